@@ -1,0 +1,42 @@
+// Reads of the engine's API, for the checks after a workload. Not for use while something is measured.
+
+import { BENCH_APP } from './runner.ts'
+
+export interface RunSummary {
+  id: string
+  workflow: string
+  status: string
+  waitingFor?: { kind: string }
+}
+
+export interface RunDetail extends RunSummary {
+  input?: unknown
+  result?: unknown
+}
+
+export async function getRun(origin: string, runId: string): Promise<RunDetail> {
+  return (await (await get(origin, `/runs/${runId}`)).json()) as RunDetail
+}
+
+export async function getSteps(origin: string, runId: string): Promise<{ status: string }[]> {
+  return (await (await get(origin, `/runs/${runId}/steps`)).json()) as { status: string }[]
+}
+
+/** Every run of the bench (or those of one status), page by page. */
+export async function* runs(origin: string, status?: string): AsyncGenerator<RunSummary> {
+  let cursor: string | null = null
+  do {
+    const query = new URLSearchParams({ app: BENCH_APP, limit: '200' })
+    if (status !== undefined) query.set('status', status)
+    if (cursor !== null) query.set('cursor', cursor)
+    const response = await get(origin, `/runs?${query}`)
+    yield* (await response.json()) as RunSummary[]
+    cursor = response.headers.get('x-next-cursor')
+  } while (cursor !== null)
+}
+
+async function get(origin: string, path: string): Promise<Response> {
+  const response = await fetch(origin + path)
+  if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
+  return response
+}

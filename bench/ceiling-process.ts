@@ -1,0 +1,111 @@
+// The bare transport, in the engine's place and as a process of its own: what the same machine does when nothing is
+// decided and nothing is stored. Client: undici Pool.dispatch with the settings of the engine's HTTP transport; server
+// towards the load: node:http. Driven by ceiling.ts.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Dispatcher, Pool } from 'undici'
+import { type Percentiles, percentiles } from './latency.ts'
+
+export interface EchoRequest {
+  kind: 'echo'
+  origin: string
+  inFlight: number
+  seconds: number
+  body: string
+}
+
+/** Every POST makes one invoke after the other: `before`, the run's number, and the pass's own rest. */
+export interface RelayRequest {
+  kind: 'relay'
+  origin: string
+  before: string
+  afters: string[]
+}
+
+export interface Echoed {
+  kind: 'echoed'
+  calls: number
+  seconds: number
+  latencyMs: Percentiles
+}
+
+export type CeilingMessage = Echoed | { kind: 'relaying'; port: number }
+
+const HEADERS = ['content-type', 'application/json', 'x-engine-protocol', '1', 'x-engine-signature', 'v0']
+const ACCEPTED = '{"runId":"run"}'
+
+process.on('message', (request: EchoRequest | RelayRequest) => {
+  if (request.kind === 'echo') void echo(request).then(echoed => process.send?.(echoed))
+  else relay(request)
+})
+process.on('disconnect', () => process.exit(0))
+
+/** Keeps `inFlight` echo calls going for so long. */
+async function echo({ origin, inFlight, seconds, body }: EchoRequest): Promise<Echoed> {
+  const pool = openPool(origin)
+  const encoded = Buffer.from(body)
+  const latencies: number[] = []
+  const startedAt = performance.now()
+  const endAt = startedAt + seconds * 1000
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      for (let from = performance.now(); from < endAt; ) {
+        await call(pool, '/echo', encoded)
+        const now = performance.now()
+        latencies.push(now - from)
+        from = now
+      }
+    }),
+  )
+  const spent = (performance.now() - startedAt) / 1000
+  await pool.destroy()
+  return { kind: 'echoed', calls: latencies.length, seconds: spent, latencyMs: percentiles(latencies) }
+}
+
+function relay({ origin, before, afters }: RelayRequest): void {
+  const pool = openPool(origin)
+  const passes = async (n: number) => {
+    for (const after of afters) await call(pool, '/invoke', Buffer.from(before + n + after))
+  }
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', chunk => {
+      body += chunk
+    })
+    request.on('end', () => {
+      void passes((JSON.parse(body) as { data: { n: number } }).data.n)
+      response.writeHead(202, { 'content-type': 'application/json', 'content-length': ACCEPTED.length })
+      response.end(ACCEPTED)
+    })
+  })
+  server.keepAliveTimeout = 0
+  server.listen(0, '127.0.0.1', () => {
+    process.send?.({
+      kind: 'relaying',
+      port: (server.address() as AddressInfo).port,
+    } satisfies CeilingMessage)
+  })
+}
+
+function openPool(origin: string): Pool {
+  return new Pool(origin, { connections: 512, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+}
+
+/** One POST, its answer read to the end and decoded. */
+function call(pool: Pool, path: string, body: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const handler: Dispatcher.DispatchHandler = {
+      onConnect: () => {},
+      onHeaders: () => true,
+      onData: chunk => {
+        text += chunk.toString()
+        return true
+      },
+      onComplete: () => resolve(text),
+      onError: reject,
+    }
+    pool.dispatch({ method: 'POST', path, headers: HEADERS, body }, handler)
+  })
+}

@@ -1,0 +1,164 @@
+// The load: a closed loop that keeps a fixed number of runs in flight. A run is in flight from its POST until the
+// runner says that it answered the run's last invoke (or its sleep): learning it costs the engine nothing. What the
+// engine stored is verified at the end, through the API.
+
+import { EventPoster } from './event-poster.ts'
+import { nowUs } from './profile.ts'
+import { BENCH_APP, type Runner } from './runner.ts'
+import type { Shape } from './workflows.ts'
+
+/** An engine that is full says 503; the run is offered again after this long. */
+const REFUSED_PAUSE_MS = 20
+/** Every so many runs one is remembered by its id, to be looked at in the API. */
+const SAMPLE_EVERY = 97
+const PROBLEMS_MAX = 5
+
+export interface LoopOptions {
+  /** Of the engine, or of the bare relay in its place. */
+  origin: string
+  runner: Runner
+  shape: Shape
+  inFlight: number
+  /** What the runner tells when a run leaves the loop. */
+  until?: 'finished' | 'parked'
+  /** Most runs to start; without it the loop goes on until `stop`. */
+  runsMax?: number
+  /** Wake time of the sleepers. */
+  untilMs?: number
+}
+
+export interface Window {
+  runs: number
+  seconds: number
+  /** From the POST to the runner's last answer, of each run that left the loop in the window. */
+  latenciesMs: number[]
+  fromUs: number
+  toUs: number
+}
+
+/** Numbers runs across all loops of this process, so that a straggler is never mistaken for another run. */
+let lastNumber = 0
+
+export class ClosedLoop {
+  readonly #options: LoopOptions
+  readonly #poster: EventPoster
+  readonly #startedAt = new Map<number, number>()
+  readonly #latenciesMs: number[] = []
+  /** A run may finish before its 202 is here: the loop is empty only when both have come. */
+  #unanswered = 0
+  #stopping = false
+  #whenEmpty: (() => void) | undefined
+  /** Runs the engine took: 202. */
+  accepted = 0
+  /** Times the engine said 503. */
+  refused = 0
+  /** Run ids of a sample, by number. */
+  readonly samples = new Map<number, string>()
+  readonly problems: string[] = []
+
+  constructor(options: LoopOptions) {
+    this.#options = options
+    this.#poster = new EventPoster(options.origin)
+    options.runner.onTold(told => this.#left(told[options.until ?? 'finished']))
+    for (let i = 0; i < options.inFlight; i++) this.#next()
+  }
+
+  get left(): number {
+    return this.#latenciesMs.length
+  }
+
+  /** Lets the loop run for so long and answers what happened meanwhile. */
+  async measure(seconds: number): Promise<Window> {
+    const first = this.left
+    const fromUs = nowUs()
+    await new Promise(resolve => setTimeout(resolve, seconds * 1000))
+    return this.#window(first, fromUs)
+  }
+
+  /** Everything until the loop ran empty: for a loop with `runsMax`. */
+  async measureAll(timeoutMs: number): Promise<Window> {
+    const fromUs = nowUs()
+    await this.#empty(timeoutMs)
+    return this.#window(0, fromUs)
+  }
+
+  /** Starts no more runs and waits for those in flight. Runs that never finish are a problem, not a hang. */
+  async stop(timeoutMs = 30_000): Promise<void> {
+    this.#stopping = true
+    await this.#empty(timeoutMs)
+    await this.#poster.close()
+    this.#options.runner.onTold(() => {})
+  }
+
+  #window(first: number, fromUs: number): Window {
+    const toUs = nowUs()
+    const latenciesMs = this.#latenciesMs.slice(first)
+    return { runs: latenciesMs.length, seconds: (toUs - fromUs) / 1e6, latenciesMs, fromUs, toUs }
+  }
+
+  #next(): void {
+    const { runsMax = Number.POSITIVE_INFINITY } = this.#options
+    if (this.#stopping || this.#startedAt.size + this.left >= runsMax) return
+    const n = ++lastNumber
+    this.#startedAt.set(n, performance.now())
+    this.#post(n)
+  }
+
+  #post(n: number): void {
+    const { shape, untilMs } = this.#options
+    const data = untilMs === undefined ? `{"n":${n}}` : `{"n":${n},"untilMs":${untilMs}}`
+    const body = `{"name":"${shape.name}","app":"${BENCH_APP}","data":${data}}`
+    const sampled = n % SAMPLE_EVERY === 0
+    this.#unanswered++
+    this.#poster.post(body, sampled, (status, text) => {
+      this.#unanswered--
+      if (status === 202) {
+        this.accepted++
+        if (sampled) this.samples.set(n, (JSON.parse(text) as { runId: string }).runId)
+      } else if (status === 503) {
+        this.refused++
+        setTimeout(() => this.#post(n), REFUSED_PAUSE_MS)
+      } else this.#lost(n, `POST /events: ${status} ${text}`)
+      this.#tellIfEmpty()
+    })
+  }
+
+  #lost(n: number, problem: string): void {
+    if (this.problems.length < PROBLEMS_MAX) this.problems.push(problem)
+    this.#startedAt.delete(n)
+  }
+
+  #left(numbers: readonly number[]): void {
+    const now = performance.now()
+    for (const n of numbers) {
+      const startedAt = this.#startedAt.get(n)
+      // The repeat of a last pass, or nobody's run: counted by the runner.
+      if (startedAt === undefined) continue
+      this.#startedAt.delete(n)
+      this.#latenciesMs.push(now - startedAt)
+      this.#next()
+    }
+    this.#tellIfEmpty()
+  }
+
+  get #isEmpty(): boolean {
+    return this.#startedAt.size === 0 && this.#unanswered === 0
+  }
+
+  #tellIfEmpty(): void {
+    if (this.#isEmpty) this.#whenEmpty?.()
+  }
+
+  async #empty(timeoutMs: number): Promise<void> {
+    if (this.#isEmpty) return
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>(resolve => {
+      this.#whenEmpty = resolve
+      timer = setTimeout(resolve, timeoutMs)
+    })
+    clearTimeout(timer)
+    this.#whenEmpty = undefined
+    const missing = this.#startedAt.size
+    if (missing > 0) this.problems.push(`${missing} runs did not come to their end within ${timeoutMs} ms`)
+  }
+}

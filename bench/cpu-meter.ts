@@ -1,0 +1,66 @@
+// CPU seconds of the processes of a bench over one window, with the busiest threads of each.
+
+import { cpuSeconds, machineSeconds, type ThreadSeconds, threadSeconds } from './proc.ts'
+
+export interface CpuShare {
+  process: string
+  seconds: number
+  /** The JavaScript main thread. */
+  mainSeconds: number
+  /** The busiest other thread: in the engine that is the store's writer. */
+  busiestOtherSeconds: number
+}
+
+export interface CpuUse {
+  shares: CpuShare[]
+  /** Share of the whole machine that went to processes of others: above a few percent the figures are not to be kept. */
+  othersShare: number
+}
+
+interface Before {
+  name: string
+  pid: number
+  seconds: number
+  threads: ThreadSeconds
+}
+
+export class CpuMeter {
+  readonly #before: Before[]
+  readonly #machineBefore = machineSeconds()
+
+  /** Starts to count. `pids` by name of the process. */
+  constructor(pids: Readonly<Record<string, number>>) {
+    this.#before = Object.entries(pids).flatMap(([name, pid]) => {
+      const seconds = cpuSeconds(pid)
+      return seconds === undefined ? [] : [{ name, pid, seconds, threads: threadSeconds(pid) }]
+    })
+  }
+
+  /** What was used since the start. Processes that have ended meanwhile are left out. */
+  read(): CpuUse {
+    const shares = this.#before.flatMap(({ name, pid, seconds, threads }) => {
+      const now = cpuSeconds(pid)
+      return now === undefined ? [] : [{ process: name, seconds: now - seconds, ...split(pid, threads) }]
+    })
+    return { shares, othersShare: this.#othersShare(shares) }
+  }
+
+  #othersShare(shares: readonly CpuShare[]): number {
+    const before = this.#machineBefore
+    const now = machineSeconds()
+    if (!before || !now) return Number.NaN
+    const ours = shares.reduce((sum, { seconds }) => sum + seconds, 0)
+    return Math.max(0, now.busy - before.busy - ours) / (now.all - before.all)
+  }
+}
+
+function split(pid: number, before: ThreadSeconds): { mainSeconds: number; busiestOtherSeconds: number } {
+  let mainSeconds = 0
+  let busiestOtherSeconds = 0
+  for (const [tid, seconds] of threadSeconds(pid)) {
+    const used = seconds - (before.get(tid) ?? 0)
+    if (tid === pid) mainSeconds = used
+    else busiestOtherSeconds = Math.max(busiestOtherSeconds, used)
+  }
+  return { mainSeconds, busiestOtherSeconds }
+}

@@ -1,0 +1,105 @@
+// The engine under test: the real `perdure serve`, in its own process, on a database file of its own.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { Agent, request } from 'node:http'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { endChild, keep } from './child.ts'
+
+const CLI = fileURLToPath(new URL('../packages/cli/bin/perdure.js', import.meta.url))
+const PROFILE_THREADS = fileURLToPath(new URL('./profile-threads.cjs', import.meta.url))
+const READY_WITHIN_MS = 60_000
+
+export interface EngineOptions {
+  port: number
+  databaseFile: string
+  /** Where to write CPU profiles; none without it. */
+  profileDir?: string
+  /** Further flags for the engine's Node. */
+  nodeFlags?: readonly string[]
+}
+
+let started = 0
+
+export class EngineProcess {
+  readonly origin: string
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child
+    this.origin = `http://127.0.0.1:${port}`
+  }
+
+  /** Resolves when `/readyz` says 200. */
+  static async start(options: EngineOptions): Promise<EngineProcess> {
+    const { port, databaseFile, profileDir, nodeFlags = [] } = options
+    const flags = [...nodeFlags, ...profilerFlags(profileDir)]
+    const args = [...flags, CLI, 'serve', '--port', String(port), '--store', `sqlite:${databaseFile}`]
+    const env = environment(profileDir)
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+    const engine = new EngineProcess(keep(child), port)
+    await engine.#ready(port)
+    return engine
+  }
+
+  get pid(): number {
+    return this.#child.pid as number
+  }
+
+  /** SIGTERM drains and writes profiles; SIGKILL is a crash. */
+  stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    return endChild(this.#child, signal)
+  }
+
+  async #ready(port: number): Promise<void> {
+    const agent = new Agent({ keepAlive: true })
+    const giveUpAt = performance.now() + READY_WITHIN_MS
+    while ((await probe(port, agent)) !== 200) {
+      if (this.#child.exitCode !== null) throw new Error('the engine ended before it was ready')
+      if (performance.now() > giveUpAt) throw new Error('the engine did not become ready')
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+    agent.destroy()
+  }
+}
+
+/** A TCP port nobody listens on right now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.on('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/** A profile of the main thread, and through the preload one of every other. */
+function profilerFlags(dir: string | undefined): string[] {
+  if (dir === undefined) return []
+  const name = `main-${++started}.cpuprofile`
+  return ['--cpu-prof', `--cpu-prof-dir=${dir}`, `--cpu-prof-name=${name}`, '--require', PROFILE_THREADS]
+}
+
+/** The bench's own environment without settings of an engine that may be lying about in it. */
+function environment(profileDir: string | undefined): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_'))
+  return {
+    ...Object.fromEntries(own),
+    ENGINE_LOG_LEVEL: 'warn',
+    ENGINE_WEBHOOK_ALLOW_PRIVATE: '1',
+    PERDURE_BENCH_PROFILE_DIR: profileDir,
+  }
+}
+
+function probe(port: number, agent: Agent): Promise<number> {
+  return new Promise(resolve => {
+    const call = request({ host: '127.0.0.1', port, path: '/readyz', agent }, response => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode ?? 0))
+    })
+    call.on('error', () => resolve(0))
+    call.end()
+  })
+}

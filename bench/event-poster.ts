@@ -1,0 +1,69 @@
+// `POST /events` as light as undici can do it: Pool.dispatch with a handler that looks at nothing it need not see.
+
+import { type Dispatcher, Pool } from 'undici'
+
+/** Senders share so many kept-alive connections; a POST beyond waits for a free one. */
+const CONNECTIONS = 64
+const HEADERS = ['content-type', 'application/json']
+
+/** Status 0: no answer, and the text says why. The body is handed over only where it was asked for. */
+export type OnReply = (status: number, body: string) => void
+
+export class EventPoster {
+  readonly #pool: Pool
+
+  constructor(origin: string) {
+    this.#pool = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 })
+  }
+
+  post(body: string, wantBody: boolean, onReply: OnReply): void {
+    const exchange = new Exchange(wantBody, onReply)
+    this.#pool.dispatch({ method: 'POST', path: '/events', headers: HEADERS, body }, exchange)
+  }
+
+  /** Resolves with the parsed 202; for the few calls that are made one at a time. */
+  send(event: { name: string; app: string; data: unknown }): Promise<{ runId: string }> {
+    return new Promise((resolve, reject) => {
+      this.post(JSON.stringify(event), true, (status, body) => {
+        if (status === 202) resolve(JSON.parse(body))
+        else reject(new Error(`POST /events: ${status} ${body}`))
+      })
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy()
+  }
+}
+
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #wantBody: boolean
+  readonly #onReply: OnReply
+  #status = 0
+  #body = ''
+
+  constructor(wantBody: boolean, onReply: OnReply) {
+    this.#wantBody = wantBody
+    this.#onReply = onReply
+  }
+
+  onConnect(): void {}
+
+  onHeaders(status: number): boolean {
+    this.#status = status
+    return true
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#wantBody || this.#status >= 400) this.#body += chunk.toString()
+    return true
+  }
+
+  onComplete(): void {
+    this.#onReply(this.#status, this.#body)
+  }
+
+  onError(error: Error): void {
+    this.#onReply(0, error.message)
+  }
+}

@@ -1,0 +1,58 @@
+// `npm run bench`: runs the workloads one after the other, prints a table, writes JSON. Figures never fail it; a lost
+// or failed run does (exit code 1).
+
+import { writeFileSync } from 'node:fs'
+import { describeMachine, type Machine } from './machine.ts'
+import { type BenchOptions, readOptions, USAGE } from './options.ts'
+import { formatNumber, printResult, type Result } from './report.ts'
+import { w1 } from './w1.ts'
+import { w2 } from './w2.ts'
+import { w3 } from './w3.ts'
+import { w4 } from './w4.ts'
+
+/** A new workload is a file of its own and a line here. */
+const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Result[]>>> = {
+  W1: w1,
+  W2: w2,
+  W3: w3,
+  W4: w4,
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    console.log(USAGE)
+    return 0
+  }
+  const options = readOptions(args)
+  const ids = options.only.length > 0 ? options.only : Object.keys(WORKLOADS)
+  const unknown = ids.find(id => !(id in WORKLOADS))
+  if (unknown !== undefined) throw new Error(`there is no workload ${unknown}`)
+  const machine = describeMachine(options.dir)
+  printMachine(machine)
+  const results: Result[] = []
+  for (const id of ids) {
+    for (const result of await (WORKLOADS[id] as (typeof WORKLOADS)[string])(options)) {
+      printResult(result)
+      results.push(result)
+    }
+  }
+  if (options.json !== undefined) {
+    const report = { takenAt: new Date().toISOString(), machine, options, results }
+    writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
+  }
+  return results.some(({ problems }) => problems.length > 0) ? 1 : 0
+}
+
+function printMachine({ cpus, model, node, loadAverage, fileSystem, fsyncMs }: Machine): void {
+  console.log(`${cpus} x ${model}, Node ${node}, load average ${formatNumber(loadAverage)}`)
+  const sync = `p50 ${formatNumber(fsyncMs.p50)}, p99 ${formatNumber(fsyncMs.p99)} ms`
+  console.log(`databases on ${fileSystem}; a 4 KiB append with fdatasync takes ${sync}`)
+}
+
+main(process.argv.slice(2)).then(
+  code => process.exit(code),
+  error => {
+    console.error(`bench: ${(error as Error).stack}`)
+    process.exit(1)
+  },
+)

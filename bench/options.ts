@@ -1,0 +1,79 @@
+// The command line of the bench.
+
+import { tmpdir } from 'node:os'
+
+export interface BenchOptions {
+  /** Workloads to run, by id; all when empty. */
+  only: string[]
+  /** Length of each measured window. */
+  seconds: number
+  /** Runs in flight, one measurement each, in W1. */
+  inFlight: number[]
+  /** Sleepers of W4. */
+  runs: number
+  profile: boolean
+  /** Where the profiles are kept, for other tools; else they go with the database. */
+  profileDir?: string
+  /** Flags for the Node that runs the engine. */
+  nodeFlags: string[]
+  /** Where the databases go: the file system decides what a commit costs. */
+  dir: string
+  /** Where to write the figures as JSON. */
+  json?: string
+}
+
+export const USAGE = `npm run bench -- [options]
+
+  --only W1,W2     run these workloads (default: all)
+  --seconds N      length of each measured window (default 10)
+  --in-flight N,M  runs in flight in W1, one measurement each (default 100,300)
+  --runs N         sleeping runs of W4 (default 100000)
+  --json FILE      also write the figures as JSON
+  --profile        write CPU profiles of the engine and print where the time went
+  --profile-dir D  keep the profiles there, for other tools (implies --profile)
+  --node-flags F   flags for the engine's Node, for experiments, such as "--max-semi-space-size=64"
+  --dir DIR        where to put the databases (default: the system's temporary directory)
+`
+
+/** Throws with one clear line for what it cannot read. */
+export function readOptions(args: readonly string[]): BenchOptions {
+  const options: BenchOptions = {
+    only: [],
+    seconds: 10,
+    inFlight: [100, 300],
+    runs: 100_000,
+    profile: false,
+    nodeFlags: [],
+    dir: tmpdir(),
+  }
+  for (let i = 0; i < args.length; i++) {
+    const [flag, inline] = split(args[i] as string)
+    if (flag === '--profile') {
+      options.profile = true
+      continue
+    }
+    const value = inline ?? args[++i]
+    if (value === undefined) throw new Error(`${flag} needs a value`)
+    if (flag === '--only') options.only = value.toUpperCase().split(',')
+    else if (flag === '--seconds') options.seconds = positive(flag, value)
+    else if (flag === '--in-flight') options.inFlight = value.split(',').map(n => positive(flag, n))
+    else if (flag === '--runs') options.runs = Math.ceil(positive(flag, value))
+    else if (flag === '--json') options.json = value
+    else if (flag === '--profile-dir') Object.assign(options, { profile: true, profileDir: value })
+    else if (flag === '--node-flags') options.nodeFlags = value.split(' ')
+    else if (flag === '--dir') options.dir = value
+    else throw new Error(`there is no option ${flag}`)
+  }
+  return options
+}
+
+function split(arg: string): [flag: string, value: string | undefined] {
+  const equals = arg.indexOf('=')
+  return equals < 0 ? [arg, undefined] : [arg.slice(0, equals), arg.slice(equals + 1)]
+}
+
+function positive(flag: string, text: string): number {
+  const value = Number(text)
+  if (!(value > 0)) throw new Error(`${flag} must be a number above 0, not "${text}"`)
+  return value
+}

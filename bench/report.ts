@@ -1,0 +1,97 @@
+// What a workload hands back, and how it is shown to people. The JSON is the same, in full.
+
+import type { Ceiling } from './ceiling.ts'
+import type { CpuUse } from './cpu-meter.ts'
+import type { FunctionTime, ThreadProfile } from './profile.ts'
+
+/** Numbers by name; the name says the unit. */
+export type Figures = Record<string, number>
+
+export interface Result {
+  workload: string
+  title: string
+  /** Groups of figures, each one line of the table. */
+  figures: Record<string, Figures>
+  /** How the figures were taken. */
+  notes: string[]
+  /** What went wrong: lost, failed or doubtful runs. Empty, or the bench fails. */
+  problems: string[]
+  profiles: ThreadProfile[]
+}
+
+const LABEL_WIDTH = 20
+const PROFILE_ROWS = { self: 25, total: 25, modules: 12 } as const
+
+/** CPU figures of a window in which `runs` runs went through. `rest` is collecting and compiling, mostly. */
+export function cpuFigures({ shares, othersShare }: CpuUse, runs: number): Record<string, Figures> {
+  const perRun = (seconds: number) => (seconds * 1e6) / runs
+  const figures = shares.map(({ process, seconds, mainSeconds, busiestOtherSeconds }) => [
+    `cpu ${process}`,
+    {
+      seconds,
+      'us/run': perRun(seconds),
+      'main thread': perRun(mainSeconds),
+      'busiest other thread': perRun(busiestOtherSeconds),
+      rest: perRun(Math.max(0, seconds - mainSeconds - busiestOtherSeconds)),
+    },
+  ])
+  return { ...Object.fromEntries(figures), 'cpu of others': { '% of the machine': 100 * othersShare } }
+}
+
+/** The bare transport's figures, and what share of them the engine reaches. */
+export function ceilingFigures(
+  { echo, relay }: Ceiling,
+  engine: { runsPerS: number; invokesPerS: number },
+): Record<string, Figures> {
+  return {
+    'bare relay': {
+      'runs/s': relay.runsPerS,
+      'p50 ms': relay.latencyMs.p50,
+      'p99 ms': relay.latencyMs.p99,
+      'us/run of the relay': relay.relayUsPerRun,
+      'engine reaches %': (100 * engine.runsPerS) / relay.runsPerS,
+      'others % of the machine': 100 * relay.cpu.othersShare,
+    },
+    'bare echo': {
+      'calls/s': echo.callsPerS,
+      'p50 ms': echo.latencyMs.p50,
+      'us/call client': echo.clientUsPerCall,
+      'us/call server': echo.serverUsPerCall,
+      'engine reaches % in invokes': (100 * engine.invokesPerS) / echo.callsPerS,
+    },
+  }
+}
+
+export function printResult(result: Result): void {
+  const lines = [`\n${result.workload}  ${result.title}`]
+  for (const [group, figures] of Object.entries(result.figures)) {
+    const shown = Object.entries(figures).map(([name, value]) => `${name} ${formatNumber(value)}`)
+    lines.push(`  ${group.padEnd(LABEL_WIDTH)} ${shown.join(' · ')}`)
+  }
+  for (const note of result.notes) lines.push(`  note: ${note}`)
+  for (const problem of result.problems) lines.push(`  PROBLEM: ${problem}`)
+  for (const profile of result.profiles) lines.push(...profileLines(profile))
+  console.log(lines.join('\n'))
+}
+
+function profileLines(profile: ThreadProfile): string[] {
+  const busyShare = (100 * profile.busyMs) / (profile.busyMs + profile.idleMs)
+  const lines = [`  profile: ${profile.thread} thread, busy ${formatNumber(busyShare)} % of the window`]
+  for (const kind of ['modules', 'self', 'total'] as const) {
+    lines.push(`    by ${kind === 'modules' ? 'module, own time' : `function, ${kind} time`}`)
+    lines.push(...profile[kind].slice(0, PROFILE_ROWS[kind]).map(functionLine))
+  }
+  return lines
+}
+
+function functionLine({ name, share, ms }: FunctionTime): string {
+  return `      ${(100 * share).toFixed(1).padStart(5)} %  ${formatNumber(ms).padStart(7)} ms  ${name}`
+}
+
+/** Three digits or so, thousands apart. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return '-'
+  const size = Math.abs(value)
+  const digits = size >= 100 || Number.isInteger(value) ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+}

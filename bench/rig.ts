@@ -1,0 +1,96 @@
+// What every workload stands on: a fresh directory, an engine on an empty database in it, and a registered runner.
+
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { type EngineOptions, EngineProcess, freePort } from './engine-process.ts'
+import type { BenchOptions } from './options.ts'
+import { readProfiles, type ThreadProfile, type TimeSpan } from './profile.ts'
+import { Runner } from './runner.ts'
+
+export class Rig {
+  readonly runner: Runner
+  readonly #dir: string
+  readonly #engineOptions: EngineOptions
+  readonly #keepIn: string | undefined
+  readonly #spans: TimeSpan[] = []
+  #engine: EngineProcess
+
+  private constructor(parts: {
+    dir: string
+    engineOptions: EngineOptions
+    engine: EngineProcess
+    runner: Runner
+    keepIn: string | undefined
+  }) {
+    this.#keepIn = parts.keepIn
+    this.#dir = parts.dir
+    this.#engineOptions = parts.engineOptions
+    this.#engine = parts.engine
+    this.runner = parts.runner
+  }
+
+  static async open(options: BenchOptions): Promise<Rig> {
+    const dir = mkdtempSync(join(options.dir, 'perdure-bench-'))
+    try {
+      const engineOptions: EngineOptions = {
+        port: await freePort(),
+        databaseFile: join(dir, 'engine.db'),
+        nodeFlags: options.nodeFlags,
+        ...(options.profile ? { profileDir: dir } : {}),
+      }
+      const engine = await EngineProcess.start(engineOptions)
+      const runner = await Runner.start()
+      await runner.register(engine.origin)
+      return new Rig({ dir, engineOptions, engine, runner, keepIn: options.profileDir })
+    } catch (error) {
+      rmSync(dir, { recursive: true, force: true })
+      throw error
+    }
+  }
+
+  get engine(): EngineProcess {
+    return this.#engine
+  }
+
+  get databaseFile(): string {
+    return this.#engineOptions.databaseFile
+  }
+
+  /** The processes of a workload, for CPU meters. */
+  get pids(): Record<string, number> {
+    return { engine: this.#engine.pid, runner: this.runner.pid, load: process.pid }
+  }
+
+  /** Profiles count only what happens inside such spans. */
+  profileSpan({ fromUs, toUs }: TimeSpan): void {
+    this.#spans.push({ fromUs, toUs })
+  }
+
+  /** A crash and a new process on the same database. When profiling an orderly stop, as a crash writes no profile. */
+  async restart(): Promise<void> {
+    await this.#engine.stop(this.#isProfiled ? 'SIGTERM' : 'SIGKILL')
+    this.#engine = await EngineProcess.start(this.#engineOptions)
+  }
+
+  /** Stops the engine, so that ceilings are measured without it; answers its profiles. */
+  async stopEngine(): Promise<ThreadProfile[]> {
+    this.runner.unregister()
+    await this.#engine.stop()
+    if (!this.#isProfiled) return []
+    if (this.#keepIn !== undefined) {
+      const filter = (path: string) => path === this.#dir || path.endsWith('.cpuprofile')
+      cpSync(this.#dir, join(this.#keepIn, basename(this.#dir)), { recursive: true, filter })
+    }
+    return readProfiles(this.#dir, this.#spans)
+  }
+
+  async close(): Promise<void> {
+    await this.#engine.stop('SIGKILL')
+    await this.runner.stop()
+    rmSync(this.#dir, { recursive: true, force: true })
+  }
+
+  get #isProfiled(): boolean {
+    return this.#engineOptions.profileDir !== undefined
+  }
+}

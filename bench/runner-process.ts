@@ -1,0 +1,82 @@
+// The runner of the benchmarks, a process of its own: a bare node:http server that speaks the wire contract (§2.11)
+// and tells its parent, in one message per tick, which runs came to their end. Started by runner.ts.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { answer } from './workflows.ts'
+
+/** From the runner to its parent. */
+export type RunnerMessage =
+  | { kind: 'listening'; port: number }
+  | { kind: 'told'; finished: number[]; parked: number[] }
+  | { kind: 'counted'; passes: number; failed: number }
+
+let passes = 0
+let failed = 0
+let finished: number[] = []
+let parked: number[] = []
+let tellScheduled = false
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', chunk => chunks.push(chunk))
+  request.on('end', () => respond(request, response, chunks))
+})
+
+function respond(request: IncomingMessage, response: ServerResponse, chunks: Buffer[]): void {
+  const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+  if (request.url === '/echo') send(response, 200, body)
+  else invoke(response, body.toString())
+}
+
+function invoke(response: ServerResponse, text: string): void {
+  passes++
+  try {
+    const request = JSON.parse(text)
+    const { status, body, told } = answer(request)
+    send(response, status, body)
+    if (told) tell(told, request.event.data.n)
+  } catch (error) {
+    // A 4xx fails the run at once, and a failed run fails the bench.
+    failed++
+    send(response, 400, JSON.stringify({ error: String(error) }))
+  }
+}
+
+function send(response: ServerResponse, status: number, body: string | Buffer): void {
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  })
+  response.end(body)
+}
+
+function tell(what: 'finished' | 'parked', n: number): void {
+  if (what === 'finished') finished.push(n)
+  else parked.push(n)
+  if (tellScheduled) return
+  tellScheduled = true
+  setImmediate(() => {
+    tellScheduled = false
+    toParent({ kind: 'told', finished, parked })
+    finished = []
+    parked = []
+  })
+}
+
+function toParent(message: RunnerMessage): void {
+  process.send?.(message)
+}
+
+process.on('message', message => {
+  if (message === 'count') toParent({ kind: 'counted', passes, failed })
+})
+process.on('disconnect', () => process.exit(0))
+
+// A connection lives as long as the bench: a reset by an idle timer would be measured as a lost invoke.
+server.keepAliveTimeout = 0
+server.requestTimeout = 0
+server.headersTimeout = 0
+server.listen(0, '127.0.0.1', () => {
+  toParent({ kind: 'listening', port: (server.address() as AddressInfo).port })
+})

@@ -1,0 +1,81 @@
+// The throughput workloads: a closed loop against the engine, its checks, and the bare ceiling right after it.
+
+import { measureCeiling } from './ceiling.ts'
+import { ClosedLoop } from './closed-loop.ts'
+import { CpuMeter } from './cpu-meter.ts'
+import { percentiles } from './latency.ts'
+import type { BenchOptions } from './options.ts'
+import { ceilingFigures, cpuFigures, type Result } from './report.ts'
+import { Rig } from './rig.ts'
+import { expectation, verify } from './verify.ts'
+import { memosOfPasses, type Shape } from './workflows.ts'
+
+/** Warm is an engine that has done so many runs, its code compiled; on a slow machine it gets so long for it. */
+const WARM_UP_RUNS = 3000
+const WARM_UP_SECONDS_MAX = 10
+
+export interface Throughput {
+  workload: string
+  title: string
+  shape: Shape
+  inFlight: number
+}
+
+export async function measureThroughput(options: BenchOptions, what: Throughput): Promise<Result> {
+  const { shape, inFlight } = what
+  const rig = await Rig.open(options)
+  try {
+    const loop = new ClosedLoop({ origin: rig.engine.origin, runner: rig.runner, shape, inFlight })
+    await warmUp(loop, options.seconds)
+    const meter = new CpuMeter(rig.pids)
+    const window = await loop.measure(options.seconds)
+    const cpu = meter.read()
+    rig.profileSpan(window)
+    await loop.stop()
+    const { passes, failed } = await rig.runner.counted()
+    const problems = [...loop.problems, ...(await verify(rig.engine.origin, [expectation(shape, loop)]))]
+    if (failed > 0) problems.push(`the runner refused ${failed} invokes whose memo was wrong`)
+    const profiles = await rig.stopEngine()
+    const ceiling = await measureCeiling({
+      runner: rig.runner,
+      shape,
+      inFlight,
+      seconds: options.seconds / 3,
+    })
+    const passesPerRun = memosOfPasses(shape, 0).length
+    const runsPerS = window.runs / window.seconds
+    const rate = { runsPerS, invokesPerS: runsPerS * passesPerRun }
+    return {
+      workload: what.workload,
+      title: what.title,
+      figures: {
+        throughput: {
+          'runs/s': runsPerS,
+          'steps/s': runsPerS * shape.steps.length,
+          'invokes/s': rate.invokesPerS,
+        },
+        'latency ms': { ...percentiles(window.latenciesMs) },
+        counted: {
+          'runs in window': window.runs,
+          'runs in all': loop.accepted,
+          'passes repeated': passes - loop.accepted * passesPerRun,
+          'answers 503': loop.refused,
+        },
+        ...cpuFigures(cpu, window.runs),
+        ...ceilingFigures(ceiling, rate),
+      },
+      notes: [],
+      problems,
+      profiles,
+    }
+  } finally {
+    await rig.close()
+  }
+}
+
+/** No longer than the window itself: when that is short the figures are a trial anyway. */
+async function warmUp(loop: ClosedLoop, seconds: number): Promise<void> {
+  const endAt = performance.now() + Math.min(seconds, WARM_UP_SECONDS_MAX) * 1000
+  do await loop.measure(0.2)
+  while (loop.left < WARM_UP_RUNS && performance.now() < endAt)
+}

@@ -1,0 +1,15 @@
+// W1: runs of three steps, one after the other, with 100 and with 300 of them in flight.
+
+import type { BenchOptions } from './options.ts'
+import type { Result } from './report.ts'
+import { measureThroughput } from './throughput.ts'
+import { SEQUENCE_3 } from './workflows.ts'
+
+export async function w1(options: BenchOptions): Promise<Result[]> {
+  const results: Result[] = []
+  for (const inFlight of options.inFlight) {
+    const title = `3 sequential steps, ${inFlight} runs in flight`
+    results.push(await measureThroughput(options, { workload: 'W1', title, shape: SEQUENCE_3, inFlight }))
+  }
+  return results
+}

@@ -1,0 +1,11 @@
+// W3: runs of fifty parallel steps, answered in one pass: one 206 with 50 opcodes, one commit with 50 steps.
+
+import type { BenchOptions } from './options.ts'
+import type { Result } from './report.ts'
+import { measureThroughput } from './throughput.ts'
+import { PARALLEL_50 } from './workflows.ts'
+
+export async function w3(options: BenchOptions): Promise<Result[]> {
+  const title = '50 parallel steps in one pass, 50 runs in flight'
+  return [await measureThroughput(options, { workload: 'W3', title, shape: PARALLEL_50, inFlight: 50 })]
+}

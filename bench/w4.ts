@@ -1,0 +1,133 @@
+// W4: very many runs asleep at once. How fast they lie down, what each costs in memory and on disk, how long a crashed
+// engine needs to come back under them, and how fast they get up when all are due at one moment.
+
+import { statSync } from 'node:fs'
+import { measureCeiling } from './ceiling.ts'
+import { ClosedLoop, type Window } from './closed-loop.ts'
+import { CpuMeter } from './cpu-meter.ts'
+import { EventPoster } from './event-poster.ts'
+import type { BenchOptions } from './options.ts'
+import { residentBytes } from './proc.ts'
+import { cpuFigures, type Result } from './report.ts'
+import { Rig } from './rig.ts'
+import { BENCH_APP } from './runner.ts'
+import { expectation, verify } from './verify.ts'
+import { wakeAll } from './wake-all.ts'
+import { NO_STEPS, SLEEPER } from './workflows.ts'
+
+const IN_FLIGHT = 200
+const SETTLE_MS = 4000
+/** The sleep ends when registration has had this many times its estimate, and the restart its time. */
+const MARGIN = 2
+const RESTART_MS = 20_000
+
+export async function w4(options: BenchOptions): Promise<Result[]> {
+  const rig = await Rig.open(options)
+  try {
+    const warm = await warmUp(rig)
+    const before = await settledBytes(rig)
+    const diskBefore = diskBytes(rig)
+    const dueAt = Date.now() + Math.ceil((options.runs / warm.runsPerS) * 1000 * MARGIN) + RESTART_MS
+    const load = { origin: rig.engine.origin, runner: rig.runner, shape: SLEEPER, inFlight: IN_FLIGHT }
+    const loop = new ClosedLoop({ ...load, until: 'parked', runsMax: options.runs, untilMs: dueAt })
+    const meter = new CpuMeter(rig.pids)
+    const laid = await loop.measureAll(dueAt - Date.now())
+    const layCpu = meter.read()
+    rig.profileSpan(laid)
+    await loop.stop()
+    const parked = await settledBytes(rig)
+    const disk = diskBytes(rig)
+    const back = await crashAndReturn(rig)
+    const restarted = await settledBytes(rig)
+    const inTime = Date.now() < dueAt
+    const woken = await wakeAll(rig, { runs: loop.accepted, dueAt })
+    const expected = [
+      { ...expectation(NO_STEPS, warm.loop), accepted: warm.loop.accepted + 1 },
+      expectation(SLEEPER, loop),
+    ]
+    const problems = [...loop.problems, ...woken.problems, ...(await verify(rig.engine.origin, expected))]
+    if (!inTime) problems.push('the sleeps ended before the engine was back: use fewer --runs')
+    const profiles = await rig.stopEngine()
+    const echoOf = { runner: rig.runner, inFlight: IN_FLIGHT, seconds: Math.min(options.seconds / 3, 3) }
+    const { echo, relay } = await measureCeiling({ ...echoOf, shape: NO_STEPS })
+    const parkedPerS = perS(laid)
+    const result: Result = {
+      workload: 'W4',
+      title: `${options.runs} runs asleep`,
+      figures: {
+        'lie down': { 'runs/s': parkedPerS, seconds: laid.seconds, 'in flight': IN_FLIGHT },
+        memory: {
+          'MiB before': before / 2 ** 20,
+          'MiB parked': parked / 2 ** 20,
+          'bytes/run': (parked - before) / loop.accepted,
+          'MiB after restart': restarted / 2 ** 20,
+        },
+        disk: { 'bytes/run': (disk - diskBefore) / loop.accepted },
+        restart: { 'ms to ready': back.readyMs, 'ms to first pass': back.firstPassMs },
+        'get up': woken.figures,
+        ...prefixed('lie down', cpuFigures(layCpu, laid.runs)),
+        ...prefixed('get up', cpuFigures(woken.cpu, loop.accepted)),
+        'bare relay (1 pass)': {
+          'runs/s': relay.runsPerS,
+          'lie down reaches %': (100 * parkedPerS) / relay.runsPerS,
+        },
+        'bare echo': {
+          'calls/s': echo.callsPerS,
+          'get up reaches %': (100 * (woken.figures['runs/s'] ?? Number.NaN)) / echo.callsPerS,
+        },
+      },
+      notes: [
+        `resident memory is taken ${SETTLE_MS} ms after the load ended; 'before' is after a warm-up`,
+        options.profile ? 'profiling: the engine was stopped in order, not killed' : 'restart is a SIGKILL',
+      ],
+      problems,
+      profiles,
+    }
+    return [result]
+  } finally {
+    await rig.close()
+  }
+}
+
+/** Brings code and memory of a fresh engine to working size, and tells how fast it takes runs of one pass. */
+async function warmUp(rig: Rig): Promise<{ loop: ClosedLoop; runsPerS: number }> {
+  const load = { origin: rig.engine.origin, runner: rig.runner, shape: NO_STEPS, inFlight: IN_FLIGHT }
+  const loop = new ClosedLoop(load)
+  await loop.measure(1)
+  const runsPerS = perS(await loop.measure(2))
+  await loop.stop()
+  return { loop, runsPerS }
+}
+
+/** From the crash to a run that came to its end. */
+async function crashAndReturn(rig: Rig): Promise<{ readyMs: number; firstPassMs: number }> {
+  const from = performance.now()
+  await rig.restart()
+  const readyMs = performance.now() - from
+  const finished = new Promise<void>(resolve => rig.runner.onTold(() => resolve()))
+  const poster = new EventPoster(rig.engine.origin)
+  await poster.send({ name: NO_STEPS.name, app: BENCH_APP, data: { n: 0 } })
+  await finished
+  const firstPassMs = performance.now() - from
+  await poster.close()
+  return { readyMs, firstPassMs }
+}
+
+async function settledBytes(rig: Rig): Promise<number> {
+  await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
+  return residentBytes(rig.engine.pid) ?? Number.NaN
+}
+
+/** The database with its write-ahead log. */
+function diskBytes(rig: Rig): number {
+  const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  return size(rig.databaseFile) + size(`${rig.databaseFile}-wal`)
+}
+
+function perS(window: Window): number {
+  return window.runs / window.seconds
+}
+
+function prefixed<T>(prefix: string, groups: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(groups).map(([name, group]) => [`${prefix}: ${name}`, group]))
+}

@@ -1,0 +1,23 @@
+// Command-line flags: `--name value` or `--name=value`, and nothing that is not known.
+
+export class UsageError extends Error {}
+
+/** The flags as name -> value. Throws UsageError for an unknown name, a missing value or a stray word. */
+export function parseFlags(args: readonly string[], known: readonly string[]): Record<string, string> {
+  const flags: Record<string, string> = {}
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] as string
+    if (!arg.startsWith('--')) throw new UsageError(`"${arg}" is not a flag`)
+    const [name, inline] = split(arg.slice(2))
+    if (!known.includes(name)) throw new UsageError(`there is no flag --${name}`)
+    const value = inline ?? args[++i]
+    if (value === undefined) throw new UsageError(`--${name} needs a value`)
+    flags[name] = value
+  }
+  return flags
+}
+
+function split(flag: string): [name: string, value: string | undefined] {
+  const equals = flag.indexOf('=')
+  return equals < 0 ? [flag, undefined] : [flag.slice(0, equals), flag.slice(equals + 1)]
+}

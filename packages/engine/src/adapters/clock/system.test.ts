@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { systemClock, TIMER_MS_MAX } from './system.ts'
+
+const NOW = Date.UTC(2030, 0, 1)
+const DAY_MS = 86_400_000
+
+describe('systemClock', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ now: NOW })
+  })
+  afterEach(() => {
+    expect(vi.getTimerCount(), 'no timer outlives its test').toBe(0)
+    vi.useRealTimers()
+  })
+
+  it('fires once, at its time and not before', () => {
+    const fn = vi.fn()
+    systemClock.at(NOW + 1000, fn)
+    vi.advanceTimersByTime(999)
+    expect(fn).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    vi.advanceTimersByTime(10_000)
+    expect(fn).toHaveBeenCalledTimes(1)
+  })
+
+  it('fires soon, but not at once, when the time has passed', () => {
+    const fn = vi.fn()
+    systemClock.at(NOW - 5, fn)
+    expect(fn).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(0)
+    expect(fn).toHaveBeenCalledTimes(1)
+  })
+
+  it('waits longer than one setTimeout can', () => {
+    const delays = vi.spyOn(globalThis, 'setTimeout')
+    const fn = vi.fn()
+    systemClock.at(NOW + 30 * DAY_MS, fn)
+    vi.advanceTimersByTime(30 * DAY_MS - 1)
+    expect(fn).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(fn).toHaveBeenCalledTimes(1)
+    for (const [, delay] of delays.mock.calls) expect(delay).toBeLessThanOrEqual(TIMER_MS_MAX)
+    delays.mockRestore()
+  })
+
+  it('follows a clock that is set back, and one that is set forward', () => {
+    const later = vi.fn()
+    systemClock.at(NOW + 1000, later)
+    vi.setSystemTime(NOW - 500)
+    vi.advanceTimersByTime(1000)
+    expect(later, 'it is 500 ms early by the clock').not.toHaveBeenCalled()
+    vi.advanceTimersByTime(500)
+    expect(later).toHaveBeenCalledTimes(1)
+
+    const sooner = vi.fn()
+    systemClock.at(systemClock.now() + 10 * DAY_MS, sooner)
+    vi.setSystemTime(systemClock.now() + 10 * DAY_MS)
+    vi.advanceTimersByTime(60_000)
+    expect(sooner).toHaveBeenCalledTimes(1)
+  })
+
+  it('takes a timer back, also one that has been re-armed', () => {
+    const fn = vi.fn()
+    const cancel = systemClock.at(NOW + DAY_MS, fn)
+    vi.advanceTimersByTime(DAY_MS / 2)
+    cancel()
+    cancel()
+    expect(vi.getTimerCount()).toBe(0)
+    vi.advanceTimersByTime(DAY_MS)
+    expect(fn).not.toHaveBeenCalled()
+  })
+
+  it('may set the next timer from within one', () => {
+    const fn = vi.fn()
+    systemClock.at(NOW + 1, () => systemClock.at(NOW + 2, fn))
+    vi.advanceTimersByTime(2)
+    expect(fn).toHaveBeenCalledTimes(1)
+  })
+})
+
+it('a pending timer holds the process, a cancelled one does not', () => {
+  const module = fileURLToPath(new URL('./system.ts', import.meta.url))
+  const run = (cancel: string) => {
+    const code = `import { systemClock } from ${JSON.stringify(module)}
+      const cancel = systemClock.at(systemClock.now() + 200, () => console.log('woke')); ${cancel}`
+    const args = ['--import', 'tsx', '--input-type=module', '-e', code]
+    return spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 20_000 })
+  }
+  expect(run('')).toMatchObject({ status: 0, stdout: 'woke\n' })
+  expect(run('cancel()')).toMatchObject({ status: 0, stdout: '' })
+}, 30_000)

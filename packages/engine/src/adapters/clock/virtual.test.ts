@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { VirtualClock } from './virtual.ts'
+
+const START = 1_000_000
+
+const open = () => {
+  const clock = new VirtualClock({ start: START })
+  const fired: string[] = []
+  const set = (name: string, time: number) =>
+    clock.at(time, () => fired.push(`${name}@${clock.now() - START}`))
+  return { clock, fired, set }
+}
+
+describe('VirtualClock', () => {
+  it('stands still by itself', async () => {
+    const { clock, fired, set } = open()
+    set('due', START)
+    set('past', START - 10)
+    await new Promise(resolve => setTimeout(resolve, 5))
+    expect(clock.now()).toBe(START)
+    expect(fired).toEqual([])
+    await clock.advance(0)
+    expect(fired).toEqual(['past@0', 'due@0'])
+    expect(clock.now()).toBe(START)
+  })
+
+  it('fires in order of time, then of insertion, each at its own time', async () => {
+    const { clock, fired, set } = open()
+    set('c', START + 20)
+    set('a', START + 10)
+    set('d', START + 20)
+    set('b', START + 10)
+    set('late', START + 31)
+    await clock.advanceTo(START + 30)
+    expect(fired).toEqual(['a@10', 'b@10', 'c@20', 'd@20'])
+    expect(clock.now()).toBe(START + 30)
+    expect(clock.nextTimer()).toBe(START + 31)
+    await clock.advance(1)
+    expect(fired.at(-1)).toBe('late@31')
+    expect(clock.nextTimer()).toBeUndefined()
+  })
+
+  it('lets the work that a timer sets off run before the next timer, and takes its timers along', async () => {
+    const { clock, fired, set } = open()
+    clock.at(START + 10, async () => {
+      await Promise.resolve()
+      await new Promise(resolve => setImmediate(resolve))
+      fired.push(`work@${clock.now() - START}`)
+      set('nested', START + 15)
+    })
+    set('after', START + 20)
+    await clock.advance(100)
+    expect(fired).toEqual(['work@10', 'nested@15', 'after@20'])
+  })
+
+  it('lets work that is under way set its timers before it moves', async () => {
+    const { clock, fired, set } = open()
+    void Promise.resolve().then(() => set('first', START + 1))
+    set('second', START + 2)
+    await clock.advance(2)
+    expect(fired).toEqual(['first@1', 'second@2'])
+  })
+
+  it('takes timers back, from within a timer too', async () => {
+    const { clock, fired, set } = open()
+    const cancel = set('a', START + 1)
+    cancel()
+    cancel()
+    expect(clock.nextTimer()).toBeUndefined()
+    clock.at(START + 1, () => cancelB())
+    const cancelB = set('b', START + 1)
+    await clock.advance(5)
+    expect(fired).toEqual([])
+  })
+
+  it('reaches any distance', async () => {
+    const { clock, fired, set } = open()
+    set('far', START + 1e13)
+    await clock.advance(1e13)
+    expect(fired).toEqual(['far@10000000000000'])
+  })
+
+  it('refuses to run backwards, or twice at once', async () => {
+    const { clock } = open()
+    await expect(clock.advance(-1)).rejects.toThrow('forward')
+    await expect(clock.advanceTo(Number.POSITIVE_INFINITY)).rejects.toThrow('forward')
+    const first = clock.advance(1)
+    await expect(clock.advance(1)).rejects.toThrow('one advance at a time')
+    await first
+    await clock.advance(1)
+    expect(clock.now()).toBe(START + 2)
+  })
+
+  it('tells a throwing timer to whoever advances, and goes on afterwards', async () => {
+    const { clock, fired, set } = open()
+    clock.at(START + 1, () => {
+      throw new Error('broken timer')
+    })
+    set('next', START + 1)
+    await expect(clock.advance(1)).rejects.toThrow('broken timer')
+    await clock.advance(1)
+    expect(fired).toEqual(['next@1'])
+  })
+
+  it('settles as it is told', async () => {
+    let settled = 0
+    const clock = new VirtualClock({ start: START, settle: async () => void settled++ })
+    clock.at(START + 1, () => {})
+    clock.at(START + 2, () => {})
+    await clock.advance(2)
+    expect(settled).toBe(4)
+  })
+})

@@ -1,0 +1,82 @@
+// The webhook sender: one POST to somebody else's server, which may be slow, hostile or not what it says it is
+// (decisions, "Webhooks"). The deliver service calls it once per attempt.
+
+import { isPublicAddress } from '../../domain/address.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { SendCall, Sender, SendReply } from '../../ports/sender.ts'
+import { type PoolLimits, Pools } from '../transport/pools.ts'
+import { Targets } from '../transport/target.ts'
+import { CLOSING, UnderWay } from '../transport/under-way.ts'
+import { type GuardOptions, guardedConnector } from './guarded-connect.ts'
+import { SendExchange } from './send-exchange.ts'
+
+export interface HttpSenderOptions extends Partial<PoolLimits & GuardOptions> {
+  clock: Clock
+  /** Lets deliveries go to private addresses: for development, and for engines that serve one private network. */
+  allowPrivate?: boolean
+  /** How long `close` waits for the calls under way. */
+  closeGraceMs?: number
+}
+
+const DEFAULT_LIMITS: PoolLimits = {
+  // As many as an engine has deliveries under way: one that waited here would spend its attempt unsent.
+  connectionsMax: 256,
+  poolsMax: 64,
+  idleMs: 10_000,
+}
+const CONNECT_TIMEOUT_MS = 10_000
+const CLOSE_GRACE_MS = 1000
+
+export class HttpSender implements Sender {
+  readonly #clock: Clock
+  readonly #closeGraceMs: number
+  readonly #pools: Pools
+  readonly #targets = new Targets()
+  readonly #underWay = new UnderWay<SendExchange>()
+  #closed: Promise<void> | undefined
+
+  constructor(options: HttpSenderOptions) {
+    this.#clock = options.clock
+    this.#closeGraceMs = options.closeGraceMs ?? CLOSE_GRACE_MS
+    const connect = guardedConnector({
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      allows: options.allowPrivate ? () => true : isPublicAddress,
+      ...options,
+    })
+    this.#pools = new Pools({ ...DEFAULT_LIMITS, ...options }, connect)
+  }
+
+  send(call: SendCall): Promise<SendReply> {
+    const { url, headers, body, timeoutMs } = call
+    if (this.#closed) return Promise.resolve({ kind: 'connectionError', error: CLOSING, durationMs: 0 })
+    const target = this.#targets.of(url)
+    if (typeof target === 'string') return Promise.resolve({ kind: 'refusedAddress', error: target })
+    const used = this.#pools.take(target.origin)
+    return new Promise(resolve => {
+      const exchange = new SendExchange({
+        timeoutMs,
+        now: () => this.#clock.now(),
+        onWaitOver: () => {
+          used.waiting--
+        },
+        onReply: reply => {
+          this.#pools.giveBack(used)
+          this.#underWay.delete(exchange)
+          resolve(reply)
+        },
+      })
+      this.#underWay.add(exchange)
+      used.pool.dispatch({ method: 'POST', path: target.path, headers, body }, exchange)
+    })
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#end()
+    return this.#closed
+  }
+
+  async #end(): Promise<void> {
+    await this.#underWay.end(this.#closeGraceMs)
+    await this.#pools.destroy()
+  }
+}

@@ -1,0 +1,123 @@
+// One webhook POST on its way: undici calls this handler back, and whatever happens ends in one SendReply.
+
+import type { Dispatcher } from 'undici'
+import type { SendReply } from '../../ports/sender.ts'
+import { startDeadline } from '../transport/deadline.ts'
+import { describeFailure, errorCode, OVER } from '../transport/failure.ts'
+import { AddressRefusedError } from './guarded-connect.ts'
+import { parseRetryAfterMs } from './retry-after.ts'
+
+/** Most bytes of an answer that are kept (decisions, "Webhooks"). */
+export const SNIPPET_BYTES_MAX = 4096
+/** Most bytes of an answer that are read; a shorter rest is read so that the connection can be used again. */
+export const READ_BYTES_MAX = 65_536
+
+/** Errors of a connection that took too long to make. */
+const TIMEOUT_CODES = ['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']
+
+export interface SendExchangeOptions {
+  timeoutMs: number
+  now: () => number
+  /** Called once: the call waits for a connection no more. */
+  onWaitOver: () => void
+  /** Called once, with the reply. */
+  onReply: (reply: SendReply) => void
+}
+
+/**
+ * The status is the answer: once it is there, a body that is cut, reset or never ends only shortens the snippet.
+ * A partner that has said 200 must not get the delivery again.
+ */
+export class SendExchange implements Dispatcher.DispatchHandler {
+  readonly #options: SendExchangeOptions
+  readonly #startedAt: number
+  readonly #timer: NodeJS.Timeout
+  #controller: Dispatcher.DispatchController | undefined
+  #answer: { status: number; retryAfterMs?: number } | undefined
+  #chunks: Buffer[] = []
+  #bytes = 0
+  #over = false
+
+  constructor(options: SendExchangeOptions) {
+    this.#options = options
+    this.#startedAt = options.now()
+    this.#timer = startDeadline(options.timeoutMs, expire, this)
+  }
+
+  /** The deadline came. */
+  expire(): void {
+    const error = `no answer within ${this.#options.timeoutMs} ms`
+    this.#end(durationMs => ({ kind: 'timeout', error, durationMs }))
+  }
+
+  /** Ends the call without more of an answer than there is. */
+  fail(message: string): void {
+    this.#end(durationMs => ({ kind: 'connectionError', error: message, durationMs }))
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Throwing drops the call and keeps the socket, which `abort` would destroy.
+    if (this.#over) throw OVER
+    this.#controller = controller
+    this.#options.onWaitOver()
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return
+    const retryAfterMs = parseRetryAfterMs([headers['retry-after']].flat()[0], this.#options.now())
+    this.#answer = retryAfterMs === undefined ? { status } : { status, retryAfterMs }
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#bytes < SNIPPET_BYTES_MAX) this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+    if (this.#bytes > READ_BYTES_MAX) this.fail('the answer is endless')
+  }
+
+  onResponseEnd(): void {
+    // The status has come by now; the words are for a case that cannot be.
+    this.fail('an answer without a status')
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    const message = printable(describeFailure(error))
+    if (error instanceof AddressRefusedError) this.#end(() => ({ kind: 'refusedAddress', error: message }))
+    else if (TIMEOUT_CODES.includes(errorCode(error))) {
+      this.#end(durationMs => ({ kind: 'timeout', error: message, durationMs }))
+    } else this.fail(message)
+  }
+
+  /** Ends the call: with the answer if there is one, else with `otherwise`. */
+  #end(otherwise: (durationMs: number) => SendReply): void {
+    if (this.#over) return
+    this.#over = true
+    clearTimeout(this.#timer)
+    if (this.#controller) this.#controller.abort(OVER)
+    else this.#options.onWaitOver()
+    const durationMs = Math.max(0, this.#options.now() - this.#startedAt)
+    this.#options.onReply(
+      this.#answer
+        ? { kind: 'answered', ...this.#answer, responseSnippet: this.#snippet(), durationMs }
+        : otherwise(durationMs),
+    )
+  }
+
+  #snippet(): string {
+    const bytes = Buffer.concat(this.#chunks).subarray(0, SNIPPET_BYTES_MAX)
+    // A stream decoder holds back a character that is not complete: here, the one that the cut went through.
+    return printable(new TextDecoder().decode(bytes, { stream: true }))
+  }
+}
+
+/** NUL is no text to PostgreSQL, and a partner must not be able to jam the commit of its own attempt. */
+function printable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD')
+}
+
+function expire(exchange: SendExchange): void {
+  exchange.expire()
+}

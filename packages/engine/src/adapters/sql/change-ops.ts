@@ -1,0 +1,96 @@
+// Every change as row operations. Called by the store for each unit; the order of the changes is kept.
+
+import type { Change, StepWoken } from '../../domain/change.ts'
+import { isSettled, type Step } from '../../domain/step.ts'
+import type { Op } from './operations.ts'
+import { attemptRow, deliveryMoves, deliveryRow } from './rows/delivery-row.ts'
+import { eventRow } from './rows/event-row.ts'
+import { runFrameRow, stepFrameRow } from './rows/frame-row.ts'
+import { logRow } from './rows/log-row.ts'
+import { payloadOps } from './rows/payload-row.ts'
+import { appRow, controlRow, runnerRow, workflowRow } from './rows/registry-row.ts'
+import { runMoves, runRow } from './rows/run-row.ts'
+import { stepMoves, stepRow } from './rows/step-row.ts'
+
+/** The row operations that make the changes, in their order. */
+export function changeOps(changes: readonly Change[]): Op[] {
+  const ops: Op[] = []
+  for (const change of changes) addOps(ops, change)
+  return ops
+}
+
+function addOps(ops: Op[], change: Change): number {
+  switch (change.type) {
+    case 'run.created':
+      return ops.push(['run.insert', ...runRow(change.run)], ...payloadOps(change.run.id, change.run.input))
+    case 'run.moved':
+      return ops.push(...runMoved(change))
+    case 'run.cancelAsked':
+      return ops.push(['run.askCancel', change.at, change.runId])
+    case 'app.runnerArrived':
+      return ops.push(['run.runnerArrived', change.at, change.namespace, change.app, change.at])
+    case 'step.recorded':
+      return ops.push(stepRecorded(change.step), ...stepFrame(change))
+    case 'step.moved':
+      return ops.push(
+        ['step.update', ...stepMoves(change.step), change.step.runId, change.step.index],
+        ...stepFrame(change),
+      )
+    case 'step.woken':
+      return ops.push(stepWoken(change))
+    case 'log.written':
+      return ops.push(['log.insert', ...logRow(change.line)])
+    case 'event.recorded':
+      return ops.push(['event.insert', ...eventRow(change.event)])
+    case 'dedupe.claimed':
+      return ops.push(['dedupe.claim', change.namespace, change.app, change.dedupeId, change.expiresAt])
+    case 'delivery.created': {
+      const { delivery } = change
+      return ops.push(
+        ['delivery.insert', ...deliveryRow(delivery)],
+        ...payloadOps(delivery.id, delivery.payload),
+      )
+    }
+    case 'delivery.moved':
+      return ops.push(['delivery.update', ...deliveryMoves(change.delivery), change.delivery.id])
+    case 'delivery.attempted':
+      return ops.push(['attempt.insert', ...attemptRow(change.attempt)])
+    case 'app.seen':
+      return ops.push(['app.insert', ...appRow(change.app)])
+    case 'runner.registered':
+      return ops.push(['runner.put', ...runnerRow(change.runner)])
+    case 'workflow.registered':
+      return ops.push(['workflow.put', ...workflowRow(change.workflow)])
+    case 'workflow.dropped':
+      return ops.push(['workflow.delete', change.namespace, change.app, change.name])
+    case 'control.recorded':
+      return ops.push(['control.insert', ...controlRow(change.action)])
+  }
+}
+
+function runMoved({ run, frames }: Extract<Change, { type: 'run.moved' }>): Op[] {
+  const frameOps = frames.map((frame): Op => ['frame.insert', ...runFrameRow(run.id, frame)])
+  return [['run.update', ...runMoves(run), run.id], ...frameOps]
+}
+
+/** A parked wait takes its run's namespace along, for the index that events find it by. */
+function stepRecorded(step: Step): Op {
+  const isParkedWait = step.op === 'WaitForEvent' && step.status === 'waiting'
+  return isParkedWait ? ['wait.insert', ...stepRow(step), step.runId] : ['step.insert', ...stepRow(step)]
+}
+
+/** The row of a settled step tells its frame; any other status needs a frame of its own, for it will pass. */
+function stepFrame({ step, at = step.startedAt }: { step: Step; at?: number }): Op[] {
+  return isSettled(step.status) ? [] : [['frame.insert', ...stepFrameRow(step, at)]]
+}
+
+function stepWoken(woken: StepWoken): Op {
+  const { status, data, error, eventId, at, runId, stepIndex } = woken
+  const told = [
+    status,
+    data ?? null,
+    error === undefined ? null : JSON.stringify(error),
+    eventId ?? null,
+  ] as const
+  return ['step.wake', ...told, at, runId, stepIndex]
+}

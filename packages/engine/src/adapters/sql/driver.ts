@@ -1,0 +1,30 @@
+// What a SQL database must do for the store: the seam between what every dialect shares and one database's driver.
+
+import type { Claim } from '../../ports/store.ts'
+import type { Check, Op, Query, Row } from './operations.ts'
+
+/** A claimed run as rows. */
+export interface ClaimedRun {
+  run: Row
+  steps: Row[]
+  rootLogged: number
+}
+
+export interface SqlDriver {
+  /**
+   * Makes the operations durable if every check holds. Resolves once they are, or with the index of a check that
+   * does not hold, and then nothing is written.
+   */
+  commit(unit: { checks: Check[]; ops: Op[] }): Promise<number | undefined>
+  claimRuns(claim: Claim): Promise<ClaimedRun[]>
+  /** Rows of `SELECT_DELIVERY`. */
+  claimDeliveries(claim: Claim): Promise<Row[]>
+  /** Answers the ids of the runs whose lease was lost. */
+  extendRuns(leases: { runId: string; fence: number }[], until: number): Promise<string[]>
+  releaseOthers(owner: string, now: number): Promise<void>
+  /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
+  read(queries: Query[]): Promise<Row[][]>
+  /** Writes a little, durably. */
+  probe(): Promise<void>
+  close(): Promise<void>
+}

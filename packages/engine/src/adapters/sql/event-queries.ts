@@ -1,0 +1,63 @@
+// Queries about the event log and about the steps that wait for events. Called by the store and its reads.
+
+import type { Waiter } from '../../domain/event.ts'
+import type { EventQuery } from '../../ports/store.ts'
+import type { Query, Row, Value } from './operations.ts'
+import { SELECT_EVENT } from './rows/event-row.ts'
+
+/** Rows of `SELECT_EVENT`, for the event of that id. */
+export function eventQuery(namespace: string, id: string): Query {
+  return { sql: `SELECT ${SELECT_EVENT} FROM events WHERE id = ? AND namespace = ?`, params: [id, namespace] }
+}
+
+/** Rows of `SELECT_EVENT`, newest first. */
+export function eventsQuery(namespace: string, { app, name, limit, before }: EventQuery): Query {
+  const terms = ['namespace = ?']
+  const params: Value[] = [namespace]
+  const add = (term: string, value: Value | undefined) => {
+    if (value === undefined) return
+    terms.push(term)
+    params.push(value)
+  }
+  add('app = ?', app)
+  add('name = ?', name)
+  add('position < ?', before)
+  const sql = `SELECT ${SELECT_EVENT} FROM events WHERE ${terms.join(' AND ')} ORDER BY position DESC LIMIT ?`
+  return { sql, params: [...params, limit] }
+}
+
+export interface EventsSince {
+  namespace: string
+  eventName: string
+  since: number
+  after: number
+  limit: number
+}
+
+/** Rows of `SELECT_EVENT`, oldest first. The two ways are those of the `events` guard (guard-checks.ts). */
+export function eventsSinceQuery({ namespace, eventName, since, after, limit }: EventsSince): Query {
+  if (after > 0) {
+    // The plus keeps the received_at index out of it: position is the narrower bound.
+    const sql = `SELECT ${SELECT_EVENT} FROM events
+      WHERE namespace = ? AND name = ? AND position > ? AND +received_at >= ? ORDER BY position LIMIT ?`
+    return { sql, params: [namespace, eventName, after, since, limit] }
+  }
+  const sql = `SELECT ${SELECT_EVENT} FROM events WHERE position IN (
+      SELECT position FROM events WHERE namespace = ? AND name = ? AND received_at >= ? ORDER BY position LIMIT ?)
+    ORDER BY position`
+  return { sql, params: [namespace, eventName, since, limit] }
+}
+
+/** Rows for `waiterFromRow`, oldest wait first. */
+export function waitersQuery(namespace: string, eventName: string): Query {
+  return {
+    sql: `SELECT run_id, idx, condition, started_at FROM steps
+      WHERE namespace = ? AND event_name = ? AND status = 'waiting' ORDER BY started_at, run_id, idx`,
+    params: [namespace, eventName],
+  }
+}
+
+export function waiterFromRow(row: Row): Waiter {
+  const [runId, stepIndex, condition, since] = row as [string, number, string | null, number]
+  return condition === null ? { runId, stepIndex, since } : { runId, stepIndex, condition, since }
+}

@@ -1,0 +1,36 @@
+// Every guard as a check. Called by the store for each unit; the driver answers with the index of one that failed.
+
+import type { Guard } from '../../domain/change.ts'
+import type { Check } from './operations.ts'
+
+/** The checks of the guards, one each, in their order. */
+export function guardChecks(guards: readonly Guard[]): Check[] {
+  return guards.map(checkOf)
+}
+
+function checkOf(guard: Guard): Check {
+  switch (guard.type) {
+    case 'run':
+      return { name: 'run.fence', params: [guard.runId], expected: [guard.fence] }
+    case 'steps':
+      return { name: 'steps', params: [guard.runId, guard.seq], expected: [] }
+    case 'delivery':
+      return { name: 'delivery.fence', params: [guard.deliveryId], expected: [guard.fence] }
+    case 'waiters': {
+      const expected = guard.waiters.flatMap(({ runId, stepIndex }) => [runId, stepIndex])
+      return { name: 'waiters', params: [guard.namespace, guard.eventName], expected }
+    }
+    case 'events': {
+      const { namespace, eventName, since, after } = guard
+      // Two ways to the same answer. Behind a known position only what has come since is looked at; with none
+      // known, only what the run can have met. The other way round either could walk through the whole log.
+      return after === 0
+        ? { name: 'events', params: [namespace, eventName, since], expected: [] }
+        : { name: 'eventsAfter', params: [namespace, eventName, after, since], expected: [] }
+    }
+    case 'dedupe': {
+      const { namespace, app, dedupeId, now } = guard
+      return { name: 'dedupe', params: [namespace, app, dedupeId, now], expected: [] }
+    }
+  }
+}

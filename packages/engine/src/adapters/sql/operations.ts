@@ -1,0 +1,55 @@
+// The flat language between the store and a SQL driver: row operations, checks and queries, all of them plain
+// values, so that they cross to another thread or process cheaply. Built by change-ops, guard-checks and reads.
+
+/** What a column holds, on its way in or out. */
+export type Value = string | number | null
+export type Row = Value[]
+
+/** One row operation: its name, and its parameters by position. Each driver has a statement for every name. */
+export type Op = [name: OpName, ...params: Value[]]
+
+export type OpName =
+  | 'run.insert'
+  | 'run.update'
+  | 'run.askCancel'
+  | 'run.runnerArrived'
+  | 'payload.insert'
+  | 'step.insert'
+  | 'wait.insert'
+  | 'step.update'
+  | 'step.wake'
+  | 'frame.insert'
+  | 'log.insert'
+  | 'event.insert'
+  | 'dedupe.claim'
+  | 'delivery.insert'
+  | 'delivery.update'
+  | 'attempt.insert'
+  | 'app.insert'
+  | 'runner.put'
+  | 'workflow.put'
+  | 'workflow.delete'
+  | 'control.insert'
+
+/** A question whose answer must be exactly the expected rows, in whatever order. */
+export interface Check {
+  name: CheckName
+  params: Value[]
+  /** The expected rows, one after the other. */
+  expected: Value[]
+}
+
+export type CheckName =
+  | 'run.fence'
+  | 'steps'
+  | 'delivery.fence'
+  | 'waiters'
+  | 'events'
+  | 'eventsAfter'
+  | 'dedupe'
+
+/** A read, in SQL that every dialect speaks, with `?` for its parameters. */
+export interface Query {
+  sql: string
+  params: Value[]
+}

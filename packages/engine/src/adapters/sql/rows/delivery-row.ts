@@ -1,0 +1,164 @@
+// The rows of a webhook delivery and of its attempts, and the way there and back.
+
+import type { Delivery, DeliveryAttempt } from '../../../domain/delivery.ts'
+import type { Row } from '../operations.ts'
+import type { Columns } from './columns.ts'
+import { inlinePayload, selectWithPayload } from './payload-row.ts'
+
+type DeliveryFixed = [
+  id: string,
+  namespace: string,
+  app: string,
+  endpointId: string | null,
+  url: string,
+  eventKind: Delivery['eventKind'],
+  sourceRunId: string | null,
+  createdAt: number,
+  payload: string | null,
+]
+
+type DeliveryMoving = [
+  status: Delivery['status'],
+  fence: number,
+  availableAt: number | null,
+  leaseOwner: string | null,
+  attemptCount: number,
+  maxAttempts: number,
+  lastStatusCode: number | null,
+  nextAttemptAt: number | null,
+  updatedAt: number,
+]
+
+const DELIVERY_FIXED: Columns<DeliveryFixed> = [
+  'id',
+  'namespace',
+  'app',
+  'endpoint_id',
+  'url',
+  'event_kind',
+  'source_run_id',
+  'created_at',
+  'payload',
+]
+
+/** The columns of `deliveryMoves`. */
+export const DELIVERY_MOVING: Columns<DeliveryMoving> = [
+  'status',
+  'fence',
+  'available_at',
+  'lease_owner',
+  'attempt_count',
+  'max_attempts',
+  'last_status_code',
+  'next_attempt_at',
+  'updated_at',
+]
+
+export const DELIVERY_COLUMNS: readonly string[] = [...DELIVERY_FIXED, ...DELIVERY_MOVING]
+export const SELECT_DELIVERY = selectWithPayload('deliveries', DELIVERY_COLUMNS, 'payload')
+
+export function deliveryRow(delivery: Delivery): [...DeliveryFixed, ...DeliveryMoving] {
+  return [
+    delivery.id,
+    delivery.namespace,
+    delivery.app,
+    delivery.endpointId ?? null,
+    delivery.url,
+    delivery.eventKind,
+    delivery.sourceRunId ?? null,
+    delivery.createdAt,
+    inlinePayload(delivery.payload),
+    ...deliveryMoves(delivery),
+  ]
+}
+
+export function deliveryMoves(delivery: Delivery): DeliveryMoving {
+  return [
+    delivery.status,
+    delivery.fence,
+    delivery.availableAt ?? null,
+    delivery.leaseOwner ?? null,
+    delivery.attemptCount,
+    delivery.maxAttempts,
+    delivery.lastStatusCode ?? null,
+    delivery.nextAttemptAt ?? null,
+    delivery.updatedAt,
+  ]
+}
+
+/** Reads a row of `SELECT_DELIVERY`. */
+export function deliveryFromRow(row: Row): Delivery {
+  const [id, namespace, app, endpointId, url, eventKind, sourceRunId, createdAt, payload] =
+    row as DeliveryFixed
+  const moving = row.slice(DELIVERY_FIXED.length) as DeliveryMoving
+  const [status, fence, availableAt, leaseOwner, attemptCount, maxAttempts, statusCode, nextAt, updatedAt] =
+    moving
+  return {
+    namespace,
+    id,
+    app,
+    endpointId: endpointId ?? undefined,
+    url,
+    eventKind,
+    sourceRunId: sourceRunId ?? undefined,
+    payload: payload ?? undefined,
+    status,
+    attemptCount,
+    maxAttempts,
+    lastStatusCode: statusCode ?? undefined,
+    nextAttemptAt: nextAt ?? undefined,
+    createdAt,
+    updatedAt,
+    fence,
+    availableAt: availableAt ?? undefined,
+    leaseOwner: leaseOwner ?? undefined,
+  }
+}
+
+type AttemptRow = [
+  deliveryId: string,
+  attempt: number,
+  id: string,
+  outcome: DeliveryAttempt['outcome'],
+  statusCode: number | null,
+  responseSnippet: string | null,
+  error: string | null,
+  durationMs: number,
+  createdAt: number,
+]
+
+export const ATTEMPT_COLUMNS: Columns<AttemptRow> = [
+  'delivery_id',
+  'attempt',
+  'id',
+  'outcome',
+  'status_code',
+  'response_snippet',
+  'error',
+  'duration_ms',
+  'created_at',
+]
+
+export function attemptRow(attempt: DeliveryAttempt): AttemptRow {
+  const { deliveryId, attempt: number, id, outcome, statusCode, responseSnippet, error } = attempt
+  const { durationMs, createdAt } = attempt
+  const told = [statusCode ?? null, responseSnippet ?? null, error ?? null] as const
+  return [deliveryId, number, id, outcome, ...told, durationMs, createdAt]
+}
+
+/** Reads a row of `ATTEMPT_COLUMNS`. */
+export function attemptFromRow(row: Row): DeliveryAttempt {
+  const [deliveryId, attempt, id, outcome, statusCode, snippet, error, durationMs, createdAt] =
+    row as AttemptRow
+  return {
+    id,
+    deliveryId,
+    attempt,
+    outcome,
+    statusCode: statusCode ?? undefined,
+    responseSnippet: snippet ?? undefined,
+    error: error ?? undefined,
+    durationMs,
+    createdAt,
+  }
+}

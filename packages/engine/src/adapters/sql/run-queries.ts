@@ -1,0 +1,105 @@
+// Queries about runs, their steps and their log lines, and what their rows mean. Called by the store and its reads.
+
+import { isTerminal, type RunStatus } from '../../domain/run.ts'
+import type { LoadedRun, RunQuery, RunView } from '../../ports/store.ts'
+import type { Query, Row, Value } from './operations.ts'
+import { LOG_COLUMNS } from './rows/log-row.ts'
+import { RUN_COLUMNS, runFromRow, SELECT_RUN, SELECT_RUN_SUMMARY } from './rows/run-row.ts'
+import { STEP_COLUMNS, stepFromRow } from './rows/step-row.ts'
+
+export const STEPS_OF_RUN = `SELECT ${STEP_COLUMNS.join(', ')} FROM steps WHERE run_id = ? ORDER BY idx`
+
+/** Handler lines are told apart by their counter; a small index of their own holds just them. */
+export const ROOT_LOGGED = `SELECT coalesce(max(idx) + 1, 0) FROM logs WHERE run_id = ? AND scope = '@root'`
+
+/**
+ * The step a run is at: the newest unsettled one, else the newest. Looks at the last hundred steps at most, so that
+ * a page of runs stays cheap whatever their length.
+ */
+const CURRENT_STEP = `(
+  SELECT name FROM (
+    SELECT name, status, idx FROM steps WHERE steps.run_id = runs.id ORDER BY idx DESC LIMIT 100) AS newest
+  ORDER BY CASE WHEN status IN ('succeeded', 'failed', 'cancelled') THEN 1 ELSE 0 END, idx DESC LIMIT 1)`
+
+/** Terms that lead to the small index of runs that have not ended, or of those that did not end well. */
+const FINDS_OPEN = 'finished_at IS NULL'
+const FINDS_FAILED = `status IN ('failed', 'cancelled')`
+
+/** Everything an owner or a controller needs of a run, in whatever namespace; `loadedRun` reads the answer. */
+export function loadQueries(runId: string): Query[] {
+  return [
+    { sql: `SELECT ${SELECT_RUN} FROM runs WHERE id = ?`, params: [runId] },
+    { sql: STEPS_OF_RUN, params: [runId] },
+    { sql: ROOT_LOGGED, params: [runId] },
+  ]
+}
+
+export function loadedRun(run: Row, steps: Row[], rootLogged: number): LoadedRun {
+  return { run: runFromRow(run), steps: steps.map(stepFromRow), rootLogged }
+}
+
+/** Answers one row for `runView`, or none. */
+export function runQuery(namespace: string, id: string): Query {
+  return {
+    sql: `SELECT ${SELECT_RUN}, ${CURRENT_STEP} FROM runs WHERE id = ? AND namespace = ?`,
+    params: [id, namespace],
+  }
+}
+
+/** Answers rows for `runView`, newest first. The filter `running` is two lists in one. */
+export function runsQuery(namespace: string, query: RunQuery): Query {
+  const statuses = query.status === 'running' ? (['running', 'waiting'] as const) : [query.status]
+  const lists = statuses.map(status => idsQuery(namespace, { ...query, status }))
+  const ids = lists.map(({ sql }) => `SELECT id FROM (${sql}) AS list`).join(' UNION ALL ')
+  const sql = `SELECT ${SELECT_RUN_SUMMARY}, ${CURRENT_STEP} FROM runs WHERE id IN (${ids})
+    ORDER BY created_at DESC, id DESC LIMIT ?`
+  return { sql, params: [...lists.flatMap(({ params }) => params), query.limit] }
+}
+
+function idsQuery(namespace: string, { app, status, limit, after }: RunQuery): Query {
+  const terms = ['namespace = ?']
+  const params: Value[] = [namespace]
+  if (app !== undefined) {
+    terms.push('app = ?')
+    params.push(app)
+  }
+  if (status !== undefined) {
+    terms.push(...finder(status), 'status = ?')
+    params.push(status)
+  }
+  if (after) {
+    terms.push('(created_at, id) < (?, ?)')
+    params.push(after.createdAt, after.id)
+  }
+  const sql = `SELECT id FROM runs WHERE ${terms.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT ?`
+  return { sql, params: [...params, limit] }
+}
+
+function finder(status: RunStatus): string[] {
+  if (!isTerminal(status)) return [FINDS_OPEN]
+  return status === 'succeeded' ? [] : [FINDS_FAILED]
+}
+
+export function runView(row: Row): RunView {
+  const run = runFromRow(row)
+  const current = row[RUN_COLUMNS.length] as string | null
+  if (run.status === 'succeeded' || run.status === 'cancelled') return run
+  const name = run.error?.stepName ?? current
+  return name === null ? run : { ...run, currentStepName: name }
+}
+
+/** Rows of `STEP_COLUMNS`, in index order. */
+export function stepsQuery(namespace: string, runId: string): Query {
+  const sql = `SELECT ${STEP_COLUMNS.join(', ')} FROM steps WHERE run_id = ${SCOPED_RUN} ORDER BY idx`
+  return { sql, params: [runId, namespace] }
+}
+
+/** Rows of `LOG_COLUMNS`, oldest first. */
+export function logsQuery(namespace: string, runId: string, query: { from: number; limit: number }): Query {
+  const sql = `SELECT ${LOG_COLUMNS.join(', ')} FROM logs WHERE run_id = ${SCOPED_RUN} AND seq > ?
+    ORDER BY seq LIMIT ?`
+  return { sql, params: [runId, namespace, query.from, query.limit] }
+}
+
+/** The id of the run, if it is one of the namespace. */
+const SCOPED_RUN = '(SELECT id FROM runs WHERE id = ? AND namespace = ?)'

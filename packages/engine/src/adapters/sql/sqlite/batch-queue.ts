@@ -1,0 +1,152 @@
+// Gathers requests while a batch is under way and sends the next batch the moment the last one is answered: many
+// callers share one transaction, and one caller alone waits for nobody. Used for the writer and for the reader.
+
+import { EngineError } from '../../../domain/errors.ts'
+import type { Channel } from './channel.ts'
+import { type Answer, type BatchAnswer, isFailure, type Request, weightOf } from './requests.ts'
+
+/** A batch ends with the request that reaches one of these. */
+const BATCH_REQUESTS_MAX = 512
+const BATCH_WEIGHT_MAX = 4 * 1024 * 1024
+/** Beyond these new requests are refused, so that memory stays bounded when the disk cannot follow. */
+export const QUEUED_REQUESTS_MAX = 20_000
+export const QUEUED_WEIGHT_MAX = 256 * 1024 * 1024
+
+interface Entry {
+  request: Request
+  weight: number
+  resolve(answer: Answer): void
+  reject(error: Error): void
+}
+
+interface UnderWay {
+  entries: Entry[]
+  answer: Promise<BatchAnswer>
+}
+
+export class BatchQueue {
+  readonly #channel: Channel
+  readonly #onTrouble: (details: object, message: string) => void
+  #waiting: Entry[] = []
+  #pending = 0
+  #weight = 0
+  #running: Promise<void> | undefined
+  #broken: Error | undefined
+  #stopped = false
+  readonly stats = { requests: 0, batches: 0, transactions: 0 }
+
+  constructor(channel: Channel, onTrouble: (details: object, message: string) => void) {
+    this.#channel = channel
+    this.#onTrouble = onTrouble
+  }
+
+  /** Requests not answered yet. */
+  get pending(): number {
+    return this.#pending
+  }
+
+  /** The answer, whose type the caller knows. A request that can come again may be refused when too many wait. */
+  submit<T>(request: Request, options: { refusable: boolean }): Promise<T> {
+    const error = this.#refusal(options.refusable)
+    if (error) return Promise.reject(error)
+    const weight = weightOf(request)
+    this.#pending++
+    this.#weight += weight
+    this.stats.requests++
+    this.#running ??= this.#run()
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ request, weight, resolve: resolve as (answer: Answer) => void, reject })
+    })
+  }
+
+  /** Takes nothing more, and resolves when what is queued is finished. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#running
+  }
+
+  /** Called once, after `stop`. */
+  close(): Promise<void> {
+    return this.#channel.close()
+  }
+
+  #refusal(refusable: boolean): Error | undefined {
+    if (this.#broken) return this.#broken
+    if (this.#stopped) return new EngineError('unavailable', 'The store is closed.')
+    if (!refusable || (this.#pending < QUEUED_REQUESTS_MAX && this.#weight < QUEUED_WEIGHT_MAX))
+      return undefined
+    return new EngineError('overloaded', 'The store cannot keep up: too many writes are waiting.')
+  }
+
+  async #run(): Promise<void> {
+    // What the caller and its neighbours submit in this turn goes along.
+    await undefined
+    let underWay = this.#post()
+    while (underWay) {
+      const { entries, answer } = underWay
+      try {
+        const answered = await answer
+        if (answered.broken !== undefined) this.#break(answered.broken)
+        // The other side goes on before the callers here hear of it.
+        underWay = this.#post()
+        this.#settle(entries, answered)
+      } catch (error) {
+        this.#break(error)
+        for (const entry of entries) this.#finish(entry).reject(this.#broken as Error)
+        underWay = undefined
+      }
+    }
+    this.#running = undefined
+  }
+
+  #post(): UnderWay | undefined {
+    if (this.#broken || this.#waiting.length === 0) return undefined
+    let count = 0
+    for (let weight = 0; count < this.#waiting.length && count < BATCH_REQUESTS_MAX; count++) {
+      if (weight >= BATCH_WEIGHT_MAX) break
+      weight += (this.#waiting[count] as Entry).weight
+    }
+    const entries = this.#waiting.splice(0, count)
+    this.stats.batches++
+    return { entries, answer: this.#channel.run(entries.map(entry => entry.request)) }
+  }
+
+  #settle(entries: Entry[], { answers, transactions }: BatchAnswer): void {
+    this.stats.transactions += transactions
+    for (const [i, entry] of entries.entries()) {
+      const answer = answers[i]
+      this.#finish(entry)
+      if (isFailure(answer)) entry.reject(this.#failed(answer))
+      else entry.resolve(answer)
+    }
+  }
+
+  #finish(entry: Entry): Entry {
+    this.#pending--
+    this.#weight -= entry.weight
+    return entry
+  }
+
+  #failed({ failed, unavailable }: { failed: string; unavailable: boolean }): Error {
+    const cause = new Error(failed)
+    this.#onTrouble({ err: cause }, 'the store could not do what it was asked')
+    if (unavailable) return new EngineError('unavailable', 'The store is not available.', { cause })
+    return new Error(`The store could not do what it was asked: ${failed}`, { cause })
+  }
+
+  /** Everything that waits fails, and whatever comes. */
+  #break(reason: unknown): void {
+    const cause = reason instanceof Error ? reason : new Error(String(reason))
+    this.#broken = new EngineError(
+      'unavailable',
+      'The store has failed and takes nothing more: restart the engine.',
+      {
+        cause,
+      },
+    )
+    this.#onTrouble({ err: cause }, 'the store is broken')
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const entry of waiting) this.#finish(entry).reject(this.#broken)
+  }
+}

@@ -1,0 +1,74 @@
+// The SQL driver for SQLite: turns what the store asks into requests for the writer and the reader.
+
+import type { Claim } from '../../../ports/store.ts'
+import type { ClaimedRun, SqlDriver } from '../driver.ts'
+import type { Check, Op, Query, Row } from '../operations.ts'
+import type { BatchQueue } from './batch-queue.ts'
+import {
+  claimRequest,
+  extendRequest,
+  probeRequest,
+  type Request,
+  readRequest,
+  releaseRequest,
+  unitRequest,
+} from './requests.ts'
+
+export class SqliteDriver implements SqlDriver {
+  readonly #writer: BatchQueue
+  readonly #reader: BatchQueue
+  readonly #release: () => void
+  #closing: Promise<void> | undefined
+
+  /** `release` lets go of the file, once everything is closed. */
+  constructor(options: { writer: BatchQueue; reader: BatchQueue; release: () => void }) {
+    this.#writer = options.writer
+    this.#reader = options.reader
+    this.#release = options.release
+  }
+
+  async commit(unit: { checks: Check[]; ops: Op[] }): Promise<number | undefined> {
+    const failed = await this.#writer.submit<number | null>(unitRequest(unit), { refusable: true })
+    return failed ?? undefined
+  }
+
+  claimRuns(claim: Claim): Promise<ClaimedRun[]> {
+    return this.#write(claimRequest('runs', claim))
+  }
+
+  claimDeliveries(claim: Claim): Promise<Row[]> {
+    return this.#write(claimRequest('deliveries', claim))
+  }
+
+  async extendRuns(leases: { runId: string; fence: number }[], until: number): Promise<string[]> {
+    return leases.length === 0 ? [] : this.#write(extendRequest(leases, until))
+  }
+
+  async releaseOthers(owner: string, now: number): Promise<void> {
+    await this.#write(releaseRequest(owner, now))
+  }
+
+  read(queries: Query[]): Promise<Row[][]> {
+    return this.#reader.submit(readRequest(queries), { refusable: true })
+  }
+
+  async probe(): Promise<void> {
+    await this.#write(probeRequest())
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      await Promise.all([this.#reader.stop(), this.#writer.stop()])
+      // The reader first: the writer's last checkpoint then has the file to itself.
+      await this.#reader.close()
+      await this.#writer.close()
+      this.#release()
+    })()
+    return this.#closing
+  }
+
+  /** Work of the engine's own, which is never refused. */
+  #write<T>(request: Request): Promise<T> {
+    return this.#writer.submit<T>(request, { refusable: false })
+  }
+}

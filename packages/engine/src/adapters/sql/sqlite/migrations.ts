@@ -1,0 +1,237 @@
+// The schema of a SQLite store, as numbered steps. Run by whoever opens the database for writing. A step that has
+// been released is never edited: a change is a new one at the end.
+
+import type { Connection } from './connection.ts'
+
+const MIGRATIONS: readonly string[] = [
+  `
+CREATE TABLE runs (
+  id TEXT NOT NULL UNIQUE,
+  namespace TEXT NOT NULL,
+  workflow TEXT NOT NULL,
+  app TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  trigger_kind TEXT NOT NULL,
+  event_name TEXT,
+  event_id TEXT,
+  cron TEXT,
+  replay_of TEXT,
+  parent_run_id TEXT,
+  parent_step_index INTEGER,
+  runner TEXT,
+  trigger_id TEXT,
+  trigger_name TEXT NOT NULL,
+  failure TEXT,
+  input TEXT,
+  status TEXT NOT NULL,
+  fence INTEGER NOT NULL,
+  available_at INTEGER,
+  lease_owner TEXT,
+  cancel_asked INTEGER,
+  held_for_runner INTEGER,
+  attempt INTEGER NOT NULL,
+  transport_tries INTEGER NOT NULL,
+  started_at INTEGER,
+  started_seq INTEGER,
+  finished_at INTEGER,
+  finished_seq INTEGER,
+  waiting_for TEXT,
+  error TEXT,
+  result TEXT
+);
+CREATE INDEX runs_available ON runs (available_at) WHERE available_at IS NOT NULL;
+CREATE INDEX runs_listed ON runs (namespace, created_at, id, app);
+CREATE INDEX runs_open ON runs (namespace, created_at, id) WHERE finished_at IS NULL;
+CREATE INDEX runs_failed ON runs (namespace, created_at, id) WHERE status IN ('failed', 'cancelled');
+CREATE INDEX runs_held ON runs (namespace, app) WHERE held_for_runner = 1;
+
+CREATE TABLE steps (
+  run_id TEXT NOT NULL,
+  idx INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  op TEXT NOT NULL,
+  status TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  finished_at INTEGER,
+  next_attempt_at INTEGER,
+  wake_at INTEGER,
+  event_name TEXT,
+  condition TEXT,
+  event_id TEXT,
+  child_run_id TEXT,
+  delivery_id TEXT,
+  emitted_event_id TEXT,
+  carried INTEGER,
+  timed_out INTEGER,
+  namespace TEXT,
+  error TEXT,
+  data TEXT,
+  PRIMARY KEY (run_id, idx)
+) WITHOUT ROWID;
+CREATE INDEX steps_waiting ON steps (namespace, event_name) WHERE namespace IS NOT NULL AND status = 'waiting';
+
+CREATE TABLE frames (
+  run_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  ts INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  step_index INTEGER,
+  error TEXT,
+  PRIMARY KEY (run_id, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE logs (
+  run_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  ts INTEGER NOT NULL,
+  level TEXT NOT NULL,
+  message TEXT NOT NULL,
+  fields TEXT,
+  scope TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  idx INTEGER NOT NULL,
+  dedupe TEXT NOT NULL,
+  PRIMARY KEY (run_id, seq),
+  UNIQUE (run_id, dedupe)
+) WITHOUT ROWID;
+CREATE INDEX logs_root ON logs (run_id, idx) WHERE scope = '@root';
+
+CREATE TABLE events (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  namespace TEXT NOT NULL,
+  name TEXT NOT NULL,
+  app TEXT,
+  source TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  woke INTEGER NOT NULL,
+  triggered TEXT NOT NULL,
+  data TEXT
+);
+CREATE INDEX events_listed ON events (namespace, position, app);
+CREATE INDEX events_named ON events (namespace, name);
+CREATE INDEX events_received ON events (namespace, name, received_at);
+
+CREATE TABLE dedupes (
+  namespace TEXT NOT NULL,
+  app TEXT NOT NULL,
+  dedupe_id TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (namespace, app, dedupe_id)
+) WITHOUT ROWID;
+
+CREATE TABLE deliveries (
+  id TEXT NOT NULL UNIQUE,
+  namespace TEXT NOT NULL,
+  app TEXT NOT NULL,
+  endpoint_id TEXT,
+  url TEXT NOT NULL,
+  event_kind TEXT NOT NULL,
+  source_run_id TEXT,
+  created_at INTEGER NOT NULL,
+  payload TEXT,
+  status TEXT NOT NULL,
+  fence INTEGER NOT NULL,
+  available_at INTEGER,
+  lease_owner TEXT,
+  attempt_count INTEGER NOT NULL,
+  max_attempts INTEGER NOT NULL,
+  last_status_code INTEGER,
+  next_attempt_at INTEGER,
+  updated_at INTEGER NOT NULL
+);
+CREATE INDEX deliveries_available ON deliveries (available_at) WHERE available_at IS NOT NULL;
+
+CREATE TABLE delivery_attempts (
+  delivery_id TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  status_code INTEGER,
+  response_snippet TEXT,
+  error TEXT,
+  duration_ms INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (delivery_id, attempt)
+) WITHOUT ROWID;
+
+CREATE TABLE payloads (
+  id TEXT NOT NULL UNIQUE,
+  body TEXT NOT NULL
+);
+
+CREATE TABLE apps (
+  namespace TEXT NOT NULL,
+  name TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
+
+CREATE TABLE runners (
+  namespace TEXT NOT NULL,
+  app TEXT NOT NULL,
+  runner_id TEXT NOT NULL,
+  url TEXT NOT NULL,
+  workflows TEXT NOT NULL,
+  framework TEXT,
+  runtime TEXT,
+  sdk_name TEXT,
+  version TEXT,
+  region TEXT,
+  key_fingerprint TEXT,
+  last_seen_at INTEGER NOT NULL,
+  PRIMARY KEY (namespace, app, runner_id)
+) WITHOUT ROWID;
+
+CREATE TABLE workflows (
+  namespace TEXT NOT NULL,
+  app TEXT NOT NULL,
+  name TEXT NOT NULL,
+  triggers TEXT NOT NULL,
+  retry TEXT NOT NULL,
+  on_failure INTEGER NOT NULL,
+  invoke_timeout_ms INTEGER,
+  flow_control TEXT,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (namespace, app, name)
+) WITHOUT ROWID;
+
+CREATE TABLE control_actions (
+  id TEXT NOT NULL UNIQUE,
+  namespace TEXT NOT NULL,
+  action TEXT NOT NULL,
+  run_id TEXT,
+  new_run_id TEXT,
+  actor TEXT,
+  detail TEXT,
+  created_at INTEGER NOT NULL
+);
+
+CREATE TABLE probes (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  count INTEGER NOT NULL
+);
+INSERT INTO probes VALUES (1, 0);
+`,
+]
+
+/** Brings the database to this code's schema. Throws when a newer engine has been here. */
+export function migrate(connection: Connection): void {
+  connection.exec('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY)')
+  const [[newest]] = connection.prepare('SELECT coalesce(max(version), 0) FROM migrations').all([]) as [
+    [number],
+  ]
+  if (newest > MIGRATIONS.length) {
+    throw new Error(
+      `the database has schema version ${newest}, this engine knows up to ${MIGRATIONS.length}: use a newer engine`,
+    )
+  }
+  for (let version = newest + 1; version <= MIGRATIONS.length; version++) {
+    connection.exec(`BEGIN IMMEDIATE;${MIGRATIONS[version - 1]};
+      INSERT INTO migrations VALUES (${version}); COMMIT`)
+  }
+}

@@ -1,0 +1,41 @@
+// The reader of a database: answers batches of queries, all of one batch from the same moment. Runs in the reader
+// thread, or in the calling thread for a database in memory.
+
+import type { Row } from '../operations.ts'
+import type { Connection } from './connection.ts'
+import type { Answer, BatchAnswer, Request } from './requests.ts'
+
+export class Reader {
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  run(batch: readonly Request[]): BatchAnswer {
+    this.#connection.exec('BEGIN')
+    try {
+      return { answers: batch.map(request => this.#answer(request)), transactions: 1 }
+    } finally {
+      this.#connection.exec('COMMIT')
+    }
+  }
+
+  close(): void {
+    this.#connection.close()
+  }
+
+  #answer(request: Request): Answer {
+    try {
+      const answers: Row[][] = []
+      for (let at = 0; at < request.length; ) {
+        const [sql, count] = request.slice(at, at + 2) as [string, number]
+        answers.push(this.#connection.prepare(sql).all(request.slice(at + 2, at + 2 + count)))
+        at += 2 + count
+      }
+      return answers
+    } catch (error) {
+      return { failed: error instanceof Error ? error.message : String(error), unavailable: false }
+    }
+  }
+}

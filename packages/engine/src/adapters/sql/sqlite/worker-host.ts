@@ -1,0 +1,94 @@
+// A channel to a writer or reader in a thread of its own, so that no commit, checkpoint or scan stalls the main loop.
+// The thread sleeps on a shared counter instead of its event loop: a lone commit is answered some 10 us sooner.
+
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import type { Channel } from './channel.ts'
+import type { BatchAnswer, Request } from './requests.ts'
+import type { ThreadMessage, ThreadOptions, ThreadOrder } from './thread.ts'
+
+/** Node 20 cannot load TypeScript in a worker: from source, the built entry runs. */
+const ENTRY = import.meta.url.endsWith('.ts')
+  ? new URL('../../../../dist/adapters/sql/sqlite/thread.js', import.meta.url)
+  : new URL('./thread.js', import.meta.url)
+
+export class ThreadChannel implements Channel {
+  readonly #worker: Worker
+  readonly #port: MessagePort
+  readonly #bell: Int32Array
+  readonly #exited: Promise<void>
+  #gone: Error | undefined
+  #waiting: { resolve(message: ThreadMessage): void; reject(error: Error): void } | undefined
+
+  /** Starts the thread, which opens nothing yet. */
+  constructor(role: ThreadOptions['role'], file: string) {
+    const { port1, port2 } = new MessageChannel()
+    this.#bell = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+    const workerData: ThreadOptions = { role, file, port: port2, bell: this.#bell }
+    // No execArgv: flags of the main thread (loaders, inspectors) are not for this one.
+    this.#worker = new Worker(ENTRY, {
+      workerData,
+      transferList: [port2],
+      execArgv: [],
+      name: `perdure ${role}`,
+    })
+    this.#port = port1
+    this.#port.on('message', (message: ThreadMessage) => this.#heard(message))
+    this.#worker.on('error', error => this.#lost(error))
+    this.#exited = new Promise(resolve => {
+      this.#worker.on('exit', () => {
+        // The end may be heard of before the last words.
+        const last = receiveMessageOnPort(this.#port) as { message: ThreadMessage } | undefined
+        if (last) this.#heard(last.message)
+        this.#lost(new Error(`the ${role} thread has ended`))
+        this.#port.close()
+        resolve()
+      })
+    })
+  }
+
+  /** Resolves when the thread has opened the database; rejects with the reason when it cannot, and has ended then. */
+  async open(): Promise<void> {
+    const message = await this.#ask('open')
+    if (message.kind !== 'failed') return
+    await this.#exited
+    throw new Error(message.reason)
+  }
+
+  async run(batch: Request[]): Promise<BatchAnswer> {
+    const message = await this.#ask(batch)
+    if (message.kind === 'answered') return message.answer
+    throw new Error(message.kind === 'failed' ? message.reason : `the thread said ${message.kind}`)
+  }
+
+  /** Resolves when the thread has closed the database and ended. */
+  async close(): Promise<void> {
+    if (!this.#gone) {
+      // A thread that dies meanwhile is closed too.
+      await this.#ask('close').catch(() => {})
+    }
+    await this.#exited
+  }
+
+  #ask(order: ThreadOrder): Promise<ThreadMessage> {
+    if (this.#gone) return Promise.reject(this.#gone)
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+      this.#port.postMessage(order)
+      Atomics.add(this.#bell, 0, 1)
+      Atomics.notify(this.#bell, 0)
+    })
+  }
+
+  #heard(message: ThreadMessage): void {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    waiting?.resolve(message)
+  }
+
+  #lost(error: Error): void {
+    this.#gone ??= error
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    waiting?.reject(this.#gone)
+  }
+}

@@ -1,0 +1,18 @@
+// Says in one line why a call failed, for the messages that the transports and the sender answer with.
+
+/** Why undici is told to drop a call that has its reply already. */
+export const OVER = new Error('the call is over')
+
+/** The message of an error; of several attempts at one connection (IPv6, then IPv4), all of them. */
+export function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    return [...new Set(error.errors.map(describeFailure))].join('; ')
+  }
+  return error.message || errorCode(error) || error.name
+}
+
+export function errorCode(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : ''
+  return typeof code === 'string' ? code : ''
+}

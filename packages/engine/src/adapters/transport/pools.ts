@@ -1,0 +1,101 @@
+// Connection pools, one per origin, bounded in number and in connections. The HTTP transport and the webhook
+// sender each have their own set.
+
+import { type buildConnector, Pool } from 'undici'
+
+export interface PoolLimits {
+  /** Most connections to one origin; calls beyond it wait for a free one. */
+  connectionsMax: number
+  /** Most pools that are kept while nobody uses them. Pools in use are bounded by the calls in flight. */
+  poolsMax: number
+  /** A pool that nobody used for so long is closed. */
+  idleMs: number
+}
+
+/** An origin's pool, and who uses it. */
+export interface OriginPool {
+  readonly pool: Pool
+  /** Calls without a reply, and those of them that wait for a connection. */
+  calls: number
+  waiting: number
+  idleSince: number
+}
+
+export class Pools {
+  readonly #limits: PoolLimits
+  readonly #connect: buildConnector.connector
+  readonly #byOrigin = new Map<string, OriginPool>()
+  readonly #sweeper: NodeJS.Timeout
+
+  /** `connect` makes each connection; it says how long that may take, and to whom it may lead. */
+  constructor(limits: PoolLimits, connect: buildConnector.connector) {
+    this.#limits = limits
+    this.#connect = connect
+    this.#sweeper = setInterval(() => this.#sweep(), Math.ceil(limits.idleMs / 2))
+    // Only tidies: the process need not live for it.
+    this.#sweeper.unref()
+  }
+
+  get size(): number {
+    return this.#byOrigin.size
+  }
+
+  /** The pool of an origin, counted as in use until it is given back. */
+  take(origin: string): OriginPool {
+    const entry = this.#byOrigin.get(origin) ?? this.#open(origin)
+    entry.calls++
+    entry.waiting++
+    return entry
+  }
+
+  giveBack(entry: OriginPool): void {
+    if (--entry.calls === 0) entry.idleSince = performance.now()
+  }
+
+  /** Closes every connection at once. */
+  async destroy(): Promise<void> {
+    clearInterval(this.#sweeper)
+    const entries = [...this.#byOrigin.values()]
+    this.#byOrigin.clear()
+    await Promise.all(entries.map(({ pool }) => pool.destroy()))
+  }
+
+  #open(origin: string): OriginPool {
+    if (this.#byOrigin.size >= this.#limits.poolsMax) this.#closeLongestIdle()
+    const pool = new Pool(origin, {
+      connections: this.#limits.connectionsMax,
+      pipelining: 1,
+      connect: (options, callback) => {
+        // undici would open a connection in place of each one that an aborted call took down, for nobody.
+        if (entry.waiting > 0) this.#connect(options, callback)
+        else queueMicrotask(() => callback(new Error('no call needs a connection'), null))
+      },
+      // The one deadline of a call is ours (undici's own would end a long invoke after 5 minutes).
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    const entry: OriginPool = { pool, calls: 0, waiting: 0, idleSince: 0 }
+    this.#byOrigin.set(origin, entry)
+    return entry
+  }
+
+  #closeLongestIdle(): void {
+    let oldest: [string, OriginPool] | undefined
+    for (const entry of this.#byOrigin) {
+      if (entry[1].calls === 0 && (!oldest || entry[1].idleSince < oldest[1].idleSince)) oldest = entry
+    }
+    if (oldest) this.#drop(...oldest)
+  }
+
+  #sweep(): void {
+    const limit = performance.now() - this.#limits.idleMs
+    for (const [origin, entry] of this.#byOrigin) {
+      if (entry.calls === 0 && entry.idleSince <= limit) this.#drop(origin, entry)
+    }
+  }
+
+  #drop(origin: string, entry: OriginPool): void {
+    this.#byOrigin.delete(origin)
+    void entry.pool.close()
+  }
+}

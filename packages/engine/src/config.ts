@@ -1,0 +1,196 @@
+// The engine's settings: `ENGINE_*` variables, or flags of the same names on `perdure serve`, flags first
+// (decisions, "Configuration"). Nothing unknown or unreadable is ignored: it stops the start with one clear line.
+
+import { parseDurationMs } from '@perdure/protocol'
+import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from './domain/delivery-attempt.ts'
+import type { KeyKind } from './http/deps.ts'
+
+export interface FixedKey {
+  label: string
+  namespace: string
+  kind: KeyKind
+  key: string
+}
+
+export interface Config {
+  host: string
+  port: number
+  /** Path of the SQLite file, or `:memory:`. */
+  storeFile: string
+  apiKeys: FixedKey[]
+  /** The current signing key, and while it is being rotated the one before. */
+  signingKeys: string[]
+  webhookAllowPrivate: boolean
+  webhookScheduleMs: readonly number[]
+  runnerStaleAfterMs: number
+  invokeTimeoutMs: number
+  drainTimeoutMs: number
+  logLevel: string
+}
+
+/** A setting that cannot be used. The message is the one line people get to see. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ConfigError'
+  }
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const KEY_KINDS: readonly string[] = ['secret', 'read', 'event', 'runner']
+export const SETTINGS = [
+  'ENGINE_HOST',
+  'ENGINE_PORT',
+  'ENGINE_STORE',
+  'ENGINE_QUEUE',
+  'ENGINE_LIMITER',
+  'ENGINE_API_KEYS',
+  'ENGINE_SIGNING_KEY',
+  'ENGINE_WEBHOOK_ALLOW_PRIVATE',
+  'ENGINE_WEBHOOK_SCHEDULE',
+  'ENGINE_RUNNER_STALE_AFTER',
+  'ENGINE_INVOKE_TIMEOUT',
+  'ENGINE_DRAIN_TIMEOUT',
+  'ENGINE_LOG_LEVEL',
+] as const
+type Setting = (typeof SETTINGS)[number]
+
+/** Read by runners; an engine that shares their environment lets them be. */
+const RUNNER_SETTINGS: readonly string[] = ['ENGINE_URL', 'ENGINE_API_KEY', 'ENGINE_REGION']
+/** Settings of the interface that this version does not carry out: better no start than a wrong promise. */
+const LATER_SETTINGS: readonly string[] = [
+  'ENGINE_ENCRYPTION_KEY',
+  'ENGINE_RETENTION',
+  'ENGINE_BULK_REPLAY_LIMIT',
+  'ENGINE_CORS_ORIGINS',
+]
+
+/** The flag of a setting: `ENGINE_DRAIN_TIMEOUT` is `--drain-timeout`. */
+export function flagOf(setting: string): string {
+  return setting.replace('ENGINE_', '').toLowerCase().replaceAll('_', '-')
+}
+
+/** Every flag `perdure serve` takes. */
+export const FLAGS: readonly string[] = SETTINGS.map(flagOf)
+
+/** Reads and checks the whole configuration. Throws ConfigError. */
+export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string> = {}): Config {
+  refuseUnknown(env)
+  const text = (setting: Setting): string | undefined => {
+    const value = flags[flagOf(setting)] ?? env[setting]
+    return value === undefined || value === '' ? undefined : value
+  }
+  const duration = (setting: Setting, fallbackMs: number) => readDuration(setting, text(setting), fallbackMs)
+  memoryOnly('ENGINE_QUEUE', text('ENGINE_QUEUE'))
+  memoryOnly('ENGINE_LIMITER', text('ENGINE_LIMITER'))
+  const config: Config = {
+    host: text('ENGINE_HOST') ?? '127.0.0.1',
+    port: readPort(text('ENGINE_PORT') ?? '4777'),
+    storeFile: readStore(text('ENGINE_STORE') ?? 'sqlite:./.perdure/engine.db'),
+    apiKeys: readKeys(text('ENGINE_API_KEYS')),
+    signingKeys: (text('ENGINE_SIGNING_KEY') ?? '').split(/[\s,]+/).filter(key => key !== ''),
+    webhookAllowPrivate: readBoolean('ENGINE_WEBHOOK_ALLOW_PRIVATE', text('ENGINE_WEBHOOK_ALLOW_PRIVATE')),
+    webhookScheduleMs: readSchedule(text('ENGINE_WEBHOOK_SCHEDULE')),
+    runnerStaleAfterMs: duration('ENGINE_RUNNER_STALE_AFTER', 90_000),
+    invokeTimeoutMs: duration('ENGINE_INVOKE_TIMEOUT', 300_000),
+    drainTimeoutMs: duration('ENGINE_DRAIN_TIMEOUT', 30_000),
+    logLevel: text('ENGINE_LOG_LEVEL') ?? 'info',
+  }
+  if (!LOG_LEVELS.includes(config.logLevel))
+    bad('ENGINE_LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`)
+  refuseOpenDoor(config)
+  return config
+}
+
+function bad(setting: string, problem: string): never {
+  throw new ConfigError(`${setting} (--${flagOf(setting)}) ${problem}`)
+}
+
+function refuseUnknown(env: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('ENGINE_') || RUNNER_SETTINGS.includes(name)) continue
+    if (LATER_SETTINGS.includes(name))
+      throw new ConfigError(`${name} is not supported by this version of the engine`)
+    if (!(SETTINGS as readonly string[]).includes(name))
+      throw new ConfigError(`${name} is not a setting of the engine`)
+  }
+}
+
+/** Without keys everybody who can connect may do everything: that is for loopback alone. */
+function refuseOpenDoor({ host, apiKeys }: Config): void {
+  if (apiKeys.length > 0 || isLoopback(host)) return
+  throw new ConfigError(
+    `ENGINE_HOST (--host) ${host} is not a loopback address and no API key is configured. Set ENGINE_API_KEYS, ` +
+      `for example '[{"label":"ops","namespace":"default","kind":"secret","key":"<a long random string>"}]'`,
+  )
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+function readPort(text: string): number {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65_535)
+    bad('ENGINE_PORT', `must be a port number from 0 to 65535, not "${text}"`)
+  return port
+}
+
+function readStore(text: string): string {
+  if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) return text.slice('sqlite:'.length)
+  if (/^postgres(ql)?:/.test(text))
+    bad('ENGINE_STORE', 'names PostgreSQL, which this version does not support')
+  return bad('ENGINE_STORE', 'must look like sqlite:./path/to/file.db')
+}
+
+function memoryOnly(setting: Setting, text: string | undefined): void {
+  if (text !== undefined && text !== 'memory')
+    bad(setting, 'must be "memory": this version supports nothing else')
+}
+
+function readDuration(setting: Setting, text: string | undefined, fallbackMs: number): number {
+  if (text === undefined) return fallbackMs
+  const ms = parseDurationMs(text)
+  if (ms === undefined || ms <= 0)
+    bad(setting, `must be milliseconds or a duration such as "30s", not "${text}"`)
+  return ms
+}
+
+function readBoolean(setting: Setting, text: string | undefined): boolean {
+  if (text === undefined || text === '0' || text === 'false') return false
+  if (text === '1' || text === 'true') return true
+  return bad(setting, `must be 1 or 0, not "${text}"`)
+}
+
+function readSchedule(text: string | undefined): readonly number[] {
+  if (text === undefined) return DEFAULT_DELIVERY_SCHEDULE_MS
+  return (
+    parseDeliverySchedule(text) ??
+    bad('ENGINE_WEBHOOK_SCHEDULE', 'must be a list of durations such as "5s,5m,30m"')
+  )
+}
+
+/** Keys never appear in a message. */
+function readKeys(text: string | undefined): FixedKey[] {
+  if (text === undefined) return []
+  let list: unknown
+  try {
+    list = JSON.parse(text)
+  } catch {
+    return bad('ENGINE_API_KEYS', 'must be a JSON list of {label, namespace, kind, key}')
+  }
+  if (!Array.isArray(list))
+    return bad('ENGINE_API_KEYS', 'must be a JSON list of {label, namespace, kind, key}')
+  return list.map((entry: Partial<Record<keyof FixedKey, unknown>> | null, i) => {
+    const { label, namespace = 'default', kind, key } = entry ?? {}
+    if (typeof label !== 'string' || label === '') return bad('ENGINE_API_KEYS', `entry ${i} needs a label`)
+    if (typeof namespace !== 'string' || namespace === '')
+      return bad('ENGINE_API_KEYS', `entry ${i} has a bad namespace`)
+    if (typeof kind !== 'string' || !KEY_KINDS.includes(kind)) {
+      return bad('ENGINE_API_KEYS', `entry ${i} has a kind that is none of ${KEY_KINDS.join(', ')}`)
+    }
+    if (typeof key !== 'string' || key.length < 8)
+      return bad('ENGINE_API_KEYS', `entry ${i} needs a key of 8 characters or more`)
+    return { label, namespace, kind: kind as KeyKind, key }
+  })
+}

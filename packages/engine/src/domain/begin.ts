@@ -1,0 +1,77 @@
+// What a freshly leased run does first: it is cancelled if that was asked, its timers are settled, and then it goes
+// to a runner, is held for want of one, or fails because the runner it is pinned to does not exist.
+
+import type { CatalogView } from './catalog.ts'
+import type { Decision, Next } from './decision.ts'
+import { Draft } from './draft.ts'
+import { finish } from './finish.ts'
+import { park, settleDue } from './park.ts'
+import { holdMs } from './retry.ts'
+import type { Route } from './routing.ts'
+import type { RunState } from './run-state.ts'
+
+export interface BeginContext {
+  now: number
+  route: Route
+  catalog: CatalogView
+}
+
+/** The move from a lease to the first pass under it. With `next: 'pass'` the run is `running`. */
+export function begin(state: RunState, context: BeginContext): { decision: Decision; next: Next } {
+  const draft = new Draft(state, context.now)
+  const next = start(draft, context)
+  return { decision: draft.done(), next }
+}
+
+function start(draft: Draft, { route, catalog }: BeginContext): Next {
+  if (draft.run.cancelAsked) {
+    finish(draft, { status: 'cancelled' }, catalog)
+    return 'stop'
+  }
+  settleDue(draft)
+  if (draft.run.status === 'paused') {
+    park(draft, draft.now)
+    return 'stop'
+  }
+  if (route.kind === 'pinMissing') {
+    const message = `The run is pinned to runner "${draft.run.runner}", which is not registered.`
+    finish(draft, { status: 'failed', error: { message, code: 'runner_not_registered' } }, catalog)
+    return 'stop'
+  }
+  // A parked run that is due, and one whose lease ran out, is queued before it runs.
+  draft.move('queued')
+  if (route.kind === 'none') {
+    hold(draft)
+    return 'stop'
+  }
+  draft.set({ waitingFor: undefined })
+  draft.move('running')
+  return 'pass'
+}
+
+/** No runner could be reached: the run stays queued, spends nothing, and is tried again (contract §3). */
+export function holdForRunner(state: RunState, now: number): Decision {
+  const draft = new Draft(state, now)
+  if (draft.run.status === 'paused') park(draft, now)
+  else {
+    draft.move('queued')
+    hold(draft)
+  }
+  return draft.done()
+}
+
+/** A shutdown gives the lease back between passes: queued, at once available, nothing spent. */
+export function giveBack(state: RunState, now: number): Decision {
+  const draft = new Draft(state, now)
+  if (draft.run.status === 'paused') park(draft, now)
+  else {
+    draft.set({ availableAt: now, leaseOwner: undefined })
+    draft.move('queued')
+  }
+  return draft.done()
+}
+
+function hold(draft: Draft): void {
+  const until = draft.now + holdMs(draft.now - draft.run.createdAt)
+  draft.set({ availableAt: until, leaseOwner: undefined, waitingFor: { kind: 'runner', until } })
+}

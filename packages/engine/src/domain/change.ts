@@ -1,0 +1,88 @@
+// The vocabulary of every write. Decisions return these; the store makes a whole unit of them durable at once.
+
+import type { StepError } from '@perdure/protocol'
+import type { ControlAction } from './control-action.ts'
+import type { Delivery, DeliveryAttempt } from './delivery.ts'
+import type { Event } from './event.ts'
+import type { JsonText } from './json-text.ts'
+import type { LogLine } from './log-line.ts'
+import type { Run, RunStatus } from './run.ts'
+import type { Step } from './step.ts'
+import type { App, Runner, Workflow } from './workflow.ts'
+
+/** A run_status frame that the run's own row does not tell (creation, first start and end need no row). */
+export interface RunStatusFrame {
+  seq: number
+  ts: number
+  status: RunStatus
+  attempt: number
+}
+
+export type Change =
+  /** A new run, queued or (leased in the same commit) running. */
+  | { type: 'run.created'; run: Run }
+  /** The run's mutable part as it is now, with the frames its moves told. */
+  | { type: 'run.moved'; run: Run; frames: RunStatusFrame[] }
+  /** Asks whoever leases the run next to cancel it, and makes it available; nothing when it is terminal. */
+  | { type: 'run.cancelAsked'; runId: string; at: number }
+  /** Every queued run of the app that is held for want of a runner becomes available. */
+  | { type: 'app.runnerArrived'; namespace: string; app: string; at: number }
+  /** A step first seen. `at` is when it came to its status; when it started, if absent. */
+  | { type: 'step.recorded'; step: Step; at?: number }
+  /** A known, unsettled step as it is now. */
+  | { type: 'step.moved'; step: Step; at?: number }
+  | StepWoken
+  | { type: 'log.written'; line: LogLine }
+  | { type: 'event.recorded'; event: Event }
+  /** Claims (app, dedupeId) until `expiresAt`; `app` is '' for broadcasts. */
+  | { type: 'dedupe.claimed'; namespace: string; app: string; dedupeId: string; expiresAt: number }
+  | { type: 'delivery.created'; delivery: Delivery }
+  | { type: 'delivery.moved'; delivery: Delivery }
+  | { type: 'delivery.attempted'; attempt: DeliveryAttempt }
+  /** Inserted when first seen, otherwise nothing. */
+  | { type: 'app.seen'; app: App }
+  | { type: 'runner.registered'; runner: Runner }
+  | { type: 'workflow.registered'; workflow: Workflow }
+  | { type: 'workflow.dropped'; namespace: string; app: string; name: string }
+  | { type: 'control.recorded'; action: ControlAction }
+
+/**
+ * An outsider (an event, a finished child) settles a parked step. Applies only while the step is `waiting`:
+ * the step takes the outcome; its run's fence goes up by one and the step's frame (and, when the run was
+ * `waiting`, the `queued` frame after it) take the first seqs of the new fence's range; a `waiting` run turns
+ * `queued` and available at `at`; a leased or paused run keeps its status and `availableAt`.
+ */
+export interface StepWoken {
+  type: 'step.woken'
+  runId: string
+  stepIndex: number
+  status: 'succeeded' | 'failed'
+  data?: JsonText
+  error?: StepError
+  eventId?: string
+  at: number
+}
+
+/** What a unit was decided on. If one no longer holds at commit, nothing of the unit is written: StaleError. */
+export type Guard =
+  /** The run exists with this fence. */
+  | { type: 'run'; runId: string; fence: number }
+  /** No step of the run has a seq above this one. */
+  | { type: 'steps'; runId: string; seq: number }
+  | { type: 'delivery'; deliveryId: string; fence: number }
+  /** Exactly these steps wait for the event name in the namespace (order does not matter). */
+  | { type: 'waiters'; namespace: string; eventName: string; waiters: readonly Waiting[] }
+  /** No event of that name received at or after `since` lies behind position `after` in the log. */
+  | { type: 'events'; namespace: string; eventName: string; since: number; after: number }
+  /** The dedupe id is unclaimed, or its claim ended at or before `now`. */
+  | { type: 'dedupe'; namespace: string; app: string; dedupeId: string; now: number }
+
+export interface Waiting {
+  runId: string
+  stepIndex: number
+}
+
+export interface Unit {
+  guards: Guard[]
+  changes: Change[]
+}

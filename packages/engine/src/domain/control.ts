@@ -1,0 +1,132 @@
+// Control actions on one run (contract §3, §4.2): cancel, pause, resume, and forks by replay or retry-from-step.
+// Each is a pure decision on a freshly loaded run; a refusal is an EngineError that names the status it met.
+
+import type { CatalogView } from './catalog.ts'
+import type { Change } from './change.ts'
+import type { Decision } from './decision.ts'
+import { Draft } from './draft.ts'
+import { EngineError } from './errors.ts'
+import { finish } from './finish.ts'
+import type { JsonText } from './json-text.ts'
+import { forkedRun } from './new-run.ts'
+import { deadline } from './park.ts'
+import { isTerminal, type Run } from './run.ts'
+import type { RunState } from './run-state.ts'
+import { firstSeq } from './seq.ts'
+import { isSettled, type Step } from './step.ts'
+
+export function cancel(state: RunState, context: { now: number; catalog: CatalogView }): Decision {
+  refuseTerminal(state.run, 'cancel')
+  const draft = new Draft(state, context.now)
+  finish(draft, { status: 'cancelled' }, context.catalog)
+  return draft.done()
+}
+
+/**
+ * Pausing keeps a lease that is held: the pass in flight is checkpointed, or, should its engine die, recovered.
+ * Undefined when the run is paused already.
+ */
+export function pause(state: RunState, now: number): Decision | undefined {
+  refuseTerminal(state.run, 'pause')
+  if (state.run.status === 'paused') return undefined
+  const draft = new Draft(state, now)
+  draft.move('paused')
+  draft.set({ waitingFor: undefined })
+  if (draft.run.leaseOwner === undefined) draft.set({ availableAt: nextTimer(draft.open.values()) })
+  return draft.done()
+}
+
+/** Resuming while the pass in flight at the pause is still under way leaves it its lease: its owner goes on. */
+export function resume(state: RunState, now: number): Decision {
+  if (state.run.status !== 'paused') {
+    throw new EngineError('run_not_paused', `Run ${state.run.id} is ${state.run.status}, not paused.`, {
+      details: { status: state.run.status },
+    })
+  }
+  const draft = new Draft(state, now)
+  draft.move('queued')
+  if (draft.run.leaseOwner === undefined) draft.set({ availableAt: now })
+  return draft.done()
+}
+
+/** A new run of the same work from the start; `input` overrides the source's payload. */
+export function replay(source: Run, options: { id: string; now: number; input: JsonText | undefined }): Fork {
+  refuseUnfinished(source)
+  const run = forkedRun({ ...options, source, input: options.input ?? source.input })
+  return { run, changes: [{ type: 'run.created', run }] }
+}
+
+export interface Fork {
+  run: Run
+  changes: Change[]
+}
+
+/** A new run that carries the results of the steps before the named one and resumes there. */
+export function retryFromStep(
+  source: RunState,
+  options: { id: string; now: number; step: string },
+): Fork & { step: Step } {
+  refuseUnfinished(source.run)
+  const steps = [...source.steps.values()].sort((a, b) => a.index - b.index)
+  const from = findStep(steps, options.step)
+  if (!from) {
+    throw new EngineError('step_not_found', `Run ${source.run.id} has no step "${options.step}".`, {
+      details: { step: options.step },
+    })
+  }
+  const run = forkedRun({ source: source.run, id: options.id, now: options.now, input: source.run.input })
+  const changes: Change[] = [{ type: 'run.created', run }]
+  const carried = steps.filter(step => step.index < from.index && isCarried(step, source.run))
+  // Replay hands results over in the order of their seqs, so the copies keep it.
+  const rank = new Map([...carried].sort((a, b) => a.seq - b.seq).map((step, i) => [step, i]))
+  for (const [index, step] of carried.entries()) {
+    const seq = firstSeq(0) + 1 + (rank.get(step) as number)
+    changes.push({ type: 'step.recorded', step: { ...step, runId: run.id, index, seq, carried: true } })
+  }
+  return { run, changes, step: from }
+}
+
+/** By human name, with `:n` for the n-th repeat although opcode names carry no suffix; else by hashed id. */
+function findStep(steps: readonly Step[], wanted: string): Step | undefined {
+  const uses = new Map<string, number>()
+  for (const step of steps) {
+    const use = uses.get(step.name) ?? 0
+    uses.set(step.name, use + 1)
+    if (wanted === (use === 0 ? step.name : `${step.name}:${use}`)) return step
+  }
+  return steps.find(step => step.id === wanted)
+}
+
+/**
+ * Results are carried, also failures that the handler caught. A cancelled step has none; and what failed at the very
+ * end of a run that a step's failure ended is what is tried again (names do not tell: a run may use one twice).
+ */
+function isCarried(step: Step, run: Run): boolean {
+  if (!isSettled(step.status) || step.status === 'cancelled') return false
+  const endedRun = step.op === 'StepRun' && step.finishedAt === run.finishedAt
+  return step.status === 'succeeded' || run.error?.code !== 'step_failed' || !endedRun
+}
+
+function nextTimer(steps: Iterable<Step>): number | undefined {
+  const times = [...steps].filter(step => step.status === 'waiting').map(deadline)
+  const known = times.filter(time => time !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+function refuseTerminal(run: Run, action: string): void {
+  if (!isTerminal(run.status)) return
+  throw new EngineError('run_terminal', `Run ${run.id} is ${run.status}: it is too late to ${action} it.`, {
+    details: { status: run.status },
+  })
+}
+
+function refuseUnfinished(run: Run): void {
+  if (isTerminal(run.status)) return
+  throw new EngineError(
+    'run_not_finished',
+    `Run ${run.id} is ${run.status}: only a finished run can be forked.`,
+    {
+      details: { status: run.status },
+    },
+  )
+}

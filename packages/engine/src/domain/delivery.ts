@@ -1,0 +1,43 @@
+// The webhook delivery: a durable POST to somebody else's server, with an append-only log of its attempts
+// (contract §2.8, decisions "Webhooks"). Pure data; `delivery-attempt.ts` decides what an attempt leads to.
+
+import type { JsonText } from './json-text.ts'
+
+export type DeliveryStatus = 'pending' | 'delivering' | 'succeeded' | 'failed' | 'exhausted' | 'dead'
+export type DeliveryKind = 'run.succeeded' | 'run.failed' | 'run.cancelled' | 'step.failed' | 'custom'
+export type DeliveryOutcome = 'succeeded' | 'http_error' | 'timeout' | 'connection_error' | 'skipped'
+
+export interface Delivery {
+  namespace: string
+  id: string
+  app: string
+  endpointId?: string
+  url: string
+  eventKind: DeliveryKind
+  sourceRunId?: string
+  payload?: JsonText
+  status: DeliveryStatus
+  attemptCount: number
+  maxAttempts: number
+  lastStatusCode?: number
+  nextAttemptAt?: number
+  createdAt: number
+  updatedAt: number
+  /** As on a run: version, schedule and lease. */
+  fence: number
+  availableAt?: number
+  leaseOwner?: string
+}
+
+export interface DeliveryAttempt {
+  id: string
+  deliveryId: string
+  /** From 1. */
+  attempt: number
+  outcome: DeliveryOutcome
+  statusCode?: number
+  responseSnippet?: string
+  error?: string
+  durationMs: number
+  createdAt: number
+}

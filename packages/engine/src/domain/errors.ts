@@ -1,0 +1,72 @@
+// The one catalogue of errors. Domain and services throw these; only http/problem knows their HTTP statuses.
+
+import type { Guard } from './change.ts'
+
+/** What the caller can do about it: correct the input, get permission, look elsewhere, wait or decide anew. */
+export type Refusal = 'invalid' | 'forbidden' | 'notFound' | 'conflict' | 'overloaded'
+
+/** Every code an error body can carry, with the refusal it belongs to. `docs/errors.md` lists the same. */
+export const ERROR_CODES = {
+  invalid_request: 'invalid',
+  invalid_json: 'invalid',
+  invalid_cursor: 'invalid',
+  protocol_mismatch: 'invalid',
+  payload_too_large: 'invalid',
+  unsupported_media_type: 'invalid',
+  method_not_allowed: 'invalid',
+  unauthorized: 'forbidden',
+  forbidden: 'forbidden',
+  namespace_suspended: 'forbidden',
+  not_found: 'notFound',
+  step_not_found: 'notFound',
+  conflict: 'conflict',
+  run_terminal: 'conflict',
+  run_not_paused: 'conflict',
+  run_not_finished: 'conflict',
+  delivery_in_flight: 'conflict',
+  slug_taken: 'conflict',
+  rate_limited: 'overloaded',
+  overloaded: 'overloaded',
+  unavailable: 'overloaded',
+  internal: 'overloaded',
+} as const satisfies Record<string, Refusal>
+
+export type ErrorCode = keyof typeof ERROR_CODES
+
+/** An error a caller may see: a code of the catalogue, a sentence, and machine-readable details. */
+export class EngineError extends Error {
+  readonly code: ErrorCode
+  readonly details?: Record<string, unknown>
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: Record<string, unknown>; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'EngineError'
+    this.code = code
+    if (options.details) this.details = options.details
+  }
+}
+
+/** Bad input, naming the field. */
+export function invalid(field: string, problem: string): EngineError {
+  return new EngineError('invalid_request', `${field} ${problem}`, { details: { field } })
+}
+
+/** A guard of a unit no longer held: somebody else won. Load again, decide again; never leaves services. */
+export class StaleError extends Error {
+  readonly guard: Guard
+
+  constructor(guard: Guard) {
+    super(`stale ${guard.type} guard`)
+    this.name = 'StaleError'
+    this.guard = guard
+  }
+}
+
+/** Our own bug: something that cannot be, was. */
+export function invariant(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(`Invariant broken: ${message}`)
+}

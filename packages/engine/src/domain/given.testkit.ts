@@ -1,0 +1,205 @@
+// Given a run and its steps, when something happens to it, then these changes follow: how the domain's tests read.
+
+import { advance } from './advance.ts'
+import { begin, giveBack, holdForRunner } from './begin.ts'
+import type { CatalogView } from './catalog.ts'
+import type { Change } from './change.ts'
+import { cancel, pause, resume } from './control.ts'
+import type { Decision, Next } from './decision.ts'
+import type { Event, Waiter } from './event.ts'
+import { type Known, nothingKnown } from './known.ts'
+import { catalog, type GivenStep, NOW, runner, SECOND, workflow } from './nouns.testkit.ts'
+import type { Outcome } from './outcome.ts'
+import type { Route } from './routing.ts'
+import type { Run } from './run.ts'
+import { RunState } from './run-state.ts'
+import type { Step } from './step.ts'
+
+export const toRunner: Route = { kind: 'runner', runner: runner('r1') }
+
+interface World {
+  now: number
+  sentAt: number | undefined
+  sentSettled: number | undefined
+  random: number
+  catalog: CatalogView
+  known: Known
+}
+
+const QUIET: World = {
+  now: NOW,
+  sentAt: undefined,
+  sentSettled: undefined,
+  random: 0.5,
+  catalog: catalog(workflow('order')),
+  known: nothingKnown(),
+}
+
+/** A leased run as its owner holds it, with these steps in order. */
+export function given(run: Run, ...steps: GivenStep[]): Given {
+  return new Given(RunState.claimed(rows(run, steps)), QUIET)
+}
+
+/** The same run as an outsider has just loaded it. */
+export function givenLoaded(run: Run, ...steps: GivenStep[]): Given {
+  return new Given(RunState.loaded(rows(run, steps)), QUIET)
+}
+
+function rows(run: Run, steps: readonly GivenStep[]) {
+  const rows = steps.map((step, index): Step => ({ ...step, runId: run.id, index, seq: 10 + index }))
+  return { run, steps: rows, rootLogged: 0 }
+}
+
+export class Given {
+  readonly state: RunState
+  readonly #world: World
+
+  constructor(state: RunState, world: World) {
+    this.state = state
+    this.#world = world
+  }
+
+  at(now: number): Given {
+    return this.#in({ now })
+  }
+
+  /** When the pass was sent, if not at this very moment, and how many settled steps its memo held. */
+  sent(at: number, settled?: number): Given {
+    return this.#in({ sentAt: at, sentSettled: settled })
+  }
+
+  /** What chance comes up with, in [0, 1); 0.5 leaves every jittered delay as it is. */
+  random(random: number): Given {
+    return this.#in({ random })
+  }
+
+  registered(...workflows: Parameters<typeof catalog>): Given {
+    return this.#in({ catalog: catalog(...workflows) })
+  }
+
+  /** The log holds these events of one name, up to a position. */
+  logged(name: string, events: readonly Event[], after: number): Given {
+    const known = { ...this.#world.known, events: new Map([[name, { events, after }]]) }
+    return this.#in({ known })
+  }
+
+  /** These steps wait for an event name, oldest first. */
+  waiters(name: string, ...waiters: Waiter[]): Given {
+    return this.#in({ known: { ...this.#world.known, waiters: new Map([[name, waiters]]) } })
+  }
+
+  /** A pass came back. */
+  when(outcome: Outcome): Then {
+    const { now, random, catalog, known, sentAt = now } = this.#world
+    const { sentSettled = this.state.settledCount } = this.#world
+    const context = { now, sentAt, sentSettled, random: () => random, catalog, known, deliveryAttemptsMax: 8 }
+    return this.#then(advance(this.state, outcome, context))
+  }
+
+  whenLeased(route: Route = toRunner): Then {
+    const { now, catalog } = this.#world
+    return this.#then(begin(this.state, { now, route, catalog }))
+  }
+
+  whenNoRunnerIsReached(): Then {
+    return this.#then({ decision: holdForRunner(this.state, this.#world.now) })
+  }
+
+  whenGivenBack(): Then {
+    return this.#then({ decision: giveBack(this.state, this.#world.now) })
+  }
+
+  whenCancelled(): Then {
+    const { now, catalog } = this.#world
+    return this.#then({ decision: cancel(this.state, { now, catalog }) })
+  }
+
+  whenPaused(): Then {
+    return this.#then({ decision: pause(this.state, this.#world.now) as Decision })
+  }
+
+  whenResumed(): Then {
+    return this.#then({ decision: resume(this.state, this.#world.now) })
+  }
+
+  #in(world: Partial<World>): Given {
+    return new Given(this.state, { ...this.#world, ...world })
+  }
+
+  #then(decided: { decision: Decision; next?: Next }): Then {
+    return new Then(this.state, this.#world, decided)
+  }
+}
+
+export class Then {
+  readonly decision: Decision
+  readonly next: Next | undefined
+  readonly #before: RunState
+  readonly #world: World
+
+  constructor(before: RunState, world: World, { decision, next }: { decision: Decision; next?: Next }) {
+    this.decision = decision
+    this.next = next
+    this.#before = before
+    this.#world = world
+  }
+
+  get run(): Run {
+    return this.decision.run
+  }
+
+  get guards() {
+    return this.decision.guards
+  }
+
+  /** What was written, one word per change, in order. */
+  get written(): string[] {
+    return this.decision.changes.map(({ type }) => type)
+  }
+
+  /** The steps as they are now, by name, in index order. */
+  get steps(): Record<string, Step['status']> {
+    return Object.fromEntries(this.#rows().map(({ name, status }) => [name, status]))
+  }
+
+  step(name: string): Step {
+    const found = this.#rows().find(step => step.name === name)
+    if (!found) throw new Error(`There is no step ${name}.`)
+    return found
+  }
+
+  changes<T extends Change['type']>(type: T): Extract<Change, { type: T }>[] {
+    return this.decision.changes.filter(
+      (change): change is Extract<Change, { type: T }> => change.type === type,
+    )
+  }
+
+  /** The run the decision creates, if it is one. */
+  get created(): Run | undefined {
+    return this.changes('run.created')[0]?.run
+  }
+
+  /** The same owner goes on, `later` ms after. */
+  goesOn(later = 0): Given {
+    this.#before.apply(this.decision)
+    return new Given(this.#before, { ...QUIET, catalog: this.#world.catalog, now: this.#world.now + later })
+  }
+
+  /** Another lease is given at `at`: the fence rises by one. */
+  leasedAgain(at: number): Given {
+    const run = {
+      ...this.run,
+      fence: this.run.fence + 1,
+      leaseOwner: 'engine-2',
+      availableAt: at + 15 * SECOND,
+    }
+    const state = RunState.claimed({ run, steps: this.#rows(), rootLogged: this.decision.rootLogged })
+    return new Given(state, { ...QUIET, catalog: this.#world.catalog, now: at })
+  }
+
+  #rows(): Step[] {
+    const steps = new Map(this.#before.steps)
+    for (const step of this.decision.steps) steps.set(step.id, step)
+    return [...steps.values()].sort((a, b) => a.index - b.index)
+  }
+}

@@ -1,0 +1,65 @@
+// Ids: a prefix and a ULID, so that they sort by creation time (decisions, "Ids, times, numbers").
+// Two ways to make one: derived from what it stands for (a repeat of the same work gives the same id), or drawn.
+
+import { createHash } from 'node:crypto'
+
+export type IdPrefix = 'run' | 'evt' | 'dlv' | 'att' | 'whe' | 'whr' | 'act'
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const ENTROPY_LENGTH = 16
+
+/** The id of a thing that follows from others: same parts and time, same id. */
+export function derivedId(prefix: IdPrefix, at: number, ...parts: string[]): string {
+  const digest = createHash('sha256').update(parts.join('\n')).digest()
+  let entropy = ''
+  for (let i = 0; i < ENTROPY_LENGTH; i++) entropy += ALPHABET[(digest[i] as number) & 31]
+  return `${prefix}_${encodeTime(at)}${entropy}`
+}
+
+/** Draws ids that strictly rise within this source, also within one millisecond and when the clock is set back. */
+export class IdSource {
+  readonly #random: () => number
+  #lastMs = -1
+  #digits: number[] = []
+
+  constructor(random: () => number) {
+    this.#random = random
+  }
+
+  next(prefix: IdPrefix, now: number): string {
+    if (now > this.#lastMs) {
+      this.#lastMs = now
+      this.#digits = Array.from({ length: ENTROPY_LENGTH }, () => Math.floor(this.#random() * 32))
+      // Headroom, so that increments within the millisecond do not overflow.
+      this.#digits[0] = (this.#digits[0] as number) & 15
+    } else this.#increment()
+    let entropy = ''
+    for (const digit of this.#digits) entropy += ALPHABET[digit]
+    return `${prefix}_${encodeTime(this.#lastMs)}${entropy}`
+  }
+
+  #increment(): void {
+    for (let i = ENTROPY_LENGTH - 1; i >= 0; i--) {
+      const digit = (this.#digits[i] as number) + 1
+      this.#digits[i] = digit & 31
+      if (digit < 32) return
+    }
+  }
+}
+
+let lastTime = -1
+let lastEncoded = ''
+
+/** Ten digits of base 32; remembers the last one, since ids come in bursts of one millisecond. */
+function encodeTime(ms: number): string {
+  if (ms === lastTime) return lastEncoded
+  let rest = Math.max(0, Math.floor(ms))
+  let encoded = ''
+  for (let i = 0; i < 10; i++) {
+    encoded = ALPHABET[rest % 32] + encoded
+    rest = Math.floor(rest / 32)
+  }
+  lastTime = ms
+  lastEncoded = encoded
+  return encoded
+}

@@ -1,0 +1,103 @@
+// JSON kept to the letter. Payloads are stored, and spliced into invokes, as the text they came in, so that no
+// digit, key order or escape is lost and nothing is serialised twice. This file finds the text of the parts.
+
+/** A string known to be one valid JSON value. */
+export type JsonText = string
+
+/** Deepest nesting that is accepted (decisions, "Errors, limits, auth"). */
+export const JSON_DEPTH_MAX = 200
+
+const QUOTE = 34
+const BACKSLASH = 92
+
+/**
+ * Deepest nesting of arrays and objects in `text`, without recursion. Counts brackets outside strings, so it
+ * can be asked before the text is known to be valid.
+ */
+export function jsonDepth(text: string): number {
+  let depth = 0
+  let deepest = 0
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (c === QUOTE) i = endOfString(text, i) - 1
+    else if (c === 123 || c === 91) {
+      if (++depth > deepest) deepest = depth
+    } else if (c === 125 || c === 93) depth--
+  }
+  return deepest
+}
+
+/** Whether `text` is nested deeper than `max`. A short text cannot be, and most are short. */
+export function isDeeperThan(text: string, max: number): boolean {
+  return text.length > max && jsonDepth(text) > max
+}
+
+/** The raw text of every member of a valid JSON object (the last of equal keys, as JSON.parse takes it). */
+export function objectMembers(text: JsonText): Map<string, JsonText> {
+  const members = new Map<string, JsonText>()
+  let i = skipSpace(text, 0) + 1
+  for (i = skipSpace(text, i); text.charCodeAt(i) !== 125; ) {
+    const keyEnd = endOfString(text, i)
+    const rawKey = text.slice(i + 1, keyEnd - 1)
+    const key = rawKey.includes('\\') ? (JSON.parse(`"${rawKey}"`) as string) : rawKey
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1)
+    const end = endOfValue(text, start)
+    members.set(key, text.slice(start, end))
+    i = skipSpace(text, end)
+    if (text.charCodeAt(i) === 44) i = skipSpace(text, i + 1)
+  }
+  return members
+}
+
+/** The raw text of every element of a valid JSON array. */
+export function arrayElements(text: JsonText): JsonText[] {
+  const elements: JsonText[] = []
+  let i = skipSpace(text, skipSpace(text, 0) + 1)
+  while (text.charCodeAt(i) !== 93) {
+    const end = endOfValue(text, i)
+    elements.push(text.slice(i, end))
+    i = skipSpace(text, end)
+    if (text.charCodeAt(i) === 44) i = skipSpace(text, i + 1)
+  }
+  return elements
+}
+
+function skipSpace(text: string, from: number): number {
+  let i = from
+  while (i < text.length && text.charCodeAt(i) <= 32) i++
+  return i
+}
+
+/** Index after the closing quote of the string that opens at `from`. */
+function endOfString(text: string, from: number): number {
+  for (let i = from + 1; ; ) {
+    const quote = text.indexOf('"', i)
+    if (quote < 0) return text.length
+    let slashes = 0
+    while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return quote + 1
+    i = quote + 1
+  }
+}
+
+function endOfValue(text: string, from: number): number {
+  const first = text.charCodeAt(from)
+  if (first === QUOTE) return endOfString(text, from)
+  if (first !== 123 && first !== 91) {
+    let i = from
+    while (i < text.length && !isDelimiter(text.charCodeAt(i))) i++
+    return i
+  }
+  let depth = 0
+  for (let i = from; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (c === QUOTE) i = endOfString(text, i) - 1
+    else if (c === 123 || c === 91) depth++
+    else if ((c === 125 || c === 93) && --depth === 0) return i + 1
+  }
+  return text.length
+}
+
+function isDelimiter(c: number): boolean {
+  return c === 44 || c === 93 || c === 125 || c <= 32
+}

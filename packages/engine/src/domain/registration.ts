@@ -1,0 +1,114 @@
+// What a registration means: the runner's row, its workflows with defaults filled in, what it no longer serves, and
+// what it asked for that this engine does not do (contract §2.11, decisions "Registration, routing, wire").
+
+import { parseDurationMs, type RegisterRequest, type WorkflowRegistration } from '@perdure/protocol'
+import type { Change } from './change.ts'
+import { invalid } from './errors.ts'
+import { completeRetry } from './retry.ts'
+import type { Runner, Workflow } from './workflow.ts'
+
+const FLOW_CONTROL = [
+  'concurrency',
+  'throttle',
+  'rateLimit',
+  'debounce',
+  'batch',
+  'singleton',
+  'idempotency',
+  'priority',
+  'cancelOn',
+] as const
+
+/** The runner as registered at `now`. */
+export function registeredRunner(namespace: string, request: RegisterRequest, now: number): Runner {
+  const { app, url, framework, runtime, sdkName, version, region, keyFingerprint } = request
+  const told = { framework, runtime, sdkName, version, region, keyFingerprint }
+  return {
+    namespace,
+    app,
+    runnerId: request.runner ?? url,
+    url,
+    workflows: request.workflows.map(workflow => workflow.name),
+    lastSeenAt: now,
+    ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)),
+  }
+}
+
+/** A workflow as registered at `now`; one without triggers gets the implicit trigger on its own name. */
+export function registeredWorkflow(options: {
+  namespace: string
+  app: string
+  registration: WorkflowRegistration
+  field: string
+  now: number
+}): Workflow {
+  const { namespace, app, registration, field, now } = options
+  const { name, triggers, retry, onFailure, timeouts } = registration
+  const flowControl = Object.fromEntries(
+    [...FLOW_CONTROL, 'timeouts' as const]
+      .filter(key => registration[key] !== undefined)
+      .map(key => [key, registration[key]]),
+  )
+  const invokeTimeoutMs = timeouts?.invoke === undefined ? undefined : parseDurationMs(timeouts.invoke)
+  if (timeouts?.invoke !== undefined && !invokeTimeoutMs) {
+    throw invalid(
+      `${field}.timeouts.invoke`,
+      'must be a positive number of milliseconds or a duration such as "30s"',
+    )
+  }
+  for (const [i, trigger] of (triggers ?? []).entries()) {
+    if (trigger.if !== undefined)
+      throw invalid(`${field}.triggers[${i}].if`, 'is not supported by this engine version')
+  }
+  return {
+    namespace,
+    app,
+    name,
+    triggers: triggers && triggers.length > 0 ? triggers : [{ event: name }],
+    retry: completeRetry(retry),
+    onFailure: onFailure ?? false,
+    updatedAt: now,
+    ...(invokeTimeoutMs === undefined ? {} : { invokeTimeoutMs }),
+    ...(Object.keys(flowControl).length === 0 ? {} : { flowControl }),
+  }
+}
+
+/** Sentences for what was registered and is stored but not done: nothing is ignored silently. */
+export function registrationWarnings(workflows: readonly Workflow[]): string[] {
+  const warnings: string[] = []
+  for (const { name, flowControl, triggers } of workflows) {
+    const ignored = Object.keys(flowControl ?? {}).filter(key => key !== 'timeouts')
+    const timeouts = (flowControl?.timeouts ?? {}) as Record<string, unknown>
+    for (const key of ['queue', 'run']) if (timeouts[key] !== undefined) ignored.push(`timeouts.${key}`)
+    for (const key of ignored)
+      warnings.push(`Workflow "${name}": ${key} is stored but not enforced by this engine version.`)
+    if (triggers.some(trigger => trigger.cron !== undefined)) {
+      warnings.push(`Workflow "${name}": cron triggers are stored but not fired by this engine version.`)
+    }
+  }
+  return warnings
+}
+
+/**
+ * The changes of a registration. It replaces the runner's earlier one: a workflow that only that one served is
+ * dropped. Heartbeats too ring the runs that were held for want of a runner: it may have been away unnoticed.
+ */
+export function registrationChanges(options: {
+  runner: Runner
+  workflows: readonly Workflow[]
+  earlier: Runner | undefined
+  /** The other runners of the app. */
+  others: readonly Runner[]
+}): Change[] {
+  const { runner, workflows, earlier, others } = options
+  const { namespace, app, lastSeenAt: now } = runner
+  const served = new Set([...runner.workflows, ...others.flatMap(other => other.workflows)])
+  const dropped = (earlier?.workflows ?? []).filter(name => !served.has(name))
+  return [
+    { type: 'app.seen', app: { namespace, name: app, createdAt: now } },
+    { type: 'runner.registered', runner },
+    ...workflows.map((workflow): Change => ({ type: 'workflow.registered', workflow })),
+    ...dropped.map((name): Change => ({ type: 'workflow.dropped', namespace, app, name })),
+    { type: 'app.runnerArrived', namespace, app, at: now },
+  ]
+}

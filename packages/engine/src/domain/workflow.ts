@@ -1,0 +1,52 @@
+// What runners register: apps, runners and workflow definitions (contract §2.5, §2.6).
+
+import type { Trigger } from '@perdure/protocol'
+
+export type { Trigger }
+
+export interface RetryPolicy {
+  maxAttempts: number
+  initialMs: number
+  factor: number
+  maxMs: number
+  /** Share of each delay that is random, 0 to 1. */
+  jitter: number
+}
+
+export interface Workflow {
+  namespace: string
+  app: string
+  name: string
+  /** Never empty: a registration without triggers gets the implicit one on the workflow's name. */
+  triggers: Trigger[]
+  retry: RetryPolicy
+  onFailure: boolean
+  /** Deadline of one invoke, when the registration set one. */
+  invokeTimeoutMs?: number
+  /** Flow-control fields, as registered. */
+  flowControl?: Record<string, unknown>
+  updatedAt: number
+}
+
+export interface Runner {
+  namespace: string
+  app: string
+  /** Stable id, or the URL of a runner that registered without one. */
+  runnerId: string
+  url: string
+  /** Names of the workflows in its newest registration. */
+  workflows: string[]
+  framework?: string
+  runtime?: string
+  sdkName?: string
+  version?: string
+  region?: string
+  keyFingerprint?: string
+  lastSeenAt: number
+}
+
+export interface App {
+  namespace: string
+  name: string
+  createdAt: number
+}

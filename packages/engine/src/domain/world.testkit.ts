@@ -1,0 +1,157 @@
+// One engine that drives a run, and outsiders who interfere, over the rows of `rows.testkit.ts`. After every commit
+// the invariants are checked: what is settled stays settled, seqs rise, and a run let go has a reason to wake.
+
+import { expect } from 'vitest'
+import { advance } from './advance.ts'
+import { begin } from './begin.ts'
+import { cancel, pause, resume } from './control.ts'
+import type { Decision, Next } from './decision.ts'
+import { toRunner } from './given.testkit.ts'
+import { nothingKnown } from './known.ts'
+import { catalog, idleRun, NOW, workflow } from './nouns.testkit.ts'
+import type { Outcome } from './outcome.ts'
+import { Rows } from './rows.testkit.ts'
+import { isTerminal } from './run.ts'
+import type { RunState } from './run-state.ts'
+import { isSettled } from './step.ts'
+
+const registered = catalog(workflow('order', { onFailure: true }), workflow('pack'))
+const fresh = { fence: 0, startedAt: undefined, startedSeq: undefined }
+
+/** What an outsider decides about a run; undefined when it would be refused or changes nothing. */
+export type Control = 'cancel' | 'pause' | 'resume'
+
+export class World {
+  readonly rows = new Rows(idleRun('queued', fresh))
+  #now = NOW
+  /** The lease under way: its state, and when its pass was sent. */
+  #held: { state: RunState; sentAt: number; sentSettled: number } | undefined
+  #seen = this.#snapshot()
+
+  later(ms: number): void {
+    this.#now += ms
+  }
+
+  /** The engine waits until the run is due, claims it, and sends the first pass. */
+  lease(route: 'runner' | 'none'): void {
+    const { availableAt } = this.rows.run
+    if (this.#held || availableAt === undefined) return
+    this.#now = Math.max(this.#now, availableAt)
+    const state = this.rows.claim('engine-1', this.#now + 15_000)
+    this.#held = { state, sentAt: this.#now, sentSettled: 0 }
+    const to = route === 'runner' ? toRunner : { kind: 'none' as const }
+    this.#decide(state => begin(state, { now: this.#now, route: to, catalog: registered }))
+  }
+
+  answer(outcome: Outcome, random: number): void {
+    if (!this.#held) return
+    const { sentAt, sentSettled } = this.#held
+    const rest = { catalog: registered, known: nothingKnown(), deliveryAttemptsMax: 8, random: () => random }
+    this.#decide(state => advance(state, outcome, { now: this.#now, sentAt, sentSettled, ...rest }))
+  }
+
+  letGo(decide: (state: RunState, now: number) => Decision): void {
+    this.#decide(state => ({ decision: decide(state, this.#now), next: 'stop' }))
+  }
+
+  /** The engine dies: its lease runs out in time. */
+  crash(): void {
+    this.#held = undefined
+  }
+
+  outsider(control: Control): void {
+    const decision = this.#control(control)
+    if (decision) expect(this.rows.commit(decision)).toBe(true)
+    this.#check()
+  }
+
+  /** An outsider decides, and commits only after something else has happened. */
+  overtaken(control: Control, meanwhile: (world: World) => void): void {
+    const decision = this.#control(control)
+    meanwhile(this)
+    if (decision) this.rows.commit(decision)
+    this.#check()
+  }
+
+  /** An event arrives, or a child ends. */
+  wake(stepIndex: number): void {
+    const woken = {
+      runId: this.rows.run.id,
+      stepIndex,
+      status: 'succeeded',
+      data: '1',
+      at: this.#now,
+    } as const
+    const { op } = this.rows.steps[stepIndex] ?? {}
+    if (op !== 'WaitForEvent' && op !== 'RunWorkflow') return
+    this.rows.commit({ guards: [], changes: [{ type: 'step.woken', ...woken }] })
+    this.#check()
+  }
+
+  /** Its parent ends. */
+  askCancel(): void {
+    const { id } = this.rows.run
+    this.rows.commit({ guards: [], changes: [{ type: 'run.cancelAsked', runId: id, at: this.#now }] })
+  }
+
+  #control(control: Control): Decision | undefined {
+    const state = this.rows.load()
+    if (isTerminal(state.run.status)) return undefined
+    if (control === 'cancel') return cancel(state, { now: this.#now, catalog: registered })
+    if (control === 'pause') return pause(state, this.#now)
+    return state.run.status === 'paused' ? resume(state, this.#now) : undefined
+  }
+
+  /** Decides and commits as services/drive does: again on a fresh load when somebody else won. */
+  #decide(decide: (state: RunState) => { decision: Decision; next: Next }): void {
+    const held = this.#held
+    if (!held) return
+    let decided = decide(held.state)
+    if (!this.rows.commit(decided.decision)) {
+      held.state = this.rows.load()
+      if (held.state.run.leaseOwner !== 'engine-1') {
+        this.#held = undefined
+        return
+      }
+      decided = decide(held.state)
+      expect(this.rows.commit(decided.decision)).toBe(true)
+    }
+    held.state.apply(decided.decision)
+    held.sentAt = this.#now
+    held.sentSettled = held.state.settledCount
+    if (decided.next === 'stop') this.#held = undefined
+    else expect(this.rows.run.status).toBe('running')
+    this.#check()
+    if (decided.next === 'stop') this.#expectReasonToWake()
+  }
+
+  #expectReasonToWake(): void {
+    const { run, steps } = this.rows
+    const outsiders = steps.some(
+      ({ status, op }) => status === 'waiting' && (op === 'WaitForEvent' || op === 'RunWorkflow'),
+    )
+    const atRest = isTerminal(run.status) || run.status === 'paused'
+    expect(atRest || run.availableAt !== undefined || outsiders).toBe(true)
+    expect(run.leaseOwner).toBeUndefined()
+    if (run.cancelAsked) expect(run.availableAt).toBeLessThanOrEqual(this.#now)
+  }
+
+  #check(): void {
+    const { seqs, steps, run } = this.rows
+    expect(seqs.every((seq, i) => i === 0 || seq > (seqs[i - 1] as number))).toBe(true)
+    expect(steps.every(({ index }, i) => index === i)).toBe(true)
+    const before = this.#seen
+    this.#seen = this.#snapshot()
+    if (before.terminal) expect(this.#seen.terminal).toEqual(before.terminal)
+    for (const step of before.settled) expect(steps[step.index]).toEqual(step)
+    if (isTerminal(run.status)) expect(steps.every(({ status }) => isSettled(status))).toBe(true)
+  }
+
+  #snapshot() {
+    const { run, steps } = this.rows
+    return {
+      terminal: isTerminal(run.status) ? { ...run } : undefined,
+      settled: steps.filter(({ status }) => isSettled(status)),
+    }
+  }
+}

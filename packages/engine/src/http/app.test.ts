@@ -1,0 +1,252 @@
+import { connect, type Socket } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { aRun, eventually, listen, openStream, postJson, refusal, testApp } from './http.testkit.ts'
+
+/** Sends raw bytes; `answer` resolves with everything that came back once the server has closed the socket. */
+function rawRequest(port: number, bytes: string): { socket: Socket; answer: Promise<string> } {
+  const socket = connect(port, '127.0.0.1')
+  socket.setEncoding('utf8')
+  socket.write(bytes)
+  const answer = new Promise<string>(resolve => {
+    let text = ''
+    socket.on('data', chunk => {
+      text += chunk
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(text))
+  })
+  return { socket, answer }
+}
+
+describe('routing', () => {
+  test.each(['/', '/nowhere', '/runs/run_1/nothing', '/runs/run_1/steps/', '//runs', '/RUNS', '/events/a/b'])(
+    'GET %s is not found',
+    async url => {
+      expect(refusal(await testApp().app.inject(url))).toBe('404 not_found')
+    },
+  )
+
+  test.each([
+    ['DELETE', '/runs', 'GET, HEAD'],
+    ['POST', '/runs', 'GET, HEAD'],
+    ['PUT', '/events', 'GET, HEAD, POST'],
+    ['PATCH', '/runs/run_1', 'GET, HEAD'],
+    ['GET', '/runs/run_1/cancel', 'POST'],
+    ['GET', '/register', 'POST'],
+    ['OPTIONS', '/runs', 'GET, HEAD'],
+    ['POST', '/healthz', 'GET, HEAD'],
+    ['POST', '/runs/run_1/stream?from=1', 'GET'],
+  ] as const)('%s %s is not allowed', async (method, url, allow) => {
+    const response = await testApp().app.inject({ method, url })
+    expect(refusal(response)).toBe('405 method_not_allowed')
+    expect(response.headers.allow).toBe(allow)
+  })
+
+  test('a wrong method is told before a wrong body', async () => {
+    const { app } = testApp()
+    const headers = { 'content-type': 'text/plain' }
+    const response = await app.inject({ method: 'PUT', url: '/events', headers, payload: 'x' })
+    expect(refusal(response)).toBe('405 method_not_allowed')
+    expect(refusal(await app.inject({ method: 'POST', url: '/x', headers, payload: 'x' }))).toBe(
+      '404 not_found',
+    )
+  })
+
+  test('HEAD answers as GET does, without the body', async () => {
+    const response = await testApp().app.inject({ method: 'HEAD', url: '/healthz' })
+    expect([response.statusCode, response.body]).toEqual([200, ''])
+  })
+})
+
+describe('malformed URLs', () => {
+  test.each(['/%ff', '/%', '/runs/%E0%A4%A', '/runs/%ff/steps', '/events/%c0%80'])('%s', async url => {
+    expect(refusal(await testApp().app.inject(url))).toBe('400 invalid_request')
+  })
+
+  test('a method nobody has heard of, a star, an absolute URL', async () => {
+    const { app } = testApp()
+    const port = await listen(app)
+    const ask = async (line: string): Promise<string> => {
+      const { answer } = rawRequest(port, `${line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+      return (await answer).split('\r\n', 1)[0] as string
+    }
+    expect(await ask('PROPFIND /runs')).toContain('405')
+    expect(await ask('OPTIONS *')).toContain('404')
+    expect(await ask(`GET http://127.0.0.1:${port}/healthz`)).toContain('200')
+    expect(await ask('BREW /runs')).toContain('400')
+  })
+})
+
+describe('request ids', () => {
+  test('are on every answer, all different', async () => {
+    const { app } = testApp()
+    const answers = await Promise.all([
+      app.inject('/healthz'),
+      app.inject('/runs'),
+      app.inject('/nowhere'),
+      app.inject('/%ff'),
+      postJson(app, '/events', '{"name":"n"}'),
+      postJson(app, '/events', '{'),
+    ])
+    const ids = answers.map(answer => String(answer.headers['x-request-id']))
+    expect(new Set(ids).size).toBe(answers.length)
+    for (const id of ids) expect(id).toMatch(/^req_[0-9a-z]{9,20}$/)
+  })
+
+  test('are not taken from the caller', async () => {
+    const response = await testApp().app.inject({ url: '/healthz', headers: { 'x-request-id': 'mine' } })
+    expect(response.headers['x-request-id']).not.toBe('mine')
+  })
+})
+
+describe('what is no HTTP', () => {
+  const bodyOf = (answer: string) => {
+    const [head, body] = answer.split('\r\n\r\n') as [string, string]
+    expect(head).toContain(`x-request-id: ${JSON.parse(body).error.requestId}`)
+    return [Number(head.split(' ', 2)[1]), JSON.parse(body).error.code]
+  }
+
+  test('gets an error body too', async () => {
+    const port = await listen(testApp().app)
+    expect(bodyOf(await rawRequest(port, 'hello\r\n\r\n').answer)).toEqual([400, 'invalid_request'])
+  })
+
+  test('a URL that is too long', async () => {
+    const port = await listen(testApp().app)
+    const line = `GET /runs/${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`
+    expect(bodyOf(await rawRequest(port, line).answer)).toEqual([431, 'invalid_request'])
+  })
+
+  const impatient = { headersTimeoutMs: 30, requestTimeoutMs: 60, timeoutCheckMs: 10 }
+
+  test.each([
+    ['nothing', ''],
+    ['half its headers', 'GET /runs HTTP/1.1\r\nhost: x\r\n'],
+    [
+      'half its body',
+      'POST /events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"a"',
+    ],
+  ])('a client that sends %s and waits is cut off', async (_, bytes) => {
+    const { app, faces } = testApp({ limits: impatient })
+    const answer = await rawRequest(await listen(app), bytes).answer
+    expect(bodyOf(answer)).toEqual([408, 'invalid_request'])
+    expect(faces.sent).toEqual([])
+  })
+})
+
+describe('bodies over the wire', () => {
+  test('a chunked body is taken together', async () => {
+    const { app, faces } = testApp()
+    const head = 'POST /events HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n'
+    const chunks = ['{"name":"n","da', 'ta":"é"}'].map(
+      part => `${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`,
+    )
+    const bytes = `${head}transfer-encoding: chunked\r\n\r\n${chunks.join('')}0\r\n\r\n`
+    expect(await rawRequest(await listen(app), bytes).answer).toContain('202 Accepted')
+    expect(faces.sent[0]?.event.data).toBe('"é"')
+  })
+
+  test('a client that sends too much reads the refusal, and may go on', async () => {
+    const port = await listen(testApp().app)
+    const size = 8 * 1024 * 1024
+    const head = 'POST /events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
+    const next = 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'
+    const { answer } = rawRequest(port, `${head}content-length: ${size}\r\n\r\n${'x'.repeat(size)}${next}`)
+    expect((await answer).match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
+  })
+
+  test('what is larger than can be thrown away is refused unread', async () => {
+    const { app } = testApp({ limits: { bodyMax: 10, discardMax: 100 } })
+    const port = await listen(app)
+    const head = 'POST /events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
+    const told = await rawRequest(port, `${head}content-length: 111\r\n\r\n`).answer
+    expect(told).toContain('413 Payload Too Large')
+    const untold = `${head}transfer-encoding: chunked\r\n\r\n6f\r\n${'x'.repeat(111)}\r\n`
+    expect(await rawRequest(port, untold).answer).toContain('413 Payload Too Large')
+  })
+
+  test('a client that leaves in the middle is forgotten', async () => {
+    const { app, faces } = testApp({ logLevel: 'debug' })
+    const head =
+      'POST /events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n'
+    // The interim answer says that the server has begun to wait for the body.
+    const { socket } = rawRequest(await listen(app), `${head}expect: 100-continue\r\n\r\n{`)
+    await eventually(() => socket.bytesRead > 0)
+    socket.destroy()
+    await eventually(() => faces.logged.length > 0)
+    expect(faces.logged).toMatchObject([{ level: 20, aborted: true }])
+    await app.close()
+  })
+})
+
+describe('closing', () => {
+  const headers = { 'content-type': 'application/json' }
+
+  test('waits for the requests in flight, refuses new ones, and cuts nobody short', async () => {
+    const { app, faces } = testApp()
+    const url = `http://127.0.0.1:${await listen(app)}/events`
+    let release = (): void => {}
+    faces.send = () => new Promise(resolve => (release = () => resolve({ eventId: 'evt_7' })))
+    const inFlight = fetch(url, { method: 'POST', headers, body: '{"name":"n"}' })
+    await eventually(() => faces.sent.length === 1)
+    const closed = app.close()
+    await eventually(() => faces.clock.timers.size === 1)
+    const late = await fetch(url, { method: 'POST', headers, body: '{"name":"late"}' })
+    expect(late.status).toBe(503)
+    expect(await late.json()).toMatchObject({ error: { code: 'unavailable' } })
+    expect(late.headers.get('retry-after')).toBe('1')
+    expect(late.headers.get('connection')).toBe('close')
+    release()
+    expect(await (await inFlight).json()).toEqual({ eventId: 'evt_7' })
+    await closed
+    expect(faces.sent).toHaveLength(1)
+    expect(faces.clock.timers.size).toBe(0)
+  })
+
+  test('does not wait for ever', async () => {
+    const { app, faces } = testApp({ limits: { drainMs: 10_000 } })
+    const url = `http://127.0.0.1:${await listen(app)}/events`
+    faces.send = () => new Promise(() => {})
+    const stuck = fetch(url, { method: 'POST', headers, body: '{"name":"n"}' })
+    await eventually(() => faces.sent.length === 1)
+    const closed = app.close()
+    await eventually(() => faces.clock.timers.size === 1)
+    faces.clock.advance(10_000)
+    await closed
+    await expect(stuck).rejects.toThrow()
+  })
+
+  test('does not wait for idle or silent connections', async () => {
+    const { app } = testApp()
+    const port = await listen(app)
+    const silent = rawRequest(port, '')
+    const idle = rawRequest(port, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+    const half = rawRequest(port, 'GET /healthz HTTP/1.1\r\n')
+    await eventually(() => idle.socket.bytesRead > 0 && half.socket.bytesWritten > 0)
+    await app.close()
+    await Promise.all([silent.answer, idle.answer, half.answer])
+  })
+
+  test('refuses a stream that comes too late', async () => {
+    const { app, faces } = testApp()
+    faces.shelf().runRows.set('run_1', aRun({ status: 'running' }))
+    const port = await listen(app)
+    let release = (): void => {}
+    // The request is let in before the drain, and opens its stream after it has begun.
+    const { run } = faces.shelf()
+    faces.shelf().run = async id => {
+      await new Promise<void>(resolve => {
+        release = resolve
+      })
+      return run.call(faces.shelf(), id)
+    }
+    const opening = openStream(port, '/runs/run_1/stream')
+    await eventually(() => faces.listening === 1)
+    const closed = app.close()
+    await eventually(() => faces.clock.timers.size === 1)
+    release()
+    expect(await (await opening).over).toBe(true)
+    await closed
+    expect(faces.listening).toBe(0)
+  })
+})

@@ -1,0 +1,337 @@
+// The faces of deps.ts as small fakes that remember what they were asked, a clock the test moves, and a reader
+// of event streams. For the tests of this folder alone: the real store and services are tested elsewhere.
+
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { RegisterRequest, SendEventReply, TimelineFrame } from '@perdure/protocol'
+import type { FastifyInstance } from 'fastify'
+import pino from 'pino'
+import { onTestFinished } from 'vitest'
+import type { Event } from '../domain/event.ts'
+import type { LogLine } from '../domain/log-line.ts'
+import type { Step } from '../domain/step.ts'
+import type { App, Workflow } from '../domain/workflow.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { EventQuery, PositionedEvent, Reads, RunQuery, RunView, Store } from '../ports/store.ts'
+import { createApp } from './app.ts'
+import type { Actor, ApiKey, HttpDeps, IncomingEvent, Readiness, RunnerView } from './deps.ts'
+import type { HttpLimits } from './limits.ts'
+
+/** A clock that stands still until the test moves it. */
+export class ManualClock implements Clock {
+  time = Date.parse('2024-05-06T07:08:09.010Z')
+  readonly timers = new Set<{ time: number; fn: () => void }>()
+
+  now(): number {
+    return this.time
+  }
+
+  at(time: number, fn: () => void): () => void {
+    const timer = { time, fn }
+    this.timers.add(timer)
+    return () => this.timers.delete(timer)
+  }
+
+  advance(ms: number): void {
+    this.time += ms
+    for (const timer of [...this.timers]) {
+      if (timer.time <= this.time && this.timers.delete(timer)) timer.fn()
+    }
+  }
+}
+
+/** What the fake store holds of one namespace. */
+export class Shelf implements Reads {
+  readonly runRows = new Map<string, RunView>()
+  readonly eventRows: PositionedEvent[] = []
+  readonly stepRows: Step[] = []
+  readonly logRows: LogLine[] = []
+  readonly frames: TimelineFrame[] = []
+  /** Every call, in order: `[method, ...arguments]`. */
+  readonly calls: unknown[][] = []
+  /** Set to make the next timeline read fail. */
+  timelineError: Error | undefined
+
+  async run(id: string): Promise<RunView | undefined> {
+    this.calls.push(['run', id])
+    return this.runRows.get(id)
+  }
+
+  async runs(query: RunQuery): Promise<RunView[]> {
+    this.calls.push(['runs', query])
+    const { after } = query
+    const older = (run: RunView): boolean =>
+      !after || run.createdAt < after.createdAt || (run.createdAt === after.createdAt && run.id < after.id)
+    return [...this.runRows.values()]
+      .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+      .filter(run => older(run) && (!query.app || run.app === query.app))
+      .slice(0, query.limit)
+  }
+
+  async steps(runId: string): Promise<Step[]> {
+    return this.stepRows.filter(step => step.runId === runId)
+  }
+
+  async logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]> {
+    this.calls.push(['logs', runId, query])
+    return this.logRows.filter(line => line.runId === runId && line.seq > query.from).slice(0, query.limit)
+  }
+
+  async timeline(runId: string, query: { after: number; limit: number; openFrom: number }) {
+    this.calls.push(['timeline', runId, { ...query }])
+    if (this.timelineError) throw this.timelineError
+    const rest = this.frames.filter(frame => frame.runId === runId && frame.seq > query.after)
+    const frames = rest.slice(0, query.limit)
+    return { frames, openFrom: query.openFrom + 1, more: rest.length > frames.length }
+  }
+
+  async event(id: string): Promise<Event | undefined> {
+    return this.eventRows.find(row => row.event.id === id)?.event
+  }
+
+  async events(query: EventQuery): Promise<PositionedEvent[]> {
+    this.calls.push(['events', query])
+    const { before = Number.POSITIVE_INFINITY } = query
+    return this.eventRows
+      .filter(row => row.position < before)
+      .sort((a, b) => b.position - a.position)
+      .slice(0, query.limit)
+  }
+
+  async delivery(): Promise<undefined> {}
+}
+
+/** The faces, with everything they were asked and everything a test may set. */
+export class Faces {
+  readonly clock = new ManualClock()
+  readonly shelves = new Map<string, Shelf>()
+  readonly sent: { namespace: string; event: IncomingEvent }[] = []
+  readonly registered: { namespace: string; request: RegisterRequest }[] = []
+  readonly acted: { action: string; actor: Actor; args: unknown[] }[] = []
+  readonly listeners = new Map<string, Set<() => void>>()
+  readonly logged: Record<string, unknown>[] = []
+  readonly keys = new Map<string, ApiKey>()
+  apps: App[] = []
+  runners: RunnerView[] = []
+  workflows: Workflow[] = []
+  readiness: () => Promise<Readiness> = async () => ({
+    ready: true,
+    checks: { store: 'ok' },
+    draining: false,
+  })
+  send: () => Promise<SendEventReply> = async () => ({ eventId: 'evt_1', woke: 0, triggered: [] })
+  control: () => Promise<RunView> = async () => aRun()
+
+  shelf(namespace = 'default'): Shelf {
+    const shelf = this.shelves.get(namespace) ?? new Shelf()
+    this.shelves.set(namespace, shelf)
+    return shelf
+  }
+
+  addKey(secret: string, key: Partial<ApiKey>): void {
+    this.keys.set(secret, { label: secret, namespace: 'default', kind: 'secret', ...key })
+  }
+
+  ring(runId: string): void {
+    for (const listener of this.listeners.get(runId) ?? []) listener()
+  }
+
+  deps(logLevel: string): HttpDeps {
+    const act =
+      (action: string) =>
+      (actor: Actor, ...args: unknown[]): Promise<RunView> => {
+        this.acted.push({ action, actor, args })
+        return this.control()
+      }
+    const faces = this
+    return {
+      store: { in: (namespace: string) => this.shelf(namespace) } as Partial<Store> as Store,
+      ingest: {
+        send: (namespace, event) => {
+          this.sent.push({ namespace, event })
+          return this.send()
+        },
+      },
+      registry: {
+        register: async (namespace, request) => {
+          this.registered.push({ namespace, request })
+          const runnerId = request.runner ?? request.url
+          const beat = { heartbeatMs: 30_000, staleAfterMs: 90_000 }
+          return {
+            ok: true,
+            protocolVersion: 1,
+            runnerId,
+            workflows: request.workflows.length,
+            ...beat,
+            warnings: [],
+          }
+        },
+        apps: namespace => this.apps.filter(app => app.namespace === namespace),
+        runners: (namespace, app) =>
+          this.runners.filter(runner => runner.namespace === namespace && (!app || runner.app === app)),
+        workflows: (namespace, app) =>
+          this.workflows.filter(flow => flow.namespace === namespace && (!app || flow.app === app)),
+      },
+      control: {
+        cancel: act('cancel'),
+        pause: act('pause'),
+        resume: act('resume'),
+        replay: act('replay'),
+        retryFromStep: act('retryFromStep'),
+      },
+      live: {
+        onRun: (runId, onRing) => {
+          const set = this.listeners.get(runId) ?? new Set()
+          this.listeners.set(runId, set.add(onRing))
+          return () => set.delete(onRing)
+        },
+      },
+      readiness: () => this.readiness(),
+      keys: {
+        get open() {
+          return faces.keys.size === 0
+        },
+        find: secret => this.keys.get(secret),
+      },
+      clock: this.clock,
+      log: pino({ level: logLevel }, { write: line => this.logged.push(JSON.parse(line)) }),
+    }
+  }
+
+  /** How many listeners the open streams have. */
+  get listening(): number {
+    return [...this.listeners.values()].reduce((sum, set) => sum + set.size, 0)
+  }
+}
+
+export interface TestApp {
+  app: FastifyInstance
+  faces: Faces
+}
+
+/** An app on fresh fakes, closed when the test ends. */
+export function testApp(options: { logLevel?: string; limits?: Partial<HttpLimits> } = {}): TestApp {
+  const faces = new Faces()
+  const app = createApp(faces.deps(options.logLevel ?? 'silent'), options.limits)
+  onTestFinished(() => app.close())
+  return { app, faces }
+}
+
+/** Opens a port for the app; answers the number. */
+export async function listen(app: FastifyInstance): Promise<number> {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return (app.server.address() as AddressInfo).port
+}
+
+/** Posts a body exactly as given, as JSON. */
+export function postJson(app: FastifyInstance, url: string, payload: string | Buffer, headers = {}) {
+  return app.inject({
+    method: 'POST',
+    url,
+    payload,
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+}
+
+/** Status and code of an error answer, having checked the shape of its body. */
+export function refusal(response: { statusCode: number; body: string; headers: object }): string {
+  const { error, ...rest } = JSON.parse(response.body)
+  const complete = Object.keys(rest).length === 0 && typeof error.message === 'string' && error.message !== ''
+  const { 'x-request-id': requestId } = response.headers as Record<string, unknown>
+  if (!complete || typeof error.requestId !== 'string' || error.requestId !== requestId) {
+    throw new Error(`not an error body: ${response.body}`)
+  }
+  return `${response.statusCode} ${error.code}`
+}
+
+/** The message of an error answer. */
+export function messageOf(response: { body: string }): string {
+  return JSON.parse(response.body).error.message
+}
+
+/** Turns the event loop until the condition holds, for 5 s at most. */
+export async function eventually(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5000
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`never held: ${condition}`)
+    await nextTurn()
+  }
+}
+
+export interface OpenStream {
+  status: number
+  headers: http.IncomingHttpHeaders
+  /** All that has arrived so far. */
+  text(): string
+  /** Resolves when the text contains `part`. */
+  saw(part: string): Promise<void>
+  /** Resolves when the stream is over: true when it ended in order, false when it was cut. */
+  over: Promise<boolean>
+  /** Stops reading, as a slow client does, and goes on. */
+  pause(): void
+  resume(): void
+  disconnect(): void
+}
+
+/** Opens a real event stream. */
+export function openStream(
+  port: number,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<OpenStream> {
+  return new Promise((resolve, reject) => {
+    const request = http.get({ port, path, headers, agent: false }, response => {
+      let text = ''
+      response.setEncoding('utf8').on('data', chunk => {
+        text += chunk
+      })
+      const over = new Promise<boolean>(done => {
+        response.on('error', () => done(false)).on('close', () => done(response.complete))
+      })
+      resolve({
+        status: response.statusCode as number,
+        headers: response.headers,
+        text: () => text,
+        saw: part => eventually(() => text.includes(part)),
+        over,
+        pause: () => response.pause(),
+        resume: () => response.resume(),
+        disconnect: () => request.destroy(),
+      })
+    })
+    request.on('error', reject)
+  })
+}
+
+export function aRun(fields: Partial<RunView> = {}): RunView {
+  return {
+    namespace: 'default',
+    id: 'run_1',
+    workflow: 'checkout',
+    app: 'shop',
+    status: 'queued',
+    triggerKind: 'event',
+    trigger: { id: 'evt_1', name: 'order/created' },
+    attempt: 1,
+    transportTries: 0,
+    createdAt: Date.parse('2024-01-02T03:04:05.678Z'),
+    fence: 7,
+    leaseOwner: 'engine-1',
+    ...fields,
+  }
+}
+
+export function anEvent(fields: Partial<Event> = {}): Event {
+  const receivedAt = Date.parse('2024-01-02T03:04:05.678Z')
+  return {
+    namespace: 'default',
+    id: 'evt_1',
+    name: 'order/created',
+    source: 'api',
+    receivedAt,
+    woke: 0,
+    triggered: [],
+    ...fields,
+  }
+}

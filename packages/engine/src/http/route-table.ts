@@ -1,0 +1,34 @@
+// Which methods each path answers, so that a request no route took is told apart: wrong path or wrong method.
+// Filled and asked by `app.ts`.
+
+import { EngineError } from '../domain/errors.ts'
+
+export class RouteTable {
+  readonly #methods = new Map<string, Set<string>>()
+
+  add(pattern: string, methods: string | string[]): void {
+    const known = this.#methods.get(pattern) ?? new Set()
+    for (const method of [methods].flat()) known.add(method)
+    this.#methods.set(pattern, known)
+  }
+
+  /** 405 naming the methods that a known path does answer, 404 for an unknown path. */
+  refusal(path: string): EngineError {
+    const allow = new Set<string>()
+    for (const [pattern, methods] of this.#methods) {
+      if (matches(pattern, path)) for (const method of methods) allow.add(method)
+    }
+    if (allow.size === 0) return new EngineError('not_found', 'no such path')
+    return new EngineError('method_not_allowed', 'this path does not answer that method', {
+      details: { allow: [...allow].sort() },
+    })
+  }
+}
+
+/** Segment by segment, as the router does: `:name` takes any one segment. */
+function matches(pattern: string, path: string): boolean {
+  const expected = pattern.split('/')
+  const actual = path.split('/')
+  if (expected.length !== actual.length) return false
+  return expected.every((part, i) => part.startsWith(':') || part === actual[i])
+}

@@ -1,0 +1,59 @@
+// Acting on runs: cancel, pause, resume, replay, retry-from-step (contract §4.2). Audited under the key's label.
+
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { EngineError, invalid } from '../../domain/errors.ts'
+import { type JsonText, objectMembers } from '../../domain/json-text.ts'
+import type { RunView } from '../../ports/store.ts'
+import { admit } from '../admit.ts'
+import { CONTROLLERS } from '../auth.ts'
+import { type Body, bodyOf } from '../body.ts'
+import type { HttpContext } from '../context.ts'
+import { runSummary } from '../present/run.ts'
+import { pathId } from '../query.ts'
+import { sendJson } from '../reply.ts'
+
+export function controlRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { control } = context.deps
+  const options = { onRequest: admit(context, CONTROLLERS, 'info') }
+
+  for (const action of ['cancel', 'pause', 'resume'] as const) {
+    app.post(`/runs/:id/${action}`, options, async (request, reply) =>
+      sendRun(reply, await control[action](request.actor, pathId(request, 'run'))),
+    )
+  }
+
+  app.post('/runs/:id/replay', options, async (request, reply) => {
+    const input = overridingInput(bodyOf(request))
+    return sendRun(reply, await control.replay(request.actor, pathId(request, 'run'), input))
+  })
+
+  app.post('/runs/:id/retry-from-step', options, async (request, reply) => {
+    const step = requiredStep(bodyOf(request))
+    return sendRun(reply, await control.retryFromStep(request.actor, pathId(request, 'run'), step))
+  })
+}
+
+function sendRun(reply: FastifyReply, run: RunView): FastifyReply {
+  return sendJson(reply, 200, JSON.stringify(runSummary(run)))
+}
+
+/** `input` to the letter; `{"input": null}` overrides too, only an absent one copies the source's. */
+function overridingInput(body: Body | undefined): JsonText | undefined {
+  return body === undefined ? undefined : members(body).get('input')
+}
+
+function requiredStep(body: Body | undefined): string {
+  const text = body && members(body).get('step')
+  const step: unknown = text === undefined ? undefined : JSON.parse(text)
+  if (step === undefined) throw invalid('step', 'is required')
+  if (typeof step !== 'string') throw invalid('step', 'must be string')
+  if (step.trim() === '') throw invalid('step', 'must not be blank')
+  return step
+}
+
+function members(body: Body): Map<string, JsonText> {
+  if (typeof body.value !== 'object' || body.value === null || Array.isArray(body.value)) {
+    throw new EngineError('invalid_request', 'body must be object', { details: { field: 'body' } })
+  }
+  return objectMembers(body.text)
+}

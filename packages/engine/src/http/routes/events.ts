@@ -1,0 +1,75 @@
+// Events: sending one, and reading the log (contract §4.4). `POST /events` is the hottest route of the engine.
+
+import { EVENT_BOUNDS, SendEventSchema } from '@perdure/protocol/schema'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { objectMembers } from '../../domain/json-text.ts'
+import { admit } from '../admit.ts'
+import { EVENT_SENDERS, READERS } from '../auth.ts'
+import { bodyOf } from '../body.ts'
+import type { HttpContext } from '../context.ts'
+import { decodeCursor, encodeCursor, isPosition } from '../cursor.ts'
+import type { IncomingEvent } from '../deps.ts'
+import { eventText } from '../present/event.ts'
+import { list } from '../present/splice.ts'
+import { integerParam, nameParam, notFound, pathId, queryOf } from '../query.ts'
+import { sendJson } from '../reply.ts'
+import { checkName, validator } from '../validate.ts'
+
+const checkEvent = validator(SendEventSchema)
+
+export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { deps } = context
+  const onRequest = admit(context, READERS)
+
+  app.post('/events', { onRequest: admit(context, EVENT_SENDERS) }, async (request, reply) => {
+    const outcome = await deps.ingest.send(request.actor.namespace, incomingEvent(request))
+    return sendJson(reply, 202, JSON.stringify(outcome))
+  })
+
+  app.get('/events', { onRequest }, async (request, reply) => {
+    const query = queryOf(request)
+    const filter = {
+      app: nameParam(query, 'app', EVENT_BOUNDS.app),
+      name: nameParam(query, 'name', EVENT_BOUNDS.name),
+    }
+    const limit = integerParam(query, 'limit', { min: 1, max: 1000, fallback: 100 })
+    const { namespace } = request.actor
+    const scope = { kind: 'events', namespace, filter } as const
+    const before = query.cursor === undefined ? undefined : decodeCursor(query.cursor, scope, readPosition)
+    // One more than asked for tells whether there is a next page.
+    const found = await deps.store.in(namespace).events({ ...filter, before, limit: limit + 1 })
+    const page = found.slice(0, limit)
+    const last = page.at(-1)
+    if (found.length > limit && last) reply.header('x-next-cursor', encodeCursor(scope, [last.position]))
+    return sendJson(reply, 200, list(page.map(({ event }) => eventText(event))))
+  })
+
+  app.get('/events/:id', { onRequest }, async (request, reply) => {
+    const event = await deps.store.in(request.actor.namespace).event(pathId(request, 'event'))
+    if (!event) throw notFound('event')
+    return sendJson(reply, 200, eventText(event))
+  })
+}
+
+/** The validated body; `data` is the text it came in. */
+function incomingEvent(request: FastifyRequest): IncomingEvent {
+  const body = bodyOf(request)
+  const { name, app, dedupeId, runner, targetApp } = checkEvent(body?.value)
+  checkName('name', name)
+  checkName('app', app)
+  checkName('dedupeId', dedupeId)
+  checkName('runner', runner)
+  checkName('targetApp', targetApp)
+  const event: IncomingEvent = { name }
+  if (app !== undefined) event.app = app
+  if (dedupeId !== undefined) event.dedupeId = dedupeId
+  if (runner !== undefined) event.runner = runner
+  if (targetApp !== undefined) event.targetApp = targetApp
+  const data = body && objectMembers(body.text).get('data')
+  if (data !== undefined) event.data = data
+  return event
+}
+
+function readPosition([position, ...rest]: unknown[]): number | undefined {
+  return isPosition(position) && rest.length === 0 ? position : undefined
+}

@@ -1,0 +1,100 @@
+// `GET /runs/{id}/stream`: a run's timeline, replayed from the store and tailed until the run ends (contract
+// §2.3, §4.1). The store is the truth and a ring only says when to look, so no frame is lost or repeated.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isTerminal } from '../../domain/run.ts'
+import type { Reads, TimelinePage } from '../../ports/store.ts'
+import { admit } from '../admit.ts'
+import { READERS } from '../auth.ts'
+import { Bell } from '../bell.ts'
+import type { HttpContext } from '../context.ts'
+import { clampedInteger, notFound, pathId, queryOf, SEQ_RANGE } from '../query.ts'
+import { SseStream, sseMessage } from '../sse.ts'
+
+export function runStreamRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { deps } = context
+  // A HEAD request would hold a stream open that has no body.
+  const options = { onRequest: admit(context, READERS), exposeHeadRoute: false }
+
+  app.get('/runs/:id/stream', options, async (request, reply) => {
+    const runId = pathId(request, 'run')
+    const from = startAfter(request)
+    const reads = deps.store.in(request.actor.namespace)
+    const bell = new Bell()
+    // Before the first read: what is committed after that read must ring.
+    const stopListening = deps.live.onRun(runId, () => bell.ring())
+    try {
+      const run = await reads.run(runId)
+      if (!run) throw notFound('run')
+      const stream = new SseStream(reply, context, () => bell.ring())
+      try {
+        await sendTimeline(context, { stream, bell, reads, runId, from, ended: isTerminal(run.status) })
+        stream.end()
+      } catch (err) {
+        deps.log.error({ err, requestId: request.id, runId }, 'run stream failed')
+        stream.abort()
+      }
+    } finally {
+      stopListening()
+    }
+  })
+}
+
+/** The seq after which to start: `from`, else the standard header of a client that comes back. */
+function startAfter(request: FastifyRequest): number {
+  const { from } = queryOf(request)
+  if (from !== undefined) return clampedInteger('from', from, SEQ_RANGE)
+  const lastEventId = request.headers['last-event-id']
+  if (typeof lastEventId !== 'string' || lastEventId === '') return 0
+  return clampedInteger('Last-Event-ID', lastEventId, SEQ_RANGE)
+}
+
+interface Tail {
+  stream: SseStream
+  bell: Bell
+  reads: Reads
+  runId: string
+  from: number
+  /** Whether the run had ended before the first read of its timeline. */
+  ended: boolean
+}
+
+/** Sends pages, one at a time, until the run's last frame is out or the stream is closed. */
+async function sendTimeline({ deps: { clock }, limits }: HttpContext, tail: Tail): Promise<void> {
+  const { stream, bell, reads, runId } = tail
+  const position = { after: tail.from, openFrom: 0, limit: limits.pageFrames }
+  let ended = tail.ended
+  let beatAt = clock.now() + limits.heartbeatMs
+  while (stream.open) {
+    const page = await reads.timeline(runId, position)
+    position.openFrom = page.openFrom
+    const last = page.frames.at(-1)
+    if (last) {
+      position.after = last.seq
+      ended ||= page.frames.some(frame => frame.kind === 'run_status' && isTerminal(frame.status))
+      await stream.write(messages(page))
+      if (page.more) continue
+    }
+    if (ended) return
+    // A client may ask to start after a seq that the run will never reach: then no frame tells the end.
+    if (position.after === tail.from && tail.from > 0) {
+      ended = await hasEnded(reads, runId)
+      if (ended) continue
+    }
+    if (clock.now() >= beatAt) {
+      beatAt = clock.now() + limits.heartbeatMs
+      await stream.keepAlive()
+    }
+    // The stream may have closed while we were busy; its ring is remembered, so this wait ends at once.
+    await bell.wait(clock, Math.min(beatAt, clock.now() + limits.rereadMs))
+  }
+}
+
+function messages(page: TimelinePage): string {
+  return page.frames.map(frame => sseMessage({ id: frame.seq, event: frame.kind, data: frame })).join('')
+}
+
+async function hasEnded(reads: Reads, runId: string): Promise<boolean> {
+  const run = await reads.run(runId)
+  return !run || isTerminal(run.status)
+}

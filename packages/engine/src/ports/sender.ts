@@ -1,0 +1,22 @@
+// The Sender port: one POST of a webhook delivery to somebody else's server.
+
+export interface SendCall {
+  url: string
+  headers: Record<string, string>
+  body: string
+  timeoutMs: number
+}
+
+export type SendReply =
+  /** `responseSnippet` is a bounded prefix of the body; `retryAfterMs` is what Retry-After asked for. */
+  | { kind: 'answered'; status: number; responseSnippet: string; retryAfterMs?: number; durationMs: number }
+  | { kind: 'timeout'; error: string; durationMs: number }
+  | { kind: 'connectionError'; error: string; durationMs: number }
+  /** The address may not be called (not public unicast): no connection was made. */
+  | { kind: 'refusedAddress'; error: string }
+
+export interface Sender {
+  /** Never rejects. Follows no redirect. */
+  send(call: SendCall): Promise<SendReply>
+  close(): Promise<void>
+}

@@ -1,0 +1,30 @@
+// The Transport port: one invoke of a runner. It knows bytes and deadlines, nothing of runs.
+
+export interface InvokeCall {
+  url: string
+  /** The invoke request, as JSON text. */
+  body: string
+  timeoutMs: number
+  signal: AbortSignal
+}
+
+export type InvokeReply =
+  /** The runner answered; `body` is at most the response cap. */
+  | { kind: 'answered'; status: number; body: string }
+  /** The call never reached a runner (refused, unknown host): it spends no budget. */
+  | { kind: 'refused'; message: string }
+  /** The call may have reached the runner and gave no readable answer (reset, deadline). */
+  | { kind: 'broken'; message: string }
+  /** The answer was over the response cap. */
+  | { kind: 'tooLarge' }
+  /** The caller aborted. */
+  | { kind: 'aborted' }
+
+export interface Transport {
+  /** Never rejects: every failure is a kind of reply. */
+  invoke(call: InvokeCall): Promise<InvokeReply>
+  close(): Promise<void>
+}
+
+/** Most bytes of an invoke's answer (contract §8). */
+export const RESPONSE_BYTES_MAX = 1_048_576

@@ -1,0 +1,221 @@
+// Journey 2: drives the runs this engine has leased, one pass after the other (architecture, "Journeys"). A pass is
+// one invoke of a runner; its outcome becomes changes, the changes one commit, and only then comes the next pass.
+
+import type { Logger } from 'pino'
+import { advance } from '../domain/advance.ts'
+import { begin, giveBack, holdForRunner } from '../domain/begin.ts'
+import type { Decision, Next } from '../domain/decision.ts'
+import type { Known } from '../domain/known.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import { type Route, route } from '../domain/routing.ts'
+import type { Run } from '../domain/run.ts'
+import { RunState } from '../domain/run-state.ts'
+import type { Runner } from '../domain/workflow.ts'
+import type { Clock, Random } from '../ports/clock.ts'
+import type { LoadedRun, Store } from '../ports/store.ts'
+import type { Transport } from '../ports/transport.ts'
+import { Admission } from './admission.ts'
+import type { Announcer } from './announce.ts'
+import { attempt } from './attempt.ts'
+import type { Catalog } from './catalog.ts'
+import { type Active, Invoker } from './invoke.ts'
+import type { RunnerHealth } from './runner-health.ts'
+import { Slots } from './slots.ts'
+
+/** A lease that is not extended runs out after this long, and any engine may claim the run. */
+export const LEASE_MS = 15_000
+
+export interface DriverDeps {
+  store: Store
+  catalog: Catalog
+  transport: Transport
+  health: RunnerHealth
+  announcer: Announcer
+  clock: Clock
+  random: Random
+  log: Logger
+  /** Name of this engine in the leases it holds. */
+  owner: string
+  /** Most runs under way at once. */
+  passesMax: number
+  invokeTimeoutMs: number
+  deliveryAttemptsMax: number
+  isLive(runner: Runner): boolean
+}
+
+export class Driver {
+  readonly #deps: DriverDeps
+  readonly #invoker: Invoker
+  readonly #active = new Map<string, Active>()
+  readonly slots: Slots
+  #draining = false
+
+  constructor(deps: DriverDeps) {
+    this.#deps = deps
+    this.slots = new Slots(deps.passesMax)
+    this.#invoker = new Invoker({ ...deps, route: (run, tried) => this.#route(run, tried) })
+  }
+
+  /** Leases under way, for extension. */
+  get leases(): Iterable<Active> {
+    return this.#active.values()
+  }
+
+  /** For a unit that creates runs: those there is room for are leased in its own commit and start without a claim. */
+  admission(): Admission {
+    return new Admission({
+      clock: this.#deps.clock,
+      leaseMs: LEASE_MS,
+      owner: this.#deps.owner,
+      slots: this.slots,
+      accepts: run => !this.#draining && this.#route(run, NONE_TRIED).kind === 'runner',
+      start: run => this.#start(RunState.created(run), true),
+    })
+  }
+
+  /** Takes over a run the lane has claimed; its slot was taken before the claim. */
+  take(loaded: LoadedRun): void {
+    this.#start(RunState.claimed(loaded), false)
+  }
+
+  /** Somebody outside changed the run for good, or its lease is gone: the invoke in flight is useless. */
+  interrupt(runId: string): void {
+    this.#active.get(runId)?.abort.abort()
+  }
+
+  /** No further pass is sent. Resolves when none is under way; at the deadline those left are aborted and given back. */
+  async drain(deadline: AbortSignal): Promise<void> {
+    this.#draining = true
+    const abortAll = () => {
+      for (const active of this.#active.values()) active.abort.abort()
+    }
+    deadline.addEventListener('abort', abortAll)
+    if (deadline.aborted) abortAll()
+    await this.slots.idle()
+    deadline.removeEventListener('abort', abortAll)
+  }
+
+  #start(state: RunState, begun: boolean): void {
+    const { id } = state.run
+    const active: Active = { state, abort: new AbortController() }
+    // Our own lease ran out under a stalled pass and we claimed the run again: the old pass can change nothing now.
+    this.interrupt(id)
+    this.#active.set(id, active)
+    void this.#drive(active, begun)
+      .catch(error =>
+        this.#deps.log.error({ err: error, runId: id }, 'a run was dropped; its lease will run out'),
+      )
+      .finally(() => {
+        if (this.#active.get(id) === active) this.#active.delete(id)
+        this.slots.free()
+      })
+  }
+
+  async #drive(active: Active, begun: boolean): Promise<void> {
+    let going = begun || (await this.#begin(active))
+    while (going) going = await this.#pass(active)
+  }
+
+  /** From the lease to `running`; false when there is nothing to send. */
+  async #begin(active: Active): Promise<boolean> {
+    const { clock, catalog } = this.#deps
+    const decided = await this.#settle(active, () => {
+      const { run } = active.state
+      const context = {
+        now: clock.now(),
+        route: this.#route(run, NONE_TRIED),
+        catalog: catalog.view(run.namespace),
+      }
+      return begin(active.state, context)
+    })
+    return decided?.next === 'pass'
+  }
+
+  /** One pass and its commit; true when the next one follows at once. */
+  async #pass(active: Active): Promise<boolean> {
+    const { clock } = this.#deps
+    if (this.#draining) return this.#stopWith(active, () => giveBack(active.state, clock.now()))
+    const sentAt = clock.now()
+    const sentSettled = active.state.settledCount
+    const outcome = await this.#invoker.invoke(active, sentAt)
+    if (outcome === 'held') return this.#stopWith(active, () => holdForRunner(active.state, clock.now()))
+    if (outcome === 'aborted') return this.#aborted(active)
+    const decided = await this.#settle(active, known =>
+      this.#advance(active, outcome, { sentAt, sentSettled, known }),
+    )
+    return decided?.next === 'pass'
+  }
+
+  #advance(active: Active, outcome: Outcome, pass: { sentAt: number; sentSettled: number; known: Known }) {
+    const { clock, random, catalog, deliveryAttemptsMax } = this.#deps
+    return advance(active.state, outcome, {
+      ...pass,
+      now: clock.now(),
+      random: () => random.next(),
+      catalog: catalog.view(active.state.run.namespace),
+      deliveryAttemptsMax,
+    })
+  }
+
+  /** Cancelled from outside, lease lost, or out of time to drain. If the run is still ours, it says what to do. */
+  async #aborted(active: Active): Promise<boolean> {
+    if (!(await this.#reload(active))) return false
+    if (this.#draining) return this.#stopWith(active, () => giveBack(active.state, this.#deps.clock.now()))
+    active.abort = new AbortController()
+    return this.#begin(active)
+  }
+
+  async #stopWith(active: Active, decide: () => Decision): Promise<false> {
+    await this.#settle(active, () => ({ decision: decide(), next: 'stop' }))
+    return false
+  }
+
+  /** Makes a decision on the active run durable and announces it; undefined when the run is no longer ours. */
+  async #settle<D extends { decision: Decision; next: Next }>(
+    active: Active,
+    decide: (known: Known) => D,
+  ): Promise<D | undefined> {
+    const { store, announcer } = this.#deps
+    const admission = this.admission()
+    try {
+      const decided = await attempt<D>({
+        store,
+        decide,
+        unit: ({ decision }) => {
+          admission.admit(decision.changes)
+          return decision
+        },
+        onStale: () => this.#reload(active),
+      })
+      if (!decided) return undefined
+      active.state.apply(decided.decision)
+      announcer.announce(decided.decision.changes)
+      admission.start()
+      return decided
+    } finally {
+      admission.end()
+    }
+  }
+
+  /** Loads the run anew after a lost race. False when it has ended or another lease was given. */
+  async #reload(active: Active): Promise<boolean> {
+    const loaded = await this.#deps.store.loadRun(active.state.run.id)
+    if (loaded?.run.leaseOwner !== this.#deps.owner) return false
+    if (this.#active.get(loaded.run.id) !== active) return false
+    active.state = RunState.loaded(loaded)
+    return true
+  }
+
+  #route(run: Run, tried: ReadonlySet<Runner>): Route {
+    const { catalog, health, isLive, random } = this.#deps
+    return route({
+      run,
+      runners: catalog.view(run.namespace).runners(run.app),
+      isLive,
+      isAvoided: runner => tried.has(runner) || health.isAvoided(runner),
+      random: random.next(),
+    })
+  }
+}
+
+const NONE_TRIED: ReadonlySet<Runner> = new Set()

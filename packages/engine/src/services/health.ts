@@ -1,0 +1,60 @@
+// Readiness (contract §4.7): probes what stands behind a network or a disk, and says when the engine is draining.
+
+import type { Logger } from 'pino'
+import type { Queue } from '../ports/queue.ts'
+import type { Store } from '../ports/store.ts'
+
+/** A probe that has not answered by then counts as failed. */
+const PROBE_MS_MAX = 2000
+
+export interface Readiness {
+  ready: boolean
+  checks: Record<string, 'ok' | 'unavailable'>
+  draining: boolean
+}
+
+export interface HealthDeps {
+  store: Store
+  queue: Queue
+  log: Logger
+}
+
+export class Health {
+  readonly #deps: HealthDeps
+  #draining = false
+
+  constructor(deps: HealthDeps) {
+    this.#deps = deps
+  }
+
+  /** From now on the engine is not ready, whatever its dependencies say. */
+  drain(): void {
+    this.#draining = true
+  }
+
+  async check(): Promise<Readiness> {
+    const { store, queue } = this.#deps
+    const checks: Readiness['checks'] = { store: await this.#probe('store', () => store.ping()) }
+    const ping = queue.ping?.bind(queue)
+    if (ping) checks.queue = await this.#probe('queue', ping)
+    const healthy = Object.values(checks).every(check => check === 'ok')
+    return { ready: healthy && !this.#draining, checks, draining: this.#draining }
+  }
+
+  /** The error goes to the log, never into the answer. */
+  async #probe(name: string, ping: () => Promise<void>): Promise<'ok' | 'unavailable'> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer within ${PROBE_MS_MAX} ms`)), PROBE_MS_MAX)
+    })
+    try {
+      await Promise.race([ping(), late])
+      return 'ok'
+    } catch (error) {
+      this.#deps.log.error({ err: error, dependency: name }, 'a dependency is unavailable')
+      return 'unavailable'
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}

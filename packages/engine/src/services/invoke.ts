@@ -1,0 +1,97 @@
+// One invoke: picks the runner, builds the body, calls the transport and reads the answer (contract §2.11). A runner
+// that could not be reached at all is not an outcome: another is tried at once.
+
+import { createHash } from 'node:crypto'
+import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../domain/outcome.ts'
+import type { Route } from '../domain/routing.ts'
+import type { Run } from '../domain/run.ts'
+import type { RunState } from '../domain/run-state.ts'
+import type { Runner } from '../domain/workflow.ts'
+import type { Random } from '../ports/clock.ts'
+import { RESPONSE_BYTES_MAX, type Transport } from '../ports/transport.ts'
+import type { Catalog } from './catalog.ts'
+import type { RunnerHealth } from './runner-health.ts'
+
+/** A run under way here. */
+export interface Active {
+  state: RunState
+  /** Aborts the invoke in flight. */
+  abort: AbortController
+  traceId?: string
+}
+
+export interface InvokerDeps {
+  transport: Transport
+  catalog: Catalog
+  health: RunnerHealth
+  random: Random
+  invokeTimeoutMs: number
+  route(run: Run, tried: ReadonlySet<Runner>): Route
+}
+
+export class Invoker {
+  readonly #deps: InvokerDeps
+
+  constructor(deps: InvokerDeps) {
+    this.#deps = deps
+  }
+
+  /** `held`: no runner could be reached. `aborted`: by the caller's signal. */
+  async invoke(active: Active, now: number): Promise<Outcome | 'held' | 'aborted'> {
+    const { transport, catalog, health, random, invokeTimeoutMs, route } = this.#deps
+    const { state, abort } = active
+    const { run } = state
+    const tried = new Set<Runner>()
+    const workflow = catalog.view(run.namespace).workflow(run.app, run.workflow)
+    const timeoutMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs
+    // All passes of a run share one trace.
+    active.traceId ??= traceId(run.id)
+    const body = invokeBody(state, now, `00-${active.traceId}-${spanId(random)}-01`)
+    for (;;) {
+      const chosen = route(run, tried)
+      if (chosen.kind !== 'runner') return 'held'
+      const reply = await transport.invoke({ url: chosen.runner.url, body, timeoutMs, signal: abort.signal })
+      switch (reply.kind) {
+        case 'answered':
+          health.arrived(chosen.runner)
+          return readAnswer(reply.status, reply.body)
+        case 'broken':
+          return transportFailed(reply.message)
+        case 'tooLarge':
+          return responseTooLarge(RESPONSE_BYTES_MAX)
+        case 'aborted':
+          return 'aborted'
+        case 'refused':
+          health.refused(chosen.runner)
+          tried.add(chosen.runner)
+      }
+    }
+  }
+}
+
+/** The invoke request, its payloads spliced in as the text they are stored in. */
+function invokeBody(state: RunState, now: number, traceparent: string): string {
+  const { run } = state
+  const id = run.trigger.id === undefined ? '' : `"id":${JSON.stringify(run.trigger.id)},`
+  const data = run.input === undefined ? '' : `,"data":${run.input}`
+  const ctx = {
+    runId: run.id,
+    workflow: run.workflow,
+    attempt: run.attempt,
+    app: run.app,
+    runner: run.runner ?? '',
+    ...(run.failure === undefined ? {} : { onFailure: true, error: run.failure }),
+    traceparent,
+  }
+  const event = `{${id}"name":${JSON.stringify(run.trigger.name)}${data}}`
+  return `{"event":${event},"steps":${state.memo(now)},"ctx":${JSON.stringify(ctx)}}`
+}
+
+function traceId(runId: string): string {
+  return createHash('sha256').update(runId).digest('hex').slice(0, 32)
+}
+
+function spanId(random: Random): string {
+  const half = () => (Math.floor(random.next() * 0xffffffff) + 1).toString(16).padStart(8, '0').slice(-8)
+  return half() + half()
+}

@@ -1,0 +1,103 @@
+// The lane loop: claims due work as far as there is room and hands it out, then sleeps until the bell rings or the
+// next row falls due. One instance per lane; it is the only place that claims.
+
+import type { Logger } from 'pino'
+import type { Clock } from '../ports/clock.ts'
+import type { Queue } from '../ports/queue.ts'
+import type { Claim, Lane, Store } from '../ports/store.ts'
+import type { Slots } from './slots.ts'
+
+/** Even without a bell the store is looked at this often: the net below it. */
+const LOOK_EVERY_MS = 30_000
+const CLAIM_MAX = 256
+/** After an error the loop rests before it tries again. */
+const REST_MS = 1000
+
+export interface LaneDeps<T> {
+  lane: Lane
+  store: Store
+  queue: Queue
+  clock: Clock
+  log: Logger
+  owner: string
+  leaseMs: number
+  slots: Slots
+  claim(claim: Claim): Promise<T[]>
+  /** Starts the claimed work; its slot is taken already, and is freed by the work. */
+  take(claimed: T): void
+}
+
+export class LaneLoop<T> {
+  readonly #deps: LaneDeps<T>
+  readonly #stop = new AbortController()
+  #loop: Promise<void> | undefined
+
+  constructor(deps: LaneDeps<T>) {
+    this.#deps = deps
+  }
+
+  start(): void {
+    this.#loop ??= this.#run()
+  }
+
+  /** Resolves when the loop claims no more. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#loop
+  }
+
+  async #run(): Promise<void> {
+    const { log, lane } = this.#deps
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      try {
+        await this.#turn(signal)
+      } catch (error) {
+        log.error({ err: error, lane }, 'the lane could not claim; it tries again')
+        await this.#rest(signal)
+      }
+    }
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    const { slots, store, queue, clock, lane } = this.#deps
+    await slots.hasRoom(signal)
+    if (signal.aborted) return
+    if (await this.#claim()) return
+    const now = clock.now()
+    const next = await store.nextAvailableAt(lane)
+    if (next !== undefined && next <= now) return
+    await queue.wait(lane, Math.min(next ?? Infinity, now + LOOK_EVERY_MS), signal)
+  }
+
+  /** Claims up to the room there is. True when there may be more to claim at once. */
+  async #claim(): Promise<boolean> {
+    const { slots, clock, owner, leaseMs, claim, take } = this.#deps
+    const limit = Math.min(slots.room, CLAIM_MAX)
+    for (let i = 0; i < limit; i++) slots.take()
+    let taken = 0
+    try {
+      const now = clock.now()
+      for (const claimed of await claim({ owner, now, leaseUntil: now + leaseMs, limit })) {
+        taken++
+        take(claimed)
+      }
+    } finally {
+      for (let i = taken; i < limit; i++) slots.free()
+    }
+    return taken === limit
+  }
+
+  #rest(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    return new Promise(resolve => {
+      const done = () => {
+        cancel()
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const cancel = clock.at(clock.now() + REST_MS, done)
+      signal.addEventListener('abort', done)
+    })
+  }
+}

@@ -1,0 +1,24 @@
+// TypeScript types of the HTTP interface, taken from its schemas.
+
+import type { Static } from 'typebox'
+import type * as schema from './api-schema.ts'
+
+export type RunStatus = Static<typeof schema.RunStatusSchema>
+export type RunErrorCode = Static<typeof schema.RunErrorCodeSchema>
+export type RunError = Static<typeof schema.RunErrorSchema>
+export type WaitingFor = Static<typeof schema.WaitingForSchema>
+export type RunSummary = Static<typeof schema.RunSummarySchema>
+export type Run = Static<typeof schema.RunSchema>
+export type StepStatus = Static<typeof schema.StepStatusSchema>
+export type Op = Static<typeof schema.OpSchema>
+export type StepRecord = Static<typeof schema.StepRecordSchema>
+export type RunLogLine = Static<typeof schema.RunLogLineSchema>
+export type TimelineFrame = Static<typeof schema.TimelineFrameSchema>
+export type App = Static<typeof schema.AppSchema>
+export type Runner = Static<typeof schema.RunnerSchema>
+export type WorkflowDefinition = Static<typeof schema.WorkflowSchema>
+export type SendEvent = Static<typeof schema.SendEventSchema>
+export type SendEventReply = Static<typeof schema.SendEventReplySchema>
+export type Triggered = Static<typeof schema.TriggeredSchema>
+export type EventRecord = Static<typeof schema.EventRecordSchema>
+export type ErrorBody = Static<typeof schema.ErrorBodySchema>

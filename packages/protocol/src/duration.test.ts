@@ -1,0 +1,37 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseDurationMs } from './duration.ts'
+
+describe('a duration', () => {
+  it.each([
+    ['30s', 30_000],
+    ['10m', 600_000],
+    ['2h', 7_200_000],
+    ['7d', 604_800_000],
+    ['250ms', 250],
+    ['250', 250],
+    [' 1.5 h ', 5_400_000],
+    ['0.0001s', 0],
+    [0, 0],
+    [1500.5, 1500.5],
+  ])('%s is %i ms', (text, ms) => {
+    expect(parseDurationMs(text)).toBe(ms)
+  })
+
+  it.each(['', 's', 'soon', '-5s', '5 weeks', '1e3', '5S', '1,5s', '1h30m', '0x10', -1, NaN, Infinity])(
+    '%s is none',
+    value => {
+      expect(parseDurationMs(value)).toBeUndefined()
+    },
+  )
+
+  it('in a unit is that many times as long', () => {
+    const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+    const unit = fc.constantFrom(...(Object.keys(units) as (keyof typeof units)[]))
+    fc.assert(
+      fc.property(fc.nat(), unit, (count, unit) => {
+        expect(parseDurationMs(`${count}${unit}`)).toBe(count * units[unit])
+      }),
+    )
+  })
+})

@@ -1,0 +1,12 @@
+// Durations as people write them in registrations and settings: milliseconds, or "30s", "10m", "2h", "7d".
+
+const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds of a duration (a number of ms, or a number with one of ms s m h d), or undefined if it is none. */
+export function parseDurationMs(value: number | string): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined
+  const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?\s*$/.exec(value)
+  if (!match) return undefined
+  const ms = Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? 'ms'] as number))
+  return Number.isFinite(ms) ? ms : undefined
+}

@@ -1,0 +1,9 @@
+// What both peers need at run time, and every type. Schemas live under `@perdure/protocol/schema`.
+
+export type * from './api.ts'
+export { parseDurationMs } from './duration.ts'
+export { keyFingerprint, SIGNATURE_WINDOW_MS, signBody, UNSIGNED, verifyBody } from './signature.ts'
+export { hashStepId, positionalStepId } from './step-id.ts'
+export { CONNECT_SUBPROTOCOL, PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADER } from './version.ts'
+export type * from './wire.ts'
+export { ROOT_SCOPE } from './wire.ts'

@@ -1,0 +1,119 @@
+import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { keyFingerprint, SIGNATURE_WINDOW_MS, signBody, UNSIGNED, verifyBody } from './signature.ts'
+
+const NOW_MS = 1_767_225_600_500
+const T = 1_767_225_600
+const body = '{"steps":{}}'
+const signed = (...keys: string[]) => signBody({ keys, body, nowMs: NOW_MS })
+const verify = (
+  header: string | undefined,
+  options: { keys?: string[]; body?: string | Uint8Array; nowMs?: number } = {},
+) => verifyBody({ keys: ['k1'], body, nowMs: NOW_MS, header, ...options })
+
+describe('a signature', () => {
+  it('is the time in seconds and the HMAC-SHA256 of time, dot and body', () => {
+    const mac = createHmac('sha256', 'k1').update(`${T}.${body}`).digest('hex')
+    expect(signed('k1')).toBe(`t=${T},v1=${mac}`)
+  })
+
+  it('is the marker of no signature without a key', () => {
+    expect(signed()).toBe(UNSIGNED)
+    expect(UNSIGNED).toBe('v0')
+  })
+
+  it('of whatever body is verified with its key', () => {
+    const text = fc.string({ unit: 'binary' })
+    fc.assert(
+      fc.property(fc.oneof(text, fc.uint8Array()), fc.string({ minLength: 1 }), (body, key) => {
+        const header = signBody({ keys: [key], body, nowMs: NOW_MS })
+        expect(verifyBody({ keys: [key], body, nowMs: NOW_MS, header })).toBe(true)
+      }),
+    )
+  })
+
+  it('covers the raw bytes of the body, however they are held', () => {
+    expect(verify(signed('k1'), { body: new TextEncoder().encode(body) })).toBe(true)
+    expect(verify(signed('k1'), { body: '{"steps": {}}' })).toBe(false)
+    expect(verify(signed('k1'), { body: '' })).toBe(false)
+  })
+})
+
+describe('a signature is good for 300 seconds', () => {
+  it('and not one ms longer, either way', () => {
+    expect(SIGNATURE_WINDOW_MS).toBe(300_000)
+    const header = signed('k1')
+    expect(verify(header, { nowMs: T * 1000 + 300_000 })).toBe(true)
+    expect(verify(header, { nowMs: T * 1000 + 300_001 })).toBe(false)
+    expect(verify(header, { nowMs: T * 1000 - 300_000 })).toBe(true)
+    expect(verify(header, { nowMs: T * 1000 - 300_001 })).toBe(false)
+  })
+
+  it('and cannot be made younger: the time is signed', () => {
+    const later = signed('k1').replace(`t=${T}`, `t=${T + 600}`)
+    expect(verify(later, { nowMs: NOW_MS + 600_000 })).toBe(false)
+  })
+})
+
+describe('during a rotation', () => {
+  it('both keys sign, and either side may know only one', () => {
+    const both = signed('new', 'old')
+    expect(both.match(/v1=/g)).toHaveLength(2)
+    expect(verify(both, { keys: ['old'] })).toBe(true)
+    expect(verify(both, { keys: ['new'] })).toBe(true)
+    expect(verify(signed('old'), { keys: ['new', 'old'] })).toBe(true)
+  })
+
+  it('a third key does not do', () => {
+    expect(verify(signed('new', 'old'), { keys: ['other'] })).toBe(false)
+  })
+})
+
+describe('no proof is', () => {
+  const [time, mac] = signed('k1').split(',') as [string, string]
+
+  it.each([
+    ['no header', undefined],
+    ['an empty one', ''],
+    ['the marker of no signature', UNSIGNED],
+    ['the marker beside a time', `${time},v0`],
+    ['a time alone', time],
+    ['a mac alone', mac],
+    ['a mac cut short', `${time},${mac.slice(0, -1)}`],
+    ['a mac of another case', `${time},${mac.toUpperCase().replace('V1', 'v1')}`],
+    ['a mac with something behind it', `${time},${mac}0`],
+    ['a time that is no number', `t=now,${mac}`],
+    ['a time that is no whole number', `t=${T}.5,${mac}`],
+    ['an empty time', `t=,${mac}`],
+  ])('%s', (_, header) => {
+    expect(verify(header)).toBe(false)
+  })
+
+  it('any header, to who knows no key', () => {
+    expect(verify(signed('k1'), { keys: [] })).toBe(false)
+    expect(verify(signed(), { keys: [] })).toBe(false)
+  })
+
+  it('any other text', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.string().map(text => `${time},v1=${text}`),
+        ),
+        header => {
+          expect(verify(header)).toBe(false)
+        },
+      ),
+    )
+  })
+})
+
+it('spaces after commas do no harm', () => {
+  expect(verify(signed('k1').replace(',', ', '))).toBe(true)
+})
+
+it('the fingerprint of a key is the first 16 hex digits of its SHA-256', () => {
+  expect(keyFingerprint('abc')).toBe('ba7816bf8f01cfea')
+})

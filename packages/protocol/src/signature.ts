@@ -1,0 +1,55 @@
+// The integrity header of engine-to-runner requests: HMAC-SHA256 over time and raw body (contract §5.5).
+// The engine signs, the SDK verifies; both sides share this file so that they cannot drift apart.
+
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+/** A signature older (or newer) than this is refused, so that a captured invoke cannot be replayed later. */
+export const SIGNATURE_WINDOW_MS = 300_000
+
+/** What the header carries when there is no signing key: a pass-through marker, never a proof. */
+export const UNSIGNED = 'v0'
+
+/**
+ * Header value `t=<unix seconds>,v1=<hex>[,v1=<hex>]` for a body: one `v1` per key (two while a key is being
+ * rotated), or {@link UNSIGNED} without keys.
+ */
+export function signBody(options: {
+  keys: readonly string[]
+  body: string | Uint8Array
+  nowMs: number
+}): string {
+  if (options.keys.length === 0) return UNSIGNED
+  const t = Math.floor(options.nowMs / 1000)
+  return [`t=${t}`, ...options.keys.map(key => `v1=${mac(key, t, options.body)}`)].join(',')
+}
+
+/** Whether one of `keys` signed `body` within the window. Constant time in the compared digests. */
+export function verifyBody(options: {
+  keys: readonly string[]
+  body: string | Uint8Array
+  nowMs: number
+  header: string | undefined
+}): boolean {
+  const parts = (options.header ?? '').split(',').map(part => part.trim())
+  const t = Number(parts.find(part => part.startsWith('t='))?.slice(2))
+  if (!Number.isSafeInteger(t) || Math.abs(options.nowMs - t * 1000) > SIGNATURE_WINDOW_MS) return false
+  const given = parts.filter(part => part.startsWith('v1=')).map(part => part.slice(3))
+  let matches = false
+  for (const key of options.keys) {
+    const expected = Buffer.from(mac(key, t, options.body))
+    for (const candidate of given) {
+      const actual = Buffer.from(candidate)
+      if (actual.length === expected.length && timingSafeEqual(actual, expected)) matches = true
+    }
+  }
+  return matches
+}
+
+/** One-way fingerprint of a signing key: the first 16 hex digits of its SHA-256. Safe to show. */
+export function keyFingerprint(key: string): string {
+  return createHash('sha256').update(key, 'utf8').digest('hex').slice(0, 16)
+}
+
+function mac(key: string, t: number, body: string | Uint8Array): string {
+  return createHmac('sha256', key).update(`${t}.`).update(body).digest('hex')
+}

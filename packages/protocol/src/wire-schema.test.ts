@@ -1,0 +1,95 @@
+// The wire's schemas (contract §2.11): a peer that knows only the contract passes, and unknown fields are ignored.
+
+import Value from 'typebox/value'
+import { describe, expect, it } from 'vitest'
+import * as protocol from './index.ts'
+import {
+  InvokeOpcodesSchema,
+  InvokeRequestSchema,
+  InvokeReturnedSchema,
+  OpcodeSchema,
+  RegisterRequestSchema,
+  RunnerLogLineSchema,
+  StepErrorSchema,
+} from './schema.ts'
+
+const id = { id: 'ba7816bf', name: 'charge' }
+
+describe('an opcode', () => {
+  it.each([
+    { op: 'StepRun', ...id, data: { any: [1, null] } },
+    { op: 'StepRun', ...id },
+    { op: 'StepRun', ...id, error: { message: 'no' }, retriable: false, retryAfterMs: 0 },
+    { op: 'Sleep', ...id, sleepMs: 0 },
+    { op: 'SleepUntil', ...id, sleepUntilMs: -1 },
+    { op: 'WaitForEvent', ...id, eventName: 'paid', timeoutMs: 5 },
+    { op: 'WaitForEvent', ...id, eventName: 'paid' },
+    { op: 'RunWorkflow', ...id, childName: 'pack', childData: null },
+    { op: 'Emit', ...id, eventName: 'paid', data: 7 },
+    { op: 'Webhook', ...id, webhookUrl: 'https://x.test', data: {} },
+    { op: 'Sleep', ...id, sleepMs: 1, unknown: true },
+  ])('passes: %j', opcode => {
+    expect(Value.Check(OpcodeSchema, opcode)).toBe(true)
+  })
+
+  it.each([
+    { op: 'Jump', ...id },
+    { op: 'Sleep', ...id },
+    { op: 'Sleep', ...id, sleepMs: -1 },
+    { op: 'Sleep', id: '', name: '', sleepMs: 1 },
+    { op: 'StepRun', ...id, error: 'no' },
+    { op: 'StepRun', ...id, retryAfterMs: -1 },
+    { op: 'WaitForEvent', ...id, eventName: '' },
+    { op: 'RunWorkflow', ...id },
+    { op: 'Webhook', ...id },
+  ])('does not pass: %j', opcode => {
+    expect(Value.Check(OpcodeSchema, opcode)).toBe(false)
+  })
+})
+
+describe('what the contract shows', () => {
+  it.each([
+    ['a 200', InvokeReturnedSchema, { data: 1, logs: [] }],
+    ['a 200 without logs', InvokeReturnedSchema, { data: 1 }],
+    ['a 206', InvokeOpcodesSchema, { opcodes: [], logs: [] }],
+    ['a log line', RunnerLogLineSchema, { level: 'info', message: '', scope: '@root', index: 0, tsMs: 1 }],
+    ['a step error', StepErrorSchema, { message: '', stack: 'at x' }],
+    [
+      'an invoke',
+      InvokeRequestSchema,
+      {
+        event: { name: 'order.placed', data: null },
+        steps: { a: { data: 1 }, b: { error: { message: 'no' } }, c: { pending: true } },
+        ctx: { runId: 'run_1', workflow: 'order', attempt: 1, app: 'shop', runner: '' },
+      },
+    ],
+    [
+      'a registration',
+      RegisterRequestSchema,
+      {
+        app: 'shop',
+        url: 'http://r.test',
+        workflows: [
+          { name: 'order' },
+          {
+            name: 'b',
+            triggers: [{ event: 'a.*', if: 'x' }, { cron: '* * * * *' }],
+            retry: { maxAttempts: 3 },
+          },
+          { name: 'c', onFailure: true, concurrency: { limit: 1, key: 'event.data.id' } },
+        ],
+      },
+    ],
+  ])('passes: %s', (_, schema, value) => {
+    expect(Value.Check(schema, value)).toBe(true)
+    expect(Value.Check(schema, { ...value, unknown: true })).toBe(true)
+  })
+})
+
+it('the wire version is 1, and its names are those of the contract', () => {
+  expect(protocol.PROTOCOL_VERSION).toBe(1)
+  expect(protocol.PROTOCOL_HEADER).toBe('x-engine-protocol')
+  expect(protocol.SIGNATURE_HEADER).toBe('x-engine-signature')
+  expect(protocol.CONNECT_SUBPROTOCOL).toBe('engine.connect.v0')
+  expect(protocol.ROOT_SCOPE).toBe('@root')
+})

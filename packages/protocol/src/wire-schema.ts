@@ -1,0 +1,164 @@
+// Schemas of what engine and runner say to each other (contract §2.11, decisions "Registration, routing, wire").
+// One source for validation, TypeScript types and documentation. Unknown fields are allowed everywhere.
+
+import Type from 'typebox'
+
+const Name = (max: number) => Type.String({ minLength: 1, maxLength: max })
+export const Duration = Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: 32 })])
+
+export const TriggerSchema = Type.Object({
+  event: Type.Optional(Name(256)),
+  if: Type.Optional(Type.String({ maxLength: 4096 })),
+  cron: Type.Optional(Name(256)),
+})
+
+export const RetryPolicySchema = Type.Object({
+  maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  initialMs: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400_000 })),
+  factor: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
+  maxMs: Type.Optional(Type.Number({ minimum: 0, maximum: 604_800_000 })),
+  jitter: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+})
+
+export const WorkflowRegistrationSchema = Type.Object({
+  name: Name(256),
+  triggers: Type.Optional(Type.Array(TriggerSchema, { maxItems: 100 })),
+  retry: Type.Optional(RetryPolicySchema),
+  onFailure: Type.Optional(Type.Boolean()),
+  concurrency: Type.Optional(Type.Unknown()),
+  throttle: Type.Optional(Type.Unknown()),
+  rateLimit: Type.Optional(Type.Unknown()),
+  debounce: Type.Optional(Type.Unknown()),
+  batch: Type.Optional(Type.Unknown()),
+  singleton: Type.Optional(Type.Unknown()),
+  idempotency: Type.Optional(Type.Unknown()),
+  priority: Type.Optional(Type.Unknown()),
+  timeouts: Type.Optional(
+    Type.Object({
+      queue: Type.Optional(Duration),
+      run: Type.Optional(Duration),
+      invoke: Type.Optional(Duration),
+    }),
+  ),
+  cancelOn: Type.Optional(Type.Unknown()),
+})
+
+export const RegisterRequestSchema = Type.Object({
+  app: Name(128),
+  runner: Type.Optional(Name(128)),
+  url: Name(2048),
+  runtime: Type.Optional(Type.String({ maxLength: 64 })),
+  language: Type.Optional(Type.String({ maxLength: 64 })),
+  version: Type.Optional(Type.String({ maxLength: 64 })),
+  framework: Type.Optional(Type.String({ maxLength: 64 })),
+  sdkName: Type.Optional(Type.String({ maxLength: 128 })),
+  region: Type.Optional(Type.String({ maxLength: 64 })),
+  keyFingerprint: Type.Optional(Type.String({ maxLength: 64 })),
+  protocolVersion: Type.Optional(Type.Number()),
+  workflows: Type.Array(WorkflowRegistrationSchema, { maxItems: 1000 }),
+})
+
+export const RegisterReplySchema = Type.Object({
+  ok: Type.Literal(true),
+  protocolVersion: Type.Integer(),
+  runnerId: Type.String(),
+  workflows: Type.Integer({ description: 'How many workflows were registered.' }),
+  heartbeatMs: Type.Integer({ description: 'Repeat the registration at least this often.' }),
+  staleAfterMs: Type.Integer({ description: 'Without a repetition the runner is stale after this long.' }),
+  keyMatches: Type.Optional(Type.Boolean()),
+  warnings: Type.Array(Type.String()),
+})
+
+export const StepErrorSchema = Type.Object({
+  message: Type.String(),
+  stack: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
+})
+
+export const LogLevelSchema = Type.Enum(['debug', 'info', 'warn', 'error'])
+
+export const RunnerLogLineSchema = Type.Object({
+  level: LogLevelSchema,
+  message: Type.String(),
+  fields: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  scope: Type.String({ description: 'Step name, or @root for the handler.' }),
+  index: Type.Integer({ minimum: 0, description: 'Counter within the scope.' }),
+  tsMs: Type.Optional(Type.Number()),
+})
+
+const opcode = { id: Name(256), name: Type.String({ maxLength: 1024 }) }
+const DelayMs = Type.Number({ minimum: 0, maximum: 3_155_760_000_000 })
+
+export const OpcodeSchema = Type.Union([
+  Type.Object({
+    op: Type.Literal('StepRun'),
+    ...opcode,
+    data: Type.Optional(Type.Unknown()),
+    error: Type.Optional(StepErrorSchema),
+    retriable: Type.Optional(Type.Boolean()),
+    retryAfterMs: Type.Optional(DelayMs),
+    catchable: Type.Optional(Type.Boolean()),
+  }),
+  Type.Object({ op: Type.Literal('Sleep'), ...opcode, sleepMs: DelayMs }),
+  Type.Object({ op: Type.Literal('SleepUntil'), ...opcode, sleepUntilMs: Type.Number() }),
+  Type.Object({
+    op: Type.Literal('WaitForEvent'),
+    ...opcode,
+    eventName: Name(256),
+    timeoutMs: Type.Optional(DelayMs),
+    if: Type.Optional(Type.String({ maxLength: 4096 })),
+  }),
+  Type.Object({
+    op: Type.Literal('RunWorkflow'),
+    ...opcode,
+    childName: Name(256),
+    childApp: Type.Optional(Name(128)),
+    childData: Type.Optional(Type.Unknown()),
+  }),
+  Type.Object({
+    op: Type.Literal('Emit'),
+    ...opcode,
+    eventName: Name(256),
+    data: Type.Optional(Type.Unknown()),
+  }),
+  Type.Object({
+    op: Type.Literal('Webhook'),
+    ...opcode,
+    webhookUrl: Name(2048),
+    data: Type.Optional(Type.Unknown()),
+  }),
+])
+
+export const InvokeContextSchema = Type.Object({
+  runId: Type.String(),
+  workflow: Type.String(),
+  attempt: Type.Integer(),
+  app: Type.String(),
+  runner: Type.String({ description: "The run's pin; empty for an anycast run." }),
+  onFailure: Type.Optional(Type.Boolean()),
+  error: Type.Optional(StepErrorSchema),
+  traceparent: Type.Optional(Type.String()),
+})
+
+export const MemoEntrySchema = Type.Object({
+  data: Type.Optional(Type.Unknown()),
+  error: Type.Optional(StepErrorSchema),
+  pending: Type.Optional(Type.Boolean()),
+})
+
+export const InvokeRequestSchema = Type.Object({
+  event: Type.Object({
+    id: Type.Optional(Type.String()),
+    name: Type.String(),
+    data: Type.Optional(Type.Unknown()),
+  }),
+  steps: Type.Record(Type.String(), MemoEntrySchema),
+  ctx: InvokeContextSchema,
+})
+
+const logs = { logs: Type.Optional(Type.Array(RunnerLogLineSchema)) }
+export const InvokeReturnedSchema = Type.Object({ data: Type.Optional(Type.Unknown()), ...logs })
+export const InvokeOpcodesSchema = Type.Object({
+  opcodes: Type.Array(OpcodeSchema, { maxItems: 10_000 }),
+  ...logs,
+})

@@ -1,0 +1,23 @@
+// TypeScript types of the wire, taken from its schemas. No code: importing this costs a runner nothing.
+
+import type { Static } from 'typebox'
+import type * as schema from './wire-schema.ts'
+
+export type RegisterRequest = Static<typeof schema.RegisterRequestSchema>
+export type RegisterReply = Static<typeof schema.RegisterReplySchema>
+export type WorkflowRegistration = Static<typeof schema.WorkflowRegistrationSchema>
+export type Trigger = Static<typeof schema.TriggerSchema>
+export type RetryPolicy = Static<typeof schema.RetryPolicySchema>
+export type StepError = Static<typeof schema.StepErrorSchema>
+export type LogLevel = Static<typeof schema.LogLevelSchema>
+export type RunnerLogLine = Static<typeof schema.RunnerLogLineSchema>
+export type Opcode = Static<typeof schema.OpcodeSchema>
+export type OpcodeOf<Op extends Opcode['op']> = Extract<Opcode, { op: Op }>
+export type InvokeContext = Static<typeof schema.InvokeContextSchema>
+export type MemoEntry = Static<typeof schema.MemoEntrySchema>
+export type InvokeRequest = Static<typeof schema.InvokeRequestSchema>
+export type InvokeReturned = Static<typeof schema.InvokeReturnedSchema>
+export type InvokeOpcodes = Static<typeof schema.InvokeOpcodesSchema>
+
+/** Scope of log lines written by the handler itself, outside any step. */
+export const ROOT_SCOPE = '@root'

@@ -1,0 +1,145 @@
+// The transport-free heart of a runner: raw request in, status and body out. Every serve adapter wraps this.
+
+import { Buffer } from 'node:buffer'
+import {
+  type InvokeRequest,
+  keyFingerprint,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+  SIGNATURE_HEADER,
+  verifyBody,
+  type WorkflowRegistration,
+} from '@perdure/protocol'
+import type { Cancellation } from './cancellation.ts'
+import { parseKeys, readEnvironment } from './environment.ts'
+import { byteLength } from './json.ts'
+import { NAME_CHARS_MAX, REQUEST_BYTES_MAX } from './limits.ts'
+import { type Answer, answerError } from './replay/answer.ts'
+import { invoke } from './replay/invoke.ts'
+import type { Workflow } from './workflow.ts'
+
+export interface HandlerOptions {
+  /** App this runner serves. */
+  app: string
+  workflows: readonly Workflow<never, unknown>[]
+  /**
+   * Key (or, during a rotation, keys) the engine signs invokes with. Default: `ENGINE_SIGNING_KEY`, a list
+   * separated by commas or spaces. With none, every request is accepted.
+   */
+  signingKey?: string | readonly string[]
+}
+
+/** Headers of any shape: a `Headers` object, or a record with lower-case names such as Node's. */
+export type HeaderSource = Pick<Headers, 'get'> | Record<string, string | readonly string[] | undefined>
+
+export interface HandlerRequest {
+  headers: HeaderSource
+  /** The body as it came over the wire: the signature is over its bytes. */
+  rawBody: string | Uint8Array
+  /** Lets the transport cancel the pass when its caller is gone. */
+  cancellation?: Cancellation
+}
+
+export interface HandlerResponse {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+/** Answers invokes of one app's workflows. */
+export interface Handler {
+  readonly app: string
+  /** What a registration tells the engine of the workflows. */
+  readonly workflows: WorkflowRegistration[]
+  /** One-way fingerprint of the first signing key. */
+  readonly keyFingerprint: string | undefined
+  /** Answers one `POST /invoke`. Never rejects. */
+  handle(request: HandlerRequest): Promise<HandlerResponse>
+}
+
+const HEADERS = { 'content-type': 'application/json' }
+
+/** A handler of `POST /invoke` without a transport (contract §2.11, §5.5, §7, §9). */
+export function createHandler(options: HandlerOptions): Handler {
+  if (typeof options.app !== 'string' || options.app.trim() === '' || options.app.length > NAME_CHARS_MAX) {
+    throw new TypeError('A runner needs the name of its app')
+  }
+  const workflows = byName(options.workflows)
+  const keys = parseKeys(options.signingKey ?? readEnvironment('ENGINE_SIGNING_KEY'))
+  return {
+    app: options.app,
+    workflows: [...workflows.values()].map(workflow => workflow.registration),
+    keyFingerprint: keys[0] === undefined ? undefined : keyFingerprint(keys[0]),
+    async handle(request) {
+      const answer = refuse(request, keys) ?? (await dispatch(workflows, request))
+      return { ...answer, headers: HEADERS }
+    },
+  }
+}
+
+/** The answer to a request that must not even be read, if it is one. */
+function refuse({ headers, rawBody }: HandlerRequest, keys: readonly string[]): Answer | undefined {
+  const bytes = typeof rawBody === 'string' ? byteLength(rawBody) : rawBody.byteLength
+  if (bytes > REQUEST_BYTES_MAX) {
+    return answerError(
+      413,
+      new Error(`The request has ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are read`),
+    )
+  }
+  const signature = headerOf(headers, SIGNATURE_HEADER)
+  if (keys.length > 0 && !verifyBody({ keys, body: rawBody, nowMs: Date.now(), header: signature })) {
+    return answerError(401, new Error('The signature of the request is missing, wrong or too old'))
+  }
+  const version = headerOf(headers, PROTOCOL_HEADER)
+  if (version !== undefined && version.trim() !== String(PROTOCOL_VERSION)) {
+    const message = `The engine speaks wire version ${version}, this runner ${PROTOCOL_VERSION}`
+    return answerError(400, new Error(message))
+  }
+  return undefined
+}
+
+async function dispatch(workflows: Map<string, Workflow>, request: HandlerRequest): Promise<Answer> {
+  let body: InvokeRequest | undefined
+  try {
+    const text = typeof request.rawBody === 'string' ? request.rawBody : toText(request.rawBody)
+    body = asInvokeRequest(JSON.parse(text))
+  } catch (error) {
+    return answerError(400, new Error('The body of the request is not JSON', { cause: error }))
+  }
+  if (!body) return answerError(400, new Error('The body of the request is not an invoke'))
+  const workflow = workflows.get(body.ctx.workflow)
+  if (!workflow) return answerError(404, new Error(`This runner has no workflow "${body.ctx.workflow}"`))
+  return invoke(workflow, body, request.cancellation)
+}
+
+/** The parts a pass cannot do without; the rest is the engine's word, and unknown fields are ignored. */
+function asInvokeRequest(value: unknown): InvokeRequest | undefined {
+  if (!isRecord(value)) return undefined
+  const { ctx, event, steps = {} } = value
+  if (!isRecord(ctx) || typeof ctx.workflow !== 'string' || typeof ctx.runId !== 'string') return undefined
+  if (!isRecord(event) || !isRecord(steps)) return undefined
+  return { ...value, steps } as InvokeRequest
+}
+
+function byName(workflows: readonly Workflow<never, unknown>[]): Map<string, Workflow> {
+  const map = new Map<string, Workflow>()
+  for (const workflow of workflows) {
+    if (map.has(workflow.name)) throw new TypeError(`Two workflows are named "${workflow.name}"`)
+    map.set(workflow.name, workflow as Workflow)
+  }
+  return map
+}
+
+function headerOf(headers: HeaderSource, name: string): string | undefined {
+  if (typeof headers.get === 'function') return headers.get(name) ?? undefined
+  const value = (headers as Record<string, string | readonly string[] | undefined>)[name]
+  return typeof value === 'object' ? value.join(',') : value
+}
+
+function toText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,65 @@
+// What a value becomes when the engine stores it: the type it has after the round trip, and its text.
+// Results are encoded once, where they arise, and spliced into the response.
+
+import { Buffer } from 'node:buffer'
+import { NonRetriableError } from './errors.ts'
+import { PAYLOAD_BYTES_MAX } from './limits.ts'
+
+type NotJson = bigint | symbol | ((...args: never[]) => unknown)
+
+/**
+ * The type of a value after the engine has stored and returned it: a `Date` is a string by then, functions
+ * are gone. Every step result is replayed from storage, so this is what a handler really sees.
+ */
+export type Json<T> = unknown extends T
+  ? T
+  : T extends NotJson
+    ? never
+    : T extends { toJSON(): infer R }
+      ? Json<R>
+      : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+        ? Record<string, never>
+        : T extends readonly unknown[]
+          ? { [K in keyof T]: Json<T[K]> }
+          : T extends object
+            ? { [K in keyof T as T[K] extends NotJson ? never : K & string]: Json<T[K]> }
+            : T
+
+/**
+ * JSON text of a value, or undefined for `undefined`. Throws a {@link NonRetriableError} that names `what`
+ * when the value has no JSON form or is larger than one response may be: trying again would not help.
+ */
+export function encodePayload(value: unknown, what: string): string | undefined {
+  if (value === undefined) return undefined
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch (error) {
+    throw new NonRetriableError(`${what} cannot be stored as JSON: ${reasonOf(error)}`, { cause: error })
+  }
+  if (text === undefined && (typeof value === 'function' || typeof value === 'symbol')) {
+    throw new NonRetriableError(`${what} cannot be stored as JSON: it is a ${typeof value}`)
+  }
+  if (text !== undefined && exceeds(text, PAYLOAD_BYTES_MAX)) {
+    throw new NonRetriableError(
+      `${what} is too large: ${byteLength(text)} bytes of JSON, at most ${PAYLOAD_BYTES_MAX} fit into one answer`,
+    )
+  }
+  return text
+}
+
+/** UTF-8 bytes of a text. */
+export function byteLength(text: string): number {
+  return Buffer.byteLength(text)
+}
+
+/** Whether a text has more than `limit` UTF-8 bytes; counts only when its length leaves a doubt. */
+export function exceeds(text: string, limit: number): boolean {
+  return text.length > limit || (text.length * 3 > limit && byteLength(text) > limit)
+}
+
+/** First line of a JSON error: V8 draws the whole cycle below it. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message.split('\n', 1)[0] as string
+}

@@ -1,0 +1,147 @@
+// Log lines: where they are attributed to, how they are numbered, and what happens when there are too many.
+
+import type { RunnerLogLine } from '@perdure/protocol'
+import { describe, expect, test } from 'vitest'
+import { LogBuffer } from './logger.ts'
+import { TestRun } from './replay/engine.testkit.ts'
+import type { WorkflowArgs } from './step-tools.ts'
+import { createWorkflow } from './workflow.ts'
+
+function runOf(handler: (args: WorkflowArgs) => unknown): TestRun {
+  return new TestRun(createWorkflow({ name: 'flow' }, handler))
+}
+
+const told = (logs: RunnerLogLine[]) =>
+  logs.map(({ scope, index, message }) => `${scope}#${index} ${message}`)
+
+describe('scopes', () => {
+  test('the same logger belongs to the handler outside and to the step inside a callback', async () => {
+    const run = runOf(async ({ step, ctx: { logger } }) => {
+      logger.info('one')
+      await step.run('s', async context => {
+        logger.info('inside')
+        await new Promise(resolve => setImmediate(resolve))
+        logger.info('after an await')
+        context.logger.info('own logger')
+      })
+      logger.info('two')
+    })
+    await run.drive()
+    expect(run.passes.map(({ logs }) => told(logs))).toEqual([
+      ['@root#0 one', 's#0 inside', 's#1 after an await', 's#2 own logger'],
+      ['@root#0 one', '@root#1 two'],
+    ])
+  })
+
+  test('parallel callbacks keep their lines apart', async () => {
+    const run = runOf(({ step, ctx }) => {
+      const log = (name: string) =>
+        step.run(name, async () => {
+          await null
+          ctx.logger.info(name)
+        })
+      return Promise.all([log('a'), log('b')])
+    })
+    expect(told((await run.pass()).logs)).toEqual(['a#0 a', 'b#0 b'])
+  })
+
+  test('no two uses of a name share an index', async () => {
+    const run = runOf(async ({ step, ctx }) => {
+      for (const round of [1, 2]) await step.run('s', () => ctx.logger.info(`round ${round}`))
+    })
+    await run.drive()
+    expect(run.passes.map(({ logs }) => told(logs))).toEqual([['s#0 round 1'], ['s#10000 round 2'], []])
+  })
+})
+
+describe('lines', () => {
+  test('have level, message, fields and a time', async () => {
+    const before = Date.now()
+    const run = runOf(({ ctx: { logger } }) => {
+      logger.debug('d')
+      logger.info('i', { n: 1 })
+      logger.warn('w', { nested: { list: [1] } })
+      logger.error('e')
+    })
+    const { logs } = await run.pass()
+    const line = (level: string, message: string, index: number) => ({
+      level,
+      message,
+      scope: '@root',
+      index,
+      tsMs: expect.any(Number),
+    })
+    expect(logs).toEqual([
+      line('debug', 'd', 0),
+      { ...line('info', 'i', 1), fields: { n: 1 } },
+      { ...line('warn', 'w', 2), fields: { nested: { list: [1] } } },
+      line('error', 'e', 3),
+    ])
+    expect(logs[0]?.tsMs).toBeGreaterThanOrEqual(before)
+  })
+
+  test('are taken when they are written, whatever happens to their fields later', async () => {
+    const fields = { n: 1 }
+    const { logs } = await runOf(({ ctx }) => {
+      ctx.logger.info('x', fields)
+      fields.n = 2
+    }).pass()
+    expect(logs[0]?.fields).toEqual({ n: 1 })
+  })
+
+  test('never throw because of their fields', async () => {
+    const cyclic: { self?: unknown } = {}
+    cyclic.self = cyclic
+    const { status, logs } = await runOf(({ ctx: { logger } }) => {
+      logger.info('big', { n: 1n })
+      logger.info('cycle', cyclic)
+      logger.error('error', new Error('boom'))
+      logger.error('inner', { cause: new TypeError('inner') })
+      logger.info('list', [1, 2])
+    }).pass()
+    expect(status).toBe(200)
+    expect(logs.map(({ fields }) => fields)).toEqual([
+      { n: '1' },
+      { unserialisable: 'Converting circular structure to JSON' },
+      { error: { name: 'Error', message: 'boom', stack: expect.any(String) } },
+      { cause: { name: 'TypeError', message: 'inner', stack: expect.any(String) } },
+      { value: [1, 2] },
+    ])
+  })
+})
+
+describe('bounds', () => {
+  test('beyond 10,000 lines the rest is counted, in a line that takes the next place', () => {
+    const logs = new LogBuffer()
+    for (let i = 0; i < 10_007; i++) logs.append(logs.root, { level: 'info', message: 'm' })
+    const lines: RunnerLogLine[] = JSON.parse(logs.encode(Number.POSITIVE_INFINITY))
+    expect(lines).toHaveLength(10_001)
+    expect(lines.at(-1)).toMatchObject({
+      level: 'warn',
+      scope: '@root',
+      index: 10_000,
+      message: '7 log lines of this pass were dropped: they did not fit into one answer',
+    })
+  })
+
+  test('lines give way to fit the bytes there are', () => {
+    const logs = new LogBuffer()
+    for (let i = 0; i < 100; i++) logs.append(logs.root, { level: 'info', message: '€'.repeat(100) })
+    const text = logs.encode(10_000)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(10_000)
+    const lines: RunnerLogLine[] = JSON.parse(text)
+    expect(lines.length).toBeGreaterThan(20)
+    expect(lines.map(({ index }) => index)).toEqual(lines.map((_, i) => i))
+    expect(lines.at(-1)?.message).toBe(
+      `${101 - lines.length} log lines of this pass were dropped: they did not fit into one answer`,
+    )
+  })
+
+  test('memory is bounded in bytes too, and messages in characters', () => {
+    const logs = new LogBuffer()
+    for (let i = 0; i < 200; i++) logs.append(logs.root, { level: 'info', message: 'm'.repeat(1_000_000) })
+    const text = logs.encode(Number.POSITIVE_INFINITY)
+    expect(text.length).toBeLessThan(1024 * 1024 + 1000)
+    expect(JSON.parse(text)[0].message).toHaveLength(16_384)
+  })
+})

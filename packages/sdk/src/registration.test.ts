@@ -1,0 +1,201 @@
+// The heartbeat over real HTTP: what is sent, when it is repeated, and what is told of failures.
+
+import { readFile } from 'node:fs/promises'
+import { keyFingerprint } from '@perdure/protocol'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { type EngineServer, startEngine } from './engine-server.testkit.ts'
+import type { PerdureError } from './errors.ts'
+import { createHandler } from './handler.ts'
+import { type Registration, type RegistrationOptions, startRegistration } from './registration.ts'
+import { signal } from './replay/engine.testkit.ts'
+import { SDK_NAME, SDK_VERSION } from './version.ts'
+import { createWorkflow } from './workflow.ts'
+
+const handler = createHandler({
+  app: 'shop',
+  workflows: [createWorkflow({ name: 'w', triggers: { cron: '* * * * *' } }, () => 1)],
+  signingKey: 'k',
+})
+const serving = { url: 'http://runner:3000/invoke', framework: 'node' }
+const reply = {
+  ok: true,
+  protocolVersion: 1,
+  runnerId: 'r1',
+  workflows: 1,
+  heartbeatMs: 60_000,
+  staleAfterMs: 90_000,
+  warnings: [],
+}
+const accepted = (fields: object = {}) => ({ status: 200, body: { ...reply, ...fields } })
+const refused = {
+  status: 401,
+  body: { error: { code: 'unauthorized', message: 'no such key', requestId: 'req_1' } },
+}
+
+let engine: EngineServer
+let registration: Registration
+const told: string[] = []
+let onTold: () => void = () => undefined
+
+/** Resolves when so many lines have been told. */
+function toldLines(count: number): Promise<void> {
+  return new Promise(resolve => {
+    onTold = () => told.length >= count && resolve()
+    onTold()
+  })
+}
+
+function start(options: RegistrationOptions = {}): Registration {
+  told.length = 0
+  registration = startRegistration(handler, serving, {
+    engineUrl: engine.url,
+    retryInitialMs: 1,
+    log: (level, message) => {
+      told.push(`${level} ${message.replaceAll(engine.url, 'ENGINE')}`)
+      onTold()
+    },
+    ...options,
+  })
+  return registration
+}
+
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  registration.stop()
+  await engine.close()
+})
+
+describe('a registration', () => {
+  test('tells everything the contract asks for, with the key', async () => {
+    engine = await startEngine(accepted())
+    vi.stubEnv('ENGINE_API_KEY', 'rk_1')
+    vi.stubEnv('ENGINE_REGION', 'eu')
+    expect(await start({ runner: 'r1' }).ready).toEqual(reply)
+    expect(engine.calls).toMatchObject([
+      { method: 'POST', path: '/register', headers: { authorization: 'Bearer rk_1' } },
+    ])
+    expect(engine.calls[0]?.body).toEqual({
+      app: 'shop',
+      runner: 'r1',
+      url: 'http://runner:3000/invoke',
+      runtime: 'node',
+      language: 'typescript',
+      framework: 'node',
+      sdkName: SDK_NAME,
+      version: SDK_VERSION,
+      region: 'eu',
+      keyFingerprint: keyFingerprint('k'),
+      protocolVersion: 1,
+      workflows: [{ name: 'w', triggers: [{ cron: '* * * * *' }] }],
+    })
+    expect(told).toEqual(['info Registered with ENGINE as r1: 1 workflows'])
+  })
+
+  test('names this very package', async () => {
+    const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+    expect({ name: SDK_NAME, version: SDK_VERSION }).toEqual({
+      name: manifest.name,
+      version: manifest.version,
+    })
+  })
+
+  test('leaves out what is not set', async () => {
+    engine = await startEngine(accepted())
+    await start().ready
+    expect(engine.calls[0]?.body).not.toHaveProperty('runner')
+    expect(engine.calls[0]?.body).not.toHaveProperty('region')
+    expect(engine.calls[0]?.headers).not.toHaveProperty('authorization')
+  })
+
+  test('is repeated as often as the engine says, and told once', async () => {
+    engine = await startEngine(accepted({ heartbeatMs: 10 }))
+    start()
+    await engine.called(3)
+    expect(told).toHaveLength(1)
+  })
+
+  test('tells warnings and a signing key that differs', async () => {
+    engine = await startEngine(accepted({ keyMatches: false, warnings: ['old SDK'] }))
+    await start().ready
+    expect(told.slice(1)).toEqual([
+      'warn old SDK',
+      'warn The signing key differs from the engine: invokes will be refused',
+    ])
+  })
+
+  test('stops for good', async () => {
+    engine = await startEngine('hang')
+    const { ready, stop } = start()
+    await engine.called(1)
+    stop()
+    await expect(ready).rejects.toThrow('The registration was stopped')
+    expect(told).toEqual([])
+  })
+})
+
+describe('an engine that is away', () => {
+  test('does not keep a runner that stops waiting', async () => {
+    engine = await startEngine('reset')
+    const away = signal<PerdureError>()
+    const { ready, stop } = start({ retryInitialMs: 60_000, onError: away.resolve })
+    await away.promise
+    stop()
+    await expect(ready).rejects.toThrow('The registration was stopped')
+    expect(engine.calls).toHaveLength(1)
+  })
+
+  test('is tried again until it is there, told once on each change', async () => {
+    const busy = { status: 503, body: {} }
+    engine = await startEngine(
+      'reset',
+      busy,
+      'reset',
+      { status: 429, body: {} },
+      accepted({ heartbeatMs: 10 }),
+      busy,
+      accepted(),
+    )
+    const errors: PerdureError[] = []
+    await start({ onError: error => errors.push(error) }).ready
+    await engine.called(7)
+    await toldLines(4)
+    expect(told).toEqual([
+      expect.stringMatching(
+        /^warn ENGINE does not take the registration, trying on: The engine cannot be reached/,
+      ),
+      'info Registered with ENGINE as r1: 1 workflows',
+      expect.stringMatching(/^warn ENGINE does not take the registration, trying on/),
+      'info Registered with ENGINE as r1: 1 workflows',
+    ])
+    expect(errors.map(({ code }) => code)).toEqual(['unreachable', 'http_503'])
+  })
+})
+
+describe('an engine that refuses', () => {
+  test('rejects ready with its reason, is told once, and is tried on', async () => {
+    engine = await startEngine(refused, refused, accepted())
+    const reported = signal<PerdureError>()
+    const { ready } = start({ onError: reported.resolve })
+    await expect(ready).rejects.toMatchObject({ code: 'unauthorized', status: 401, message: 'no such key' })
+    expect(await reported.promise).toMatchObject({ code: 'unauthorized' })
+    await engine.called(3)
+    await toldLines(2)
+    expect(told).toEqual([
+      'error ENGINE refuses the registration: no such key',
+      'info Registered with ENGINE as r1: 1 workflows',
+    ])
+  })
+
+  test('does not end the process when nobody looks at ready', async () => {
+    engine = await startEngine(refused)
+    start()
+    await engine.called(2)
+  })
+})
+
+test('an address that is none is refused at once', async () => {
+  engine = await startEngine(accepted())
+  expect(() => startRegistration(handler, serving, { engineUrl: 'nowhere' })).toThrow(
+    'is no http or https URL',
+  )
+})

@@ -1,0 +1,77 @@
+// The response to an invoke: status and body (contract §2.11 and §7, "Invoke status codes"), kept under the
+// response cap. Logs give way first; then results that do not fit together go into separate answers.
+
+import { toStepError } from '../errors.ts'
+import { byteLength, exceeds } from '../json.ts'
+import { RESPONSE_BYTES_MAX } from '../limits.ts'
+import type { LogBuffer } from '../logger.ts'
+import type { EncodedOpcode } from './opcode.ts'
+import type { Outcome } from './pass.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly body: string
+}
+
+/** Kept free for logs when opcodes are many: enough for the line that tells they were dropped. */
+const LOG_RESERVE_BYTES = 2048
+
+/** What the engine is told of a pass. */
+export function answerOf(outcome: Outcome, logs: LogBuffer): Answer {
+  switch (outcome.kind) {
+    case 'returned':
+      return withLogs(200, outcome.data === undefined ? '' : `"data":${outcome.data}`, logs)
+    case 'opcodes':
+      return answerOpcodes(outcome.opcodes, logs)
+    case 'threw':
+      return answerError(outcome.fatal ? 400 : 500, outcome.error, logs)
+    case 'cancelled':
+      // Nobody reads it: the connection is gone. The status is the customary one for that.
+      return answerError(499, new Error('The invoke was cancelled'), logs)
+  }
+}
+
+/** A refusal (4xx) or failure (5xx): `{error: {message, stack, name}, logs}`. */
+export function answerError(status: number, error: unknown, logs?: LogBuffer): Answer {
+  const field = `"error":${JSON.stringify(toStepError(error))}`
+  return logs ? withLogs(status, field, logs) : { status, body: `{${field},"logs":[]}` }
+}
+
+function answerOpcodes(opcodes: EncodedOpcode[], logs: LogBuffer): Answer {
+  const fitting = fit(opcodes)
+  if (fitting.length < opcodes.length) {
+    const deferred = opcodes.length - fitting.length
+    const message = `${deferred} steps discovered together exceed one answer and are taken up by the next pass`
+    logs.append(logs.root, { level: 'warn', message })
+  }
+  return withLogs(206, `"opcodes":[${fitting.map(({ text }) => text).join(',')}]`, logs)
+}
+
+/**
+ * The opcodes that fit into one answer. The others are discovered again by the next pass: free of charge,
+ * unless their callback has run; so finished steps come first.
+ */
+function fit(opcodes: EncodedOpcode[]): EncodedOpcode[] {
+  const budget = RESPONSE_BYTES_MAX - LOG_RESERVE_BYTES
+  const chars = opcodes.reduce((sum, { text }) => sum + text.length + 1, 0)
+  if (chars * 3 <= budget) return opcodes
+  let bytes = 0
+  const kept = new Set<EncodedOpcode>()
+  for (const finished of [true, false]) {
+    for (const opcode of opcodes) {
+      if ((opcode.op === 'StepRun') !== finished) continue
+      const size = byteLength(opcode.text) + 1
+      if (bytes + size > budget) continue
+      bytes += size
+      kept.add(opcode)
+    }
+  }
+  return opcodes.filter(opcode => kept.has(opcode))
+}
+
+function withLogs(status: number, fields: string, logs: LogBuffer): Answer {
+  const head = fields === '' ? '{"logs":' : `{${fields},"logs":`
+  const text = logs.encode(Number.POSITIVE_INFINITY)
+  if (!exceeds(`${head}${text}}`, RESPONSE_BYTES_MAX)) return { status, body: `${head}${text}}` }
+  return { status, body: `${head}${logs.encode(RESPONSE_BYTES_MAX - byteLength(head) - 1)}}` }
+}

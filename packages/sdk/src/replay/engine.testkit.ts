@@ -1,0 +1,132 @@
+// A tiny engine for tests: it invokes a handler pass by pass and stores what comes back, as the contract says.
+// The memo is a plain object whose keys are in the order in which steps settled.
+
+import {
+  hashStepId,
+  type InvokeContext,
+  type InvokeRequest,
+  type MemoEntry,
+  type Opcode,
+  type RunnerLogLine,
+  type StepError,
+} from '@perdure/protocol'
+import { createHandler } from '../handler.ts'
+import type { Workflow } from '../workflow.ts'
+
+export interface PassRecord {
+  status: number
+  data?: unknown
+  error?: StepError
+  opcodes: Opcode[]
+  logs: RunnerLogLine[]
+}
+
+/** What becomes of an opcode: a settled entry, or undefined to leave its step parked. */
+export type Settle = (opcode: Opcode) => MemoEntry | undefined
+
+export interface TestRunOptions {
+  data?: unknown
+  ctx?: Partial<InvokeContext>
+  settle?: Settle
+  /** Attempts of each step. */
+  maxAttempts?: number
+}
+
+export class TestRun {
+  memo: InvokeRequest['steps'] = {}
+  readonly passes: PassRecord[] = []
+  readonly #options: TestRunOptions
+  readonly #workflow: Workflow<never, unknown>
+  readonly #attempts = new Map<string, number>()
+
+  constructor(workflow: Workflow<never, unknown>, options: TestRunOptions = {}) {
+    this.#workflow = workflow
+    this.#options = options
+  }
+
+  get last(): PassRecord {
+    return this.passes.at(-1) as PassRecord
+  }
+
+  /** Names of the opcodes of every pass. */
+  get discovered(): string[][] {
+    return this.passes.map(({ opcodes }) => opcodes.map(({ name }) => name))
+  }
+
+  /** One invoke, whose opcodes are not stored. */
+  async pass(): Promise<PassRecord> {
+    const { data, ctx } = this.#options
+    const request: InvokeRequest = {
+      event: { id: 'evt_1', name: 'test', data },
+      steps: this.memo,
+      ctx: {
+        runId: 'run_1',
+        workflow: this.#workflow.name,
+        attempt: 1,
+        app: 'tests',
+        runner: '',
+        ...ctx,
+      },
+    }
+    const handler = createHandler({ app: 'tests', workflows: [this.#workflow], signingKey: [] })
+    const response = await handler.handle({ headers: {}, rawBody: JSON.stringify(request) })
+    const record = { opcodes: [], ...JSON.parse(response.body), status: response.status } as PassRecord
+    this.passes.push(record)
+    return record
+  }
+
+  /** Passes until the run ends, nothing more can happen, or a bound is reached. */
+  async drive(passesMax = 50): Promise<PassRecord> {
+    for (let count = 0; count < passesMax; count++) {
+      const record = await this.pass()
+      if (record.status !== 206) return record
+      let moved = false
+      for (const opcode of record.opcodes) {
+        const result = this.#store(opcode)
+        if (result === 'failed') return record
+        moved ||= result
+      }
+      if (!moved) return record
+    }
+    throw new Error(`The run did not end within ${passesMax} passes`)
+  }
+
+  /** Settles a parked step by its positional id. */
+  settle(stepId: string, entry: MemoEntry): void {
+    const key = hashStepId(stepId)
+    delete this.memo[key]
+    this.memo[key] = entry
+  }
+
+  #store(opcode: Opcode): boolean | 'failed' {
+    const entry =
+      opcode.op === 'StepRun' ? this.#stepRun(opcode) : settleDefault(opcode, this.#options.settle)
+    if (entry === 'failed') return 'failed'
+    if (entry === 'retry') return true
+    delete this.memo[opcode.id]
+    this.memo[opcode.id] = entry ?? { pending: true }
+    return entry !== undefined
+  }
+
+  #stepRun(opcode: Extract<Opcode, { op: 'StepRun' }>): MemoEntry | 'failed' | 'retry' {
+    if (!opcode.error) return opcode.data === undefined ? {} : { data: opcode.data }
+    const attempts = (this.#attempts.get(opcode.id) ?? 0) + 1
+    this.#attempts.set(opcode.id, attempts)
+    if (opcode.retriable !== false && attempts < (this.#options.maxAttempts ?? 3)) return 'retry'
+    return opcode.catchable ? { error: opcode.error } : 'failed'
+  }
+}
+
+function settleDefault(opcode: Opcode, settle: Settle | undefined): MemoEntry | undefined {
+  if (settle) return settle(opcode)
+  return opcode.op === 'WaitForEvent' || opcode.op === 'RunWorkflow' ? undefined : { data: null }
+}
+
+/** A promise and its resolver: tests wait for signals, never for time. */
+export function signal<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => undefined
+  const promise = new Promise<T>(done => {
+    resolve = done
+  })
+  return { promise, resolve }
+}

@@ -1,0 +1,13 @@
+// What the parts of one pass share.
+
+import type { InvokeContext } from '@perdure/protocol'
+import type { Cancellation } from '../cancellation.ts'
+import type { LogBuffer } from '../logger.ts'
+import type { Pass } from './pass.ts'
+
+export interface PassEnvironment {
+  readonly pass: Pass
+  readonly ctx: InvokeContext
+  readonly logs: LogBuffer
+  readonly cancellation: Cancellation
+}

@@ -1,0 +1,163 @@
+// What a step callback is given, and how its failure reads on the wire.
+
+import { hashStepId } from '@perdure/protocol'
+import { describe, expect, test, vi } from 'vitest'
+import { NonRetriableError, RetryAfterError } from '../errors.ts'
+import type { StepContext } from '../step-tools.ts'
+import { createWorkflow } from '../workflow.ts'
+import { TestRun } from './engine.testkit.ts'
+
+function runOf(callback: (context: StepContext) => unknown, options?: { catch?: boolean }): TestRun {
+  const workflow = createWorkflow({ name: 'flow' }, ({ step }) => step.run('s', callback, options))
+  return new TestRun(workflow, { ctx: { attempt: 2 } })
+}
+
+async function opcodeOf(callback: () => unknown, options?: { catch?: boolean }) {
+  const { status, opcodes } = await runOf(callback, options).pass()
+  expect(status).toBe(206)
+  return opcodes[0]
+}
+
+describe('a failing callback', () => {
+  test('is a StepRun with its error, retriable by default', async () => {
+    const opcode = await opcodeOf(async () => {
+      throw new RangeError('out of stock')
+    })
+    expect(opcode).toEqual({
+      op: 'StepRun',
+      id: hashStepId('s'),
+      name: 's',
+      error: {
+        name: 'RangeError',
+        message: 'out of stock',
+        stack: expect.stringContaining('run-step.test.ts'),
+      },
+    })
+  })
+
+  test('tells the stacks of its causes', async () => {
+    const opcode = await opcodeOf(() => {
+      throw new Error('fetch failed', { cause: new Error('ECONNREFUSED') })
+    })
+    expect(opcode).toMatchObject({
+      error: { stack: expect.stringMatching(/fetch failed[\s\S]*Caused by: Error: ECONN/) },
+    })
+  })
+
+  test('carries catchable when the handler wants to catch it', async () => {
+    const opcode = await opcodeOf(
+      () => {
+        throw new Error('no')
+      },
+      { catch: true },
+    )
+    expect(opcode).toMatchObject({ error: { message: 'no' }, catchable: true })
+  })
+
+  test('NonRetriableError says retriable: false', async () => {
+    const opcode = await opcodeOf(() => {
+      throw new NonRetriableError('never')
+    })
+    expect(opcode).toMatchObject({ retriable: false, error: { name: 'NonRetriableError', message: 'never' } })
+  })
+
+  test.each([
+    ['milliseconds', 1500, 1500],
+    ['a duration', '2m', 120_000],
+    ['a date', new Date(1_000_500), 500],
+    ['a date gone by', new Date(0), 0],
+  ])('RetryAfterError with %s says retryAfterMs', async (_, after, expected) => {
+    vi.spyOn(Date, 'now').mockReturnValue(1_000_000)
+    const opcode = await opcodeOf(() => {
+      throw new RetryAfterError('busy', after)
+    })
+    vi.restoreAllMocks()
+    expect(opcode).toMatchObject({
+      retryAfterMs: expected,
+      error: { name: 'RetryAfterError', message: 'busy' },
+    })
+    expect(opcode).not.toHaveProperty('retriable')
+  })
+
+  test('may throw anything at all', async () => {
+    const hostile = {
+      get message(): string {
+        throw new Error('hands off')
+      },
+    }
+    for (const [thrown, message] of [
+      ['text', 'text'],
+      [undefined, 'undefined'],
+      [12n, '[object BigInt]'],
+      [{ message: 'from another realm', name: 'Other' }, 'from another realm'],
+      [hostile, 'A value that cannot be read was thrown'],
+      [new Error('x'.repeat(100_000)), `${'x'.repeat(16_384)}...`],
+    ]) {
+      const opcode = await opcodeOf(() => {
+        throw thrown
+      })
+      expect(opcode).toMatchObject({ error: { message } })
+    }
+  })
+
+  test('is repeated by the engine until it succeeds', async () => {
+    let attempts = 0
+    const run = runOf(() => {
+      attempts++
+      if (attempts < 3) throw new Error('flaky')
+      return attempts
+    })
+    expect(await run.drive()).toMatchObject({ status: 200, data: 3 })
+  })
+})
+
+describe('a result that cannot be stored is a non-retriable error', () => {
+  const cyclic: { self?: unknown } = {}
+  cyclic.self = cyclic
+  test.each([
+    [
+      'a BigInt',
+      { n: 1n },
+      'The result of step "s" cannot be stored as JSON: Do not know how to serialize a BigInt',
+    ],
+    [
+      'a cycle',
+      cyclic,
+      'The result of step "s" cannot be stored as JSON: Converting circular structure to JSON',
+    ],
+    ['a function', () => 1, 'The result of step "s" cannot be stored as JSON: it is a function'],
+    ['too much', 'x'.repeat(1_100_000), /^The result of step "s" is too large: 1100002 bytes of JSON/],
+    ['too much in bytes', '€'.repeat(400_000), /^The result of step "s" is too large: 1200002 bytes of JSON/],
+  ])('%s', async (_, result, message) => {
+    const expected = typeof message === 'string' ? message : expect.stringMatching(message)
+    expect(await opcodeOf(() => result)).toMatchObject({ retriable: false, error: { message: expected } })
+  })
+
+  test('also when it is the result of the workflow', async () => {
+    const workflow = createWorkflow({ name: 'flow' }, () => ({ n: 1n }))
+    expect(await new TestRun(workflow).pass()).toMatchObject({
+      status: 400,
+      error: { message: expect.stringContaining('The result of the workflow cannot be stored as JSON') },
+    })
+  })
+})
+
+describe('the context of a callback', () => {
+  test('tells the attempt and a key that belongs to this step of this run alone', async () => {
+    const workflow = createWorkflow({ name: 'flow' }, async ({ step }) => {
+      const tell = ({ attempt, idempotencyKey }: StepContext) => ({ attempt, idempotencyKey })
+      return Promise.all([step.run('s', tell), step.run('s', tell)])
+    })
+    const { opcodes } = await new TestRun(workflow, { ctx: { attempt: 2 } }).pass()
+    expect(opcodes).toMatchObject([
+      { data: { attempt: 2, idempotencyKey: `run_1:${hashStepId('s')}` } },
+      { data: { attempt: 2, idempotencyKey: `run_1:${hashStepId('s:1')}` } },
+    ])
+  })
+
+  test('has a signal that is not aborted', async () => {
+    expect(await opcodeOf(((context: StepContext) => context.signal.aborted) as () => unknown)).toMatchObject(
+      { data: false },
+    )
+  })
+})

@@ -1,0 +1,62 @@
+// Running the callback of a StepRun: its context, its log scope, and the opcode it ends in.
+
+import { isNonRetriable, retryAfterMsOf, toStepError } from '../errors.ts'
+import { encodePayload } from '../json.ts'
+import { createLogger, type Logger, type LogScope, stepLogScope } from '../logger.ts'
+import type { StepContext, StepRunOptions } from '../step-tools.ts'
+import type { PassEnvironment } from './environment.ts'
+import { type EncodedOpcode, encodeOpcode } from './opcode.ts'
+import type { StepId } from './step-ids.ts'
+import { stepScope } from './step-scope.ts'
+
+export type StepCallback = (context: StepContext) => unknown
+
+/** Starts a callback at once and gives its opcode when it settles. Never rejects: a failure is an opcode too. */
+export async function runStep(
+  environment: PassEnvironment,
+  id: StepId,
+  call: { callback: StepCallback; options: StepRunOptions | undefined },
+): Promise<EncodedOpcode> {
+  const catchable = call.options?.catch === true ? { catchable: true } : {}
+  const logScope = stepLogScope(id.name, id.use)
+  const context = new CallbackContext(environment, id, logScope)
+  try {
+    const scope = { pass: environment.pass, stepName: id.name, logScope }
+    const result = await stepScope.run(scope, call.callback, context)
+    const text = encodePayload(result, `The result of step "${id.name}"`)
+    return encodeOpcode('StepRun', id, catchable, { field: 'data', text })
+  } catch (thrown) {
+    return encodeOpcode('StepRun', id, { error: toStepError(thrown), ...retryOf(thrown), ...catchable })
+  }
+}
+
+function retryOf(thrown: unknown): { retriable?: false; retryAfterMs?: number } {
+  if (isNonRetriable(thrown)) return { retriable: false }
+  const retryAfterMs = retryAfterMsOf(thrown)
+  return retryAfterMs === undefined ? {} : { retryAfterMs }
+}
+
+/** Most callbacks use none of this, so signal and logger are made when they are asked for. */
+class CallbackContext implements StepContext {
+  readonly attempt: number
+  readonly idempotencyKey: string
+  readonly #environment: PassEnvironment
+  readonly #logScope: LogScope
+  #logger: Logger | undefined
+
+  constructor(environment: PassEnvironment, id: StepId, logScope: LogScope) {
+    this.attempt = environment.ctx.attempt
+    this.idempotencyKey = `${environment.ctx.runId}:${id.hashedId}`
+    this.#environment = environment
+    this.#logScope = logScope
+  }
+
+  get signal(): AbortSignal {
+    return this.#environment.cancellation.signal
+  }
+
+  get logger(): Logger {
+    this.#logger ??= createLogger(this.#environment.logs, () => this.#logScope)
+    return this.#logger
+  }
+}

@@ -1,0 +1,201 @@
+// Each step call becomes the opcode the contract's section 2.11 describes, and gives back what the memo holds.
+
+import { hashStepId } from '@perdure/protocol'
+import { OpcodeSchema } from '@perdure/protocol/schema'
+import { describe, expect, test } from 'vitest'
+import type { RunContext, StepTools, WorkflowArgs } from '../step-tools.ts'
+import { createWorkflow } from '../workflow.ts'
+import { TestRun } from './engine.testkit.ts'
+
+function runOf<R>(handler: (args: WorkflowArgs) => R | Promise<R>): TestRun {
+  return new TestRun(createWorkflow({ name: 'flow' }, handler))
+}
+
+async function opcodeOf(call: (step: StepTools, ctx: RunContext) => Promise<unknown>): Promise<unknown> {
+  const { opcodes } = await runOf(({ step, ctx }) => call(step, ctx)).pass()
+  expect(opcodes).toHaveLength(1)
+  const { id, name, ...fields } = opcodes[0] as (typeof opcodes)[number]
+  expect({ id, name }).toEqual({ id: hashStepId('s'), name: 's' })
+  return fields
+}
+
+describe('opcodes', () => {
+  const at = new Date('2030-01-02T03:04:05.000Z')
+  const child = createWorkflow({ name: 'child' }, async () => 1)
+  const cases: [string, (step: StepTools, ctx: RunContext) => Promise<unknown>, object][] = [
+    ['run', step => step.run('s', () => ({ n: 1 })), { op: 'StepRun', data: { n: 1 } }],
+    ['run with null', step => step.run('s', () => null), { op: 'StepRun', data: null }],
+    [
+      'catchable run',
+      step => step.run('s', () => 1, { catch: true }),
+      { op: 'StepRun', data: 1, catchable: true },
+    ],
+    ['sleep', step => step.sleep('s', '90s'), { op: 'Sleep', sleepMs: 90_000 }],
+    ['sleep in ms', step => step.sleep('s', 5), { op: 'Sleep', sleepMs: 5 }],
+    ['sleepUntil a Date', step => step.sleepUntil('s', at), { op: 'SleepUntil', sleepUntilMs: at.getTime() }],
+    ['sleepUntil ms', step => step.sleepUntil('s', 42), { op: 'SleepUntil', sleepUntilMs: 42 }],
+    [
+      'sleepUntil text',
+      step => step.sleepUntil('s', at.toISOString()),
+      { op: 'SleepUntil', sleepUntilMs: at.getTime() },
+    ],
+    ['wait', step => step.waitForEvent('s', { event: 'paid' }), { op: 'WaitForEvent', eventName: 'paid' }],
+    [
+      'wait with all options',
+      step => step.waitForEvent('s', { event: 'paid', timeout: '2h', if: 'async.data.id == event.data.id' }),
+      { op: 'WaitForEvent', eventName: 'paid', timeoutMs: 7_200_000, if: 'async.data.id == event.data.id' },
+    ],
+    [
+      'child by name',
+      step => step.runWorkflow('s', { workflow: 'child' }),
+      { op: 'RunWorkflow', childName: 'child' },
+    ],
+    [
+      'child by value, in another app',
+      step => step.runWorkflow('s', { workflow: child, data: [1], app: 'other' }),
+      { op: 'RunWorkflow', childName: 'child', childApp: 'other', childData: [1] },
+    ],
+    [
+      'emit',
+      step => step.emit('s', { event: 'told', data: { a: 1 } }),
+      { op: 'Emit', eventName: 'told', data: { a: 1 } },
+    ],
+    [
+      'webhook',
+      (_, ctx) => ctx.webhook.send('s', { url: 'https://example.com/hook', data: 'x' }),
+      { op: 'Webhook', webhookUrl: 'https://example.com/hook', data: 'x' },
+    ],
+  ]
+  test.each(cases)('%s', async (_, call, expected) => {
+    expect(await opcodeOf(call)).toEqual(expected)
+  })
+
+  test('every kind of opcode has its schema', () => {
+    expect(new Set(cases.map(([, , { op }]: [string, unknown, { op?: string }]) => op)).size).toBe(
+      OpcodeSchema.anyOf.length,
+    )
+  })
+
+  test('steps taken apart still work', async () => {
+    expect(await opcodeOf(({ emit }) => emit('s', { event: 'e' }))).toEqual({ op: 'Emit', eventName: 'e' })
+  })
+})
+
+describe('results', () => {
+  test('a wait gives the event, or null when it timed out', async () => {
+    const run = runOf(async ({ step }) => [
+      await step.waitForEvent('got', { event: 'e' }),
+      await step.waitForEvent('missed', { event: 'e', timeout: 1 }),
+    ])
+    const event = { id: 'evt_2', name: 'e', data: { n: 1 }, receivedAt: '2030-01-01T00:00:00.000Z' }
+    run.settle('got', { data: event })
+    run.settle('missed', { data: null })
+    expect(await run.pass()).toMatchObject({ status: 200, data: [event, null] })
+  })
+
+  test('what the engine notes of a sleep, an emit or a webhook is not handed on', async () => {
+    const run = runOf(async ({ step, ctx }) => [
+      typeof (await step.sleep('sleep', 1)),
+      typeof (await step.sleepUntil('until', 1)),
+      typeof (await step.emit('emit', { event: 'e' })),
+      typeof (await ctx.webhook.send('hook', { url: 'http://example.com' })),
+    ])
+    for (const id of ['sleep', 'until', 'emit', 'hook']) run.settle(id, { data: { noted: true } })
+    expect(await run.pass()).toMatchObject({ data: ['undefined', 'undefined', 'undefined', 'undefined'] })
+  })
+
+  test('a child gives its result', async () => {
+    const run = runOf(({ step }) => step.runWorkflow<{ n: number }>('child', { workflow: 'other' }))
+    run.settle('child', { data: { n: 4 } })
+    expect(await run.pass()).toMatchObject({ status: 200, data: { n: 4 } })
+  })
+})
+
+describe('arguments that make no opcode reject the call and, uncaught, fail the run', () => {
+  const cyclic: { self?: unknown } = {}
+  cyclic.self = cyclic
+  const cases: [string, (step: StepTools, ctx: RunContext) => Promise<unknown>, string][] = [
+    ['no name', step => step.run('', () => 1), 'A step name must be a string of 1 to 1024 characters'],
+    ['a long name', step => step.run('n'.repeat(1025), () => 1), 'A step name must be'],
+    ['no callback', step => step.run('s', undefined as never), 'Step "s" has no callback'],
+    ['no duration', step => step.sleep('s', 'soon'), 'Step "s": not a duration: soon'],
+    ['an endless duration', step => step.sleep('s', 1e15), 'Step "s": not a duration'],
+    ['no time', step => step.sleepUntil('s', 'tomorrow'), 'Step "s": not a time: tomorrow'],
+    ['no event name', step => step.waitForEvent('s', { event: ' ' }), 'Step "s": event must be a name'],
+    ['no workflow', step => step.runWorkflow('s', { workflow: '' }), 'Step "s": workflow must be a name'],
+    [
+      'no URL',
+      (_, ctx) => ctx.webhook.send('s', { url: 'ftp://x' }),
+      'Step "s": not an http or https URL: ftp://x',
+    ],
+    [
+      'a cycle',
+      step => step.emit('s', { event: 'e', data: cyclic }),
+      'The data of step "s" cannot be stored as JSON',
+    ],
+    [
+      'too much data',
+      step => step.runWorkflow('s', { workflow: 'w', data: 'x'.repeat(1_100_000) }),
+      'The data of step "s" is too large: 1100002 bytes',
+    ],
+  ]
+  test.each(cases)('%s', async (_, call, message) => {
+    const record = await runOf(({ step, ctx }) => call(step, ctx)).pass()
+    expect(record).toMatchObject({
+      status: 400,
+      error: { name: 'NonRetriableError', message: expect.stringContaining(message) },
+    })
+    const caught = await runOf(({ step, ctx }) => call(step, ctx).then(String, () => 'caught')).pass()
+    expect(caught).toMatchObject({ status: 200, data: 'caught' })
+  })
+})
+
+describe('ctx', () => {
+  test('tells what the invoke tells', async () => {
+    const workflow = createWorkflow({ name: 'flow' }, async ({ ctx, event }) => {
+      const { logger, webhook, ...told } = ctx
+      return { told, event, tools: [typeof logger.info, typeof webhook.send] }
+    })
+    const ctx = { attempt: 3, runner: 'r1', traceparent: '00-1-2-01' }
+    expect(await new TestRun(workflow, { data: { n: 1 }, ctx }).pass()).toMatchObject({
+      data: {
+        told: {
+          runId: 'run_1',
+          app: 'tests',
+          workflow: 'flow',
+          attempt: 3,
+          runner: 'r1',
+          traceparent: '00-1-2-01',
+        },
+        event: { id: 'evt_1', name: 'test', data: { n: 1 } },
+        tools: ['function', 'function'],
+      },
+    })
+  })
+})
+
+describe('onFailure', () => {
+  const workflow = createWorkflow(
+    {
+      name: 'flow',
+      onFailure: async ({ error, event, step }) =>
+        step.run('tell', () => `${error.name}: ${error.message} for ${JSON.stringify(event.data)}`),
+    },
+    async () => 'not called',
+  )
+  const ctx = { onFailure: true, error: { name: 'CardError', message: 'declined' } }
+
+  test('is called with the error instead of the handler, and has steps of its own', async () => {
+    const run = new TestRun(workflow, { ctx, data: { n: 1 } })
+    expect(await run.drive()).toMatchObject({ status: 200, data: 'CardError: declined for {"n":1}' })
+    expect(workflow.registration.onFailure).toBe(true)
+  })
+
+  test('that is missing refuses the invoke', async () => {
+    const without = createWorkflow({ name: 'flow' }, async () => 'not called')
+    expect(await new TestRun(without, { ctx }).pass()).toMatchObject({
+      status: 400,
+      error: { message: 'Workflow "flow" has no onFailure handler' },
+    })
+  })
+})

@@ -1,0 +1,47 @@
+// Serving wherever a web-standard Request comes in and a Response goes out: Bun, Deno, Hono and many others.
+
+import { Buffer } from 'node:buffer'
+import { Cancellation } from '../cancellation.ts'
+import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
+import { REQUEST_BYTES_MAX } from '../limits.ts'
+import { answerError } from '../replay/answer.ts'
+
+export type FetchHandler = (request: Request) => Promise<Response>
+
+/** Answers invokes given as web-standard requests, whatever their path. */
+export function createFetchHandler(options: HandlerOptions | Handler): FetchHandler {
+  const handler = 'handle' in options ? options : createHandler(options)
+  return async request => {
+    if (request.method !== 'POST') return refusal(405, 'An invoke is a POST')
+    const rawBody = await readBody(request)
+    if (!rawBody) return refusal(413, `At most ${REQUEST_BYTES_MAX} bytes are read`)
+    const cancellation = new Cancellation()
+    const { signal } = request
+    if (signal.aborted) cancellation.cancel(signal.reason)
+    else signal.addEventListener('abort', () => cancellation.cancel(signal.reason), { once: true })
+    const { status, headers, body } = await handler.handle({
+      headers: request.headers,
+      rawBody,
+      cancellation,
+    })
+    return new Response(body, { status, headers })
+  }
+}
+
+/** The bytes of a body, or undefined when there are too many. */
+async function readBody(request: Request): Promise<Uint8Array | undefined> {
+  if (Number(request.headers.get('content-length')) > REQUEST_BYTES_MAX) return undefined
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > REQUEST_BYTES_MAX) return undefined
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+}
+
+function refusal(status: number, message: string): Response {
+  const { body } = answerError(status, new Error(message))
+  return new Response(body, { status, headers: { 'content-type': 'application/json' } })
+}

@@ -1,0 +1,248 @@
+// Serving on node:http over real connections.
+
+import { once } from 'node:events'
+import { Agent, createServer, request as httpRequest } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { signBody } from '@perdure/protocol'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type EngineServer, startEngine } from '../engine-server.testkit.ts'
+import { signal } from '../replay/engine.testkit.ts'
+import { createWorkflow } from '../workflow.ts'
+import { createNodeHandler, type RunnerServer, type ServeOptions, serve } from './node.ts'
+
+const hello = createWorkflow({ name: 'hello' }, async ({ event, step }) => {
+  const text = await step.run('greet', () => `hello ${(event.data as { name: string }).name}`)
+  return text.toUpperCase()
+})
+const invoke = (fields: object = {}) =>
+  JSON.stringify({
+    event: { name: 'hello', data: { name: 'wörld' } },
+    steps: {},
+    ctx: { runId: 'run_1', workflow: 'hello', attempt: 1, app: 'shop', runner: '' },
+    ...fields,
+  })
+
+let runner: RunnerServer | undefined
+let engine: EngineServer | undefined
+
+async function start(options: Partial<ServeOptions> = {}): Promise<RunnerServer> {
+  runner = await serve({
+    app: 'shop',
+    workflows: [hello],
+    port: 0,
+    register: false,
+    signingKey: [],
+    ...options,
+  })
+  return runner
+}
+
+afterEach(async () => {
+  await runner?.close()
+  await engine?.close()
+  runner = undefined
+  engine = undefined
+})
+
+describe('a served runner', () => {
+  test('answers invokes at its path', async () => {
+    const { url, port } = await start()
+    expect(url).toBe(`http://127.0.0.1:${port}/invoke`)
+    const discovered = await fetch(`${url}?x=1`, { method: 'POST', body: invoke() })
+    expect(discovered.status).toBe(206)
+    const { opcodes } = (await discovered.json()) as { opcodes: { id: string; data: string }[] }
+    expect(opcodes).toMatchObject([{ op: 'StepRun', name: 'greet', data: 'hello wörld' }])
+    const steps = { [opcodes[0]?.id ?? '']: { data: opcodes[0]?.data } }
+    const returned = await fetch(url, { method: 'POST', body: invoke({ steps }) })
+    expect([returned.status, await returned.json()]).toEqual([200, { data: 'HELLO WÖRLD', logs: [] }])
+    expect(returned.headers.get('content-type')).toBe('application/json')
+  })
+
+  test('keeps connections longer than the engine does', async () => {
+    const { url } = await start()
+    const response = await fetch(url, { method: 'POST', body: invoke() })
+    expect(response.headers.get('keep-alive')).toBe('timeout=75')
+    await response.text()
+  })
+
+  test('reads bodies that come in pieces, and checks their signature', async () => {
+    const body = invoke({ event: { name: 'hello', data: { name: 'x'.repeat(300_000) } } })
+    const { url } = await start({ signingKey: 'secret' })
+    const headers = { 'X-Engine-Signature': signBody({ keys: ['secret'], body, nowMs: Date.now() }) }
+    expect((await fetch(url, { method: 'POST', body, headers })).status).toBe(206)
+    expect((await fetch(url, { method: 'POST', body: `${body} `, headers })).status).toBe(401)
+  })
+
+  test('refuses other methods and paths', async () => {
+    const { url } = await start({ path: '/api/perdure' })
+    expect(new URL(url).pathname).toBe('/api/perdure')
+    expect((await fetch(url)).status).toBe(405)
+    const elsewhere = await fetch(new URL('/invoke', url), { method: 'POST', body: invoke() })
+    expect([elsewhere.status, await elsewhere.json()]).toMatchObject([
+      404,
+      { error: { message: 'Invokes are answered at /api/perdure' } },
+    ])
+  })
+
+  test('a port that is taken rejects', async () => {
+    const { port } = await start()
+    await expect(serve({ app: 'shop', workflows: [hello], port, register: false })).rejects.toThrow(
+      'EADDRINUSE',
+    )
+  })
+
+  test('registers with the engine at its own address, until it is closed', async () => {
+    const reply = {
+      ok: true,
+      protocolVersion: 1,
+      runnerId: 'r',
+      workflows: 1,
+      heartbeatMs: 10,
+      staleAfterMs: 30,
+      warnings: [],
+    }
+    engine = await startEngine({ status: 200, body: reply })
+    const { url, ready, close } = await start({
+      register: true,
+      engineUrl: engine.url,
+      runner: 'r',
+      log: () => undefined,
+    })
+    expect(await ready).toEqual(reply)
+    await engine.called(2)
+    expect(engine.calls[1]).toMatchObject({
+      path: '/register',
+      body: { app: 'shop', runner: 'r', url, framework: 'node' },
+    })
+    await close()
+  })
+
+  test('gives a registration up when it is closed', async () => {
+    engine = await startEngine('hang')
+    const { ready, close } = await start({ register: true, engineUrl: engine.url })
+    await engine.called(1)
+    await close()
+    await expect(ready).rejects.toThrow('The registration was stopped')
+  })
+
+  test('registers under the address it is told to have', async () => {
+    engine = await startEngine({ status: 200, body: {} })
+    await start({
+      register: true,
+      engineUrl: engine.url,
+      url: 'https://runner.example/invoke',
+      log: () => undefined,
+    })
+    await engine.called(1)
+    expect(engine.calls[0]?.body).toMatchObject({ url: 'https://runner.example/invoke' })
+  })
+})
+
+describe('cancelling', () => {
+  test('a client that goes away aborts the callback', async () => {
+    const [started, aborted] = [signal(), signal()]
+    const slow = createWorkflow({ name: 'hello' }, ({ step }) =>
+      step.run('slow', async context => {
+        context.signal.addEventListener('abort', () => aborted.resolve())
+        started.resolve()
+        await aborted.promise
+      }),
+    )
+    const { url } = await start({ workflows: [slow] })
+    const controller = new AbortController()
+    const response = fetch(url, { method: 'POST', body: invoke(), signal: controller.signal })
+    await started.promise
+    controller.abort()
+    await expect(response).rejects.toThrow('aborted')
+    await aborted.promise
+  })
+
+  test('an answered invoke aborts nothing', async () => {
+    let seen: AbortSignal | undefined
+    const quick = createWorkflow({ name: 'hello' }, ({ step }) =>
+      step.run('quick', context => {
+        seen = context.signal
+      }),
+    )
+    const { url, close } = await start({ workflows: [quick] })
+    await (await fetch(url, { method: 'POST', body: invoke() })).text()
+    await close()
+    expect(seen?.aborted).toBe(false)
+  })
+})
+
+describe('closing', () => {
+  test('waits for the invoke in flight and gives its connection up', async () => {
+    const [started, gate] = [signal(), signal()]
+    const slow = createWorkflow({ name: 'hello' }, ({ step }) =>
+      step.run('slow', () => {
+        started.resolve()
+        return gate.promise
+      }),
+    )
+    const { port, close } = await start({ workflows: [slow] })
+    const agent = new Agent({ keepAlive: true })
+    const request = httpRequest({ port, host: '127.0.0.1', path: '/invoke', method: 'POST', agent })
+    request.end(invoke())
+    await started.promise
+    let closed = false
+    const closing = close().then(() => {
+      closed = true
+    })
+    expect(closed).toBe(false)
+    gate.resolve()
+    const [response] = await once(request, 'response')
+    expect([response.statusCode, response.headers.connection]).toEqual([206, 'close'])
+    response.resume()
+    await closing
+    agent.destroy()
+  })
+
+  test('does not wait for idle connections', async () => {
+    const { port, close } = await start()
+    const socket = connect(port, '127.0.0.1')
+    const body = invoke()
+    socket.write(
+      `POST /invoke HTTP/1.1\r\nhost: x\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    )
+    await once(socket, 'data')
+    await close()
+  })
+
+  test('does not wait for connections that never sent a request', async () => {
+    const { port, close } = await start()
+    const socket = connect(port, '127.0.0.1')
+    const answered = fetch(`http://127.0.0.1:${port}/invoke`, { method: 'POST', body: invoke() })
+    await once(socket, 'connect')
+    await (await answered).text()
+    await close()
+  })
+})
+
+test('the listener answers inside an existing server', async () => {
+  const server = createServer(createNodeHandler({ app: 'shop', workflows: [hello], signingKey: [] }))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/any`, {
+    method: 'POST',
+    body: invoke(),
+  })
+  expect(response.status).toBe(206)
+  await response.text()
+  await new Promise(resolve => {
+    server.close(resolve)
+    server.closeAllConnections()
+  })
+})
+
+test('a body beyond 64 MiB is a 413', async () => {
+  const { port } = await start()
+  const request = httpRequest({ port, host: '127.0.0.1', path: '/invoke', method: 'POST' })
+  request.on('error', () => undefined)
+  const chunk = Buffer.alloc(1024 * 1024)
+  const response = once(request, 'response')
+  for (let i = 0; i < 65; i++) request.write(chunk)
+  const [{ statusCode }] = await response
+  expect(statusCode).toBe(413)
+  request.destroy()
+})

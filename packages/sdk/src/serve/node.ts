@@ -1,0 +1,160 @@
+// Serving on node:http: a server of our own, or a listener for an existing one.
+
+import { Buffer } from 'node:buffer'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { RegisterReply } from '@perdure/protocol'
+import { Cancellation } from '../cancellation.ts'
+import { createHandler, type Handler, type HandlerOptions, type HandlerResponse } from '../handler.ts'
+import { REQUEST_BYTES_MAX } from '../limits.ts'
+import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
+import { answerError } from '../replay/answer.ts'
+
+export interface ServeOptions extends HandlerOptions, RegistrationOptions {
+  /** Default 3000; 0 takes a free one. */
+  port?: number
+  /** Address to listen on. Default 127.0.0.1. */
+  host?: string
+  /** Path of the invoke endpoint. Default `/invoke`. */
+  path?: string
+  /** URL the engine reaches the invoke endpoint at. Default: made of host, port and path. */
+  url?: string
+  /** Register with the engine. Default true. */
+  register?: boolean
+}
+
+export interface RunnerServer {
+  /** Invoke endpoint, as registered. */
+  readonly url: string
+  readonly port: number
+  /** See {@link Registration}; never settles with `register: false`. */
+  readonly ready: Promise<RegisterReply>
+  /** Stops the heartbeat and accepts nothing new; resolves when the passes in flight are answered. */
+  close(): Promise<void>
+}
+
+export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A listener that answers invokes, to be mounted where the invoke endpoint of an existing server is. */
+export function createNodeHandler(options: HandlerOptions | Handler): NodeHandler {
+  const handler = 'handle' in options ? options : createHandler(options)
+  return (request, response) => {
+    if (request.method !== 'POST') {
+      respond(response, refusal(405, 'An invoke is a POST'))
+      return
+    }
+    const cancellation = new Cancellation()
+    response.on('close', () => {
+      if (!response.writableFinished) cancellation.cancel()
+    })
+    readBody(request, rawBody => {
+      if (rawBody === undefined) {
+        response.shouldKeepAlive = false
+        respond(response, refusal(413, `At most ${REQUEST_BYTES_MAX} bytes are read`))
+        return
+      }
+      handler.handle({ headers: request.headers, rawBody, cancellation }).then(
+        answer => respond(response, answer),
+        error => respond(response, refusal(500, String(error))),
+      )
+    })
+  }
+}
+
+/** Starts a server for the invoke endpoint and registers it with the engine. Resolves when it listens. */
+export async function serve(options: ServeOptions): Promise<RunnerServer> {
+  const { port = 3000, host = '127.0.0.1', path = '/invoke' } = options
+  const handler = createHandler(options)
+  const nodeHandler = createNodeHandler(handler)
+  const inFlight = new Set<ServerResponse>()
+  const server = createServer((request, response) => {
+    inFlight.add(response)
+    response.on('close', () => inFlight.delete(response))
+    if (pathOf(request) === path) nodeHandler(request, response)
+    else respond(response, refusal(404, `Invokes are answered at ${path}`))
+  })
+  // Longer than the engine keeps a connection idle: whoever closes first must not be the one who answers.
+  server.keepAliveTimeout = 75_000
+  server.headersTimeout = 80_000
+  await listen(server, port, host)
+  const bound = (server.address() as AddressInfo).port
+  const url = options.url ?? `http://${reachable(host)}:${bound}${path}`
+  const registration: Registration | undefined =
+    options.register === false ? undefined : startRegistration(handler, { url, framework: 'node' }, options)
+  return {
+    url,
+    port: bound,
+    ready: registration?.ready ?? new Promise(() => undefined),
+    close: () => {
+      registration?.stop()
+      return close(server, inFlight)
+    },
+  }
+}
+
+/** Collects a body; hands over undefined when it is too large, and nothing when the client goes away. */
+function readBody(request: IncomingMessage, done: (body: Uint8Array | undefined) => void): void {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.byteLength
+    if (bytes <= REQUEST_BYTES_MAX) {
+      chunks.push(chunk)
+      return
+    }
+    chunks.length = 0
+    request.removeAllListeners('data').removeAllListeners('end').resume()
+    done(undefined)
+  })
+  request.on('end', () => done(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
+  request.on('error', () => undefined)
+}
+
+function respond(response: ServerResponse, { status, headers, body }: HandlerResponse): void {
+  if (response.destroyed) return
+  response.sendDate = false
+  const length = String(Buffer.byteLength(body))
+  response.writeHead(status, { ...headers, 'content-length': length })
+  response.end(body)
+}
+
+function refusal(status: number, message: string): HandlerResponse {
+  return { ...answerError(status, new Error(message)), headers: { 'content-type': 'application/json' } }
+}
+
+function pathOf(request: IncomingMessage): string {
+  const target = request.url ?? '/'
+  const query = target.indexOf('?')
+  return query === -1 ? target : target.slice(0, query)
+}
+
+/** The name of this machine for one on the same machine, when the server listens on every address. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+async function close(server: Server, inFlight: Set<ServerResponse>): Promise<void> {
+  const closed = new Promise<void>(resolve => server.close(() => resolve()))
+  // Each connection is given up with its answer; those without a request would be held open for long.
+  while (inFlight.size > 0) {
+    await Promise.all([...inFlight].map(lastAnswer))
+  }
+  server.closeAllConnections()
+  await closed
+}
+
+function lastAnswer(response: ServerResponse): Promise<void> {
+  response.shouldKeepAlive = false
+  return new Promise(resolve => response.on('close', resolve))
+}

@@ -1,0 +1,63 @@
+import { getEventListeners } from 'node:events'
+import { expect, it } from 'vitest'
+import { VirtualClock } from '../../../packages/engine/src/adapters/clock/virtual.ts'
+import { MemoryQueue, RINGS_MAX } from '../../../packages/engine/src/adapters/queue/memory.ts'
+import { queueContract } from './queue-contract.ts'
+
+queueContract('memory', async clock => ({ queue: new MemoryQueue(clock), close: async () => {} }))
+
+it('has no ping: no network stands behind it', () => {
+  expect(new MemoryQueue(new VirtualClock())).not.toHaveProperty('ping')
+})
+
+it('holds no timer while nobody waits, and one listener per wait', async () => {
+  const clock = new VirtualClock({ start: 0 })
+  const queue = new MemoryQueue(clock)
+  const { signal } = new AbortController()
+  queue.wake('runs', 100)
+  expect(clock.nextTimer()).toBeUndefined()
+  const wait = queue.wait('runs', 1000, signal)
+  expect(clock.nextTimer()).toBe(100)
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+  await clock.advance(100)
+  await wait
+  expect(clock.nextTimer()).toBeUndefined()
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+})
+
+it('answers a ring that is due at `until` once', async () => {
+  const clock = new VirtualClock({ start: 0 })
+  const queue = new MemoryQueue(clock)
+  const { signal } = new AbortController()
+  const first = queue.wait('runs', 100, signal)
+  queue.wake('runs', 100)
+  await clock.advance(100)
+  await first
+  let over = false
+  const second = queue.wait('runs', 200, signal).then(() => {
+    over = true
+  })
+  await clock.advance(99)
+  expect(over).toBe(false)
+  await clock.advance(1)
+  await second
+})
+
+it('remembers a bounded number of rings, the earliest ones', async () => {
+  const clock = new VirtualClock({ start: 0, settle: () => new Promise(resolve => setImmediate(resolve)) })
+  const queue = new MemoryQueue(clock)
+  const controller = new AbortController()
+  for (let time = RINGS_MAX + 500; time > 0; time--) queue.wake('runs', time)
+  const rangAt: number[] = []
+  const listening = (async () => {
+    for (;;) {
+      await queue.wait('runs', Number.POSITIVE_INFINITY, controller.signal)
+      if (controller.signal.aborted) return
+      rangAt.push(clock.now())
+    }
+  })()
+  await clock.advance(RINGS_MAX + 500)
+  controller.abort()
+  await listening
+  expect(rangAt).toEqual(Array.from({ length: RINGS_MAX }, (_, i) => i + 1))
+})

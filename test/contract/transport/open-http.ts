@@ -1,0 +1,45 @@
+// What the tests of the HTTP transport share: a runner that plays a script, and a transport to call it with.
+
+import { afterEach } from 'vitest'
+import {
+  HttpTransport,
+  type HttpTransportOptions,
+} from '../../../packages/engine/src/adapters/transport/http.ts'
+import type { InvokeCall, InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
+import { openServer, type Script } from './raw-server.ts'
+
+export const NOW = 1_700_000_000_000
+export const clock = { now: () => NOW, at: () => () => {} }
+export const never = new AbortController().signal
+
+/** Closed after each test, the last one first. */
+export const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const thing of opened.splice(0).reverse()) await thing.close()
+})
+
+/** A runner that plays a script, and a transport to call it with. */
+export async function open(script: Script, options: Partial<HttpTransportOptions> = {}) {
+  const server = await openServer(script)
+  const transport = new HttpTransport({ clock, signingKeys: [], closeGraceMs: 200, ...options })
+  opened.push(server, transport)
+  const invoke = (call: Partial<InvokeCall> = {}): Promise<InvokeReply> =>
+    transport.invoke({ url: `${server.origin}/`, body: '{}', timeoutMs: 5000, signal: never, ...call })
+  return { server, transport, invoke }
+}
+
+/** A pass is committed before the next one starts; undici takes one round of the event loop to free a connection. */
+export const betweenPasses = () => new Promise(resolve => setTimeout(resolve, 1))
+
+/** Writes raw text instead of an answer; '' ends the connection, null resets it. */
+export const plays =
+  (...parts: (string | Buffer | null)[]): Script =>
+  ({ socket }) => {
+    for (const part of parts) {
+      if (part === null) setTimeout(() => socket.resetAndDestroy(), 20)
+      else if (part === '') socket.end()
+      else socket.write(part)
+    }
+  }
+
+export const ok = (headers: string, body = '') => `HTTP/1.1 200 OK\r\n${headers}\r\n\r\n${body}`

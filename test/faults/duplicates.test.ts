@@ -1,0 +1,224 @@
+// Answers that say again, or otherwise, what is settled: a committed step never changes (R2), effects happen once
+// (X1), and a pass whose lease was taken over changes nothing (R3).
+
+import type { EventRecord } from '@perdure/protocol'
+import { describe, expect, test } from 'vitest'
+import { openSqliteStore } from '../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import {
+  discovered,
+  gate,
+  type Handler,
+  JumpClock,
+  onCleanup,
+  opcode,
+  openEngine,
+  returned,
+  tempStoreFile,
+  unique,
+  until,
+  waitsFor,
+} from '../kit/index.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+
+async function start(handler: Handler, others: Record<string, Handler> = {}) {
+  const name = unique('repeater')
+  const { ledger } = await engine.runner({ workflows: { [name]: handler, ...others } })
+  const { runId } = await api.send({ name })
+  return { runId, ledger }
+}
+
+const progress = (pass: number) => opcode('StepRun', `progress ${pass}`, { data: pass })
+
+describe('opcodes of steps that are settled already', () => {
+  test('a second result for a settled step is ignored', async () => {
+    const { runId, ledger } = await start(({ pass }) => {
+      if (pass === 4) return returned()
+      return discovered([opcode('StepRun', 'once', { data: `pass ${pass}` }), progress(pass)])
+    })
+    await api.succeeded(runId)
+    expect(await api.step(runId, 'once')).toMatchObject({ data: 'pass 1', attempt: 1, index: 0 })
+    const id = opcode('StepRun', 'once').id
+    expect(ledger.of(runId).map(({ steps }) => steps[id]?.data)).toEqual([
+      undefined,
+      'pass 1',
+      'pass 1',
+      'pass 1',
+    ])
+  })
+
+  test('an error for a step that succeeded does not fail the run', async () => {
+    const { runId } = await start(({ pass }) => {
+      if (pass === 3) return returned('fine')
+      const fields = pass === 1 ? { data: 1 } : { error: { message: 'no' }, retriable: false }
+      return discovered([opcode('StepRun', 'once', fields), progress(pass)])
+    })
+    expect(await api.succeeded(runId)).toMatchObject({ result: 'fine', attempt: 1 })
+  })
+
+  test('the id is what counts: another opcode or name under it is a repeat', async () => {
+    const { runId } = await start(({ pass }) => {
+      if (pass === 3) return returned()
+      const first = opcode('StepRun', 'once', { data: 1 })
+      const other = { ...opcode('Sleep', 'once', { sleepMs: 1e9 }), name: 'another name' }
+      return discovered([pass === 1 ? first : other, progress(pass)])
+    })
+    await api.succeeded(runId)
+    expect(await api.step(runId, 'once')).toMatchObject({ op: 'StepRun', data: 1 })
+  })
+
+  test('a repeated child, wait or sleep is parked once and keeps its deadline', async () => {
+    const [kid, event, lift] = [unique('kid'), unique('event'), unique('lift')]
+    const wait = (name: string, eventName: string) =>
+      opcode('WaitForEvent', name, { eventName, timeoutMs: 60_000 })
+    const parked = [
+      opcode('RunWorkflow', 'child', { childName: kid }),
+      wait('w', event),
+      opcode('Sleep', 's', { sleepMs: 60_000 }),
+    ]
+    const { runId, ledger } = await start(
+      ({ pass }) => discovered(pass === 1 ? [...parked, wait('lift', lift)] : parked),
+      { [kid]: () => discovered([opcode('Sleep', 'k', { sleepMs: 1e9 })]) },
+    )
+    await api.reaches(runId, 'waiting')
+    const before = await api.steps(runId)
+    clock.jump(30_000)
+    await api.send({ name: lift })
+    await until(() => ledger.passes(runId) === 2)
+    await api.reaches(runId, 'waiting')
+    expect((await api.steps(runId)).slice(0, 3)).toEqual(before.slice(0, 3))
+    expect((await api.runs('?limit=200')).filter(({ parentRunId }) => parentRunId === runId)).toHaveLength(1)
+  })
+
+  test('repeats alone, with nothing pending, fail the run instead of spinning', async () => {
+    const { runId, ledger } = await start(() => discovered([opcode('StepRun', 'once', { data: 1 })]))
+    expect((await api.failed(runId)).error).toMatchObject({ code: 'invalid_response' })
+    expect(ledger.passes(runId)).toBe(2)
+  })
+
+  test('a 200 while steps are pending ends the run and cancels them', async () => {
+    const event = unique('event')
+    const { runId } = await start(({ pass }) =>
+      pass === 1
+        ? discovered([opcode('WaitForEvent', 'w', { eventName: event, timeoutMs: 1e9 }), progress(1)])
+        : returned('enough'),
+    )
+    expect((await api.succeeded(runId)).result).toBe('enough')
+    expect(await api.step(runId, 'w')).toMatchObject({ status: 'cancelled' })
+    expect((await api.send({ name: event })).woke).toBe(0)
+  })
+})
+
+describe('a pass whose lease was taken over (R3)', () => {
+  /** Two engines on one store: the second takes the first one's leases over, as after a crash, while it still lives. */
+  async function takeover(answers: { first: Handler; second: Handler }) {
+    const store = await openSqliteStore({ file: tempStoreFile() })
+    onCleanup(() => store.close())
+    // The engines must not close what they share.
+    const shared = new Proxy(store, {
+      get(target, name) {
+        if (name === 'close') return async () => {}
+        const member = Reflect.get(target, name, target)
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+    const name = unique('contested')
+    const zombie = await openEngine({ clock, ports: { store: shared } })
+    const runner = await zombie.runner({
+      workflows: {
+        [name]: (invoke, ledger) => (invoke.pass === 1 ? answers.first : answers.second)(invoke, ledger),
+      },
+    })
+    const { runId } = await zombie.api.send({ name })
+    await until(() => runner.ledger.passes(runId) === 1)
+    const heir = await openEngine({ clock, ports: { store: shared } })
+    return { zombie, heir, runId, ledger: runner.ledger }
+  }
+
+  test('an answer that comes after the heir has ended the run changes nothing', async () => {
+    const late = gate()
+    const event = unique('told')
+    const { heir, zombie, runId, ledger } = await takeover({
+      first: async () => {
+        await late.opened
+        return discovered([
+          opcode('StepRun', 'a', { data: 'zombie' }),
+          opcode('Emit', 'e', { eventName: event }),
+        ])
+      },
+      second: ({ pass }) =>
+        pass === 2 ? discovered([opcode('StepRun', 'a', { data: 'heir' })]) : returned('heir'),
+    })
+    expect(await heir.api.succeeded(runId)).toMatchObject({ result: 'heir', attempt: 1 })
+    const before = [
+      (await heir.api.get(`/runs/${runId}`)).text,
+      (await heir.api.get(`/runs/${runId}/steps`)).text,
+    ]
+    late.open()
+    // The zombie goes on working for others, so its late commit has been judged by then.
+    const other = await zombie.api.send({ name: unique('other') })
+    expect(other.eventId).toBeDefined()
+    await zombie.stop()
+    expect([
+      (await heir.api.get(`/runs/${runId}`)).text,
+      (await heir.api.get(`/runs/${runId}/steps`)).text,
+    ]).toEqual(before)
+    expect((await heir.api.get(`/events?name=${event}`)).json).toEqual([])
+    expect(ledger.passes(runId)).toBe(3)
+  })
+
+  test("an answer that comes while the heir's pass is in flight is not committed", async () => {
+    const [late, held] = [gate(), gate()]
+    const { heir, zombie, runId, ledger } = await takeover({
+      first: async () => {
+        await late.opened
+        return returned('zombie')
+      },
+      second: async () => {
+        await held.opened
+        return returned('heir')
+      },
+    })
+    await until(() => ledger.passes(runId) === 2)
+    late.open()
+    await zombie.stop()
+    expect((await heir.api.run(runId)).status).toBe('running')
+    held.open()
+    expect(await heir.api.succeeded(runId)).toMatchObject({ result: 'heir' })
+  })
+
+  test('an emit by both is one event', async () => {
+    const [late, event] = [gate(), unique('told')]
+    const tell = (from: string) => discovered([opcode('Emit', 'e', { eventName: event, data: from })])
+    const { heir, zombie, runId } = await takeover({
+      first: async () => {
+        await late.opened
+        return tell('zombie')
+      },
+      second: ({ pass }) => (pass === 2 ? tell('heir') : returned()),
+    })
+    await heir.api.succeeded(runId)
+    late.open()
+    await zombie.stop()
+    const log = (await heir.api.get(`/events?name=${event}`)).json as EventRecord[]
+    expect(log.map(({ data }) => data)).toEqual(['heir'])
+  })
+})
+
+test('a wait that is reported twice takes one event', async () => {
+  const [event, second] = [unique('event'), unique('event')]
+  const wait = (name: string, eventName: string) =>
+    opcode('WaitForEvent', name, { eventName, timeoutMs: 1e9 })
+  const { runId } = await start(({ pass }) =>
+    pass < 3 ? discovered([wait('w', event), wait('x', second)]) : returned(),
+  )
+  await waitsFor(api, runId, 'event')
+  await api.send({ name: event, data: 1 })
+  await until(async () => (await api.step(runId, 'w')).status === 'succeeded')
+  await api.send({ name: event, data: 2 })
+  await api.send({ name: second })
+  await api.succeeded(runId)
+  expect(await api.step(runId, 'w')).toMatchObject({ data: { data: 1 } })
+})

@@ -1,0 +1,71 @@
+// kill -9, again and again, under load: nothing that was acknowledged is lost, nothing that was seen is done again.
+// `PERDURE_KILLS=1000` for the long run, `PERDURE_SEED` to repeat the choices of an earlier one.
+
+import { DatabaseSync } from '@photostructure/sqlite'
+import { expect, test } from 'vitest'
+import { type Api, EngineProcess, openSink, PlainRunner, type Sink, seeded, until } from '../kit/index.ts'
+import { Availability, killOnce } from './kill/availability.ts'
+import { LoadClient } from './kill/client.ts'
+import { verdict } from './kill/verdict.ts'
+import { MemoLedger, workload } from './kill/workload.ts'
+
+const KILLS = Number(process.env.PERDURE_KILLS ?? 25)
+const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
+const ORDERS_UNDER_WAY = 24
+const SETTLE_MS_MAX = 30_000
+const TITLE = `${KILLS} kills: no acknowledged event lost, no step run again, no effect twice (E1-E3, R1, R2, X1-X3)`
+
+test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
+  const sink = await openSink()
+  const env = {
+    ENGINE_WEBHOOK_ALLOW_PRIVATE: '1',
+    ENGINE_WEBHOOK_SCHEDULE: '1s,1s,1s',
+    ENGINE_LOG_LEVEL: 'error',
+  }
+  const engine = await new EngineProcess({ env }).start()
+  const { api } = engine
+  const ledger = new MemoLedger()
+  const runner = await new PlainRunner({ runner: 'steady', ledger, workflows: workload(sink.url) }).listen()
+  await runner.register(api)
+  await engine.kill9()
+
+  const availability = new Availability()
+  const { whenUp } = availability
+  const client = new LoadClient({ api, app: runner.app, whenUp, parallel: ORDERS_UNDER_WAY })
+  const random = seeded(SEED)
+  for (let i = 0; i < KILLS; i++) await killOnce(engine, availability, random)
+
+  await engine.start()
+  availability.up()
+  await client.finish(SETTLE_MS_MAX)
+  await settled(api, { app: runner.app, client, sink })
+  const summary = `seed ${SEED}: ${KILLS} kills, ${client.acknowledged.length} orders acknowledged, ${client.unanswered.size} unanswered, ${ledger.invokeCount} invokes, ${ledger.executedCount} steps executed`
+  console.log(summary)
+  const problems = await verdict({ api, app: runner.app, client, runner: ledger, hooks: sink.received })
+  expect(problems.slice(0, 40), `${problems.length} differences; ${summary}`).toEqual([])
+  expect(client.acknowledged.length, summary).toBeGreaterThan(KILLS)
+
+  expect(await engine.sigterm()).toMatchObject({ code: 0 })
+  expect(integrityOf(engine.storeFile)).toBe('ok')
+})
+
+/** Gives what is still under way its time: the verdict then tells what has not come. */
+async function settled(api: Api, { app, client, sink }: { app: string; client: LoadClient; sink: Sink }) {
+  const quiet = async () => {
+    for (const status of ['queued', 'running']) {
+      if ((await api.runs(`?app=${app}&status=${status}&limit=1`)).length > 0) return false
+    }
+    const delivered = new Set(sink.received.map(({ raw }) => (JSON.parse(raw) as { token: string }).token))
+    return client.acknowledged.every(({ token }) => delivered.has(token))
+  }
+  await until(quiet, { deadlineMs: SETTLE_MS_MAX }).catch(() => {})
+}
+
+function integrityOf(file: string): unknown {
+  const database = new DatabaseSync(file, { readOnly: true })
+  try {
+    return (database.prepare('PRAGMA integrity_check').get() as { integrity_check: string }).integrity_check
+  } finally {
+    database.close()
+  }
+}

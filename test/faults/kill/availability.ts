@@ -1,0 +1,43 @@
+// Whether the engine can be spoken to, and the hand that kills it.
+
+import { type EngineProcess, gate, type Seeded } from '../../kit/index.ts'
+
+/** Open when the engine can be spoken to, shut while it is dead. */
+export class Availability {
+  #gate = gate()
+  #isUp = false
+
+  /** Resolves at once, or when the engine is back. */
+  readonly whenUp = (): Promise<void> => this.#gate.opened
+
+  up(): void {
+    this.#isUp = true
+    this.#gate.open()
+  }
+
+  down(): void {
+    if (this.#isUp) this.#gate = gate()
+    this.#isUp = false
+  }
+}
+
+/** Starts the engine and kills it at a random moment: mostly while it works, now and then while it starts. */
+export async function killOnce(
+  engine: EngineProcess,
+  availability: Availability,
+  random: Seeded,
+): Promise<void> {
+  const early = random.next() < 0.15
+  const delayMs = random.between(0, 500)
+  const started = engine.start().then(
+    () => availability.up(),
+    // Killed before it listened.
+    () => {},
+  )
+  if (!early) await started
+  await new Promise(resolve => setTimeout(resolve, delayMs))
+  availability.down()
+  await engine.kill9()
+  await started
+  availability.down()
+}

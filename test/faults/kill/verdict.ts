@@ -1,0 +1,175 @@
+// Compares the ledgers of client and runner with what the engine says after the last crash. Answers differences in
+// words; none is the only good answer.
+
+import type { EventRecord, Run, RunSummary, StepRecord } from '@perdure/protocol'
+import type { Api, Received } from '../../kit/index.ts'
+import type { LoadClient } from './client.ts'
+import { ANNOUNCED, approvalOf, LISTENER, type MemoLedger, ORDER, ORDER_STEPS, PACK } from './workload.ts'
+
+export interface Ledgers {
+  api: Api
+  app: string
+  client: LoadClient
+  runner: MemoLedger
+  /** What the webhook destination received. */
+  hooks: readonly Received[]
+}
+
+const tokenOf = (value: unknown) => (value as { token?: string } | undefined)?.token ?? 'none'
+
+export async function verdict(ledgers: Ledgers): Promise<string[]> {
+  const { api, app, client, runner } = ledgers
+  const runs = await pages<RunSummary>(api, `/runs?app=${app}&limit=200`)
+  const orders = await pages<EventRecord>(api, `/events?name=${ORDER}&limit=1000`)
+  const announced = await pages<EventRecord>(api, `/events?name=${ANNOUNCED}&limit=1000`)
+  const found = { runs, orders, announced }
+  return [
+    ...client.problems,
+    ...runner.problems,
+    ...(await acknowledgedAreThere(ledgers)),
+    ...everyRunIsAccountedFor(found, runner),
+    ...effectsHappenedOnce(found),
+    ...(await ordersAreWhole(ledgers, orders)),
+  ]
+}
+
+interface Found {
+  runs: RunSummary[]
+  orders: EventRecord[]
+  announced: EventRecord[]
+}
+
+/** E1: each 202's event is in the log as it was answered, and what had ended has not changed (R1). */
+async function acknowledgedAreThere({ api, client }: Ledgers): Promise<string[]> {
+  const problems: string[] = []
+  for (const { token, accepted } of client.acknowledged) {
+    const { eventId, runId, triggered } = accepted
+    const { status, json } = await api.get(`/events/${eventId}`)
+    if (status !== 200) problems.push(`${token}: acknowledged event ${eventId} is lost (${status})`)
+    else {
+      const record = json as EventRecord
+      if (tokenOf(record.data) !== token) problems.push(`${token}: event ${eventId} has other data`)
+      if (JSON.stringify(record.triggered) !== JSON.stringify(triggered))
+        problems.push(`${token}: event ${eventId} triggered ${JSON.stringify(record.triggered)}`)
+    }
+    const run = await api.get(`/runs/${runId}`)
+    if (run.text !== client.ended.get(runId))
+      problems.push(`${token}: run ${runId} ended as ${client.ended.get(runId)}, is ${run.text}`)
+  }
+  return problems
+}
+
+/** E2: every run has its event, parent or nothing; every run of an event exists; all have ended well, at no cost. */
+function everyRunIsAccountedFor({ runs, orders, announced }: Found, runner: MemoLedger): string[] {
+  const problems: string[] = []
+  const byId = new Map(runs.map(run => [run.id, run]))
+  const triggered = new Set(
+    [...orders, ...announced].flatMap(event => event.triggered.map(({ runId }) => runId)),
+  )
+  for (const id of triggered)
+    if (!byId.has(id as string)) problems.push(`run ${id} of an event does not exist`)
+  for (const id of runner.runIds) if (!byId.has(id)) problems.push(`run ${id} was invoked and does not exist`)
+  for (const { id, workflow, status, attempt, parentRunId, error } of runs) {
+    if (!triggered.has(id) && (parentRunId === undefined || !byId.has(parentRunId)))
+      problems.push(`${workflow} ${id} comes from nowhere`)
+    if (status !== 'succeeded') problems.push(`${workflow} ${id} is ${status} ${JSON.stringify(error ?? '')}`)
+    if (attempt !== 1) problems.push(`${workflow} ${id} spent ${attempt} attempts on crashes of the engine`)
+  }
+  return problems
+}
+
+/** X1, X3: one emitted event, one listener and one child per order; no token twice. */
+function effectsHappenedOnce({ runs, orders, announced }: Found): string[] {
+  const tokens = orders.map(({ data }) => tokenOf(data))
+  const orderRuns = runs.filter(({ workflow }) => workflow === ORDER).map(({ id }) => id)
+  const parents = runs
+    .filter(({ workflow }) => workflow === PACK)
+    .map(({ parentRunId }) => parentRunId as string)
+  const listeners = runs
+    .filter(({ workflow }) => workflow === LISTENER)
+    .map(({ eventId }) => eventId as string)
+  return [
+    ...differences('order events per token', tokens, [...new Set(tokens)]),
+    ...differences(
+      'runs per order event',
+      orderRuns,
+      orders.map(({ triggered }) => triggered[0]?.runId as string),
+    ),
+    ...differences(
+      'emitted events per order',
+      announced.map(({ data }) => tokenOf(data)),
+      tokens,
+    ),
+    ...differences('children per order', parents, orderRuns),
+    ...differences(
+      'listeners per emitted event',
+      listeners,
+      announced.map(({ id }) => id),
+    ),
+  ]
+}
+
+/** E3, R2, R5, X2: every order that was taken, acknowledged or not, has each of its steps once, with the right result. */
+async function ordersAreWhole({ api, hooks }: Ledgers, orders: EventRecord[]): Promise<string[]> {
+  const problems: string[] = []
+  const delivered = new Map<string, Set<string>>()
+  for (const { raw, headers } of hooks) {
+    const token = tokenOf(JSON.parse(raw))
+    delivered.set(token, (delivered.get(token) ?? new Set()).add(headers['webhook-id'] as string))
+  }
+  for (const { data, triggered } of orders) {
+    const token = tokenOf(data)
+    const runId = triggered[0]?.runId
+    const run = (await api.get(`/runs/${runId}`)).json as Run
+    const steps = (await api.get(`/runs/${runId}/steps`)).json as StepRecord[]
+    const expected = { reserve: token, charge: token, pack: token, ship: token }
+    if (JSON.stringify(run.result) !== JSON.stringify(expected))
+      problems.push(`${token}: run ${runId} gave ${JSON.stringify(run.result)}`)
+    problems.push(
+      ...differences(
+        `steps of ${runId}`,
+        steps.map(({ name }) => name),
+        ORDER_STEPS,
+      ),
+    )
+    for (const { name, status } of steps)
+      if (status !== 'succeeded') problems.push(`${runId}: ${name} is ${status}`)
+    const approval = steps.find(({ name }) => name === 'approval')?.data as EventRecord | undefined
+    const approvals = await pages<EventRecord>(api, `/events?name=${approvalOf(token)}&limit=10`)
+    if (approvals.length !== 1) problems.push(`${token}: ${approvals.length} events of one dedupe id`)
+    if (approval?.name !== approvalOf(token))
+      problems.push(`${token}: approved by ${JSON.stringify(approval)}`)
+    const { deliveryId } = steps.find(({ name }) => name === 'notify') ?? {}
+    if ([...(delivered.get(token) ?? [])].join() !== deliveryId)
+      problems.push(
+        `${token}: delivery ${deliveryId} arrived as ${[...(delivered.get(token) ?? [])].join() || 'nothing'}`,
+      )
+  }
+  return problems
+}
+
+/** What one list has more often than the other. */
+function differences(what: string, actual: readonly string[], expected: readonly string[]): string[] {
+  const counts = new Map<string, number>()
+  for (const value of actual) counts.set(value, (counts.get(value) ?? 0) + 1)
+  for (const value of expected) counts.set(value, (counts.get(value) ?? 0) - 1)
+  return [...counts]
+    .filter(([, count]) => count !== 0)
+    .map(
+      ([value, count]) =>
+        `${what}: ${value} is there ${Math.abs(count)} time(s) too ${count > 0 ? 'often' : 'seldom'}`,
+    )
+}
+
+/** Every row of a paged list. */
+async function pages<Row>(api: Api, path: string): Promise<Row[]> {
+  const rows: Row[] = []
+  for (let cursor = ''; ; ) {
+    const answer = await api.get(`${path}${cursor}`)
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+    rows.push(...(answer.json as Row[]))
+    const next = answer.headers.get('x-next-cursor')
+    if (next === null) return rows
+    cursor = `&cursor=${encodeURIComponent(next)}`
+  }
+}

@@ -1,0 +1,107 @@
+// What runs while the engine is being killed: an order that uses every opcode, its child, and a listener to what it
+// emits. Every payload carries the order's token, by which client, runner and engine are compared.
+
+import {
+  type Executed,
+  flow,
+  type Invoke,
+  Ledger,
+  type PlainRunnerOptions,
+  run,
+  sleep,
+  step,
+} from '../../kit/index.ts'
+
+export const ORDER = 'order'
+export const PACK = 'pack'
+export const LISTENER = 'listener'
+export const ANNOUNCED = 'order.announced'
+export const approvalOf = (token: string) => `approved.${token}`
+
+/** Names of the steps of an order, in no order. */
+export const ORDER_STEPS = ['reserve', 'charge', 'announce', 'notify', 'pause', 'approval', 'pack', 'ship']
+
+const tokenOf = ({ event }: Invoke) => (event.data as { token: string }).token
+
+export function workload(hookUrl: string): PlainRunnerOptions['workflows'] {
+  const order = flow(
+    [
+      run('reserve', tokenOf),
+      [
+        run('charge', tokenOf),
+        step('Emit', 'announce', invoke => ({ eventName: ANNOUNCED, data: { token: tokenOf(invoke) } })),
+        step('Webhook', 'notify', invoke => ({ webhookUrl: hookUrl, data: { token: tokenOf(invoke) } })),
+        sleep('pause', 30),
+      ],
+      [
+        step('WaitForEvent', 'approval', invoke => ({
+          eventName: approvalOf(tokenOf(invoke)),
+          timeoutMs: 3_600_000,
+        })),
+        step('RunWorkflow', 'pack', invoke => ({ childName: PACK, childData: { token: tokenOf(invoke) } })),
+      ],
+      run('ship', tokenOf),
+    ],
+    ({ reserve, charge, pack, ship }) => ({ reserve, charge, pack, ship }),
+  )
+  return {
+    [ORDER]: order,
+    [PACK]: flow([run('box', tokenOf), sleep('glue', 10)], ({ box }) => box),
+    [LISTENER]: {
+      handler: flow([run('note', tokenOf)], ({ note }) => note),
+      registration: { triggers: [{ event: ANNOUNCED }] },
+    },
+  }
+}
+
+/**
+ * The runner's ledger of a long test. Judges as it goes and keeps only what the end needs: per run the memo seen last.
+ * A memo only grows: a settled step that a later pass does not carry, or carries with another result, was lost; one
+ * that is executed although an earlier pass carried its result was run again.
+ */
+export class MemoLedger extends Ledger {
+  readonly problems: string[] = []
+  readonly #settled = new Map<string, Map<string, string>>()
+  readonly #passes = new Map<string, number>()
+  invokeCount = 0
+  executedCount = 0
+
+  override received(invoke: Omit<Invoke, 'pass'>): Invoke {
+    this.invokeCount++
+    const { runId, workflow } = invoke.ctx
+    const pass = (this.#passes.get(runId) ?? 0) + 1
+    this.#passes.set(runId, pass)
+    const settled = this.#settled.get(runId) ?? new Map<string, string>()
+    this.#settled.set(runId, settled)
+    for (const [id, result] of settled) {
+      const now = resultOf(invoke, id)
+      if (now !== result)
+        this.problems.push(`${workflow} ${runId} pass ${pass}: step ${id} was ${result}, is ${now}`)
+    }
+    for (const id of Object.keys(invoke.steps)) {
+      const result = resultOf(invoke, id)
+      if (result !== undefined) settled.set(id, result)
+    }
+    return { ...invoke, pass }
+  }
+
+  override executes({ runId, name, id, pass }: Executed): void {
+    this.executedCount++
+    if (this.#settled.get(runId)?.has(id))
+      this.problems.push(`${runId} pass ${pass}: step ${name} is executed again although its result was seen`)
+  }
+
+  override passes(runId: string): number {
+    return this.#passes.get(runId) ?? 0
+  }
+
+  /** Every run that was ever invoked. */
+  get runIds(): Iterable<string> {
+    return this.#passes.keys()
+  }
+}
+
+function resultOf({ steps }: Pick<Invoke, 'steps'>, id: string): string | undefined {
+  const entry = steps[id]
+  return entry === undefined || entry.pending ? undefined : JSON.stringify(entry)
+}

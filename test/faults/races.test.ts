@@ -1,0 +1,140 @@
+// Everybody at once: events, pauses, resumes and cancels on runs that are moving. Whatever order they win in, a
+// cancelled run stays cancelled, every other one ends with each step executed once (R1, R2, R4, W1, A1).
+
+import type { Run, RunSummary } from '@perdure/protocol'
+import { expect, test } from 'vitest'
+import {
+  type Answer,
+  flow,
+  openEngine,
+  run,
+  type Seeded,
+  seeded,
+  sleep,
+  step,
+  unique,
+  until,
+} from '../kit/index.ts'
+
+const RUNS = 80
+const ROUNDS = 12
+const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
+
+const engine = await openEngine()
+const { api } = engine
+
+const STEPS = ['a', 'b', 'c', 'nap', 'go', 'kid', 'd']
+
+async function startRuns() {
+  const [name, kid] = [unique('contested'), unique('kid')]
+  const { ledger } = await engine.runner({
+    workflows: {
+      [name]: flow([
+        run('a'),
+        [run('b'), run('c'), sleep('nap', 15)],
+        [
+          step('WaitForEvent', 'go', ({ event }) => ({ eventName: event.data, timeoutMs: 3_600_000 })),
+          step('RunWorkflow', 'kid', { childName: kid }),
+        ],
+        run('d'),
+      ]),
+      [kid]: flow([run('x'), sleep('y', 5)]),
+    },
+  })
+  const started = await Promise.all(
+    Array.from({ length: RUNS }, async () => {
+      const go = unique('go')
+      return { go, runId: (await api.send({ name, data: go })).runId }
+    }),
+  )
+  return { ledger, started }
+}
+
+/** Answers that an action may meet, by what the run was at that moment. */
+function expectPlausible({ status, code, text }: Answer, action: string): void {
+  if (status === 200) return
+  expect(status, `${action}: ${text}`).toBe(409)
+  expect(['run_terminal', 'run_not_paused']).toContain(code)
+}
+
+/** Worries one run: pauses and resumes it in any order, sends what it waits for once, may cancel it. */
+async function worry(random: Seeded, { runId, go }: { runId: string; go: string }, cancelled: Set<string>) {
+  const sendAt = random.between(0, ROUNDS - 1)
+  for (let round = 0; round < ROUNDS; round++) {
+    const dice = random.next()
+    const action = dice < 0.45 ? 'pause' : dice < 0.97 ? 'resume' : 'cancel'
+    const answers = [api.post(`/runs/${runId}/${action}`)]
+    if (round === sendAt) await api.send({ name: go })
+    for (const answer of await Promise.all(answers)) {
+      expectPlausible(answer, action)
+      if (action === 'cancel' && answer.status === 200) cancelled.add(runId)
+    }
+  }
+  // However it was left: paused runs go on.
+  expectPlausible(await api.post(`/runs/${runId}/resume`), 'resume')
+}
+
+test(`${RUNS} runs under fire end as they were told to`, async () => {
+  const { ledger, started } = await startRuns()
+  const random = seeded(SEED)
+  const cancelled = new Set<string>()
+  await Promise.all(started.map(one => worry(random, one, cancelled)))
+  const problems: string[] = []
+  for (const { runId } of started) {
+    const ended = await until(() => terminal(runId), { what: `the end of ${runId} (seed ${SEED})` })
+    const wanted = cancelled.has(runId) ? 'cancelled' : 'succeeded'
+    if (ended.status !== wanted) problems.push(`${runId} is ${ended.status}, not ${wanted}`)
+    if (ended.attempt !== 1) problems.push(`${runId} spent ${ended.attempt} attempts`)
+    if (wanted === 'cancelled') continue
+    for (const name of STEPS) {
+      const times = ledger.times(runId, name)
+      if (times !== 1) problems.push(`${runId}: ${name} was executed ${times} times`)
+    }
+    problems.push(...(await statusesOf(runId)))
+  }
+  expect(problems, `seed ${SEED}`).toEqual([])
+  expect(cancelled.size).toBeGreaterThan(0)
+  expect(cancelled.size).toBeLessThan(RUNS)
+  const orphans = (await everyRun()).filter(({ parentRunId, finishedAt }) => parentRunId && !finishedAt)
+  expect(orphans, 'children that outlive their parents').toEqual([])
+})
+
+/** The timeline must only make moves that are known (§3, decisions "Status moves"), and end once. */
+async function statusesOf(runId: string): Promise<string[]> {
+  const { messages } = await api.stream(runId)
+  const statuses = messages
+    .filter(({ event }) => event === 'run_status')
+    .map(({ data }) => data.status as string)
+  const known = statuses.every((status, i) => i === 0 || movesFrom(statuses.slice(0, i)).includes(status))
+  return known ? [] : [`${runId} moved ${statuses.join(' ')}`]
+}
+
+function movesFrom(earlier: readonly string[]): readonly string[] {
+  const [before, last] = [earlier.at(-2), earlier.at(-1) as string]
+  const moves = MOVES[last] ?? []
+  // Resumed while the pass from before the pause was still in flight: its answer decides.
+  return last === 'queued' && before === 'paused' ? [...moves, 'waiting', 'succeeded'] : moves
+}
+
+const MOVES: Record<string, string[]> = {
+  queued: ['running', 'paused', 'cancelled', 'failed'],
+  running: ['waiting', 'queued', 'paused', 'succeeded', 'failed', 'cancelled'],
+  waiting: ['queued', 'paused', 'cancelled', 'failed'],
+  paused: ['queued', 'cancelled', 'succeeded', 'failed'],
+}
+
+async function terminal(runId: string): Promise<Run | false> {
+  const found = await api.run(runId)
+  return found.finishedAt !== undefined && found
+}
+
+async function everyRun(): Promise<RunSummary[]> {
+  const all: RunSummary[] = []
+  for (let cursor = ''; ; ) {
+    const { json, headers } = await api.get(`/runs?limit=200${cursor}`)
+    all.push(...(json as RunSummary[]))
+    const next = headers.get('x-next-cursor')
+    if (next === null) return all
+    cursor = `&cursor=${encodeURIComponent(next)}`
+  }
+}

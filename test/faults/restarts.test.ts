@@ -1,0 +1,120 @@
+// Runners and engines that go away in the middle and come back: what was committed stays, what was not is repeated,
+// and nothing is spent on it (E1, R2, R4, T2; decisions "Status moves").
+
+import { describe, expect, test } from 'vitest'
+import {
+  flow,
+  gate,
+  JumpClock,
+  Ledger,
+  openEngine,
+  run,
+  skipWait,
+  sleep,
+  startEngine,
+  unique,
+  until,
+  wait,
+  waitsFor,
+} from '../kit/index.ts'
+
+describe('a runner restarts', () => {
+  const clock = new JumpClock()
+
+  test('in the middle of a step: the pass is repeated by its successor, settled steps are not', async () => {
+    const engine = await openEngine({ clock })
+    const [app, name, id, ledger] = [unique('app'), unique('work'), unique('runner'), new Ledger()]
+    let hanging = true
+    const workflows = {
+      [name]: flow([run('first'), run('second', () => (hanging ? gate().opened : 'done')), run('third')]),
+    }
+    const before = await engine.runner({ app, runner: id, ledger, workflows })
+    const { runId } = await engine.api.send({ name, runner: id })
+    await until(() => ledger.times(runId, 'second') === 1)
+    await before.close()
+    hanging = false
+    // The successor has another address and the same id: the pin follows it.
+    await engine.runner({ app, runner: id, ledger, workflows })
+    await skipWait(engine.api, clock, runId, 'retry')
+    expect(await engine.api.succeeded(runId)).toMatchObject({ attempt: 2 })
+    expect(ledger.names(runId)).toEqual(['first', 'second', 'second', 'third'])
+    expect((await engine.api.get(`/runners?app=${app}`)).json).toHaveLength(1)
+  })
+
+  test('between two passes: kept-alive connections that have died cost nothing', async () => {
+    const engine = await openEngine({ clock })
+    const name = unique('work')
+    const runner = await engine.runner({
+      workflows: { [name]: flow([run('first'), sleep('nap', 1000), run('last')]) },
+    })
+    for (let i = 0; i < 5; i++) {
+      const { runId } = await engine.api.send({ name })
+      await waitsFor(engine.api, runId, 'sleep')
+      await runner.close()
+      await runner.listen()
+      clock.jump(1000)
+      // Refused or broken, the run goes on by itself.
+      await until(async () => {
+        clock.jump(100)
+        return (await engine.api.run(runId)).status === 'succeeded'
+      })
+      expect(runner.ledger.times(runId, 'last')).toBe(1)
+    }
+  })
+})
+
+describe('an engine dies by kill -9', () => {
+  test('in the middle of an invoke: the pass is repeated at once, no attempt is spent, frames go on rising', async () => {
+    const engine = await startEngine()
+    const name = unique('work')
+    let hanging = true
+    const runner = await engine.runner({
+      workflows: { [name]: flow([run('first'), run('second', () => (hanging ? gate().opened : 'done'))]) },
+    })
+    const { runId } = await engine.api.send({ name })
+    await until(() => runner.ledger.times(runId, 'second') === 1)
+    await engine.kill9()
+    hanging = false
+    await engine.start()
+    // Well before the lease of 15 s would have run out (decisions: "recovery takes seconds").
+    expect(await engine.api.reaches(runId, 'succeeded', 10_000)).toMatchObject({ attempt: 1 })
+    expect(runner.ledger.names(runId)).toEqual(['first', 'second', 'second'])
+    const { messages } = await engine.api.stream(runId)
+    const seqs = messages.map(({ data }) => data.seq as number)
+    expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b))
+    expect(messages.at(-1)?.data).toMatchObject({ status: 'succeeded' })
+  })
+
+  test('everything acknowledged is there: runs, waits, timers, pauses, dedupe ids, registrations', async () => {
+    const engine = await startEngine()
+    const { api } = engine
+    const [waiter, sleeper, quick, event, dedupeId] = ['waiter', 'sleeper', 'quick', 'event', 'd'].map(
+      unique,
+    ) as [string, string, string, string, string]
+    await engine.runner({
+      workflows: {
+        [waiter]: flow([wait('w', event)]),
+        [sleeper]: flow([sleep('s', 700)]),
+        [quick]: flow([run('a')]),
+      },
+    })
+    const waiting = await api.send({ name: waiter })
+    const paused = await api.send({ name: waiter })
+    const sleeping = await api.send({ name: sleeper })
+    for (const { runId } of [waiting, paused]) await api.reaches(runId, 'waiting')
+    await api.post(`/runs/${paused.runId}/pause`)
+    const last = await api.send({ name: quick, dedupeId, data: 'last words' })
+    await engine.restart()
+
+    await api.succeeded(last.runId)
+    expect(await api.event(last.eventId)).toMatchObject({ data: 'last words', triggered: last.triggered })
+    expect((await api.post('/events', { name: quick, dedupeId })).json).toEqual({ deduped: true })
+    await api.succeeded(sleeping.runId)
+    expect((await api.run(paused.runId)).status).toBe('paused')
+    expect((await api.send({ name: event })).woke).toBe(2)
+    await api.succeeded(waiting.runId)
+    expect((await api.run(paused.runId)).status).toBe('paused')
+    // Nobody registered again.
+    await api.succeeded((await api.send({ name: quick })).runId)
+  })
+})

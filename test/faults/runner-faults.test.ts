@@ -1,0 +1,197 @@
+// Runners that hang, break, babble or come too late: the pass is repeated, or the run fails, and nothing is kept of
+// an answer that did not arrive whole (§3, §7, §8; decisions "Retries").
+
+import { describe, expect, test } from 'vitest'
+import {
+  cut,
+  discovered,
+  flow,
+  gate,
+  type Handler,
+  hang,
+  JumpClock,
+  opcode,
+  openBarrier,
+  openEngine,
+  plain,
+  type Reply,
+  reset,
+  returned,
+  run,
+  skipWait,
+  unique,
+  until,
+  within,
+} from '../kit/index.ts'
+
+const MIB = 1024 * 1024
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+const barrier = await openBarrier(engine)
+
+async function start(handler: Handler, registration: Record<string, unknown> = {}) {
+  const name = unique('faulty')
+  const { ledger } = await engine.runner({ workflows: { [name]: { handler, registration } } })
+  const { runId } = await api.send({ name })
+  return { runId, ledger }
+}
+
+const quick = { timeouts: { invoke: '150ms' } }
+
+/** Sends 200 and a byte of the body now and then, without ever ending it. */
+const drip: Reply = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const timer = setInterval(() => response.write(' '), 20)
+  response.on('close', () => clearInterval(timer))
+}
+
+/** Sends the headers and then nothing. */
+const headersOnly: Reply = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
+}
+
+/** Is no HTTP at all. */
+const noHttp: Reply = request => {
+  request.socket.end('SSH-2.0-OpenSSH_9.6\r\n')
+}
+
+const FAULTS: [string, Reply][] = [
+  ['hangs past timeouts.invoke', hang],
+  ['sends headers and hangs', headersOnly],
+  ['drips its body past timeouts.invoke', drip],
+  ['resets before headers', reset],
+  ['resets in the middle of the body', cut],
+  ['answers 500', { status: 500, body: { error: { message: 'oops' }, logs: [] } }],
+  ['answers 502 in HTML', plain(502, '<html>bad gateway</html>', 'text/html')],
+  ['answers 200 with garbage', plain(200, Buffer.from([0, 1, 2, 0xff, 0xfe]))],
+  ['answers 206 with half a JSON', plain(206, '{"opcodes":[{"op":"StepRun"')],
+  ['speaks another protocol', noHttp],
+]
+
+describe.each(FAULTS)('a runner that %s', (_what, fault) => {
+  test('costs one try: the pass is repeated and the step executed once', async () => {
+    const steps = flow([run('first'), run('second')])
+    const { runId, ledger } = await start(
+      (invoke, ledger) => (invoke.pass === 2 ? fault : steps(invoke, ledger)),
+      quick,
+    )
+    const ms = await skipWait(api, clock, runId, 'retry')
+    expect(ms).toBeGreaterThanOrEqual(400)
+    expect(ms).toBeLessThanOrEqual(600)
+    expect(await api.succeeded(runId)).toMatchObject({
+      attempt: 2,
+      result: { first: 'first', second: 'second' },
+    })
+    expect(ledger.names(runId)).toEqual(['first', 'second'])
+    expect(ledger.of(runId).map(({ ctx }) => ctx.attempt)).toEqual([1, 1, 2, 2])
+    // The repeated pass carries the same memo as the one that was lost.
+    expect(ledger.of(runId)[2]?.steps).toEqual(ledger.of(runId)[1]?.steps)
+  })
+})
+
+describe('late answers', () => {
+  test('an answer after timeouts.invoke is not heard: its connection is gone, its steps are not stored', async () => {
+    const late = gate()
+    const { runId, ledger } = await start(async ({ pass }) => {
+      if (pass > 1) return returned('in time')
+      await late.opened
+      return discovered([opcode('StepRun', 'late', { data: 'late' })])
+    }, quick)
+    await until(() => ledger.passes(runId) === 1)
+    const { signal } = ledger.of(runId)[0] as { signal: AbortSignal }
+    await until(() => signal.aborted, { what: 'the end of the connection' })
+    await until(async () => (await api.run(runId)).waitingFor?.kind === 'retry')
+    late.open()
+    await barrier()
+    expect(await api.steps(runId)).toEqual([])
+    await skipWait(api, clock, runId, 'retry')
+    expect(await api.succeeded(runId)).toMatchObject({ result: 'in time', attempt: 2 })
+  })
+
+  test('a slow answer within the deadline is heard', async () => {
+    const slow = gate()
+    const { runId, ledger } = await start(
+      async () => {
+        await slow.opened
+        return returned('slow')
+      },
+      { timeouts: { invoke: '1h' } },
+    )
+    await until(() => ledger.passes(runId) === 1)
+    // Far beyond the lease of 15 s, which is extended meanwhile.
+    for (let i = 0; i < 10; i++) {
+      clock.jump(6000)
+      await barrier()
+    }
+    slow.open()
+    expect(await api.succeeded(runId)).toMatchObject({ result: 'slow', attempt: 1 })
+    expect(ledger.passes(runId)).toBe(1)
+  })
+})
+
+describe('the response cap of 1 MiB (§7, §8)', () => {
+  const padded = (head: string, tail: string, bytes: number) =>
+    `${head}${'x'.repeat(bytes - Buffer.byteLength(head) - Buffer.byteLength(tail))}${tail}`
+
+  test('a response of exactly 1 MiB is taken', async () => {
+    const text = padded('{"data":"', '","logs":[]}', MIB)
+    const { runId } = await start(() => ({ status: 200, text }))
+    const { result } = await api.succeeded(runId)
+    expect(result).toHaveLength(MIB - 21)
+  })
+
+  test.each([200, 206, 500])('a %i over the cap fails the invoke: nothing of it is kept', async status => {
+    const opcode = '{"opcodes":[{"op":"StepRun","id":"a","name":"a","data":"'
+    const text = padded(opcode, '"}],"logs":[]}', MIB + 1)
+    const { runId, ledger } = await start(() => ({ status, text }))
+    const { error, attempt } = await api.failed(runId)
+    expect(error).toMatchObject({ code: 'response_too_large' })
+    expect(attempt).toBe(1)
+    expect(ledger.passes(runId)).toBe(1)
+    expect(await api.steps(runId)).toEqual([])
+  })
+
+  test('an endless response is cut off, not collected', async () => {
+    let sent = 0
+    const { runId } = await start(() => (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const chunk = Buffer.alloc(64 * 1024, 'x')
+      const push = () => {
+        while (!response.destroyed && sent < 256 * MIB) {
+          sent += chunk.length
+          if (!response.write(chunk)) return
+        }
+      }
+      response.on('drain', push)
+      push()
+    })
+    expect((await api.failed(runId)).error?.code).toBe('response_too_large')
+    expect(sent).toBeLessThan(64 * MIB)
+  })
+})
+
+describe('other runs are not touched', () => {
+  test('a hundred hanging invokes do not hold up a run beside them', async () => {
+    const stuck = unique('stuck')
+    await engine.runner({ workflows: { [stuck]: () => hang } })
+    const hanging = await Promise.all(Array.from({ length: 100 }, () => api.send({ name: stuck })))
+    const { runId } = await start(flow([run('a'), run('b')]))
+    await within(api.succeeded(runId), 'the run beside them')
+    await Promise.all(hanging.map(({ runId }) => api.post(`/runs/${runId}/cancel`)))
+  })
+
+  test("a run whose every answer breaks the engine's rules fails alone", async () => {
+    const name = unique('mixed')
+    await engine.runner({
+      workflows: {
+        [name]: ({ event }) =>
+          event.data === 'bad' ? plain(206, '{"opcodes":[{"op":1}]}') : returned('good'),
+      },
+    })
+    const runs = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => api.send({ name, data: i % 2 ? 'bad' : 'good' })),
+    )
+    for (const [i, { runId }] of runs.entries()) await api.reaches(runId, i % 2 ? 'failed' : 'succeeded')
+  })
+})

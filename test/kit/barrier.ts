@@ -1,0 +1,22 @@
+// Proof that something did not happen: a run that parks and is woken passes through the engine's queue of due work.
+// When it has come through, whatever was due before it has been sent too.
+
+import type { OpenEngine } from './engine-in-process.ts'
+import { flow, step } from './steps.ts'
+import { unique } from './temp.ts'
+
+/** Answers a function that resolves when everything due now has been claimed. */
+export async function openBarrier(engine: OpenEngine): Promise<() => Promise<void>> {
+  const workflow = unique('barrier')
+  const handler = flow([
+    step('WaitForEvent', 'lift', ({ event }) => ({ eventName: event.data as string, timeoutMs: 86_400_000 })),
+  ])
+  const runner = await engine.runner({ workflows: { [workflow]: handler } })
+  return async () => {
+    const lift = unique('lift')
+    const { runId } = await engine.api.send({ name: workflow, app: runner.app, data: lift })
+    await engine.api.reaches(runId, 'waiting')
+    await engine.api.send({ name: lift })
+    await engine.api.succeeded(runId)
+  }
+}

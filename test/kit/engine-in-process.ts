@@ -1,0 +1,76 @@
+// An engine inside the test process, on a file and a socket of its own: quick to start, and its clock can be the
+// test's. What needs a real process (signals, crashes, exit codes) uses `engine-process.ts`.
+
+import { Writable } from 'node:stream'
+import { createEngine, type Engine, type Ports, readConfig } from '@perdure/engine'
+import pino from 'pino'
+import { Api } from './api.ts'
+import { onCleanup } from './cleanup.ts'
+import type { JumpClock } from './jump-clock.ts'
+import { PlainRunner, type PlainRunnerOptions } from './plain-runner.ts'
+import { tempStoreFile } from './temp.ts'
+
+/** The engine's log tells of its own failures at this level: no test here means to cause one. */
+const ERROR = 50
+
+export interface OpenOptions {
+  env?: Record<string, string>
+  storeFile?: string
+  clock?: JumpClock
+  /** Replaces further ports, to let them fail. */
+  ports?: Partial<Ports>
+}
+
+export interface OpenEngine {
+  api: Api
+  url: string
+  storeFile: string
+  /** What the engine logged, as JSON lines. */
+  log: string[]
+  /** A runner that listens and is registered. */
+  runner(options: PlainRunnerOptions): Promise<PlainRunner>
+  stop(): Promise<void>
+}
+
+export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine> {
+  const storeFile = options.storeFile ?? tempStoreFile()
+  const config = readConfig({
+    ENGINE_STORE: `sqlite:${storeFile}`,
+    ENGINE_DRAIN_TIMEOUT: '1s',
+    ...options.env,
+  })
+  const log: string[] = []
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      log.push(String(chunk).trimEnd())
+      done()
+    },
+  })
+  const ports = { ...(options.clock ? { clock: options.clock } : {}), ...options.ports }
+  const engine: Engine = await createEngine(config, pino({ level: 'info', base: undefined }, sink), ports)
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= engine.stop()
+    return stopped
+  }
+  onCleanup(async () => {
+    await stop()
+    const errors = log.filter(line => (JSON.parse(line) as { level: number }).level >= ERROR)
+    if (errors.length > 0) throw new Error(`the engine logged errors:\n${errors.join('\n')}`)
+  })
+  const url = await engine.app.listen({ host: '127.0.0.1', port: 0 })
+  engine.start()
+  const api = new Api(() => url)
+  return {
+    api,
+    url,
+    storeFile,
+    log,
+    stop,
+    async runner(options) {
+      const runner = await new PlainRunner(options).listen()
+      await runner.register(api)
+      return runner
+    },
+  }
+}

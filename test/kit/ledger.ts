@@ -1,0 +1,66 @@
+// What runners have seen and done, kept outside the engine: every invoke to the letter, every step executed.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import type { InvokeRequest } from './wire.ts'
+
+export interface Invoke extends InvokeRequest {
+  /** Name of the PlainRunner that got it. */
+  receivedBy: string
+  headers: IncomingHttpHeaders
+  method: string
+  path: string
+  /** The body to the letter. */
+  raw: string
+  /** From 1 within the run. */
+  pass: number
+  /** Aborted when the engine closed the connection before it was answered. */
+  signal: AbortSignal
+}
+
+export interface Executed {
+  runId: string
+  name: string
+  id: string
+  pass: number
+  receivedBy: string
+}
+
+export class Ledger {
+  readonly invokes: Invoke[] = []
+  readonly executed: Executed[] = []
+  readonly #byRun = new Map<string, Invoke[]>()
+
+  /** An invoke came; it is numbered within its run. */
+  received(invoke: Omit<Invoke, 'pass'>): Invoke {
+    const earlier = this.of(invoke.ctx.runId)
+    const numbered = { ...invoke, pass: earlier.length + 1 }
+    this.invokes.push(numbered)
+    this.#byRun.set(invoke.ctx.runId, [...earlier, numbered])
+    return numbered
+  }
+
+  /** A step is about to be executed. */
+  executes(step: Executed): void {
+    this.executed.push(step)
+  }
+
+  /** The invokes of one run, in the order they came. */
+  of(runId: string): Invoke[] {
+    return this.#byRun.get(runId) ?? []
+  }
+
+  /** How many invokes of the run came. */
+  passes(runId: string): number {
+    return this.of(runId).length
+  }
+
+  /** How often the body of the run's step was executed. */
+  times(runId: string, name: string): number {
+    return this.executed.filter(step => step.runId === runId && step.name === name).length
+  }
+
+  /** Names of the run's executed steps, in order. */
+  names(runId: string): string[] {
+    return this.executed.filter(step => step.runId === runId).map(step => step.name)
+  }
+}

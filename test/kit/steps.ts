@@ -1,0 +1,116 @@
+// Handlers put together from steps: `flow([run('a', ...), [run('b', ...), sleep('c', 10)]], result)` runs `a`, then
+// `b` and `c` in parallel, then returns. Written from the memo rules of §2.11: settled entries are results, pending
+// ones are left alone, all others are executed or discovered.
+
+import type { Invoke, Ledger } from './ledger.ts'
+import type { Handler } from './plain-runner.ts'
+import { discovered, type MemoEntry, type Opcode, opcode, returned, type StepError, stepId } from './wire.ts'
+
+export interface Step {
+  name: string
+  /** Without id and name, which the flow adds. */
+  make(invoke: Invoke, results: Results): Record<string, unknown> | Promise<Record<string, unknown>>
+}
+
+/** By step name (with `:n` for repeats): what the step gave, or `{error}`. */
+export type Results = Record<string, unknown>
+
+export interface StepFailureOptions {
+  retriable?: boolean
+  retryAfterMs?: number
+}
+
+/** Thrown by a step body to say how its failure is to be retried. */
+export class StepFailure extends Error {
+  readonly options: StepFailureOptions
+
+  constructor(message: string, options: StepFailureOptions = {}) {
+    super(message)
+    this.options = options
+  }
+}
+
+type Body = (invoke: Invoke, results: Results) => unknown
+
+/** A StepRun: `body` is executed and its result reported. */
+export function run(name: string, body: Body = () => name, options: { catchable?: boolean } = {}): Step {
+  return {
+    name,
+    async make(invoke, results) {
+      try {
+        return { op: 'StepRun', data: await body(invoke, results), ...options }
+      } catch (thrown) {
+        const error: StepError = { message: (thrown as Error).message, name: (thrown as Error).name }
+        return { op: 'StepRun', error, ...options, ...(thrown instanceof StepFailure ? thrown.options : {}) }
+      }
+    },
+  }
+}
+
+/** A step of any other opcode; its fields may depend on the invoke. */
+export function step(
+  op: string,
+  name: string,
+  fields: Record<string, unknown> | ((invoke: Invoke, results: Results) => Record<string, unknown>),
+): Step {
+  return {
+    name,
+    make: (invoke, results) => ({ op, ...(typeof fields === 'function' ? fields(invoke, results) : fields) }),
+  }
+}
+
+export const sleep = (name: string, sleepMs: number): Step => step('Sleep', name, { sleepMs })
+export const wait = (name: string, eventName: string, timeoutMs = 3_600_000): Step =>
+  step('WaitForEvent', name, { eventName, timeoutMs })
+export const child = (name: string, childName: string, childData?: unknown): Step =>
+  step('RunWorkflow', name, { childName, ...(childData === undefined ? {} : { childData }) })
+export const emit = (name: string, eventName: string, data?: unknown): Step =>
+  step('Emit', name, { eventName, ...(data === undefined ? {} : { data }) })
+
+/** A handler that goes through `stages` in order; the steps of one stage are parallel. */
+export function flow(
+  stages: readonly (Step | readonly Step[])[],
+  result: (results: Results, invoke: Invoke) => unknown = results => results,
+): Handler {
+  return async (invoke, ledger) => {
+    const results: Results = {}
+    const uses = new Map<string, number>()
+    for (const stage of stages) {
+      const steps = (Array.isArray(stage) ? stage : [stage]) as readonly Step[]
+      const ids = steps.map(({ name }) => positional(uses, name))
+      const opcodes: Opcode[] = []
+      let stuck = false
+      for (const [i, member] of steps.entries()) {
+        const id = ids[i] as string
+        const entry = invoke.steps[stepId(id)]
+        if (isSettled(entry)) results[id] = entry.error ? { error: entry.error } : entry.data
+        else stuck = true
+        if (entry === undefined) opcodes.push(await execute(member, id, { invoke, results, ledger }))
+      }
+      if (stuck) return discovered(opcodes)
+    }
+    return returned(await result(results, invoke))
+  }
+}
+
+async function execute(
+  member: Step,
+  id: string,
+  { invoke, results, ledger }: { invoke: Invoke; results: Results; ledger: Ledger },
+): Promise<Opcode> {
+  const { runId } = invoke.ctx
+  const { pass, receivedBy } = invoke
+  ledger.executes({ runId, name: id, id: stepId(id), pass, receivedBy })
+  const { op, ...fields } = await member.make(invoke, results)
+  return { ...opcode(op as string, id, fields), name: member.name }
+}
+
+function positional(uses: Map<string, number>, name: string): string {
+  const use = uses.get(name) ?? 0
+  uses.set(name, use + 1)
+  return use === 0 ? name : `${name}:${use}`
+}
+
+function isSettled(entry: MemoEntry | undefined): entry is MemoEntry {
+  return entry !== undefined && entry.pending !== true
+}

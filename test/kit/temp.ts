@@ -1,0 +1,20 @@
+// A directory of its own for every engine, removed at the end, and names that no other test uses.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onCleanup } from './cleanup.ts'
+
+/** Path of an engine's database that does not exist yet. */
+export function tempStoreFile(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'perdure-test-'))
+  onCleanup(() => rmSync(directory, { recursive: true, force: true }))
+  return join(directory, 'engine.db')
+}
+
+let count = 0
+
+/** `name` with a number: engines are shared by the tests of a file, so apps and events need names of their own. */
+export function unique(name: string): string {
+  return `${name}-${++count}`
+}

@@ -1,0 +1,60 @@
+// Waiting without sleeping: for a condition with a deadline, for a signal, for something that never settles.
+
+const POLL_MS_MIN = 2
+const POLL_MS_MAX = 40
+
+export interface UntilOptions {
+  /** Said when the deadline passes. */
+  what?: string
+  deadlineMs?: number
+}
+
+/** Polls until `look` answers something truthy, and answers that. What it throws counts as "not yet". */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  { what = 'the condition', deadlineMs = 8000 }: UntilOptions = {},
+): Promise<Exclude<T, undefined | null | false | 0 | ''>> {
+  const deadline = performance.now() + deadlineMs
+  let pause = POLL_MS_MIN
+  for (;;) {
+    let last: unknown
+    try {
+      last = await look()
+      if (last) return last as never
+    } catch (error) {
+      last = error
+    }
+    if (performance.now() > deadline) {
+      throw new Error(`${what} did not come within ${deadlineMs} ms; last seen: ${show(last)}`)
+    }
+    await new Promise(resolve => setTimeout(resolve, pause))
+    pause = Math.min(POLL_MS_MAX, pause * 1.5)
+  }
+}
+
+function show(value: unknown): string {
+  return value instanceof Error ? String(value.stack) : JSON.stringify(value)
+}
+
+export interface Gate<T = void> {
+  readonly opened: Promise<T>
+  open(value: T): void
+}
+
+/** A promise that the test opens. */
+export function gate<T = void>(): Gate<T> {
+  let open: (value: T) => void = () => {}
+  const opened = new Promise<T>(resolve => {
+    open = resolve
+  })
+  return { opened, open: value => open(value) }
+}
+
+/** Rejects when `promise` has not settled in time. */
+export function within<T>(promise: Promise<T>, what: string, deadlineMs = 8000): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} did not come within ${deadlineMs} ms`)), deadlineMs)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}

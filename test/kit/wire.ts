@@ -1,0 +1,70 @@
+// What a runner reads and writes on the wire, written down from the interface's §2.11 and from nothing else.
+
+import { createHash } from 'node:crypto'
+
+export interface StepError {
+  message: string
+  name?: string
+  stack?: string
+}
+
+export interface MemoEntry {
+  data?: unknown
+  error?: StepError
+  pending?: boolean
+}
+
+export interface InvokeRequest {
+  event: { id?: string; name: string; data?: unknown }
+  steps: Record<string, MemoEntry>
+  ctx: {
+    runId: string
+    workflow: string
+    attempt: number
+    app: string
+    runner: string
+    onFailure?: boolean
+    error?: StepError
+    traceparent?: string
+  }
+}
+
+export interface LogLine {
+  level: 'debug' | 'info' | 'warn' | 'error'
+  message: string
+  fields?: Record<string, unknown>
+  scope: string
+  index: number
+  tsMs?: number
+}
+
+export type Opcode = { op: string; id: string; name: string } & Record<string, unknown>
+
+/** Lowercase hex of SHA-256 over the UTF-8 bytes of the step id. */
+export function stepId(name: string): string {
+  return createHash('sha256').update(name, 'utf8').digest('hex')
+}
+
+/** An opcode of a step that uses its name once. */
+export function opcode(op: string, name: string, fields: Record<string, unknown> = {}): Opcode {
+  return { op, id: stepId(name), name, ...fields }
+}
+
+export type Reply =
+  | { status: number; body?: unknown; text?: string }
+  /** Anything else that can happen to a request. */
+  | RawReply
+export type RawReply = (
+  request: import('node:http').IncomingMessage,
+  response: import('node:http').ServerResponse,
+) => void
+
+/** 200: the handler returned. */
+export function returned(data?: unknown, logs: LogLine[] = []): Reply {
+  return { status: 200, body: { data, logs } }
+}
+
+/** 206: steps were discovered. */
+export function discovered(opcodes: Opcode[], logs: LogLine[] = []): Reply {
+  return { status: 206, body: { opcodes, logs } }
+}

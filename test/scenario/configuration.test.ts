@@ -1,0 +1,66 @@
+// Starting: what stops it with one clear line, and what it prints (decisions "Configuration", "Errors, limits, auth").
+
+import { describe, expect, test } from 'vitest'
+import { type Exit, type ProcessOptions, serveToTheEnd, startEngine } from '../kit/index.ts'
+
+const LONG_KEY = 'a-secret-key-that-must-not-be-printed'
+const key = (change: Record<string, unknown> = {}) =>
+  JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: LONG_KEY, ...change }])
+
+const REFUSED: [string, ProcessOptions, string][] = [
+  ['an ENGINE_* name nobody knows', { env: { ENGINE_COLOUR: 'red' } }, 'ENGINE_COLOUR'],
+  ['an unreadable port', { args: ['--port', 'http'] }, 'ENGINE_PORT'],
+  ['a port out of range', { args: ['--port', '70000'] }, 'ENGINE_PORT'],
+  ['a store of another kind', { args: ['--store', 'mysql://x'] }, 'ENGINE_STORE'],
+  ['an unreadable duration', { env: { ENGINE_DRAIN_TIMEOUT: 'soon' } }, 'ENGINE_DRAIN_TIMEOUT'],
+  ['an unreadable schedule', { env: { ENGINE_WEBHOOK_SCHEDULE: '5s,later' } }, 'ENGINE_WEBHOOK_SCHEDULE'],
+  ['an unknown log level', { env: { ENGINE_LOG_LEVEL: 'loud' } }, 'ENGINE_LOG_LEVEL'],
+  ['keys that are no JSON', { env: { ENGINE_API_KEYS: LONG_KEY } }, 'ENGINE_API_KEYS'],
+  ['a key of an unknown kind', { env: { ENGINE_API_KEYS: key({ kind: 'master' }) } }, 'ENGINE_API_KEYS'],
+  ['a flag nobody knows', { args: ['--colour', 'red'] }, '--colour'],
+  ['a flag without a value', { args: ['--drain-timeout'] }, '--drain-timeout'],
+  ['a non-loopback address without keys', { args: ['--host', '0.0.0.0'] }, 'ENGINE_API_KEYS'],
+]
+
+describe('a configuration that cannot be used', () => {
+  test('stops the start with one line that names the setting, and exit code 2', async () => {
+    for (const group of chunks(REFUSED, 3)) {
+      const exits = await Promise.all(group.map(([, options]) => serveToTheEnd(options)))
+      for (const [i, [what, , names]] of group.entries()) {
+        const exit = exits[i] as Exit
+        expect(exit, what).toMatchObject({ code: 2, stdout: '' })
+        expect(exit.stderr, what).toMatch(/^perdure: [^\n]+\n$/)
+        expect(exit.stderr, what).toContain(names)
+        expect(exit.stderr, what).not.toContain(LONG_KEY)
+      }
+    }
+  })
+
+  function chunks<T>(list: readonly T[], size: number): T[][] {
+    return Array.from({ length: Math.ceil(list.length / size) }, (_, i) =>
+      list.slice(i * size, (i + 1) * size),
+    )
+  }
+})
+
+describe('a start', () => {
+  test('with keys any address may be bound; flags win over the environment', async () => {
+    const engine = await startEngine({
+      args: ['--host', '0.0.0.0', '--drain-timeout', '2s'],
+      env: { ENGINE_API_KEYS: key(), ENGINE_HOST: '127.0.0.1', ENGINE_DRAIN_TIMEOUT: '9s' },
+    })
+    expect(engine.url).toMatch(/^http:\/\/0\.0\.0\.0:/)
+    expect((await engine.api.get('/runs')).status).toBe(401)
+    expect((await engine.api.as(LONG_KEY).get('/runs')).status).toBe(200)
+    const { code, stdout } = await engine.sigterm()
+    expect(code).toBe(0)
+    expect(stdout).not.toContain(LONG_KEY)
+  })
+
+  test('a second engine on the same file is refused', async () => {
+    const { storeFile } = await startEngine()
+    const second = await serveToTheEnd({ storeFile })
+    expect(second.code).toBe(2)
+    expect(second.stderr).toMatch(/^perdure: [^\n]*another engine[^\n]*\n$/)
+  })
+})

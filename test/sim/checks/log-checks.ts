@@ -1,0 +1,78 @@
+// L1, judged at the end: a log line is stored once per (run, scope, attempt, index), a handler's line once at all,
+// and none of a pass that counted is missing.
+
+import type { LogLine } from '../../../packages/engine/src/domain/log-line.ts'
+import { ensure, same } from '../core/violation.ts'
+import type { RunRecord } from './record.ts'
+import type { Snapshot } from './snapshot.ts'
+import { tokenOf } from './step-checks.ts'
+
+export function checkLogs(all: Snapshot): void {
+  for (const record of all.runs.values()) {
+    const lines = all.logs.get(record.id) ?? []
+    checkOnce(record.id, lines)
+    checkFrames(record, lines)
+    checkComplete(all, record, lines)
+  }
+}
+
+function checkOnce(runId: string, lines: readonly LogLine[]): void {
+  const seen = new Set<string>()
+  let last = 0
+  for (const line of lines) {
+    const tell = () => `${runId}: ${JSON.stringify(line)}`
+    ensure(line.seq > last, 'log lines come in seq order', tell, [runId])
+    last = line.seq
+    // Execution tokens are unique, so the same message twice is the same line twice.
+    const key = line.scope === '@root' ? `@root ${line.index}` : `${line.message} ${line.index}`
+    ensure(!seen.has(key), 'a log line is stored once', tell, [runId])
+    seen.add(key)
+    if (line.scope === '@root') continue
+    // The token tells which step of that name it was.
+    const step = `${line.message.split('|')[1]} ${line.attempt} ${line.index}`
+    ensure(!seen.has(step), 'one line per scope, attempt and index', tell, [runId])
+    seen.add(step)
+  }
+}
+
+function checkFrames({ id, frames }: RunRecord, lines: readonly LogLine[]): void {
+  const told = frames.flatMap(frame =>
+    frame.kind === 'log' ? [[frame.seq, frame.message, frame.attempt]] : [],
+  )
+  ensure(
+    same(
+      told,
+      lines.map(({ seq, message, attempt }) => [seq, message, attempt]),
+    ),
+    'every log line has its frame',
+    () => `${id}: ${JSON.stringify(told)}: ${JSON.stringify(lines)}`,
+    [id],
+  )
+}
+
+function checkComplete({ ledger }: Snapshot, { id, run, steps }: RunRecord, lines: readonly LogLine[]): void {
+  const token = tokenOf(run?.result)
+  const pass = token === undefined ? undefined : ledger.passes(id).find(({ returned }) => returned === token)
+  const roots = lines.filter(({ scope }) => scope === '@root').map(({ message }) => message)
+  const expected = pass?.rootLines.map(({ message }) => message)
+  ensure(
+    !expected || same(roots, expected),
+    "a handler's lines are all stored",
+    () => `${id}: ${roots}, expected ${expected}`,
+    [id],
+  )
+  for (const step of steps) {
+    if (step.op !== 'StepRun' || step.status !== 'succeeded' || step.carried) continue
+    const executed = ledger.executions(id, step.id).find(execution => execution.token === tokenOf(step.data))
+    for (const line of executed?.lines ?? []) {
+      const stored = lines.find(each => each.message === line.message && each.index === line.index)
+      ensure(
+        stored?.attempt === step.attempt && stored.scope === step.name,
+        "a step's lines are stored with its result",
+        () =>
+          `${id}#${step.index} attempt ${step.attempt}: ${JSON.stringify(line)} as ${JSON.stringify(stored)}`,
+        [id],
+      )
+    }
+  }
+}

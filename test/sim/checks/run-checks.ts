@@ -1,0 +1,128 @@
+// Promises about the run itself: what has ended stays as it is, and what has not ended has a reason to go on.
+
+import type { RunView } from '../../../packages/engine/src/ports/store.ts'
+import { ensure, same } from '../core/violation.ts'
+import { isDone, isEnded, type RunRecord } from './record.ts'
+
+const IDENTITY = [
+  'id',
+  'namespace',
+  'workflow',
+  'app',
+  'triggerKind',
+  'eventName',
+  'eventId',
+  'replayOf',
+  'parentRunId',
+  'parentStepIndex',
+  'runner',
+  'trigger',
+  'failure',
+  'input',
+  'createdAt',
+] as const satisfies readonly (keyof RunView)[]
+
+/** From one reading of a run to the next. */
+export function checkRunKept(before: RunView | undefined, now: RunView): void {
+  if (before === undefined) return
+  const subjects = [now.id]
+  for (const field of IDENTITY) {
+    ensure(
+      same(before[field], now[field]),
+      'a run keeps its identity',
+      () => `${field} of ${now.id} was ${JSON.stringify(before[field])}, is ${JSON.stringify(now[field])}`,
+      subjects,
+    )
+  }
+  if (isEnded(before)) {
+    ensure(
+      same(before, now),
+      'a terminal run never changes',
+      () => `${now.id} was ${JSON.stringify(before)}, is ${JSON.stringify(now)}`,
+      subjects,
+    )
+  }
+  ensure(
+    before.attempt <= now.attempt,
+    'attempts never reset',
+    () => `${now.id}: ${before.attempt}, ${now.attempt}`,
+    subjects,
+  )
+  ensure(
+    before.fence <= now.fence,
+    'fences only rise',
+    () => `${now.id}: ${before.fence}, ${now.fence}`,
+    subjects,
+  )
+  ensure(
+    before.startedAt === undefined || before.startedAt === now.startedAt,
+    'a run starts once',
+    () => `${now.id}: ${before.startedAt}, ${now.startedAt}`,
+    subjects,
+  )
+}
+
+/** One reading on its own. */
+export function checkRunWhole(run: RunView): void {
+  const tell = () => JSON.stringify(run)
+  const { createdAt, startedAt = createdAt, finishedAt = startedAt } = run
+  ensure(createdAt <= startedAt && startedAt <= finishedAt, 'a run begins before it ends', tell, [run.id])
+  if (!isEnded(run)) {
+    ensure(run.finishedAt === undefined, 'only what ended has an end', tell, [run.id])
+    return
+  }
+  ensure(run.finishedAt !== undefined, 'what ended has an end', tell, [run.id])
+  ensure(
+    run.availableAt === undefined && run.leaseOwner === undefined && run.waitingFor === undefined,
+    'what ended is not scheduled',
+    tell,
+    [run.id],
+  )
+  ensure((run.error !== undefined) === (run.status === 'failed'), 'an error means failed', tell, [run.id])
+  ensure(run.result === undefined || run.status === 'succeeded', 'a result means succeeded', tell, [run.id])
+}
+
+/** R4: every run that has not ended will be looked at again by somebody. `childOf` tells of another run. */
+export function checkReason(record: RunRecord, childOf: (runId: string) => RunRecord | undefined): void {
+  const { run, steps } = record
+  if (run === undefined || isEnded(run)) return
+  const tell = () => `${JSON.stringify(run)} with ${JSON.stringify(steps.filter(step => !isDone(step)))}`
+  const open = steps.filter(step => step.status === 'waiting')
+  for (const step of open) {
+    if (step.childRunId === undefined) continue
+    const child = childOf(step.childRunId)
+    ensure(
+      child?.run && !isEnded(child.run),
+      'a child that ended has answered its parent',
+      () => `${step.childRunId} is ${child?.run?.status}; its parent: ${tell()}`,
+      [run.id, step.childRunId],
+    )
+  }
+  const wakes = open.some(step => step.op === 'WaitForEvent' || step.op === 'RunWorkflow')
+  ensure(
+    run.availableAt !== undefined || run.status === 'paused' || wakes,
+    'every run that has not ended has a reason to wake',
+    tell,
+    [run.id],
+  )
+  ensure(run.leaseOwner === undefined || run.availableAt !== undefined, 'a lease runs out', tell, [run.id])
+  checkDeadline(record, tell)
+}
+
+/** R5: a parked run wakes at the earliest deadline. */
+function checkDeadline({ run, steps }: RunRecord, tell: () => string): void {
+  if (run === undefined || run.leaseOwner !== undefined) return
+  const parked =
+    run.status === 'waiting' && !(run.waitingFor?.kind === 'retry' && run.waitingFor.stepName === undefined)
+  if (!parked && run.status !== 'paused') return
+  const deadlines = steps.flatMap(step =>
+    step.status === 'waiting' && step.wakeAt !== undefined ? [step.wakeAt] : [],
+  )
+  const earliest = Math.min(...deadlines)
+  ensure(
+    deadlines.length === 0 || (run.availableAt !== undefined && run.availableAt <= earliest),
+    'a parked run wakes at the earliest deadline',
+    () => `due ${earliest}: ${tell()}`,
+    [run.id],
+  )
+}

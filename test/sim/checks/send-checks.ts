@@ -1,0 +1,157 @@
+// Promises about every invoke at the moment it is sent: it goes to the right runner, carries all that is known, and
+// comes neither too early nor too late. What is known is what could be read when all was last still.
+
+import type { Step } from '../../../packages/engine/src/domain/step.ts'
+import { ensure, same } from '../core/violation.ts'
+import type { Ledger, Pass } from '../workload/ledger.ts'
+import { INVOKE_TIMEOUT_MS } from '../workload/names.ts'
+import type { SimRunner } from '../workload/runner.ts'
+import type { MemoEntry } from '../workload/wire.ts'
+import { isDone, type RunRecord } from './record.ts'
+
+/** A pass may cross with the end of its run on the way; later than a lease lasts there is no excuse. */
+const CROSSING_MS = 20_000
+
+export function checkSend(record: RunRecord, pass: Pass, runner: SimRunner): void {
+  checkAddress(record, pass, runner)
+  checkStatus(record, pass)
+  checkMemo(record, pass)
+  const { ctx } = pass.request
+  ensure(
+    ctx.attempt >= record.lastAttempt,
+    'attempts never reset',
+    () => `${record.id}: ${ctx.attempt} after ${record.lastAttempt}`,
+    [record.id],
+  )
+  record.lastAttempt = ctx.attempt
+}
+
+function checkAddress({ id, run, namespace }: RunRecord, pass: Pass, { deps }: SimRunner): void {
+  if (run === undefined) return
+  const { request, timeoutMs } = pass
+  const spec = deps.workflows.find(({ name }) => name === run.workflow)
+  ensure(
+    timeoutMs === (spec?.invokeTimeoutMs ?? INVOKE_TIMEOUT_MS),
+    'a pass has its deadline',
+    () => `${id}: ${timeoutMs}`,
+    [id],
+  )
+  const { ctx, event } = request
+  const tell = () =>
+    `${id} of ${namespace}/${run.app}, pin ${run.runner}: ${JSON.stringify(ctx)} to ${deps.namespace}/${deps.app}/${deps.runnerId}`
+  ensure(deps.namespace === namespace && deps.app === run.app, 'a pass goes to a runner of its app', tell, [
+    id,
+  ])
+  ensure(run.runner === undefined || run.runner === deps.runnerId, 'a pinned run goes to its runner', tell, [
+    id,
+  ])
+  ensure(
+    ctx.app === run.app && ctx.workflow === run.workflow && ctx.runner === (run.runner ?? ''),
+    'the context tells the run',
+    tell,
+    [id],
+  )
+  ensure(
+    (ctx.onFailure ?? false) === (run.failure !== undefined),
+    'the context tells of an on-failure run',
+    tell,
+    [id],
+  )
+  const input = run.input === undefined ? undefined : JSON.parse(run.input)
+  ensure(same(event.data, input), "the event's data is the input", () => `${id}: ${JSON.stringify(event)}`, [
+    id,
+  ])
+}
+
+/** R3: passes of one run overlap only when an engine died or lost its lease, and then it gives the old one up. */
+export function checkAlone(pass: Pass, underWay: Iterable<Pass>): void {
+  const { runId } = pass.request.ctx
+  for (const other of underWay) {
+    ensure(
+      other.request.ctx.runId !== runId || other.engine !== pass.engine,
+      'an engine sends one pass of a run at a time',
+      () => `${runId}: pass ${pass.no} while pass ${other.no} is under way`,
+      [runId],
+    )
+  }
+}
+
+function checkStatus(record: RunRecord, pass: Pass): void {
+  const { id, run, terminalSince } = record
+  ensure(
+    terminalSince === undefined || pass.sentAt < terminalSince + CROSSING_MS,
+    'no pass is sent for a run that ended',
+    () => `${id} ended ${pass.sentAt - (terminalSince ?? 0)} ms ago`,
+    [id],
+  )
+  if (run?.status !== 'paused') return
+  record.sentWhilePaused++
+  ensure(record.sentWhilePaused <= 1, 'a paused run stops at the next step boundary', () => id, [id])
+}
+
+function checkMemo(record: RunRecord, pass: Pass): void {
+  const { id, steps, memo } = record
+  const { request, sentAt } = pass
+  for (const step of steps) {
+    const entry = request.steps[step.id]
+    const tell = () =>
+      `pass ${pass.no} of ${id} at ${sentAt}: ${JSON.stringify(step)}; memo ${JSON.stringify(entry)}`
+    ensure(
+      entry !== undefined || !mustBeTold(step, sentAt),
+      'a committed step is never executed again',
+      tell,
+      [id],
+    )
+    if (entry?.pending && isDone(step)) {
+      const byOutsiders = step.op === 'WaitForEvent' || step.op === 'RunWorkflow'
+      ensure(byOutsiders, 'a settled step is told with its result', tell, [id])
+    }
+  }
+  for (const [stepId, entry] of memo) {
+    ensure(
+      same(request.steps[stepId], entry),
+      'a memo only grows',
+      () =>
+        `pass ${pass.no} of ${id}, step ${stepId}: ${JSON.stringify(entry)} became ${JSON.stringify(request.steps[stepId])}`,
+      [id],
+    )
+  }
+  for (const [stepId, entry] of Object.entries(request.steps)) {
+    if (!entry.pending) memo.set(stepId, entry)
+  }
+}
+
+/** Everything but a failed step whose next attempt is due. */
+function mustBeTold(step: Step, sentAt: number): boolean {
+  return step.status !== 'retrying' || (step.nextAttemptAt ?? 0) > sentAt
+}
+
+/** T1: no memo tells the end of a timer before its time, counted from when the runner first asked for it. */
+export function checkTimers(pass: Pass, ledger: Ledger, startedAt: number): void {
+  const { request, sentAt } = pass
+  const { runId } = request.ctx
+  for (const [stepId, entry] of Object.entries(request.steps)) {
+    if (entry.pending || entry.error) continue
+    // Whichever pass that asked for it counted: the earliest end of any is a bound.
+    const asked = ledger.passes(runId).filter(earlier => earlier.reported.has(stepId))
+    const dues = asked
+      .map(earlier => dueAt(earlier, stepId, entry, startedAt))
+      .filter(due => due !== undefined)
+    ensure(
+      dues.length === 0 || sentAt >= Math.min(...dues),
+      'no timer fires early',
+      () => `pass ${pass.no} of ${runId} at ${sentAt}: step ${stepId} is due at ${dues}`,
+      [runId],
+    )
+  }
+}
+
+function dueAt(asked: Pass, stepId: string, entry: MemoEntry, startedAt: number): number | undefined {
+  const node = asked.reported.get(stepId)
+  const from = asked.answeredAt ?? 0
+  if (node?.kind === 'sleep') return from + node.ms
+  if (node?.kind === 'sleepUntil') return startedAt + node.atMs
+  if (node?.kind === 'wait' && entry.data === null && node.timeoutMs !== undefined)
+    return from + node.timeoutMs
+  return undefined
+}

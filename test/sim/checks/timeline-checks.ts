@@ -1,0 +1,120 @@
+// Promises about a run's timeline: seqs rise, pages have no holes, statuses move only as documented, and the last
+// frame tells the end.
+
+import type { Reads } from '../../../packages/engine/src/ports/store.ts'
+import type { TimelineFrame } from '../../../packages/protocol/src/index.ts'
+import type { Rng } from '../core/random.ts'
+import { ensure, same } from '../core/violation.ts'
+import { isEnded, type RunRecord } from './record.ts'
+
+/** Contract 3 and decisions "Status moves"; '' is before the first frame. */
+const MOVES: Readonly<Record<string, readonly string[]>> = {
+  '': ['queued'],
+  queued: ['running', 'paused', 'failed', 'cancelled'],
+  running: ['queued', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled'],
+  waiting: ['queued', 'paused', 'failed', 'cancelled'],
+  // Failed or succeeded by the pass that was in flight at the pause.
+  paused: ['queued', 'succeeded', 'failed', 'cancelled'],
+}
+/** After a resume the pass in flight at the pause may still be under way: its end finds the run queued. */
+const MOVES_RESUMED = ['waiting', 'succeeded']
+
+/** Follows the timeline on as a stream does: from the last seq seen, in pages of random size. */
+export async function followTimeline(record: RunRecord, reads: Reads, rng: Rng): Promise<void> {
+  for (;;) {
+    const limit = rng.pick([1, 3, 10, 100, 100, 100])
+    const after = record.frames.at(-1)?.seq ?? 0
+    const page = await reads.timeline(record.id, { after, limit, openFrom: record.openFrom })
+    ensure(page.frames.length <= limit, 'a page keeps its limit', () => `${page.frames.length} of ${limit}`, [
+      record.id,
+    ])
+    for (const frame of page.frames) appendFrame(record, frame)
+    record.openFrom = page.openFrom
+    if (!page.more) return
+    ensure(page.frames.length > 0, 'a page that has more is not empty', () => record.id, [record.id])
+  }
+}
+
+function appendFrame(record: RunRecord, frame: TimelineFrame): void {
+  const last = record.frames.at(-1)
+  const subjects = [record.id]
+  const tell = () => `${record.id}: ${JSON.stringify(frame)} after ${JSON.stringify(last)}`
+  ensure(frame.seq > (last?.seq ?? 0), 'seqs strictly rise', tell, subjects)
+  if (isTimely(record, frame)) {
+    ensure(frame.ts >= record.lastTs, 'time in the timeline does not run backwards', tell, subjects)
+    record.lastTs = frame.ts
+  }
+  if (frame.kind === 'run_status') {
+    const [status = '', before] = statuses(record.frames).slice(-2).reverse()
+    const resumed = status === 'queued' && before === 'paused'
+    ensure(
+      MOVES[status]?.includes(frame.status) || (resumed && MOVES_RESUMED.includes(frame.status)),
+      'statuses move only as documented',
+      () => `${record.id}: ${status} -> ${frame.status}`,
+      subjects,
+    )
+  }
+  record.frames.push(frame)
+}
+
+/** What was read bit by bit against the run and its steps as they are now. */
+export function checkTimelineWhole({ id, run, steps, frames }: RunRecord): void {
+  if (run === undefined) return
+  const last = frames.at(-1)
+  const status = statuses(frames).at(-1)
+  ensure(
+    status === run.status,
+    'the last status frame tells the status',
+    () => `${id}: ${run.status}, frame ${status}`,
+    [id],
+  )
+  if (isEnded(run)) {
+    ensure(
+      last?.kind === 'run_status',
+      'the timeline ends with the terminal frame',
+      () => `${id}: ${JSON.stringify(last)}`,
+      [id],
+    )
+  }
+  for (const step of steps) {
+    const told = frames.findLast(frame => frame.kind === 'step_status' && frame.index === step.index)
+    ensure(
+      told?.kind === 'step_status' &&
+        told.seq === step.seq &&
+        told.status === step.status &&
+        told.attempt === step.attempt,
+      'every step status has its frame',
+      () => `${id}#${step.index}: ${JSON.stringify(step)}; frame ${JSON.stringify(told)}`,
+      [id],
+    )
+  }
+}
+
+/** At the end: bit by bit and all at once read the same. */
+export async function checkNoHoles(record: RunRecord, reads: Reads): Promise<void> {
+  const full = await reads.timeline(record.id, { after: 0, limit: 100_000, openFrom: 0 })
+  const missed = full.frames.filter(frame => !record.frames.some(({ seq }) => seq === frame.seq))
+  ensure(
+    same(full.frames, record.frames),
+    'the timeline has no holes',
+    () =>
+      missed.length > 0
+        ? `${record.id}: a follower missed ${JSON.stringify(missed)}`
+        : `${record.id}: a follower saw other frames than are stored now`,
+    [record.id],
+  )
+}
+
+function statuses(frames: readonly TimelineFrame[]): string[] {
+  return frames.flatMap(frame => (frame.kind === 'run_status' ? [frame.status] : []))
+}
+
+/**
+ * Whether the frame was decided on all frames before it. Not so for wakes from outside, decided a moment before they
+ * are committed, and for steps that a fork carries, which keep the time at which they ended.
+ */
+function isTimely({ steps }: RunRecord, frame: TimelineFrame): boolean {
+  if (frame.kind === 'run_status') return frame.status !== 'queued'
+  const step = frame.kind === 'step_status' ? steps[frame.index ?? -1] : undefined
+  return !step?.carried && step?.op !== 'WaitForEvent' && step?.op !== 'RunWorkflow'
+}

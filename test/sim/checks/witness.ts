@@ -1,0 +1,180 @@
+// Watches the store from beside the engine. Whenever all is still it reads every run that a commit touched and holds
+// it against what it read before; promises about answers are checked at the next still moment after them.
+
+import type { Unit } from '../../../packages/engine/src/domain/change.ts'
+import type { Lane, Store } from '../../../packages/engine/src/ports/store.ts'
+import type { Rng } from '../core/random.ts'
+import type { SimClock } from '../core/sim-clock.ts'
+import { ensure, Violation } from '../core/violation.ts'
+import type { StoreTap } from '../ports/faulty-store.ts'
+import type { SendTap } from '../ports/sim-transport.ts'
+import type { ControlCall, PostedEvent } from '../workload/journal.ts'
+import type { Ledger, Pass } from '../workload/ledger.ts'
+import type { SimRunner } from '../workload/runner.ts'
+import { isEnded, newRecord, type RunRecord } from './record.ts'
+import { checkReason, checkRunKept, checkRunWhole } from './run-checks.ts'
+import { checkAlone, checkSend, checkTimers } from './send-checks.ts'
+import { checkStepsKept, checkStepsWhole } from './step-checks.ts'
+import { checkTimelineWhole, followTimeline } from './timeline-checks.ts'
+
+export interface WitnessDeps {
+  inner: Store
+  clock: SimClock
+  rng: Rng
+  ledger: Ledger
+  startedAt: number
+}
+
+export class Witness implements StoreTap, SendTap {
+  readonly #deps: WitnessDeps
+  readonly records = new Map<string, RunRecord>()
+  readonly #touched = new Set<string>()
+  /** Checks to make when all is still. */
+  #pending: (() => void)[] = []
+  /** The first broken promise; the simulation stops at it. */
+  failure: Violation | undefined
+  /** How many rows each lane of each engine asked for last. */
+  readonly lastAsked = new Map<string, number>()
+
+  constructor(deps: WitnessDeps) {
+    this.#deps = deps
+  }
+
+  applied(unit: Unit): void {
+    for (const change of unit.changes) {
+      if (change.type === 'run.created') {
+        const { namespace, id } = change.run
+        if (!this.records.has(id)) this.records.set(id, newRecord(namespace, id))
+        this.#touched.add(id)
+      } else if (change.type === 'run.moved') {
+        this.#touched.add(change.run.id)
+        const record = this.records.get(change.run.id)
+        if (record && change.run.status !== 'paused') record.sentWhilePaused = 0
+      } else if (change.type === 'step.recorded' || change.type === 'step.moved')
+        this.#touched.add(change.step.runId)
+      else if (change.type === 'step.woken' || change.type === 'run.cancelAsked')
+        this.#touched.add(change.runId)
+    }
+  }
+
+  claimedRuns(runs: readonly { id: string }[]): void {
+    for (const { id } of runs) this.#touched.add(id)
+  }
+
+  asked(engine: number, lane: Lane, limit: number): void {
+    this.lastAsked.set(`${engine} ${lane}`, limit)
+  }
+
+  /** Everything, not only what was touched. */
+  touchAll(): void {
+    for (const id of this.records.keys()) this.#touched.add(id)
+  }
+
+  sent(pass: Pass, runner: SimRunner, underWay: Iterable<Pass>): void {
+    this.guard(() => {
+      const { runId } = pass.request.ctx
+      const record = this.records.get(runId)
+      ensure(record, 'only known runs are driven', () => runId, [runId])
+      checkSend(record, pass, runner)
+      checkAlone(pass, underWay)
+      checkTimers(pass, this.#deps.ledger, this.#deps.startedAt)
+    })
+  }
+
+  /** W1: call it before the event is posted; the answer is to be given to what it returns. */
+  expectWakes(namespace: string, eventName: string): (posted: PostedEvent) => void {
+    const waiting = [...this.records.values()].flatMap(record => {
+      const waits = record.steps.filter(step => step.status === 'waiting' && step.eventName === eventName)
+      return record.namespace === namespace && waits.length > 0 ? [{ record, waits }] : []
+    })
+    return posted => {
+      if (posted.reply?.deduped) return
+      this.later(() => {
+        for (const { record, waits } of waiting) {
+          const asleep = waits.every(wait => record.steps[wait.index]?.status === 'waiting')
+          ensure(
+            isEnded(record.run) || !asleep,
+            'an event acknowledged after a wait is durable wakes it',
+            () => `${posted.token} (${eventName}) left ${record.id}#${waits[0]?.index} waiting`,
+            [record.id, posted.token],
+          )
+        }
+      })
+    }
+  }
+
+  /** Control answers against what the run has become. */
+  controlled(call: ControlCall): void {
+    this.later(() => {
+      const status = this.records.get(call.runId)?.run?.status
+      const tell = () => `${JSON.stringify(call)}: ${status}`
+      const cancelled = call.action === 'cancel' && call.status === 200
+      ensure(!cancelled || status === 'cancelled', 'a run whose cancel was acknowledged is cancelled', tell, [
+        call.runId,
+      ])
+      const refused = call.errorCode === 'run_terminal'
+      ensure(!refused || isEnded({ status: status ?? '' }), 'only a terminal run refuses', tell, [call.runId])
+      const forked = call.status === 200 && (call.action === 'replay' || call.action === 'retry-from-step')
+      const fork = this.records.get(call.answeredRunId ?? '')?.run
+      ensure(!forked || fork?.replayOf === call.runId, 'an acknowledged fork exists', tell, [call.runId])
+    })
+  }
+
+  /** Checks it at the next still moment. */
+  later(check: () => void): void {
+    this.#pending.push(check)
+  }
+
+  /** Runs a check; its violation ends the simulation, wherever it was found. */
+  guard(check: () => void): void {
+    try {
+      check()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  fail(error: unknown): void {
+    this.failure ??=
+      error instanceof Violation
+        ? error
+        : new Violation('the simulation works', (error as Error).stack ?? String(error))
+  }
+
+  /** Reads what was touched and checks it. Called when all is still. */
+  async look(): Promise<void> {
+    if (this.failure) throw this.failure
+    if (this.#touched.size > 0) {
+      const touched = [...this.#touched]
+        .map(id => this.records.get(id))
+        .filter(record => record !== undefined)
+      this.#touched.clear()
+      for (const record of touched) await this.#read(record)
+      for (const record of touched) {
+        checkStepsWhole(record, this.#deps.ledger)
+        checkReason(record, runId => this.records.get(runId))
+      }
+    }
+    const pending = this.#pending
+    this.#pending = []
+    for (const check of pending) check()
+  }
+
+  async #read(record: RunRecord): Promise<void> {
+    const { inner, clock, rng } = this.#deps
+    const reads = inner.in(record.namespace)
+    const run = await reads.run(record.id)
+    ensure(run, 'a run that was committed exists', () => record.id, [record.id])
+    const steps = await reads.steps(record.id)
+    checkRunKept(record.run, run)
+    checkRunWhole(run)
+    checkStepsKept(record.steps, steps, record.id)
+    if (isEnded(run)) record.terminalSince ??= clock.now()
+    record.run = run
+    record.steps = steps
+    // Not at every step: a follower that comes late must find the same.
+    if (!isEnded(run) && rng.chance(0.85)) return
+    await followTimeline(record, reads, rng)
+    checkTimelineWhole(record)
+  }
+}

@@ -1,0 +1,140 @@
+// Starts, crashes and drains engines, one after the other on the same store, and collects what they log.
+
+import { pino } from 'pino'
+import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
+import { type Bounds, createEngine, type Engine } from '../../../packages/engine/src/compose.ts'
+import type { Config } from '../../../packages/engine/src/config.ts'
+import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
+import type { Store } from '../../../packages/engine/src/ports/store.ts'
+import type { Transport } from '../../../packages/engine/src/ports/transport.ts'
+import { Life, mortalClock, mortalQueue } from '../ports/life.ts'
+import { INVOKE_TIMEOUT_MS, NAMESPACES } from '../workload/names.ts'
+import type { Rng } from './random.ts'
+import type { SimClock } from './sim-clock.ts'
+import type { Trace } from './trace.ts'
+import { ensure } from './violation.ts'
+
+const DRAIN_TIMEOUT_MS = 5000
+/** A drain that takes longer hangs: the timeout, and the longest that a few stalled commits in a row may take. */
+const DRAIN_MS_MAX = 300_000
+
+export interface HostDeps {
+  clock: SimClock
+  rng: Rng
+  trace: Trace
+  bounds: Bounds
+  /** The ports of one engine. */
+  store(life: Life): Store
+  transport(life: Life): Transport
+  sender(life: Life): Sender
+  /** An engine logged an error that nobody injected. */
+  onLoggedError(message: string): void
+}
+
+interface Incarnation {
+  life: Life
+  engine: Engine
+}
+
+export class EngineHost {
+  readonly #deps: HostDeps
+  #current: Incarnation | undefined
+  #count = 0
+
+  constructor(deps: HostDeps) {
+    this.#deps = deps
+  }
+
+  /** The engine that serves now. */
+  get current(): Incarnation | undefined {
+    return this.#current
+  }
+
+  async start(): Promise<void> {
+    const { clock, rng, trace, bounds } = this.#deps
+    const life = new Life(++this.#count)
+    const ownClock = mortalClock(clock, life)
+    const ports = {
+      clock: ownClock,
+      random: rng.fork(`engine ${life.no}`),
+      store: this.#deps.store(life),
+      queue: mortalQueue(new MemoryQueue(ownClock), life),
+      transport: this.#deps.transport(life),
+      sender: this.#deps.sender(life),
+    }
+    const engine = await createEngine(CONFIG, this.#log(life), ports, bounds)
+    await engine.app.ready()
+    engine.start()
+    this.#current = { life, engine }
+    trace.addGlobal(`engine ${life.no} starts`)
+  }
+
+  /** The process is gone, or (a zombie) only held up for so long that another one took its place. */
+  crash(how: 'dead' | 'zombie'): void {
+    const { trace } = this.#deps
+    if (!this.#current) return
+    this.#current.life.state = how
+    trace.addGlobal(`engine ${this.#current.life.no} is ${how}`)
+    this.#current = undefined
+  }
+
+  /** Stops as at SIGTERM. Nothing may be left under way, or it never ends: that is how a leaked slot shows. */
+  async drain(): Promise<void> {
+    const { clock, trace } = this.#deps
+    const incarnation = this.#current
+    if (!incarnation) return
+    const { life, engine } = incarnation
+    trace.addGlobal(`engine ${life.no} drains`)
+    life.draining = true
+    let stopped = false
+    const stopping = engine.stop().then(() => {
+      stopped = true
+    })
+    const deadline = clock.now() + DRAIN_MS_MAX
+    while (!stopped && clock.now() < deadline) await clock.advance(50)
+    ensure(stopped, 'drain ends', () => `engine ${life.no} did not stop within ${DRAIN_MS_MAX} ms`)
+    await stopping
+    life.state = 'dead'
+    this.#current = undefined
+    trace.addGlobal(`engine ${life.no} stopped`)
+  }
+
+  /** Errors by the simulation's own hand are expected in the log; anything else is a defect. */
+  #log(life: Life) {
+    const { trace, onLoggedError } = this.#deps
+    const write = (text: string) => {
+      const line = JSON.parse(text) as {
+        level: number
+        msg?: string
+        err?: { type?: string; message?: string; stack?: string }
+      }
+      if (line.level < 50) return
+      trace.add(`engine ${life.no} logs: ${line.msg}: ${line.err?.message}`)
+      if (!line.err?.stack?.includes('InjectedFault')) onLoggedError(`${line.msg}: ${line.err?.stack}`)
+    }
+    return pino({ level: 'error', base: null, timestamp: false }, { write })
+  }
+}
+
+export function apiKey(namespace: string): string {
+  return `secret-of-${namespace}`
+}
+
+const CONFIG: Config = {
+  host: '127.0.0.1',
+  port: 0,
+  storeFile: ':memory:',
+  apiKeys: NAMESPACES.map(namespace => ({
+    label: namespace,
+    namespace,
+    kind: 'secret',
+    key: apiKey(namespace),
+  })),
+  signingKeys: [],
+  webhookAllowPrivate: true,
+  webhookScheduleMs: [1000, 5000],
+  runnerStaleAfterMs: 90_000,
+  invokeTimeoutMs: INVOKE_TIMEOUT_MS,
+  drainTimeoutMs: DRAIN_TIMEOUT_MS,
+  logLevel: 'error',
+}

@@ -1,0 +1,152 @@
+// Bugs planted on purpose, each a lie about what is committed: `planted.test.ts` sees the simulation turn red for
+// every one of them. A checker that no lie can trip would prove nothing.
+
+import type { Change, Guard, Unit } from '../../../packages/engine/src/domain/change.ts'
+
+export interface PlantedBug {
+  name: string
+  /** What is committed in place of the unit. */
+  tamper(unit: Unit): Unit
+}
+
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  { name: 'a lost lease still commits', tamper: withoutGuards('run', 'steps') },
+  { name: 'a control action overlooks what the owner did meanwhile', tamper: withoutGuards('steps') },
+  { name: 'an event overlooks a wait that began meanwhile', tamper: withoutGuards('waiters') },
+  { name: 'a wait overlooks an event that came meanwhile', tamper: withoutGuards('events') },
+  { name: 'a dedupe id is not claimed', tamper: withoutGuards('dedupe') },
+  { name: 'a wake is dropped', tamper: without(change => change.type === 'step.woken') },
+  { name: 'children are not told of a cancel', tamper: without(change => change.type === 'run.cancelAsked') },
+  { name: 'a child is not started', tamper: without(change => isCreated(change) && isChild(change.run)) },
+  {
+    name: 'a failure has no follow-on run',
+    tamper: without(change => isCreated(change) && change.run.failure !== undefined),
+  },
+  {
+    name: 'an event starts only some of its runs',
+    tamper: without(
+      change => isCreated(change) && change.run.eventId !== undefined && change.run.app === 'mail',
+    ),
+  },
+  { name: 'an event is not logged', tamper: without(change => change.type === 'event.recorded') },
+  { name: 'a delivery is not created', tamper: without(change => change.type === 'delivery.created') },
+  { name: 'an attempt is not appended', tamper: without(change => change.type === 'delivery.attempted') },
+  {
+    name: 'a log line is lost',
+    tamper: without(change => change.type === 'log.written' && change.line.index > 0),
+  },
+  {
+    name: 'only a part of a pass is stored',
+    tamper: without((change, i) => change.type === 'step.recorded' && i > 2),
+  },
+  {
+    name: 'an emit happens twice',
+    tamper: alsoWith(change =>
+      change.type === 'event.recorded' && change.event.source === 'emit'
+        ? { ...change, event: { ...change.event, id: twin(change.event.id), triggered: [], woke: 0 } }
+        : undefined,
+    ),
+  },
+  {
+    name: 'a follow-on run starts twice',
+    tamper: alsoWith(change =>
+      isCreated(change) && change.run.failure !== undefined
+        ? { ...change, run: { ...change.run, id: twin(change.run.id) } }
+        : undefined,
+    ),
+  },
+  {
+    name: 'a log line is stored twice',
+    tamper: alsoWith(change => {
+      if (change.type !== 'log.written') return undefined
+      const { line } = change
+      return { ...change, line: { ...line, seq: line.seq + 100_000, dedupe: `${line.dedupe} again` } }
+    }),
+  },
+  {
+    name: 'a status frame is forgotten',
+    tamper: changed(change =>
+      change.type === 'run.moved' ? { ...change, frames: change.frames.slice(1) } : change,
+    ),
+  },
+  {
+    name: 'a parked run forgets its timer',
+    tamper: changed(change =>
+      change.type === 'run.moved' && change.run.status === 'waiting'
+        ? { ...change, run: { ...change.run, availableAt: undefined } }
+        : change,
+    ),
+  },
+  {
+    name: 'a parked run wakes at the latest deadline',
+    tamper: changed(change =>
+      change.type === 'run.moved' && change.run.status === 'waiting' && change.run.availableAt !== undefined
+        ? { ...change, run: { ...change.run, availableAt: change.run.availableAt + 1000 } }
+        : change,
+    ),
+  },
+  {
+    name: 'a lease is kept at the end',
+    tamper: changed(change =>
+      change.type === 'run.moved' && change.run.finishedAt !== undefined
+        ? { ...change, run: { ...change.run, leaseOwner: 'somebody' } }
+        : change,
+    ),
+  },
+  {
+    name: 'a sleep is cut short',
+    tamper: changed(change =>
+      change.type === 'step.recorded' && change.step.op === 'Sleep' && change.step.wakeAt !== undefined
+        ? { ...change, step: { ...change.step, wakeAt: change.step.wakeAt - 20 } }
+        : change.type === 'run.moved' && change.run.waitingFor?.kind === 'sleep'
+          ? { ...change, run: { ...change.run, availableAt: (change.run.availableAt ?? 0) - 20 } }
+          : change,
+    ),
+  },
+  {
+    name: 'a result is lost',
+    tamper: changed(change =>
+      change.type === 'run.moved' && change.run.result !== undefined
+        ? { ...change, run: { ...change.run, result: undefined } }
+        : change,
+    ),
+  },
+]
+
+function without(drops: (change: Change, index: number) => boolean) {
+  return ({ guards, changes }: Unit): Unit => ({
+    guards,
+    changes: changes.filter((change, i) => !drops(change, i)),
+  })
+}
+
+function withoutGuards(...types: Guard['type'][]) {
+  return ({ guards, changes }: Unit): Unit => ({
+    guards: guards.filter(({ type }) => !types.includes(type)),
+    changes,
+  })
+}
+
+function alsoWith(twinOf: (change: Change) => Change | undefined) {
+  return ({ guards, changes }: Unit): Unit => ({
+    guards,
+    changes: changes.flatMap(change => [change, twinOf(change)].filter(each => each !== undefined)),
+  })
+}
+
+function changed(change: (change: Change) => Change) {
+  return ({ guards, changes }: Unit): Unit => ({ guards, changes: changes.map(change) })
+}
+
+function isCreated(change: Change): change is Extract<Change, { type: 'run.created' }> {
+  return change.type === 'run.created'
+}
+
+function isChild(run: { parentRunId?: string; failure?: unknown }): boolean {
+  return run.parentRunId !== undefined && run.failure === undefined
+}
+
+/** The same id but for its last character. */
+function twin(id: string): string {
+  return `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`
+}

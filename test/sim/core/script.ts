@@ -1,0 +1,269 @@
+// What happens in a world: a stretch of chaos with events, control actions, crashes and runners that go away, then
+// calm, then everything that still waits is let go and must end.
+
+import { checkAllEnded, checkAtRest, checkPrompt, checkSlots } from '../checks/rest-checks.ts'
+import type { ControlAction } from '../workload/journal.ts'
+import { APPS, eventsOfLevel, NAMESPACES, SIGNALS } from '../workload/names.ts'
+import { Rng } from './random.ts'
+import { ensure } from './violation.ts'
+import type { World } from './world.ts'
+
+const ACTIONS = [
+  'event',
+  'burst',
+  'control',
+  'controlAll',
+  'crash',
+  'zombie',
+  'drain',
+  'heartbeat',
+  'runnerGone',
+] as const
+export type ActionKind = (typeof ACTIONS)[number]
+export const ACTION_KINDS: readonly string[] = ACTIONS
+
+/** No further events once a seed has set off this many runs: it is about variety, not load. */
+const RUNS_MAX = 60
+const DEDUPE_IDS = 3
+/** Longer than any sleep, backoff and stall of a calm world. */
+const REST_MS_MAX = 3_600_000
+const ENDING_ROUNDS_MAX = 60
+
+export class Script {
+  readonly #world: World
+  readonly #rng: Rng
+  readonly #off: ReadonlySet<string>
+  #count = 0
+
+  constructor(world: World, seed: number, off: ReadonlySet<string>) {
+    this.#world = world
+    this.#rng = new Rng(seed, 'script')
+    this.#off = off
+  }
+
+  async play(): Promise<void> {
+    const { host, clock, client, runners } = this.#world
+    await host.start()
+    this.#world.faults.pause()
+    for (const runner of runners.values()) client.register(runner)
+    await clock.advance(1000)
+    this.#world.faults.resume()
+    await this.#chaos()
+    await this.#calm()
+    await this.#ending()
+  }
+
+  async #chaos(): Promise<void> {
+    const { clock } = this.#world
+    const rng = this.#rng
+    const start = clock.now()
+    const lengthMs = rng.pick([5000, 30_000, 60_000])
+    const share = (max: number) => rng.int(0, max)
+    const weights: Record<ActionKind, number> = {
+      event: 4 + share(8),
+      burst: share(2),
+      control: share(10),
+      controlAll: share(2),
+      crash: share(2),
+      zombie: share(2),
+      drain: share(1),
+      heartbeat: 2,
+      runnerGone: share(2),
+    }
+    const count = rng.int(8, 24)
+    const actions = Array.from({ length: count }, () => ({
+      at: start + rng.int(0, lengthMs),
+      kind: rng.weighted(weights),
+    }))
+    // Something must go on.
+    actions.push({ at: start, kind: 'event' }, { at: start, kind: 'event' })
+    for (const { at, kind } of actions.sort((a, b) => a.at - b.at)) {
+      await clock.advanceTo(Math.max(at, clock.now()))
+      if (!this.#off.has(kind)) await this.#act(kind, rng.fork(`action ${this.#count++}`))
+    }
+    await clock.advance(1000)
+  }
+
+  async #act(kind: ActionKind, rng: Rng): Promise<void> {
+    const { client, clock, host, runners } = this.#world
+    switch (kind) {
+      case 'event':
+        return this.#post(rng)
+      case 'burst':
+        for (let i = rng.int(2, 4); i > 0; i--) this.#post(rng)
+        return
+      case 'control':
+        return this.#control(rng)
+      case 'controlAll':
+        return this.#controlBusy(rng)
+      case 'heartbeat':
+        return client.register(rng.pick([...runners.values()]))
+      case 'runnerGone': {
+        const runner = rng.pick([...runners.values()])
+        runner.up = false
+        clock.at(clock.now() + rng.int(100, 60_000), () => {
+          runner.up = true
+          client.register(runner)
+        })
+        return
+      }
+      case 'crash':
+      case 'zombie':
+        host.crash(kind === 'crash' ? 'dead' : 'zombie')
+        if (rng.chance(0.5)) await clock.advance(rng.int(1, 30_000))
+        return host.start()
+      case 'drain':
+        await host.drain()
+        return host.start()
+    }
+  }
+
+  #post(rng: Rng): void {
+    const { client, specs, witness, runners } = this.#world
+    if (witness.records.size >= RUNS_MAX) return
+    const named = specs.filter(spec => spec.triggers === undefined).map(spec => spec.name)
+    const kind = rng.weighted({ level: 5, signal: 4, name: named.length > 0 ? 2 : 0, unknown: 0.3 })
+    const name = {
+      level: () => rng.pick(eventsOfLevel(rng.pick([0, 0, 1]))),
+      signal: () => rng.pick(SIGNALS),
+      name: () => rng.pick(named),
+      unknown: () => 'nobody.listens',
+    }[kind]()
+    const token = `token-${this.#count++}`
+    const app = rng.chance(0.15) ? rng.pick(APPS) : undefined
+    const targetApp = rng.chance(0.1) ? rng.pick(APPS) : undefined
+    const pin = rng.chance(0.15)
+      ? (rng.pick([...runners.values(), undefined])?.deps.runnerId ?? 'ghost')
+      : undefined
+    client.post(token, this.#namespace(rng), {
+      name,
+      data: { token, ...(targetApp ? { targetApp } : {}) },
+      ...(app ? { app } : {}),
+      ...(targetApp ? { targetApp } : {}),
+      ...(pin ? { runner: pin } : {}),
+      ...(rng.chance(0.3) ? { dedupeId: `once-${rng.int(1, DEDUPE_IDS)}` } : {}),
+    })
+  }
+
+  #control(rng: Rng): void {
+    const { client, witness } = this.#world
+    const records = [...witness.records.values()]
+    if (records.length === 0) return
+    const action = rng.weighted<ControlAction>({
+      cancel: 2,
+      pause: 3,
+      resume: 4,
+      replay: 1,
+      'retry-from-step': 2,
+    })
+    const wanted = {
+      cancel: isOpen,
+      pause: isOpen,
+      resume: isPaused,
+      replay: isFinished,
+      'retry-from-step': isFinished,
+    }
+    const fitting = records.filter(({ run }) => run && wanted[action](run.status))
+    // Best in the middle of a pass.
+    const busy = this.#busy()
+    const fittingBusy = fitting.filter(({ id }) => busy.has(id))
+    const choices = [fittingBusy, fitting, records].filter(
+      ({ length }, i) => length > 0 && (i === 2 || rng.chance(0.8)),
+    )
+    const { id, namespace, steps } = rng.pick(choices[0] ?? records)
+    if (action === 'retry-from-step') {
+      const step = steps.length > 0 ? rng.pick(steps) : undefined
+      client.control(namespace, action, id, { step: rng.pick([step?.name, step?.id]) ?? 'nowhere' })
+      return
+    }
+    const input = action === 'replay' && rng.chance(0.3) ? { input: { replayed: this.#count++ } } : undefined
+    client.control(namespace, action, id, input)
+  }
+
+  /** Everything that has a pass in flight at once: answers and actions cross. */
+  #controlBusy(rng: Rng): void {
+    const { client, witness } = this.#world
+    const action = rng.weighted<ControlAction>({ cancel: 1, pause: 2 })
+    for (const runId of this.#busy()) {
+      const record = witness.records.get(runId)
+      if (record && rng.chance(0.7)) client.control(record.namespace, action, runId)
+    }
+  }
+
+  /** Runs with a pass in flight. */
+  #busy(): ReadonlySet<string> {
+    return new Set([...this.#world.underWay].map(({ request }) => request.ctx.runId))
+  }
+
+  #namespace(rng: Rng): string {
+    return rng.chance(0.15) && !this.#off.has('namespaces') ? NAMESPACES[1] : NAMESPACES[0]
+  }
+
+  /** No more faults: whatever can go on by itself does, and then nothing is due or held. */
+  async #calm(): Promise<void> {
+    const { faults, host, bounds, clock, runners, trace, witness, client } = this.#world
+    trace.addGlobal('calm')
+    faults.pause()
+    for (const runner of runners.values()) {
+      runner.up = true
+      client.register(runner)
+    }
+    if (!host.current) await host.start()
+    await this.#rest()
+    // The longest stall of a commit is over, there and back, and every lane has looked once more.
+    await clock.advance(120_000)
+    checkAtRest(witness.records.values())
+    checkSlots(witness.lastAsked, host.current?.life.no ?? 0, bounds)
+  }
+
+  /** Lifts every pause and sends every signal until nothing is left, then stops the engine in good order. */
+  async #ending(): Promise<void> {
+    const { bounds, client, clock, witness, host, trace } = this.#world
+    trace.addGlobal('the ending')
+    const open = () => [...witness.records.values()].filter(({ run }) => run && isOpen(run.status))
+    for (let round = 0; round < ENDING_ROUNDS_MAX && open().length > 0; round++) {
+      for (const { id, namespace, run } of open())
+        if (run?.status === 'paused') client.control(namespace, 'resume', id)
+      for (const namespace of NAMESPACES) {
+        for (const name of SIGNALS) {
+          const token = `ending-${round}-${namespace}-${name}`
+          // To an app that is not there: waits are woken, and nothing is started.
+          client.post(token, namespace, { name, targetApp: 'nobody', data: { token, targetApp: 'nobody' } })
+        }
+      }
+      await clock.advance(5000)
+      if (bounds.passesMax > RUNS_MAX) checkPrompt(witness.records.values(), clock.now())
+      await this.#rest()
+    }
+    checkAllEnded(witness.records.values())
+    await host.drain()
+  }
+
+  /** Lets time go on until nothing is due or under way. */
+  async #rest(): Promise<void> {
+    const { clock, client, inner, underWay } = this.#world
+    const deadline = clock.now() + REST_MS_MAX
+    for (let stepMs = 500; ; stepMs = Math.min(20_000, stepMs * 2)) {
+      await clock.advance(stepMs)
+      const due = (await inner.nextAvailableAt('runs')) ?? (await inner.nextAvailableAt('deliveries'))
+      if (due === undefined && client.underWay === 0 && underWay.size === 0) return
+      ensure(
+        clock.now() < deadline,
+        'a calm engine comes to rest',
+        () => `due ${due}, ${client.underWay} requests`,
+      )
+    }
+  }
+}
+
+function isOpen(status: string): boolean {
+  return !isFinished(status)
+}
+
+function isPaused(status: string): boolean {
+  return status === 'paused'
+}
+
+function isFinished(status: string): boolean {
+  return ['succeeded', 'failed', 'cancelled'].includes(status)
+}

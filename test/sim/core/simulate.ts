@@ -1,0 +1,87 @@
+// Runs one seed from beginning to end and judges it; and when it fails, looks for a smaller world that fails the same
+// way.
+
+import { checkDeliveries } from '../checks/delivery-checks.ts'
+import { checkEffects } from '../checks/effect-checks.ts'
+import { checkEvents } from '../checks/event-checks.ts'
+import { checkFailures } from '../checks/failure-checks.ts'
+import { checkLogs } from '../checks/log-checks.ts'
+import { takeSnapshot } from '../checks/snapshot.ts'
+import { checkNoHoles } from '../checks/timeline-checks.ts'
+import { NAMESPACES } from '../workload/names.ts'
+import { FAULT_KINDS } from './faults.ts'
+import { ACTION_KINDS, Script } from './script.ts'
+import type { Violation } from './violation.ts'
+import { createWorld, type World, type WorldOptions } from './world.ts'
+
+export interface Verdict {
+  /** Of everything that happened: the same seed gives the same. */
+  digest: string
+  runs: number
+  passes: number
+  virtualMs: number
+  failure?: { violation: Violation; excerpt: string }
+}
+
+export async function simulate(options: WorldOptions): Promise<Verdict> {
+  const world = await createWorld(options)
+  const { clock, trace, witness, ledger, startedAt } = world
+  let failure: Verdict['failure']
+  try {
+    await new Script(world, options.seed, options.off).play()
+    await judge(world)
+  } catch (error) {
+    witness.fail(error)
+    const violation = witness.failure as Violation
+    failure = { violation, excerpt: trace.excerpt(violation.subjects) }
+  }
+  world.host.crash('dead')
+  await world.inner.close()
+  return {
+    digest: trace.digest(),
+    runs: witness.records.size,
+    passes: ledger.passCount,
+    virtualMs: clock.now() - startedAt,
+    ...(failure ? { failure } : {}),
+  }
+}
+
+/** What can only be said at the end. */
+async function judge(world: World): Promise<void> {
+  const { witness, inner, rng, specs, ledger, journal, posts, runners } = world
+  witness.touchAll()
+  await witness.look()
+  for (const record of witness.records.values()) await checkNoHoles(record, inner.in(record.namespace))
+  const rows = await takeSnapshot({
+    store: inner,
+    namespaces: NAMESPACES,
+    records: witness.records,
+    rng: rng.fork('snapshot'),
+  })
+  const runnerIds = new Set(
+    [...runners.values()].map(({ deps }) => `${deps.namespace} ${deps.app} ${deps.runnerId}`),
+  )
+  const all = { ...rows, specs, ledger, journal, posts, runnerIds }
+  checkEvents(all)
+  checkEffects(all)
+  checkDeliveries(all)
+  checkFailures(all)
+  checkLogs(all)
+}
+
+/** Switches off one kind of fault or action after the other for as long as the same promise stays broken. */
+export async function shrink(
+  options: WorldOptions,
+  failed: Verdict,
+): Promise<{ verdict: Verdict; off: ReadonlySet<string> }> {
+  let off = new Set(options.off)
+  let verdict = failed
+  for (const kind of [...FAULT_KINDS, ...ACTION_KINDS, 'namespaces']) {
+    const fewer = new Set([...off, kind])
+    const smaller = await simulate({ ...options, off: fewer })
+    if (smaller.failure?.violation.invariant !== failed.failure?.violation.invariant) continue
+    off = fewer
+    verdict = smaller
+  }
+  return { verdict, off }
+}

@@ -1,0 +1,128 @@
+// One seed's world, put together: the real engine on the real store in memory, with simulated runners, a simulated
+// way to them, and checkers that watch. `script.ts` makes things happen in it.
+
+import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import type { Bounds } from '../../../packages/engine/src/compose.ts'
+import type { Unit } from '../../../packages/engine/src/domain/change.ts'
+import type { Store } from '../../../packages/engine/src/ports/store.ts'
+import { Witness } from '../checks/witness.ts'
+import { FaultyStore } from '../ports/faulty-store.ts'
+import { type Post, SimSender } from '../ports/sim-sender.ts'
+import { SimTransport } from '../ports/sim-transport.ts'
+import { Client } from '../workload/client.ts'
+import { generateWorkflows } from '../workload/generate.ts'
+import { Journal } from '../workload/journal.ts'
+import { Ledger, type Pass } from '../workload/ledger.ts'
+import { APPS, NAMESPACES } from '../workload/names.ts'
+import type { WorkflowSpec } from '../workload/program.ts'
+import { SimRunner } from '../workload/runner.ts'
+import { EngineHost } from './engine-host.ts'
+import { Faults } from './faults.ts'
+import { Rng } from './random.ts'
+import { SimClock } from './sim-clock.ts'
+import { Trace } from './trace.ts'
+import { Violation } from './violation.ts'
+
+export interface WorldOptions {
+  seed: number
+  /** Faults and kinds of action that are switched off. */
+  off: ReadonlySet<string>
+  /** A planted bug: what is committed in place of a unit. */
+  tamper?: (unit: Unit) => Unit
+}
+
+export interface World {
+  rng: Rng
+  clock: SimClock
+  trace: Trace
+  faults: Faults
+  inner: Store
+  specs: readonly WorkflowSpec[]
+  runners: ReadonlyMap<string, SimRunner>
+  ledger: Ledger
+  journal: Journal
+  posts: Post[]
+  underWay: ReadonlySet<Pass>
+  witness: Witness
+  host: EngineHost
+  bounds: Bounds
+  client: Client
+  startedAt: number
+}
+
+export async function createWorld({ seed, off, tamper }: WorldOptions): Promise<World> {
+  const rng = new Rng(seed)
+  const clock = new SimClock()
+  const startedAt = clock.now()
+  const trace = new Trace(clock)
+  const faults = new Faults(seed, off)
+  const inner = await openSqliteStore({ file: ':memory:' })
+  const ledger = new Ledger()
+  const journal = new Journal()
+  const posts: Post[] = []
+  const underWay = new Set<Pass>()
+  const witness = new Witness({ inner, clock, rng: rng.fork('witness'), ledger, startedAt })
+  clock.settled.onSettled = () => witness.look()
+  const specs = generateWorkflows(rng.fork('workflows'))
+  const runners = createRunners({ specs, faults, ledger, startedAt, rng: rng.fork('runners') })
+  const wire = rng.fork('wire')
+  const shared = { clock, faults, trace, rng: wire }
+  // Few enough to run out of them, or as many as in earnest.
+  const bounds = rng.fork('bounds').pick([
+    { passesMax: 2, deliveriesMax: 1 },
+    { passesMax: 6, deliveriesMax: 3 },
+    { passesMax: 200, deliveriesMax: 200 },
+  ])
+  const host = new EngineHost({
+    clock,
+    bounds,
+    rng: rng.fork('engines'),
+    trace,
+    store: life => new FaultyStore({ ...shared, inner, tap: witness, life, ...(tamper ? { tamper } : {}) }),
+    transport: life => new SimTransport({ ...shared, ledger, tap: witness, life, runners, underWay }),
+    sender: life => new SimSender({ ...shared, life, posts }),
+    onLoggedError: message => witness.fail(new Violation('the engine logs no error of its own', message)),
+  })
+  const client = new Client({ host, clock, trace, journal, witness })
+  return {
+    rng,
+    clock,
+    trace,
+    faults,
+    inner,
+    specs,
+    runners,
+    ledger,
+    journal,
+    posts,
+    underWay,
+    witness,
+    host,
+    bounds,
+    client,
+    startedAt,
+  }
+}
+
+/** One or two runners of every app in every namespace, by url. */
+function createRunners(options: {
+  specs: readonly WorkflowSpec[]
+  faults: Faults
+  ledger: Ledger
+  startedAt: number
+  rng: Rng
+}): Map<string, SimRunner> {
+  const { specs, rng, ...deps } = options
+  const runners = new Map<string, SimRunner>()
+  for (const namespace of NAMESPACES) {
+    for (const app of APPS) {
+      const workflows = specs.filter(spec => spec.app === app)
+      const count = workflows.length === 0 ? 0 : rng.int(1, 2)
+      for (let i = 0; i < count; i++) {
+        const url = `http://${namespace}-${app}-${i}/`
+        runners.set(url, new SimRunner({ ...deps, namespace, app, runnerId: `${app}-${i}`, url, workflows }))
+      }
+    }
+  }
+  return runners
+}

@@ -1,0 +1,18 @@
+// The checkers are checked: every planted bug must turn the simulation red within a few seeds.
+
+import { expect, it } from 'vitest'
+import { PLANTED_BUGS } from './core/planted.ts'
+import { simulate } from './core/simulate.ts'
+
+const SEEDS_MAX = 60
+const NOTHING_OFF: ReadonlySet<string> = new Set()
+
+it.each(PLANTED_BUGS)('$name', async ({ name, tamper }) => {
+  for (let seed = 1; seed <= SEEDS_MAX; seed++) {
+    const { failure } = await simulate({ seed, off: NOTHING_OFF, tamper })
+    if (!failure) continue
+    console.info(`${name}: seed ${seed}, "${failure.violation.invariant}"`)
+    return
+  }
+  expect.unreachable(`${SEEDS_MAX} seeds did not notice: ${name}`)
+})

@@ -1,0 +1,200 @@
+// The real store as one engine sees it over a bad line: slow, at times refusing, at times silent about what it did.
+// What it does is done by the real store; a commit that stalls longer than a lease meets the guards of the present.
+
+import type { Unit } from '../../../packages/engine/src/domain/change.ts'
+import { StaleError } from '../../../packages/engine/src/domain/errors.ts'
+import type { Claim, Lane, Store } from '../../../packages/engine/src/ports/store.ts'
+import type { FaultKind, Faults } from '../core/faults.ts'
+import type { SimClock } from '../core/sim-clock.ts'
+import type { Trace } from '../core/trace.ts'
+import { InjectedFault } from '../core/violation.ts'
+import { type Life, never } from './life.ts'
+
+/** Told of what reaches the real store. */
+export interface StoreTap {
+  /** The unit was applied a moment ago. */
+  applied(unit: Unit): void
+  claimedRuns(runs: readonly { id: string }[]): void
+  /** A lane of an engine asked for so many rows. */
+  asked(engine: number, lane: Lane, limit: number): void
+}
+
+export interface FaultyStoreDeps {
+  inner: Store
+  clock: SimClock
+  faults: Faults
+  trace: Trace
+  tap: StoreTap
+  life: Life
+  /** A planted bug: what really is committed in place of the unit. */
+  tamper?: (unit: Unit) => Unit
+}
+
+interface Line {
+  fails?: FaultKind
+  slow?: FaultKind
+  stalls?: FaultKind
+  lost?: FaultKind
+}
+
+export class FaultyStore implements Store {
+  readonly #deps: FaultyStoreDeps
+
+  constructor(deps: FaultyStoreDeps) {
+    this.#deps = deps
+  }
+
+  async commit(unit: Unit): Promise<void> {
+    const { inner, life, tap, trace, tamper } = this.#deps
+    const line = {
+      fails: 'commitFails',
+      slow: 'commitSlow',
+      stalls: 'commitStalls',
+      lost: 'commitLost',
+    } as const
+    await this.#over(line, async () => {
+      const what = describe(unit)
+      try {
+        const committed = tamper ? tamper(unit) : unit
+        await inner.commit(committed)
+        tap.applied(committed)
+        trace.add(`engine ${life.no} commits ${what}`)
+      } catch (error) {
+        trace.add(
+          `engine ${life.no} ${error instanceof StaleError ? 'is stale' : `FAILS (${error})`}: ${what}`,
+        )
+        throw error
+      }
+    })
+  }
+
+  claimRuns(claim: Claim) {
+    const { inner, tap, trace, life } = this.#deps
+    tap.asked(life.no, 'runs', claim.limit)
+    return this.#over({ fails: 'claimFails', slow: 'readSlow', lost: 'claimLost' }, async () => {
+      const claimed = await inner.claimRuns(claim)
+      tap.claimedRuns(claimed.map(({ run }) => run))
+      for (const { run } of claimed) trace.add(`engine ${life.no} claims ${run.id} fence ${run.fence}`)
+      return claimed
+    })
+  }
+
+  claimDeliveries(claim: Claim) {
+    const { inner, tap, life } = this.#deps
+    tap.asked(life.no, 'deliveries', claim.limit)
+    return this.#over({ fails: 'claimFails', slow: 'readSlow', lost: 'claimLost' }, () =>
+      inner.claimDeliveries(claim),
+    )
+  }
+
+  nextAvailableAt(lane: Lane) {
+    return this.#read(() => this.#deps.inner.nextAvailableAt(lane))
+  }
+
+  extendRuns(leases: { runId: string; fence: number }[], until: number) {
+    const { inner } = this.#deps
+    return this.#over({ fails: 'extendFails', slow: 'readSlow' }, () => inner.extendRuns(leases, until))
+  }
+
+  releaseOthers(owner: string, now: number) {
+    return this.#deps.inner.releaseOthers(owner, now)
+  }
+
+  loadRun(runId: string) {
+    return this.#read(() => this.#deps.inner.loadRun(runId))
+  }
+
+  waiters(namespace: string, eventName: string) {
+    return this.#read(() => this.#deps.inner.waiters(namespace, eventName))
+  }
+
+  eventsSince(query: Parameters<Store['eventsSince']>[0]) {
+    return this.#read(() => this.#deps.inner.eventsSince(query))
+  }
+
+  catalog() {
+    return this.#deps.inner.catalog()
+  }
+
+  in(namespace: string) {
+    return this.#deps.inner.in(namespace)
+  }
+
+  ping() {
+    return this.#deps.inner.ping()
+  }
+
+  /** The store outlives its engines. */
+  async close(): Promise<void> {}
+
+  #read<T>(call: () => Promise<T>): Promise<T> {
+    return this.#over({ fails: 'readFails', slow: 'readSlow' }, call)
+  }
+
+  /** Does the call at the end of a bad line. */
+  async #over<T>(line: Line, call: () => Promise<T>): Promise<T> {
+    const { clock, faults, life } = this.#deps
+    if (life.dead || (line.fails === 'claimFails' && !life.alive)) return never()
+    const { activity } = clock
+    activity.sign()
+    await this.#pass(line)
+    if (line.fails && faults.strikes(line.fails)) throw new InjectedFault(line.fails)
+    // On its way when the engine died: it may still arrive.
+    if (life.dead && line.fails && faults.stream(line.fails).chance(0.5)) return never()
+    let answer: Promise<T>
+    try {
+      const value = await activity.during(call())
+      answer = Promise.resolve(value)
+    } catch (error) {
+      answer = Promise.reject(error)
+      answer.catch(() => {})
+    }
+    const lost = line.lost && faults.strikes(line.lost)
+    await this.#pass(line)
+    if (life.dead || (line.fails === 'claimFails' && !life.alive)) return never()
+    if (lost) throw new InjectedFault(line.lost as string)
+    return answer
+  }
+
+  /** Takes its time. */
+  async #pass({ slow, stalls }: Line): Promise<void> {
+    const { clock, faults } = this.#deps
+    if (stalls && faults.strikes(stalls)) await clock.after(faults.stream(stalls).int(5000, 40_000))
+    else if (slow && faults.strikes(slow)) await clock.after(faults.stream(slow).int(1, 100))
+  }
+}
+
+/** A unit in one line. */
+function describe({ changes, guards }: Unit): string {
+  const parts = changes.map(change => {
+    switch (change.type) {
+      case 'run.created':
+      case 'run.moved': {
+        const { id, status, fence, availableAt } = change.run
+        return `${change.type} ${id} ${status} f${fence}${availableAt === undefined ? ' -' : ''}`
+      }
+      case 'step.recorded':
+      case 'step.moved': {
+        const { runId, index, name, status, attempt } = change.step
+        return `${change.type} ${runId}#${index} ${name} ${status} a${attempt}`
+      }
+      case 'step.woken':
+        return `${change.type} ${change.runId}#${change.stepIndex} ${change.status}`
+      case 'run.cancelAsked':
+        return `${change.type} ${change.runId}`
+      case 'event.recorded':
+        return `${change.type} ${change.event.id} ${change.event.name} woke ${change.event.woke}`
+      case 'delivery.created':
+      case 'delivery.moved':
+        return `${change.type} ${change.delivery.id} ${change.delivery.status}`
+      case 'control.recorded':
+        return `${change.action.action} ${change.action.runId}`
+      case 'log.written':
+        return `log ${change.line.runId} ${change.line.dedupe.slice(-8)}`
+      default:
+        return change.type
+    }
+  })
+  const run = guards.find(guard => guard.type === 'run')
+  return `[${run ? `${run.runId} f${run.fence}: ` : ''}${parts.join('; ')}]`
+}

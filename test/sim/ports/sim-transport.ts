@@ -1,0 +1,155 @@
+// The way from an engine to the runners: slow, at times refusing, at times breaking before or after the runner did
+// its work. A request that is on its way may be executed although its sender gave up or died.
+
+import type { InvokeCall, InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'
+import type { Faults } from '../core/faults.ts'
+import type { Rng } from '../core/random.ts'
+import type { SimClock } from '../core/sim-clock.ts'
+import type { Trace } from '../core/trace.ts'
+import type { Ledger, Pass } from '../workload/ledger.ts'
+import type { SimRunner } from '../workload/runner.ts'
+import type { Answer, InvokeRequest } from '../workload/wire.ts'
+import { type Life, never } from './life.ts'
+
+export interface SendTap {
+  /** A pass goes out now, while those others are under way. */
+  sent(pass: Pass, runner: SimRunner, underWay: Iterable<Pass>): void
+}
+
+export interface SimTransportDeps {
+  clock: SimClock
+  faults: Faults
+  rng: Rng
+  trace: Trace
+  ledger: Ledger
+  tap: SendTap
+  life: Life
+  runners: ReadonlyMap<string, SimRunner>
+  /** Invokes under way, over all engines: what a quiet end waits for. */
+  underWay: Set<Pass>
+}
+
+const GARBAGE: readonly Answer[] = [
+  { status: 200, body: '' },
+  { status: 200, body: '<html>' },
+  { status: 200, body: '[]' },
+  { status: 206, body: '{"data":1}' },
+  { status: 206, body: '{"opcodes":{}}' },
+  { status: 206, body: '{"opcodes":[{"op":"Dance","id":"a","name":"a"}]}' },
+  { status: 206, body: '{"opcodes":[],"logs":[]}' },
+  { status: 302, body: '' },
+  { status: 503, body: 'no healthy upstream' },
+]
+
+export class SimTransport implements Transport {
+  readonly #deps: SimTransportDeps
+
+  constructor(deps: SimTransportDeps) {
+    this.#deps = deps
+  }
+
+  async invoke(call: InvokeCall): Promise<InvokeReply> {
+    const { clock, life, underWay, faults, runners, trace } = this.#deps
+    clock.activity.sign()
+    if (call.signal.aborted) return { kind: 'aborted' }
+    if (!life.alive) return never()
+    const runner = runners.get(call.url)
+    if (!runner?.up || faults.strikes('refused')) {
+      await clock.after(1)
+      trace.add(
+        `engine ${life.no} is refused by ${call.url} for ${(JSON.parse(call.body) as InvokeRequest).ctx.runId}`,
+      )
+      return life.dead ? never() : { kind: 'refused', message: 'refused' }
+    }
+    const pass = this.#send(call, runner)
+    underWay.add(pass)
+    const reply = await this.#reply(call, runner, pass)
+    underWay.delete(pass)
+    clock.activity.sign()
+    trace.add(`engine ${life.no} pass ${pass.no} of ${pass.request.ctx.runId}: ${told(reply)}`)
+    return life.dead ? never() : reply
+  }
+
+  async close(): Promise<void> {}
+
+  #send(call: InvokeCall, runner: SimRunner): Pass {
+    const { clock, ledger, life, tap, trace, underWay } = this.#deps
+    const request = JSON.parse(call.body) as InvokeRequest
+    const { namespace } = runner.deps
+    const pass = ledger.sent({
+      engine: life.no,
+      namespace,
+      request,
+      sentAt: clock.now(),
+      timeoutMs: call.timeoutMs,
+    })
+    trace.add(
+      `engine ${life.no} sends pass ${pass.no} of ${request.ctx.runId} (${Object.keys(request.steps).length} known, attempt ${request.ctx.attempt}) to ${runner.deps.runnerId}`,
+    )
+    tap.sent(pass, runner, underWay)
+    return pass
+  }
+
+  /** Resolves at the answer, the break, the deadline or the abort, whichever is first. */
+  #reply(call: InvokeCall, runner: SimRunner, pass: Pass): Promise<InvokeReply> {
+    const { clock, faults } = this.#deps
+    const now = clock.now()
+    return new Promise(resolve => {
+      const end = (reply: InvokeReply) => {
+        cancelDeadline()
+        call.signal.removeEventListener('abort', onAbort)
+        resolve(reply)
+      }
+      const onAbort = () => end({ kind: 'aborted' })
+      const cancelDeadline = clock.at(now + call.timeoutMs, () =>
+        end({ kind: 'broken', message: 'deadline' }),
+      )
+      call.signal.addEventListener('abort', onAbort)
+      const { arrivesAt, answersAt } = this.#times(now)
+      const breaks = (kind: 'brokenBefore' | 'brokenAfter') => faults.strikes(kind)
+      if (breaks('brokenBefore')) {
+        clock.at(arrivesAt, () => end({ kind: 'broken', message: 'reset' }))
+        return
+      }
+      clock.at(arrivesAt, () => {
+        // Given up while it was on its way: half of those never arrive.
+        if (call.signal.aborted && this.#deps.rng.chance(0.5)) return
+        const reply = this.#execute(runner, pass)
+        const broken = breaks('brokenAfter')
+        clock.at(answersAt, () => end(broken ? { kind: 'broken', message: 'reset' } : reply))
+      })
+    })
+  }
+
+  #times(now: number): { arrivesAt: number; answersAt: number } {
+    const { faults, rng } = this.#deps
+    const arrivesAt = now + rng.int(1, 5)
+    let worksMs = rng.int(1, 20)
+    if (faults.strikes('slowRunner')) worksMs = faults.stream('slowRunner').int(100, 4000)
+    if (faults.strikes('stalledRunner')) worksMs = faults.stream('stalledRunner').int(8000, 70_000)
+    // The work is done at one moment; whether the stall comes before or after it is another draw.
+    return rng.chance(0.5)
+      ? { arrivesAt, answersAt: arrivesAt + worksMs }
+      : { arrivesAt: arrivesAt + worksMs, answersAt: arrivesAt + worksMs + 1 }
+  }
+
+  #execute(runner: SimRunner, pass: Pass): InvokeReply {
+    const { clock, faults } = this.#deps
+    const error = (status: number): InvokeReply => ({
+      kind: 'answered',
+      status,
+      body: JSON.stringify({ error: { message: `status ${status}` }, logs: [] }),
+    })
+    if (faults.strikes('serverErrorBefore')) return error(500)
+    if (faults.strikes('rejected')) return error(faults.stream('rejected').pick([400, 404, 422, 429]))
+    const answer = runner.answer(pass, clock.now())
+    if (faults.strikes('serverErrorAfter')) return error(502)
+    if (faults.strikes('tooLarge')) return { kind: 'tooLarge' }
+    if (faults.strikes('garbage')) return { kind: 'answered', ...faults.stream('garbage').pick(GARBAGE) }
+    return { kind: 'answered', ...answer }
+  }
+}
+
+function told(reply: InvokeReply): string {
+  return reply.kind === 'answered' ? `${reply.status} ${reply.body.slice(0, 300)}` : reply.kind
+}

@@ -1,0 +1,125 @@
+// The caller of the HTTP interface: registers runners, posts events, acts on runs. An engine that dies under a
+// request leaves the caller without an answer, as a reset connection would.
+
+import type { SendEvent, SendEventReply } from '../../../packages/protocol/src/index.ts'
+import type { Witness } from '../checks/witness.ts'
+import { apiKey, type EngineHost } from '../core/engine-host.ts'
+import type { SimClock } from '../core/sim-clock.ts'
+import type { Trace } from '../core/trace.ts'
+import { ensure } from '../core/violation.ts'
+import type { Life } from '../ports/life.ts'
+import type { ControlAction, ControlCall, Journal, PostedEvent } from './journal.ts'
+import type { SimRunner } from './runner.ts'
+
+interface HttpAnswer {
+  status: number
+  body: unknown
+}
+
+export interface ClientDeps {
+  host: EngineHost
+  clock: SimClock
+  trace: Trace
+  journal: Journal
+  witness: Witness
+}
+
+export class Client {
+  readonly #deps: ClientDeps
+  /** The engines that owe an answer, one entry a request. */
+  readonly #owing = new Set<{ life: Life }>()
+
+  constructor(deps: ClientDeps) {
+    this.#deps = deps
+  }
+
+  /** Requests that a living engine has not answered yet. */
+  get underWay(): number {
+    return [...this.#owing].filter(({ life }) => life.alive).length
+  }
+
+  /** The runner makes itself known, or repeats it: that is its heartbeat. */
+  register(runner: SimRunner): void {
+    const { namespace, app, runnerId, url, workflows } = runner.deps
+    const registrations = workflows.map(({ name, triggers, retry, onFailure, invokeTimeoutMs }) => ({
+      name,
+      retry,
+      onFailure,
+      ...(triggers ? { triggers } : {}),
+      ...(invokeTimeoutMs === undefined ? {} : { timeouts: { invoke: invokeTimeoutMs } }),
+    }))
+    const body = { app, runner: runnerId, url, protocolVersion: 1, workflows: registrations }
+    this.#ask(namespace, '/register', body, answer =>
+      this.#expect(answer, [200, 500], `register ${runnerId}`),
+    )
+  }
+
+  post(token: string, namespace: string, event: SendEvent): void {
+    const { clock, journal, trace, witness } = this.#deps
+    const posted: PostedEvent = { token, namespace, event, postedAt: clock.now() }
+    journal.events.push(posted)
+    trace.add(`client posts ${event.name} ${token}${event.dedupeId ? ` dedupe ${event.dedupeId}` : ''}`)
+    const checkWakes = witness.expectWakes(namespace, event.name)
+    this.#ask(namespace, '/events', event, answer => {
+      this.#expect(answer, [202, 500], `event ${token}`)
+      if (answer.status !== 202) return
+      posted.ackedAt = clock.now()
+      posted.reply = answer.body as SendEventReply
+      trace.add(`client is told ${token}: ${JSON.stringify(posted.reply)}`)
+      checkWakes(posted)
+    })
+  }
+
+  control(namespace: string, action: ControlAction, runId: string, body?: unknown): void {
+    const { clock, journal, trace, witness } = this.#deps
+    const call: ControlCall = { namespace, action, runId, body, askedAt: clock.now() }
+    journal.controls.push(call)
+    trace.add(`client asks to ${action} ${runId} ${JSON.stringify(body) ?? ''}`)
+    this.#ask(namespace, `/runs/${runId}/${action}`, body, answer => {
+      this.#expect(answer, [200, 404, 409, 500], `${action} ${runId}`)
+      call.answeredAt = clock.now()
+      call.status = answer.status
+      const { id, error } = answer.body as { id?: string; error?: { code: string } }
+      if (answer.status === 200 && id !== undefined) call.answeredRunId = id
+      if (error) call.errorCode = error.code
+      trace.add(`client is told ${answer.status} of ${action} ${runId}: ${id ?? error?.code}`)
+      if (answer.status < 500) witness.controlled(call)
+    })
+  }
+
+  /** Asks the engine that serves now, and hands on its answer should one come. */
+  #ask(namespace: string, url: string, body: unknown, onAnswer: (answer: HttpAnswer) => void): void {
+    const { host, clock, witness } = this.#deps
+    const incarnation = host.current
+    if (!incarnation) return
+    const { life, engine } = incarnation
+    const owed = { life }
+    this.#owing.add(owed)
+    const headers = { authorization: `Bearer ${apiKey(namespace)}` }
+    const asked = engine.app.inject({
+      method: 'POST',
+      url,
+      headers,
+      ...(body === undefined ? {} : { payload: body as object }),
+    })
+    clock.activity.sign()
+    void asked
+      .then(response => {
+        clock.activity.sign()
+        if (!life.dead) onAnswer({ status: response.statusCode, body: response.json() })
+      })
+      .catch(error => {
+        if (!life.draining || error.code !== 'FST_ERR_REOPENED_CLOSE_SERVER') witness.fail(error)
+      })
+      .finally(() => this.#owing.delete(owed))
+  }
+
+  /** A draining engine may refuse anything. */
+  #expect({ status, body }: HttpAnswer, statuses: readonly number[], what: string): void {
+    ensure(
+      statuses.includes(status) || status === 503,
+      'the interface answers as documented',
+      () => `${what}: ${status} ${JSON.stringify(body)}`,
+    )
+  }
+}

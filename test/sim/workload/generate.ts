@@ -1,0 +1,166 @@
+// Grows the workflows of a seed: random trees of every kind of step, bounded in depth and in what they can start.
+
+import type { Rng } from '../core/random.ts'
+import { APPS, eventsOfLevel, HOOK_URL, LEVELS, SIGNALS, STARTING_SIGNAL } from './names.ts'
+import type { Node, Sequence, WorkflowSpec } from './program.ts'
+
+const DEPTH_MAX = 2
+
+export function generateWorkflows(rng: Rng): WorkflowSpec[] {
+  const specs: WorkflowSpec[] = []
+  for (let level = 0; level < LEVELS; level++) {
+    const count = rng.int(1, 3)
+    for (let i = 0; i < count; i++) {
+      const name = `flow-${level}-${i}`
+      const apps = rng.chance(0.25) ? APPS : [rng.pick(APPS)]
+      for (const app of apps) specs.push(generateWorkflow(rng.fork(`${app}/${name}`), { app, name, level }))
+    }
+  }
+  // The last level starts nothing, so it may listen to what everybody emits.
+  const listener = { app: rng.pick(APPS), name: 'listener', level: LEVELS }
+  specs.push({
+    ...generateWorkflow(rng.fork('listener'), listener),
+    triggers: [{ event: STARTING_SIGNAL }],
+  })
+  return specs
+}
+
+function generateWorkflow(rng: Rng, self: { app: string; name: string; level: number }): WorkflowSpec {
+  const grower = new Grower(rng, self.level)
+  const triggers = rng.weighted<'name' | 'exact' | 'wildcard'>({ name: 2, exact: 4, wildcard: 2 })
+  return {
+    ...self,
+    ...(triggers === 'name'
+      ? {}
+      : {
+          triggers: [
+            { event: triggers === 'exact' ? rng.pick(eventsOfLevel(self.level)) : `go.${self.level}.*` },
+          ],
+        }),
+    retry: {
+      maxAttempts: rng.int(1, 4),
+      initialMs: rng.pick([0, 50, 1000]),
+      factor: rng.pick([1, 2]),
+      maxMs: 5000,
+      jitter: rng.pick([0, 0.2]),
+    },
+    onFailure: rng.chance(0.4),
+    ...(rng.chance(0.3) ? { invokeTimeoutMs: rng.pick([2000, 10_000]) } : {}),
+    body: grower.sequence(rng.int(1, 5), 0),
+    failureBody: grower.sequence(rng.int(0, 2), DEPTH_MAX),
+    throwsOften: rng.chance(0.15) ? 0.1 : 0,
+  }
+}
+
+class Grower {
+  readonly #rng: Rng
+  readonly #level: number
+  #count = 0
+
+  constructor(rng: Rng, level: number) {
+    this.#rng = rng
+    this.#level = level
+  }
+
+  sequence(length: number, depth: number, insideCatch = false): Sequence {
+    const nodes: Sequence = []
+    for (let i = 0; i < length; i++) nodes.push(this.#node(depth, insideCatch, nodes))
+    return nodes
+  }
+
+  #node(depth: number, insideCatch: boolean, before: Sequence): Node {
+    const rng = this.#rng
+    const startsMore = this.#level < LEVELS
+    const branching = depth < DEPTH_MAX ? 1 : 0
+    const kind = rng.weighted<Node['kind']>({
+      run: 7,
+      sleep: 1.5,
+      sleepUntil: 0.5,
+      wait: 1.5,
+      webhook: 0.7,
+      emit: startsMore ? 1.2 : 0,
+      child: startsMore && this.#level < LEVELS - 1 ? 0.8 : 0,
+      all: 3 * branching,
+      race: 0.6 * branching,
+      caught: 1 * branching,
+      // Only where every pass comes by in the same order: the index of a handler's line counts from the start.
+      log: depth === 0 ? 1 : 0,
+    })
+    switch (kind) {
+      case 'all':
+      case 'race': {
+        const branches = Array.from({ length: rng.int(2, 3) }, () =>
+          this.sequence(rng.int(1, 2), depth + 1, insideCatch),
+        )
+        return { kind, branches }
+      }
+      case 'caught':
+        return { kind, body: this.sequence(rng.int(1, 2), depth + 1, true) }
+      case 'log':
+        return { kind, message: `line ${this.#count++}` }
+      default:
+        return this.#leaf(kind, insideCatch, before)
+    }
+  }
+
+  #leaf(
+    kind: Exclude<Node['kind'], 'all' | 'race' | 'caught' | 'log'>,
+    insideCatch: boolean,
+    before: Sequence,
+  ): Node {
+    const rng = this.#rng
+    const leaf = this.#named(before)
+    switch (kind) {
+      case 'run':
+        return {
+          kind,
+          ...leaf,
+          failures: rng.pick([[0], [0], [0], [0, 0, 1], [0, 1, 2], [0, 0, 9]]),
+          nonRetriable: rng.chance(0.1),
+          catchable: insideCatch && rng.chance(0.7),
+          ...(rng.chance(0.1) ? { retryAfterMs: rng.int(0, 3000) } : {}),
+          logLines: rng.chance(0.3) ? rng.int(1, 2) : 0,
+        }
+      case 'sleep':
+        return { kind, ...leaf, ms: rng.pick([0, 1, 100, 1000, rng.int(1, 20_000), 40_000]) }
+      case 'sleepUntil':
+        return { kind, ...leaf, atMs: rng.int(-10_000, 60_000) }
+      case 'wait': {
+        const timeoutMs = rng.pick([undefined, 0, 10, 1000, rng.int(1, 30_000), 30_000])
+        return {
+          kind,
+          ...leaf,
+          eventName: rng.pick(SIGNALS),
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        }
+      }
+      case 'emit':
+        return { kind, ...leaf, eventName: this.#emitted() }
+      case 'child':
+        return { kind, ...leaf, workflow: this.#child(), ...(rng.chance(0.1) ? { app: rng.pick(APPS) } : {}) }
+      case 'webhook':
+        return { kind, ...leaf, url: rng.chance(0.05) ? 'ftp://nowhere/' : HOOK_URL }
+    }
+  }
+
+  /** A name of its own, or now and then that of an earlier step of the same sequence, told apart by position. */
+  #named(before: Sequence): { id: string; name: string } {
+    const own = `s${this.#count++}`
+    const names = before.flatMap(node => ('name' in node ? [node.name] : []))
+    if (names.length === 0 || !this.#rng.chance(0.15)) return { id: own, name: own }
+    const name = this.#rng.pick(names)
+    return { id: `${name}:${names.filter(other => other === name).length}`, name }
+  }
+
+  #emitted(): string {
+    const rng = this.#rng
+    const level = this.#level + 1
+    return level < LEVELS && rng.chance(0.4) ? rng.pick(eventsOfLevel(level)) : rng.pick(SIGNALS)
+  }
+
+  /** Of a higher level; it may not be registered at all. */
+  #child(): string {
+    const rng = this.#rng
+    return rng.chance(0.05) ? 'nowhere' : `flow-${rng.int(this.#level + 1, LEVELS - 1)}-${rng.int(0, 1)}`
+  }
+}

@@ -1,0 +1,85 @@
+// One pass over a workflow: walks its tree along the memo and comes back with what the handler would do next. This
+// is the part of an SDK that decides what is new; `runner.ts` carries it out.
+
+import { createHash } from 'node:crypto'
+import type { Node, Sequence } from './program.ts'
+import type { MemoEntry, StepError } from './wire.ts'
+
+export type Found = Exclude<Node, { kind: 'all' | 'race' | 'caught' | 'log' }>
+
+/** Where a branch of the handler stands. */
+type Flow =
+  | { state: 'done' }
+  | { state: 'threw'; error: StepError }
+  /** It waits for a step that is parked, or was found in this very pass. */
+  | { state: 'suspended' }
+
+export interface Walked {
+  flow: Flow
+  /** Steps the memo does not know, in the order they were met. */
+  found: Found[]
+  /** Lines of the handler itself. */
+  lines: string[]
+}
+
+export function walk(body: Sequence, memo: Readonly<Record<string, MemoEntry>>): Walked {
+  const walked: Walked = { flow: { state: 'done' }, found: [], lines: [] }
+  walked.flow = sequence(body)
+  return walked
+
+  function sequence(nodes: Sequence): Flow {
+    for (const node of nodes) {
+      const flow = visit(node)
+      if (flow.state !== 'done') return flow
+    }
+    return { state: 'done' }
+  }
+
+  function visit(node: Node): Flow {
+    switch (node.kind) {
+      case 'log':
+        walked.lines.push(node.message)
+        return { state: 'done' }
+      case 'caught': {
+        const flow = sequence(node.body)
+        return flow.state === 'threw' ? { state: 'done' } : flow
+      }
+      case 'all': {
+        const flows = node.branches.map(sequence)
+        return (
+          flows.find(flow => flow.state === 'threw') ??
+          flows.find(flow => flow.state === 'suspended') ?? { state: 'done' }
+        )
+      }
+      case 'race': {
+        const flows = node.branches.map(sequence)
+        // Not by branch: a branch that throws later must not change what an earlier pass went on from.
+        return (
+          flows.find(flow => flow.state === 'done') ??
+          flows.find(flow => flow.state === 'threw') ?? { state: 'suspended' }
+        )
+      }
+      default:
+        return step(node)
+    }
+  }
+
+  function step(node: Found): Flow {
+    const entry = memo[hashId(node.id)]
+    if (entry === undefined) walked.found.push(node)
+    if (entry === undefined || entry.pending) return { state: 'suspended' }
+    return entry.error === undefined ? { state: 'done' } : { state: 'threw', error: entry.error }
+  }
+}
+
+const hashes = new Map<string, string>()
+
+/** Contract 2.11: lowercase hex of SHA-256 over the UTF-8 bytes of the step id. */
+export function hashId(id: string): string {
+  let hash = hashes.get(id)
+  if (hash === undefined) {
+    hash = createHash('sha256').update(id, 'utf8').digest('hex')
+    hashes.set(id, hash)
+  }
+  return hash
+}

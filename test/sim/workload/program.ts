@@ -1,0 +1,56 @@
+// The workflows of the simulation: small trees that stand for user code. `handler.ts` runs them, `generate.ts`
+// grows them.
+
+/** A durable step; `id` is unhashed and unique in the workflow, `name` is what people see and may repeat. */
+interface Leaf {
+  id: string
+  name: string
+}
+
+export interface RunNode extends Leaf {
+  kind: 'run'
+  /** How many attempts fail before one succeeds, drawn per run from this list. */
+  failures: readonly number[]
+  nonRetriable: boolean
+  catchable: boolean
+  retryAfterMs?: number
+  logLines: number
+}
+
+export type Node =
+  | RunNode
+  | (Leaf & { kind: 'sleep'; ms: number })
+  /** Absolute, counted from the start of the simulation; it may have passed. */
+  | (Leaf & { kind: 'sleepUntil'; atMs: number })
+  | (Leaf & { kind: 'wait'; eventName: string; timeoutMs?: number })
+  | (Leaf & { kind: 'emit'; eventName: string })
+  | (Leaf & { kind: 'child'; workflow: string; app?: string })
+  | (Leaf & { kind: 'webhook'; url: string })
+  /** All of them, as by Promise.all. */
+  | { kind: 'all'; branches: Sequence[] }
+  /** The first of them, as by Promise.race. */
+  | { kind: 'race'; branches: Sequence[] }
+  /** What is thrown inside is caught. */
+  | { kind: 'caught'; body: Sequence }
+  /** A line by the handler itself. */
+  | { kind: 'log'; message: string }
+
+export type Sequence = Node[]
+
+/** A workflow as its runners register and run it. */
+export interface WorkflowSpec {
+  app: string
+  name: string
+  /** It may start only what is on a higher level, so that no chain of events goes on for ever. */
+  level: number
+  /** Absent: the implicit trigger on its name. */
+  triggers?: { event: string }[]
+  retry: { maxAttempts: number; initialMs: number; factor: number; maxMs: number; jitter: number }
+  onFailure: boolean
+  invokeTimeoutMs?: number
+  body: Sequence
+  /** What an on-failure run does. */
+  failureBody: Sequence
+  /** How often the handler itself throws, outside any step. */
+  throwsOften: number
+}

@@ -1,0 +1,172 @@
+// A runner: answers invokes by walking the workflow and executing what it found, and misbehaves when the faults say
+// so. Every execution and every return makes a token of its own, so that two results can always be told apart.
+
+import type { Faults } from '../core/faults.ts'
+import { unitOf } from '../core/random.ts'
+import { type Found, hashId, type Walked, walk } from './handler.ts'
+import type { Ledger, Pass } from './ledger.ts'
+import type { Node, RunNode, Sequence, WorkflowSpec } from './program.ts'
+import type { Answer, InvokeRequest, LogLine, Opcode } from './wire.ts'
+
+export interface RunnerDeps {
+  namespace: string
+  app: string
+  runnerId: string
+  url: string
+  workflows: readonly WorkflowSpec[]
+  faults: Faults
+  ledger: Ledger
+  /** Epoch ms from which `sleepUntil` steps count. */
+  startedAt: number
+}
+
+export class SimRunner {
+  readonly deps: RunnerDeps
+  /** Whether its address accepts connections. */
+  up = true
+
+  constructor(deps: RunnerDeps) {
+    this.deps = deps
+  }
+
+  /** Runs one pass. */
+  answer(pass: Pass, now: number): Answer {
+    const { request } = pass
+    const { faults, workflows } = this.deps
+    const spec = workflows.find(({ name }) => name === request.ctx.workflow)
+    pass.answeredAt = now
+    if (!spec) return json(404, { error: { message: `no workflow ${request.ctx.workflow}` }, logs: [] })
+    const body = request.ctx.onFailure ? spec.failureBody : spec.body
+    const walked = walk(body, request.steps)
+    const lines = new Lines(walked.lines)
+    pass.rootLines = lines.all.slice()
+    if (unitOf(`throw ${pass.no}`) < spec.throwsOften) {
+      return json(500, { error: { message: `pass ${pass.no} threw` }, logs: lines.all })
+    }
+    if (walked.flow.state === 'threw') return json(400, { error: walked.flow.error, logs: lines.all })
+    if (walked.flow.state === 'done') {
+      pass.returned = `${request.ctx.runId}|returned|${pass.no}`
+      return json(200, { data: { token: pass.returned }, logs: lines.all })
+    }
+    const opcodes = this.#chosen(walked).map(node => {
+      pass.reported.set(hashId(node.id), node)
+      return this.#carryOut(pass, node, lines)
+    })
+    if (faults.strikes('repeatedOpcodes')) opcodes.push(...this.#repeats(body, request, opcodes))
+    return json(206, { opcodes, logs: lines.all })
+  }
+
+  #chosen({ found }: Walked): Found[] {
+    const { faults } = this.deps
+    if (found.length < 2 || !faults.strikes('partialOpcodes')) return found
+    return [faults.stream('partialOpcodes').pick(found)]
+  }
+
+  #carryOut(pass: Pass, node: Found, lines: Lines): Opcode {
+    if (node.kind !== 'run') return directive(node, pass.request.ctx.runId, this.deps.startedAt)
+    const { ledger } = this.deps
+    const { runId } = pass.request.ctx
+    const stepId = hashId(node.id)
+    const before = ledger.executions(runId, stepId)
+    const token = `${runId}|${node.id}|${before.length + 1}`
+    const failed = before.filter(execution => execution.failed).length < failuresOf(node, runId)
+    const logged = Array.from({ length: node.logLines }, () => lines.add(node.name, token))
+    ledger.executed(pass, { stepId, token, failed, lines: logged })
+    return {
+      op: 'StepRun',
+      id: stepId,
+      name: node.name,
+      ...(failed ? { error: { name: 'SimError', message: token } } : { data: { token } }),
+      ...(failed && node.nonRetriable ? { retriable: false } : {}),
+      ...(node.catchable ? { catchable: true } : {}),
+      ...(failed && node.retryAfterMs !== undefined ? { retryAfterMs: node.retryAfterMs } : {}),
+    }
+  }
+
+  /** Opcodes once more: of this answer, and of steps the memo knows already, with results that must not count. */
+  #repeats(body: Sequence, request: InvokeRequest, opcodes: readonly Opcode[]): Opcode[] {
+    const stream = this.deps.faults.stream('repeatedOpcodes')
+    const known = leaves(body).filter(node => request.steps[hashId(node.id)] !== undefined)
+    const repeated: Opcode[] = []
+    if (opcodes.length > 0) repeated.push({ ...stream.pick(opcodes), ...forgedResult(stream.int(0, 1e9)) })
+    if (known.length > 0) {
+      const node = stream.pick(known)
+      const forged = forgedResult(stream.int(0, 1e9))
+      repeated.push(
+        node.kind === 'run'
+          ? { op: 'StepRun', id: hashId(node.id), name: node.name, ...forged }
+          : { ...directive(node, request.ctx.runId, this.deps.startedAt), ...forged },
+      )
+    }
+    return repeated
+  }
+}
+
+/** How many attempts of the step fail in this run. */
+export function failuresOf(node: RunNode, runId: string): number {
+  return node.failures[Math.floor(unitOf(`${runId} ${node.id}`) * node.failures.length)] as number
+}
+
+/** A result that no execution gave. */
+function forgedResult(no: number): { data: unknown } {
+  return { data: { token: `forged ${no}` } }
+}
+
+function directive(node: Exclude<Found, RunNode>, runId: string, startedAt: number): Opcode {
+  const head = { id: hashId(node.id), name: node.name }
+  const data = { run: runId, step: node.id }
+  switch (node.kind) {
+    case 'sleep':
+      return { op: 'Sleep', ...head, sleepMs: node.ms }
+    case 'sleepUntil':
+      return { op: 'SleepUntil', ...head, sleepUntilMs: startedAt + node.atMs }
+    case 'wait':
+      return {
+        op: 'WaitForEvent',
+        ...head,
+        eventName: node.eventName,
+        ...(node.timeoutMs === undefined ? {} : { timeoutMs: node.timeoutMs }),
+      }
+    case 'emit':
+      return { op: 'Emit', ...head, eventName: node.eventName, data }
+    case 'child':
+      return {
+        op: 'RunWorkflow',
+        ...head,
+        childName: node.workflow,
+        childData: data,
+        ...(node.app === undefined ? {} : { childApp: node.app }),
+      }
+    case 'webhook':
+      return { op: 'Webhook', ...head, webhookUrl: node.url, data }
+  }
+}
+
+/** Every step of the tree. */
+export function leaves(body: Sequence): Found[] {
+  return body.flatMap((node: Node): Found[] => {
+    if (node.kind === 'log') return []
+    if (node.kind === 'caught') return leaves(node.body)
+    return node.kind === 'all' || node.kind === 'race' ? node.branches.flatMap(leaves) : [node]
+  })
+}
+
+/** The lines of one pass, counted per scope. */
+class Lines {
+  readonly all: LogLine[] = []
+
+  constructor(rootMessages: readonly string[]) {
+    for (const message of rootMessages) this.add('@root', message)
+  }
+
+  add(scope: string, message: string): LogLine {
+    const index = this.all.filter(line => line.scope === scope).length
+    const line: LogLine = { level: 'info', message, scope, index }
+    this.all.push(line)
+    return line
+  }
+}
+
+function json(status: number, body: unknown): Answer {
+  return { status, body: JSON.stringify(body) }
+}

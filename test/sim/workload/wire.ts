@@ -1,0 +1,59 @@
+// The wire protocol as the simulated runners know it: written down from the contract (2.11), not imported, so that
+// engine and runners cannot share a mistake.
+
+export interface StepError {
+  message: string
+  name?: string
+}
+
+export interface MemoEntry {
+  data?: unknown
+  error?: StepError
+  pending?: boolean
+}
+
+export interface InvokeRequest {
+  event: { id?: string; name: string; data?: unknown }
+  steps: Record<string, MemoEntry>
+  ctx: {
+    runId: string
+    workflow: string
+    attempt: number
+    app: string
+    runner: string
+    onFailure?: boolean
+    error?: StepError
+  }
+}
+
+export interface LogLine {
+  level: 'debug' | 'info' | 'warn' | 'error'
+  message: string
+  scope: string
+  index: number
+}
+
+export interface Opcode {
+  op: 'StepRun' | 'Sleep' | 'SleepUntil' | 'WaitForEvent' | 'RunWorkflow' | 'Emit' | 'Webhook'
+  id: string
+  name: string
+  data?: unknown
+  error?: StepError
+  retriable?: boolean
+  retryAfterMs?: number
+  catchable?: boolean
+  sleepMs?: number
+  sleepUntilMs?: number
+  eventName?: string
+  timeoutMs?: number
+  childName?: string
+  childApp?: string
+  childData?: unknown
+  webhookUrl?: string
+}
+
+/** What a runner answers. */
+export interface Answer {
+  status: number
+  body: string
+}

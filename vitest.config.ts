@@ -1,0 +1,21 @@
+// One project per kind of test, so that each can be run alone: `npm run test:unit`, `test:contract`, ...
+import { defineConfig } from 'vitest/config'
+
+const conditions = ['perdure-source', 'node', 'import', 'module', 'default']
+const project = (name: string, include: string[], testTimeout: number) => ({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: { name, include, testTimeout, hookTimeout: 30_000, environment: 'node' as const },
+})
+
+export default defineConfig({
+  test: {
+    projects: [
+      project('unit', ['packages/*/src/**/*.test.ts'], 10_000),
+      project('contract', ['test/contract/**/*.test.ts'], 30_000),
+      project('scenario', ['test/scenario/**/*.test.ts'], 30_000),
+      project('faults', ['test/faults/**/*.test.ts'], 120_000),
+      project('sim', ['test/sim/**/*.test.ts'], 120_000),
+    ],
+  },
+})
