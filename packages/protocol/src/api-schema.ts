@@ -118,14 +118,15 @@ export const RunLogLineSchema = Type.Object({
 })
 
 const frame = { seq: Type.Integer(), ts: Timestamp, runId: Type.String() }
+export const RunStatusFrameSchema = Type.Object({
+  kind: Type.Literal('run_status'),
+  ...frame,
+  status: RunStatusSchema,
+  currentStepName: Type.Optional(Type.String()),
+  attempt: Type.Optional(Type.Integer()),
+})
 export const TimelineFrameSchema = Type.Union([
-  Type.Object({
-    kind: Type.Literal('run_status'),
-    ...frame,
-    status: RunStatusSchema,
-    currentStepName: Type.Optional(Type.String()),
-    attempt: Type.Optional(Type.Integer()),
-  }),
+  RunStatusFrameSchema,
   Type.Object({
     kind: Type.Literal('step_status'),
     ...frame,
@@ -145,6 +146,52 @@ export const TimelineFrameSchema = Type.Union([
     attempt: Type.Integer(),
   }),
 ])
+
+/** Contract §2.4. `successRate` is a whole-number percent, 100 when nothing has finished. */
+export const RunStatsSchema = Type.Object({
+  total: Type.Integer({ minimum: 0 }),
+  active: Type.Integer({ minimum: 0 }),
+  succeeded: Type.Integer({ minimum: 0 }),
+  failed: Type.Integer({ minimum: 0 }),
+  successRate: Type.Integer({ minimum: 0, maximum: 100 }),
+})
+
+export const ReplayRequestSchema = Type.Object({
+  /** Replaces the input of the new run, `null` included; absent copies the source's. */
+  input: Type.Optional(Type.Unknown()),
+})
+
+/** `step` is a step's name (with `:n` for repeats), else its hashed id. */
+export const RetryFromStepRequestSchema = Type.Object({ step: Type.String({ minLength: 1 }) })
+
+/** One of the members at least. */
+export const BulkReplayRequestSchema = Type.Object({
+  app: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  workflow: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  status: Type.Optional(RunStatusSchema),
+  runType: Type.Optional(text('event', 'cron')),
+  since: Type.Optional(Timestamp),
+})
+
+/** Counts of runs; `capped` when more finished ones matched than were tried. */
+export const BulkReplayReplySchema = Type.Object({
+  matched: Type.Integer({ minimum: 0 }),
+  replayed: Type.Integer({ minimum: 0 }),
+  skipped: Type.Integer({ minimum: 0 }),
+  failed: Type.Integer({ minimum: 0 }),
+  capped: Type.Boolean(),
+})
+
+/** Contract §2.10. */
+export const ControlActionSchema = Type.Object({
+  id: Type.String(),
+  action: text('cancel', 'pause', 'resume', 'replay', 'retry_from_step', 'bulk_replay'),
+  runId: Type.Optional(Type.String()),
+  newRunId: Type.Optional(Type.String()),
+  actor: Type.Optional(Type.String()),
+  detail: Type.Optional(Type.Unknown()),
+  createdAt: Timestamp,
+})
 
 export const AppSchema = Type.Object({ name: Type.String(), createdAt: Timestamp })
 
@@ -234,6 +281,12 @@ export const EventRecordSchema = Type.Object({
   receivedAt: Timestamp,
   woke: Type.Integer({ minimum: 0 }),
   triggered: Type.Array(TriggeredSchema),
+})
+
+/** A line of `GET /events/stream`. */
+export const EventFrameSchema = Type.Object({
+  kind: Type.Literal('event'),
+  ...EventRecordSchema.properties,
 })
 
 export const ErrorBodySchema = Type.Object({

@@ -1,6 +1,7 @@
 // What both peers need at run time, and every type. Schemas live under `@perdure/protocol/schema`.
 
 export type * from './api.ts'
+export { API_ERROR_STATUS, type ApiErrorCode } from './api-error.ts'
 export { parseDurationMs } from './duration.ts'
 export { keyFingerprint, SIGNATURE_WINDOW_MS, signBody, UNSIGNED, verifyBody } from './signature.ts'
 export { hashStepId, positionalStepId } from './step-id.ts'

@@ -1,5 +1,6 @@
 // The one catalogue of errors. Domain and services throw these; only http/problem knows their HTTP statuses.
 
+import type { ApiErrorCode } from '@perdure/protocol'
 import type { Guard } from './change.ts'
 
 /** What the caller can do about it: correct the input, get permission, look elsewhere, wait or decide anew. */
@@ -29,9 +30,9 @@ export const ERROR_CODES = {
   overloaded: 'overloaded',
   unavailable: 'overloaded',
   internal: 'overloaded',
-} as const satisfies Record<string, Refusal>
+} as const satisfies Record<ApiErrorCode, Refusal>
 
-export type ErrorCode = keyof typeof ERROR_CODES
+export type ErrorCode = ApiErrorCode
 
 /** An error a caller may see: a code of the catalogue, a sentence, and machine-readable details. */
 export class EngineError extends Error {

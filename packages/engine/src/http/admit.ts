@@ -1,19 +1,18 @@
 // The first hook of every route but the probes: refuses while draining, counts the request, writes its line in
 // the access log, and finds out who asks.
 
+import type { Operation } from '@perdure/protocol/operations'
 import type { onRequestHookHandler } from 'fastify'
 import { EngineError } from '../domain/errors.ts'
 import { logAccess } from './access-log.ts'
 import { authenticate } from './auth.ts'
 import type { HttpContext } from './context.ts'
-import type { KeyKind } from './deps.ts'
 
-/** `kinds` of key open the route; its requests are logged at `logLevel`. */
-export function admit(
-  { deps, drain }: HttpContext,
-  kinds: readonly KeyKind[],
-  logLevel: 'debug' | 'info' = 'debug',
-): onRequestHookHandler {
+/** What people do to runs and settings is worth a line each; reads and the hot routes only when debugging. */
+const levelOf = (operation: Operation): 'debug' | 'info' => (operation.access === 'secret' ? 'info' : 'debug')
+
+export function admit({ deps, drain }: HttpContext, operation: Operation): onRequestHookHandler {
+  const logLevel = levelOf(operation)
   return (request, reply, done) => {
     if (deps.log.isLevelEnabled(logLevel)) logAccess(deps.log, logLevel, request, reply)
     if (drain.started) {
@@ -23,7 +22,7 @@ export function admit(
     drain.enter(reply.raw)
     let refusal: Error | undefined
     try {
-      request.actor = authenticate(deps.keys, request.headers.authorization, kinds)
+      request.actor = authenticate(deps.keys, request.headers.authorization, operation)
     } catch (error) {
       refusal = error as Error
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { authenticate, CONTROLLERS, EVENT_SENDERS, READERS, RUNNERS } from './auth.ts'
+import { authenticate, type KINDS } from './auth.ts'
 import type { ApiKey, KeyKind } from './deps.ts'
 import { Faces, refusal, testApp } from './http.testkit.ts'
 
@@ -21,35 +21,35 @@ describe('authenticate', () => {
   const keys = ring(['s', { kind: 'secret', namespace: 'acme', label: 'ops' }], ['r', { kind: 'read' }])
 
   test('answers the namespace and label of the key', () => {
-    expect(authenticate(keys, 'Bearer s', READERS)).toEqual({ namespace: 'acme', label: 'ops' })
+    expect(authenticate(keys, 'Bearer s', { access: 'read' })).toEqual({ namespace: 'acme', label: 'ops' })
   })
 
   test.each(['Bearer s', 'bearer s', 'BEARER s', 'Bearer   s  '])('understands %j', header => {
-    expect(outcome(() => authenticate(keys, header, READERS))).toMatchObject({ label: 'ops' })
+    expect(outcome(() => authenticate(keys, header, { access: 'read' }))).toMatchObject({ label: 'ops' })
   })
 
   test.each([undefined, '', 'Bearer', 'Bearer ', 's', 'Basic s', 'Bearer x', 'Bearer s x', 'Token s'])(
     'takes no %j',
     header => {
-      expect(outcome(() => authenticate(keys, header, READERS))).toBe('unauthorized')
+      expect(outcome(() => authenticate(keys, header, { access: 'read' }))).toBe('unauthorized')
     },
   )
 
   test('without any key everyone acts in default, but a key that is given must be right', () => {
-    expect(authenticate(ring(), undefined, CONTROLLERS)).toEqual({ namespace: 'default' })
-    expect(outcome(() => authenticate(ring(), 'Bearer s', READERS))).toBe('unauthorized')
-    expect(outcome(() => authenticate(ring(), 'Basic dTpw', READERS))).toBe('unauthorized')
+    expect(authenticate(ring(), undefined, { access: 'secret' })).toEqual({ namespace: 'default' })
+    expect(outcome(() => authenticate(ring(), 'Bearer s', { access: 'read' }))).toBe('unauthorized')
+    expect(outcome(() => authenticate(ring(), 'Basic dTpw', { access: 'read' }))).toBe('unauthorized')
   })
 
-  test.each<[string, readonly KeyKind[], string]>([
-    ['readers', READERS, 'secret read'],
-    ['event senders', EVENT_SENDERS, 'secret event'],
-    ['runners', RUNNERS, 'secret runner'],
-    ['controllers', CONTROLLERS, 'secret'],
-  ])('%s', (_, kinds, expected) => {
+  test.each<[string, keyof typeof KINDS, string]>([
+    ['readers', 'read', 'secret read'],
+    ['event senders', 'event', 'secret event'],
+    ['runners', 'runner', 'secret runner'],
+    ['controllers', 'secret', 'secret'],
+  ])('%s', (_, access, expected) => {
     const all: KeyKind[] = ['secret', 'read', 'event', 'runner']
     const admitted = all.filter(kind => {
-      const result = outcome(() => authenticate(ring(['k', { kind }]), 'Bearer k', kinds))
+      const result = outcome(() => authenticate(ring(['k', { kind }]), 'Bearer k', { access }))
       expect(result === 'forbidden' || typeof result === 'object').toBe(true)
       return result !== 'forbidden'
     })

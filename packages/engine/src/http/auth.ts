@@ -1,36 +1,40 @@
 // Who may do what (decisions, "Errors, limits, auth"). Pure: `admit` calls it with the request's header.
 
+import type { Access, Operation } from '@perdure/protocol/operations'
 import { EngineError } from '../domain/errors.ts'
 import type { Actor, KeyKind, KeyRing } from './deps.ts'
 
-/** The kinds of key that open each sort of route; a secret key opens everything. */
-export const READERS: readonly KeyKind[] = ['secret', 'read']
-export const EVENT_SENDERS: readonly KeyKind[] = ['secret', 'event']
-export const RUNNERS: readonly KeyKind[] = ['secret', 'runner']
-export const CONTROLLERS: readonly KeyKind[] = ['secret']
+/** The kinds of key that open an operation; a secret key opens everything. */
+export const KINDS: Record<Exclude<Access, 'public'>, readonly KeyKind[]> = {
+  read: ['secret', 'read'],
+  event: ['secret', 'event'],
+  runner: ['secret', 'runner'],
+  secret: ['secret'],
+}
 
 const OPEN: Actor = { namespace: 'default' }
 
 /**
- * The actor behind an `Authorization` header, if a key of one of `kinds` opens the route. Without any key
- * configured everyone is let in, but a key that is given and wrong is refused even then: its sender
- * believes to be somewhere else.
+ * The actor behind an `Authorization` header, if its key opens the operation. Without any key configured everyone
+ * is let in, except where the contract asks for a key in every case; but a key that is given and wrong is refused
+ * even then: its sender believes to be somewhere else.
  */
 export function authenticate(
   keys: KeyRing,
   authorization: string | undefined,
-  kinds: readonly KeyKind[],
+  { access, alwaysKeyed }: Pick<Operation, 'access' | 'alwaysKeyed'>,
 ): Actor {
+  if (access === 'public') return OPEN
   if (authorization === undefined) {
-    if (keys.open) return OPEN
+    if (keys.open && !alwaysKeyed) return OPEN
     throw new EngineError('unauthorized', 'an API key is required: Authorization: Bearer <key>')
   }
   const secret = bearerToken(authorization)
   const key = secret === undefined ? undefined : keys.find(secret)
   if (!key) throw new EngineError('unauthorized', 'the API key is not valid')
-  if (!kinds.includes(key.kind)) {
+  if (!KINDS[access].includes(key.kind)) {
     throw new EngineError('forbidden', `a key of kind ${key.kind} does not open this route`, {
-      details: { kind: key.kind, needs: kinds },
+      details: { kind: key.kind, needs: KINDS[access] },
     })
   }
   return { namespace: key.namespace, label: key.label }

@@ -1,39 +1,15 @@
-// Turns whatever was thrown into the one error body (decisions, "Errors, limits, auth"). The only place that
-// knows HTTP statuses of errors; called by fastify's error paths and, for broken requests, by `app.ts`.
+// Turns whatever was thrown into the one error body (decisions, "Errors, limits, auth"). The only place of the
+// engine that looks at HTTP statuses of errors; called by fastify's error paths and, for broken requests, by `app.ts`.
 
+import { API_ERROR_STATUS } from '@perdure/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { EngineError, type ErrorCode } from '../domain/errors.ts'
 import { sendJson } from './reply.ts'
 
-const STATUS: Record<ErrorCode, number> = {
-  invalid_request: 400,
-  invalid_json: 400,
-  invalid_cursor: 400,
-  protocol_mismatch: 400,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  method_not_allowed: 405,
-  unauthorized: 401,
-  forbidden: 403,
-  namespace_suspended: 403,
-  not_found: 404,
-  step_not_found: 404,
-  conflict: 409,
-  run_terminal: 409,
-  run_not_paused: 409,
-  run_not_finished: 409,
-  delivery_in_flight: 409,
-  slug_taken: 409,
-  rate_limited: 429,
-  overloaded: 503,
-  unavailable: 503,
-  internal: 500,
-}
-
 /** The status that answers an error of this code. */
 export function statusOf(code: ErrorCode): number {
-  return STATUS[code]
+  return API_ERROR_STATUS[code]
 }
 
 /** What fastify itself refuses, in our codes. Anything else of its 4xx errors is an `invalid_request`. */
@@ -47,7 +23,7 @@ const FRAMEWORK: Record<string, [ErrorCode, string]> = {
 /** Answers `error` on `reply`, and logs what an operator has to know of. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
   const known = asEngineError(error)
-  const status = STATUS[known.code]
+  const status = API_ERROR_STATUS[known.code]
   if (status >= 500) logFailure(log, error, known.code, request)
   reply.header('x-request-id', request.id)
   for (const [name, value] of extraHeaders(known)) reply.header(name, value)
@@ -76,7 +52,7 @@ function asEngineError(error: unknown): EngineError {
 }
 
 function extraHeaders(error: EngineError): [string, string][] {
-  const status = STATUS[error.code]
+  const status = API_ERROR_STATUS[error.code]
   if (status === 401) return [['www-authenticate', 'Bearer']]
   if (status === 429 || status === 503) return [['retry-after', '1']]
   const allow = status === 405 ? error.details?.allow : undefined

@@ -1,11 +1,19 @@
+import type { QueryParam } from '@perdure/protocol/operations'
+import type { FastifyRequest } from 'fastify'
 import { describe, expect, test } from 'vitest'
-import { enumParam, integerParam, nameParam, refuseUnsupported, timestampParam } from './query.ts'
+import { readQuery } from './query.ts'
+
+/** The value of one parameter. */
+function read(name: string, param: object, value: string | string[] | undefined): unknown {
+  const request = { query: value === undefined ? {} : { [name]: value } } as FastifyRequest
+  return readQuery(request, { [name]: { description: '', ...param } as QueryParam })[name]
+}
 
 const refusedFor = (field: string) => expect.objectContaining({ code: 'invalid_request', details: { field } })
 
-describe('integerParam', () => {
+describe('an integer', () => {
   const limit = (value?: string) =>
-    integerParam({ limit: value }, 'limit', { min: 1, max: 200, fallback: 30 })
+    read('limit', { kind: 'integer', minimum: 1, maximum: 200, default: 30 }, value)
 
   test.each([
     [undefined, 30],
@@ -27,27 +35,29 @@ describe('integerParam', () => {
   )
 })
 
-describe('enumParam', () => {
+describe('an enum', () => {
   test('takes the listed values only, and no inherited ones', () => {
-    expect(enumParam({ dir: 'asc' }, 'dir', ['asc', 'desc'])).toBe('asc')
-    expect(enumParam({}, 'dir', ['asc', 'desc'])).toBeUndefined()
+    const dir = (value?: string) => read('dir', { kind: 'enum', values: ['asc', 'desc'] }, value)
+    expect(dir('asc')).toBe('asc')
+    expect(dir()).toBeUndefined()
     for (const value of ['', 'ASC', 'up', 'toString']) {
-      expect(() => enumParam({ dir: value }, 'dir', ['asc', 'desc'])).toThrow('dir must be one of asc, desc')
+      expect(() => dir(value)).toThrow('dir must be one of asc, desc')
     }
   })
 })
 
-describe('nameParam', () => {
+describe('a name', () => {
   test('is bounded in characters and holds what a name may hold', () => {
-    expect(nameParam({ app: '😀'.repeat(4) }, 'app', 4)).toBe('😀'.repeat(4))
+    const app = (value: string) => read('app', { kind: 'name', maxLength: 4 }, value)
+    expect(app('😀'.repeat(4))).toBe('😀'.repeat(4))
     for (const value of ['x'.repeat(5), '', ' ', 'a\u0000']) {
-      expect(() => nameParam({ app: value }, 'app', 4)).toThrow(refusedFor('app'))
+      expect(() => app(value)).toThrow(refusedFor('app'))
     }
   })
 })
 
-describe('timestampParam', () => {
-  const since = (value?: string) => timestampParam({ since: value }, 'since')
+describe('a timestamp', () => {
+  const since = (value?: string) => read('since', { kind: 'timestamp' }, value)
 
   test.each([
     ['2024-01-02T03:04:05Z', '2024-01-02T03:04:05.000Z'],
@@ -83,9 +93,14 @@ describe('timestampParam', () => {
   })
 })
 
-describe('refuseUnsupported', () => {
-  test('names the first parameter that is given', () => {
-    expect(() => refuseUnsupported({ a: '1', q: '' }, ['q', 'dir'])).toThrow('q is not supported yet')
-    expect(refuseUnsupported({ a: '1' }, ['q', 'dir'])).toBeUndefined()
+describe('a flag', () => {
+  test('is on when it is 1, and nothing else but 0 may be said', () => {
+    const deep = (value?: string) => read('deep', { kind: 'flag' }, value)
+    expect([deep('1'), deep('0'), deep()]).toEqual([true, false, false])
+    for (const value of ['', 'true', '2']) expect(() => deep(value)).toThrow(refusedFor('deep'))
   })
+})
+
+test('a parameter may be given once', () => {
+  expect(() => read('q', { kind: 'text', maxLength: 9 }, ['a', 'b'])).toThrow(refusedFor('q'))
 })

@@ -1,14 +1,26 @@
 // Reads what callers put into URLs: ids in paths and parameters in queries (decisions, "Errors, limits, auth").
 // Used by every route; a parameter that is given and unusable is 400, naming it.
 
+import type { QueryParam, QueryParams, QueryValues } from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../domain/errors.ts'
 import { checkName } from './validate.ts'
 
-export type Query = Readonly<Record<string, string | undefined>>
+type Query = Readonly<Record<string, string | undefined>>
 
-/** The query's parameters, each of which may be given once. Unknown ones are ignored. */
-export function queryOf(request: FastifyRequest): Query {
+/** The values of the parameters an operation takes. Unknown parameters are ignored. */
+export function readQuery<const Params extends QueryParams>(
+  request: FastifyRequest,
+  params: Params,
+): QueryValues<Params> {
+  const query = queryOf(request)
+  const values: Record<string, unknown> = {}
+  for (const name in params) values[name] = readParam(name, query[name], params[name] as QueryParam)
+  return values as QueryValues<Params>
+}
+
+/** The query's parameters, each of which may be given once. */
+function queryOf(request: FastifyRequest): Query {
   const query = request.query as Record<string, string | string[]>
   for (const name in query) {
     if (typeof query[name] !== 'string') throw invalid(name, 'must be given once')
@@ -16,58 +28,53 @@ export function queryOf(request: FastifyRequest): Query {
   return query as Query
 }
 
-/** Refuses parameters that would change the answer but are not supported yet: ignoring them would mislead. */
-export function refuseUnsupported(query: Query, names: readonly string[]): void {
-  const name = names.find(name => query[name] !== undefined)
-  if (name !== undefined) throw invalid(name, 'is not supported yet')
-}
-
-/** A name to filter by, not longer than any stored one. */
-export function nameParam(query: Query, name: string, lengthMax: number): string | undefined {
-  const value = query[name]
-  // Counted in characters, as the schemas do: one outside the BMP has length 2.
-  if (value !== undefined && value.length > lengthMax && [...value].length > lengthMax) {
-    throw invalid(name, `must not have more than ${lengthMax} characters`)
+function readParam(name: string, value: string | undefined, param: QueryParam): unknown {
+  if (param.kind === 'flag') return flag(name, value)
+  if (value === undefined) return 'default' in param ? param.default : undefined
+  switch (param.kind) {
+    case 'name':
+      checkLength(name, value, param.maxLength)
+      checkName(name, value)
+      return value
+    case 'text':
+      checkLength(name, value, param.maxLength)
+      return value
+    case 'enum':
+      if (param.values.includes(value)) return value
+      throw invalid(name, `must be one of ${param.values.join(', ')}`)
+    case 'integer':
+      return clampedInteger(name, value, param)
+    case 'timestamp':
+      return timestamp(name, value)
   }
-  checkName(name, value)
-  return value
 }
 
-export function enumParam<const Value extends string>(
-  query: Query,
-  name: string,
-  values: readonly Value[],
-): Value | undefined {
-  const value = query[name]
-  if (value === undefined || values.includes(value as Value)) return value as Value | undefined
-  throw invalid(name, `must be one of ${values.join(', ')}`)
+function flag(name: string, value: string | undefined): boolean {
+  if (value === undefined || value === '1' || value === '0') return value === '1'
+  throw invalid(name, 'must be 1 or 0')
+}
+
+/** Counted in characters, as the schemas do: one outside the BMP has length 2. */
+function checkLength(name: string, value: string, max: number): void {
+  if (value.length > max && [...value].length > max) {
+    throw invalid(name, `must not have more than ${max} characters`)
+  }
 }
 
 /** An integer, moved into the range when it is outside. */
-export function integerParam<Fallback extends number | undefined>(
-  query: Query,
+export function clampedInteger(
   name: string,
-  range: { min: number; max: number; fallback: Fallback },
-): number | Fallback {
-  const value = query[name]
-  if (value === undefined) return range.fallback
-  return clampedInteger(name, value, range)
-}
-
-export function clampedInteger(name: string, value: string, range: { min: number; max: number }): number {
+  value: string,
+  range: { minimum: number; maximum: number },
+): number {
   if (!/^[+-]?\d+$/.test(value)) throw invalid(name, 'must be an integer')
-  return Math.min(Math.max(Number(value), range.min), range.max)
+  return Math.min(Math.max(Number(value), range.minimum), range.maximum)
 }
-
-/** Contract §4.1: `from` is an exclusive lower bound on seq. */
-export const SEQ_RANGE = { min: 0, max: Number.MAX_SAFE_INTEGER } as const
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d(?:\.\d+)?)([Zz]|[+-]\d\d:\d\d)$/
 
 /** An RFC 3339 timestamp as epoch ms. */
-export function timestampParam(query: Query, name: string): number | undefined {
-  const value = query[name]
-  if (value === undefined) return undefined
+export function timestamp(name: string, value: string): number {
   // The `+` of an offset that was not escaped arrives as a space.
   const [, date, time, offset] = RFC_3339.exec(value.replace(' ', '+')) ?? []
   const ms = Date.parse(`${date}T${time}${offset?.toUpperCase()}`)

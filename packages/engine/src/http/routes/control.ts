@@ -1,33 +1,38 @@
 // Acting on runs: cancel, pause, resume, replay, retry-from-step (contract §4.2). Audited under the key's label.
 
+import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { EngineError, invalid } from '../../domain/errors.ts'
 import { type JsonText, objectMembers } from '../../domain/json-text.ts'
 import type { RunView } from '../../ports/store.ts'
-import { admit } from '../admit.ts'
-import { CONTROLLERS } from '../auth.ts'
 import { type Body, bodyOf } from '../body.ts'
 import type { HttpContext } from '../context.ts'
+import { mount } from '../mount.ts'
 import { runSummary } from '../present/run.ts'
 import { pathId } from '../query.ts'
 import { sendJson } from '../reply.ts'
 
 export function controlRoutes(app: FastifyInstance, context: HttpContext): void {
   const { control } = context.deps
-  const options = { onRequest: admit(context, CONTROLLERS, 'info') }
 
-  for (const action of ['cancel', 'pause', 'resume'] as const) {
-    app.post(`/runs/:id/${action}`, options, async (request, reply) =>
-      sendRun(reply, await control[action](request.actor, pathId(request, 'run'))),
-    )
-  }
+  mount(app, context, operations.cancelRun, async (request, reply) =>
+    sendRun(reply, await control.cancel(request.actor, pathId(request, 'run'))),
+  )
 
-  app.post('/runs/:id/replay', options, async (request, reply) => {
+  mount(app, context, operations.pauseRun, async (request, reply) =>
+    sendRun(reply, await control.pause(request.actor, pathId(request, 'run'))),
+  )
+
+  mount(app, context, operations.resumeRun, async (request, reply) =>
+    sendRun(reply, await control.resume(request.actor, pathId(request, 'run'))),
+  )
+
+  mount(app, context, operations.replayRun, async (request, reply) => {
     const input = overridingInput(bodyOf(request))
     return sendRun(reply, await control.replay(request.actor, pathId(request, 'run'), input))
   })
 
-  app.post('/runs/:id/retry-from-step', options, async (request, reply) => {
+  mount(app, context, operations.retryRunFromStep, async (request, reply) => {
     const step = requiredStep(bodyOf(request))
     return sendRun(reply, await control.retryFromStep(request.actor, pathId(request, 'run'), step))
   })

@@ -1,41 +1,35 @@
 // Events: sending one, and reading the log (contract §4.4). `POST /events` is the hottest route of the engine.
 
-import { EVENT_BOUNDS, SendEventSchema } from '@perdure/protocol/schema'
+import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { objectMembers } from '../../domain/json-text.ts'
-import { admit } from '../admit.ts'
-import { EVENT_SENDERS, READERS } from '../auth.ts'
 import { bodyOf } from '../body.ts'
 import type { HttpContext } from '../context.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../cursor.ts'
 import type { IncomingEvent } from '../deps.ts'
+import { mount } from '../mount.ts'
 import { eventText } from '../present/event.ts'
 import { list } from '../present/splice.ts'
-import { integerParam, nameParam, notFound, pathId, queryOf } from '../query.ts'
+import { notFound, pathId } from '../query.ts'
 import { sendJson } from '../reply.ts'
 import { checkName, validator } from '../validate.ts'
 
-const checkEvent = validator(SendEventSchema)
+const checkEvent = validator(operations.sendEvent.body.schema)
 
 export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   const { deps } = context
-  const onRequest = admit(context, READERS)
 
-  app.post('/events', { onRequest: admit(context, EVENT_SENDERS) }, async (request, reply) => {
+  mount(app, context, operations.sendEvent, async (request, reply) => {
     const outcome = await deps.ingest.send(request.actor.namespace, incomingEvent(request))
     return sendJson(reply, 202, JSON.stringify(outcome))
   })
 
-  app.get('/events', { onRequest }, async (request, reply) => {
-    const query = queryOf(request)
-    const filter = {
-      app: nameParam(query, 'app', EVENT_BOUNDS.app),
-      name: nameParam(query, 'name', EVENT_BOUNDS.name),
-    }
-    const limit = integerParam(query, 'limit', { min: 1, max: 1000, fallback: 100 })
+  mount(app, context, operations.listEvents, async (request, reply, query) => {
+    const { limit, cursor } = query
+    const filter = { app: query.app, name: query.name }
     const { namespace } = request.actor
     const scope = { kind: 'events', namespace, filter } as const
-    const before = query.cursor === undefined ? undefined : decodeCursor(query.cursor, scope, readPosition)
+    const before = cursor === undefined ? undefined : decodeCursor(cursor, scope, readPosition)
     // One more than asked for tells whether there is a next page.
     const found = await deps.store.in(namespace).events({ ...filter, before, limit: limit + 1 })
     const page = found.slice(0, limit)
@@ -44,7 +38,7 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
     return sendJson(reply, 200, list(page.map(({ event }) => eventText(event))))
   })
 
-  app.get('/events/:id', { onRequest }, async (request, reply) => {
+  mount(app, context, operations.getEvent, async (request, reply) => {
     const event = await deps.store.in(request.actor.namespace).event(pathId(request, 'event'))
     if (!event) throw notFound('event')
     return sendJson(reply, 200, eventText(event))

@@ -1,14 +1,15 @@
 // The probes (contract §4.7): no key, no access log, and served while draining.
 
+import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import type { HttpContext } from '../context.ts'
 import type { Readiness } from '../deps.ts'
 import { sendJson } from '../reply.ts'
 
 export function healthRoutes(app: FastifyInstance, { deps, drain }: HttpContext): void {
-  app.get('/healthz', (_request, reply) => sendJson(reply, 200, '{"status":"ok"}'))
+  app.get(operations.getHealth.path, (_request, reply) => sendJson(reply, 200, '{"status":"ok"}'))
 
-  app.get('/readyz', async (_request, reply) => {
+  app.get(operations.getReadiness.path, async (_request, reply) => {
     const { ready, checks, draining } = await probe()
     if (ready && !draining && !drain.started) {
       return sendJson(reply, 200, JSON.stringify({ status: 'ready', checks }))

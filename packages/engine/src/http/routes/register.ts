@@ -1,17 +1,16 @@
 // `POST /register`: how runners come, and stay, known (contract §2.11, §9; decisions "Registration").
 
 import { PROTOCOL_VERSION, type RegisterRequest } from '@perdure/protocol'
-import { RegisterRequestSchema } from '@perdure/protocol/schema'
+import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { EngineError, invalid } from '../../domain/errors.ts'
-import { admit } from '../admit.ts'
-import { RUNNERS } from '../auth.ts'
 import { bodyOf } from '../body.ts'
 import type { HttpContext } from '../context.ts'
+import { type Handler, mount } from '../mount.ts'
 import { sendJson } from '../reply.ts'
 import { checkCharacters, checkName, validator } from '../validate.ts'
 
-const checkShape = validator(RegisterRequestSchema)
+const checkShape = validator(operations.register.body.schema)
 
 /** What a runner tells about itself: any of it may be empty. */
 const METADATA = [
@@ -25,12 +24,12 @@ const METADATA = [
 ] as const
 
 export function registerRoutes(app: FastifyInstance, context: HttpContext): void {
-  const options = { onRequest: admit(context, RUNNERS), bodyLimit: context.limits.registerBodyMax }
-  app.post('/register', options, async (request, reply) => {
+  const answer: Handler<typeof operations.register> = async (request, reply) => {
     const registration = checkRegistration(bodyOf(request)?.value)
-    const answer = await context.deps.registry.register(request.actor.namespace, registration)
-    return sendJson(reply, 200, JSON.stringify(answer))
-  })
+    const registered = await context.deps.registry.register(request.actor.namespace, registration)
+    return sendJson(reply, 200, JSON.stringify(registered))
+  }
+  mount(app, context, operations.register, answer, { bodyLimit: context.limits.registerBodyMax })
 }
 
 /** Also what a Connect runner's `runner.register` must pass. */

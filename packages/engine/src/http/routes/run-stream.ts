@@ -1,24 +1,22 @@
 // `GET /runs/{id}/stream`: a run's timeline, replayed from the store and tailed until the run ends (contract
 // §2.3, §4.1). The store is the truth and a ring only says when to look, so no frame is lost or repeated.
 
+import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isTerminal } from '../../domain/run.ts'
 import type { Reads, TimelinePage } from '../../ports/store.ts'
-import { admit } from '../admit.ts'
-import { READERS } from '../auth.ts'
 import { Bell } from '../bell.ts'
 import type { HttpContext } from '../context.ts'
-import { clampedInteger, notFound, pathId, queryOf, SEQ_RANGE } from '../query.ts'
+import { mount } from '../mount.ts'
+import { clampedInteger, notFound, pathId } from '../query.ts'
 import { SseStream, sseMessage } from '../sse.ts'
 
 export function runStreamRoutes(app: FastifyInstance, context: HttpContext): void {
   const { deps } = context
-  // A HEAD request would hold a stream open that has no body.
-  const options = { onRequest: admit(context, READERS), exposeHeadRoute: false }
 
-  app.get('/runs/:id/stream', options, async (request, reply) => {
+  mount(app, context, operations.streamRun, async (request, reply, query) => {
     const runId = pathId(request, 'run')
-    const from = startAfter(request)
+    const from = query.from ?? lastEventId(request)
     const reads = deps.store.in(request.actor.namespace)
     const bell = new Bell()
     // Before the first read: what is committed after that read must ring.
@@ -40,13 +38,11 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext): voi
   })
 }
 
-/** The seq after which to start: `from`, else the standard header of a client that comes back. */
-function startAfter(request: FastifyRequest): number {
-  const { from } = queryOf(request)
-  if (from !== undefined) return clampedInteger('from', from, SEQ_RANGE)
-  const lastEventId = request.headers['last-event-id']
-  if (typeof lastEventId !== 'string' || lastEventId === '') return 0
-  return clampedInteger('Last-Event-ID', lastEventId, SEQ_RANGE)
+/** Where a client that comes back says, by the standard header, that it had got to. */
+function lastEventId(request: FastifyRequest): number {
+  const seen = request.headers['last-event-id']
+  if (typeof seen !== 'string' || seen === '') return 0
+  return clampedInteger('Last-Event-ID', seen, operations.streamRun.query.from)
 }
 
 interface Tail {

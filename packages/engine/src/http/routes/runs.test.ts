@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { LogLine } from '../../domain/log-line.ts'
 import type { Step } from '../../domain/step.ts'
-import { aRun, messageOf, refusal, testApp } from '../http.testkit.ts'
+import { aRun, refusal, testApp } from '../http.testkit.ts'
 
 const T = Date.parse('2024-01-02T03:04:05.678Z')
 
@@ -79,16 +79,6 @@ describe('GET /runs', () => {
     async query => {
       const { app } = stocked(0)
       expect(refusal(await app.inject(`/runs?${query}`))).toBe('400 invalid_request')
-    },
-  )
-
-  test.each(['runType', 'eventId', 'replayOf', 'q', 'deep', 'since', 'sort', 'dir'])(
-    '%s is refused, not ignored, until it is supported',
-    async name => {
-      const { app } = stocked(0)
-      const response = await app.inject(`/runs?${name}=x`)
-      expect(refusal(response)).toBe('400 invalid_request')
-      expect(messageOf(response)).toBe(`${name} is not supported yet`)
     },
   )
 

@@ -1,0 +1,109 @@
+// Acting on runs, and the audit log of it (contract §4.2).
+
+import Type from 'typebox'
+import {
+  BulkReplayReplySchema,
+  BulkReplayRequestSchema,
+  ControlActionSchema,
+  ReplayRequestSchema,
+  RetryFromStepRequestSchema,
+  RunSummarySchema,
+} from '../api-schema.ts'
+import type { Operation } from './operation.ts'
+
+export const CONTROL_ACTIONS = [
+  'cancel',
+  'pause',
+  'resume',
+  'replay',
+  'retry_from_step',
+  'bulk_replay',
+] as const
+
+const run = (description: string) => ({ status: 200, description, schema: RunSummarySchema }) as const
+
+export const cancelRun = {
+  id: 'cancelRun',
+  method: 'POST',
+  path: '/runs/{id}/cancel',
+  tag: 'control',
+  summary: 'Cancel a run, its steps in flight and its children',
+  access: 'secret',
+  reply: run('The run, cancelled'),
+  errors: ['not_found', 'run_terminal'],
+} as const satisfies Operation
+
+export const pauseRun = {
+  id: 'pauseRun',
+  method: 'POST',
+  path: '/runs/{id}/pause',
+  tag: 'control',
+  summary: 'Pause a run at its next step boundary',
+  description: 'The step in flight finishes and is stored. Pausing a paused run changes nothing.',
+  access: 'secret',
+  reply: run('The run, paused'),
+  errors: ['not_found', 'run_terminal'],
+} as const satisfies Operation
+
+export const resumeRun = {
+  id: 'resumeRun',
+  method: 'POST',
+  path: '/runs/{id}/resume',
+  tag: 'control',
+  summary: 'Resume a paused run from its next step',
+  access: 'secret',
+  reply: run('The run, queued'),
+  errors: ['not_found', 'run_not_paused'],
+} as const satisfies Operation
+
+export const replayRun = {
+  id: 'replayRun',
+  method: 'POST',
+  path: '/runs/{id}/replay',
+  tag: 'control',
+  summary: 'Run a finished run again from the start, as a new run',
+  access: 'secret',
+  body: { schema: ReplayRequestSchema, required: false },
+  reply: run('The new run'),
+  errors: ['not_found', 'run_not_finished', 'namespace_suspended'],
+} as const satisfies Operation
+
+export const retryRunFromStep = {
+  id: 'retryRunFromStep',
+  method: 'POST',
+  path: '/runs/{id}/retry-from-step',
+  tag: 'control',
+  summary: 'Run a finished run again from a step on, as a new run that carries the steps before it',
+  access: 'secret',
+  body: { schema: RetryFromStepRequestSchema, required: true },
+  reply: run('The new run'),
+  errors: ['not_found', 'step_not_found', 'run_not_finished', 'namespace_suspended'],
+} as const satisfies Operation
+
+export const bulkReplayRuns = {
+  id: 'bulkReplayRuns',
+  method: 'POST',
+  path: '/runs/bulk-replay',
+  tag: 'control',
+  summary: 'Replay every finished run that matches a filter, newest first, up to a ceiling per call',
+  access: 'secret',
+  body: { schema: BulkReplayRequestSchema, required: true },
+  reply: { status: 200, description: 'What became of the matching runs', schema: BulkReplayReplySchema },
+  errors: ['namespace_suspended'],
+} as const satisfies Operation
+
+export const listControlActions = {
+  id: 'listControlActions',
+  method: 'GET',
+  path: '/control-actions',
+  tag: 'control',
+  summary: 'List control actions, newest first',
+  access: 'read',
+  query: {
+    action: { kind: 'enum', values: CONTROL_ACTIONS, description: 'Only actions of this kind' },
+    runId: { kind: 'name', maxLength: 64, description: 'Only those that target this run or forked into it' },
+    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Entries' },
+  },
+  reply: { status: 200, description: 'Audit entries', schema: Type.Array(ControlActionSchema) },
+  errors: [],
+} as const satisfies Operation

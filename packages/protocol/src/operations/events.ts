@@ -1,0 +1,64 @@
+// Sending and reading events (contract §4.4).
+
+import Type from 'typebox'
+import {
+  EVENT_BOUNDS,
+  EventFrameSchema,
+  EventRecordSchema,
+  SendEventReplySchema,
+  SendEventSchema,
+} from '../api-schema.ts'
+import { APP_PARAM, CURSOR_PARAM, type Operation } from './operation.ts'
+
+export const sendEvent = {
+  id: 'sendEvent',
+  method: 'POST',
+  path: '/events',
+  tag: 'events',
+  summary: 'Send an event: it wakes the runs that wait for it and starts those it triggers',
+  description: 'The answer comes after the event and everything it started is on disk.',
+  access: 'event',
+  body: { schema: SendEventSchema, required: true },
+  reply: { status: 202, description: 'What the event did', schema: SendEventReplySchema },
+  errors: [],
+} as const satisfies Operation
+
+export const listEvents = {
+  id: 'listEvents',
+  method: 'GET',
+  path: '/events',
+  tag: 'events',
+  summary: 'List events, newest first',
+  access: 'read',
+  query: {
+    app: APP_PARAM,
+    name: { kind: 'name', maxLength: EVENT_BOUNDS.name, description: 'Only events of this name' },
+    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows a page' },
+    cursor: CURSOR_PARAM,
+  },
+  reply: { status: 200, description: 'A page of events', schema: Type.Array(EventRecordSchema), pages: true },
+  errors: ['invalid_cursor'],
+} as const satisfies Operation
+
+export const getEvent = {
+  id: 'getEvent',
+  method: 'GET',
+  path: '/events/{id}',
+  tag: 'events',
+  summary: 'Read one event',
+  access: 'read',
+  reply: { status: 200, description: 'The event', schema: EventRecordSchema },
+  errors: ['not_found'],
+} as const satisfies Operation
+
+export const streamEvents = {
+  id: 'streamEvents',
+  method: 'GET',
+  path: '/events/stream',
+  tag: 'events',
+  summary: 'Follow the events as they come in',
+  description: 'Best effort: a slow client misses events. `GET /events` is the complete record.',
+  access: 'read',
+  reply: { status: 200, description: 'Events', schema: EventFrameSchema, stream: true },
+  errors: [],
+} as const satisfies Operation

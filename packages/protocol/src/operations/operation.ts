@@ -1,0 +1,88 @@
+// What one operation of the HTTP interface is: its path, who may call it, what it takes and what it answers. The
+// engine mounts its routes by these, the OpenAPI document and `docs/http-api.md` are written from them, and the
+// client calls them: one description, so that none of the four can drift from the others.
+
+import type { TSchema } from 'typebox'
+import type { ApiErrorCode } from '../api-error.ts'
+
+/** Which kind of API key opens the operation; a `secret` key opens everything, `public` needs none. */
+export type Access = 'public' | 'read' | 'event' | 'runner' | 'secret'
+
+/** A parameter of a query. One that is given and unusable is 400, except an integer out of range: it is clamped. */
+export type QueryParam = { description: string } & (
+  | { kind: 'name'; maxLength: number }
+  | { kind: 'text'; maxLength: number }
+  | { kind: 'enum'; values: readonly string[]; default?: string }
+  | { kind: 'integer'; minimum: number; maximum: number; default?: number }
+  /** RFC 3339; read as epoch ms. */
+  | { kind: 'timestamp' }
+  /** On when it is `1`. */
+  | { kind: 'flag' }
+)
+
+export type QueryParams = Readonly<Record<string, QueryParam>>
+
+/** What a handler gets of a parameter. */
+export type ParamValue<Param extends QueryParam> = Param extends { values: readonly (infer Value)[] }
+  ? Value
+  : Param extends { kind: 'integer' | 'timestamp' }
+    ? number
+    : Param extends { kind: 'flag' }
+      ? boolean
+      : string
+
+/** The values of a query: those with a default are always there. */
+export type QueryValues<Params extends QueryParams> = {
+  [Name in keyof Params]: Params[Name] extends { default: unknown } | { kind: 'flag' }
+    ? ParamValue<Params[Name]>
+    : ParamValue<Params[Name]> | undefined
+}
+
+export interface Example {
+  summary: string
+  /** Values of the path's `{placeholders}`. */
+  path?: Record<string, string>
+  query?: Record<string, string>
+  body?: unknown
+  reply?: unknown
+}
+
+export interface Operation {
+  /** Its name in the client and in the OpenAPI document. */
+  readonly id: string
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** With `{placeholders}`. */
+  readonly path: string
+  readonly tag: 'runs' | 'control' | 'events' | 'registry' | 'webhooks' | 'health'
+  /** One line, without a full stop. */
+  readonly summary: string
+  readonly description?: string
+  readonly access: Access
+  /** Needs a key even where no key is configured and everything else is open (contract §5.2). */
+  readonly alwaysKeyed?: true
+  readonly query?: QueryParams
+  readonly body?: { readonly schema: TSchema; readonly required: boolean }
+  readonly reply: Reply
+  /** Codes it can answer, besides those that every operation can. */
+  readonly errors: readonly ApiErrorCode[]
+  readonly examples?: readonly Example[]
+}
+
+export interface Reply {
+  readonly status: number
+  readonly description: string
+  /** Of the JSON body, or of the `data:` lines when it is a stream. */
+  readonly schema?: TSchema
+  /** Server-sent events. */
+  readonly stream?: true
+  /** Carries `X-Next-Cursor` when more rows exist. */
+  readonly pages?: true
+}
+
+export const CURSOR_PARAM = {
+  kind: 'text',
+  maxLength: 4096,
+  description: 'The `X-Next-Cursor` of the page before; good only with the same sort, direction and filters',
+} as const
+
+export const APP_PARAM = { kind: 'name', maxLength: 128, description: 'Only of this app' } as const

@@ -1,0 +1,149 @@
+// Reading runs (contract §4.1).
+
+import Type from 'typebox'
+import {
+  RunLogLineSchema,
+  RunSchema,
+  RunStatsSchema,
+  RunStatusFrameSchema,
+  RunSummarySchema,
+  StepRecordSchema,
+  TimelineFrameSchema,
+} from '../api-schema.ts'
+import { APP_PARAM, CURSOR_PARAM, type Operation } from './operation.ts'
+
+export const RUN_STATUSES = [
+  'queued',
+  'running',
+  'waiting',
+  'paused',
+  'succeeded',
+  'failed',
+  'cancelled',
+] as const
+export const RUN_TYPES = ['event', 'cron'] as const
+
+const ID_LENGTH_MAX = 64
+export const SINCE_PARAM = {
+  kind: 'timestamp',
+  description: 'Only runs started (created) at or after this time',
+} as const
+const FROM_PARAM = {
+  kind: 'integer',
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'Only what has a `seq` above this one',
+} as const
+
+export const listRuns = {
+  id: 'listRuns',
+  method: 'GET',
+  path: '/runs',
+  tag: 'runs',
+  summary: 'List runs, newest first unless sorted otherwise',
+  access: 'read',
+  query: {
+    app: APP_PARAM,
+    status: {
+      kind: 'enum',
+      values: RUN_STATUSES,
+      description: 'Only runs of this status; `running` also matches `waiting`',
+    },
+    runType: { kind: 'enum', values: RUN_TYPES, description: 'Only runs that an event, or a cron, started' },
+    eventId: { kind: 'name', maxLength: ID_LENGTH_MAX, description: 'Only runs that this event fanned out' },
+    replayOf: { kind: 'name', maxLength: ID_LENGTH_MAX, description: 'Only runs forked from this run' },
+    q: {
+      kind: 'text',
+      maxLength: 256,
+      description: 'Only runs whose id, workflow or app contains this text, whatever its case',
+    },
+    deep: { kind: 'flag', description: 'Widens `q` to input, result and error; ignored without `q`' },
+    since: SINCE_PARAM,
+    sort: {
+      kind: 'enum',
+      values: ['started', 'workflow', 'status', 'app', 'duration'],
+      default: 'started',
+      description: 'The order; ties break on the id',
+    },
+    dir: { kind: 'enum', values: ['asc', 'desc'], default: 'desc', description: 'Its direction' },
+    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows a page' },
+    cursor: CURSOR_PARAM,
+  },
+  reply: { status: 200, description: 'A page of runs', schema: Type.Array(RunSummarySchema), pages: true },
+  errors: ['invalid_cursor'],
+} as const satisfies Operation
+
+export const getRunStats = {
+  id: 'getRunStats',
+  method: 'GET',
+  path: '/runs/stats',
+  tag: 'runs',
+  summary: 'Count runs by how they stand',
+  access: 'read',
+  query: { app: APP_PARAM, since: SINCE_PARAM },
+  reply: { status: 200, description: 'The counts', schema: RunStatsSchema },
+  errors: [],
+} as const satisfies Operation
+
+export const getRun = {
+  id: 'getRun',
+  method: 'GET',
+  path: '/runs/{id}',
+  tag: 'runs',
+  summary: 'Read one run with its input and result',
+  access: 'read',
+  reply: { status: 200, description: 'The run', schema: RunSchema },
+  errors: ['not_found'],
+} as const satisfies Operation
+
+export const listRunSteps = {
+  id: 'listRunSteps',
+  method: 'GET',
+  path: '/runs/{id}/steps',
+  tag: 'runs',
+  summary: "List a run's steps in execution order",
+  access: 'read',
+  reply: { status: 200, description: 'Every step', schema: Type.Array(StepRecordSchema) },
+  errors: ['not_found'],
+} as const satisfies Operation
+
+export const listRunLogs = {
+  id: 'listRunLogs',
+  method: 'GET',
+  path: '/runs/{id}/logs',
+  tag: 'runs',
+  summary: "List a run's log lines, oldest first",
+  access: 'read',
+  query: {
+    from: { ...FROM_PARAM, default: 0 },
+    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Lines a page' },
+  },
+  reply: { status: 200, description: 'A page of log lines', schema: Type.Array(RunLogLineSchema) },
+  errors: ['not_found'],
+} as const satisfies Operation
+
+export const streamRun = {
+  id: 'streamRun',
+  method: 'GET',
+  path: '/runs/{id}/stream',
+  tag: 'runs',
+  summary: "Follow a run's timeline: replayed, then live, until the run ends",
+  description:
+    'Lossless and in order of `seq`. After a drop, come back with `from` (or `Last-Event-ID`) set to the last seq seen.',
+  access: 'read',
+  query: { from: FROM_PARAM },
+  reply: { status: 200, description: 'Timeline frames', schema: TimelineFrameSchema, stream: true },
+  errors: ['not_found'],
+} as const satisfies Operation
+
+export const streamRuns = {
+  id: 'streamRuns',
+  method: 'GET',
+  path: '/runs/stream',
+  tag: 'runs',
+  summary: 'Follow the status of every run of the namespace',
+  description: 'Best effort: a slow client misses frames. Each is a signal to read the run again.',
+  access: 'read',
+  reply: { status: 200, description: 'run_status frames', schema: RunStatusFrameSchema, stream: true },
+  errors: [],
+} as const satisfies Operation
