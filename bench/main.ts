@@ -2,6 +2,8 @@
 // or failed run does (exit code 1).
 
 import { writeFileSync } from 'node:fs'
+import { d1, d2 } from './deliveries.ts'
+import { lists } from './lists.ts'
 import { describeMachine, type Machine } from './machine.ts'
 import { type BenchOptions, readOptions, USAGE } from './options.ts'
 import { formatNumber, printResult, type Result } from './report.ts'
@@ -16,6 +18,9 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Resu
   W2: w2,
   W3: w3,
   W4: w4,
+  D1: d1,
+  D2: d2,
+  LISTS: lists,
 }
 
 async function main(args: readonly string[]): Promise<number> {

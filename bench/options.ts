@@ -11,6 +11,8 @@ export interface BenchOptions {
   inFlight: number[]
   /** Sleepers of W4. */
   runs: number
+  /** Runs in the store of LISTS. */
+  listed: number
   profile: boolean
   /** Where the profiles are kept, for other tools; else they go with the database. */
   profileDir?: string
@@ -28,6 +30,7 @@ export const USAGE = `npm run bench -- [options]
   --seconds N      length of each measured window (default 10)
   --in-flight N,M  runs in flight in W1, one measurement each (default 100,300)
   --runs N         sleeping runs of W4 (default 100000)
+  --listed N       runs in the store of LISTS (default 1000000)
   --json FILE      also write the figures as JSON
   --profile        write CPU profiles of the engine and print where the time went
   --profile-dir D  keep the profiles there, for other tools (implies --profile)
@@ -42,6 +45,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     seconds: 10,
     inFlight: [100, 300],
     runs: 100_000,
+    listed: 1_000_000,
     profile: false,
     nodeFlags: [],
     dir: tmpdir(),
@@ -58,6 +62,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     else if (flag === '--seconds') options.seconds = positive(flag, value)
     else if (flag === '--in-flight') options.inFlight = value.split(',').map(n => positive(flag, n))
     else if (flag === '--runs') options.runs = Math.ceil(positive(flag, value))
+    else if (flag === '--listed') options.listed = Math.ceil(positive(flag, value))
     else if (flag === '--json') options.json = value
     else if (flag === '--profile-dir') Object.assign(options, { profile: true, profileDir: value })
     else if (flag === '--node-flags') options.nodeFlags = value.split(' ')

@@ -72,6 +72,14 @@ export class Rig {
     this.#engine = await EngineProcess.start(this.#engineOptions)
   }
 
+  /** Does something to the database while no engine runs on it. */
+  async offline<T>(work: (databaseFile: string) => Promise<T>): Promise<T> {
+    await this.#engine.stop()
+    const answer = await work(this.databaseFile)
+    this.#engine = await EngineProcess.start(this.#engineOptions)
+    return answer
+  }
+
   /** Stops the engine, so that ceilings are measured without it; answers its profiles. */
   async stopEngine(): Promise<ThreadProfile[]> {
     this.runner.unregister()

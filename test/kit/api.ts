@@ -2,7 +2,7 @@
 
 import type { EventRecord, Run, RunLogLine, RunStatus, RunSummary, StepRecord } from '@perdure/protocol'
 import { readSse, type SseOptions, type SseResult } from './sse.ts'
-import { until } from './until.ts'
+import { gate, until } from './until.ts'
 
 export interface Answer {
   status: number
@@ -44,15 +44,22 @@ export class Api {
   async request(
     method: string,
     path: string,
-    options: { body?: string | Uint8Array; headers?: Record<string, string> } = {},
+    options: {
+      body?: string | Uint8Array
+      headers?: Record<string, string>
+      /** Lets go of an event stream that was answered with 200, instead of reading it to its end. */
+      headOnly?: boolean
+    } = {},
   ): Promise<Answer> {
-    const { body, headers = {} } = options
+    const { body, headers = {}, headOnly = false } = options
     const response = await fetch(this.base + path, {
       method,
       headers: { ...this.#authorization(), ...headers },
       ...(body === undefined ? {} : { body: body }),
     })
-    const text = await response.text()
+    const isLeft = headOnly && response.status === 200
+    if (isLeft) await response.body?.cancel()
+    const text = isLeft ? '' : await response.text()
     const json = parse(text)
     const code = (json as { error?: { code?: string } } | undefined)?.error?.code
     return { status: response.status, headers: response.headers, text, json, code }
@@ -127,8 +134,22 @@ export class Api {
   }
 
   stream(runId: string, options: SseOptions & { query?: string } = {}): Promise<SseResult> {
-    const headers = { ...this.#authorization(), ...options.headers }
-    return readSse(`${this.base}/runs/${runId}/stream${options.query ?? ''}`, { ...options, headers })
+    return this.#sse(`/runs/${runId}/stream${options.query ?? ''}`, options)
+  }
+
+  /** Follows a stream that has no end; answers once it is open. `over` tells what came until it was dropped. */
+  async follow(path: string, options: SseOptions = {}): Promise<{ over: Promise<SseResult> }> {
+    const opened = gate()
+    const over = this.#sse(path, { ...options, onOpen: opened.open })
+    await Promise.race([opened.opened, over])
+    return { over }
+  }
+
+  #sse(path: string, options: SseOptions): Promise<SseResult> {
+    return readSse(this.base + path, {
+      ...options,
+      headers: { ...this.#authorization(), ...options.headers },
+    })
   }
 
   #authorization(): Record<string, string> {

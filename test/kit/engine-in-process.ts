@@ -29,6 +29,8 @@ export interface OpenEngine {
   log: string[]
   /** A runner that listens and is registered. */
   runner(options: PlainRunnerOptions): Promise<PlainRunner>
+  /** The errors it has logged so far, taken out of the log: a test that makes the engine fail expects them. */
+  takeErrors(): string[]
   stop(): Promise<void>
 }
 
@@ -48,6 +50,11 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
   })
   const ports = { ...(options.clock ? { clock: options.clock } : {}), ...options.ports }
   const engine: Engine = await createEngine(config, pino({ level: 'info', base: undefined }, sink), ports)
+  const takeErrors = () => {
+    const errors = log.filter(isError)
+    log.splice(0, log.length, ...log.filter(line => !isError(line)))
+    return errors
+  }
   let stopped: Promise<void> | undefined
   const stop = () => {
     stopped ??= engine.stop()
@@ -55,7 +62,7 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
   }
   onCleanup(async () => {
     await stop()
-    const errors = log.filter(line => (JSON.parse(line) as { level: number }).level >= ERROR)
+    const errors = takeErrors()
     if (errors.length > 0) throw new Error(`the engine logged errors:\n${errors.join('\n')}`)
   })
   const url = await engine.app.listen({ host: '127.0.0.1', port: 0 })
@@ -66,6 +73,7 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
     url,
     storeFile,
     log,
+    takeErrors,
     stop,
     async runner(options) {
       const runner = await new PlainRunner(options).listen()
@@ -73,4 +81,8 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
       return runner
     },
   }
+}
+
+function isError(line: string): boolean {
+  return (JSON.parse(line) as { level: number }).level >= ERROR
 }

@@ -4,6 +4,8 @@ export { type Accepted, type Answer, Api } from './api.ts'
 export { openBarrier } from './barrier.ts'
 export { cut, hang, plain, reset } from './behaviour.ts'
 export { onCleanup } from './cleanup.ts'
+export { type CliOptions, type CliProcess, perdure } from './cli-process.ts'
+export { openDatabase } from './database.ts'
 export { type OpenEngine, openEngine } from './engine-in-process.ts'
 export {
   EngineProcess,
@@ -15,6 +17,7 @@ export {
 export { JumpClock } from './jump-clock.ts'
 export { type Executed, type Invoke, Ledger } from './ledger.ts'
 export { type Handler, PlainRunner, type PlainRunnerOptions } from './plain-runner.ts'
+export { type Post, postWebhook, type Scheme, signedHeaders } from './provider.ts'
 export { type Seeded, seeded } from './seeded.ts'
 export { openSink, type Received, type Sink } from './sink.ts'
 export { readSse, type SseMessage, type SseResult } from './sse.ts'

@@ -10,8 +10,10 @@ export interface SseMessage {
 
 export interface SseOptions {
   headers?: Record<string, string>
-  /** Drop the connection as soon as this holds. */
-  stopWhen?: (messages: readonly SseMessage[]) => boolean
+  /** Called when the server has answered: from here on everything is live. */
+  onOpen?: () => void
+  /** Drop the connection as soon as this holds. `other` are the `retry:` lines and comments. */
+  stopWhen?: (messages: readonly SseMessage[], other: readonly string[]) => boolean
   deadlineMs?: number
 }
 
@@ -26,7 +28,7 @@ export interface SseResult {
 }
 
 export async function readSse(url: string, options: SseOptions = {}): Promise<SseResult> {
-  const { stopWhen = () => false, deadlineMs = 8000 } = options
+  const { onOpen = () => {}, stopWhen = () => false, deadlineMs = 8000 } = options
   const drop = new AbortController()
   const timer = setTimeout(
     () => drop.abort(new Error(`the stream did not end within ${deadlineMs} ms`)),
@@ -37,6 +39,7 @@ export async function readSse(url: string, options: SseOptions = {}): Promise<Ss
     const response = await fetch(url, { headers: options.headers ?? {}, signal: drop.signal })
     result.status = response.status
     result.contentType = response.headers.get('content-type')
+    onOpen()
     let buffer = ''
     for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
       buffer += Buffer.from(chunk).toString('utf8')
@@ -44,7 +47,7 @@ export async function readSse(url: string, options: SseOptions = {}): Promise<Ss
       buffer = blocks.pop() as string
       for (const block of blocks) {
         take(result, block)
-        if (stopWhen(result.messages)) return result
+        if (stopWhen(result.messages, result.other)) return result
       }
     }
     result.ended = true

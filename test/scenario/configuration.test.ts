@@ -1,7 +1,16 @@
 // Starting: what stops it with one clear line, and what it prints (decisions "Configuration", "Errors, limits, auth").
 
+import { openAdministration } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
-import { type Exit, type ProcessOptions, serveToTheEnd, startEngine } from '../kit/index.ts'
+import {
+  type Api,
+  type Exit,
+  onCleanup,
+  type ProcessOptions,
+  serveToTheEnd,
+  startEngine,
+  until,
+} from '../kit/index.ts'
 
 const LONG_KEY = 'a-secret-key-that-must-not-be-printed'
 const key = (change: Record<string, unknown> = {}) =>
@@ -14,12 +23,14 @@ const REFUSED: [string, ProcessOptions, string][] = [
   ['a store of another kind', { args: ['--store', 'mysql://x'] }, 'ENGINE_STORE'],
   ['an unreadable duration', { env: { ENGINE_DRAIN_TIMEOUT: 'soon' } }, 'ENGINE_DRAIN_TIMEOUT'],
   ['an unreadable schedule', { env: { ENGINE_WEBHOOK_SCHEDULE: '5s,later' } }, 'ENGINE_WEBHOOK_SCHEDULE'],
+  ['an origin with a path', { env: { ENGINE_CORS_ORIGINS: 'https://a.example/x' } }, 'ENGINE_CORS_ORIGINS'],
+  ['a limit out of range', { env: { ENGINE_BULK_REPLAY_LIMIT: '0' } }, 'ENGINE_BULK_REPLAY_LIMIT'],
   ['an unknown log level', { env: { ENGINE_LOG_LEVEL: 'loud' } }, 'ENGINE_LOG_LEVEL'],
   ['keys that are no JSON', { env: { ENGINE_API_KEYS: LONG_KEY } }, 'ENGINE_API_KEYS'],
   ['a key of an unknown kind', { env: { ENGINE_API_KEYS: key({ kind: 'master' }) } }, 'ENGINE_API_KEYS'],
   ['a flag nobody knows', { args: ['--colour', 'red'] }, '--colour'],
   ['a flag without a value', { args: ['--drain-timeout'] }, '--drain-timeout'],
-  ['a non-loopback address without keys', { args: ['--host', '0.0.0.0'] }, 'ENGINE_API_KEYS'],
+  ['a non-loopback address without keys', { args: ['--host', '0.0.0.0'] }, 'perdure keys create'],
 ]
 
 describe('a configuration that cannot be used', () => {
@@ -55,6 +66,38 @@ describe('a start', () => {
     const { code, stdout } = await engine.sigterm()
     expect(code).toBe(0)
     expect(stdout).not.toContain(LONG_KEY)
+  })
+
+  test('a key of the store lets it bind any address; the banner says how people get in', async () => {
+    const engine = await startEngine()
+    const { storeFile } = engine
+    const { administration, close } = await openAdministration(`sqlite:${storeFile}`)
+    onCleanup(close)
+    const { key, stored } = await administration.createKey({ kind: 'secret' })
+    const status = async (api: Api) => (await api.get('/runs')).status
+    await until(async () => (await status(engine.api)) === 401, { what: 'the engine closing' })
+    expect(await status(engine.api.as(key))).toBe(200)
+    const first = await engine.sigterm()
+    expect(first.stdout).toContain('auth   open')
+
+    const anywhere = await startEngine({ storeFile, args: ['--host', '0.0.0.0'] })
+    expect(await status(anywhere.api.as(key))).toBe(200)
+    await administration.revokeKey(stored.id)
+    await until(async () => (await status(anywhere.api.as(key))) === 401, { what: 'the key being refused' })
+    expect(await status(anywhere.api)).toBe(401)
+    const second = await anywhere.sigterm()
+    expect(second.stdout).toContain('auth   1 API key\n')
+    for (const { stdout, stderr } of [first, second]) expect(stdout + stderr).not.toContain(key)
+
+    const refused = await serveToTheEnd({ storeFile, args: ['--host', '0.0.0.0'] })
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  test('a port that is taken ends it with one line', async () => {
+    const { url } = await startEngine()
+    const exit = await serveToTheEnd({ args: ['--port', new URL(url).port] })
+    expect(exit.code).toBe(2)
+    expect(exit.stderr).toMatch(/^perdure: [^\n]*EADDRINUSE[^\n]*\n$/)
   })
 
   test('a second engine on the same file is refused', async () => {

@@ -51,6 +51,43 @@ describe('pause and resume', () => {
     expect(ledger.names(runId)).toEqual(['first', 'second'])
   })
 
+  test('the pass in flight may take its time after a pause: its lease is extended, and it is not sent again', async () => {
+    const held = gate()
+    const { runId, ledger } = await start(flow([run('first', () => held.opened), run('second')]))
+    await until(() => ledger.times(runId, 'first') === 1)
+    await act(runId, 'pause')
+    for (let seconds = 0; seconds < 60; seconds += 6) {
+      clock.jump(6000)
+      await barrier()
+    }
+    expect(ledger.of(runId)[0]?.signal.aborted).toBe(false)
+    held.open()
+    await until(async () => (await api.steps(runId)).length === 1)
+    await act(runId, 'resume')
+    await api.succeeded(runId)
+    expect(ledger.names(runId)).toEqual(['first', 'second'])
+  })
+
+  test('a step that is settled from outside while a pass is in flight does not disturb the pass', async () => {
+    const [event, held] = [unique('go'), gate()]
+    const handler: Handler = async (invoke, ledger) => {
+      // The second stage begins while the wait of the first is still parked.
+      if (invoke.pass > 1) return flow([run('b', () => held.opened)])(invoke, ledger)
+      return flow([[wait('w', event), run('a')]])(invoke, ledger)
+    }
+    const { runId, ledger } = await start(handler)
+    await until(() => ledger.times(runId, 'b') === 1)
+    expect((await api.send({ name: event })).woke).toBe(1)
+    for (let seconds = 0; seconds < 60; seconds += 6) {
+      clock.jump(6000)
+      await barrier()
+    }
+    expect(ledger.of(runId)[1]?.signal.aborted).toBe(false)
+    held.open()
+    await api.succeeded(runId)
+    expect(ledger.times(runId, 'b')).toBe(1)
+  })
+
   test('a pass in flight that returns the final result succeeds: there was no next step (decisions)', async () => {
     const held = gate()
     const { runId, ledger } = await start(async () => {

@@ -9,7 +9,7 @@ const { api } = engine
 
 /** An app whose one workflow has these triggers. */
 async function app(
-  triggers?: { event: string }[],
+  triggers?: { event: string; if?: string }[],
   options: { app?: string; name?: string; runner?: string } = {},
 ) {
   const name = options.name ?? unique('workflow')
@@ -164,5 +164,63 @@ describe('dedupeId (§4.4 "dropped entirely", §8 "24 hours, per app")', () => {
     const event = { name: unique('event'), dedupeId: unique('d') }
     expect((await api.post('/events', { ...event, app: ' ' })).status).toBe(400)
     expect(await api.send(event)).toHaveProperty('eventId')
+  })
+})
+
+describe('filters (§6 "a CEL `if` filter on an event trigger must be satisfied", decisions "Events")', () => {
+  test('a workflow runs only for events that meet its filter', async () => {
+    const event = unique('order')
+    const { app: owner, name } = await app([
+      { event, if: 'event.data.total > 100 && event.data.country == "FR"' },
+    ])
+    expect(await starts({ name: event, data: { total: 150, country: 'FR' } })).toEqual([`${owner}/${name}`])
+    expect(await starts({ name: event, data: { total: 99, country: 'FR' } })).toEqual([])
+    expect(await starts({ name: event, data: { total: 150, country: 'DE' } })).toEqual([])
+  })
+
+  test('one trigger that is met is enough, and starts one run', async () => {
+    const event = unique('order')
+    const triggers = [
+      { event, if: 'event.data.a == 1' },
+      { event: `${event}*` },
+      { event, if: 'event.data.b == 1' },
+    ]
+    const { app: owner, name } = await app(triggers)
+    expect(await starts({ name: event, data: { a: 1, b: 1 } })).toEqual([`${owner}/${name}`])
+    expect(await starts({ name: event, data: { a: 2 } })).toEqual([`${owner}/${name}`])
+  })
+
+  test.each<[string, unknown]>([
+    ['a missing field', { other: 1 }],
+    ['a wrong type', { total: 'much' }],
+    ['no object', [1, 2]],
+    ['null', null],
+  ])('a filter that errors does not match: %s', async (_, data) => {
+    const event = unique('order')
+    await app([{ event, if: 'event.data.total > 100' }])
+    expect(await starts({ name: event, data })).toEqual([])
+  })
+
+  test('without data the filter sees null', async () => {
+    const event = unique('order')
+    const { app: owner, name } = await app([{ event, if: 'event.data == null' }])
+    expect(await starts({ name: event })).toEqual([`${owner}/${name}`])
+  })
+
+  test.each([
+    ['event.data.total >', 'does not compile'],
+    ['total > 100', 'Unknown variable: total'],
+    ['1 + 1', 'gives int, not a bool'],
+    ['event.name.matches("(")', 'not RE2'],
+  ])('a filter that is no condition is refused at registration: %s', async (source, reason) => {
+    const answer = await api.post('/register', {
+      app: unique('app'),
+      url: 'http://127.0.0.1:9/invoke',
+      workflows: [{ name: 'w', triggers: [{ event: 'a', if: source }] }],
+    })
+    expect(answer.status).toBe(400)
+    expect(answer.code).toBe('invalid_request')
+    expect(answer.text).toContain(reason)
+    expect(answer.text).toContain('workflows[0].triggers[0].if')
   })
 })

@@ -1,7 +1,19 @@
-// API keys: which kind opens what (§5; decisions "Errors, limits, auth"; promise N1).
+// API keys: how they are sent, where they come from, and what is open without any (§5; decisions "Errors, limits,
+// auth"). Which kind opens what, and that no byte crosses a namespace, is in walls.test.ts.
 
+import { get } from 'node:http'
+import { openAdministration } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
-import { type Answer, type Api, openEngine, PlainRunner, returned, unique } from '../kit/index.ts'
+import {
+  type Api,
+  JumpClock,
+  onCleanup,
+  openEngine,
+  PlainRunner,
+  returned,
+  unique,
+  until,
+} from '../kit/index.ts'
 
 const KINDS = ['secret', 'read', 'event', 'runner'] as const
 const keyOf = (kind: string, namespace = 'default') => `${kind}-key-of-${namespace}-0123456789`
@@ -11,58 +23,6 @@ const keys = [
 ]
 const guarded = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
 const open = await openEngine()
-
-const registration = { app: 'app', url: 'http://127.0.0.1:9/', workflows: [] }
-const ROUTES: [string, (api: Api) => Promise<Answer>, readonly string[]][] = [
-  ['GET /runs', api => api.get('/runs'), ['secret', 'read']],
-  ['GET /runs/{id}', api => api.get('/runs/run_x'), ['secret', 'read']],
-  ['GET /runs/{id}/steps', api => api.get('/runs/run_x/steps'), ['secret', 'read']],
-  ['GET /runs/{id}/logs', api => api.get('/runs/run_x/logs'), ['secret', 'read']],
-  ['GET /runs/{id}/stream', api => api.get('/runs/run_x/stream'), ['secret', 'read']],
-  ['GET /events', api => api.get('/events'), ['secret', 'read']],
-  ['GET /events/{id}', api => api.get('/events/evt_x'), ['secret', 'read']],
-  ['GET /apps', api => api.get('/apps'), ['secret', 'read']],
-  ['GET /runners', api => api.get('/runners'), ['secret', 'read']],
-  ['GET /workflows', api => api.get('/workflows'), ['secret', 'read']],
-  ['POST /events', api => api.post('/events', { name: 'x' }), ['secret', 'event']],
-  ['POST /register', api => api.post('/register', registration), ['secret', 'runner']],
-  ['POST /runs/{id}/cancel', api => api.post('/runs/run_x/cancel'), ['secret']],
-  ['POST /runs/{id}/pause', api => api.post('/runs/run_x/pause'), ['secret']],
-  ['POST /runs/{id}/resume', api => api.post('/runs/run_x/resume'), ['secret']],
-  ['POST /runs/{id}/replay', api => api.post('/runs/run_x/replay'), ['secret']],
-  [
-    'POST /runs/{id}/retry-from-step',
-    api => api.post('/runs/run_x/retry-from-step', { step: 'a' }),
-    ['secret'],
-  ],
-]
-
-describe.each(ROUTES)('%s', (_route, ask, allowed) => {
-  test('is 401 without a key and with a wrong one', async () => {
-    for (const api of [guarded.api, guarded.api.as('wrong-key-0123456789')]) {
-      const answer = await ask(api)
-      expect(answer).toMatchObject({ status: 401, code: 'unauthorized' })
-      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
-    }
-  })
-
-  test.each(KINDS)('a %s key is let in or told 403', async kind => {
-    const { status, code } = await ask(guarded.api.as(keyOf(kind)))
-    if (allowed.includes(kind)) expect([200, 202, 404]).toContain(status)
-    else expect({ status, code }).toEqual({ status: 403, code: 'forbidden' })
-  })
-
-  test('without any key configured everything is open on loopback', async () => {
-    expect([200, 202, 404]).toContain((await ask(open.api)).status)
-  })
-
-  test('a key that is given and wrong is 401 even then', async () => {
-    expect(await ask(open.api.as('wrong-key-0123456789'))).toMatchObject({
-      status: 401,
-      code: 'unauthorized',
-    })
-  })
-})
 
 describe('the probes', () => {
   test.each(['/healthz', '/readyz'])('%s looks at no key', async path => {
@@ -85,47 +45,98 @@ describe('the Authorization header', () => {
   })
 })
 
-describe('namespaces: no byte crosses (N1)', () => {
-  const here = guarded.api.as(keyOf('secret'))
-  const there = guarded.api.as(keyOf('secret', 'other'))
+test('dedupe ids are of their namespace', async () => {
+  const event = { name: unique('event'), dedupeId: unique('d') }
+  for (const namespace of ['default', 'other'])
+    expect(await guarded.api.as(keyOf('secret', namespace)).send(event)).toHaveProperty('eventId')
+})
 
-  test("an event starts only its own namespace's workflows, and its ids read as 404 elsewhere", async () => {
-    const name = unique('workflow')
-    const mine = await new PlainRunner({ workflows: { [name]: () => returned() } }).listen()
-    await mine.register(here)
-    expect((await there.send({ name })).triggered).toEqual([])
-    const { runId, eventId } = await here.send({ name })
-    await here.succeeded(runId)
-    for (const path of [
-      `/runs/${runId}`,
-      `/runs/${runId}/steps`,
-      `/runs/${runId}/logs`,
-      `/runs/${runId}/stream`,
-      `/events/${eventId}`,
-    ]) {
-      expect(await there.get(path), path).toMatchObject({ status: 404, code: 'not_found' })
-    }
-    for (const action of ['cancel', 'pause', 'resume', 'replay']) {
-      expect(await there.post(`/runs/${runId}/${action}`)).toMatchObject({ status: 404, code: 'not_found' })
-    }
-    for (const path of ['/runs', '/apps', '/runners', '/workflows']) {
-      expect((await there.get(path)).json, path).toEqual([])
-      expect((await here.get(path)).json, path).not.toEqual([])
-    }
-    const log = (await there.get('/events')).json as { id: string }[]
-    expect(log.map(({ id }) => id)).not.toContain(eventId)
+describe('keys of the store, while the engine runs', () => {
+  /** An engine whose clock the test moves, and the store as `perdure keys` opens it. */
+  async function live(env: Record<string, string> = {}) {
+    const clock = new JumpClock()
+    const { api, storeFile, log } = await openEngine({ env, clock })
+    const { administration, close } = await openAdministration(`sqlite:${storeFile}`)
+    onCleanup(close)
+    const status = async (as: Api = api) => (await as.get('/runs')).status
+    /** The status once it is that one, moving the clock by one look at a time. */
+    const becomes = (expected: number, as: Api = api) =>
+      until(
+        async () => {
+          clock.jump(1000)
+          return (await status(as)) === expected
+        },
+        { what: `status ${expected}` },
+      )
+    return { api, log, clock, administration, status, becomes }
+  }
+
+  test('the first one closes an open engine, and revoking it opens nothing', async () => {
+    const { api, administration, status, becomes } = await live()
+    expect(await status()).toBe(200)
+    const { stored, key } = await administration.createKey({ kind: 'secret' })
+    await becomes(401)
+    expect(await status(api.as(key))).toBe(200)
+    await administration.revokeKey(stored.id)
+    await becomes(401, api.as(key))
+    expect(await status()).toBe(401)
   })
 
-  test('dedupe ids and cursors are of their namespace', async () => {
-    const event = { name: unique('event'), dedupeId: unique('d') }
-    expect(await here.send(event)).toHaveProperty('eventId')
-    expect(await there.send(event)).toHaveProperty('eventId')
-    await here.send({ name: event.name })
-    const cursor = (await here.get(`/events?name=${event.name}&limit=1`)).headers.get(
-      'x-next-cursor',
-    ) as string
-    const query = `name=${event.name}&cursor=${encodeURIComponent(cursor)}`
-    expect(await there.get(`/events?${query}`)).toMatchObject({ status: 400, code: 'invalid_cursor' })
+  test('count beside the fixed ones, each with its kind, namespace and label', async () => {
+    const { api, administration, becomes, status } = await live({ ENGINE_API_KEYS: JSON.stringify(keys) })
+    const { key } = await administration.createKey({ kind: 'read', namespace: 'acme' })
+    const secret = await administration.createKey({
+      kind: 'secret',
+      namespace: 'acme',
+      label: 'the operator',
+    })
+    const acme = api.as(secret.key)
+    await becomes(200, acme)
+    expect(await status(api.as(keyOf('read')))).toBe(200)
+    expect((await api.as(key).post('/events', { name: 'x' })).status).toBe(403)
+    const name = unique('workflow')
+    const runner = await new PlainRunner({ workflows: { [name]: () => returned() } }).listen()
+    await runner.register(acme)
+    const { runId } = await acme.send({ name })
+    await acme.succeeded(runId)
+    await acme.post(`/runs/${runId}/replay`)
+    expect((await api.as(key).get('/control-actions')).json).toMatchObject([{ actor: 'the operator' }])
+    expect((await api.as(keyOf('secret')).get(`/runs/${runId}`)).status).toBe(404)
+  })
+
+  test('are never shown, not even as hashes', async () => {
+    const { api, log, administration, becomes } = await live()
+    const { key, stored } = await administration.createKey({ kind: 'secret' })
+    await becomes(200, api.as(key))
+    await api.as(key).post('/runs/run_x/cancel')
+    const seen = [
+      ...log,
+      ...(await Promise.all(['/runs', '/apps'].map(path => api.as(key).get(path)))).map(a => a.text),
+    ]
+    for (const secret of [key, stored.hash]) expect(seen.join('\n')).not.toContain(secret)
+  })
+})
+
+describe('an open engine and a foreign Host', () => {
+  /** `fetch` does not let a Host header through. */
+  const ask = (url: string, path: string, host: string) =>
+    new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+      get(url + path, { headers: { host }, agent: false }, response => {
+        let body = ''
+        response.setEncoding('utf8').on('data', text => {
+          body += text
+        })
+        response.on('end', () => resolve({ status: response.statusCode, body }))
+      }).on('error', reject)
+    })
+
+  test('a page whose name was made to resolve to loopback gets nothing', async () => {
+    const { status, body } = await ask(open.url, '/runs', 'rebound.example:4777')
+    expect(status).toBe(403)
+    expect(JSON.parse(body)).toMatchObject({ error: { code: 'forbidden' } })
+    for (const host of ['localhost:4777', '127.0.0.1', '[::1]:4777'])
+      expect((await ask(open.url, '/runs', host)).status, host).toBe(200)
+    expect((await ask(open.url, '/healthz', 'rebound.example')).status).toBe(200)
   })
 })
 

@@ -1,37 +1,64 @@
-// The `perdure` command: picks the subcommand and answers its exit code. Bad usage is exit code 2.
+// The `perdure` command: one program of subcommands, each in a file of its own, and the exit code it ends with.
 
-import { FLAGS, serve } from '@perdure/engine'
-import { parseFlags, UsageError } from './flags.ts'
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { auditCommand } from './commands/audit.ts'
+import { eventsCommands } from './commands/events.ts'
+import { registryCommands } from './commands/registry.ts'
+import { runsCommands } from './commands/runs/index.ts'
+import { listServe, runServe } from './commands/serve.ts'
+import { EXIT_CODES_HELP, exitOf } from './exit.ts'
 
-const HELP = `perdure: a durable workflow engine
-
-  perdure serve [--flag value ...]   run the engine
-  perdure help                       show this
-
-Flags of serve, each also an ENGINE_* variable (--drain-timeout is ENGINE_DRAIN_TIMEOUT):
-${FLAGS.map(flag => `  --${flag}`).join('\n')}
-
+const EXAMPLES = `
 Examples:
   perdure serve
-  perdure serve --port 4888 --store sqlite:./data/engine.db
-`
+  perdure events send user.signed-up --data '{"name": "Ada"}' --wait
+  perdure runs list --status failed
+  perdure COMMAND --help`
 
-/** Runs one command line (without node and script). */
+/** Runs one command line (without node and script); answers the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  const [command, ...rest] = args
-  if (command === undefined || command === 'help' || args.includes('--help')) {
-    process.stdout.write(HELP)
-    return 0
-  }
   try {
-    if (command === 'serve') {
-      const print = (line: string) => void process.stdout.write(`${line}\n`)
-      return await serve({ env: process.env, flags: parseFlags(rest, FLAGS), print })
-    }
-    throw new UsageError(`there is no command "${command}"; see perdure help`)
+    const words = normal(args)
+    if (words[0] === 'serve') return await runServe(words.slice(1))
+    const program = await programFor(words[0])
+    await program.parseAsync(words, { from: 'user' })
+    return Number(process.exitCode ?? 0)
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`perdure: ${error.message}\n`)
-    return 2
+    const { code, message } = exitOf(error)
+    if (message !== undefined) process.stderr.write(`perdure: ${message}\n`)
+    return code
   }
+}
+
+/** Nothing is a call for help; `help x` is `x --help`. */
+function normal(args: readonly string[]): string[] {
+  if (args.length === 0) return ['--help']
+  return args[0] === 'help' ? [...args.slice(1), '--help'] : [...args]
+}
+
+/** The program. What opens the store itself needs the engine, which is slow to load: only when it may be meant. */
+export async function programFor(noun: string | undefined): Promise<Command> {
+  const program = new Command('perdure')
+    .description('a durable workflow engine')
+    .version(versionOf())
+    .exitOverride()
+    .showHelpAfterError('(--help shows how)')
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'perdure: ')) })
+    .addHelpText('after', `${EXAMPLES}\n${EXIT_CODES_HELP}`)
+  listServe(program)
+  runsCommands(program)
+  eventsCommands(program)
+  registryCommands(program)
+  auditCommand(program)
+  if (!program.commands.some(command => command.name() === noun)) {
+    const { adminCommands } = await import('./admin/index.ts')
+    adminCommands(program)
+  }
+  return program
+}
+
+function versionOf(): string {
+  const file = new URL('../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

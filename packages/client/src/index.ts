@@ -1,3 +1,7 @@
-// A typed client of the HTTP interface, derived from its operations.
+// A typed client of the HTTP interface, derived from its operations: `createClient({url}).getRun({id})`.
 
 export type { Operations } from '@perdure/protocol/operations'
+export { type ClientOptions, createClient, DEFAULT_URL } from './client.ts'
+export { ApiError, ConnectionError } from './errors.ts'
+export type { StreamSettings } from './stream.ts'
+export type { CallOptions, Client, FrameOf, Input, Page } from './types.ts'

@@ -9,7 +9,7 @@ import { MemoryQueue } from './adapters/queue/memory.ts'
 import { HttpSender } from './adapters/sender/http-sender.ts'
 import { openSqliteStore } from './adapters/sql/sqlite/store.ts'
 import { HttpTransport } from './adapters/transport/http.ts'
-import type { Config } from './config.ts'
+import { type Config, isLoopback, refuseOpenDoor } from './config.ts'
 import { IdSource } from './domain/ids.ts'
 import { createApp } from './http/app.ts'
 import type { Clock, Random } from './ports/clock.ts'
@@ -17,19 +17,28 @@ import type { Queue } from './ports/queue.ts'
 import type { Sender } from './ports/sender.ts'
 import type { Store } from './ports/store.ts'
 import type { Transport } from './ports/transport.ts'
+import { AdminWatch } from './services/admin-watch.ts'
 import { Announcer } from './services/announce.ts'
 import { Catalog } from './services/catalog.ts'
 import { Control } from './services/control.ts'
 import { DELIVERY_LEASE_MS, Deliverer } from './services/deliver.ts'
+import { Deliveries } from './services/deliveries.ts'
 import { Driver, LEASE_MS } from './services/drive.ts'
+import { Endpoints } from './services/endpoints.ts'
+import { filterLog } from './services/filter-log.ts'
 import { Health } from './services/health.ts'
+import { Inbound } from './services/inbound.ts'
 import { Ingest } from './services/ingest.ts'
 import { KeyRing } from './services/keys.ts'
 import { LaneLoop } from './services/lane.ts'
 import { LeaseKeeper } from './services/leases.ts'
 import { Live } from './services/live.ts'
+import { Namespaces } from './services/namespaces.ts'
+import { Receivers } from './services/receivers.ts'
 import { Registry } from './services/registry.ts'
+import { reseal } from './services/reseal.ts'
 import { RunnerHealth } from './services/runner-health.ts'
+import { Vault } from './services/vault.ts'
 
 /** How many things one engine has under way at once. */
 export interface Bounds {
@@ -52,6 +61,8 @@ export interface Engine {
   /** The HTTP interface, not listening yet. */
   app: FastifyInstance
   store: Store
+  /** The API keys that count now. */
+  keys: Pick<KeyRing, 'open' | 'size'>
   /** Starts to claim and drive. */
   start(): void
   /**
@@ -73,17 +84,32 @@ export async function createEngine(
   const store = ports.store ?? (await openSqliteStore({ file: config.storeFile, log }))
   const queue = ports.queue ?? new MemoryQueue(clock)
   const transport = ports.transport ?? new HttpTransport({ clock, signingKeys })
-  const sender = ports.sender ?? new HttpSender({ clock, allowPrivate: config.webhookAllowPrivate })
+  const sender = ports.sender ?? newSender(config, clock)
 
   const owner = `engine_${randomUUID()}`
   // The store is this process's alone, so leases of others are those of a process that died.
   await store.releaseOthers(owner, clock.now())
-  const catalog = await Catalog.load(store)
+  const catalog = await Catalog.load(store, { deliveryAttemptsMax: config.webhookScheduleMs.length + 1 })
+  const vault = new Vault(config.encryptionKeys)
+  const keys = new KeyRing({ fixed: config.apiKeys, loopback: isLoopback(config.host) })
+  const namespaces = new Namespaces(catalog)
+  const adminWatch = new AdminWatch({ admin: store.admin, keys, namespaces, clock, log })
+  try {
+    const known = new Set(['default', ...config.apiKeys.map(({ namespace }) => namespace)])
+    await store.admin.addNamespaces([...known], clock.now())
+    await adminWatch.look()
+    catalog.apply(await reseal(store, vault, clock.now()))
+    refuseOpenDoor(config, keys)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
   const live = new Live()
-  const announcer = new Announcer({ queue, live })
+  const announcer = new Announcer({ queue, live, store })
   const ids = new IdSource(() => random.next())
   const health = new RunnerHealth(clock)
-  const shared = { store, catalog, announcer, clock, random, log, health, ids, owner }
+  const report = filterLog(clock, log)
+  const shared = { report, store, catalog, announcer, clock, random, log, health, ids, owner }
 
   const registry = new Registry({ ...shared, staleAfterMs: config.runnerStaleAfterMs, signingKeys })
   const driver = new Driver({
@@ -91,15 +117,16 @@ export async function createEngine(
     transport,
     passesMax: bounds.passesMax,
     invokeTimeoutMs: config.invokeTimeoutMs,
-    deliveryAttemptsMax: config.webhookScheduleMs.length + 1,
     isLive: runner => registry.isLive(runner),
   })
   announcer.onInterrupt(runId => driver.interrupt(runId))
   const deliverer = new Deliverer({
     ...shared,
     sender,
+    vault,
     scheduleMs: config.webhookScheduleMs,
     deliveriesMax: bounds.deliveriesMax,
+    onRoom: () => queue.wake('deliveries', clock.now()),
   })
   const lanes = [
     new LaneLoop({
@@ -117,7 +144,8 @@ export async function createEngine(
       lane: 'deliveries',
       leaseMs: DELIVERY_LEASE_MS,
       slots: deliverer.slots,
-      claim: claim => store.claimDeliveries(claim),
+      holdsBack: true,
+      claim: claim => deliverer.claim(claim),
       take: delivery => deliverer.take(delivery),
     }),
   ]
@@ -125,17 +153,29 @@ export async function createEngine(
     store,
     clock,
     driver,
+    owner,
     onError: err => log.error({ err }, 'leases not extended'),
   })
   const readiness = new Health({ store, queue, log })
+  const ingest = new Ingest({ ...shared, driver })
   const app = createApp({
     store,
-    ingest: new Ingest({ ...shared, driver }),
+    ingest,
     registry,
-    control: new Control({ ...shared, interrupt: runId => driver.interrupt(runId) }),
+    control: new Control({
+      ...shared,
+      bulkReplayLimit: config.bulkReplayLimit,
+      assertActive: namespace => namespaces.assertActive(namespace),
+      interrupt: runId => driver.interrupt(runId),
+    }),
+    endpoints: new Endpoints({ ...shared, vault }),
+    deliveries: new Deliveries({ ...shared, attemptsMax: config.webhookScheduleMs.length + 1 }),
+    receivers: new Receivers({ ...shared, vault }),
+    inbound: new Inbound({ ...shared, vault, ingest }),
     live,
     readiness: () => readiness.check(),
-    keys: new KeyRing(config.apiKeys),
+    keys,
+    corsOrigins: config.corsOrigins,
     clock,
     log,
   })
@@ -149,6 +189,7 @@ export async function createEngine(
     await Promise.all([driver.drain(deadline.signal), deliverer.drain()])
     cancel()
     leases.stop()
+    adminWatch.stop()
     await app.close()
     await Promise.all([transport.close(), sender.close()])
     await store.close()
@@ -156,13 +197,19 @@ export async function createEngine(
   return {
     app,
     store,
+    keys,
     start() {
       for (const lane of lanes) lane.start()
       leases.start()
+      adminWatch.start()
     },
     stop() {
       stopping ??= stop()
       return stopping
     },
   }
+}
+
+function newSender({ webhookAllowPrivate, webhookAllow }: Config, clock: Clock): Sender {
+  return new HttpSender({ clock, allowPrivate: webhookAllowPrivate, allowList: webhookAllow })
 }

@@ -2,13 +2,11 @@
 // (decisions, "Configuration"). Nothing unknown or unreadable is ignored: it stops the start with one clear line.
 
 import { parseDurationMs } from '@perdure/protocol'
+import { AddressList } from './domain/address-list.ts'
+import { type ApiKey, KEY_KINDS, type KeyKind } from './domain/api-key.ts'
 import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from './domain/delivery-attempt.ts'
-import type { KeyKind } from './http/deps.ts'
 
-export interface FixedKey {
-  label: string
-  namespace: string
-  kind: KeyKind
+export interface FixedKey extends ApiKey {
   key: string
 }
 
@@ -20,11 +18,19 @@ export interface Config {
   apiKeys: FixedKey[]
   /** The current signing key, and while it is being rotated the one before. */
   signingKeys: string[]
+  /** Seals stored secrets: the current key, and while it is being rotated those before. */
+  encryptionKeys: string[]
   webhookAllowPrivate: boolean
+  /** What webhooks may go to besides public addresses. */
+  webhookAllow: AddressList
   webhookScheduleMs: readonly number[]
   runnerStaleAfterMs: number
   invokeTimeoutMs: number
+  /** Most runs that one bulk replay forks. */
+  bulkReplayLimit: number
   drainTimeoutMs: number
+  /** Origins of the web pages that may call; `*` alone for all. */
+  corsOrigins: readonly string[]
   logLevel: string
 }
 
@@ -37,7 +43,6 @@ export class ConfigError extends Error {
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-const KEY_KINDS: readonly string[] = ['secret', 'read', 'event', 'runner']
 export const SETTINGS = [
   'ENGINE_HOST',
   'ENGINE_PORT',
@@ -46,11 +51,15 @@ export const SETTINGS = [
   'ENGINE_LIMITER',
   'ENGINE_API_KEYS',
   'ENGINE_SIGNING_KEY',
+  'ENGINE_ENCRYPTION_KEY',
+  'ENGINE_WEBHOOK_ALLOW',
   'ENGINE_WEBHOOK_ALLOW_PRIVATE',
   'ENGINE_WEBHOOK_SCHEDULE',
   'ENGINE_RUNNER_STALE_AFTER',
   'ENGINE_INVOKE_TIMEOUT',
+  'ENGINE_BULK_REPLAY_LIMIT',
   'ENGINE_DRAIN_TIMEOUT',
+  'ENGINE_CORS_ORIGINS',
   'ENGINE_LOG_LEVEL',
 ] as const
 type Setting = (typeof SETTINGS)[number]
@@ -58,12 +67,7 @@ type Setting = (typeof SETTINGS)[number]
 /** Read by runners; an engine that shares their environment lets them be. */
 const RUNNER_SETTINGS: readonly string[] = ['ENGINE_URL', 'ENGINE_API_KEY', 'ENGINE_REGION']
 /** Settings of the interface that this version does not carry out: better no start than a wrong promise. */
-const LATER_SETTINGS: readonly string[] = [
-  'ENGINE_ENCRYPTION_KEY',
-  'ENGINE_RETENTION',
-  'ENGINE_BULK_REPLAY_LIMIT',
-  'ENGINE_CORS_ORIGINS',
-]
+const LATER_SETTINGS: readonly string[] = ['ENGINE_RETENTION']
 
 /** The flag of a setting: `ENGINE_DRAIN_TIMEOUT` is `--drain-timeout`. */
 export function flagOf(setting: string): string {
@@ -73,7 +77,7 @@ export function flagOf(setting: string): string {
 /** Every flag `perdure serve` takes. */
 export const FLAGS: readonly string[] = SETTINGS.map(flagOf)
 
-/** Reads and checks the whole configuration. Throws ConfigError. */
+/** Reads and checks the whole configuration, but for what depends on the store. Throws ConfigError. */
 export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string> = {}): Config {
   refuseUnknown(env)
   const text = (setting: Setting): string | undefined => {
@@ -86,19 +90,22 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
   const config: Config = {
     host: text('ENGINE_HOST') ?? '127.0.0.1',
     port: readPort(text('ENGINE_PORT') ?? '4777'),
-    storeFile: readStore(text('ENGINE_STORE') ?? 'sqlite:./.perdure/engine.db'),
+    storeFile: readStore(text('ENGINE_STORE')),
     apiKeys: readKeys(text('ENGINE_API_KEYS')),
-    signingKeys: (text('ENGINE_SIGNING_KEY') ?? '').split(/[\s,]+/).filter(key => key !== ''),
+    signingKeys: readList(text('ENGINE_SIGNING_KEY')),
+    encryptionKeys: readList(text('ENGINE_ENCRYPTION_KEY')),
     webhookAllowPrivate: readBoolean('ENGINE_WEBHOOK_ALLOW_PRIVATE', text('ENGINE_WEBHOOK_ALLOW_PRIVATE')),
+    webhookAllow: readAddressList(text('ENGINE_WEBHOOK_ALLOW')),
     webhookScheduleMs: readSchedule(text('ENGINE_WEBHOOK_SCHEDULE')),
     runnerStaleAfterMs: duration('ENGINE_RUNNER_STALE_AFTER', 90_000),
     invokeTimeoutMs: duration('ENGINE_INVOKE_TIMEOUT', 300_000),
+    bulkReplayLimit: readBulkReplayLimit(text('ENGINE_BULK_REPLAY_LIMIT') ?? '1000'),
     drainTimeoutMs: duration('ENGINE_DRAIN_TIMEOUT', 30_000),
+    corsOrigins: readOrigins(text('ENGINE_CORS_ORIGINS')),
     logLevel: text('ENGINE_LOG_LEVEL') ?? 'info',
   }
   if (!LOG_LEVELS.includes(config.logLevel))
     bad('ENGINE_LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`)
-  refuseOpenDoor(config)
   return config
 }
 
@@ -116,17 +123,25 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Without keys everybody who can connect may do everything: that is for loopback alone. */
-function refuseOpenDoor({ host, apiKeys }: Config): void {
-  if (apiKeys.length > 0 || isLoopback(host)) return
+/**
+ * Without keys everybody who can connect may do everything: that is for loopback alone. Asked when the store is open,
+ * since it may hold keys. Throws ConfigError.
+ */
+export function refuseOpenDoor({ host, storeFile }: Config, keys: { size: number }): void {
+  if (keys.size > 0 || isLoopback(host)) return
   throw new ConfigError(
-    `ENGINE_HOST (--host) ${host} is not a loopback address and no API key is configured. Set ENGINE_API_KEYS, ` +
-      `for example '[{"label":"ops","namespace":"default","kind":"secret","key":"<a long random string>"}]'`,
+    `ENGINE_HOST (--host) ${host} is not a loopback address and there is no API key. Make one with ` +
+      `"perdure keys create --kind secret --store sqlite:${storeFile}", or set ENGINE_API_KEYS`,
   )
 }
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+/** Separated by commas or white space. */
+function readList(text = ''): string[] {
+  return text.split(/[\s,]+/).filter(word => word !== '')
 }
 
 function readPort(text: string): number {
@@ -136,7 +151,8 @@ function readPort(text: string): number {
   return port
 }
 
-function readStore(text: string): string {
+/** The file that a value of `ENGINE_STORE` names. Throws ConfigError. */
+export function readStore(text = 'sqlite:./.perdure/engine.db'): string {
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) return text.slice('sqlite:'.length)
   if (/^postgres(ql)?:/.test(text))
     bad('ENGINE_STORE', 'names PostgreSQL, which this version does not support')
@@ -156,10 +172,29 @@ function readDuration(setting: Setting, text: string | undefined, fallbackMs: nu
   return ms
 }
 
+/** The ids of the runs that one call forks are in memory together, and its caller waits for all of them. */
+const BULK_REPLAY_LIMIT_MAX = 10_000
+
+function readBulkReplayLimit(text: string): number {
+  const limit = Number(text)
+  if (!/^\d+$/.test(text) || limit < 1 || limit > BULK_REPLAY_LIMIT_MAX)
+    bad('ENGINE_BULK_REPLAY_LIMIT', `must be a number from 1 to ${BULK_REPLAY_LIMIT_MAX}, not "${text}"`)
+  return limit
+}
+
 function readBoolean(setting: Setting, text: string | undefined): boolean {
   if (text === undefined || text === '0' || text === 'false') return false
   if (text === '1' || text === 'true') return true
   return bad(setting, `must be 1 or 0, not "${text}"`)
+}
+
+function readAddressList(text: string | undefined): AddressList {
+  const list = AddressList.of(readList(text))
+  if (typeof list !== 'string') return list
+  return bad(
+    'ENGINE_WEBHOOK_ALLOW',
+    `must list hosts, addresses and ranges such as "10.0.0.0/8", not "${list}"`,
+  )
 }
 
 function readSchedule(text: string | undefined): readonly number[] {
@@ -168,6 +203,21 @@ function readSchedule(text: string | undefined): readonly number[] {
     parseDeliverySchedule(text) ??
     bad('ENGINE_WEBHOOK_SCHEDULE', 'must be a list of durations such as "5s,5m,30m"')
   )
+}
+
+function readOrigins(text: string | undefined): readonly string[] {
+  const origins = (text ?? '').split(/[\s,]+/).filter(origin => origin !== '')
+  if (origins.length === 1 && origins[0] === '*') return origins
+  for (const origin of origins) {
+    if (!isOrigin(origin))
+      bad('ENGINE_CORS_ORIGINS', `must list origins such as "https://console.example.com", not "${origin}"`)
+  }
+  return origins
+}
+
+/** As browsers send it: scheme, host, and a port that is not the scheme's own; no path, no closing slash. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
 /** Keys never appear in a message. */
@@ -186,7 +236,7 @@ function readKeys(text: string | undefined): FixedKey[] {
     if (typeof label !== 'string' || label === '') return bad('ENGINE_API_KEYS', `entry ${i} needs a label`)
     if (typeof namespace !== 'string' || namespace === '')
       return bad('ENGINE_API_KEYS', `entry ${i} has a bad namespace`)
-    if (typeof kind !== 'string' || !KEY_KINDS.includes(kind)) {
+    if (!KEY_KINDS.includes(kind as KeyKind)) {
       return bad('ENGINE_API_KEYS', `entry ${i} has a kind that is none of ${KEY_KINDS.join(', ')}`)
     }
     if (typeof key !== 'string' || key.length < 8)

@@ -3,9 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { RunErrorCodeSchema } from '@perdure/protocol/schema'
 import { expect, test } from 'vitest'
+import { httpApiPage } from '../../../scripts/http-api-page.ts'
+import { API_ERROR_MEANING } from '../../protocol/src/api-error-text.ts'
 import { SETTINGS } from './config.ts'
 import { ERROR_CODES } from './domain/errors.ts'
 import { statusOf } from './http/problem.ts'
+import { ENGINE_VERSION } from './version.ts'
 
 const page = (name: string) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8')
 
@@ -24,11 +27,25 @@ function rows(text: string): string[][] {
 
 const codesOf = (cell: string | undefined) => [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(match => match[1])
 
-test('docs/errors.md lists every error code with its status, and no other', () => {
+test('docs/errors.md lists every error code with its status and meaning, and what to do', () => {
   const [bodies] = page('errors').split('## Errors of runs')
-  const listed = rows(bodies as string).map(([code, status]) => [codesOf(code)[0], Number(status)])
-  const known = (Object.keys(ERROR_CODES) as (keyof typeof ERROR_CODES)[]).map(code => [code, statusOf(code)])
-  expect(listed.sort()).toEqual(known.sort())
+  const listed = rows(bodies as string).map(([code, status, meaning]) => [
+    codesOf(code)[0],
+    Number(status),
+    meaning,
+  ])
+  const codes = Object.keys(ERROR_CODES) as (keyof typeof ERROR_CODES)[]
+  expect(listed.sort()).toEqual(codes.map(code => [code, statusOf(code), API_ERROR_MEANING[code]]).sort())
+  for (const [code, , , remedy] of rows(bodies as string)) expect(remedy, code).toMatch(/\w/)
+})
+
+test('docs/http-api.md is what `npm run docs` writes', () => {
+  expect(page('http-api')).toBe(httpApiPage())
+})
+
+test('the version that the OpenAPI document names is that of the package', () => {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  expect(JSON.parse(text)).toMatchObject({ version: ENGINE_VERSION })
 })
 
 test('docs/errors.md lists every error code of runs, and no other', () => {

@@ -26,12 +26,13 @@ export async function serve({ env, flags, print }: ServeOptions): Promise<number
     return EXIT_BAD_CONFIG
   }
   const log = pino({ level: config.logLevel, base: undefined }, pino.destination({ fd: 2, sync: false }))
-  let engine: Engine
+  let engine: Engine | undefined
   try {
     engine = await createEngine(config, log)
     await engine.app.listen({ host: config.host, port: config.port })
   } catch (error) {
     process.stderr.write(`perdure: ${(error as Error).message}\n`)
+    await engine?.stop()
     return EXIT_BAD_CONFIG
   }
   engine.start()
@@ -44,14 +45,18 @@ export async function serve({ env, flags, print }: ServeOptions): Promise<number
 function banner(config: Config, engine: Engine, print: (line: string) => void): void {
   const { port } = engine.app.server.address() as AddressInfo
   const host = config.host.includes(':') ? `[${config.host}]` : config.host
-  const auth =
-    config.apiKeys.length > 0 ? `${config.apiKeys.length} API key(s)` : 'open (loopback only, no API key)'
   print(`perdure listens on http://${host}:${port}`)
   print(`  store  sqlite:${config.storeFile}`)
-  print(`  auth   ${auth}`)
+  print(`  auth   ${authMode(engine.keys)}`)
   print(
     `  invokes are ${config.signingKeys.length > 0 ? 'signed' : 'not signed (ENGINE_SIGNING_KEY is not set)'}`,
   )
+}
+
+function authMode({ open, size }: Engine['keys']): string {
+  if (open) return 'open (loopback only, no API key)'
+  if (size === 0) return 'closed (every API key was revoked: perdure keys create makes one)'
+  return size === 1 ? '1 API key' : `${size} API keys`
 }
 
 /** Resolves at the first SIGINT or SIGTERM. A second one exits at once; recovery is then the same as after a crash. */

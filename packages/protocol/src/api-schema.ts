@@ -5,6 +5,7 @@ import Type from 'typebox'
 import { LogLevelSchema, StepErrorSchema, TriggerSchema } from './wire-schema.ts'
 
 const Timestamp = Type.String({ format: 'date-time' })
+const timestamp = (description: string) => Type.String({ format: 'date-time', description })
 const DurationMs = Type.Integer({ minimum: 0 })
 const text = <T extends string[]>(...values: readonly [...T]) => Type.Enum<T>(values)
 
@@ -34,36 +35,41 @@ export const RunErrorSchema = Type.Object({
   stack: Type.Optional(Type.String()),
   name: Type.Optional(Type.String()),
   code: Type.Optional(RunErrorCodeSchema),
-  stepName: Type.Optional(Type.String()),
+  stepName: Type.Optional(Type.String({ description: 'The step that failed for good' })),
 })
 
 export const WaitingForSchema = Type.Object({
   kind: text('sleep', 'event', 'child', 'retry', 'runner', 'concurrency', 'throttle'),
-  stepName: Type.Optional(Type.String()),
-  until: Type.Optional(Timestamp),
-  eventName: Type.Optional(Type.String()),
-  childRunId: Type.Optional(Type.String()),
-  key: Type.Optional(Type.String()),
+  stepName: Type.Optional(Type.String({ description: 'The step that waits' })),
+  until: Type.Optional(timestamp('When it goes on by itself')),
+  eventName: Type.Optional(Type.String({ description: 'The event it waits for' })),
+  childRunId: Type.Optional(Type.String({ description: 'The run it waits for' })),
+  key: Type.Optional(Type.String({ description: 'The flow-control key it is held by' })),
 })
 
 const runSummary = {
   id: Type.String(),
-  workflow: Type.String(),
-  app: Type.String(),
+  workflow: Type.String({ description: 'Name of the workflow' }),
+  app: Type.String({ description: 'App that owns the run' }),
   status: RunStatusSchema,
   triggerKind: text('event', 'cron'),
-  eventName: Type.Optional(Type.String()),
-  eventId: Type.Optional(Type.String()),
-  cron: Type.Optional(Type.String()),
-  replayOf: Type.Optional(Type.String()),
-  parentRunId: Type.Optional(Type.String()),
-  runner: Type.Optional(Type.String()),
-  attempt: Type.Integer({ minimum: 1 }),
-  createdAt: Timestamp,
-  startedAt: Type.Optional(Timestamp),
-  finishedAt: Type.Optional(Timestamp),
-  durationMs: Type.Optional(DurationMs),
-  currentStepName: Type.Optional(Type.String()),
+  eventName: Type.Optional(Type.String({ description: 'Only of event-triggered runs' })),
+  eventId: Type.Optional(Type.String({ description: 'The event that fanned the run out' })),
+  cron: Type.Optional(Type.String({ description: 'The cron expression that started it' })),
+  replayOf: Type.Optional(Type.String({ description: 'The run this one was forked from' })),
+  parentRunId: Type.Optional(
+    Type.String({ description: 'The run that started this one as a child, or that failed before it' }),
+  ),
+  runner: Type.Optional(Type.String({ description: 'The runner id it is pinned to' })),
+  attempt: Type.Integer({
+    minimum: 1,
+    description: '1, and one more for every pass repeated after a failure',
+  }),
+  createdAt: timestamp('When it was accepted'),
+  startedAt: Type.Optional(timestamp('When its runner was first called')),
+  finishedAt: Type.Optional(timestamp('When it ended')),
+  durationMs: Type.Optional(Type.Integer({ minimum: 0, description: 'From its start to its end' })),
+  currentStepName: Type.Optional(Type.String({ description: 'The step it is at' })),
   error: Type.Optional(RunErrorSchema),
   waitingFor: Type.Optional(WaitingForSchema),
 }
@@ -86,35 +92,39 @@ export const OpSchema = text(
 )
 
 export const StepRecordSchema = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
+  id: Type.String({ description: 'Hashed step id' }),
+  name: Type.String({ description: 'The name the workflow gave it' }),
   op: OpSchema,
-  index: Type.Integer({ minimum: 0 }),
+  index: Type.Integer({ minimum: 0, description: 'Execution order, from 0' }),
   status: StepStatusSchema,
-  attempt: Type.Integer({ minimum: 1 }),
+  attempt: Type.Integer({ minimum: 1, description: 'Attempt the record stands at' }),
   startedAt: Timestamp,
   finishedAt: Type.Optional(Timestamp),
   durationMs: Type.Optional(DurationMs),
-  data: Type.Optional(Type.Unknown()),
+  data: Type.Optional(Type.Unknown({ description: 'Its result' })),
   error: Type.Optional(StepErrorSchema),
-  nextAttemptAt: Type.Optional(Timestamp),
-  wakeAt: Type.Optional(Timestamp),
-  eventName: Type.Optional(Type.String()),
-  childRunId: Type.Optional(Type.String()),
-  deliveryId: Type.Optional(Type.String()),
-  emittedEventId: Type.Optional(Type.String()),
-  carried: Type.Optional(Type.Boolean()),
-  timedOut: Type.Optional(Type.Boolean()),
+  nextAttemptAt: Type.Optional(timestamp('When a failed attempt is repeated')),
+  wakeAt: Type.Optional(timestamp('When a sleep or a wait is over')),
+  eventName: Type.Optional(Type.String({ description: 'The event it waits for, or emitted' })),
+  childRunId: Type.Optional(Type.String({ description: 'The run it started' })),
+  deliveryId: Type.Optional(Type.String({ description: 'The webhook delivery it asked for' })),
+  emittedEventId: Type.Optional(Type.String({ description: 'The event it emitted' })),
+  carried: Type.Optional(Type.Boolean({ description: 'Taken over from the run this one was forked from' })),
+  timedOut: Type.Optional(Type.Boolean({ description: 'The wait ended without an event' })),
 })
 
 export const RunLogLineSchema = Type.Object({
-  seq: Type.Integer({ minimum: 1 }),
-  ts: Timestamp,
+  seq: Type.Integer({ minimum: 1, description: 'Rises within a run, with gaps' }),
+  ts: timestamp('When the engine stored the line'),
   level: LogLevelSchema,
   message: Type.String(),
-  fields: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  scope: Type.String(),
-  attempt: Type.Integer({ minimum: 1 }),
+  fields: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Structured fields; the values of sensitive keys are `[REDACTED]`',
+    }),
+  ),
+  scope: Type.String({ description: 'Step name, or `@root` for the handler' }),
+  attempt: Type.Integer({ minimum: 1, description: 'Attempt it was logged under' }),
 })
 
 const frame = { seq: Type.Integer(), ts: Timestamp, runId: Type.String() }
@@ -149,20 +159,28 @@ export const TimelineFrameSchema = Type.Union([
 
 /** Contract §2.4. `successRate` is a whole-number percent, 100 when nothing has finished. */
 export const RunStatsSchema = Type.Object({
-  total: Type.Integer({ minimum: 0 }),
-  active: Type.Integer({ minimum: 0 }),
+  total: Type.Integer({ minimum: 0, description: 'All runs that match' }),
+  active: Type.Integer({ minimum: 0, description: 'Queued, running and waiting' }),
   succeeded: Type.Integer({ minimum: 0 }),
   failed: Type.Integer({ minimum: 0 }),
-  successRate: Type.Integer({ minimum: 0, maximum: 100 }),
+  successRate: Type.Integer({
+    minimum: 0,
+    maximum: 100,
+    description: 'Percent of the finished that succeeded; 100 when none has finished',
+  }),
 })
 
 export const ReplayRequestSchema = Type.Object({
   /** Replaces the input of the new run, `null` included; absent copies the source's. */
-  input: Type.Optional(Type.Unknown()),
+  input: Type.Optional(
+    Type.Unknown({ description: 'Input of the new run, `null` included; absent copies the old one' }),
+  ),
 })
 
 /** `step` is a step's name (with `:n` for repeats), else its hashed id. */
-export const RetryFromStepRequestSchema = Type.Object({ step: Type.String({ minLength: 1 }) })
+export const RetryFromStepRequestSchema = Type.Object({
+  step: Type.String({ minLength: 1, description: "A step's name, with `:n` for repeats, or its hashed id" }),
+})
 
 /** One of the members at least. */
 export const BulkReplayRequestSchema = Type.Object({
@@ -175,39 +193,45 @@ export const BulkReplayRequestSchema = Type.Object({
 
 /** Counts of runs; `capped` when more finished ones matched than were tried. */
 export const BulkReplayReplySchema = Type.Object({
-  matched: Type.Integer({ minimum: 0 }),
-  replayed: Type.Integer({ minimum: 0 }),
-  skipped: Type.Integer({ minimum: 0 }),
-  failed: Type.Integer({ minimum: 0 }),
-  capped: Type.Boolean(),
+  matched: Type.Integer({ minimum: 0, description: 'Runs that match the filter' }),
+  replayed: Type.Integer({ minimum: 0, description: 'Forked' }),
+  skipped: Type.Integer({ minimum: 0, description: 'Not finished, so left alone' }),
+  failed: Type.Integer({ minimum: 0, description: 'Could not be forked' }),
+  capped: Type.Boolean({
+    description: 'More finished runs match than were tried: narrow the filter and call again',
+  }),
 })
 
 /** Contract §2.10. */
 export const ControlActionSchema = Type.Object({
   id: Type.String(),
   action: text('cancel', 'pause', 'resume', 'replay', 'retry_from_step', 'bulk_replay'),
-  runId: Type.Optional(Type.String()),
-  newRunId: Type.Optional(Type.String()),
-  actor: Type.Optional(Type.String()),
-  detail: Type.Optional(Type.Unknown()),
+  runId: Type.Optional(Type.String({ description: 'The run acted on' })),
+  newRunId: Type.Optional(Type.String({ description: 'The run forked from it' })),
+  actor: Type.Optional(Type.String({ description: 'Label of the API key behind it' })),
+  detail: Type.Optional(
+    Type.Unknown({ description: 'The step of a retry; filter and counts of a bulk replay' }),
+  ),
   createdAt: Timestamp,
 })
 
 export const AppSchema = Type.Object({ name: Type.String(), createdAt: Timestamp })
 
 export const RunnerSchema = Type.Object({
-  runnerId: Type.String(),
+  runnerId: Type.String({ description: 'Its stable id, or its URL when it gave none' }),
   app: Type.String(),
-  url: Type.String(),
-  framework: Type.Optional(Type.String()),
+  url: Type.String({ description: 'Where it is invoked; `conn://…` on a socket' }),
+  framework: Type.Optional(Type.String({ description: 'Serve adapter' })),
   runtime: Type.Optional(Type.String()),
   sdkName: Type.Optional(Type.String()),
-  version: Type.Optional(Type.String()),
+  version: Type.Optional(Type.String({ description: 'Of the SDK' })),
   region: Type.Optional(Type.String()),
-  keyFingerprint: Type.Optional(Type.String()),
-  keyMatches: Type.Optional(Type.Boolean()),
-  lastSeenAt: Timestamp,
-  live: Type.Boolean(),
+  keyFingerprint: Type.Optional(
+    Type.String({ description: 'First 16 hex digits of the SHA-256 of its signing key' }),
+  ),
+  keyMatches: Type.Optional(Type.Boolean({ description: 'Whether the engine signs with the same key' })),
+  lastSeenAt: timestamp('Last registration or heartbeat'),
+  live: Type.Boolean({ description: 'On a socket, or heard of lately' }),
 })
 
 export const ScheduleSchema = Type.Object({
@@ -240,36 +264,64 @@ export const WorkflowSchema = Type.Object({
 export const EVENT_BOUNDS = { name: 256, app: 128, runner: 128, targetApp: 128, dedupeId: 256 } as const
 
 export const SendEventSchema = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: EVENT_BOUNDS.name }),
-  app: Type.Optional(Type.String({ minLength: 1, maxLength: EVENT_BOUNDS.app })),
-  data: Type.Optional(Type.Unknown()),
-  dedupeId: Type.Optional(Type.String({ minLength: 1, maxLength: EVENT_BOUNDS.dedupeId })),
-  runner: Type.Optional(Type.String({ minLength: 1, maxLength: EVENT_BOUNDS.runner })),
-  targetApp: Type.Optional(Type.String({ minLength: 1, maxLength: EVENT_BOUNDS.targetApp })),
+  name: Type.String({
+    minLength: 1,
+    maxLength: EVENT_BOUNDS.name,
+    description: 'Matched against the triggers of every workflow, and against waiting runs',
+  }),
+  app: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: EVENT_BOUNDS.app,
+      description: "Only this app's workflows; absent means all",
+    }),
+  ),
+  data: Type.Optional(Type.Unknown({ description: 'Payload, any JSON' })),
+  dedupeId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: EVENT_BOUNDS.dedupeId,
+      description: 'A repeat within 24 hours (per app) is dropped',
+    }),
+  ),
+  runner: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: EVENT_BOUNDS.runner,
+      description: 'Pins the runs it starts to this runner',
+    }),
+  ),
+  targetApp: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: EVENT_BOUNDS.targetApp,
+      description: 'Sends it across to this app: only its triggers are considered',
+    }),
+  ),
 })
 
 const flags = {
-  skipped: Type.Optional(Type.Boolean()),
-  dropped: Type.Optional(Type.Boolean()),
-  debounced: Type.Optional(Type.Boolean()),
-  batched: Type.Optional(Type.Boolean()),
-  deduped: Type.Optional(Type.Boolean()),
+  skipped: Type.Optional(Type.Boolean({ description: 'A singleton policy dropped it' })),
+  dropped: Type.Optional(Type.Boolean({ description: 'A rate limit shed it' })),
+  debounced: Type.Optional(Type.Boolean({ description: 'Held back to be joined with others' })),
+  batched: Type.Optional(Type.Boolean({ description: 'Buffered into a batch' })),
+  deduped: Type.Optional(Type.Boolean({ description: 'Seen before within its window' })),
 }
 
 export const TriggeredSchema = Type.Object({
   workflow: Type.String(),
   app: Type.String(),
-  runId: Type.Optional(Type.String()),
+  runId: Type.Optional(Type.String({ description: 'The run it started' })),
   ...flags,
 })
 
 export const SendEventReplySchema = Type.Object({
   eventId: Type.Optional(Type.String()),
-  runId: Type.Optional(Type.String()),
-  woke: Type.Optional(Type.Integer({ minimum: 0 })),
+  runId: Type.Optional(Type.String({ description: 'The first run it started' })),
+  woke: Type.Optional(Type.Integer({ minimum: 0, description: 'Waiting runs it resumed' })),
   triggered: Type.Optional(Type.Array(TriggeredSchema)),
   ...flags,
-  suspended: Type.Optional(Type.Boolean()),
+  suspended: Type.Optional(Type.Boolean({ description: 'The namespace is suspended: nothing was started' })),
 })
 
 export const EventRecordSchema = Type.Object({
@@ -277,9 +329,9 @@ export const EventRecordSchema = Type.Object({
   name: Type.String(),
   app: Type.Optional(Type.String()),
   source: text('api', 'emit'),
-  data: Type.Optional(Type.Unknown()),
-  receivedAt: Timestamp,
-  woke: Type.Integer({ minimum: 0 }),
+  data: Type.Optional(Type.Unknown({ description: 'The payload, to the letter' })),
+  receivedAt: timestamp('When it arrived'),
+  woke: Type.Integer({ minimum: 0, description: 'Waiting runs it resumed' }),
   triggered: Type.Array(TriggeredSchema),
 })
 

@@ -2,6 +2,7 @@
 
 import type { Static } from 'typebox'
 import type * as schema from './api-schema.ts'
+import type * as webhook from './webhook-schema.ts'
 
 export type RunStatus = Static<typeof schema.RunStatusSchema>
 export type RunErrorCode = Static<typeof schema.RunErrorCodeSchema>
@@ -28,3 +29,8 @@ export type BulkReplayRequest = Static<typeof schema.BulkReplayRequestSchema>
 export type BulkReplayReply = Static<typeof schema.BulkReplayReplySchema>
 export type ControlAction = Static<typeof schema.ControlActionSchema>
 export type EventFrame = Static<typeof schema.EventFrameSchema>
+export type WebhookEndpoint = Static<typeof webhook.WebhookEndpointSchema>
+export type WebhookEndpointStats = Static<typeof webhook.WebhookEndpointStatsSchema>
+export type WebhookReceiver = Static<typeof webhook.WebhookReceiverSchema>
+export type WebhookDelivery = Static<typeof webhook.WebhookDeliverySchema>
+export type DeliveryAttempt = Static<typeof webhook.DeliveryAttemptSchema>

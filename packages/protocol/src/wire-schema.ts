@@ -2,13 +2,13 @@
 // One source for validation, TypeScript types and documentation. Unknown fields are allowed everywhere.
 
 import Type from 'typebox'
+import { flowControlMembers } from './flow-schema.ts'
 
 const Name = (max: number) => Type.String({ minLength: 1, maxLength: max })
-export const Duration = Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: 32 })])
 
 export const TriggerSchema = Type.Object({
   event: Type.Optional(Name(256)),
-  if: Type.Optional(Type.String({ maxLength: 4096 })),
+  if: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
   cron: Type.Optional(Name(256)),
 })
 
@@ -25,22 +25,7 @@ export const WorkflowRegistrationSchema = Type.Object({
   triggers: Type.Optional(Type.Array(TriggerSchema, { maxItems: 100 })),
   retry: Type.Optional(RetryPolicySchema),
   onFailure: Type.Optional(Type.Boolean()),
-  concurrency: Type.Optional(Type.Unknown()),
-  throttle: Type.Optional(Type.Unknown()),
-  rateLimit: Type.Optional(Type.Unknown()),
-  debounce: Type.Optional(Type.Unknown()),
-  batch: Type.Optional(Type.Unknown()),
-  singleton: Type.Optional(Type.Unknown()),
-  idempotency: Type.Optional(Type.Unknown()),
-  priority: Type.Optional(Type.Unknown()),
-  timeouts: Type.Optional(
-    Type.Object({
-      queue: Type.Optional(Duration),
-      run: Type.Optional(Duration),
-      invoke: Type.Optional(Duration),
-    }),
-  ),
-  cancelOn: Type.Optional(Type.Unknown()),
+  ...flowControlMembers,
 })
 
 export const RegisterRequestSchema = Type.Object({

@@ -112,21 +112,33 @@ export function claimsContract(open: OpenStore): void {
 
     it('extends leases that are still held, and tells which are lost', async () => {
       const held = aLeasedRun({ fence: 3 })
-      const bumped = aLeasedRun({ fence: 3 })
-      const givenBack = aRun({ fence: 3, availableAt: NOW + 99 })
-      await write(store(), created(held), created(bumped), created(givenBack))
-      await write(store(), moved(bumped, { fence: 4 }))
-      const leases = [
-        ...[held, bumped, givenBack].map(({ id }) => ({ runId: id, fence: 3 })),
-        { runId: 'no', fence: 0 },
-      ]
-      const lost = await store().extendRuns(leases, NOW + 50_000)
-      expect(lost).toEqual([bumped.id, givenBack.id, 'no'])
+      const paused = aLeasedRun({ fence: 3 })
+      const asked = aLeasedRun()
+      const taken = aLeasedRun()
+      const givenBack = aRun({ availableAt: NOW + 99 })
+      const runs = [held, paused, asked, taken, givenBack]
+      await write(store(), ...runs.map(run => created(run)))
+      await write(
+        store(),
+        moved(paused, { fence: 4, status: 'paused' }),
+        moved(taken, { leaseOwner: 'engine-2' }),
+        {
+          type: 'run.cancelAsked',
+          runId: asked.id,
+          at: NOW,
+        },
+      )
+      const lost = await store().extendRuns('engine-1', [...runs.map(({ id }) => id), 'no'], NOW + 50_000)
+      expect(lost).toEqual([asked.id, taken.id, givenBack.id, 'no'])
       const availableAt = async (id: string) => (await store().loadRun(id))?.run.availableAt
-      expect(await availableAt(held.id)).toBe(NOW + 50_000)
-      expect(await availableAt(bumped.id)).toBe(NOW + 15_000)
-      expect(await availableAt(givenBack.id)).toBe(NOW + 99)
-      expect(await store().extendRuns([], NOW)).toEqual([])
+      expect(await Promise.all(runs.map(({ id }) => availableAt(id)))).toEqual([
+        NOW + 50_000,
+        NOW + 50_000,
+        NOW,
+        NOW + 15_000,
+        NOW + 99,
+      ])
+      expect(await store().extendRuns('engine-1', [], NOW)).toEqual([])
     })
 
     it('does not extend a lease over the unit that gave it back just before', async () => {
@@ -135,7 +147,7 @@ export function claimsContract(open: OpenStore): void {
       const parked = { status: 'waiting', leaseOwner: undefined, availableAt: NOW + 60_000 } as const
       const [, lost] = await Promise.all([
         write(store(), moved(run, parked)),
-        store().extendRuns([{ runId: run.id, fence: run.fence }], NOW + 20_000),
+        store().extendRuns('engine-1', [run.id], NOW + 20_000),
       ])
       expect(lost).toEqual([run.id])
       expect((await store().loadRun(run.id))?.run.availableAt).toBe(NOW + 60_000)
@@ -180,23 +192,6 @@ export function claimsContract(open: OpenStore): void {
       expect((await store().claimRuns(aClaim({ now: NOW + 1 }))).map(({ run }) => run.id)).toEqual([
         theirs.id,
       ])
-    })
-
-    it('claims deliveries likewise', async () => {
-      const due = [NOW - 1, NOW - 2].map(availableAt => aDelivery({ availableAt, payload: '{"a":1}' }))
-      const later = aDelivery({ availableAt: NOW + 1, status: 'failed', nextAttemptAt: NOW + 1 })
-      const done = aDelivery({ availableAt: undefined, status: 'succeeded' })
-      await write(
-        store(),
-        [...due, later, done].map(delivery => ({ type: 'delivery.created' as const, delivery })),
-      )
-      const lease = { fence: 1, leaseOwner: 'engine-1', availableAt: NOW + 15_000 }
-      expect(await store().claimDeliveries(aClaim())).toEqual([
-        { ...due[1], ...lease },
-        { ...due[0], ...lease },
-      ])
-      expect(await store().claimDeliveries(aClaim())).toEqual([])
-      expect(await store().claimDeliveries(aClaim({ now: NOW + 1 }))).toMatchObject([{ id: later.id }])
     })
 
     it('loads huge runs a few at a time', async () => {

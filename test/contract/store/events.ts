@@ -46,7 +46,7 @@ export function eventsContract(open: OpenStore): void {
     })
 
     it('finds the waits of a name, oldest first, and only those that still wait', async () => {
-      const run = aParkedRun()
+      const run = aParkedRun({ input: JSON.stringify('x'.repeat(5000)) })
       const other = aParkedRun()
       const steps = [
         aWait(run, { index: 0, seq: 3, startedAt: NOW + 3 }),
@@ -57,7 +57,12 @@ export function eventsContract(open: OpenStore): void {
       ]
       await write(store(), created(run, ...steps), created(other, aWait(other, { startedAt: NOW + 2 })))
       expect(await store().waiters(NS, 'go')).toEqual([
-        { runId: run.id, stepIndex: 1, since: NOW + 1, condition: 'async.data.a == 1' },
+        {
+          runId: run.id,
+          stepIndex: 1,
+          since: NOW + 1,
+          condition: { filter: 'async.data.a == 1', trigger: { name: run.trigger.name, data: run.input } },
+        },
         { runId: other.id, stepIndex: 0, since: NOW + 2 },
         { runId: run.id, stepIndex: 0, since: NOW + 3 },
       ])

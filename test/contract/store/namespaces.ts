@@ -48,6 +48,7 @@ export function namespacesContract(open: OpenStore): void {
     it('answer nothing of another', async () => {
       const reads = store().in(mine)
       expect(await reads.run(run.id)).toBeUndefined()
+      expect(await reads.status(run.id)).toBeUndefined()
       expect(await reads.runs({ limit: 10 })).toEqual([])
       expect(await reads.runs({ limit: 10, status: 'running' })).toEqual([])
       expect(await reads.steps(run.id)).toEqual([])
@@ -61,6 +62,7 @@ export function namespacesContract(open: OpenStore): void {
     it('answer all of their own', async () => {
       const reads = store().in(theirs)
       expect(await reads.run(run.id)).toMatchObject({ input: '"secret"' })
+      expect(await reads.status(run.id)).toMatchObject({ status: 'running' })
       expect(await reads.runs({ limit: 10 })).toHaveLength(2)
       expect(await reads.steps(run.id)).toHaveLength(1)
       expect(await reads.logs(run.id, { from: 0, limit: 10 })).toHaveLength(1)

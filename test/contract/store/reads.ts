@@ -27,7 +27,7 @@ async function idsInPages(store: Store, query: Omit<RunQuery, 'limit'>, limit: n
     ids.push(...page.map(({ id }) => id))
     const last = page.at(-1)
     if (page.length < limit || !last) return ids
-    after = { createdAt: last.createdAt, id: last.id }
+    after = { id: last.id }
   }
 }
 

@@ -28,7 +28,13 @@ export function registryContract(open: OpenStore): void {
     const store = eachStore(open)
 
     it('is empty at first', async () => {
-      expect(await store().catalog()).toEqual({ apps: [], runners: [], workflows: [] })
+      expect(await store().catalog()).toEqual({
+        apps: [],
+        runners: [],
+        workflows: [],
+        endpoints: [],
+        receivers: [],
+      })
     })
 
     it('keeps every field of apps, runners and workflows of every namespace', async () => {
@@ -49,7 +55,7 @@ export function registryContract(open: OpenStore): void {
         namespace: 'other',
         onFailure: true,
         invokeTimeoutMs: 5000,
-        flowControl: { concurrency: { limit: 3 } },
+        flowControl: { concurrency: [{ limit: 3, scope: 'app' }], timeouts: { queueMs: 5 } },
       }
       await write(store(), [
         { type: 'app.seen', app },

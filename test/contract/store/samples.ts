@@ -6,6 +6,7 @@ import type { Change, Guard } from '../../../packages/engine/src/domain/change.t
 import type { Delivery } from '../../../packages/engine/src/domain/delivery.ts'
 import { StaleError } from '../../../packages/engine/src/domain/errors.ts'
 import type { Event } from '../../../packages/engine/src/domain/event.ts'
+import { earliestId } from '../../../packages/engine/src/domain/ids.ts'
 import type { LogLine } from '../../../packages/engine/src/domain/log-line.ts'
 import type { Run } from '../../../packages/engine/src/domain/run.ts'
 import type { Step } from '../../../packages/engine/src/domain/step.ts'
@@ -24,10 +25,16 @@ function nextId(prefix: string): string {
   return `${prefix}_01TEST${String(count).padStart(20, '0')}`
 }
 
+/** Run ids begin with the time of the run; within it they are in the order they were made. */
+function nextRunId(createdAt: number): string {
+  count++
+  return earliestId('run', createdAt) + String(count).padStart(16, '0')
+}
+
 export function aRun(fields: Partial<Run> = {}): Run {
   return {
     namespace: NS,
-    id: nextId('run'),
+    id: nextRunId(fields.createdAt ?? NOW),
     workflow: 'order',
     app: 'shop',
     status: 'queued',

@@ -1,13 +1,17 @@
 // What every Store adapter promises, told once. Each adapter's test file opens stores and calls this.
 
 import { describe } from 'vitest'
+import { adminContract } from './admin.ts'
 import { claimsContract } from './claims.ts'
 import { commitContract } from './commit.ts'
+import { controlContract } from './control.ts'
+import { deliveriesContract } from './deliveries.ts'
 import { eventsContract } from './events.ts'
 import { namespacesContract } from './namespaces.ts'
 import { outsidersContract } from './outsiders.ts'
 import { readsContract } from './reads.ts'
 import { registryContract } from './registry.ts'
+import { runListsContract } from './run-lists.ts'
 import type { OpenStore } from './samples.ts'
 import { stringsContract } from './strings.ts'
 import { timelineContract } from './timeline.ts'
@@ -21,8 +25,12 @@ export function storeContract(name: string, open: OpenStore): void {
     eventsContract(open)
     outsidersContract(open)
     registryContract(open)
+    controlContract(open)
+    deliveriesContract(open)
     readsContract(open)
+    runListsContract(open)
     stringsContract(open)
     namespacesContract(open)
+    adminContract(open)
   })
 }

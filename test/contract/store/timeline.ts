@@ -23,7 +23,7 @@ import {
   write,
 } from './samples.ts'
 
-/** The whole timeline, read in pages of `limit`; checks what every page promises on the way. */
+/** The whole timeline, read in pages of `limit`; checks what every page, and the status alone, promise. */
 async function read(store: Store, runId: string, limit = 1000): Promise<TimelineFrame[]> {
   const frames: TimelineFrame[] = []
   const position = { after: 0, openFrom: 0 }
@@ -35,8 +35,16 @@ async function read(store: Store, runId: string, limit = 1000): Promise<Timeline
     frames.push(...page.frames)
     position.after = page.frames.at(-1)?.seq ?? position.after
     position.openFrom = page.openFrom
-    if (!page.more) return frames
+    if (!page.more) break
   }
+  expect(await status(store, runId)).toEqual(frames.filter(({ kind }) => kind === 'run_status').at(-1))
+  return frames
+}
+
+/** The frame of the run's present status, asked for alone. */
+async function status(store: Store, runId: string): Promise<TimelineFrame | undefined> {
+  const told = await store.in(NS).status(runId)
+  return told && { kind: 'run_status', runId, ...told, ts: at(told.ts) }
 }
 
 const at = (ms: number) => new Date(ms).toISOString()
@@ -67,6 +75,7 @@ export function timelineContract(open: OpenStore): void {
     it('is empty for a run that does not exist', async () => {
       const page = await store().in(NS).timeline('run_none', { after: 0, limit: 10, openFrom: 0 })
       expect(page).toEqual({ frames: [], openFrom: 0, more: false })
+      expect(await store().in(NS).status('run_none')).toBeUndefined()
     })
 
     it('tells creation, first start and end by the run itself', async () => {
@@ -256,15 +265,16 @@ export function timelineContract(open: OpenStore): void {
       const page = (after: number, limit: number) =>
         store().in(NS).timeline(run.id, { after, limit, openFrom: 0 })
       expect(await page(0, 2)).toMatchObject({ openFrom: 0, more: true })
-      expect(await page(2, 1)).toMatchObject({ openFrom: 1, more: true })
+      expect(await page(2, 4)).toMatchObject({ openFrom: 0, more: false })
+      expect(await page(10, 1)).toMatchObject({ openFrom: 1, more: true })
       // Step 2 has told that it waits, and will tell more.
-      expect(await page(2, 4)).toMatchObject({ openFrom: 2, more: false })
+      expect(await page(13, 4)).toMatchObject({ openFrom: 2, more: false })
       await write(store(), {
         type: 'step.moved',
         step: { ...waiting, seq: 14, status: 'succeeded', finishedAt: NOW },
       })
-      expect(await page(2, 4)).toMatchObject({ openFrom: 2, more: true })
-      expect(await page(2, 5)).toMatchObject({ openFrom: 4, more: false })
+      expect(await page(13, 1)).toMatchObject({ openFrom: 2, more: false })
+      expect(await page(14, 1)).toMatchObject({ openFrom: 4, more: false })
     })
 
     it('finds the late end of an early step, and the steps behind, from a held position', async () => {
@@ -283,10 +293,11 @@ export function timelineContract(open: OpenStore): void {
       )
       const next = await store().in(NS).timeline(run.id, { after: 6, limit: 100, openFrom: first.openFrom })
       expect(next.frames.map(({ seq }) => seq)).toEqual([7, 8])
-      expect(next.openFrom).toBe(5)
+      expect(next.openFrom).toBe(0)
       await write(store(), { type: 'step.recorded', step: aStep(run, { index: 5, seq: 9 }) })
       const last = await store().in(NS).timeline(run.id, { after: 8, limit: 100, openFrom: next.openFrom })
       expect(last.frames.map(({ seq }) => seq)).toEqual([9])
+      expect(last.openFrom).toBe(5)
     })
 
     it('is the same in pages of any size, for any history', async () => {

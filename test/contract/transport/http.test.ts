@@ -294,7 +294,7 @@ describe('close', () => {
     const limits = { connectionsMax: 1, connectTimeoutMs: 300, closeGraceMs: 20 }
     const transport = new HttpTransport({ clock, signingKeys: [], ...limits })
     opened.push(server)
-    const call = { url: `https://127.0.0.1:${server.port}/`, body: '{}', timeoutMs: 60_000, signal: never }
+    const call = { url: `https://127.0.0.1:${server.port}/`, body: '{}', timeoutMs: 60_000, signal: never() }
     const [first, second] = [transport.invoke(call), transport.invoke(call)]
     expect(await first).toMatchObject({ kind: 'refused' })
     await server.until(() => server.connections === 2)

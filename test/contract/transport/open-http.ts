@@ -10,7 +10,8 @@ import { openServer, type Script } from './raw-server.ts'
 
 export const NOW = 1_700_000_000_000
 export const clock = { now: () => NOW, at: () => () => {} }
-export const never = new AbortController().signal
+/** A signal that never aborts. Each call has its own, as in the engine: listeners would pile up on a shared one. */
+export const never = () => new AbortController().signal
 
 /** Closed after each test, the last one first. */
 export const opened: { close(): Promise<void> }[] = []
@@ -24,7 +25,7 @@ export async function open(script: Script, options: Partial<HttpTransportOptions
   const transport = new HttpTransport({ clock, signingKeys: [], closeGraceMs: 200, ...options })
   opened.push(server, transport)
   const invoke = (call: Partial<InvokeCall> = {}): Promise<InvokeReply> =>
-    transport.invoke({ url: `${server.origin}/`, body: '{}', timeoutMs: 5000, signal: never, ...call })
+    transport.invoke({ url: `${server.origin}/`, body: '{}', timeoutMs: 5000, signal: never(), ...call })
   return { server, transport, invoke }
 }
 

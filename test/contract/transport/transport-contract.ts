@@ -19,7 +19,8 @@ export interface OpenTransport {
   close(): Promise<void>
 }
 
-const never = new AbortController().signal
+/** A signal that never aborts. Each call has its own, as in the engine: listeners would pile up on a shared one. */
+const never = () => new AbortController().signal
 
 export function transportContract(name: string, open: () => Promise<OpenTransport>): void {
   describe(`transport contract: ${name}`, () => {
@@ -30,7 +31,7 @@ export function transportContract(name: string, open: () => Promise<OpenTranspor
     afterEach(() => opened.close())
 
     const invoke = (call: Partial<InvokeCall> = {}): Promise<InvokeReply> =>
-      opened.transport.invoke({ url: opened.url, body: '{}', timeoutMs: 10_000, signal: never, ...call })
+      opened.transport.invoke({ url: opened.url, body: '{}', timeoutMs: 10_000, signal: never(), ...call })
 
     it.each([200, 206, 301, 400, 404, 409, 429, 500, 503])('passes a %i on as it is', async status => {
       const body = '{"data":{"n":12345678901234567890,"s":"\\u0000 ä €"}, "logs":[]}'

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
 import { type Bounds, createEngine, type Engine } from '../../../packages/engine/src/compose.ts'
 import type { Config } from '../../../packages/engine/src/config.ts'
+import { AddressList } from '../../../packages/engine/src/domain/address-list.ts'
 import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import type { Transport } from '../../../packages/engine/src/ports/transport.ts'
@@ -131,10 +132,14 @@ const CONFIG: Config = {
     key: apiKey(namespace),
   })),
   signingKeys: [],
+  encryptionKeys: [],
+  webhookAllow: AddressList.none,
   webhookAllowPrivate: true,
   webhookScheduleMs: [1000, 5000],
   runnerStaleAfterMs: 90_000,
   invokeTimeoutMs: INVOKE_TIMEOUT_MS,
+  bulkReplayLimit: 1000,
+  corsOrigins: [],
   drainTimeoutMs: DRAIN_TIMEOUT_MS,
   logLevel: 'error',
 }

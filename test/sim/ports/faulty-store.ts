@@ -3,7 +3,7 @@
 
 import type { Unit } from '../../../packages/engine/src/domain/change.ts'
 import { StaleError } from '../../../packages/engine/src/domain/errors.ts'
-import type { Claim, Lane, Store } from '../../../packages/engine/src/ports/store.ts'
+import type { Claim, DeliveryClaim, Lane, Store } from '../../../packages/engine/src/ports/store.ts'
 import type { FaultKind, Faults } from '../core/faults.ts'
 import type { SimClock } from '../core/sim-clock.ts'
 import type { Trace } from '../core/trace.ts'
@@ -79,7 +79,7 @@ export class FaultyStore implements Store {
     })
   }
 
-  claimDeliveries(claim: Claim) {
+  claimDeliveries(claim: DeliveryClaim) {
     const { inner, tap, life } = this.#deps
     tap.asked(life.no, 'deliveries', claim.limit)
     return this.#over({ fails: 'claimFails', slow: 'readSlow', lost: 'claimLost' }, () =>
@@ -87,13 +87,15 @@ export class FaultyStore implements Store {
     )
   }
 
-  nextAvailableAt(lane: Lane) {
-    return this.#read(() => this.#deps.inner.nextAvailableAt(lane))
+  nextAvailableAt(lane: Lane, after?: number) {
+    return this.#read(() => this.#deps.inner.nextAvailableAt(lane, after))
   }
 
-  extendRuns(leases: { runId: string; fence: number }[], until: number) {
+  extendRuns(owner: string, runIds: readonly string[], until: number) {
     const { inner } = this.#deps
-    return this.#over({ fails: 'extendFails', slow: 'readSlow' }, () => inner.extendRuns(leases, until))
+    return this.#over({ fails: 'extendFails', slow: 'readSlow' }, () =>
+      inner.extendRuns(owner, runIds, until),
+    )
   }
 
   releaseOthers(owner: string, now: number) {
@@ -102,6 +104,10 @@ export class FaultyStore implements Store {
 
   loadRun(runId: string) {
     return this.#read(() => this.#deps.inner.loadRun(runId))
+  }
+
+  flowRow(id: string) {
+    return this.#read(() => this.#deps.inner.flowRow(id))
   }
 
   waiters(namespace: string, eventName: string) {
@@ -118,6 +124,11 @@ export class FaultyStore implements Store {
 
   in(namespace: string) {
     return this.#deps.inner.in(namespace)
+  }
+
+  /** Nobody changes keys or namespaces here: this line has no faults. */
+  get admin() {
+    return this.#deps.inner.admin
   }
 
   ping() {

@@ -1,14 +1,21 @@
-// What decisions may know of the registered apps, workflows and runners of one namespace. The services keep it in
+// What decisions may know of the registered apps, workflows, runners and webhook endpoints of one namespace. The services keep it in
 // memory; decisions read it as a value.
 
+import type { Endpoint, LifecycleKind } from './endpoint.ts'
 import type { Runner, Workflow } from './workflow.ts'
 
 export interface CatalogView {
   readonly namespace: string
+  /** While it is, no event starts a run. */
+  readonly suspended: boolean
   workflow(app: string, name: string): Workflow | undefined
   /** Workflows with an event trigger whose name matches, sorted by workflow name, then app. */
   triggeredBy(eventName: string): readonly Workflow[]
   /** Apps that registered a workflow of this name. */
   appsWith(workflowName: string): readonly string[]
   runners(app: string): readonly Runner[]
+  /** Enabled endpoints to be told of that kind from that app. */
+  subscribers(kind: LifecycleKind, app: string): readonly Endpoint[]
+  /** Attempts a new webhook delivery gets. */
+  readonly deliveryAttemptsMax: number
 }

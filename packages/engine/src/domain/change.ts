@@ -3,9 +3,12 @@
 import type { StepError } from '@perdure/protocol'
 import type { ControlAction } from './control-action.ts'
 import type { Delivery, DeliveryAttempt } from './delivery.ts'
+import type { Endpoint } from './endpoint.ts'
 import type { Event } from './event.ts'
+import type { FlowRow } from './flow/flow-row.ts'
 import type { JsonText } from './json-text.ts'
 import type { LogLine } from './log-line.ts'
+import type { Receiver } from './receiver.ts'
 import type { Run, RunStatus } from './run.ts'
 import type { Step } from './step.ts'
 import type { App, Runner, Workflow } from './workflow.ts'
@@ -21,8 +24,11 @@ export interface RunStatusFrame {
 export type Change =
   /** A new run, queued or (leased in the same commit) running. */
   | { type: 'run.created'; run: Run }
-  /** The run's mutable part as it is now, with the frames its moves told. */
-  | { type: 'run.moved'; run: Run; frames: RunStatusFrame[] }
+  /**
+   * The run's mutable part as it is now, with the frames its moves told but for those of its first start and its
+   * end. `started`: this is where it first started.
+   */
+  | { type: 'run.moved'; run: Run; frames: RunStatusFrame[]; started?: true }
   /** Asks whoever leases the run next to cancel it, and makes it available; nothing when it is terminal. */
   | { type: 'run.cancelAsked'; runId: string; at: number }
   /** Every queued run of the app that is held for want of a runner becomes available. */
@@ -34,7 +40,7 @@ export type Change =
   | StepWoken
   | { type: 'log.written'; line: LogLine }
   | { type: 'event.recorded'; event: Event }
-  /** Claims (app, dedupeId) until `expiresAt`; `app` is '' for broadcasts. */
+  /** Claims (app, dedupeId) until `expiresAt`; `app` is '' for broadcasts, another scope for webhooks. */
   | { type: 'dedupe.claimed'; namespace: string; app: string; dedupeId: string; expiresAt: number }
   | { type: 'delivery.created'; delivery: Delivery }
   | { type: 'delivery.moved'; delivery: Delivery }
@@ -44,6 +50,14 @@ export type Change =
   | { type: 'runner.registered'; runner: Runner }
   | { type: 'workflow.registered'; workflow: Workflow }
   | { type: 'workflow.dropped'; namespace: string; app: string; name: string }
+  /** A webhook endpoint or receiver as it is now, new or changed. */
+  | { type: 'endpoint.saved'; endpoint: Endpoint }
+  | { type: 'endpoint.deleted'; namespace: string; id: string }
+  | { type: 'receiver.saved'; receiver: Receiver }
+  | { type: 'receiver.deleted'; namespace: string; id: string }
+  /** A flow-control row as it is now, new or changed. */
+  | { type: 'flow.saved'; row: FlowRow }
+  | { type: 'flow.deleted'; id: string }
   | { type: 'control.recorded'; action: ControlAction }
 
 /**
@@ -70,6 +84,13 @@ export type Guard =
   /** No step of the run has a seq above this one. */
   | { type: 'steps'; runId: string; seq: number }
   | { type: 'delivery'; deliveryId: string; fence: number }
+  /** The endpoint, or receiver, exists with this version. */
+  | { type: 'endpoint'; id: string; version: number }
+  | { type: 'receiver'; id: string; version: number }
+  /** The flow-control row has this version; 0: there is none. */
+  | { type: 'flow'; id: string; version: number }
+  /** No receiver of any namespace has the slug. */
+  | { type: 'slug'; slug: string }
   /** Exactly these steps wait for the event name in the namespace (order does not matter). */
   | { type: 'waiters'; namespace: string; eventName: string; waiters: readonly Waiting[] }
   /** No event of that name received at or after `since` lies behind position `after` in the log. */

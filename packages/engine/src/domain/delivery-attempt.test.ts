@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import type { Delivery } from './delivery.ts'
 import {
@@ -98,6 +99,15 @@ describe('an answer', () => {
     },
   )
 
+  it('410 alone says that the endpoint is gone', () => {
+    expect([410, 404, 500, 200].map(status => given().when(answered(status)).isGone)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ])
+  })
+
   it('keeps everything else of the delivery, its fence too', () => {
     const { status, attemptCount, updatedAt, lastStatusCode, ...rest } = given().when(answered(200)).delivery
     const { availableAt, leaseOwner, ...kept } = base
@@ -128,6 +138,12 @@ describe('no answer', () => {
       durationMs: 7,
       createdAt: NOW,
     })
+  })
+
+  it('an endpoint that is off is skipped, then dead', () => {
+    const { delivery, attempt } = given().when({ kind: 'endpointOff', error: 'the endpoint is disabled' })
+    expect(delivery).toMatchObject({ status: 'dead', attemptCount: 1 })
+    expect(attempt).toMatchObject({ outcome: 'skipped', error: 'the endpoint is disabled', durationMs: 0 })
   })
 
   it('a refused address is skipped, then dead', () => {
@@ -217,11 +233,27 @@ describe('parseDeliverySchedule', () => {
   )
 })
 
-it('deliveryHeaders', () => {
-  expect(deliveryHeaders('dlv_1', 1_700_000_000_999)).toEqual({
+describe('deliveryHeaders', () => {
+  const message = { id: 'dlv_1', body: '{"a":1}', now: 1_700_000_000_999 }
+  const unsigned = {
     'content-type': 'application/json',
     'user-agent': 'perdure/webhooks',
     'webhook-id': 'dlv_1',
     'webhook-timestamp': '1700000000',
+  }
+
+  it('of a custom send carry no signature', () => {
+    expect(deliveryHeaders({ ...message, secrets: [] })).toEqual(unsigned)
+  })
+
+  it('carry one signature for each secret, as Standard Webhooks has it', () => {
+    const secrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_c2VjcmV0IG51bWJlciB0d28=']
+    const [first, second, ...rest] =
+      deliveryHeaders({ ...message, secrets })['webhook-signature']?.split(' ') ?? []
+    expect(rest).toEqual([])
+    const theirs = secrets.map(secret =>
+      new Webhook(secret).sign('dlv_1', new Date(message.now), message.body),
+    )
+    expect([first, second]).toEqual(theirs)
   })
 })

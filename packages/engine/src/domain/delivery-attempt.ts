@@ -4,12 +4,14 @@
 import { parseDurationMs } from '@perdure/protocol'
 import type { Delivery, DeliveryAttempt } from './delivery.ts'
 import { invariant } from './errors.ts'
+import { signature } from './webhook-signature.ts'
 
 /** What came of a send; the Sender port's reply is one of these. */
 export type SendResult =
   | { kind: 'answered'; status: number; responseSnippet: string; retryAfterMs?: number; durationMs: number }
   | { kind: 'timeout' | 'connectionError'; error: string; durationMs: number }
-  | { kind: 'refusedAddress'; error: string }
+  /** No connection was made: the address may not be called, or the endpoint is disabled or deleted. */
+  | { kind: 'refusedAddress' | 'endpointOff'; error: string }
 
 /** Delays between the attempts: 8 in all, over about a day. */
 export const DEFAULT_DELIVERY_SCHEDULE_MS: readonly number[] = [
@@ -20,8 +22,16 @@ export const DEFAULT_DELIVERY_SCHEDULE_MS: readonly number[] = [
 export const DELIVERY_SCHEDULE_LENGTH_MAX = 100
 
 const JITTER = 0.2
+const GONE = 410
 /** Answers below 500 that ask for another try. */
 const RETRIED_STATUSES: readonly number[] = [408, 425, 429]
+
+export interface Conclusion {
+  delivery: Delivery
+  attempt: DeliveryAttempt
+  /** It answered 410: an endpoint that does so wants no more. */
+  isGone: boolean
+}
 
 /**
  * The delivery after its send, and the attempt to append. `random` in [0, 1) spreads the retry. The fence stays:
@@ -34,7 +44,7 @@ export function concludeAttempt(input: {
   now: number
   random: number
   scheduleMs?: readonly number[]
-}): { delivery: Delivery; attempt: DeliveryAttempt } {
+}): Conclusion {
   const { delivery: before, result, now } = input
   invariant(before.status === 'delivering', `delivery ${before.id} is ${before.status}, not under way`)
   const attempt = attemptOf(input)
@@ -59,7 +69,7 @@ export function concludeAttempt(input: {
       delivery.availableAt = delivery.nextAttemptAt
     }
   }
-  return { delivery, attempt }
+  return { delivery, attempt, isGone: attempt.statusCode === GONE }
 }
 
 /** The delays of a list such as `"5s,5m,30m"`, or undefined if it is none. */
@@ -69,14 +79,27 @@ export function parseDeliverySchedule(text: string): number[] | undefined {
   return delays.every(delay => delay !== undefined) ? delays : undefined
 }
 
-/** The headers of one attempt. The id never changes, so a receiver can tell a repeat; the timestamp does. */
-export function deliveryHeaders(deliveryId: string, now: number): Record<string, string> {
-  return {
+/**
+ * The headers of one attempt (Standard Webhooks). The id never changes, so a receiver can tell a repeat; the timestamp
+ * does. Signed once with each secret: with none for a custom send, with two for a while after a rotation.
+ */
+export function deliveryHeaders(message: {
+  id: string
+  body: string
+  now: number
+  secrets: readonly string[]
+}): Record<string, string> {
+  const { id, body, secrets } = message
+  const timestamp = String(Math.floor(message.now / 1000))
+  const headers = {
     'content-type': 'application/json',
     'user-agent': 'perdure/webhooks',
-    'webhook-id': deliveryId,
-    'webhook-timestamp': String(Math.floor(now / 1000)),
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
   }
+  if (secrets.length === 0) return headers
+  const signatures = secrets.map(secret => signature(secret, { id, timestamp, body }))
+  return { ...headers, 'webhook-signature': signatures.join(' ') }
 }
 
 function attemptOf(input: {
@@ -90,7 +113,7 @@ function attemptOf(input: {
     id: input.attemptId,
     deliveryId: delivery.id,
     attempt: delivery.attemptCount + 1,
-    durationMs: result.kind === 'refusedAddress' ? 0 : result.durationMs,
+    durationMs: 'durationMs' in result ? result.durationMs : 0,
     createdAt: input.now,
   }
   switch (result.kind) {
@@ -103,13 +126,14 @@ function attemptOf(input: {
     case 'connectionError':
       return { ...base, outcome: 'connection_error', error: result.error }
     case 'refusedAddress':
+    case 'endpointOff':
       return { ...base, outcome: 'skipped', error: result.error }
   }
 }
 
 function isRetried(result: SendResult): boolean {
   if (result.kind === 'answered') return result.status >= 500 || RETRIED_STATUSES.includes(result.status)
-  return result.kind !== 'refusedAddress'
+  return result.kind === 'timeout' || result.kind === 'connectionError'
 }
 
 /**

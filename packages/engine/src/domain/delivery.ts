@@ -12,6 +12,7 @@ export interface Delivery {
   id: string
   app: string
   endpointId?: string
+  /** Where the latest attempt went, or the first is to go: that of an endpoint follows the endpoint's. */
   url: string
   eventKind: DeliveryKind
   sourceRunId?: string
@@ -27,6 +28,11 @@ export interface Delivery {
   fence: number
   availableAt?: number
   leaseOwner?: string
+}
+
+/** What is kept apart from the others when it is slow or down: an endpoint, or the server of a custom send. */
+export function destinationOf({ endpointId, url }: Pick<Delivery, 'endpointId' | 'url'>): string {
+  return endpointId ?? (URL.canParse(url) ? new URL(url).origin : url)
 }
 
 export interface DeliveryAttempt {

@@ -28,6 +28,7 @@ export class Draft {
   /** The state's own object until something in it changes: most passes leave it alone. */
   #run: Run
   #moved = false
+  #started = false
   readonly #fenceBefore: number
   readonly #frames: RunStatusFrame[] = []
 
@@ -64,6 +65,7 @@ export class Draft {
     if (status === 'running' && run.startedAt === undefined) {
       run.startedAt = this.now
       run.startedSeq = seq
+      this.#started = true
     } else if (isTerminal(status)) {
       run.finishedAt = this.now
       run.finishedSeq = seq
@@ -101,9 +103,14 @@ export class Draft {
     // Whoever lets go of a run that is asked to cancel leaves it to the next lease at once, whatever it waits for.
     if (this.run.cancelAsked && this.run.leaseOwner === undefined) this.set({ availableAt: this.now })
     if (this.#moved && this.run.fence === this.#fenceBefore) this.#bumpFence()
-    if (this.#moved) this.changes.unshift({ type: 'run.moved', run: this.run, frames: this.#frames })
+    if (this.#moved) this.changes.unshift(this.#runMoved())
     const { guards, changes, run, steps, rootLogged } = this
     return { guards, changes, run, steps, rootLogged, seq: this.#seq }
+  }
+
+  #runMoved(): Change {
+    const moved = { type: 'run.moved', run: this.run, frames: this.#frames } as const
+    return this.#started ? { ...moved, started: true } : moved
   }
 
   #bumpFence(): void {

@@ -22,9 +22,15 @@ export interface Event {
 export interface Waiter {
   runId: string
   stepIndex: number
-  condition?: string
+  /** The wait's filter, and what began its run. */
+  condition?: WaitCondition
   /** When the wait was parked: with several waits in one run, the oldest takes the event. */
   since: number
+}
+
+export interface WaitCondition {
+  filter: string
+  trigger: { id?: string; name: string; data?: JsonText }
 }
 
 /** Dedupe ids are kept per app (or for the broadcast scope, '') for this long (contract §8). */

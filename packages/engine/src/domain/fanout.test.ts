@@ -1,7 +1,9 @@
 // What an event does (contract §4.4, §6): whom it wakes, which runs it starts, and what its record says.
 
 import { describe, expect, it } from 'vitest'
+import type { Waiter } from './event.ts'
 import { eventResult, type FanoutInput, fanout } from './fanout.ts'
+import { nothingKnown } from './known.ts'
 import { catalog, event, NOW, workflow } from './nouns.testkit.ts'
 
 const placed = event('evt_1', 'order.placed', { data: '{"n": 1.0}', receivedAt: NOW })
@@ -13,11 +15,14 @@ const everywhere = catalog(
   workflow('other'),
 )
 
-const spread = (input: Partial<FanoutInput> = {}) =>
-  fanout({ event: placed, catalog: everywhere, waiters: [], ...input })
-const started = (input: Partial<FanoutInput> = {}) =>
+type Input = Partial<FanoutInput> & { waiters?: readonly Waiter[] }
+const spread = ({ waiters = [], ...input }: Input = {}) => {
+  const known = { ...nothingKnown(), waiters: new Map([[placed.name, waiters]]) }
+  return fanout({ event: placed, catalog: everywhere, known, report: () => {}, ...input })
+}
+const started = (input: Input = {}) =>
   spread(input).changes.flatMap(change => (change.type === 'run.created' ? [change.run] : []))
-const names = (input: Partial<FanoutInput> = {}) => started(input).map(({ workflow }) => workflow)
+const names = (input: Input = {}) => started(input).map(({ workflow }) => workflow)
 
 describe('an event', () => {
   it('starts a run of every workflow it triggers, exactly or by wildcard, in every app', () => {

@@ -5,8 +5,10 @@ import type { CatalogView } from './catalog.ts'
 import type { Change, Guard, StepWoken } from './change.ts'
 import { invariant } from './errors.ts'
 import type { Event, Triggered, Waiter } from './event.ts'
+import { arrive } from './flow/arrival.ts'
 import type { JsonText } from './json-text.ts'
-import { eventRun } from './new-run.ts'
+import type { Known } from './known.ts'
+import { EventSubject, isTriggered, type Report, verdictOf } from './matching.ts'
 
 export interface Fanout {
   guards: Guard[]
@@ -15,6 +17,8 @@ export interface Fanout {
   wakes: StepWoken[]
   woke: number
   triggered: Triggered[]
+  /** The namespace is suspended: nothing was triggered for that reason. */
+  suspended: boolean
 }
 
 export interface FanoutInput {
@@ -23,10 +27,12 @@ export interface FanoutInput {
   targetApp?: string | undefined
   pin?: string | undefined
   catalog: CatalogView
-  /** Every step that waits for this event name, oldest first. */
-  waiters: readonly Waiter[]
+  /** Who waits for this event name, and the flow-control state it meets. */
+  known: Known
   /** Of those, the ones (by `waiterKey`) that an earlier event of the same unit has woken. */
   spent?: ReadonlySet<string>
+  /** Told of filters that could not be evaluated. */
+  report: Report
   /** When this is decided, if later than the event arrived: a wait may have begun in between. */
   now?: number
 }
@@ -36,9 +42,13 @@ export function waiterKey(waiter: { runId: string; stepIndex: number }): string 
 }
 
 export function fanout(input: FanoutInput): Fanout {
-  const { waiters, spent } = input
+  const { known, spent, report, now = input.event.receivedAt } = input
+  const waiters = known.waiters.get(input.event.name) ?? []
   const event: Event = { ...input.event, woke: 0, triggered: [] }
-  const woken = oldestPerRun(spent ? waiters.filter(waiter => !spent.has(waiterKey(waiter))) : waiters)
+  const subject = new EventSubject(event)
+  const woken = oldestPerRun(
+    waiters.filter(waiter => !spent?.has(waiterKey(waiter)) && isAwaited(waiter, subject, report)),
+  )
   const data = woken.length === 0 ? undefined : eventResult(event)
   const wakes = woken.map(
     (waiter): StepWoken => ({
@@ -48,18 +58,21 @@ export function fanout(input: FanoutInput): Fanout {
       status: 'succeeded',
       ...(data === undefined ? {} : { data }),
       eventId: event.id,
-      at: input.now ?? event.receivedAt,
+      at: now,
     }),
   )
   const changes: Change[] = [{ type: 'event.recorded', event }]
-  for (const workflow of matching(input)) {
-    const run = eventRun({ event, workflow, pin: input.pin })
-    changes.push({ type: 'run.created', run })
-    event.triggered.push({ workflow: workflow.name, app: workflow.app, runId: run.id })
+  const guards: Guard[] = [{ type: 'waiters', namespace: event.namespace, eventName: event.name, waiters }]
+  for (const workflow of scoped(input)) {
+    if (!isTriggered(workflow, subject, event.name, report)) continue
+    const arrival = arrive({ event, subject, workflow, pin: input.pin, known, now, report })
+    guards.push(...arrival.guards)
+    changes.push(...arrival.changes)
+    event.triggered.push(arrival.entry)
   }
   event.woke = woken.length
-  const guard: Guard = { type: 'waiters', namespace: event.namespace, eventName: event.name, waiters }
-  return { guards: [guard], changes, wakes, woke: event.woke, triggered: event.triggered }
+  const { suspended } = input.catalog
+  return { guards, changes, wakes, woke: event.woke, triggered: event.triggered, suspended }
 }
 
 /** The result of a wait that this event settles: `{id, name, data, receivedAt}` (decisions, "Step record"). */
@@ -70,10 +83,23 @@ export function eventResult(event: Pick<Event, 'id' | 'name' | 'data' | 'receive
 }
 
 /** With `targetApp` only that app's triggers are considered, else with `app` only that app's (decisions, "Events"). */
-function matching(input: FanoutInput) {
+function scoped(input: FanoutInput) {
+  if (input.catalog.suspended) return []
   const scope = input.targetApp ?? (input.event.source === 'api' ? input.event.app : undefined)
   const all = input.catalog.triggeredBy(input.event.name)
   return scope === undefined ? all : all.filter(workflow => workflow.app === scope)
+}
+
+/** Whether the event is the one that the wait is for. */
+function isAwaited(waiter: Waiter, arrived: EventSubject, report: Report): boolean {
+  const { condition } = waiter
+  if (condition === undefined) return true
+  const begun = new EventSubject(condition.trigger)
+  const verdict = verdictOf(condition.filter, { event: begun.subject, async: arrived.subject })
+  if (verdict.ok) return verdict.value
+  const { runId, stepIndex } = waiter
+  report({ of: { runId, stepIndex }, filter: condition.filter, error: verdict.error })
+  return false
 }
 
 /** One event settles one wait of a run: the one that was parked first. */

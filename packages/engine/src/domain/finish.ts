@@ -1,10 +1,11 @@
 // All that follows the end of a run, in the same commit as the end: what it still had outstanding is cancelled
-// (children too), the parent gets its answer, and a failed run with an onFailure handler gets its follow-on run.
+// (children too), subscribed endpoints are told, the parent gets its answer, and a failed run with an onFailure handler gets its follow-on run.
 
 import type { RunError, StepError } from '@perdure/protocol'
 import type { CatalogView } from './catalog.ts'
 import type { Draft } from './draft.ts'
 import type { JsonText } from './json-text.ts'
+import { tellRunEnded } from './lifecycle.ts'
 import { onFailureRun } from './new-run.ts'
 import { pickError } from './outcome.ts'
 
@@ -20,6 +21,7 @@ export function finish(draft: Draft, end: End, catalog: CatalogView): void {
   if (end.status === 'succeeded' && end.result !== undefined) draft.set({ result: end.result })
   if (end.status === 'failed') draft.set({ error: end.error })
   draft.move(end.status)
+  tellRunEnded(draft, catalog)
   answerParent(draft, end)
   if (end.status === 'failed') followFailure(draft, end.error, catalog)
 }

@@ -6,6 +6,7 @@ import type { CatalogView } from './catalog.ts'
 import type { Change } from './change.ts'
 import { cancel, pause, resume } from './control.ts'
 import type { Decision, Next } from './decision.ts'
+import { type Endpoint, isSubscribed } from './endpoint.ts'
 import type { Event, Waiter } from './event.ts'
 import { type Known, nothingKnown } from './known.ts'
 import { catalog, type GivenStep, NOW, runner, SECOND, workflow } from './nouns.testkit.ts'
@@ -77,6 +78,13 @@ export class Given {
     return this.#in({ catalog: catalog(...workflows) })
   }
 
+  /** Webhook endpoints that want to be told. */
+  subscribed(...endpoints: Endpoint[]): Given {
+    const subscribers: CatalogView['subscribers'] = (kind, app) =>
+      endpoints.filter(endpoint => isSubscribed(endpoint, kind, app))
+    return this.#in({ catalog: { ...this.#world.catalog, subscribers } })
+  }
+
   /** The log holds these events of one name, up to a position. */
   logged(name: string, events: readonly Event[], after: number): Given {
     const known = { ...this.#world.known, events: new Map([[name, { events, after }]]) }
@@ -92,7 +100,7 @@ export class Given {
   when(outcome: Outcome): Then {
     const { now, random, catalog, known, sentAt = now } = this.#world
     const { sentSettled = this.state.settledCount } = this.#world
-    const context = { now, sentAt, sentSettled, random: () => random, catalog, known, deliveryAttemptsMax: 8 }
+    const context = { now, sentAt, sentSettled, random: () => random, catalog, known, report: () => {} }
     return this.#then(advance(this.state, outcome, context))
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { derivedId, IdSource } from './ids.ts'
+import { derivedId, earliestId, IdSource } from './ids.ts'
 import { NOW } from './nouns.testkit.ts'
 
 const ULID = /^run_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
@@ -30,6 +30,16 @@ describe('a derived id', () => {
   })
 })
 
+describe('the earliest id of a time', () => {
+  it('parts the ids before it from the rest', () => {
+    fc.assert(
+      fc.property(time, time, fc.string(), (at, from, part) => {
+        expect(derivedId('run', at, part) >= earliestId('run', from)).toBe(at >= from)
+      }),
+    )
+  })
+})
+
 describe('drawn ids', () => {
   it('are a prefix and a ULID of their time', () => {
     const id = new IdSource(() => 0.5).next('run', NOW)
@@ -47,6 +57,15 @@ describe('drawn ids', () => {
         expect(ids).toEqual([...new Set(ids)].sort())
       }),
     )
+  })
+
+  it('of exactly their time go back with the clock, and are unlike each other', () => {
+    const source = new IdSource(() => 0.5)
+    const times = [NOW, NOW, NOW - 1000, NOW + 1, NOW - 1000]
+    const ids = times.map(now => source.nextAt('run', now))
+    for (const id of ids) expect(id).toMatch(ULID)
+    expect(ids.map(id => id.slice(0, 14))).toEqual(times.map(now => earliestId('run', now)))
+    expect(new Set(ids).size).toBe(times.length)
   })
 
   it('rise over every digit within one ms', () => {

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 
-export type IdPrefix = 'run' | 'evt' | 'dlv' | 'att' | 'whe' | 'whr' | 'act'
+export type IdPrefix = 'run' | 'evt' | 'dlv' | 'att' | 'whe' | 'whr' | 'act' | 'key'
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const ENTROPY_LENGTH = 16
@@ -14,6 +14,11 @@ export function derivedId(prefix: IdPrefix, at: number, ...parts: string[]): str
   let entropy = ''
   for (let i = 0; i < ENTROPY_LENGTH; i++) entropy += ALPHABET[(digest[i] as number) & 31]
   return `${prefix}_${encodeTime(at)}${entropy}`
+}
+
+/** What no id of that time or later sorts before: ids begin with their time. */
+export function earliestId(prefix: IdPrefix, at: number): string {
+  return `${prefix}_${encodeTime(at)}`
 }
 
 /** Draws ids that strictly rise within this source, also within one millisecond and when the clock is set back. */
@@ -36,6 +41,14 @@ export class IdSource {
     let entropy = ''
     for (const digit of this.#digits) entropy += ALPHABET[digit]
     return `${prefix}_${encodeTime(this.#lastMs)}${entropy}`
+  }
+
+  /**
+   * Draws an id of exactly this time, for what is listed by id where its time is meant: unlike `next` it goes back
+   * with a clock that is set back.
+   */
+  nextAt(prefix: IdPrefix, now: number): string {
+    return derivedId(prefix, now, this.next(prefix, now))
   }
 
   #increment(): void {

@@ -2,6 +2,7 @@
 // in, so that a test says only what matters to it.
 
 import type { CatalogView } from './catalog.ts'
+import type { Endpoint } from './endpoint.ts'
 import type { Event } from './event.ts'
 import { matchesEvent } from './matching.ts'
 import type { Outcome, PassOpcode, PassOpcodeOf } from './outcome.ts'
@@ -196,6 +197,9 @@ export function catalog(...workflows: Workflow[]): CatalogView {
       workflows.filter(({ triggers }) => triggers.some(trigger => matchesEvent(trigger, eventName))),
     appsWith: name => workflows.filter(known => known.name === name).map(({ app }) => app),
     runners: () => [],
+    subscribers: () => [],
+    deliveryAttemptsMax: 8,
+    suspended: false,
   }
 }
 
@@ -208,6 +212,21 @@ export function event(id: string, name: string, fields: Partial<Event> = {}): Ev
     receivedAt: NOW - SECOND,
     woke: 0,
     triggered: [],
+    ...fields,
+  }
+}
+
+export function endpoint(id: string, fields: Partial<Endpoint> = {}): Endpoint {
+  return {
+    namespace: 'default',
+    id,
+    url: `https://example.test/${id}`,
+    eventKinds: ['run.succeeded', 'run.failed', 'run.cancelled', 'step.failed'],
+    enabled: true,
+    secret: 'plain:whsec_c2VjcmV0',
+    createdAt: NOW,
+    updatedAt: NOW,
+    version: 1,
     ...fields,
   }
 }

@@ -2,12 +2,16 @@
 // commit persists all or none; the caller decides what follows.
 
 import type { RunError, StepError } from '@perdure/protocol'
+import { compiled } from './cel/compiled.ts'
+import { ExpressionError } from './cel/expression.ts'
 import type { Draft } from './draft.ts'
 import type { Event } from './event.ts'
 import { eventResult, fanout, waiterKey } from './fanout.ts'
 import { derivedId } from './ids.ts'
 import type { JsonText } from './json-text.ts'
 import { noLaterEvent } from './known.ts'
+import { tellStepFailed } from './lifecycle.ts'
+import { EventSubject, verdictOf } from './matching.ts'
 import { childRun } from './new-run.ts'
 import { type PassOpcode, type PassOpcodeOf, pickError } from './outcome.ts'
 import type { PassContext } from './pass-context.ts'
@@ -79,7 +83,7 @@ function runStep(pass: Pass, opcode: PassOpcodeOf<'StepRun'>, known: Step | unde
     draft.set({ attempt: pass.state.run.attempt + 1 })
     return undefined
   }
-  write({ status: 'failed', finishedAt: draft.now, error })
+  tellStepFailed(draft, write({ status: 'failed', finishedAt: draft.now, error }), context.catalog)
   return opcode.catchable ? undefined : { ...error, code: 'step_failed', stepName: opcode.name }
 }
 
@@ -94,37 +98,62 @@ function sleepUntil(pass: Pass, opcode: PassOpcodeOf<'SleepUntil'>): void {
 }
 
 function waitForEvent(pass: Pass, opcode: PassOpcodeOf<'WaitForEvent'>): void {
-  const { eventName, timeoutMs } = opcode
-  if (opcode.if !== undefined) {
-    // A filter that is not evaluated would let any event of the name through.
-    failedStep(pass, opcode, {
-      name: 'WaitFilterError',
-      message: 'if is not supported by this engine version.',
-    })
-    return
+  const { eventName, timeoutMs, if: condition } = opcode
+  if (condition !== undefined) {
+    const fault = filterFault(condition)
+    if (fault !== undefined) {
+      failedStep(pass, opcode, { name: 'WaitFilterError', message: `if ${fault}` })
+      return
+    }
   }
-  const event = earlierEvent(pass, eventName)
+  const awaited = { eventName, ...(condition === undefined ? {} : { condition }) }
+  const event = earlierEvent(pass, eventName, condition)
   if (event) {
     pass.taken.add(event.id)
-    settledStep(pass, opcode, { eventName, ...received(event) })
+    settledStep(pass, opcode, { ...awaited, ...received(event) })
     return
   }
   const wakeAt = timeoutMs === undefined ? {} : { wakeAt: pass.draft.now + Math.ceil(timeoutMs) }
-  parkedStep(pass, opcode, { eventName, ...wakeAt })
+  parkedStep(pass, opcode, { ...awaited, ...wakeAt })
+}
+
+/** Why a filter cannot be used, if it cannot. */
+function filterFault(source: string): string | undefined {
+  try {
+    compiled(source, 'condition', { inWait: true })
+    return undefined
+  } catch (error) {
+    if (error instanceof ExpressionError) return error.message
+    throw error
+  }
 }
 
 /**
- * The oldest event of that name since the run began that is not its own trigger and that no wait has taken. Unless
- * the log has one, the decision rests on the log having no more; those of this very pass come after it.
+ * The oldest event of that name since the run began that meets the filter, is not the run's own trigger, and that no
+ * wait has taken. Unless the log has one, the decision rests on the log having no more; those of this very pass come
+ * after it.
  */
-function earlierEvent({ draft, state, context, ...pass }: Pass, eventName: string): Event | undefined {
-  const isFree = ({ id }: Event) =>
-    id !== state.run.trigger.id && !state.takenEvents.has(id) && !pass.taken.has(id)
+function earlierEvent(pass: Pass, eventName: string, condition: string | undefined): Event | undefined {
+  const { draft, state, context } = pass
+  const isFree = (event: Event) =>
+    event.id !== state.run.trigger.id &&
+    !state.takenEvents.has(event.id) &&
+    !pass.taken.has(event.id) &&
+    isAwaited(pass, condition, event)
   const logged = context.known.events.get(eventName)?.events.find(isFree)
   if (logged) return logged
   const { namespace, createdAt: since } = draft.run
   draft.guards.push(noLaterEvent({ known: context.known, namespace, eventName, since }))
   return pass.emitted.find(event => event.name === eventName && isFree(event))
+}
+
+/** Whether the event meets the filter of a wait of this run. One that fails does not, as with events to come. */
+function isAwaited({ state }: Pass, condition: string | undefined, event: Event): boolean {
+  if (condition === undefined) return true
+  const { trigger, input } = state.run
+  const began = new EventSubject({ ...trigger, data: input })
+  const verdict = verdictOf(condition, { event: began.subject, async: new EventSubject(event).subject })
+  return verdict.ok && verdict.value
 }
 
 function runWorkflow(pass: Pass, opcode: PassOpcodeOf<'RunWorkflow'>): void {
@@ -177,8 +206,8 @@ function emit(pass: Pass, opcode: PassOpcodeOf<'Emit'>): void {
     receivedAt: context.now,
     ...data(opcode.data),
   }
-  const waiters = context.known.waiters.get(event.name) ?? []
-  const spread = fanout({ event, catalog: context.catalog, waiters, spent: pass.spent })
+  const { catalog, known, report } = context
+  const spread = fanout({ event, catalog, known, spent: pass.spent, report })
   draft.guards.push(...spread.guards)
   draft.changes.push(...spread.changes)
   for (const wake of spread.wakes) {
@@ -186,9 +215,10 @@ function emit(pass: Pass, opcode: PassOpcodeOf<'Emit'>): void {
     if (wake.runId !== runId) draft.changes.push(wake)
   }
   // The run's own wait is settled in its own draft: a wake from outside would make this very unit stale.
-  const own = firstWait(draft, event.name)
+  const logged = { ...event, woke: 0, triggered: [] }
+  const own = firstWait(pass, logged)
   if (own) draft.moveStep(own, { ...received(event), status: 'succeeded', finishedAt: draft.now })
-  else pass.emitted.push({ ...event, woke: 0, triggered: [] })
+  else pass.emitted.push(logged)
   settledStep(pass, opcode, { data: `{"eventId":"${id}"}`, emittedEventId: id, eventName: event.name })
 }
 
@@ -210,7 +240,7 @@ function webhook(pass: Pass, opcode: PassOpcodeOf<'Webhook'>): void {
       eventKind: 'custom',
       status: 'pending',
       attemptCount: 0,
-      maxAttempts: context.deliveryAttemptsMax,
+      maxAttempts: context.catalog.deliveryAttemptsMax,
       createdAt: context.now,
       updatedAt: context.now,
       fence: 0,
@@ -261,10 +291,12 @@ function received(event: Omit<Event, 'woke' | 'triggered'>): Pick<Step, 'data' |
   return { data: eventResult(event), eventId: event.id }
 }
 
-/** The run's wait for an event name that was parked first. */
-function firstWait(draft: Draft, eventName: string): Step | undefined {
-  for (const step of draft.open.values())
-    if (step.op === 'WaitForEvent' && step.eventName === eventName) return step
+/** The run's wait for the event that was parked first. */
+function firstWait(pass: Pass, event: Event): Step | undefined {
+  for (const step of pass.draft.open.values()) {
+    const waits = step.op === 'WaitForEvent' && step.eventName === event.name
+    if (waits && isAwaited(pass, step.condition, event)) return step
+  }
   return undefined
 }
 

@@ -2,6 +2,7 @@
 
 import type { CatalogView } from './catalog.ts'
 import type { Known } from './known.ts'
+import type { Report } from './matching.ts'
 
 export interface PassContext {
   now: number
@@ -11,6 +12,6 @@ export interface PassContext {
   random(): number
   catalog: CatalogView
   known: Known
-  /** Attempts a webhook delivery gets. */
-  deliveryAttemptsMax: number
+  /** Told of filters that could not be evaluated. */
+  report: Report
 }

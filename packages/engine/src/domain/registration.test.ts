@@ -75,7 +75,11 @@ describe('a workflow', () => {
       retry: { ...DEFAULT_RETRY, maxAttempts: 2 },
       onFailure: true,
       invokeTimeoutMs: 30_000,
-      flowControl,
+      flowControl: {
+        concurrency: [{ limit: 2, scope: 'workflow' }],
+        priority: 'event.data.p',
+        timeouts: { invokeMs: 30_000 },
+      },
     })
   })
 
@@ -88,12 +92,20 @@ describe('a workflow', () => {
     )
   })
 
-  it('with a filter this engine cannot check is refused, naming the field', () => {
-    const triggers = [{ event: 'a' }, { event: 'b', if: 'event.data.ok' }]
-    expect(() => register({ name: 'order', triggers })).toThrow(
-      expect.objectContaining({ details: { field: 'workflows[0].triggers[1].if' } }),
-    )
+  it('keeps the filters of its triggers', () => {
+    const triggers = [{ event: 'a', if: 'event.data.ok' }]
+    expect(register({ name: 'order', triggers }).triggers).toEqual(triggers)
   })
+
+  it.each(['event.data.ok ==', 'async.data.ok', '1 + 1'])(
+    'with the filter %s is refused, naming the field',
+    source => {
+      const triggers = [{ event: 'a' }, { event: 'b', if: source }]
+      expect(() => register({ name: 'order', triggers })).toThrow(
+        expect.objectContaining({ details: { field: 'workflows[0].triggers[1].if' } }),
+      )
+    },
+  )
 })
 
 describe('a warning', () => {
@@ -103,7 +115,7 @@ describe('a warning', () => {
     expect(
       warnings({
         name: 'order',
-        throttle: { limit: 1 },
+        throttle: { limit: 1, period: '1s' },
         timeouts: { queue: '1h', invoke: '1m' },
         triggers: [{ cron: '0 0 * * *' }],
       }),

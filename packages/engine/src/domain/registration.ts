@@ -1,23 +1,11 @@
 // What a registration means: the runner's row, its workflows with defaults filled in, what it no longer serves, and
 // what it asked for that this engine does not do (contract §2.11, decisions "Registration, routing, wire").
 
-import { parseDurationMs, type RegisterRequest, type WorkflowRegistration } from '@perdure/protocol'
+import type { RegisterRequest, WorkflowRegistration } from '@perdure/protocol'
 import type { Change } from './change.ts'
-import { invalid } from './errors.ts'
+import { checkedExpression, flowControlOf } from './flow/policies.ts'
 import { completeRetry } from './retry.ts'
 import type { Runner, Workflow } from './workflow.ts'
-
-const FLOW_CONTROL = [
-  'concurrency',
-  'throttle',
-  'rateLimit',
-  'debounce',
-  'batch',
-  'singleton',
-  'idempotency',
-  'priority',
-  'cancelOn',
-] as const
 
 /** The runner as registered at `now`. */
 export function registeredRunner(namespace: string, request: RegisterRequest, now: number): Runner {
@@ -43,22 +31,11 @@ export function registeredWorkflow(options: {
   now: number
 }): Workflow {
   const { namespace, app, registration, field, now } = options
-  const { name, triggers, retry, onFailure, timeouts } = registration
-  const flowControl = Object.fromEntries(
-    [...FLOW_CONTROL, 'timeouts' as const]
-      .filter(key => registration[key] !== undefined)
-      .map(key => [key, registration[key]]),
-  )
-  const invokeTimeoutMs = timeouts?.invoke === undefined ? undefined : parseDurationMs(timeouts.invoke)
-  if (timeouts?.invoke !== undefined && !invokeTimeoutMs) {
-    throw invalid(
-      `${field}.timeouts.invoke`,
-      'must be a positive number of milliseconds or a duration such as "30s"',
-    )
-  }
+  const { name, triggers, retry, onFailure } = registration
+  const flowControl = flowControlOf(registration, field)
+  const invokeTimeoutMs = flowControl?.timeouts?.invokeMs
   for (const [i, trigger] of (triggers ?? []).entries()) {
-    if (trigger.if !== undefined)
-      throw invalid(`${field}.triggers[${i}].if`, 'is not supported by this engine version')
+    if (trigger.if !== undefined) checkedExpression(`${field}.triggers[${i}].if`, trigger.if, 'condition')
   }
   return {
     namespace,
@@ -69,7 +46,7 @@ export function registeredWorkflow(options: {
     onFailure: onFailure ?? false,
     updatedAt: now,
     ...(invokeTimeoutMs === undefined ? {} : { invokeTimeoutMs }),
-    ...(Object.keys(flowControl).length === 0 ? {} : { flowControl }),
+    ...(flowControl === undefined ? {} : { flowControl }),
   }
 }
 
@@ -78,8 +55,9 @@ export function registrationWarnings(workflows: readonly Workflow[]): string[] {
   const warnings: string[] = []
   for (const { name, flowControl, triggers } of workflows) {
     const ignored = Object.keys(flowControl ?? {}).filter(key => key !== 'timeouts')
-    const timeouts = (flowControl?.timeouts ?? {}) as Record<string, unknown>
-    for (const key of ['queue', 'run']) if (timeouts[key] !== undefined) ignored.push(`timeouts.${key}`)
+    const { timeouts } = flowControl ?? {}
+    if (timeouts?.queueMs !== undefined) ignored.push('timeouts.queue')
+    if (timeouts?.runMs !== undefined) ignored.push('timeouts.run')
     for (const key of ignored)
       warnings.push(`Workflow "${name}": ${key} is stored but not enforced by this engine version.`)
     if (triggers.some(trigger => trigger.cron !== undefined)) {

@@ -48,9 +48,44 @@ describe('a wait that finds no event', () => {
   })
 })
 
-it('a wait with a filter is refused: unevaluated, it would let any event through', () => {
-  const then = given(run()).when(reported(waitsFor('paid', 'order.paid', { if: 'async.data.ok' })))
-  expect(then.step('paid')).toMatchObject({ status: 'failed', error: { name: 'WaitFilterError' } })
+describe('a wait with a filter', () => {
+  const mine = waitsFor('paid', 'order.paid', { if: 'async.data.id == event.data.id' })
+  const order = run({ trigger: { name: 'order' }, input: '{"id":7}' })
+  const about = (id: string, data: string) => event(id, 'order.paid', { data })
+
+  it('takes the oldest earlier event that meets it', () => {
+    const then = given(order)
+      .logged(
+        'order.paid',
+        [about('evt_1', '{"id":6}'), about('evt_2', '{"id":7}'), about('evt_3', '{"id":7}')],
+        3,
+      )
+      .when(reported(mine))
+    expect(then.step('paid')).toMatchObject({ status: 'succeeded', eventId: 'evt_2' })
+  })
+
+  it('parks with its filter when none does: not even one that the filter fails on', () => {
+    const then = given(order)
+      .logged('order.paid', [about('evt_1', '{"id":6}'), about('evt_2', '{}')], 2)
+      .when(reported(mine))
+    expect(then.step('paid')).toMatchObject({
+      status: 'waiting',
+      condition: 'async.data.id == event.data.id',
+    })
+    expect(then.guards).toContainEqual(eventsGuard(2))
+  })
+
+  it('is met by an event of the same pass', () => {
+    const then = given(order).when(reported(emits('tell', 'order.paid', '{"id":7}'), mine))
+    expect(then.step('paid').status).toBe('succeeded')
+    const other = given(order).when(reported(emits('tell', 'order.paid', '{"id":8}'), mine))
+    expect(other.step('paid').status).toBe('waiting')
+  })
+
+  it.each(['async.data.id ==', 'nobody.data.id == 1', '1 + 1'])('that is %s fails its step', source => {
+    const then = given(order).when(reported(waitsFor('paid', 'order.paid', { if: source })))
+    expect(then.step('paid')).toMatchObject({ status: 'failed', error: { name: 'WaitFilterError' } })
+  })
 })
 
 describe('a wait with a timeout', () => {

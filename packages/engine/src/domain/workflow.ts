@@ -1,6 +1,7 @@
 // What runners register: apps, runners and workflow definitions (contract §2.5, §2.6).
 
 import type { Trigger } from '@perdure/protocol'
+import type { FlowControl } from './flow/policies.ts'
 
 export type { Trigger }
 
@@ -23,8 +24,7 @@ export interface Workflow {
   onFailure: boolean
   /** Deadline of one invoke, when the registration set one. */
   invokeTimeoutMs?: number
-  /** Flow-control fields, as registered. */
-  flowControl?: Record<string, unknown>
+  flowControl?: FlowControl
   updatedAt: number
 }
 

@@ -46,7 +46,7 @@ export class World {
   answer(outcome: Outcome, random: number): void {
     if (!this.#held) return
     const { sentAt, sentSettled } = this.#held
-    const rest = { catalog: registered, known: nothingKnown(), deliveryAttemptsMax: 8, random: () => random }
+    const rest = { catalog: registered, known: nothingKnown(), random: () => random, report: () => {} }
     this.#decide(state => advance(state, outcome, { now: this.#now, sentAt, sentSettled, ...rest }))
   }
 

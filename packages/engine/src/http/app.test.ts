@@ -67,7 +67,7 @@ describe('malformed URLs', () => {
     const { app } = testApp()
     const port = await listen(app)
     const ask = async (line: string): Promise<string> => {
-      const { answer } = rawRequest(port, `${line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+      const { answer } = rawRequest(port, `${line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
       return (await answer).split('\r\n', 1)[0] as string
     }
     expect(await ask('PROPFIND /runs')).toContain('405')
@@ -113,7 +113,7 @@ describe('what is no HTTP', () => {
 
   test('a URL that is too long', async () => {
     const port = await listen(testApp().app)
-    const line = `GET /runs/${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`
+    const line = `GET /runs/${'x'.repeat(20_000)} HTTP/1.1\r\nhost: localhost\r\n\r\n`
     expect(bodyOf(await rawRequest(port, line).answer)).toEqual([431, 'invalid_request'])
   })
 
@@ -121,10 +121,10 @@ describe('what is no HTTP', () => {
 
   test.each([
     ['nothing', ''],
-    ['half its headers', 'GET /runs HTTP/1.1\r\nhost: x\r\n'],
+    ['half its headers', 'GET /runs HTTP/1.1\r\nhost: localhost\r\n'],
     [
       'half its body',
-      'POST /events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"a"',
+      'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"a"',
     ],
   ])('a client that sends %s and waits is cut off', async (_, bytes) => {
     const { app, faces } = testApp({ limits: impatient })
@@ -137,7 +137,8 @@ describe('what is no HTTP', () => {
 describe('bodies over the wire', () => {
   test('a chunked body is taken together', async () => {
     const { app, faces } = testApp()
-    const head = 'POST /events HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n'
+    const head =
+      'POST /events HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n'
     const chunks = ['{"name":"n","da', 'ta":"é"}'].map(
       part => `${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`,
     )
@@ -149,8 +150,8 @@ describe('bodies over the wire', () => {
   test('a client that sends too much reads the refusal, and may go on', async () => {
     const port = await listen(testApp().app)
     const size = 8 * 1024 * 1024
-    const head = 'POST /events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
-    const next = 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'
+    const head = 'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n'
+    const next = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n'
     const { answer } = rawRequest(port, `${head}content-length: ${size}\r\n\r\n${'x'.repeat(size)}${next}`)
     expect((await answer).match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
   })
@@ -158,7 +159,7 @@ describe('bodies over the wire', () => {
   test('what is larger than can be thrown away is refused unread', async () => {
     const { app } = testApp({ limits: { bodyMax: 10, discardMax: 100 } })
     const port = await listen(app)
-    const head = 'POST /events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
+    const head = 'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n'
     const told = await rawRequest(port, `${head}content-length: 111\r\n\r\n`).answer
     expect(told).toContain('413 Payload Too Large')
     const untold = `${head}transfer-encoding: chunked\r\n\r\n6f\r\n${'x'.repeat(111)}\r\n`
@@ -168,7 +169,7 @@ describe('bodies over the wire', () => {
   test('a client that leaves in the middle is forgotten', async () => {
     const { app, faces } = testApp({ logLevel: 'debug' })
     const head =
-      'POST /events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n'
+      'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n'
     // The interim answer says that the server has begun to wait for the body.
     const { socket } = rawRequest(await listen(app), `${head}expect: 100-continue\r\n\r\n{`)
     await eventually(() => socket.bytesRead > 0)
@@ -220,7 +221,7 @@ describe('closing', () => {
     const { app } = testApp()
     const port = await listen(app)
     const silent = rawRequest(port, '')
-    const idle = rawRequest(port, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+    const idle = rawRequest(port, 'GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n')
     const half = rawRequest(port, 'GET /healthz HTTP/1.1\r\n')
     await eventually(() => idle.socket.bytesRead > 0 && half.socket.bytesWritten > 0)
     await app.close()
@@ -233,12 +234,12 @@ describe('closing', () => {
     const port = await listen(app)
     let release = (): void => {}
     // The request is let in before the drain, and opens its stream after it has begun.
-    const { run } = faces.shelf()
-    faces.shelf().run = async id => {
+    const { status } = faces.shelf()
+    faces.shelf().status = async id => {
       await new Promise<void>(resolve => {
         release = resolve
       })
-      return run.call(faces.shelf(), id)
+      return status.call(faces.shelf(), id)
     }
     const opening = openStream(port, '/runs/run_1/stream')
     await eventually(() => faces.listening === 1)

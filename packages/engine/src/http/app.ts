@@ -4,11 +4,12 @@
 import { randomBytes } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { EngineError } from '../domain/errors.ts'
 import { logAccess } from './access-log.ts'
 import { addBodyParser } from './body.ts'
 import type { HttpContext } from './context.ts'
+import { addCors, isPreflight } from './cors.ts'
 import type { HttpDeps } from './deps.ts'
 import { Drain } from './drain.ts'
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
@@ -17,10 +18,16 @@ import { RouteTable } from './route-table.ts'
 import { controlRoutes } from './routes/control.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
+import { namespaceStreamRoutes } from './routes/namespace-streams.ts'
+import { openApiRoutes } from './routes/openapi.ts'
 import { registerRoutes } from './routes/register.ts'
 import { registryRoutes } from './routes/registry.ts'
+import { runListRoutes } from './routes/run-list.ts'
 import { runStreamRoutes } from './routes/run-stream.ts'
 import { runRoutes } from './routes/runs.ts'
+import { webhookDeliveryRoutes } from './routes/webhook-deliveries.ts'
+import { webhookEndpointRoutes } from './routes/webhook-endpoints.ts'
+import { webhookReceiverRoutes } from './routes/webhook-receivers.ts'
 
 export function createApp(deps: HttpDeps, overrides: Partial<HttpLimits> = {}): FastifyInstance {
   const limits = { ...HTTP_LIMITS, ...overrides }
@@ -30,16 +37,24 @@ export function createApp(deps: HttpDeps, overrides: Partial<HttpLimits> = {}): 
   addBodyParser(app, limits.discardMax)
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, deps.log))
   addEntry(app, deps)
+  // An `Expect` that nobody knows may be ignored (RFC 9110, section 10.1.1); node would answer without a body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   // The sockets are cut (forceCloseConnections) when this is done.
   app.addHook('preClose', () => context.drain.run(deps.clock, limits.drainMs))
 
   healthRoutes(app, context)
   eventRoutes(app, context)
   registerRoutes(app, context)
+  runListRoutes(app, context)
   runRoutes(app, context)
   runStreamRoutes(app, context)
+  namespaceStreamRoutes(app, context)
   controlRoutes(app, context)
   registryRoutes(app, context)
+  webhookDeliveryRoutes(app, context)
+  webhookEndpointRoutes(app, context)
+  webhookReceiverRoutes(app, context)
+  openApiRoutes(app, context)
   return app
 }
 
@@ -55,7 +70,12 @@ function newFastify({ deps, limits }: HttpContext): FastifyInstance {
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionTimeout: limits.silenceMs,
-    http: { headersTimeout: limits.headersTimeoutMs, connectionsCheckingInterval: limits.timeoutCheckMs },
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.timeoutCheckMs,
+      // Node would refuse in its own words; `addEntry` does in ours.
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength: 256 },
     // The drain refuses with our error body, and cuts what is left when the requests in flight are done.
     return503OnClosing: false,
@@ -76,15 +96,28 @@ function requestIds(): () => string {
 }
 
 /** What happens first to every request; and to one that no route takes, all that happens. */
-function addEntry(app: FastifyInstance, { log }: HttpDeps): void {
+function addEntry(app: FastifyInstance, { log, corsOrigins }: HttpDeps): void {
   const table = new RouteTable()
-  app.addHook('onRoute', ({ url, method }) => table.add(url, method))
+  const refusal = (request: FastifyRequest, reply: FastifyReply): EngineError => {
+    if (log.isLevelEnabled('debug')) logAccess(log, 'debug', request, reply)
+    return table.refusal(request.url.split('?', 1)[0] as string)
+  }
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    if (!request.is404) return done()
-    if (log.isLevelEnabled('debug')) logAccess(log, 'debug', request, reply)
-    const path = request.url.split('?', 1)[0] as string
-    done(table.refusal(path))
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      done(new EngineError('invalid_request', 'the Host header is required'))
+      return
+    }
+    done(request.method === 'OPTIONS' && !isPreflight(request) ? refusal(request, reply) : undefined)
+  })
+  // Ahead of the table, which must not know the route that catches preflights; and ahead of the refusals below, so
+  // that a page can read them.
+  addCors(app, corsOrigins)
+  app.addHook('onRoute', ({ url, method, config }) => {
+    if (!config?.refused) table.add(url, method)
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    done(request.is404 ? refusal(request, reply) : undefined)
   })
 }
 

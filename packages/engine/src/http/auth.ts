@@ -14,20 +14,28 @@ export const KINDS: Record<Exclude<Access, 'public'>, readonly KeyKind[]> = {
 
 const OPEN: Actor = { namespace: 'default' }
 
+/** What is looked at of a request's headers. */
+export interface Credentials {
+  authorization?: string | undefined
+  host?: string | undefined
+}
+
 /**
- * The actor behind an `Authorization` header, if its key opens the operation. Without any key configured everyone
+ * The actor behind a request, if its key opens the operation. While no key was ever made everyone on this machine
  * is let in, except where the contract asks for a key in every case; but a key that is given and wrong is refused
  * even then: its sender believes to be somewhere else.
  */
 export function authenticate(
   keys: KeyRing,
-  authorization: string | undefined,
+  { authorization, host }: Credentials,
   { access, alwaysKeyed }: Pick<Operation, 'access' | 'alwaysKeyed'>,
 ): Actor {
   if (access === 'public') return OPEN
   if (authorization === undefined) {
-    if (keys.open && !alwaysKeyed) return OPEN
-    throw new EngineError('unauthorized', 'an API key is required: Authorization: Bearer <key>')
+    if (!keys.open || alwaysKeyed)
+      throw new EngineError('unauthorized', 'an API key is required: Authorization: Bearer <key>')
+    refuseForeignHost(host)
+    return OPEN
   }
   const secret = bearerToken(authorization)
   const key = secret === undefined ? undefined : keys.find(secret)
@@ -45,4 +53,18 @@ function bearerToken(authorization: string): string | undefined {
   if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
   const token = authorization.slice(7).trim()
   return token === '' ? undefined : token
+}
+
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
+
+/**
+ * Without keys, being on this machine is the only credential, and a browser on it runs pages from anywhere. A page
+ * whose name was made to resolve to loopback (DNS rebinding) still sends that name as `Host`.
+ */
+function refuseForeignHost(host = ''): void {
+  if (LOOPBACK_HOST.test(host)) return
+  throw new EngineError(
+    'forbidden',
+    'without API keys the engine answers only as localhost: Host must be a loopback name or address',
+  )
 }

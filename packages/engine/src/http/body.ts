@@ -7,6 +7,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EngineError } from '../domain/errors.ts'
 import { isDeeperThan, JSON_DEPTH_MAX, type JsonText } from '../domain/json-text.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route takes its body to the byte and of any type, by `rawBodyOf`: somebody signed it. */
+    rawBody?: true
+  }
+}
+
 /** A JSON body: its text to the letter, and what it parses to. */
 export interface Body {
   text: JsonText
@@ -18,6 +25,11 @@ export function bodyOf(request: FastifyRequest): Body | undefined {
   return request.body as Body | undefined
 }
 
+/** The body to the byte, of a route whose config asks for it; empty when there is none. */
+export function rawBodyOf(request: FastifyRequest): Buffer {
+  return (request.body as Buffer | undefined) ?? Buffer.alloc(0)
+}
+
 export function addBodyParser(app: FastifyInstance, discardMax: number): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request, _payload, done) => {
@@ -25,7 +37,7 @@ export function addBodyParser(app: FastifyInstance, discardMax: number): void {
     receive(request.raw, { bodyMax, discardMax }, ({ bytes, size, complete }) => {
       const refused = size > bodyMax ? tooLarge(bodyMax) : undefined
       if (refused && !complete) done(refused)
-      else done(null, refused ?? (size === 0 ? undefined : parseBody(request, bytes)))
+      else done(null, refused ?? (size === 0 ? undefined : takeBody(request, bytes)))
     })
   })
   // A refusal comes as the body, not as the parser's error: after an error fastify closes the connection,
@@ -41,16 +53,21 @@ function tooLarge(bodyMax: number): EngineError {
   })
 }
 
-/** Decisions, "Errors, limits, auth": 415 unless JSON, 400 unless UTF-8, at most 200 levels deep, and valid. */
-function parseBody(request: FastifyRequest, bytes: Buffer): Body | EngineError {
+/** As the route takes it: to the byte, or as JSON. */
+function takeBody(request: FastifyRequest, bytes: Buffer): Buffer | Body | EngineError {
   const { 'content-type': type, 'content-encoding': encoding } = request.headers
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    return new EngineError('unsupported_media_type', 'content encodings are not supported')
+  }
+  return request.routeOptions.config.rawBody ? bytes : parseBody(type, bytes)
+}
+
+/** Decisions, "Errors, limits, auth": 415 unless JSON, 400 unless UTF-8, at most 200 levels deep, and valid. */
+function parseBody(type: string | undefined, bytes: Buffer): Body | EngineError {
   // A missing type is refused like a wrong one: a web page can send such a request to another origin without
   // asking, and where no key is configured nothing else would stop it. Almost every request says exactly this.
   if (type !== 'application/json' && !/^application\/json\s*(;|$)/i.test(type ?? '')) {
     return new EngineError('unsupported_media_type', 'the content type must be application/json')
-  }
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    return new EngineError('unsupported_media_type', 'content encodings are not supported')
   }
   if (!isUtf8(bytes)) return new EngineError('invalid_json', 'the body is not valid UTF-8')
   const text = bytes.toString('utf8')

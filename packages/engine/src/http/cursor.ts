@@ -6,12 +6,13 @@ import { EngineError } from '../domain/errors.ts'
 
 /** What a cursor is good for. The page size is not part of it: it may change from page to page. */
 export interface CursorScope {
-  kind: 'runs' | 'events'
+  kind: 'runs' | 'events' | 'deliveries'
   namespace: string
   filter: Record<string, string | undefined>
 }
 
-const CURSOR_CHARS_MAX = 1024
+/** The longest has a workflow name of 256 characters in it. */
+const CURSOR_CHARS_MAX = 4096
 
 /** The cursor that leads to the rows after `position`. */
 export function encodeCursor(scope: CursorScope, position: readonly (string | number)[]): string {

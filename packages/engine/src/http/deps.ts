@@ -1,11 +1,17 @@
 // What the routes call: the services' faces and the reads, wired by compose.ts. Routes know nothing below this.
 
-import type { RegisterReply, RegisterRequest, SendEventReply } from '@perdure/protocol'
+import type { BulkReplayReply, RegisterReply, RegisterRequest, SendEventReply } from '@perdure/protocol'
 import type { Logger } from 'pino'
+import type { ApiKey, KeyKind } from '../domain/api-key.ts'
+import type { RunStatusFrame } from '../domain/change.ts'
+import type { Endpoint, EndpointEdit, NewEndpoint, SavedEndpoint } from '../domain/endpoint.ts'
+import type { Event } from '../domain/event.ts'
 import type { JsonText } from '../domain/json-text.ts'
+import type { NewReceiver, Receipt, Receiver, ReceiverEdit, SavedReceiver } from '../domain/receiver.ts'
+import type { WebhookPost } from '../domain/webhook-schemes.ts'
 import type { App, Runner, Workflow } from '../domain/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RunView, Store } from '../ports/store.ts'
+import type { ReplayFilter, RunView, Store } from '../ports/store.ts'
 
 /** A validated `POST /events` body; `data` is kept to the letter. */
 export interface IncomingEvent {
@@ -43,12 +49,45 @@ export interface ControlFace {
   /** `input` is the overriding payload's text; undefined copies the source's. */
   replay(actor: Actor, runId: string, input: JsonText | undefined): Promise<RunView>
   retryFromStep(actor: Actor, runId: string, step: string): Promise<RunView>
+  bulkReplay(actor: Actor, filter: ReplayFilter): Promise<BulkReplayReply>
 }
 
-/** Rings the open streams of this process when something of a run was committed. A ring may be spurious. */
+export interface EndpointsFace {
+  /** Oldest first. */
+  list(namespace: string): Endpoint[]
+  create(namespace: string, endpoint: NewEndpoint): Promise<SavedEndpoint>
+  update(namespace: string, id: string, edit: EndpointEdit): Promise<SavedEndpoint>
+  delete(namespace: string, id: string): Promise<void>
+}
+
+export interface ReceiversFace {
+  /** Oldest first. */
+  list(namespace: string): Receiver[]
+  create(namespace: string, fields: NewReceiver): Promise<SavedReceiver>
+  update(namespace: string, id: string, edit: ReceiverEdit): Promise<SavedReceiver>
+  delete(namespace: string, id: string): Promise<void>
+}
+
+export interface DeliveriesFace {
+  /** Delivers again, at once and with a new budget of attempts. */
+  redeliver(namespace: string, deliveryId: string): Promise<void>
+}
+
+/** What this process commits, told to its open streams, as long as they listen. */
 export interface LiveFace {
-  /** Calls `onRing` after commits that touch the run, until the returned function is called. */
-  onRun(runId: string, onRing: () => void): () => void
+  /** Rings for one run, by its id: something of it was committed. A ring may be spurious. */
+  runs: Source<void>
+  /** The status moves of all runs of a namespace, by its name. Best effort. */
+  moves: Source<RunMove>
+  /** The events recorded in a namespace, by its name. Best effort. */
+  events: Source<Event>
+}
+
+export type RunMove = RunStatusFrame & { runId: string }
+
+export interface Source<T> {
+  /** Calls `listener` with all that is told under the key, until the returned function is called. */
+  on(key: string, listener: (told: T) => void): () => void
 }
 
 export interface Readiness {
@@ -57,16 +96,10 @@ export interface Readiness {
   draining: boolean
 }
 
-export type KeyKind = 'secret' | 'read' | 'event' | 'runner'
-
-export interface ApiKey {
-  label: string
-  namespace: string
-  kind: KeyKind
-}
+export type { ApiKey, KeyKind }
 
 export interface KeyRing {
-  /** True when no key is configured at all: then everything is open in namespace `default`. */
+  /** True while no key was ever made: then everything is open in namespace `default`, to this machine alone. */
   readonly open: boolean
   /** The key with this secret, looked up in constant time. */
   find(secret: string): ApiKey | undefined
@@ -77,9 +110,15 @@ export interface HttpDeps {
   ingest: { send(namespace: string, event: IncomingEvent): Promise<SendEventReply> }
   registry: RegistryFace
   control: ControlFace
+  endpoints: EndpointsFace
+  deliveries: DeliveriesFace
+  receivers: ReceiversFace
+  inbound: { receive(slug: string, post: WebhookPost): Promise<Receipt> }
   live: LiveFace
   readiness(): Promise<Readiness>
   keys: KeyRing
+  /** Origins of the web pages that may call; `*` alone for all. */
+  corsOrigins: readonly string[]
   clock: Clock
   log: Logger
 }

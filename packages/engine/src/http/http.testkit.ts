@@ -8,12 +8,27 @@ import type { RegisterRequest, SendEventReply, TimelineFrame } from '@perdure/pr
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { onTestFinished } from 'vitest'
+import type { RunStatusFrame } from '../domain/change.ts'
+import type { ControlAction } from '../domain/control-action.ts'
 import type { Event } from '../domain/event.ts'
 import type { LogLine } from '../domain/log-line.ts'
 import type { Step } from '../domain/step.ts'
 import type { App, Workflow } from '../domain/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { EventQuery, PositionedEvent, Reads, RunQuery, RunView, Store } from '../ports/store.ts'
+import type {
+  ControlQuery,
+  DeliveryPage,
+  EndpointStats,
+  EventQuery,
+  PositionedEvent,
+  Reads,
+  RunCounts,
+  RunQuery,
+  RunStatsQuery,
+  RunView,
+  Store,
+} from '../ports/store.ts'
+import { Live } from '../services/live.ts'
 import { createApp } from './app.ts'
 import type { Actor, ApiKey, HttpDeps, IncomingEvent, Readiness, RunnerView } from './deps.ts'
 import type { HttpLimits } from './limits.ts'
@@ -47,7 +62,17 @@ export class Shelf implements Reads {
   readonly eventRows: PositionedEvent[] = []
   readonly stepRows: Step[] = []
   readonly logRows: LogLine[] = []
+  readonly controlRows: ControlAction[] = []
   readonly frames: TimelineFrame[] = []
+  counts: RunCounts = {
+    queued: 0,
+    running: 0,
+    waiting: 0,
+    paused: 0,
+    succeeded: 0,
+    failed: 0,
+    cancelled: 0,
+  }
   /** Every call, in order: `[method, ...arguments]`. */
   readonly calls: unknown[][] = []
   /** Set to make the next timeline read fail. */
@@ -58,15 +83,24 @@ export class Shelf implements Reads {
     return this.runRows.get(id)
   }
 
-  async runs(query: RunQuery): Promise<RunView[]> {
+  async status(id: string): Promise<RunStatusFrame | undefined> {
+    this.calls.push(['status', id])
+    const run = this.runRows.get(id)
+    return run && { seq: 1, ts: run.createdAt, status: run.status, attempt: run.attempt }
+  }
+
+  async runs(query: RunQuery, _signal?: AbortSignal): Promise<RunView[]> {
     this.calls.push(['runs', query])
     const { after } = query
-    const older = (run: RunView): boolean =>
-      !after || run.createdAt < after.createdAt || (run.createdAt === after.createdAt && run.id < after.id)
     return [...this.runRows.values()]
-      .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
-      .filter(run => older(run) && (!query.app || run.app === query.app))
+      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .filter(run => (!after || run.id < after.id) && (!query.app || run.app === query.app))
       .slice(0, query.limit)
+  }
+
+  async stats(query: RunStatsQuery): Promise<RunCounts> {
+    this.calls.push(['stats', query])
+    return this.counts
   }
 
   async steps(runId: string): Promise<Step[]> {
@@ -100,6 +134,23 @@ export class Shelf implements Reads {
   }
 
   async delivery(): Promise<undefined> {}
+
+  async deliveries(): Promise<DeliveryPage> {
+    return { deliveries: [], more: false }
+  }
+
+  async endpointStats(): Promise<EndpointStats[]> {
+    return []
+  }
+
+  async replayable(): Promise<never> {
+    throw new Error('routes leave it to the control service')
+  }
+
+  async controlActions(query: ControlQuery): Promise<ControlAction[]> {
+    this.calls.push(['controlActions', query])
+    return this.controlRows
+  }
 }
 
 /** The faces, with everything they were asked and everything a test may set. */
@@ -109,9 +160,10 @@ export class Faces {
   readonly sent: { namespace: string; event: IncomingEvent }[] = []
   readonly registered: { namespace: string; request: RegisterRequest }[] = []
   readonly acted: { action: string; actor: Actor; args: unknown[] }[] = []
-  readonly listeners = new Map<string, Set<() => void>>()
+  readonly live = new Live()
   readonly logged: Record<string, unknown>[] = []
   readonly keys = new Map<string, ApiKey>()
+  corsOrigins: string[] = []
   apps: App[] = []
   runners: RunnerView[] = []
   workflows: Workflow[] = []
@@ -134,7 +186,7 @@ export class Faces {
   }
 
   ring(runId: string): void {
-    for (const listener of this.listeners.get(runId) ?? []) listener()
+    this.live.runs.tell(runId)
   }
 
   deps(logLevel: string): HttpDeps {
@@ -179,14 +231,26 @@ export class Faces {
         resume: act('resume'),
         replay: act('replay'),
         retryFromStep: act('retryFromStep'),
-      },
-      live: {
-        onRun: (runId, onRing) => {
-          const set = this.listeners.get(runId) ?? new Set()
-          this.listeners.set(runId, set.add(onRing))
-          return () => set.delete(onRing)
+        bulkReplay: async (actor, filter) => {
+          this.acted.push({ action: 'bulkReplay', actor, args: [filter] })
+          return { matched: 3, replayed: 1, skipped: 1, failed: 1, capped: false }
         },
       },
+      endpoints: {
+        list: () => [],
+        create: () => Promise.reject(new Error('not here')),
+        update: () => Promise.reject(new Error('not here')),
+        delete: () => Promise.reject(new Error('not here')),
+      },
+      receivers: {
+        list: () => [],
+        create: () => Promise.reject(new Error('not here')),
+        update: () => Promise.reject(new Error('not here')),
+        delete: () => Promise.reject(new Error('not here')),
+      },
+      deliveries: { redeliver: () => Promise.reject(new Error('not here')) },
+      inbound: { receive: () => Promise.reject(new Error('not here')) },
+      live: this.live,
       readiness: () => this.readiness(),
       keys: {
         get open() {
@@ -194,6 +258,7 @@ export class Faces {
         },
         find: secret => this.keys.get(secret),
       },
+      corsOrigins: this.corsOrigins,
       clock: this.clock,
       log: pino({ level: logLevel }, { write: line => this.logged.push(JSON.parse(line)) }),
     }
@@ -201,7 +266,7 @@ export class Faces {
 
   /** How many listeners the open streams have. */
   get listening(): number {
-    return [...this.listeners.values()].reduce((sum, set) => sum + set.size, 0)
+    return this.live.runs.size + this.live.moves.size + this.live.events.size
   }
 }
 
@@ -211,8 +276,11 @@ export interface TestApp {
 }
 
 /** An app on fresh fakes, closed when the test ends. */
-export function testApp(options: { logLevel?: string; limits?: Partial<HttpLimits> } = {}): TestApp {
+export function testApp(
+  options: { logLevel?: string; limits?: Partial<HttpLimits>; corsOrigins?: string[] } = {},
+): TestApp {
   const faces = new Faces()
+  faces.corsOrigins = options.corsOrigins ?? []
   const app = createApp(faces.deps(options.logLevel ?? 'silent'), options.limits)
   onTestFinished(() => app.close())
   return { app, faces }

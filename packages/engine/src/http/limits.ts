@@ -17,10 +17,15 @@ export interface HttpLimits {
   silenceMs: number
   /** How long a closing app waits for the requests in flight before it cuts them off. */
   drainMs: number
-  /** Streams: the pause between keep-alive comments, between reads nobody rang for, and before a drop. */
+  /** Streams: the pause between keep-alive comments, between reads nobody rang for, and before a stalled client is dropped. */
   heartbeatMs: number
   rereadMs: number
   stallMs: number
+  /** How much of a live stream a client that has stopped reading may leave unread before it is dropped. */
+  unreadFrames: number
+  unreadBytes: number
+  /** How long one list may look for runs that its filter matches. */
+  searchMs: number
   /** Timeline frames read, held and written at a time. */
   pageFrames: number
 }
@@ -40,5 +45,8 @@ export const HTTP_LIMITS: HttpLimits = {
   heartbeatMs: 15_000,
   rereadMs: 5_000,
   stallMs: 30_000,
+  unreadFrames: 10_000,
+  unreadBytes: 4 * MIB,
+  searchMs: 5_000,
   pageFrames: 100,
 }

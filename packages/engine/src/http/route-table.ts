@@ -14,8 +14,9 @@ export class RouteTable {
 
   /** 405 naming the methods that a known path does answer, 404 for an unknown path. */
   refusal(path: string): EngineError {
-    const allow = new Set<string>()
-    for (const [pattern, methods] of this.#methods) {
+    // `/runs/stream` is a path of its own, not one of `/runs/:id`.
+    const allow = new Set(this.#methods.get(path))
+    for (const [pattern, methods] of allow.size > 0 ? [] : this.#methods) {
       if (matches(pattern, path)) for (const method of methods) allow.add(method)
     }
     if (allow.size === 0) return new EngineError('not_found', 'no such path')

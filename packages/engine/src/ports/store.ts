@@ -1,13 +1,19 @@
 // The Store port: the one truth (architecture, "Ports that matter"). Adapters live in adapters/sql.
 
 import type { TimelineFrame } from '@perdure/protocol'
-import type { Unit } from '../domain/change.ts'
-import type { Delivery, DeliveryAttempt } from '../domain/delivery.ts'
+import type { RunStatusFrame, Unit } from '../domain/change.ts'
+import type { ControlAction, ControlKind } from '../domain/control-action.ts'
+import type { Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/delivery.ts'
+import type { Endpoint } from '../domain/endpoint.ts'
 import type { Event, Waiter } from '../domain/event.ts'
+import type { FlowRow } from '../domain/flow/flow-row.ts'
 import type { LogLine } from '../domain/log-line.ts'
+import type { Receiver } from '../domain/receiver.ts'
 import type { Run, RunStatus } from '../domain/run.ts'
+import type { RunPosition, RunSort, SortDir } from '../domain/run-order.ts'
 import type { Step } from '../domain/step.ts'
 import type { App, Runner, Workflow } from '../domain/workflow.ts'
+import type { Admin } from './admin.ts'
 
 /** A run as its owner needs it: the row, every step, and how many handler-level log lines are stored. */
 export interface LoadedRun {
@@ -23,6 +29,17 @@ export interface Claim {
   now: number
   leaseUntil: number
   limit: number
+}
+
+/**
+ * A claim of deliveries is fair to their destinations: one that is slow or down takes its own room alone, and
+ * what is due there stays due.
+ */
+export interface DeliveryClaim extends Claim {
+  /** How many may be taken of each destination named here; 0 of one that is full. */
+  room: ReadonlyMap<string, number>
+  /** Of a destination not named one may be taken, and of all of these together so many. */
+  unnamed: number
 }
 
 /** An event of the log with its position (rises with commit order). */
@@ -44,17 +61,22 @@ export interface Store {
    * `availableAt = leaseUntil`. The returned runs carry those new values; their status is untouched.
    */
   claimRuns(claim: Claim): Promise<LoadedRun[]>
-  /** The same for deliveries; the status is untouched. */
-  claimDeliveries(claim: Claim): Promise<Delivery[]>
-  /** The earliest `availableAt` in the lane, if any. */
-  nextAvailableAt(lane: Lane): Promise<number | undefined>
-  /** Pushes the leases that still carry their fence to `until`; answers the run ids that were lost. */
-  extendRuns(leases: { runId: string; fence: number }[], until: number): Promise<string[]>
+  /** The same for deliveries, as far as their destinations have room. Their status is `delivering` from then on. */
+  claimDeliveries(claim: DeliveryClaim): Promise<Delivery[]>
+  /** The earliest `availableAt` in the lane, behind `after` if that is given. */
+  nextAvailableAt(lane: Lane, after?: number): Promise<number | undefined>
+  /**
+   * Pushes the owner's leases of these runs to `until`; answers the ids of those that are not its any more, or are
+   * asked to cancel. A fence that somebody bumped takes no lease away: a pause leaves the pass in flight its time.
+   */
+  extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]>
   /** Gives back every lease of owners other than `owner`: right only where one process owns the store. */
   releaseOthers(owner: string, now: number): Promise<void>
 
   /** The run as an owner or a controller needs it, in whatever namespace. */
   loadRun(runId: string): Promise<LoadedRun | undefined>
+  /** A flow-control row, if it exists. */
+  flowRow(id: string): Promise<FlowRow | undefined>
   /** Steps that wait for the event name, oldest wait first. */
   waiters(namespace: string, eventName: string): Promise<Waiter[]>
   /** Events of that name received at or after `since`, behind position `after`, oldest first. */
@@ -65,8 +87,11 @@ export interface Store {
     after: number
     limit: number
   }): Promise<PositionedEvent[]>
-  /** Every app, runner and workflow of every namespace, to fill the catalog at start. */
-  catalog(): Promise<{ apps: App[]; runners: Runner[]; workflows: Workflow[] }>
+  /** What people and runners have configured, of every namespace, to fill the catalog at start. */
+  catalog(): Promise<Configured>
+
+  /** API keys and namespaces. */
+  readonly admin: Admin
 
   /** Reads of one namespace. A row of another namespace does not exist here. */
   in(namespace: string): Reads
@@ -75,18 +100,47 @@ export interface Store {
   close(): Promise<void>
 }
 
+/** Everything decisions look up in memory. */
+export interface Configured {
+  apps: App[]
+  runners: Runner[]
+  workflows: Workflow[]
+  endpoints: Endpoint[]
+  receivers: Receiver[]
+}
+
 export type Lane = 'runs' | 'deliveries'
 
 /** A run with the name of the step it is at (the newest unsettled one, else the newest). */
 export type RunView = Run & { currentStepName?: string }
 
-export interface RunQuery {
-  app?: string
-  status?: RunStatus
-  limit: number
-  /** The sort position of the last row of the page before: newest first by (createdAt, id). */
-  after?: { createdAt: number; id: string }
+/** Which runs a list is about: every field that is given narrows it. */
+export interface RunFilter extends ReplayFilter {
+  eventId?: string
+  replayOf?: string
+  /** Part of the id, the workflow or the app, whatever its case. */
+  q?: string
+  /** Widens `q` to input, result and error. */
+  deep?: boolean
 }
+
+export interface RunQuery extends RunFilter {
+  /** `started` when not given: by id, which begins with `createdAt`. */
+  sort?: RunSort
+  /** `desc` when not given. */
+  dir?: SortDir
+  limit: number
+  /** The position of the last run of the page before, in the same order. */
+  after?: RunPosition
+}
+
+export interface RunStatsQuery {
+  app?: string
+  /** Only runs created then or later. */
+  since?: number
+}
+
+export type RunCounts = Record<RunStatus, number>
 
 export interface EventQuery {
   app?: string
@@ -96,22 +150,96 @@ export interface EventQuery {
   before?: number
 }
 
+/** Which runs a bulk replay is about: every field that is given narrows it. */
+export interface ReplayFilter {
+  app?: string
+  workflow?: string
+  /** `running` also matches waiting, as in the list. */
+  status?: RunStatus
+  runType?: 'event' | 'cron'
+  /** Only runs created then or later. */
+  since?: number
+}
+
+/** The runs that match a replay filter, all of it seen at one moment. */
+export interface ReplayableRuns {
+  matched: number
+  /** How many of them have ended. */
+  finished: number
+  /** The newest of those that have ended, newest first. */
+  runIds: string[]
+}
+
+export interface ControlQuery {
+  action?: ControlKind
+  /** Only entries that target this run or forked into it. */
+  runId?: string
+  limit: number
+}
+
+export interface DeliveryQuery {
+  status?: DeliveryStatus
+  app?: string
+  limit: number
+  /** The sort position of the last row of the page before: newest first by (createdAt, id). */
+  after?: { createdAt: number; id: string }
+}
+
+export interface DeliveryPage {
+  deliveries: Delivery[]
+  /** Whether there are more behind it. */
+  more: boolean
+}
+
+/** How the deliveries of an endpoint went (contract §2.9). */
+export interface EndpointStats {
+  endpointId: string
+  /** All of them, those under way too. */
+  delivered: number
+  succeeded: number
+  /** Exhausted or dead. */
+  failed: number
+  /** When the newest was created. */
+  lastDelivery: number
+}
+
 export interface Reads {
   run(id: string): Promise<RunView | undefined>
-  /** At most `limit` runs, newest first, without input and result; `status: running` also matches waiting. */
-  runs(query: RunQuery): Promise<RunView[]>
+  /** The run_status frame that tells the run's present status: a light read, without payloads. */
+  status(runId: string): Promise<RunStatusFrame | undefined>
+  /**
+   * The first `limit` matching runs behind the position, in the order asked for, without input and result;
+   * `status: running` also matches waiting. Pages that go on from each other's last run meet every run that matched
+   * throughout exactly once, whatever arrives or changes meanwhile. Only of a run whose own sort key changes (status,
+   * duration) that is not promised: it is met where it stood, where it stands, at both or at neither.
+   * No single read looks at more than a bounded number of runs; between two of them others get their turn, and
+   * `signal` is asked: aborted, it rejects with its reason.
+   */
+  runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]>
+  /** How many runs there are of each status, all counted at one moment. */
+  stats(query: RunStatsQuery): Promise<RunCounts>
   /** In index order. */
   steps(runId: string): Promise<Step[]>
   /** Lines with seq > from, oldest first. */
   logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]>
   /**
-   * Frames with seq > after, in seq order, at most `limit`. `openFrom` says from which step index on to look;
-   * pass the answered value (0 at first) with the next call, and a long run's tail stays cheap.
+   * Frames with seq > after, in seq order, at most `limit`. `openFrom` says from which step index on to look:
+   * steps before it have told all they ever will up to `after`. Pass the answered value (0 at first) with the next
+   * call, and a long run's tail stays cheap.
    */
   timeline(runId: string, query: { after: number; limit: number; openFrom: number }): Promise<TimelinePage>
   event(id: string): Promise<Event | undefined>
   events(query: EventQuery): Promise<PositionedEvent[]>
+  /** The delivery, and its attempts in order. */
   delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined>
+  /** Newest first. A page may be shorter than asked for when its payloads are large; it is never empty for that. */
+  deliveries(query: DeliveryQuery): Promise<DeliveryPage>
+  /** A row for each endpoint with deliveries created at or after `since`. */
+  endpointStats(since: number): Promise<EndpointStats[]>
+  /** The matching runs, with the ids of at most `limit` that have ended. */
+  replayable(filter: ReplayFilter, limit: number): Promise<ReplayableRuns>
+  /** Newest first. */
+  controlActions(query: ControlQuery): Promise<ControlAction[]>
 }
 
 export interface TimelinePage {

@@ -1,9 +1,15 @@
-// The fourth beat: after a commit, ring whoever waits for what it changed. Everything here may be lost or repeated
-// without harm; lanes and streams look into the store by themselves from time to time.
+// The fourth beat: after a commit, ring whoever waits for what it changed and tell those who follow a namespace.
+// Everything here may be lost or repeated without harm: lanes and the streams of single runs look into the store by
+// themselves from time to time, and the streams of a namespace promise no more (contract §6).
 
-import type { Change } from '../domain/change.ts'
+import type { Change, StepWoken } from '../domain/change.ts'
+import { statusFrames } from '../domain/status-frames.ts'
 import type { Queue } from '../ports/queue.ts'
+import type { Store } from '../ports/store.ts'
 import type { Live } from './live.ts'
+
+/** Wakes asked about at once: an event may wake thousands of runs, whose frames are not worth a flood of reads. */
+export const WAKES_ASKED_MAX = 100
 
 /** Told when an outsider changed a run that may be under way here: its pass should be looked at again. */
 export type Interrupt = (runId: string) => void
@@ -11,9 +17,13 @@ export type Interrupt = (runId: string) => void
 export class Announcer {
   readonly #queue: Queue
   readonly #live: Live
+  readonly #store: Pick<Store, 'in'>
+  /** Runs whose wake is being asked about, and of which nothing was told since. */
+  readonly #woken = new Set<string>()
   #interrupt: Interrupt = () => {}
 
-  constructor(options: { queue: Queue; live: Live }) {
+  constructor(options: { queue: Queue; live: Live; store: Pick<Store, 'in'> }) {
+    this.#store = options.store
     this.#queue = options.queue
     this.#live = options.live
   }
@@ -24,26 +34,33 @@ export class Announcer {
   }
 
   announce(changes: readonly Change[]): void {
-    for (const change of changes) this.#ring(change)
+    // A wake does not say whose run it wakes; it comes with the event, or the end of the child, that caused it.
+    const namespace = firstNamespace(changes)
+    for (const change of changes) this.#ring(change, namespace)
   }
 
-  #ring(change: Change): void {
+  #ring(change: Change, namespace: string | undefined): void {
     switch (change.type) {
       case 'run.created':
       case 'run.moved':
-        this.#live.ring(change.run.id)
+        this.#live.runs.tell(change.run.id)
+        this.#tellMoves(change)
         if (change.run.leaseOwner === undefined) this.#wakeRuns(change.run.availableAt)
         break
       case 'step.recorded':
       case 'step.moved':
-        this.#live.ring(change.step.runId)
+        this.#live.runs.tell(change.step.runId)
         break
       case 'log.written':
-        this.#live.ring(change.line.runId)
+        this.#live.runs.tell(change.line.runId)
         break
       case 'step.woken':
-        this.#live.ring(change.runId)
+        this.#live.runs.tell(change.runId)
         this.#wakeRuns(change.at)
+        if (namespace !== undefined) void this.#tellWoken(change, namespace)
+        break
+      case 'event.recorded':
+        this.#live.events.tell(change.event.namespace, change.event)
         break
       case 'run.cancelAsked':
         this.#interrupt(change.runId)
@@ -60,7 +77,35 @@ export class Announcer {
     }
   }
 
+  #tellMoves(change: Extract<Change, { type: 'run.created' | 'run.moved' }>): void {
+    const { id: runId, namespace } = change.run
+    this.#woken.delete(runId)
+    if (!this.#live.moves.has(namespace)) return
+    for (const frame of statusFrames(change)) this.#live.moves.tell(namespace, { runId, ...frame })
+  }
+
+  /** Whether a wake made its run queued is decided in the store, so that is asked; unless the run moves on meanwhile. */
+  async #tellWoken({ runId, at }: StepWoken, namespace: string): Promise<void> {
+    if (!this.#live.moves.has(namespace) || this.#woken.size >= WAKES_ASKED_MAX) return
+    this.#woken.add(runId)
+    // A frame that cannot be read is one of those that may be missed.
+    const frame = await this.#store
+      .in(namespace)
+      .status(runId)
+      .catch(() => undefined)
+    if (!this.#woken.delete(runId)) return
+    if (frame?.status === 'queued' && frame.ts === at) this.#live.moves.tell(namespace, { runId, ...frame })
+  }
+
   #wakeRuns(at: number | undefined): void {
     if (at !== undefined) this.#queue.wake('runs', at)
   }
+}
+
+function firstNamespace(changes: readonly Change[]): string | undefined {
+  for (const change of changes) {
+    if (change.type === 'event.recorded') return change.event.namespace
+    if (change.type === 'run.moved' || change.type === 'run.created') return change.run.namespace
+  }
+  return undefined
 }

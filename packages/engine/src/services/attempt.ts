@@ -16,18 +16,21 @@ export interface Attempt<D> {
   /** Decides with what is known; undefined: there is nothing (more) to do. */
   decide(known: Known): D | undefined | Promise<D | undefined>
   unit(decision: D): Unit
+  /** How a unit is made durable; as the store does it, if absent. */
+  commit?(unit: Unit): Promise<void>
   /** Called when a guard other than a `known` one no longer held; false: give up, without a result. */
   onStale(guard: Guard): boolean | Promise<boolean>
 }
 
 /** The decision that was made durable, or undefined if `decide` or `onStale` ended it. */
-export async function attempt<D>({ store, decide, unit, onStale }: Attempt<D>): Promise<D | undefined> {
+export async function attempt<D>(options: Attempt<D>): Promise<D | undefined> {
+  const { store, decide, unit, commit = unit => store.commit(unit), onStale } = options
   const known = nothingKnown()
   for (let races = 0; races < RACES_MAX; races++) {
     const decision = await decide(known)
     if (decision === undefined) return undefined
     try {
-      await store.commit(unit(decision))
+      await commit(unit(decision))
       return decision
     } catch (error) {
       if (!(error instanceof StaleError)) throw error
@@ -41,6 +44,10 @@ export async function attempt<D>({ store, decide, unit, onStale }: Attempt<D>): 
 async function learn(store: Store, known: Known, guard: Guard): Promise<boolean> {
   if (guard.type === 'waiters') {
     known.waiters.set(guard.eventName, await store.waiters(guard.namespace, guard.eventName))
+    return true
+  }
+  if (guard.type === 'flow') {
+    known.flow.set(guard.id, (await store.flowRow(guard.id)) ?? null)
     return true
   }
   if (guard.type === 'events') {

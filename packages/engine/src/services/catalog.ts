@@ -1,28 +1,45 @@
-// Apps, runners and workflows in memory: filled from the store at start, changed by registrations after their
-// commit. Decisions read one namespace of it through `view`.
+// Apps, runners, workflows, webhook endpoints and receivers in memory: filled from the store at start, changed after
+// the commit of whatever changes them. Decisions read one namespace of it through `view`.
 
 import type { CatalogView } from '../domain/catalog.ts'
 import type { Change } from '../domain/change.ts'
+import { type Endpoint, isSubscribed, type LifecycleKind } from '../domain/endpoint.ts'
 import { matchesEvent } from '../domain/matching.ts'
+import type { Receiver } from '../domain/receiver.ts'
 import type { App, Runner, Workflow } from '../domain/workflow.ts'
 import type { Store } from '../ports/store.ts'
+
+export interface CatalogOptions {
+  /** Attempts a new webhook delivery gets. */
+  deliveryAttemptsMax: number
+}
 
 export class Catalog {
   readonly #namespaces = new Map<string, NamespaceCatalog>()
 
-  static async load(store: Store): Promise<Catalog> {
-    const catalog = new Catalog()
-    const { apps, runners, workflows } = await store.catalog()
+  readonly #options: CatalogOptions
+  /** By slug, of every namespace: a slug is a routing key. */
+  readonly #receivers = new Map<string, Receiver>()
+
+  constructor(options: CatalogOptions) {
+    this.#options = options
+  }
+
+  static async load(store: Store, options: CatalogOptions): Promise<Catalog> {
+    const catalog = new Catalog(options)
+    const { apps, runners, workflows, endpoints, receivers } = await store.catalog()
     for (const app of apps) catalog.view(app.namespace).apps.set(app.name, app)
     for (const runner of runners) catalog.view(runner.namespace).putRunner(runner)
     for (const workflow of workflows) catalog.view(workflow.namespace).putWorkflow(workflow)
+    for (const endpoint of endpoints) catalog.view(endpoint.namespace).putEndpoint(endpoint)
+    for (const receiver of receivers) catalog.#receivers.set(receiver.slug, receiver)
     return catalog
   }
 
   view(namespace: string): NamespaceCatalog {
     let view = this.#namespaces.get(namespace)
     if (!view) {
-      view = new NamespaceCatalog(namespace)
+      view = new NamespaceCatalog(namespace, this.#options)
       this.#namespaces.set(namespace, view)
     }
     return view
@@ -38,7 +55,32 @@ export class Catalog {
         this.view(change.workflow.namespace).putWorkflow(change.workflow)
       else if (change.type === 'workflow.dropped')
         this.view(change.namespace).dropWorkflow(change.app, change.name)
+      else if (change.type === 'endpoint.saved')
+        this.view(change.endpoint.namespace).putEndpoint(change.endpoint)
+      else if (change.type === 'endpoint.deleted') this.view(change.namespace).dropEndpoint(change.id)
+      else if (change.type === 'receiver.saved') this.#receivers.set(change.receiver.slug, change.receiver)
+      else if (change.type === 'receiver.deleted') this.#dropReceiver(change.id)
     }
+  }
+
+  /** The store's endpoints, after an edit lost a race with somebody else's. */
+  replaceEndpoints(endpoints: readonly Endpoint[]): void {
+    for (const view of this.#namespaces.values()) view.clearEndpoints()
+    for (const endpoint of endpoints) this.view(endpoint.namespace).putEndpoint(endpoint)
+  }
+
+  /** The receiver behind a public URL, whatever its namespace. */
+  receiver(slug: string): Receiver | undefined {
+    return this.#receivers.get(slug)
+  }
+
+  /** The namespace's receivers, oldest first. */
+  receivers(namespace: string): Receiver[] {
+    return [...this.#receivers.values()].filter(receiver => receiver.namespace === namespace).sort(byId)
+  }
+
+  #dropReceiver(id: string): void {
+    for (const [slug, receiver] of this.#receivers) if (receiver.id === id) this.#receivers.delete(slug)
   }
 }
 
@@ -47,13 +89,19 @@ const MATCHES_MAX = 10_000
 
 export class NamespaceCatalog implements CatalogView {
   readonly namespace: string
+  /** Set by `Namespaces`. */
+  suspended = false
+  readonly deliveryAttemptsMax: number
   readonly apps = new Map<string, App>()
   readonly #workflows = new Map<string, Map<string, Workflow>>()
   readonly #runners = new Map<string, Map<string, Runner>>()
   readonly #matches = new Map<string, readonly Workflow[]>()
 
-  constructor(namespace: string) {
+  readonly #endpoints = new Map<string, Endpoint>()
+
+  constructor(namespace: string, options: CatalogOptions) {
     this.namespace = namespace
+    this.deliveryAttemptsMax = options.deliveryAttemptsMax
   }
 
   workflow(app: string, name: string): Workflow | undefined {
@@ -89,6 +137,32 @@ export class NamespaceCatalog implements CatalogView {
     return matches
   }
 
+  subscribers(kind: LifecycleKind, app: string): readonly Endpoint[] {
+    if (this.#endpoints.size === 0) return []
+    return [...this.#endpoints.values()].filter(endpoint => isSubscribed(endpoint, kind, app))
+  }
+
+  endpoint(id: string): Endpoint | undefined {
+    return this.#endpoints.get(id)
+  }
+
+  /** Oldest first. */
+  endpoints(): Endpoint[] {
+    return [...this.#endpoints.values()].sort(byId)
+  }
+
+  putEndpoint(endpoint: Endpoint): void {
+    this.#endpoints.set(endpoint.id, endpoint)
+  }
+
+  dropEndpoint(id: string): void {
+    this.#endpoints.delete(id)
+  }
+
+  clearEndpoints(): void {
+    this.#endpoints.clear()
+  }
+
   seeApp(app: App): void {
     if (!this.apps.has(app.name)) this.apps.set(app.name, app)
   }
@@ -119,6 +193,11 @@ function entry<V>(maps: Map<string, Map<string, V>>, key: string): Map<string, V
 
 function byNameThenApp(a: Workflow, b: Workflow): number {
   return compare(a.name, b.name) || compare(a.app, b.app)
+}
+
+/** Ids sort by creation. */
+function byId(a: { id: string }, b: { id: string }): number {
+  return compare(a.id, b.id)
 }
 
 function compare(a: string, b: string): number {

@@ -1,30 +1,21 @@
 // Control actions on runs (contract §4.2), each with its audit entry in the same commit.
 
-import type { Change } from '../domain/change.ts'
-import { cancel, pause, replay, resume, retryFromStep } from '../domain/control.ts'
-import type { ControlKind } from '../domain/control-action.ts'
+import type { BulkReplayReply } from '@perdure/protocol'
+import type { Logger } from 'pino'
+import { cancel, type Fork, pause, replay, resume, retryFromStep } from '../domain/control.ts'
 import type { Decision } from '../domain/decision.ts'
 import { EngineError, invariant } from '../domain/errors.ts'
 import type { IdSource } from '../domain/ids.ts'
 import type { JsonText } from '../domain/json-text.ts'
+import type { Run } from '../domain/run.ts'
 import { RunState } from '../domain/run-state.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RunView, Store } from '../ports/store.ts'
+import type { ReplayFilter, RunView, Store } from '../ports/store.ts'
 import type { Announcer } from './announce.ts'
 import { attempt } from './attempt.ts'
+import { type Act, type Actor, Audit } from './audit.ts'
+import { BulkReplay } from './bulk-replay.ts'
 import type { Catalog } from './catalog.ts'
-
-export interface Actor {
-  namespace: string
-  label?: string
-}
-
-interface Audit {
-  action: ControlKind
-  runId: string
-  newRunId?: string
-  detail?: JsonText
-}
 
 export interface ControlDeps {
   store: Store
@@ -32,15 +23,24 @@ export interface ControlDeps {
   announcer: Announcer
   clock: Clock
   ids: IdSource
+  log: Logger
+  /** Most runs that one bulk replay forks. */
+  bulkReplayLimit: number
+  /** Throws `namespace_suspended`: a suspended namespace starts nothing anew (contract §5.4). */
+  assertActive(namespace: string): void
   /** Aborts the invoke in flight of a run that was just ended. */
   interrupt(runId: string): void
 }
 
 export class Control {
   readonly #deps: ControlDeps
+  readonly #audit: Audit
+  readonly #bulk: BulkReplay
 
   constructor(deps: ControlDeps) {
     this.#deps = deps
+    this.#audit = new Audit(deps)
+    this.#bulk = new BulkReplay({ ...deps, audit: this.#audit })
   }
 
   async cancel(actor: Actor, runId: string): Promise<RunView> {
@@ -61,49 +61,56 @@ export class Control {
   }
 
   async replay(actor: Actor, runId: string, input: JsonText | undefined): Promise<RunView> {
+    this.#deps.assertActive(actor.namespace)
     const { run } = await this.#load(actor, runId)
     const { id, now } = this.#newRun()
-    const { changes } = replay(run, { id, now, input })
-    return this.#fork(actor, { action: 'replay', runId, newRunId: id }, changes)
+    const fork = replay(run, { id, now, input })
+    return this.#fork(actor, fork, { action: 'replay', runId, newRunId: id })
   }
 
   async retryFromStep(actor: Actor, runId: string, step: string): Promise<RunView> {
+    this.#deps.assertActive(actor.namespace)
     const state = await this.#load(actor, runId)
     const { id, now } = this.#newRun()
-    const { changes } = retryFromStep(state, { id, now, step })
+    const fork = retryFromStep(state, { id, now, step })
     const detail = JSON.stringify({ step })
-    return this.#fork(actor, { action: 'retry_from_step', runId, newRunId: id, detail }, changes)
+    return this.#fork(actor, fork, { action: 'retry_from_step', runId, newRunId: id, detail })
+  }
+
+  async bulkReplay(actor: Actor, filter: ReplayFilter): Promise<BulkReplayReply> {
+    this.#deps.assertActive(actor.namespace)
+    return this.#bulk.run(actor, filter)
   }
 
   /** Decides on the run, again when it loses a race, and commits with the audit entry. */
   async #act(
     actor: Actor,
-    audit: Audit,
+    act: Act & { runId: string },
     decide: (state: RunState) => Decision | undefined,
   ): Promise<RunView> {
     const { store, announcer } = this.#deps
-    let state = await this.#load(actor, audit.runId)
+    let state = await this.#load(actor, act.runId)
     const decision = await attempt<Decision>({
       store,
       decide: () => decide(state),
-      unit: ({ guards, changes }) => ({ guards, changes: [...changes, this.#recorded(actor, audit)] }),
+      unit: decision => decision,
+      commit: unit => this.#audit.commit(actor, unit, act),
       onStale: async () => {
-        state = await this.#load(actor, audit.runId)
+        state = await this.#load(actor, act.runId)
         return true
       },
     })
     if (decision) announcer.announce(decision.changes)
     // Nothing to change (a repeated pause) is an action all the same.
-    else await store.commit({ guards: [], changes: [this.#recorded(actor, audit)] })
-    return this.#view(actor, audit.runId)
+    else await this.#audit.commit(actor, { guards: [], changes: [] }, act)
+    return this.#view(actor, decision?.run ?? state.run)
   }
 
-  async #fork(actor: Actor, audit: Audit & { newRunId: string }, changes: Change[]): Promise<RunView> {
-    const { store, announcer } = this.#deps
+  async #fork(actor: Actor, { run, changes }: Fork, act: Act): Promise<RunView> {
     // The source is finished, and what is finished never changes: there is nothing to guard.
-    await store.commit({ guards: [], changes: [...changes, this.#recorded(actor, audit)] })
-    announcer.announce(changes)
-    return this.#view(actor, audit.newRunId)
+    await this.#audit.commit(actor, { guards: [], changes }, act)
+    this.#deps.announcer.announce(changes)
+    return this.#view(actor, run)
   }
 
   async #load(actor: Actor, runId: string): Promise<RunState> {
@@ -113,21 +120,15 @@ export class Control {
     return RunState.loaded(loaded)
   }
 
-  async #view(actor: Actor, runId: string): Promise<RunView> {
-    const view = await this.#deps.store.in(actor.namespace).run(runId)
-    invariant(view, `run ${runId} exists`)
-    return view
+  /** The run as the action left it: by now it may have gone on. */
+  async #view(actor: Actor, run: Run): Promise<RunView> {
+    const view = await this.#deps.store.in(actor.namespace).run(run.id)
+    invariant(view, `run ${run.id} exists`)
+    return { ...run, currentStepName: view.currentStepName }
   }
 
   #newRun(): { id: string; now: number } {
     const now = this.#deps.clock.now()
-    return { id: this.#deps.ids.next('run', now), now }
-  }
-
-  #recorded({ namespace, label }: Actor, audit: Audit): Change {
-    const createdAt = this.#deps.clock.now()
-    const id = this.#deps.ids.next('act', createdAt)
-    const actor = label === undefined ? {} : { actor: label }
-    return { type: 'control.recorded', action: { namespace, id, createdAt, ...actor, ...audit } }
+    return { id: this.#deps.ids.nextAt('run', now), now }
   }
 }

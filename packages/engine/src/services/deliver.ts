@@ -1,17 +1,27 @@
-// Journey 3: posts webhook deliveries (contract §2.8). The row says `delivering` before the first byte goes out, and
-// the attempt is appended in the commit that tells its end; an engine that dies in between leaves a lease to run out.
+// Journey 3: posts webhook deliveries (contract §2.8). A claim makes the row `delivering` before the first byte goes
+// out, and the attempt is appended in the commit that tells its end; an engine that dies in between leaves a lease to
+// run out, and its POST is made again under the same message id.
 
 import type { Logger } from 'pino'
-import type { Change } from '../domain/change.ts'
-import type { Delivery } from '../domain/delivery.ts'
-import { concludeAttempt, deliveryHeaders } from '../domain/delivery-attempt.ts'
-import { StaleError } from '../domain/errors.ts'
+import type { Unit } from '../domain/change.ts'
+import { type Delivery, destinationOf } from '../domain/delivery.ts'
+import {
+  type Conclusion,
+  concludeAttempt,
+  deliveryHeaders,
+  type SendResult,
+} from '../domain/delivery-attempt.ts'
+import { disabledAsGone, type Endpoint, secretsAt } from '../domain/endpoint.ts'
 import { derivedId } from '../domain/ids.ts'
 import type { Clock, Random } from '../ports/clock.ts'
 import type { Sender } from '../ports/sender.ts'
-import type { Store } from '../ports/store.ts'
+import type { Claim, Store } from '../ports/store.ts'
 import type { Announcer } from './announce.ts'
+import { attempt } from './attempt.ts'
+import type { Catalog } from './catalog.ts'
+import { Destinations } from './destinations.ts'
 import { Slots } from './slots.ts'
+import type { Vault } from './vault.ts'
 
 /** Deadline of one POST (decisions, "Webhooks"). */
 const SEND_TIMEOUT_MS = 15_000
@@ -22,35 +32,55 @@ export interface DelivererDeps {
   store: Store
   sender: Sender
   announcer: Announcer
+  catalog: Catalog
+  vault: Vault
   clock: Clock
   random: Random
   log: Logger
   scheduleMs: readonly number[]
   /** Most deliveries under way at once. */
   deliveriesMax: number
+  /** Rings the lane: a destination that was full has room again. */
+  onRoom(): void
 }
 
 export class Deliverer {
   readonly #deps: DelivererDeps
+  readonly #destinations: Destinations
   readonly slots: Slots
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps
+    this.#destinations = new Destinations(deps.deliveriesMax)
     this.slots = new Slots(deps.deliveriesMax)
   }
 
-  /** Takes over a delivery the lane has claimed; its slot was taken before the claim. */
+  /** Claims what is due, as far as its destinations have room; each is to be taken over. */
+  async claim(claim: Claim): Promise<Delivery[]> {
+    const claimed = await this.#deps.store.claimDeliveries({ ...claim, ...this.#destinations.limits() })
+    for (const delivery of claimed) this.#destinations.begin(destinationOf(delivery))
+    return claimed
+  }
+
+  /** Takes over a claimed delivery; its slot was taken before the claim. */
   take(delivery: Delivery): void {
-    void this.#deliver(delivery)
+    let result: SendResult | undefined
+    void this.#post(delivery)
+      .then(posted => {
+        result = posted.result
+        return this.#conclude(delivery, posted)
+      })
       .catch(error => {
-        // Somebody else moved the delivery on: theirs is the truth.
-        if (error instanceof StaleError) return
         this.#deps.log.error(
           { err: error, deliveryId: delivery.id },
           'a delivery was dropped; its lease will run out',
         )
       })
-      .finally(() => this.slots.free())
+      .finally(() => {
+        const { hadNoRoom } = this.#destinations.end(destinationOf(delivery), result && hasAnswered(result))
+        this.slots.free()
+        if (hadNoRoom) this.#deps.onRoom()
+      })
   }
 
   /** Resolves when no delivery is under way; each is bounded by the deadline of its POST. */
@@ -58,29 +88,84 @@ export class Deliverer {
     return this.slots.idle()
   }
 
-  async #deliver(claimed: Delivery): Promise<void> {
-    const { sender, clock, random, scheduleMs } = this.#deps
-    const delivery: Delivery = { ...claimed, status: 'delivering', updatedAt: clock.now() }
-    await this.#commit(delivery, [])
-    const result = await sender.send({
-      url: delivery.url,
-      headers: deliveryHeaders(delivery.id, clock.now()),
-      body: delivery.payload ?? 'null',
-      timeoutMs: SEND_TIMEOUT_MS,
-    })
+  /** Makes the attempt: to the endpoint as it is now, signed with the secrets that count now. */
+  async #post(delivery: Delivery): Promise<Posted> {
+    const { sender, catalog, vault, clock } = this.#deps
+    const { id, namespace, endpointId, payload: body = 'null' } = delivery
+    const endpoint = endpointId === undefined ? undefined : catalog.view(namespace).endpoint(endpointId)
+    const url = endpoint?.url ?? delivery.url
+    if (endpointId !== undefined && !endpoint?.enabled) {
+      return {
+        url,
+        result: { kind: 'endpointOff', error: `the endpoint is ${endpoint ? 'disabled' : 'deleted'}` },
+      }
+    }
     const now = clock.now()
-    const attemptId = derivedId('att', now, delivery.id, String(delivery.attemptCount + 1))
-    const ended = concludeAttempt({ delivery, result, attemptId, now, random: random.next(), scheduleMs })
-    await this.#commit(ended.delivery, [{ type: 'delivery.attempted', attempt: ended.attempt }])
+    const secrets = endpoint ? secretsAt(endpoint, now).map(sealed => vault.open(sealed)) : []
+    const headers = deliveryHeaders({ id, body, now, secrets })
+    return { url, result: await sender.send({ url, headers, body, timeoutMs: SEND_TIMEOUT_MS }) }
   }
 
-  async #commit(delivery: Delivery, changes: Change[]): Promise<void> {
-    const { store, announcer } = this.#deps
-    const moved: Change[] = [{ type: 'delivery.moved', delivery }, ...changes]
-    await store.commit({
-      guards: [{ type: 'delivery', deliveryId: delivery.id, fence: delivery.fence }],
-      changes: moved,
+  /** Stores how the attempt went, unless somebody else has moved the delivery on: then theirs is the truth. */
+  async #conclude(delivery: Delivery, { url, result }: Posted): Promise<void> {
+    const { store, announcer, catalog, clock, random, scheduleMs } = this.#deps
+    const now = clock.now()
+    const attemptId = derivedId('att', now, delivery.id, String(delivery.attemptCount + 1))
+    const input = {
+      delivery: { ...delivery, url },
+      result,
+      attemptId,
+      now,
+      random: random.next(),
+      scheduleMs,
+    }
+    const conclusion = concludeAttempt(input)
+    const unit = await attempt<Unit>({
+      store,
+      decide: () => this.#unit(conclusion, now),
+      unit: unit => unit,
+      onStale: async ({ type }) => {
+        if (type !== 'endpoint') return false
+        catalog.replaceEndpoints((await store.catalog()).endpoints)
+        return true
+      },
     })
-    if (delivery.leaseOwner === undefined) announcer.announce(moved)
+    if (!unit) return
+    catalog.apply(unit.changes)
+    announcer.announce(unit.changes)
   }
+
+  #unit({ delivery, attempt, isGone }: Conclusion, now: number): Unit {
+    const unit: Unit = {
+      guards: [{ type: 'delivery', deliveryId: delivery.id, fence: delivery.fence }],
+      changes: [
+        { type: 'delivery.moved', delivery },
+        { type: 'delivery.attempted', attempt },
+      ],
+    }
+    const endpoint = isGone ? this.#stillThere(delivery) : undefined
+    if (endpoint) {
+      unit.guards.push({ type: 'endpoint', id: endpoint.id, version: endpoint.version })
+      unit.changes.push({ type: 'endpoint.saved', endpoint: disabledAsGone(endpoint, now) })
+    }
+    return unit
+  }
+
+  /** The delivery's endpoint, if it is enabled and still at the URL that was called. */
+  #stillThere({ namespace, endpointId, url }: Delivery): Endpoint | undefined {
+    const endpoint =
+      endpointId === undefined ? undefined : this.#deps.catalog.view(namespace).endpoint(endpointId)
+    return endpoint?.enabled && endpoint.url === url ? endpoint : undefined
+  }
+}
+
+interface Posted {
+  url: string
+  result: SendResult
+}
+
+/** Whether the destination answered; undefined when it was not asked. */
+function hasAnswered({ kind }: SendResult): boolean | undefined {
+  if (kind === 'refusedAddress' || kind === 'endpointOff') return undefined
+  return kind === 'answered'
 }

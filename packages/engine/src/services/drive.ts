@@ -6,6 +6,7 @@ import { advance } from '../domain/advance.ts'
 import { begin, giveBack, holdForRunner } from '../domain/begin.ts'
 import type { Decision, Next } from '../domain/decision.ts'
 import type { Known } from '../domain/known.ts'
+import type { Report } from '../domain/matching.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { type Route, route } from '../domain/routing.ts'
 import type { Run } from '../domain/run.ts'
@@ -39,7 +40,8 @@ export interface DriverDeps {
   /** Most runs under way at once. */
   passesMax: number
   invokeTimeoutMs: number
-  deliveryAttemptsMax: number
+  /** Told of filters that could not be evaluated. */
+  report: Report
   isLive(runner: Runner): boolean
 }
 
@@ -147,13 +149,13 @@ export class Driver {
   }
 
   #advance(active: Active, outcome: Outcome, pass: { sentAt: number; sentSettled: number; known: Known }) {
-    const { clock, random, catalog, deliveryAttemptsMax } = this.#deps
+    const { clock, random, catalog, report } = this.#deps
     return advance(active.state, outcome, {
       ...pass,
       now: clock.now(),
       random: () => random.next(),
+      report,
       catalog: catalog.view(active.state.run.namespace),
-      deliveryAttemptsMax,
     })
   }
 

@@ -7,6 +7,7 @@ import { DEDUPE_WINDOW_MS, type Event } from '../domain/event.ts'
 import { type Fanout, fanout } from '../domain/fanout.ts'
 import type { IdSource } from '../domain/ids.ts'
 import type { JsonText } from '../domain/json-text.ts'
+import type { Report } from '../domain/matching.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import type { Announcer } from './announce.ts'
@@ -19,6 +20,8 @@ export interface IncomingEvent {
   app?: string
   data?: JsonText
   dedupeId?: string
+  /** Whose ids `dedupeId` is one of, if not the app's; with a line break in it, as no app has. */
+  dedupeScope?: string
   runner?: string
   targetApp?: string
 }
@@ -30,6 +33,8 @@ export interface IngestDeps {
   announcer: Announcer
   clock: Clock
   ids: IdSource
+  /** Told of filters that could not be evaluated. */
+  report: Report
 }
 
 export class Ingest {
@@ -41,9 +46,9 @@ export class Ingest {
 
   /** Resolves when the event is durable with everything it set off; a repeated dedupe id sets off nothing. */
   async send(namespace: string, incoming: IncomingEvent): Promise<SendEventReply> {
-    const { store, catalog, driver, announcer, clock, ids } = this.#deps
+    const { store, catalog, driver, announcer, clock, ids, report } = this.#deps
     const now = clock.now()
-    const { name, app, data, dedupeId } = incoming
+    const { name, app, data, dedupeId, dedupeScope = app ?? '' } = incoming
     const event: Omit<Event, 'woke' | 'triggered'> = {
       namespace,
       id: ids.next('evt', now),
@@ -63,12 +68,13 @@ export class Ingest {
             targetApp: incoming.targetApp,
             pin: incoming.runner,
             catalog: catalog.view(namespace),
-            waiters: known.waiters.get(name) ?? [],
+            known,
             now: clock.now(),
+            report,
           }),
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
-          if (dedupeId !== undefined) addDedupe(unit, { namespace, app: app ?? '', dedupeId, now })
+          if (dedupeId !== undefined) addDedupe(unit, { namespace, app: dedupeScope, dedupeId, now })
           admission.admit(unit.changes)
           return unit
         },
@@ -90,7 +96,13 @@ function addDedupe(unit: Unit, key: { namespace: string; app: string; dedupeId: 
   unit.changes.push({ type: 'dedupe.claimed', ...id, expiresAt: now + DEDUPE_WINDOW_MS })
 }
 
-function reply(eventId: string, { woke, triggered }: Fanout): SendEventReply {
+function reply(eventId: string, { woke, triggered, suspended }: Fanout): SendEventReply {
   const runId = triggered.find(entry => entry.runId !== undefined)?.runId
-  return { eventId, ...(runId === undefined ? {} : { runId }), woke, triggered }
+  return {
+    eventId,
+    ...(runId === undefined ? {} : { runId }),
+    woke,
+    triggered,
+    ...(suspended ? { suspended } : {}),
+  }
 }

@@ -23,6 +23,11 @@ export interface LaneDeps<T> {
   leaseMs: number
   slots: Slots
   claim(claim: Claim): Promise<T[]>
+  /**
+   * Claims may leave due rows behind: deliveries whose destination is full. Then only a bell, or what falls due
+   * later, brings another look.
+   */
+  holdsBack?: true
   /** Starts the claimed work; its slot is taken already, and is freed by the work. */
   take(claimed: T): void
 }
@@ -60,32 +65,34 @@ export class LaneLoop<T> {
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
-    const { slots, store, queue, clock, lane } = this.#deps
+    const { slots, store, queue, clock, lane, holdsBack } = this.#deps
     await slots.hasRoom(signal)
     if (signal.aborted) return
-    if (await this.#claim()) return
+    const { more, lookedAt } = await this.#claim()
+    if (more) return
     const now = clock.now()
-    const next = await store.nextAvailableAt(lane)
+    const next = await store.nextAvailableAt(lane, holdsBack ? lookedAt : undefined)
     if (next !== undefined && next <= now) return
     await queue.wait(lane, Math.min(next ?? Infinity, now + LOOK_EVERY_MS), signal)
   }
 
-  /** Claims up to the room there is. True when there may be more to claim at once. */
-  async #claim(): Promise<boolean> {
-    const { slots, clock, owner, leaseMs, claim, take } = this.#deps
+  /** Claims up to the room there is of what is due at `lookedAt`. `more`: there may be more to claim at once. */
+  async #claim(): Promise<{ more: boolean; lookedAt: number }> {
+    const { slots, clock, owner, leaseMs, claim, take, holdsBack } = this.#deps
+    const lookedAt = clock.now()
     const limit = Math.min(slots.room, CLAIM_MAX)
     for (let i = 0; i < limit; i++) slots.take()
     let taken = 0
     try {
-      const now = clock.now()
-      for (const claimed of await claim({ owner, now, leaseUntil: now + leaseMs, limit })) {
+      for (const claimed of await claim({ owner, now: lookedAt, leaseUntil: lookedAt + leaseMs, limit })) {
         taken++
         take(claimed)
       }
     } finally {
       for (let i = taken; i < limit; i++) slots.free()
     }
-    return taken === limit
+    // Without a look at what is left behind only a claim that comes back empty says that it took all it may.
+    return { more: taken === limit || (holdsBack === true && taken > 0), lookedAt }
   }
 
   #rest(signal: AbortSignal): Promise<void> {

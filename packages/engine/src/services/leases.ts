@@ -10,6 +10,8 @@ export interface LeaseKeeperDeps {
   store: Store
   clock: Clock
   driver: Driver
+  /** Name of this engine in the leases it holds. */
+  owner: string
   onError(error: unknown): void
 }
 
@@ -43,7 +45,7 @@ export class LeaseKeeper {
   }
 
   async #extend(): Promise<void> {
-    const { store, clock, driver } = this.#deps
+    const { store, clock, driver, owner } = this.#deps
     const until = clock.now() + LEASE_MS
     // Runs leased a moment ago need nothing yet: most are over before their first extension.
     const old = [...driver.leases].filter(
@@ -51,7 +53,8 @@ export class LeaseKeeper {
     )
     if (old.length === 0) return
     const held = old.map(({ state }) => ({ runId: state.run.id, fence: state.run.fence }))
-    const lost = new Set(await store.extendRuns(held, until))
+    const ids = held.map(({ runId }) => runId)
+    const lost = new Set(await store.extendRuns(owner, ids, until))
     for (const [i, active] of old.entries()) {
       const { runId, fence } = held[i] as { runId: string; fence: number }
       // A fence that moved meanwhile was moved by our own commit, or by somebody the next commit will meet.

@@ -1,29 +1,53 @@
-// Rings the open streams of this process when a commit touched their run. A ring says "read again", nothing more:
-// the store tells the frames, so a lost or doubled ring costs only time.
+// What this process has just committed, for its open streams. Best effort and in memory: a stream that must not
+// miss anything takes a ring as "read again" and is told the rest by the store.
+
+import type { RunStatusFrame } from '../domain/change.ts'
+import type { Event } from '../domain/event.ts'
+
+/** A status that a run has come to. */
+export type RunMove = RunStatusFrame & { runId: string }
 
 export class Live {
-  readonly #listeners = new Map<string, Set<() => void>>()
+  /** Rings for one run, by its id: something of it was committed. A ring may be spurious. */
+  readonly runs = new Topic<void>()
+  /** The status moves of all runs of a namespace, by its name. */
+  readonly moves = new Topic<RunMove>()
+  /** The events recorded in a namespace, by its name. */
+  readonly events = new Topic<Event>()
+}
 
-  onRun(runId: string, onRing: () => void): () => void {
-    let listeners = this.#listeners.get(runId)
+/** Listeners by key. */
+export class Topic<T> {
+  readonly #listeners = new Map<string, Set<(told: T) => void>>()
+
+  /** Calls `listener` with all that is told under the key, until the returned function is called. */
+  on(key: string, listener: (told: T) => void): () => void {
+    let listeners = this.#listeners.get(key)
     if (!listeners) {
       listeners = new Set()
-      this.#listeners.set(runId, listeners)
+      this.#listeners.set(key, listeners)
     }
-    listeners.add(onRing)
+    listeners.add(listener)
     return () => {
-      listeners.delete(onRing)
-      if (listeners.size === 0 && this.#listeners.get(runId) === listeners) this.#listeners.delete(runId)
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#listeners.get(key) === listeners) this.#listeners.delete(key)
     }
   }
 
-  ring(runId: string): void {
-    const listeners = this.#listeners.get(runId)
-    if (listeners) for (const onRing of listeners) onRing()
+  tell(key: string, told: T): void {
+    const listeners = this.#listeners.get(key)
+    if (listeners) for (const listener of listeners) listener(told)
   }
 
-  /** How many runs are listened to. */
+  /** Whether anybody listens. */
+  has(key: string): boolean {
+    return this.#listeners.has(key)
+  }
+
+  /** How many listen, whatever the key. */
   get size(): number {
-    return this.#listeners.size
+    let size = 0
+    for (const listeners of this.#listeners.values()) size += listeners.size
+    return size
   }
 }

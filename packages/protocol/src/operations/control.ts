@@ -10,6 +10,15 @@ import {
   RunSummarySchema,
 } from '../api-schema.ts'
 import type { Operation } from './operation.ts'
+import {
+  SAMPLE_CANCELLED,
+  SAMPLE_FORK,
+  SAMPLE_FORK_ID,
+  SAMPLE_ORDER,
+  SAMPLE_PAUSED,
+  SAMPLE_RESUMED,
+  SAMPLE_RUN_ID,
+} from './samples.ts'
 
 export const CONTROL_ACTIONS = [
   'cancel',
@@ -31,6 +40,7 @@ export const cancelRun = {
   access: 'secret',
   reply: run('The run, cancelled'),
   errors: ['not_found', 'run_terminal'],
+  examples: [{ summary: 'Cancel an order', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_CANCELLED }],
 } as const satisfies Operation
 
 export const pauseRun = {
@@ -43,6 +53,7 @@ export const pauseRun = {
   access: 'secret',
   reply: run('The run, paused'),
   errors: ['not_found', 'run_terminal'],
+  examples: [{ summary: 'Hold an order back', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_PAUSED }],
 } as const satisfies Operation
 
 export const resumeRun = {
@@ -54,6 +65,7 @@ export const resumeRun = {
   access: 'secret',
   reply: run('The run, queued'),
   errors: ['not_found', 'run_not_paused'],
+  examples: [{ summary: 'Let it go on', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_RESUMED }],
 } as const satisfies Operation
 
 export const replayRun = {
@@ -66,6 +78,15 @@ export const replayRun = {
   body: { schema: ReplayRequestSchema, required: false },
   reply: run('The new run'),
   errors: ['not_found', 'run_not_finished', 'namespace_suspended'],
+  examples: [
+    { summary: 'Again, with the same input', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_FORK },
+    {
+      summary: 'Again, with a corrected order',
+      path: { id: SAMPLE_RUN_ID },
+      body: { input: { ...SAMPLE_ORDER, total: 3900 } },
+      reply: SAMPLE_FORK,
+    },
+  ],
 } as const satisfies Operation
 
 export const retryRunFromStep = {
@@ -78,6 +99,14 @@ export const retryRunFromStep = {
   body: { schema: RetryFromStepRequestSchema, required: true },
   reply: run('The new run'),
   errors: ['not_found', 'step_not_found', 'run_not_finished', 'namespace_suspended'],
+  examples: [
+    {
+      summary: 'Charge the card again',
+      path: { id: SAMPLE_RUN_ID },
+      body: { step: 'charge-card' },
+      reply: SAMPLE_FORK,
+    },
+  ],
 } as const satisfies Operation
 
 export const bulkReplayRuns = {
@@ -90,6 +119,13 @@ export const bulkReplayRuns = {
   body: { schema: BulkReplayRequestSchema, required: true },
   reply: { status: 200, description: 'What became of the matching runs', schema: BulkReplayReplySchema },
   errors: ['namespace_suspended'],
+  examples: [
+    {
+      summary: 'Every order that failed since nine',
+      body: { workflow: 'fulfil-order', status: 'failed', since: '2025-03-01T09:00:00Z' },
+      reply: { matched: 2, replayed: 2, skipped: 0, failed: 0, capped: false },
+    },
+  ],
 } as const satisfies Operation
 
 export const listControlActions = {
@@ -106,4 +142,20 @@ export const listControlActions = {
   },
   reply: { status: 200, description: 'Audit entries', schema: Type.Array(ControlActionSchema) },
   errors: [],
+  examples: [
+    {
+      summary: 'Who touched this run',
+      query: { runId: SAMPLE_RUN_ID, limit: '10' },
+      reply: [
+        {
+          id: 'act_01JD90H2C5E8G1J4M7P0S3V6YB',
+          action: 'replay',
+          runId: SAMPLE_RUN_ID,
+          newRunId: SAMPLE_FORK_ID,
+          actor: 'ops',
+          createdAt: '2025-03-01T10:00:00.000Z',
+        },
+      ],
+    },
+  ],
 } as const satisfies Operation

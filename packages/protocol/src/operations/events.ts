@@ -9,6 +9,7 @@ import {
   SendEventSchema,
 } from '../api-schema.ts'
 import { APP_PARAM, CURSOR_PARAM, type Operation } from './operation.ts'
+import { SAMPLE_EVENT, SAMPLE_EVENT_ID, SAMPLE_SEND, SAMPLE_SEND_REPLY } from './samples.ts'
 
 export const sendEvent = {
   id: 'sendEvent',
@@ -21,6 +22,7 @@ export const sendEvent = {
   body: { schema: SendEventSchema, required: true },
   reply: { status: 202, description: 'What the event did', schema: SendEventReplySchema },
   errors: [],
+  examples: [{ summary: 'An order comes in', body: SAMPLE_SEND, reply: SAMPLE_SEND_REPLY }],
 } as const satisfies Operation
 
 export const listEvents = {
@@ -38,6 +40,9 @@ export const listEvents = {
   },
   reply: { status: 200, description: 'A page of events', schema: Type.Array(EventRecordSchema), pages: true },
   errors: ['invalid_cursor'],
+  examples: [
+    { summary: 'The newest orders', query: { name: SAMPLE_EVENT.name, limit: '2' }, reply: [SAMPLE_EVENT] },
+  ],
 } as const satisfies Operation
 
 export const getEvent = {
@@ -49,6 +54,7 @@ export const getEvent = {
   access: 'read',
   reply: { status: 200, description: 'The event', schema: EventRecordSchema },
   errors: ['not_found'],
+  examples: [{ summary: 'One order', path: { id: SAMPLE_EVENT_ID }, reply: SAMPLE_EVENT }],
 } as const satisfies Operation
 
 export const streamEvents = {
@@ -57,8 +63,10 @@ export const streamEvents = {
   path: '/events/stream',
   tag: 'events',
   summary: 'Follow the events as they come in',
-  description: 'Best effort: a slow client misses events. `GET /events` is the complete record.',
+  description:
+    'Live from the moment of connecting on, best effort: a client that does not keep up is disconnected, and what it misses until it is back is not told again. `GET /events` is the complete record.',
   access: 'read',
   reply: { status: 200, description: 'Events', schema: EventFrameSchema, stream: true },
   errors: [],
+  examples: [{ summary: 'An order comes in', reply: { kind: 'event', ...SAMPLE_EVENT } }],
 } as const satisfies Operation

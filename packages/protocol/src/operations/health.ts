@@ -10,8 +10,10 @@ export const getHealth = {
   tag: 'health',
   summary: 'Tell whether the process serves; checks no dependency',
   access: 'public',
+  probe: true,
   reply: { status: 200, description: 'It serves', schema: HealthSchema },
   errors: [],
+  examples: [{ summary: 'It serves', reply: { status: 'ok' } }],
 } as const satisfies Operation
 
 export const getReadiness = {
@@ -20,8 +22,14 @@ export const getReadiness = {
   path: '/readyz',
   tag: 'health',
   summary: 'Tell whether the engine can work: every dependency answers, and it is not shutting down',
-  description: 'Otherwise 503 with the same body and `status: not_ready`.',
   access: 'public',
+  probe: true,
   reply: { status: 200, description: 'It can', schema: ReadinessSchema },
+  otherwise: {
+    status: 503,
+    description: 'It cannot: `status` is `not_ready`, and `draining` is true while it shuts down',
+    schema: ReadinessSchema,
+  },
   errors: [],
+  examples: [{ summary: 'Ready', reply: { status: 'ready', checks: { store: 'ok' } } }],
 } as const satisfies Operation

@@ -3,11 +3,14 @@
 import * as control from './control.ts'
 import * as events from './events.ts'
 import * as health from './health.ts'
+import * as meta from './meta.ts'
 import type { Operation } from './operation.ts'
 import * as registry from './registry.ts'
 import * as runs from './runs.ts'
+import * as webhooks from './webhooks.ts'
 
 export { CONTROL_ACTIONS } from './control.ts'
+export { errorsOf } from './errors.ts'
 export type * from './operation.ts'
 export { RUN_STATUSES, RUN_TYPES } from './runs.ts'
 
@@ -34,8 +37,22 @@ export const operations = {
   listApps: registry.listApps,
   listRunners: registry.listRunners,
   listWorkflows: registry.listWorkflows,
+  listWebhookDeliveries: webhooks.listWebhookDeliveries,
+  getWebhookDelivery: webhooks.getWebhookDelivery,
+  redeliverWebhook: webhooks.redeliverWebhook,
+  listWebhookEndpoints: webhooks.listWebhookEndpoints,
+  getWebhookEndpointStats: webhooks.getWebhookEndpointStats,
+  createWebhookEndpoint: webhooks.createWebhookEndpoint,
+  updateWebhookEndpoint: webhooks.updateWebhookEndpoint,
+  deleteWebhookEndpoint: webhooks.deleteWebhookEndpoint,
+  listWebhookReceivers: webhooks.listWebhookReceivers,
+  createWebhookReceiver: webhooks.createWebhookReceiver,
+  updateWebhookReceiver: webhooks.updateWebhookReceiver,
+  deleteWebhookReceiver: webhooks.deleteWebhookReceiver,
+  receiveWebhook: webhooks.receiveWebhook,
   getHealth: health.getHealth,
   getReadiness: health.getReadiness,
+  getOpenapi: meta.getOpenapi,
 } as const satisfies Record<string, Operation>
 
 export type Operations = typeof operations

@@ -2,7 +2,7 @@
 // engine mounts its routes by these, the OpenAPI document and `docs/http-api.md` are written from them, and the
 // client calls them: one description, so that none of the four can drift from the others.
 
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import type { ApiErrorCode } from '../api-error.ts'
 
 /** Which kind of API key opens the operation; a `secret` key opens everything, `public` needs none. */
@@ -38,11 +38,14 @@ export type QueryValues<Params extends QueryParams> = {
     : ParamValue<Params[Name]> | undefined
 }
 
+/** One call as a caller would make it, and for JSON its answer. A scenario replays every one against an engine. */
 export interface Example {
   summary: string
   /** Values of the path's `{placeholders}`. */
   path?: Record<string, string>
   query?: Record<string, string>
+  /** Beside the key and the content type. */
+  headers?: Record<string, string>
   body?: unknown
   reply?: unknown
 }
@@ -53,7 +56,7 @@ export interface Operation {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** With `{placeholders}`. */
   readonly path: string
-  readonly tag: 'runs' | 'control' | 'events' | 'registry' | 'webhooks' | 'health'
+  readonly tag: 'runs' | 'control' | 'events' | 'registry' | 'webhooks' | 'health' | 'meta'
   /** One line, without a full stop. */
   readonly summary: string
   readonly description?: string
@@ -62,8 +65,14 @@ export interface Operation {
   readonly alwaysKeyed?: true
   readonly query?: QueryParams
   readonly body?: { readonly schema: TSchema; readonly required: boolean }
+  /** Takes any bytes instead: somebody else's format, verified before it is read. */
+  readonly rawBody?: true
   readonly reply: Reply
-  /** Codes it can answer, besides those that every operation can. */
+  /** Another answer that is no error body: `/readyz` while it is not ready. */
+  readonly otherwise?: Reply
+  /** Answered before keys, logs and the drain are looked at. */
+  readonly probe?: true
+  /** Codes of its own; `errorsOf` adds those that come with its access and method. */
   readonly errors: readonly ApiErrorCode[]
   readonly examples?: readonly Example[]
 }
@@ -78,6 +87,16 @@ export interface Reply {
   /** Carries `X-Next-Cursor` when more rows exist. */
   readonly pages?: true
 }
+
+/** What the operation answers: its JSON body, or one frame of its stream; `undefined` when it answers no body. */
+export type ReplyOf<Op extends Operation> = Op['reply'] extends { schema: infer Schema extends TSchema }
+  ? Static<Schema>
+  : undefined
+
+/** The JSON body that the operation takes; `never` when it takes none. */
+export type BodyOf<Op extends Operation> = Op extends { body: { schema: infer Schema extends TSchema } }
+  ? Static<Schema>
+  : never
 
 export const CURSOR_PARAM = {
   kind: 'text',

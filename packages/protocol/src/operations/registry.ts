@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { AppSchema, RunnerSchema, WorkflowSchema } from '../api-schema.ts'
 import { RegisterReplySchema, RegisterRequestSchema } from '../wire-schema.ts'
 import { APP_PARAM, type Operation } from './operation.ts'
+import { SAMPLE_REGISTRATION, SAMPLE_WORKFLOW } from './samples.ts'
 
 export const register = {
   id: 'register',
@@ -15,6 +16,21 @@ export const register = {
   body: { schema: RegisterRequestSchema, required: true },
   reply: { status: 200, description: 'Registered', schema: RegisterReplySchema },
   errors: ['protocol_mismatch'],
+  examples: [
+    {
+      summary: 'A runner of the shop',
+      body: SAMPLE_REGISTRATION,
+      reply: {
+        ok: true,
+        protocolVersion: 1,
+        runnerId: 'shop-1',
+        workflows: 1,
+        heartbeatMs: 30_000,
+        staleAfterMs: 90_000,
+        warnings: [],
+      },
+    },
+  ],
 } as const satisfies Operation
 
 export const listApps = {
@@ -26,6 +42,7 @@ export const listApps = {
   access: 'read',
   reply: { status: 200, description: 'Every app', schema: Type.Array(AppSchema) },
   errors: [],
+  examples: [{ summary: 'Every app', reply: [{ name: 'shop', createdAt: '2025-03-01T08:59:00.000Z' }] }],
 } as const satisfies Operation
 
 export const listRunners = {
@@ -38,6 +55,22 @@ export const listRunners = {
   query: { app: APP_PARAM },
   reply: { status: 200, description: 'Every runner', schema: Type.Array(RunnerSchema) },
   errors: [],
+  examples: [
+    {
+      summary: 'The runners of the shop',
+      query: { app: 'shop' },
+      reply: [
+        {
+          runnerId: 'shop-1',
+          app: 'shop',
+          url: SAMPLE_REGISTRATION.url,
+          runtime: 'node',
+          lastSeenAt: '2025-03-01T09:00:00.000Z',
+          live: true,
+        },
+      ],
+    },
+  ],
 } as const satisfies Operation
 
 export const listWorkflows = {
@@ -50,4 +83,5 @@ export const listWorkflows = {
   query: { app: APP_PARAM },
   reply: { status: 200, description: 'Every workflow', schema: Type.Array(WorkflowSchema) },
   errors: [],
+  examples: [{ summary: 'The workflows of the shop', query: { app: 'shop' }, reply: [SAMPLE_WORKFLOW] }],
 } as const satisfies Operation

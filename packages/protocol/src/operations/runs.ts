@@ -11,6 +11,16 @@ import {
   TimelineFrameSchema,
 } from '../api-schema.ts'
 import { APP_PARAM, CURSOR_PARAM, type Operation } from './operation.ts'
+import {
+  SAMPLE_EVENT_ID,
+  SAMPLE_FRAME,
+  SAMPLE_LOG_LINES,
+  SAMPLE_RUN,
+  SAMPLE_RUN_ID,
+  SAMPLE_STEPS,
+  SAMPLE_SUCCEEDED,
+  SAMPLE_WAITING,
+} from './samples.ts'
 
 export const RUN_STATUSES = [
   'queued',
@@ -41,6 +51,8 @@ export const listRuns = {
   path: '/runs',
   tag: 'runs',
   summary: 'List runs, newest first unless sorted otherwise',
+  description:
+    'Pages that follow each other by `cursor` meet every run that matched throughout exactly once, whatever runs arrive or change meanwhile; only a run whose own status or duration changes may, in an order or under a filter that goes by it, be met where it stood, where it stands, at both or at neither. A list that has to look at too many runs to find a page is given up after 5 s with `invalid_request`: narrow it with `since`, `status` or `app`.',
   access: 'read',
   query: {
     app: APP_PARAM,
@@ -55,15 +67,21 @@ export const listRuns = {
     q: {
       kind: 'text',
       maxLength: 256,
-      description: 'Only runs whose id, workflow or app contains this text, whatever its case',
+      description:
+        'Only runs whose id, workflow or app contains this text, whatever its case; an empty one is none',
     },
-    deep: { kind: 'flag', description: 'Widens `q` to input, result and error; ignored without `q`' },
+    deep: {
+      kind: 'flag',
+      description:
+        'Widens `q` to the JSON of input, result and error, as written or with its escapes resolved; ignored without `q`',
+    },
     since: SINCE_PARAM,
     sort: {
       kind: 'enum',
       values: ['started', 'workflow', 'status', 'app', 'duration'],
       default: 'started',
-      description: 'The order; ties break on the id',
+      description:
+        'The order; ties break on the id, in the same direction. `started` is the time of creation; a run without a duration counts as 0',
     },
     dir: { kind: 'enum', values: ['asc', 'desc'], default: 'desc', description: 'Its direction' },
     limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows a page' },
@@ -71,6 +89,19 @@ export const listRuns = {
   },
   reply: { status: 200, description: 'A page of runs', schema: Type.Array(RunSummarySchema), pages: true },
   errors: ['invalid_cursor'],
+  examples: [
+    {
+      summary: 'The newest finished orders',
+      query: { app: 'shop', status: 'succeeded', limit: '2' },
+      reply: [SAMPLE_SUCCEEDED],
+    },
+    {
+      summary: 'Every run that mentions an order, the longest first',
+      query: { q: '4711', deep: '1', sort: 'duration' },
+      reply: [SAMPLE_SUCCEEDED],
+    },
+    { summary: 'What one event started', query: { eventId: SAMPLE_EVENT_ID }, reply: [SAMPLE_WAITING] },
+  ],
 } as const satisfies Operation
 
 export const getRunStats = {
@@ -79,10 +110,19 @@ export const getRunStats = {
   path: '/runs/stats',
   tag: 'runs',
   summary: 'Count runs by how they stand',
+  description:
+    '`total` counts every run, also paused and cancelled ones. `successRate` is rounded to the next whole percent, halves up.',
   access: 'read',
   query: { app: APP_PARAM, since: SINCE_PARAM },
   reply: { status: 200, description: 'The counts', schema: RunStatsSchema },
   errors: [],
+  examples: [
+    {
+      summary: 'How the shop does since nine',
+      query: { app: 'shop', since: '2025-03-01T09:00:00Z' },
+      reply: { total: 120, active: 12, succeeded: 105, failed: 3, successRate: 97 },
+    },
+  ],
 } as const satisfies Operation
 
 export const getRun = {
@@ -94,6 +134,7 @@ export const getRun = {
   access: 'read',
   reply: { status: 200, description: 'The run', schema: RunSchema },
   errors: ['not_found'],
+  examples: [{ summary: 'A finished order', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_RUN }],
 } as const satisfies Operation
 
 export const listRunSteps = {
@@ -105,6 +146,7 @@ export const listRunSteps = {
   access: 'read',
   reply: { status: 200, description: 'Every step', schema: Type.Array(StepRecordSchema) },
   errors: ['not_found'],
+  examples: [{ summary: 'What was done', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_STEPS }],
 } as const satisfies Operation
 
 export const listRunLogs = {
@@ -120,6 +162,14 @@ export const listRunLogs = {
   },
   reply: { status: 200, description: 'A page of log lines', schema: Type.Array(RunLogLineSchema) },
   errors: ['not_found'],
+  examples: [
+    {
+      summary: 'The first lines',
+      path: { id: SAMPLE_RUN_ID },
+      query: { limit: '20' },
+      reply: SAMPLE_LOG_LINES,
+    },
+  ],
 } as const satisfies Operation
 
 export const streamRun = {
@@ -134,6 +184,9 @@ export const streamRun = {
   query: { from: FROM_PARAM },
   reply: { status: 200, description: 'Timeline frames', schema: TimelineFrameSchema, stream: true },
   errors: ['not_found'],
+  examples: [
+    { summary: 'From the start', path: { id: SAMPLE_RUN_ID }, query: { from: '0' }, reply: SAMPLE_FRAME },
+  ],
 } as const satisfies Operation
 
 export const streamRuns = {
@@ -142,8 +195,10 @@ export const streamRuns = {
   path: '/runs/stream',
   tag: 'runs',
   summary: 'Follow the status of every run of the namespace',
-  description: 'Best effort: a slow client misses frames. Each is a signal to read the run again.',
+  description:
+    'Live from the moment of connecting on, best effort: a client that does not keep up is disconnected, and what it misses until it is back is not told again. Each frame is a signal to read the run again.',
   access: 'read',
   reply: { status: 200, description: 'run_status frames', schema: RunStatusFrameSchema, stream: true },
   errors: [],
+  examples: [{ summary: 'An order starts', reply: SAMPLE_FRAME }],
 } as const satisfies Operation

@@ -6,8 +6,8 @@ import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 
 export interface GuardOptions {
-  /** Whether this address may be called. */
-  allows: (address: string) => boolean
+  /** Whether this address may be called, to which the URL's host leads. */
+  allows: (address: string, host: string) => boolean
   connectTimeoutMs: number
   /** Resolves names; the system's resolver unless a test has its own. */
   lookup?: typeof dnsLookup
@@ -30,7 +30,7 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
   return (target, callback) => {
     const { hostname } = target
     // A literal address never gets to the lookup.
-    if (isIP(hostname) === 0 || allows(hostname)) connect(target, callback)
+    if (isIP(hostname) === 0 || allows(hostname, hostname)) connect(target, callback)
     else queueMicrotask(() => callback(new AddressRefusedError(hostname), null))
   }
 }
@@ -42,7 +42,7 @@ function guardedLookup({ allows, lookup = dnsLookup }: GuardOptions): LookupFunc
       const first: LookupAddress | undefined = error ? undefined : addresses[0]
       if (error) callback(error, [])
       else if (first === undefined) callback(new Error(`${hostname} has no address`), [])
-      else if (!addresses.every(({ address }) => allows(address)))
+      else if (!addresses.every(({ address }) => allows(address, hostname)))
         callback(new AddressRefusedError(hostname), [])
       else if (options.all) callback(null, addresses)
       else callback(null, first.address, first.family)

@@ -1,7 +1,7 @@
 // The webhook sender: one POST to somebody else's server, which may be slow, hostile or not what it says it is
 // (decisions, "Webhooks"). The deliver service calls it once per attempt.
 
-import { isPublicAddress } from '../../domain/address.ts'
+import { AddressList } from '../../domain/address-list.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SendCall, Sender, SendReply } from '../../ports/sender.ts'
 import { type PoolLimits, Pools } from '../transport/pools.ts'
@@ -14,6 +14,8 @@ export interface HttpSenderOptions extends Partial<PoolLimits & GuardOptions> {
   clock: Clock
   /** Lets deliveries go to private addresses: for development, and for engines that serve one private network. */
   allowPrivate?: boolean
+  /** What else may be called besides public addresses. */
+  allowList?: AddressList
   /** How long `close` waits for the calls under way. */
   closeGraceMs?: number
 }
@@ -36,11 +38,12 @@ export class HttpSender implements Sender {
   #closed: Promise<void> | undefined
 
   constructor(options: HttpSenderOptions) {
+    const { allowList = AddressList.none } = options
     this.#clock = options.clock
     this.#closeGraceMs = options.closeGraceMs ?? CLOSE_GRACE_MS
     const connect = guardedConnector({
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      allows: options.allowPrivate ? () => true : isPublicAddress,
+      allows: options.allowPrivate ? () => true : (address, host) => allowList.allows(address, host),
       ...options,
     })
     this.#pools = new Pools({ ...DEFAULT_LIMITS, ...options }, connect)

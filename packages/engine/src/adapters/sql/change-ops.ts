@@ -5,12 +5,14 @@ import { isSettled, type Step } from '../../domain/step.ts'
 import type { Op } from './operations.ts'
 import { attemptRow, deliveryMoves, deliveryRow } from './rows/delivery-row.ts'
 import { eventRow } from './rows/event-row.ts'
+import { flowRow } from './rows/flow-row.ts'
 import { runFrameRow, stepFrameRow } from './rows/frame-row.ts'
 import { logRow } from './rows/log-row.ts'
 import { payloadOps } from './rows/payload-row.ts'
 import { appRow, controlRow, runnerRow, workflowRow } from './rows/registry-row.ts'
 import { runMoves, runRow } from './rows/run-row.ts'
 import { stepMoves, stepRow } from './rows/step-row.ts'
+import { endpointRow, receiverRow } from './rows/webhook-row.ts'
 
 /** The row operations that make the changes, in their order. */
 export function changeOps(changes: readonly Change[]): Op[] {
@@ -63,6 +65,18 @@ function addOps(ops: Op[], change: Change): number {
       return ops.push(['workflow.put', ...workflowRow(change.workflow)])
     case 'workflow.dropped':
       return ops.push(['workflow.delete', change.namespace, change.app, change.name])
+    case 'endpoint.saved':
+      return ops.push(['endpoint.put', ...endpointRow(change.endpoint)])
+    case 'endpoint.deleted':
+      return ops.push(['endpoint.delete', change.id, change.namespace])
+    case 'receiver.saved':
+      return ops.push(['receiver.put', ...receiverRow(change.receiver)])
+    case 'receiver.deleted':
+      return ops.push(['receiver.delete', change.id, change.namespace])
+    case 'flow.saved':
+      return ops.push(['flow.put', ...flowRow(change.row)])
+    case 'flow.deleted':
+      return ops.push(['flow.delete', change.id])
     case 'control.recorded':
       return ops.push(['control.insert', ...controlRow(change.action)])
   }

@@ -1,6 +1,6 @@
 // What a SQL database must do for the store: the seam between what every dialect shares and one database's driver.
 
-import type { Claim } from '../../ports/store.ts'
+import type { Claim, DeliveryClaim } from '../../ports/store.ts'
 import type { Check, Op, Query, Row } from './operations.ts'
 
 /** A claimed run as rows. */
@@ -10,6 +10,7 @@ export interface ClaimedRun {
   rootLogged: number
 }
 
+/** Its database compares text by bytes, and has the functions of text-search.ts as `text_has` and `json_has`. */
 export interface SqlDriver {
   /**
    * Makes the operations durable if every check holds. Resolves once they are, or with the index of a check that
@@ -18,9 +19,9 @@ export interface SqlDriver {
   commit(unit: { checks: Check[]; ops: Op[] }): Promise<number | undefined>
   claimRuns(claim: Claim): Promise<ClaimedRun[]>
   /** Rows of `SELECT_DELIVERY`. */
-  claimDeliveries(claim: Claim): Promise<Row[]>
+  claimDeliveries(claim: DeliveryClaim): Promise<Row[]>
   /** Answers the ids of the runs whose lease was lost. */
-  extendRuns(leases: { runId: string; fence: number }[], until: number): Promise<string[]>
+  extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]>
   releaseOthers(owner: string, now: number): Promise<void>
   /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
   read(queries: Query[]): Promise<Row[][]>

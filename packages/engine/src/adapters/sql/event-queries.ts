@@ -4,6 +4,7 @@ import type { Waiter } from '../../domain/event.ts'
 import type { EventQuery } from '../../ports/store.ts'
 import type { Query, Row, Value } from './operations.ts'
 import { SELECT_EVENT } from './rows/event-row.ts'
+import { selectWithPayload } from './rows/payload-row.ts'
 
 /** Rows of `SELECT_EVENT`, for the event of that id. */
 export function eventQuery(namespace: string, id: string): Query {
@@ -48,16 +49,33 @@ export function eventsSinceQuery({ namespace, eventName, since, after, limit }: 
   return { sql, params: [namespace, eventName, since, limit] }
 }
 
+/** What began the run of a wait: read only where a filter speaks of it. */
+const TRIGGER = selectWithPayload('runs', ['trigger_id', 'trigger_name', 'input'], 'input')
+
 /** Rows for `waiterFromRow`, oldest wait first. */
 export function waitersQuery(namespace: string, eventName: string): Query {
   return {
-    sql: `SELECT run_id, idx, condition, started_at FROM steps
-      WHERE namespace = ? AND event_name = ? AND status = 'waiting' ORDER BY started_at, run_id, idx`,
+    sql: `SELECT run_id, idx, condition, steps.started_at, ${TRIGGER} FROM steps
+      LEFT JOIN runs ON condition IS NOT NULL AND runs.id = run_id
+      WHERE steps.namespace = ? AND steps.event_name = ? AND steps.status = 'waiting'
+      ORDER BY steps.started_at, run_id, idx`,
     params: [namespace, eventName],
   }
 }
 
+type WaiterRow = [
+  runId: string,
+  stepIndex: number,
+  filter: string | null,
+  since: number,
+  triggerId: string | null,
+  triggerName: string | null,
+  input: string | null,
+]
+
 export function waiterFromRow(row: Row): Waiter {
-  const [runId, stepIndex, condition, since] = row as [string, number, string | null, number]
-  return condition === null ? { runId, stepIndex, since } : { runId, stepIndex, condition, since }
+  const [runId, stepIndex, filter, since, id, name, data] = row as WaiterRow
+  if (filter === null) return { runId, stepIndex, since }
+  const trigger = { name: name ?? '', ...(id === null ? {} : { id }), ...(data === null ? {} : { data }) }
+  return { runId, stepIndex, since, condition: { filter, trigger } }
 }

@@ -16,6 +16,16 @@ function checkOf(guard: Guard): Check {
       return { name: 'steps', params: [guard.runId, guard.seq], expected: [] }
     case 'delivery':
       return { name: 'delivery.fence', params: [guard.deliveryId], expected: [guard.fence] }
+    case 'endpoint':
+      return { name: 'endpoint.version', params: [guard.id], expected: [guard.version] }
+    case 'receiver':
+      return { name: 'receiver.version', params: [guard.id], expected: [guard.version] }
+    case 'flow':
+      return guard.version === 0
+        ? { name: 'flow.none', params: [guard.id], expected: [] }
+        : { name: 'flow.version', params: [guard.id], expected: [guard.version] }
+    case 'slug':
+      return { name: 'slug', params: [guard.slug], expected: [] }
     case 'waiters': {
       const expected = guard.waiters.flatMap(({ runId, stepIndex }) => [runId, stepIndex])
       return { name: 'waiters', params: [guard.namespace, guard.eventName], expected }

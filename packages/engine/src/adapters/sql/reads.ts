@@ -1,35 +1,55 @@
 // The reads of one namespace. Whatever is asked for by id is looked up under the namespace too: a row of another one
 // does not exist here.
 
+import type { RunStatusFrame } from '../../domain/change.ts'
+import type { ControlAction } from '../../domain/control-action.ts'
 import type { Delivery, DeliveryAttempt } from '../../domain/delivery.ts'
 import type { Event } from '../../domain/event.ts'
 import type { LogLine } from '../../domain/log-line.ts'
 import type { Step } from '../../domain/step.ts'
 import type {
+  ControlQuery,
+  DeliveryPage,
+  DeliveryQuery,
+  EndpointStats,
   EventQuery,
   PositionedEvent,
   Reads,
+  ReplayableRuns,
+  ReplayFilter,
+  RunCounts,
   RunQuery,
+  RunStatsQuery,
   RunView,
   TimelinePage,
 } from '../../ports/store.ts'
+import { controlActionsQuery, replayableQueries } from './control-queries.ts'
+import { deliveryPage } from './delivery-page.ts'
+import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
 import type { SqlDriver } from './driver.ts'
 import { eventQuery, eventsQuery } from './event-queries.ts'
 import type { Query, Row } from './operations.ts'
-import { ATTEMPT_COLUMNS, attemptFromRow, deliveryFromRow, SELECT_DELIVERY } from './rows/delivery-row.ts'
+import { attemptFromRow, deliveryFromRow } from './rows/delivery-row.ts'
 import { eventFromRow } from './rows/event-row.ts'
 import { logFromRow } from './rows/log-row.ts'
+import { controlFromRow } from './rows/registry-row.ts'
 import { stepFromRow } from './rows/step-row.ts'
-import { logsQuery, runQuery, runsQuery, runView, stepsQuery } from './run-queries.ts'
-import { timelinePage, timelineQuery } from './timeline.ts'
+import { RunListing } from './run-list-queries.ts'
+import { logsQuery, runQuery, runView, stepsQuery } from './run-queries.ts'
+import { countQueries, runCounts } from './run-stats-query.ts'
+import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
+import type { Turns } from './turns.ts'
 
 export class SqlReads implements Reads {
   readonly #driver: SqlDriver
   readonly #namespace: string
+  readonly #searches: Turns
 
-  constructor(driver: SqlDriver, namespace: string) {
+  /** `searches` is the store's own, shared by all of its reads. */
+  constructor(driver: SqlDriver, namespace: string, searches: Turns) {
     this.#driver = driver
     this.#namespace = namespace
+    this.#searches = searches
   }
 
   async run(id: string): Promise<RunView | undefined> {
@@ -37,8 +57,28 @@ export class SqlReads implements Reads {
     return row && runView(row)
   }
 
-  async runs(query: RunQuery): Promise<RunView[]> {
-    return (await this.#rows(runsQuery(this.#namespace, query))).map(runView)
+  async status(runId: string): Promise<RunStatusFrame | undefined> {
+    return statusFrame(await this.#driver.read(statusQueries(this.#namespace, runId)))
+  }
+
+  async runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]> {
+    const listing = new RunListing(this.#namespace, query)
+    const found: RunView[] = []
+    const isDone = async () => {
+      signal?.throwIfAborted()
+      const missing = query.limit - found.length
+      const [rows, stop] = (await this.#driver.read(listing.queries(missing))) as [Row[], Row[] | undefined]
+      found.push(...rows.map(runView))
+      return rows.length === missing || !listing.goOn(stop?.[0])
+    }
+    // Most pages are one read. Those that must go on do so one after the other, whoever asks.
+    if (await isDone()) return found
+    while (!(await this.#searches.take(isDone)));
+    return found
+  }
+
+  async stats(query: RunStatsQuery): Promise<RunCounts> {
+    return runCounts(await this.#driver.read(countQueries(this.#namespace, query)))
   }
 
   async steps(runId: string): Promise<Step[]> {
@@ -54,7 +94,7 @@ export class SqlReads implements Reads {
     position: { after: number; limit: number; openFrom: number },
   ): Promise<TimelinePage> {
     const query = { ...position, runId, namespace: this.#namespace }
-    return timelinePage(query, await this.#rows(timelineQuery(query)))
+    return timelinePage(query, await this.#driver.read(timelineQueries(query)))
   }
 
   async event(id: string): Promise<Event | undefined> {
@@ -67,17 +107,30 @@ export class SqlReads implements Reads {
   }
 
   async delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined> {
-    const [[row], attempts] = (await this.#driver.read([
-      {
-        sql: `SELECT ${SELECT_DELIVERY} FROM deliveries WHERE id = ? AND namespace = ?`,
-        params: [id, this.#namespace],
-      },
-      {
-        sql: `SELECT ${ATTEMPT_COLUMNS.join(', ')} FROM delivery_attempts WHERE delivery_id = ? ORDER BY attempt`,
-        params: [id],
-      },
-    ])) as [Row[], Row[]]
+    const [[row], attempts] = (await this.#driver.read(deliveryQueries(this.#namespace, id))) as [
+      Row[],
+      Row[],
+    ]
     return row && { delivery: deliveryFromRow(row), attempts: attempts.map(attemptFromRow) }
+  }
+
+  deliveries(query: DeliveryQuery): Promise<DeliveryPage> {
+    return deliveryPage(query => this.#rows(query), this.#namespace, query)
+  }
+
+  async endpointStats(since: number): Promise<EndpointStats[]> {
+    return (await this.#rows(endpointStatsQuery(this.#namespace, since))).map(endpointStatsFromRow)
+  }
+
+  async replayable(filter: ReplayFilter, limit: number): Promise<ReplayableRuns> {
+    const queries = replayableQueries(this.#namespace, filter, limit)
+    const [[counts], ids] = (await this.#driver.read(queries)) as [Row[], Row[]]
+    const [matched, finished] = counts as [number, number]
+    return { matched, finished, runIds: ids.map(([id]) => id as string) }
+  }
+
+  async controlActions(query: ControlQuery): Promise<ControlAction[]> {
+    return (await this.#rows(controlActionsQuery(this.#namespace, query))).map(controlFromRow)
   }
 
   async #rows(query: Query): Promise<Row[]> {

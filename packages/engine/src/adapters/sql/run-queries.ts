@@ -1,10 +1,10 @@
-// Queries about runs, their steps and their log lines, and what their rows mean. Called by the store and its reads.
+// Queries about one run, its steps and its log lines, and what their rows mean. Called by the store and its reads;
+// the list of runs has a file of its own.
 
-import { isTerminal, type RunStatus } from '../../domain/run.ts'
-import type { LoadedRun, RunQuery, RunView } from '../../ports/store.ts'
-import type { Query, Row, Value } from './operations.ts'
+import type { LoadedRun, RunView } from '../../ports/store.ts'
+import type { Query, Row } from './operations.ts'
 import { LOG_COLUMNS } from './rows/log-row.ts'
-import { RUN_COLUMNS, runFromRow, SELECT_RUN, SELECT_RUN_SUMMARY } from './rows/run-row.ts'
+import { RUN_COLUMNS, runFromRow, SELECT_RUN } from './rows/run-row.ts'
 import { STEP_COLUMNS, stepFromRow } from './rows/step-row.ts'
 
 export const STEPS_OF_RUN = `SELECT ${STEP_COLUMNS.join(', ')} FROM steps WHERE run_id = ? ORDER BY idx`
@@ -16,14 +16,10 @@ export const ROOT_LOGGED = `SELECT coalesce(max(idx) + 1, 0) FROM logs WHERE run
  * The step a run is at: the newest unsettled one, else the newest. Looks at the last hundred steps at most, so that
  * a page of runs stays cheap whatever their length.
  */
-const CURRENT_STEP = `(
+export const CURRENT_STEP = `(
   SELECT name FROM (
     SELECT name, status, idx FROM steps WHERE steps.run_id = runs.id ORDER BY idx DESC LIMIT 100) AS newest
   ORDER BY CASE WHEN status IN ('succeeded', 'failed', 'cancelled') THEN 1 ELSE 0 END, idx DESC LIMIT 1)`
-
-/** Terms that lead to the small index of runs that have not ended, or of those that did not end well. */
-const FINDS_OPEN = 'finished_at IS NULL'
-const FINDS_FAILED = `status IN ('failed', 'cancelled')`
 
 /** Everything an owner or a controller needs of a run, in whatever namespace; `loadedRun` reads the answer. */
 export function loadQueries(runId: string): Query[] {
@@ -46,40 +42,7 @@ export function runQuery(namespace: string, id: string): Query {
   }
 }
 
-/** Answers rows for `runView`, newest first. The filter `running` is two lists in one. */
-export function runsQuery(namespace: string, query: RunQuery): Query {
-  const statuses = query.status === 'running' ? (['running', 'waiting'] as const) : [query.status]
-  const lists = statuses.map(status => idsQuery(namespace, { ...query, status }))
-  const ids = lists.map(({ sql }) => `SELECT id FROM (${sql}) AS list`).join(' UNION ALL ')
-  const sql = `SELECT ${SELECT_RUN_SUMMARY}, ${CURRENT_STEP} FROM runs WHERE id IN (${ids})
-    ORDER BY created_at DESC, id DESC LIMIT ?`
-  return { sql, params: [...lists.flatMap(({ params }) => params), query.limit] }
-}
-
-function idsQuery(namespace: string, { app, status, limit, after }: RunQuery): Query {
-  const terms = ['namespace = ?']
-  const params: Value[] = [namespace]
-  if (app !== undefined) {
-    terms.push('app = ?')
-    params.push(app)
-  }
-  if (status !== undefined) {
-    terms.push(...finder(status), 'status = ?')
-    params.push(status)
-  }
-  if (after) {
-    terms.push('(created_at, id) < (?, ?)')
-    params.push(after.createdAt, after.id)
-  }
-  const sql = `SELECT id FROM runs WHERE ${terms.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT ?`
-  return { sql, params: [...params, limit] }
-}
-
-function finder(status: RunStatus): string[] {
-  if (!isTerminal(status)) return [FINDS_OPEN]
-  return status === 'succeeded' ? [] : [FINDS_FAILED]
-}
-
+/** Reads a row of a run and, behind its columns, its `CURRENT_STEP`. */
 export function runView(row: Row): RunView {
   const run = runFromRow(row)
   const current = row[RUN_COLUMNS.length] as string | null

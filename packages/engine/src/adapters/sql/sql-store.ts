@@ -5,8 +5,18 @@ import type { Unit } from '../../domain/change.ts'
 import type { Delivery } from '../../domain/delivery.ts'
 import { invariant, StaleError } from '../../domain/errors.ts'
 import type { Waiter } from '../../domain/event.ts'
-import type { App, Runner, Workflow } from '../../domain/workflow.ts'
-import type { Claim, Lane, LoadedRun, PositionedEvent, Reads, Store } from '../../ports/store.ts'
+import type { FlowRow } from '../../domain/flow/flow-row.ts'
+import type { Admin } from '../../ports/admin.ts'
+import type {
+  Claim,
+  Configured,
+  DeliveryClaim,
+  Lane,
+  LoadedRun,
+  PositionedEvent,
+  Reads,
+  Store,
+} from '../../ports/store.ts'
 import { changeOps } from './change-ops.ts'
 import type { SqlDriver } from './driver.ts'
 import { type EventsSince, eventsSinceQuery, waiterFromRow, waitersQuery } from './event-queries.ts'
@@ -15,6 +25,7 @@ import type { Row } from './operations.ts'
 import { SqlReads } from './reads.ts'
 import { deliveryFromRow } from './rows/delivery-row.ts'
 import { eventFromRow } from './rows/event-row.ts'
+import { FLOW_COLUMNS, flowFromRow } from './rows/flow-row.ts'
 import {
   APP_COLUMNS,
   appFromRow,
@@ -23,13 +34,19 @@ import {
   WORKFLOW_COLUMNS,
   workflowFromRow,
 } from './rows/registry-row.ts'
+import { ENDPOINT_COLUMNS, endpointFromRow, RECEIVER_COLUMNS, receiverFromRow } from './rows/webhook-row.ts'
 import { loadedRun, loadQueries } from './run-queries.ts'
+import { SqlAdmin } from './sql-admin.ts'
+import { Turns } from './turns.ts'
 
 export class SqlStore implements Store {
   readonly #driver: SqlDriver
+  readonly #searches = new Turns()
+  readonly admin: Admin
 
   constructor(driver: SqlDriver) {
     this.#driver = driver
+    this.admin = new SqlAdmin(driver)
   }
 
   async commit(unit: Unit): Promise<void> {
@@ -46,18 +63,18 @@ export class SqlStore implements Store {
     return claimed.map(({ run, steps, rootLogged }) => loadedRun(run, steps, rootLogged))
   }
 
-  async claimDeliveries(claim: Claim): Promise<Delivery[]> {
+  async claimDeliveries(claim: DeliveryClaim): Promise<Delivery[]> {
     return (await this.#driver.claimDeliveries(claim)).map(deliveryFromRow)
   }
 
-  async nextAvailableAt(lane: Lane): Promise<number | undefined> {
-    const sql = `SELECT min(available_at) FROM ${lane} WHERE available_at IS NOT NULL`
-    const [[row]] = (await this.#driver.read([{ sql, params: [] }])) as [Row[]]
+  async nextAvailableAt(lane: Lane, after = -1): Promise<number | undefined> {
+    const sql = `SELECT min(available_at) FROM ${lane} WHERE available_at IS NOT NULL AND available_at > ?`
+    const [[row]] = (await this.#driver.read([{ sql, params: [after] }])) as [Row[]]
     return (row?.[0] as number | null) ?? undefined
   }
 
-  extendRuns(leases: { runId: string; fence: number }[], until: number): Promise<string[]> {
-    return this.#driver.extendRuns(leases, until)
+  extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]> {
+    return this.#driver.extendRuns(owner, runIds, until)
   }
 
   releaseOthers(owner: string, now: number): Promise<void> {
@@ -67,6 +84,12 @@ export class SqlStore implements Store {
   async loadRun(runId: string): Promise<LoadedRun | undefined> {
     const [[run], steps, [logged]] = (await this.#driver.read(loadQueries(runId))) as [Row[], Row[], Row[]]
     return run && loadedRun(run, steps, logged?.[0] as number)
+  }
+
+  async flowRow(id: string): Promise<FlowRow | undefined> {
+    const sql = `SELECT ${FLOW_COLUMNS.join(', ')} FROM flow_rows WHERE id = ?`
+    const [[row]] = (await this.#driver.read([{ sql, params: [id] }])) as [Row[]]
+    return row && flowFromRow(row)
   }
 
   async waiters(namespace: string, eventName: string): Promise<Waiter[]> {
@@ -79,25 +102,29 @@ export class SqlStore implements Store {
     return rows.map(eventFromRow)
   }
 
-  async catalog(): Promise<{ apps: App[]; runners: Runner[]; workflows: Workflow[] }> {
+  async catalog(): Promise<Configured> {
     const all = (table: string, columns: readonly string[]) => ({
       sql: `SELECT ${columns.join(', ')} FROM ${table}`,
       params: [],
     })
-    const [apps, runners, workflows] = (await this.#driver.read([
+    const [apps, runners, workflows, endpoints, receivers] = (await this.#driver.read([
       all('apps', APP_COLUMNS),
       all('runners', RUNNER_COLUMNS),
       all('workflows', WORKFLOW_COLUMNS),
-    ])) as [Row[], Row[], Row[]]
+      all('webhook_endpoints', ENDPOINT_COLUMNS),
+      all('webhook_receivers', RECEIVER_COLUMNS),
+    ])) as [Row[], Row[], Row[], Row[], Row[]]
     return {
       apps: apps.map(appFromRow),
       runners: runners.map(runnerFromRow),
       workflows: workflows.map(workflowFromRow),
+      endpoints: endpoints.map(endpointFromRow),
+      receivers: receivers.map(receiverFromRow),
     }
   }
 
   in(namespace: string): Reads {
-    return new SqlReads(this.#driver, namespace)
+    return new SqlReads(this.#driver, namespace, this.#searches)
   }
 
   async ping(): Promise<void> {

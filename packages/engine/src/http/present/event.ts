@@ -1,13 +1,21 @@
 // Event records on the wire (contract §2.7).
 
-import type { EventRecord } from '@perdure/protocol'
+import type { EventFrame, EventRecord } from '@perdure/protocol'
 import type { Event } from '../../domain/event.ts'
 import type { JsonText } from '../../domain/json-text.ts'
 import { splice } from './splice.ts'
 import { timestamp } from './timestamp.ts'
 
 export function eventText(event: Event): JsonText {
-  const { id, name, app, source, receivedAt, woke, triggered } = event
-  const head: EventRecord = { id, name, app, source, receivedAt: timestamp(receivedAt), woke, triggered }
-  return splice(head, { data: event.data })
+  return splice(head(event), { data: event.data })
+}
+
+/** The record as it goes down `GET /events/stream` (decisions, "Events"). */
+export function eventFrame(event: Event): JsonText {
+  const frame: EventFrame = { kind: 'event', ...head(event) }
+  return splice(frame, { data: event.data })
+}
+
+function head({ id, name, app, source, receivedAt, woke, triggered }: Event): EventRecord {
+  return { id, name, app, source, receivedAt: timestamp(receivedAt), woke, triggered }
 }

@@ -205,7 +205,7 @@ describe('the registry', () => {
   })
 
   test('a workflow with a cron trigger and flow control', () => {
-    const flowControl = { concurrency: { limit: 3 } }
+    const flowControl = { concurrency: [{ limit: 3, scope: 'app' as const }] }
     const shown = presentWorkflow({ ...workflow, triggers: [{ cron: '* * * * *' }], flowControl })
     expect(shown).toMatchObject({ scheduled: true, flowControl })
   })

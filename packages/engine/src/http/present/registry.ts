@@ -35,7 +35,7 @@ export function presentWorkflow(workflow: Workflow): WorkflowDefinition {
     triggers: workflow.triggers,
     scheduled: workflow.triggers.some(trigger => trigger.cron !== undefined),
     schedules: [],
-    flowControl: workflow.flowControl,
+    flowControl: workflow.flowControl && { ...workflow.flowControl },
     onFailure: workflow.onFailure,
     updatedAt: timestamp(workflow.updatedAt),
   }

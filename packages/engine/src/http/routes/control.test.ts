@@ -73,6 +73,65 @@ describe('POST /runs/{id}/retry-from-step', () => {
   })
 })
 
+describe('POST /runs/bulk-replay', () => {
+  test('hands the filter on, unknown fields aside, and answers the counts', async () => {
+    const { app, faces } = testApp()
+    const body =
+      '{"app":"shop","workflow":"w","status":"failed","runType":"cron","limit":1,"since":"2030-01-01T00:00:00+01:00"}'
+    const response = await postJson(app, '/runs/bulk-replay', body)
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual({ matched: 3, replayed: 1, skipped: 1, failed: 1, capped: false })
+    const since = Date.UTC(2029, 11, 31, 23)
+    expect(faces.acted).toEqual([
+      {
+        action: 'bulkReplay',
+        actor: { namespace: 'default' },
+        args: [{ app: 'shop', workflow: 'w', status: 'failed', runType: 'cron', since }],
+      },
+    ])
+  })
+
+  test.each([
+    ['', 'body must be object'],
+    ['[]', 'body must be object'],
+    ['{}', 'one of app, workflow, status, runType and since is required'],
+    ['{"limit":1}', 'one of app, workflow, status, runType and since is required'],
+    ['{"app":" "}', 'app must not be blank'],
+    ['{"workflow":"a\\u0000"}', 'workflow must not have control characters or lone surrogates'],
+    ['{"since":"2030-02-30T00:00:00Z"}', 'since must match format "date-time"'],
+  ])('%s is refused', async (body, message) => {
+    const { app, faces } = testApp()
+    const response = await postJson(app, '/runs/bulk-replay', body)
+    expect(refusal(response)).toBe('400 invalid_request')
+    expect(messageOf(response)).toBe(message)
+    expect(faces.acted).toEqual([])
+  })
+})
+
+describe('GET /control-actions', () => {
+  test('asks for what the query says, and shows details to the letter', async () => {
+    const { app, faces } = testApp()
+    const shelf = faces.shelf()
+    const createdAt = Date.parse('2024-01-02T03:04:05.678Z')
+    shelf.controlRows.push({
+      namespace: 'default',
+      id: 'act_1',
+      action: 'cancel',
+      createdAt,
+      detail: '{"n":1.0}',
+    })
+    const response = await app.inject('/control-actions?action=cancel&runId=run_1&limit=7')
+    expect(response.body).toBe(
+      '[{"id":"act_1","action":"cancel","createdAt":"2024-01-02T03:04:05.678Z","detail":{"n":1.0}}]',
+    )
+    await app.inject('/control-actions')
+    expect(shelf.calls).toEqual([
+      ['controlActions', { action: 'cancel', runId: 'run_1', limit: 7 }],
+      ['controlActions', { action: undefined, runId: undefined, limit: 100 }],
+    ])
+  })
+})
+
 describe.each(['cancel', 'pause', 'resume', 'replay', 'retry-from-step'])('POST /runs/{id}/%s', action => {
   const url = `/runs/run_1/${action}`
 

@@ -1,19 +1,25 @@
-// Acting on runs: cancel, pause, resume, replay, retry-from-step (contract §4.2). Audited under the key's label.
+// Acting on runs: cancel, pause, resume, replay, retry-from-step, bulk replay; and the audit log of it, which tells
+// the label of each actor's key (contract §4.2).
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { EngineError, invalid } from '../../domain/errors.ts'
 import { type JsonText, objectMembers } from '../../domain/json-text.ts'
-import type { RunView } from '../../ports/store.ts'
+import { list } from '../../domain/splice.ts'
+import type { ReplayFilter, RunView } from '../../ports/store.ts'
 import { type Body, bodyOf } from '../body.ts'
 import type { HttpContext } from '../context.ts'
 import { mount } from '../mount.ts'
+import { controlActionText } from '../present/control-action.ts'
 import { runSummary } from '../present/run.ts'
-import { pathId } from '../query.ts'
+import { pathId, timestamp } from '../query.ts'
 import { sendJson } from '../reply.ts'
+import { checkName, validator } from '../validate.ts'
+
+const checkBulkReplay = validator(operations.bulkReplayRuns.body.schema)
 
 export function controlRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { control } = context.deps
+  const { control, store } = context.deps
 
   mount(app, context, operations.cancelRun, async (request, reply) =>
     sendRun(reply, await control.cancel(request.actor, pathId(request, 'run'))),
@@ -36,6 +42,16 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
     const step = requiredStep(bodyOf(request))
     return sendRun(reply, await control.retryFromStep(request.actor, pathId(request, 'run'), step))
   })
+
+  mount(app, context, operations.bulkReplayRuns, async (request, reply) => {
+    const filter = replayFilter(bodyOf(request))
+    return sendJson(reply, 200, JSON.stringify(await control.bulkReplay(request.actor, filter)))
+  })
+
+  mount(app, context, operations.listControlActions, async (request, reply, query) => {
+    const entries = await store.in(request.actor.namespace).controlActions(query)
+    return sendJson(reply, 200, list(entries.map(controlActionText)))
+  })
 }
 
 function sendRun(reply: FastifyReply, run: RunView): FastifyReply {
@@ -54,6 +70,21 @@ function requiredStep(body: Body | undefined): string {
   if (typeof step !== 'string') throw invalid('step', 'must be string')
   if (step.trim() === '') throw invalid('step', 'must not be blank')
   return step
+}
+
+/** At least one filter must be given: nobody replays everything by an empty body. */
+function replayFilter(body: Body | undefined): ReplayFilter {
+  const { app, workflow, status, runType, since } = checkBulkReplay(body?.value)
+  checkName('app', app)
+  checkName('workflow', workflow)
+  const from = since === undefined ? undefined : timestamp('since', since)
+  const filter: ReplayFilter = { app, workflow, status, runType, since: from }
+  if (Object.values(filter).every(value => value === undefined)) {
+    throw new EngineError('invalid_request', 'one of app, workflow, status, runType and since is required', {
+      details: { field: 'body' },
+    })
+  }
+  return filter
 }
 
 function members(body: Body): Map<string, JsonText> {

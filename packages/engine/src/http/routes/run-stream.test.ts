@@ -24,6 +24,9 @@ const log = (seq: number, message = 'm'): TimelineFrame => ({
   attempt: 1,
 })
 
+/** The heartbeat, and the wait for a ring (or, of a stalled client, the time it has left). */
+const IDLE_TIMERS = 2
+
 const message = (frame: TimelineFrame): string =>
   `id: ${frame.seq}\nevent: ${frame.kind}\ndata: ${JSON.stringify(frame)}\n\n`
 
@@ -140,7 +143,7 @@ describe('tailing a run that goes on', () => {
   test('looks by itself when no ring comes', async () => {
     const { app, faces, shelf } = setUp({ limits: { rereadMs: 5_000 } })
     const stream = await openStream(await listen(app), '/runs/run_1/stream')
-    await eventually(() => faces.clock.timers.size === 1)
+    await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
     shelf.frames.push(status(1, 'cancelled'))
     faces.clock.advance(4_999)
     expect(reads(shelf)).toHaveLength(1)
@@ -153,7 +156,7 @@ describe('tailing a run that goes on', () => {
     const { app, faces } = setUp({ limits: { rereadMs: 60_000 } })
     const stream = await openStream(await listen(app), '/runs/run_1/stream')
     for (const beats of [1, 2]) {
-      await eventually(() => faces.clock.timers.size === 1)
+      await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
       faces.clock.advance(15_000)
       await stream.saw(': keep-alive\n\n'.repeat(beats))
     }
@@ -163,7 +166,7 @@ describe('tailing a run that goes on', () => {
   test('from a seq the run never reaches, it still ends with the run', async () => {
     const { app, faces, shelf } = setUp({ frames: [status(1, 'queued')] })
     const stream = await openStream(await listen(app), '/runs/run_1/stream?from=1000000')
-    await eventually(() => faces.clock.timers.size === 1)
+    await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
     shelf.frames.push(status(2, 'succeeded'))
     shelf.runRows.set('run_1', aRun({ status: 'succeeded' }))
     faces.ring('run_1')
@@ -171,16 +174,30 @@ describe('tailing a run that goes on', () => {
     expect(stream.text()).toBe('retry: 2000\n\n')
   })
 
+  test('resumed at the end of a parked run it asks for no more than the status', async () => {
+    const { app, faces, shelf } = setUp({ frames: [status(1, 'waiting')] })
+    const stream = await openStream(await listen(app), '/runs/run_1/stream?from=1')
+    for (let i = 0; i < 5; i++) {
+      await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
+      faces.clock.advance(5_000)
+    }
+    await eventually(() => reads(shelf).length >= 5)
+    expect(shelf.calls.map(([name]) => name)).not.toContain('run')
+    stream.disconnect()
+  })
+
   test('does not read the run, with its payloads, again and again', async () => {
     const { app, faces, shelf } = setUp({ frames: [status(1, 'queued')] })
     const stream = await openStream(await listen(app), '/runs/run_1/stream')
     await stream.saw('"queued"')
     for (let i = 0; i < 5; i++) {
-      await eventually(() => faces.clock.timers.size === 1)
+      await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
       faces.clock.advance(5_000)
     }
     await eventually(() => reads(shelf).length >= 5)
-    expect(shelf.calls.filter(([name]) => name === 'run')).toHaveLength(1)
+    const asked = shelf.calls.map(([name]) => name)
+    expect(asked).not.toContain('run')
+    expect(asked.filter(name => name === 'status')).toHaveLength(1)
   })
 })
 
@@ -189,7 +206,7 @@ describe('when something goes wrong', () => {
     const { app, faces } = setUp({ frames: [status(1, 'queued')] })
     const port = await listen(app)
     const streams = await Promise.all([1, 2, 3].map(() => openStream(port, '/runs/run_1/stream')))
-    await eventually(() => faces.clock.timers.size === 3)
+    await eventually(() => faces.clock.timers.size === 3 * IDLE_TIMERS)
     expect(faces.listening).toBe(3)
     for (const stream of streams) stream.disconnect()
     await eventually(() => faces.listening === 0)
@@ -231,7 +248,7 @@ describe('when something goes wrong', () => {
 
   test('a store that fails before the first byte is an ordinary error', async () => {
     const { app, faces, shelf } = setUp()
-    shelf.run = () => Promise.reject(new Error('disk gone'))
+    shelf.status = () => Promise.reject(new Error('disk gone'))
     expect(refusal(await app.inject('/runs/run_1/stream'))).toBe('500 internal')
     expect(faces.listening).toBe(0)
   })
@@ -251,8 +268,8 @@ describe('a slow client', () => {
     const { app, faces, shelf } = setUp({ frames: big, limits: { pageFrames: 10 } })
     const stream = await openStream(await listen(app), '/runs/run_1/stream')
     stream.pause()
-    // It stalls: the only timer is the one that will drop it.
-    await eventually(() => faces.clock.timers.size === 1)
+    // It stalls: beside the heartbeat there is the timer that will drop it.
+    await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
     const pages = reads(shelf).length
     expect(pages).toBeLessThan(20)
     faces.ring('run_1')
@@ -269,7 +286,7 @@ describe('a slow client', () => {
     const { app, faces } = setUp({ run: 'succeeded', frames, limits: { pageFrames: 10 } })
     const stream = await openStream(await listen(app), '/runs/run_1/stream')
     stream.pause()
-    await eventually(() => faces.clock.timers.size === 1)
+    await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
     stream.resume()
     expect(await stream.over).toBe(true)
     expect(stream.text().match(/^id: /gm)).toHaveLength(201)
@@ -294,7 +311,7 @@ describe('drain', () => {
     const { app, faces } = setUp({ frames, limits: { pageFrames: 10 } })
     const stream = await openStream(await listen(app), '/runs/run_1/stream')
     stream.pause()
-    await eventually(() => faces.clock.timers.size === 1)
+    await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
     await app.close()
     expect(faces.listening).toBe(0)
     expect(faces.clock.timers.size).toBe(0)

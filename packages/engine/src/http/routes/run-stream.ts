@@ -20,13 +20,13 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext): voi
     const reads = deps.store.in(request.actor.namespace)
     const bell = new Bell()
     // Before the first read: what is committed after that read must ring.
-    const stopListening = deps.live.onRun(runId, () => bell.ring())
+    const stopListening = deps.live.runs.on(runId, () => bell.ring())
     try {
-      const run = await reads.run(runId)
-      if (!run) throw notFound('run')
+      const told = await reads.status(runId)
+      if (!told) throw notFound('run')
       const stream = new SseStream(reply, context, () => bell.ring())
       try {
-        await sendTimeline(context, { stream, bell, reads, runId, from, ended: isTerminal(run.status) })
+        await sendTimeline(context, { stream, bell, reads, runId, from, ended: isTerminal(told.status) })
         stream.end()
       } catch (err) {
         deps.log.error({ err, requestId: request.id, runId }, 'run stream failed')
@@ -60,7 +60,6 @@ async function sendTimeline({ deps: { clock }, limits }: HttpContext, tail: Tail
   const { stream, bell, reads, runId } = tail
   const position = { after: tail.from, openFrom: 0, limit: limits.pageFrames }
   let ended = tail.ended
-  let beatAt = clock.now() + limits.heartbeatMs
   while (stream.open) {
     const page = await reads.timeline(runId, position)
     position.openFrom = page.openFrom
@@ -77,20 +76,18 @@ async function sendTimeline({ deps: { clock }, limits }: HttpContext, tail: Tail
       ended = await hasEnded(reads, runId)
       if (ended) continue
     }
-    if (clock.now() >= beatAt) {
-      beatAt = clock.now() + limits.heartbeatMs
-      await stream.keepAlive()
-    }
     // The stream may have closed while we were busy; its ring is remembered, so this wait ends at once.
-    await bell.wait(clock, Math.min(beatAt, clock.now() + limits.rereadMs))
+    await bell.wait(clock, clock.now() + limits.rereadMs)
   }
 }
 
 function messages(page: TimelinePage): string {
-  return page.frames.map(frame => sseMessage({ id: frame.seq, event: frame.kind, data: frame })).join('')
+  return page.frames
+    .map(frame => sseMessage({ id: frame.seq, event: frame.kind, data: JSON.stringify(frame) }))
+    .join('')
 }
 
 async function hasEnded(reads: Reads, runId: string): Promise<boolean> {
-  const run = await reads.run(runId)
-  return !run || isTerminal(run.status)
+  const told = await reads.status(runId)
+  return !told || isTerminal(told.status)
 }

@@ -1,6 +1,6 @@
 // The rows of a webhook delivery and of its attempts, and the way there and back.
 
-import type { Delivery, DeliveryAttempt } from '../../../domain/delivery.ts'
+import { type Delivery, type DeliveryAttempt, destinationOf } from '../../../domain/delivery.ts'
 import type { Row } from '../operations.ts'
 import type { Columns } from './columns.ts'
 import { inlinePayload, selectWithPayload } from './payload-row.ts'
@@ -10,14 +10,15 @@ type DeliveryFixed = [
   namespace: string,
   app: string,
   endpointId: string | null,
-  url: string,
   eventKind: Delivery['eventKind'],
   sourceRunId: string | null,
   createdAt: number,
+  destination: string,
   payload: string | null,
 ]
 
 type DeliveryMoving = [
+  url: string,
   status: Delivery['status'],
   fence: number,
   availableAt: number | null,
@@ -34,15 +35,16 @@ const DELIVERY_FIXED: Columns<DeliveryFixed> = [
   'namespace',
   'app',
   'endpoint_id',
-  'url',
   'event_kind',
   'source_run_id',
   'created_at',
+  'destination',
   'payload',
 ]
 
 /** The columns of `deliveryMoves`. */
 export const DELIVERY_MOVING: Columns<DeliveryMoving> = [
+  'url',
   'status',
   'fence',
   'available_at',
@@ -55,6 +57,8 @@ export const DELIVERY_MOVING: Columns<DeliveryMoving> = [
 ]
 
 export const DELIVERY_COLUMNS: readonly string[] = [...DELIVERY_FIXED, ...DELIVERY_MOVING]
+/** Without the payloads that lie beside their rows. */
+export const SELECT_DELIVERY_ROW = DELIVERY_COLUMNS.join(', ')
 export const SELECT_DELIVERY = selectWithPayload('deliveries', DELIVERY_COLUMNS, 'payload')
 
 export function deliveryRow(delivery: Delivery): [...DeliveryFixed, ...DeliveryMoving] {
@@ -63,10 +67,10 @@ export function deliveryRow(delivery: Delivery): [...DeliveryFixed, ...DeliveryM
     delivery.namespace,
     delivery.app,
     delivery.endpointId ?? null,
-    delivery.url,
     delivery.eventKind,
     delivery.sourceRunId ?? null,
     delivery.createdAt,
+    destinationOf(delivery),
     inlinePayload(delivery.payload),
     ...deliveryMoves(delivery),
   ]
@@ -74,6 +78,7 @@ export function deliveryRow(delivery: Delivery): [...DeliveryFixed, ...DeliveryM
 
 export function deliveryMoves(delivery: Delivery): DeliveryMoving {
   return [
+    delivery.url,
     delivery.status,
     delivery.fence,
     delivery.availableAt ?? null,
@@ -88,11 +93,11 @@ export function deliveryMoves(delivery: Delivery): DeliveryMoving {
 
 /** Reads a row of `SELECT_DELIVERY`. */
 export function deliveryFromRow(row: Row): Delivery {
-  const [id, namespace, app, endpointId, url, eventKind, sourceRunId, createdAt, payload] =
-    row as DeliveryFixed
-  const moving = row.slice(DELIVERY_FIXED.length) as DeliveryMoving
-  const [status, fence, availableAt, leaseOwner, attemptCount, maxAttempts, statusCode, nextAt, updatedAt] =
-    moving
+  const [id, namespace, app, endpointId, eventKind, sourceRunId, createdAt, , payload] = row as DeliveryFixed
+  const [url, status, fence, availableAt, leaseOwner, ...counts] = row.slice(
+    DELIVERY_FIXED.length,
+  ) as DeliveryMoving
+  const [attemptCount, maxAttempts, statusCode, nextAt, updatedAt] = counts
   return {
     namespace,
     id,

@@ -2,6 +2,7 @@
 // only written so far.
 
 import type { ControlAction } from '../../../domain/control-action.ts'
+import type { FlowControl } from '../../../domain/flow/policies.ts'
 import type { App, RetryPolicy, Runner, Trigger, Workflow } from '../../../domain/workflow.ts'
 import type { Row } from '../operations.ts'
 import { type Columns, fromJson, toJson } from './columns.ts'
@@ -140,7 +141,7 @@ export function workflowFromRow(row: Row): Workflow {
     onFailure: onFailure === 1,
     updatedAt,
     invokeTimeoutMs: invokeTimeoutMs ?? undefined,
-    flowControl: fromJson<Record<string, unknown>>(flowControl),
+    flowControl: fromJson<FlowControl>(flowControl),
   }
 }
 
@@ -169,4 +170,18 @@ export const CONTROL_COLUMNS: Columns<ControlRow> = [
 export function controlRow({ id, namespace, action, ...rest }: ControlAction): ControlRow {
   const { runId, newRunId, actor, detail, createdAt } = rest
   return [id, namespace, action, runId ?? null, newRunId ?? null, actor ?? null, detail ?? null, createdAt]
+}
+
+export function controlFromRow(row: Row): ControlAction {
+  const [id, namespace, action, runId, newRunId, actor, detail, createdAt] = row as ControlRow
+  return {
+    id,
+    namespace,
+    action,
+    runId: runId ?? undefined,
+    newRunId: newRunId ?? undefined,
+    actor: actor ?? undefined,
+    detail: detail ?? undefined,
+    createdAt,
+  }
 }

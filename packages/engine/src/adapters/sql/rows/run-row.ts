@@ -1,6 +1,13 @@
 // The row of a run, and the way there and back: what never changes, then what `run.moved` writes.
 
-import type { Run, RunError, RunStatus, StepError, WaitingFor } from '../../../domain/run.ts'
+import {
+  type Run,
+  type RunError,
+  type RunStatus,
+  runDurationMs,
+  type StepError,
+  type WaitingFor,
+} from '../../../domain/run.ts'
 import type { Row } from '../operations.ts'
 import { type Columns, fromFlag, fromJson, toFlag, toJson } from './columns.ts'
 import { inlinePayload, selectWithPayload } from './payload-row.ts'
@@ -38,6 +45,7 @@ type RunMoving = [
   startedSeq: number | null,
   finishedAt: number | null,
   finishedSeq: number | null,
+  durationMs: number,
   waitingFor: string | null,
   error: string | null,
   result: string | null,
@@ -77,6 +85,7 @@ export const RUN_MOVING: Columns<RunMoving> = [
   'started_seq',
   'finished_at',
   'finished_seq',
+  'duration_ms',
   'waiting_for',
   'error',
   'result',
@@ -128,6 +137,8 @@ export function runMoves(run: Run): RunMoving {
     run.startedSeq ?? null,
     run.finishedAt ?? null,
     run.finishedSeq ?? null,
+    // For the list's order alone, which counts a run without a duration as 0.
+    runDurationMs(run) ?? 0,
     toJson(run.waitingFor),
     toJson(run.error),
     run.result ?? null,
@@ -194,6 +205,7 @@ function withMoves(
     startedSeq,
     finishedAt,
     finishedSeq,
+    _durationMs,
     waitingFor,
     error,
     result,

@@ -3,6 +3,7 @@
 
 import type { Row, Value } from '../operations.ts'
 import { fromStored, toStored } from '../text.ts'
+import { jsonHas, textHas } from '../text-search.ts'
 import { type Database, loadSqlite, type PreparedStatement } from './module.ts'
 
 /** How long a statement waits for a lock that somebody outside the engine (a backup, a shell) holds. */
@@ -21,6 +22,9 @@ PRAGMA journal_size_limit = 67108864;
 PRAGMA foreign_keys = OFF;
 PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -65536;`
+
+/** The list of runs alone has thousands of statements: each set of filters in each order is one. */
+const STATEMENTS_MAX = 500
 
 const READER_SETUP = `
 PRAGMA query_only = ON;
@@ -41,6 +45,8 @@ export class Connection {
     const connection = new Connection(new DatabaseSync(file, options))
     connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};`)
     connection.exec(options.readOnly ? READER_SETUP : WRITER_SETUP)
+    connection.#define('text_has', textHas)
+    connection.#define('json_has', jsonHas)
     return connection
   }
 
@@ -48,14 +54,29 @@ export class Connection {
     this.#database.exec(sql)
   }
 
-  /** The statement of that SQL, prepared at its first use. The engine's SQL is a bounded set, so all are kept. */
+  /** The statement of that SQL, prepared at its first use and kept, until many others have come. */
   prepare(sql: string): Statement {
     let statement = this.#statements.get(sql)
     if (!statement) {
+      if (this.#statements.size >= STATEMENTS_MAX) this.#dropOldest()
       statement = new Statement(this.#database.prepare(sql))
       this.#statements.set(sql, statement)
     }
     return statement
+  }
+
+  /** Whoever still holds it can go on using it. */
+  #dropOldest(): void {
+    for (const sql of this.#statements.keys()) {
+      this.#statements.delete(sql)
+      return
+    }
+  }
+
+  #define(name: string, has: (needle: string, texts: (string | null)[]) => boolean): void {
+    this.#database.function(name, { deterministic: true, varargs: true }, (needle, ...texts) =>
+      has(needle as string, texts as (string | null)[]) ? 1 : 0,
+    )
   }
 
   close(): void {

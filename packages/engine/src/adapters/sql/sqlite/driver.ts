@@ -1,11 +1,12 @@
 // The SQL driver for SQLite: turns what the store asks into requests for the writer and the reader.
 
-import type { Claim } from '../../../ports/store.ts'
+import type { Claim, DeliveryClaim } from '../../../ports/store.ts'
 import type { ClaimedRun, SqlDriver } from '../driver.ts'
 import type { Check, Op, Query, Row } from '../operations.ts'
 import type { BatchQueue } from './batch-queue.ts'
 import {
-  claimRequest,
+  claimDeliveriesRequest,
+  claimRunsRequest,
   extendRequest,
   probeRequest,
   type Request,
@@ -33,15 +34,15 @@ export class SqliteDriver implements SqlDriver {
   }
 
   claimRuns(claim: Claim): Promise<ClaimedRun[]> {
-    return this.#write(claimRequest('runs', claim))
+    return this.#write(claimRunsRequest(claim))
   }
 
-  claimDeliveries(claim: Claim): Promise<Row[]> {
-    return this.#write(claimRequest('deliveries', claim))
+  claimDeliveries(claim: DeliveryClaim): Promise<Row[]> {
+    return this.#write(claimDeliveriesRequest(claim))
   }
 
-  async extendRuns(leases: { runId: string; fence: number }[], until: number): Promise<string[]> {
-    return leases.length === 0 ? [] : this.#write(extendRequest(leases, until))
+  async extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]> {
+    return runIds.length === 0 ? [] : this.#write(extendRequest(owner, runIds, until))
   }
 
   async releaseOthers(owner: string, now: number): Promise<void> {

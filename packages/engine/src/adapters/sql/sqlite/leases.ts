@@ -1,16 +1,15 @@
-// Claims and leases, inside the writer's transaction (architecture: one column, `available_at`, is schedule, lease,
+// Claims of runs, and leases, inside the writer's transaction (architecture: one column, `available_at`, is schedule, lease,
 // park and crash recovery at once).
 
 import type { Lane } from '../../../ports/store.ts'
 import type { ClaimedRun } from '../driver.ts'
-import type { Row, Value } from '../operations.ts'
-import { SELECT_DELIVERY } from '../rows/delivery-row.ts'
+import type { Row } from '../operations.ts'
 import { SELECT_RUN } from '../rows/run-row.ts'
 import { ROOT_LOGGED, STEPS_OF_RUN } from '../run-queries.ts'
 import type { Connection } from './connection.ts'
 
 /** A claim stops early once it has loaded this much, so that a few huge runs cannot fill the memory. */
-const CLAIM_CHARS_MAX = 32 * 1024 * 1024
+export const CLAIM_CHARS_MAX = 32 * 1024 * 1024
 
 const LANES: readonly Lane[] = ['runs', 'deliveries']
 
@@ -21,37 +20,31 @@ export class Leases {
     this.#connection = connection
   }
 
-  claim([lane, owner, now, leaseUntil, limit]: [Lane, string, number, number, number]): ClaimedRun[] | Row[] {
+  claimRuns([owner, now, leaseUntil, limit]: [string, number, number, number]): ClaimedRun[] {
     const due = this.#connection
-      .prepare(`SELECT rowid FROM ${lane} WHERE available_at <= ? ORDER BY available_at, rowid LIMIT ?`)
+      .prepare('SELECT rowid FROM runs WHERE available_at <= ? ORDER BY available_at, rowid LIMIT ?')
       .all([now, limit])
-    const select = lane === 'runs' ? SELECT_RUN : SELECT_DELIVERY
     const lease = this.#connection.prepare(
-      `UPDATE ${lane} SET lease_owner = ?, fence = fence + 1, available_at = ? WHERE rowid = ? RETURNING ${select}`,
+      `UPDATE runs SET lease_owner = ?, fence = fence + 1, available_at = ? WHERE rowid = ? RETURNING ${SELECT_RUN}`,
     )
-    const claimed: (ClaimedRun | Row)[] = []
+    const claimed: ClaimedRun[] = []
     let chars = 0
     for (const [rowid] of due as [number][]) {
-      const [row] = lease.all([owner, leaseUntil, rowid]) as [Row]
-      const steps = lane === 'runs' ? this.#steps(row) : []
-      claimed.push(lane === 'runs' ? { run: row, steps, rootLogged: this.#rootLogged(row) } : row)
-      chars += charsOf([row, ...steps])
+      const [run] = lease.all([owner, leaseUntil, rowid]) as [Row]
+      const steps = this.#steps(run)
+      claimed.push({ run, steps, rootLogged: this.#rootLogged(run) })
+      chars += charsOf([run, ...steps])
       if (chars > CLAIM_CHARS_MAX) break
     }
-    return claimed as ClaimedRun[] | Row[]
+    return claimed
   }
 
-  /** The ids of the runs whose lease is no longer the caller's. */
-  extend(until: number, leases: Value[]): string[] {
+  /** The ids of the runs whose lease is no longer the owner's, or that are to be claimed and cancelled. */
+  extend([owner, until, ...runIds]: [string, number, ...string[]]): string[] {
     const extend = this.#connection.prepare(
-      'UPDATE runs SET available_at = ? WHERE id = ? AND fence = ? AND lease_owner IS NOT NULL',
+      'UPDATE runs SET available_at = ? WHERE id = ? AND lease_owner = ? AND cancel_asked IS NULL',
     )
-    const lost: string[] = []
-    for (let i = 0; i < leases.length; i += 2) {
-      const [runId, fence] = leases.slice(i, i + 2) as [string, number]
-      if (extend.run([until, runId, fence]) === 0) lost.push(runId)
-    }
-    return lost
+    return runIds.filter(runId => extend.run([until, runId, owner]) === 0)
   }
 
   /** The fence goes up, so that whoever still believes to hold a lease can change nothing. */
@@ -76,7 +69,8 @@ export class Leases {
   }
 }
 
-function charsOf(rows: readonly Row[]): number {
+/** The characters of the rows' texts. */
+export function charsOf(rows: readonly Row[]): number {
   let chars = 0
   for (const row of rows) for (const value of row) if (typeof value === 'string') chars += value.length
   return chars

@@ -5,6 +5,9 @@ import { mkdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { loadSqlite } from './module.ts'
 
+/** Long enough for a command that makes the schema of a new database, under this lock, to be done. */
+const WAIT_MS = 1000
+
 export interface FileLock {
   release(): void
 }
@@ -17,7 +20,7 @@ export async function lockFile(file: string): Promise<FileLock> {
   const { DatabaseSync } = await loadSqlite()
   const database = new DatabaseSync(`${file}.lock`)
   try {
-    database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
+    database.exec(`PRAGMA busy_timeout = ${WAIT_MS}; BEGIN EXCLUSIVE`)
   } catch (cause) {
     database.close()
     throw new Error(`another engine is running on ${file} (it holds ${file}.lock)`, { cause })

@@ -35,14 +35,20 @@ CREATE TABLE runs (
   started_seq INTEGER,
   finished_at INTEGER,
   finished_seq INTEGER,
+  duration_ms INTEGER NOT NULL,
   waiting_for TEXT,
   error TEXT,
   result TEXT
 );
 CREATE INDEX runs_available ON runs (available_at) WHERE available_at IS NOT NULL;
-CREATE INDEX runs_listed ON runs (namespace, created_at, id, app);
-CREATE INDEX runs_open ON runs (namespace, created_at, id) WHERE finished_at IS NULL;
-CREATE INDEX runs_failed ON runs (namespace, created_at, id) WHERE status IN ('failed', 'cancelled');
+CREATE INDEX runs_started ON runs (namespace, id);
+CREATE INDEX runs_by_app ON runs (namespace, app, id);
+CREATE INDEX runs_by_workflow ON runs (namespace, workflow, id);
+CREATE INDEX runs_by_status ON runs (namespace, status, id, app);
+CREATE INDEX runs_by_duration ON runs (namespace, duration_ms, id);
+CREATE INDEX runs_of_cron ON runs (namespace, id) WHERE trigger_kind = 'cron';
+CREATE INDEX runs_of_event ON runs (event_id, id) WHERE event_id IS NOT NULL;
+CREATE INDEX runs_of_source ON runs (replay_of, id) WHERE replay_of IS NOT NULL;
 CREATE INDEX runs_held ON runs (namespace, app) WHERE held_for_runner = 1;
 
 CREATE TABLE steps (
@@ -129,11 +135,12 @@ CREATE TABLE deliveries (
   namespace TEXT NOT NULL,
   app TEXT NOT NULL,
   endpoint_id TEXT,
-  url TEXT NOT NULL,
   event_kind TEXT NOT NULL,
   source_run_id TEXT,
   created_at INTEGER NOT NULL,
+  destination TEXT NOT NULL,
   payload TEXT,
+  url TEXT NOT NULL,
   status TEXT NOT NULL,
   fence INTEGER NOT NULL,
   available_at INTEGER,
@@ -144,7 +151,12 @@ CREATE TABLE deliveries (
   next_attempt_at INTEGER,
   updated_at INTEGER NOT NULL
 );
-CREATE INDEX deliveries_available ON deliveries (available_at) WHERE available_at IS NOT NULL;
+CREATE INDEX deliveries_available ON deliveries (available_at, destination) WHERE available_at IS NOT NULL;
+CREATE INDEX deliveries_destined ON deliveries (destination, available_at) WHERE available_at IS NOT NULL;
+CREATE INDEX deliveries_listed ON deliveries (namespace, created_at, id, app);
+CREATE INDEX deliveries_unsent ON deliveries (namespace, status, created_at, id) WHERE status <> 'succeeded';
+CREATE INDEX deliveries_counted ON deliveries (namespace, endpoint_id, created_at, status)
+  WHERE endpoint_id IS NOT NULL;
 
 CREATE TABLE delivery_attempts (
   delivery_id TEXT NOT NULL,
@@ -157,6 +169,57 @@ CREATE TABLE delivery_attempts (
   duration_ms INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   PRIMARY KEY (delivery_id, attempt)
+) WITHOUT ROWID;
+
+CREATE TABLE flow_rows (
+  id TEXT NOT NULL PRIMARY KEY,
+  namespace TEXT NOT NULL,
+  app TEXT NOT NULL,
+  workflow TEXT NOT NULL,
+  policy TEXT NOT NULL,
+  key TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  available_at INTEGER,
+  lease_owner TEXT,
+  expires_at INTEGER,
+  state TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX flow_rows_available ON flow_rows (available_at) WHERE available_at IS NOT NULL;
+CREATE INDEX flow_rows_of ON flow_rows (namespace, app, workflow, policy);
+
+CREATE TABLE webhook_endpoints (
+  id TEXT NOT NULL PRIMARY KEY,
+  namespace TEXT NOT NULL,
+  name TEXT,
+  app TEXT,
+  url TEXT NOT NULL,
+  event_kinds TEXT NOT NULL,
+  enabled INTEGER NOT NULL,
+  disabled_reason TEXT,
+  secret TEXT NOT NULL,
+  previous_secret TEXT,
+  previous_until INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  version INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE webhook_receivers (
+  id TEXT NOT NULL PRIMARY KEY,
+  namespace TEXT NOT NULL,
+  name TEXT,
+  app TEXT,
+  slug TEXT NOT NULL UNIQUE,
+  event_name TEXT NOT NULL,
+  target_app TEXT,
+  scheme TEXT NOT NULL,
+  enabled INTEGER NOT NULL,
+  secret TEXT NOT NULL,
+  previous_secret TEXT,
+  previous_until INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  version INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE payloads (
@@ -210,6 +273,32 @@ CREATE TABLE control_actions (
   detail TEXT,
   created_at INTEGER NOT NULL
 );
+CREATE INDEX control_listed ON control_actions (namespace, id);
+CREATE INDEX control_of_kind ON control_actions (namespace, action, id);
+CREATE INDEX control_of_run ON control_actions (namespace, run_id, id) WHERE run_id IS NOT NULL;
+CREATE INDEX control_of_fork ON control_actions (namespace, new_run_id, id) WHERE new_run_id IS NOT NULL;
+
+CREATE TABLE api_keys (
+  id TEXT NOT NULL UNIQUE,
+  namespace TEXT NOT NULL,
+  label TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  hash TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  revoked_at INTEGER
+);
+
+CREATE TABLE namespaces (
+  name TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  suspended_at INTEGER
+);
+
+CREATE TABLE admin_revision (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  revision INTEGER NOT NULL
+);
+INSERT INTO admin_revision VALUES (1, 0);
 
 CREATE TABLE probes (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -219,12 +308,23 @@ INSERT INTO probes VALUES (1, 0);
 `,
 ]
 
-/** Brings the database to this code's schema. Throws when a newer engine has been here. */
-export function migrate(connection: Connection): void {
-  connection.exec('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY)')
+/** The version that `migrate` brings a database to. */
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** The version the database has; 0 when it is new. */
+export function schemaVersion(connection: Connection): number {
+  const table = connection.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'migrations'`).all([])
+  if (table.length === 0) return 0
   const [[newest]] = connection.prepare('SELECT coalesce(max(version), 0) FROM migrations').all([]) as [
     [number],
   ]
+  return newest
+}
+
+/** Brings the database to this code's schema. Throws when a newer engine has been here. */
+export function migrate(connection: Connection): void {
+  connection.exec('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY)')
+  const newest = schemaVersion(connection)
   if (newest > MIGRATIONS.length) {
     throw new Error(
       `the database has schema version ${newest}, this engine knows up to ${MIGRATIONS.length}: use a newer engine`,

@@ -9,6 +9,11 @@ export interface SqliteModule {
 export interface Database {
   exec(sql: string): void
   prepare(sql: string): PreparedStatement
+  function(
+    name: string,
+    options: { deterministic: boolean; varargs: boolean },
+    fn: (...args: unknown[]) => number,
+  ): void
   close(): void
 }
 

@@ -1,7 +1,7 @@
 // What is asked of a writer or reader and what it answers, as flat lists: one array per request crosses to a thread
 // at a third of the cost of nested ones. Written by driver.ts, read by writer.ts and reader.ts.
 
-import type { Claim, Lane } from '../../../ports/store.ts'
+import type { Claim, DeliveryClaim } from '../../../ports/store.ts'
 import type { Check, Op, Query, Value } from '../operations.ts'
 
 /** What is asked, then its values. */
@@ -44,14 +44,36 @@ export function unitRequest(unit: { checks: Check[]; ops: Op[] }): Request {
   return request
 }
 
+/** Answered with the claimed runs. */
+export function claimRunsRequest({ owner, now, leaseUntil, limit }: Claim): Request {
+  return ['claim runs', owner, now, leaseUntil, limit]
+}
+
 /** Answered with the claimed rows. */
-export function claimRequest(lane: Lane, { owner, now, leaseUntil, limit }: Claim): Request {
-  return ['claim', lane, owner, now, leaseUntil, limit]
+export function claimDeliveriesRequest(claim: DeliveryClaim): Request {
+  const { owner, now, leaseUntil, limit, unnamed, room } = claim
+  const request: Request = ['claim deliveries', owner, now, leaseUntil, limit, unnamed]
+  for (const named of room) append(request, named)
+  return request
+}
+
+/** What `claimDeliveriesRequest` was made of. */
+export function readDeliveryClaim(request: Request): DeliveryClaim {
+  const [owner, now, leaseUntil, limit, unnamed] = request.slice(1, 6) as [
+    string,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const room = new Map<string, number>()
+  for (let i = 6; i < request.length; i += 2) room.set(request[i] as string, request[i + 1] as number)
+  return { owner, now, leaseUntil, limit, unnamed, room }
 }
 
 /** Answered with the ids of lost leases. */
-export function extendRequest(leases: { runId: string; fence: number }[], until: number): Request {
-  return ['extend', until, ...leases.flatMap(({ runId, fence }) => [runId, fence])]
+export function extendRequest(owner: string, runIds: readonly string[], until: number): Request {
+  return ['extend', owner, until, ...runIds]
 }
 
 export function releaseRequest(owner: string, now: number): Request {

@@ -2,13 +2,16 @@
 
 import { SEQ_SPAN } from '../../../domain/seq.ts'
 import type { CheckName, OpName, Value } from '../operations.ts'
+import { KEY_COLUMNS, NAMESPACE_COLUMNS } from '../rows/admin-row.ts'
 import { ATTEMPT_COLUMNS, DELIVERY_COLUMNS, DELIVERY_MOVING } from '../rows/delivery-row.ts'
 import { EVENT_COLUMNS } from '../rows/event-row.ts'
+import { FLOW_COLUMNS } from '../rows/flow-row.ts'
 import { FRAME_COLUMNS } from '../rows/frame-row.ts'
 import { LOG_COLUMNS } from '../rows/log-row.ts'
 import { APP_COLUMNS, CONTROL_COLUMNS, RUNNER_COLUMNS, WORKFLOW_COLUMNS } from '../rows/registry-row.ts'
 import { RUN_COLUMNS, RUN_MOVING } from '../rows/run-row.ts'
 import { STEP_COLUMNS, STEP_MOVING } from '../rows/step-row.ts'
+import { ENDPOINT_COLUMNS, RECEIVER_COLUMNS } from '../rows/webhook-row.ts'
 import type { Connection, Statement } from './connection.ts'
 
 const SETTLED = `('succeeded', 'failed', 'cancelled')`
@@ -41,7 +44,19 @@ const OP_SQL: Record<Exclude<OpName, 'step.wake'>, string> = {
   'runner.put': upsert('runners', RUNNER_COLUMNS, 3),
   'workflow.put': upsert('workflows', WORKFLOW_COLUMNS, 3),
   'workflow.delete': 'DELETE FROM workflows WHERE namespace = ? AND app = ? AND name = ?',
+  'endpoint.put': upsert('webhook_endpoints', ENDPOINT_COLUMNS, 1),
+  'endpoint.delete': 'DELETE FROM webhook_endpoints WHERE id = ? AND namespace = ?',
+  'receiver.put': upsert('webhook_receivers', RECEIVER_COLUMNS, 1),
+  'receiver.delete': 'DELETE FROM webhook_receivers WHERE id = ? AND namespace = ?',
+  'flow.put': upsert('flow_rows', FLOW_COLUMNS, 1),
+  'flow.delete': 'DELETE FROM flow_rows WHERE id = ?',
   'control.insert': insert('control_actions', CONTROL_COLUMNS, ONCE),
+  'key.insert': insert('api_keys', KEY_COLUMNS),
+  'key.revoke': 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
+  'namespace.insert': insert('namespaces', NAMESPACE_COLUMNS, 'ON CONFLICT (name) DO NOTHING'),
+  'namespace.suspend': 'UPDATE namespaces SET suspended_at = ? WHERE name = ? AND suspended_at IS NULL',
+  'namespace.resume': 'UPDATE namespaces SET suspended_at = NULL WHERE name = ?',
+  'admin.changed': 'UPDATE admin_revision SET revision = revision + 1',
 }
 
 /** Operations on a row that must be there: nothing changed means that the decision rested on something untrue. */
@@ -51,6 +66,11 @@ const CHECK_SQL: Record<CheckName, string> = {
   'run.fence': 'SELECT fence FROM runs WHERE id = ?',
   steps: 'SELECT 1 FROM steps WHERE run_id = ? AND seq > ? LIMIT 1',
   'delivery.fence': 'SELECT fence FROM deliveries WHERE id = ?',
+  'endpoint.version': 'SELECT version FROM webhook_endpoints WHERE id = ?',
+  'receiver.version': 'SELECT version FROM webhook_receivers WHERE id = ?',
+  'flow.version': 'SELECT version FROM flow_rows WHERE id = ?',
+  'flow.none': 'SELECT 1 FROM flow_rows WHERE id = ?',
+  slug: 'SELECT 1 FROM webhook_receivers WHERE slug = ?',
   waiters: `SELECT run_id, idx FROM steps WHERE namespace = ? AND event_name = ? AND status = 'waiting'`,
   events: 'SELECT 1 FROM events WHERE namespace = ? AND name = ? AND received_at >= ? LIMIT 1',
   // The plus keeps the received_at index out of it.

@@ -1,11 +1,11 @@
 // The one writer of a database: makes batches of requests durable, one transaction each (group commit). Runs in the
 // writer thread, or in the calling thread for a database in memory.
 
-import type { Lane } from '../../../ports/store.ts'
 import type { Row, Value } from '../operations.ts'
 import type { Connection } from './connection.ts'
+import { claimDeliveries } from './delivery-claims.ts'
 import { Leases } from './leases.ts'
-import type { Answer, BatchAnswer, Failure, Request } from './requests.ts'
+import { type Answer, type BatchAnswer, type Failure, type Request, readDeliveryClaim } from './requests.ts'
 import { Statements } from './statements.ts'
 
 export class Writer {
@@ -99,10 +99,12 @@ export class Writer {
     switch (request[0]) {
       case 'unit':
         return this.#unit(request)
-      case 'claim':
-        return this.#leases.claim(request.slice(1) as [Lane, string, number, number, number])
+      case 'claim runs':
+        return this.#leases.claimRuns(request.slice(1) as [string, number, number, number])
+      case 'claim deliveries':
+        return claimDeliveries(this.#connection, readDeliveryClaim(request))
       case 'extend':
-        return this.#leases.extend(request[1] as number, request.slice(2))
+        return this.#leases.extend(request.slice(1) as [string, number, ...string[]])
       case 'release':
         return this.#leases.releaseOthers(request[1] as string, request[2] as number)
       case 'probe':

@@ -1,0 +1,186 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command, CommanderError } from 'commander'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { adminCommands } from './index.ts'
+
+interface Outcome {
+  code: number
+  out: string
+  err: string
+}
+
+let directory: string
+let store: string
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'perdure-cli-'))
+  store = `sqlite:${join(directory, 'engine.db')}`
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+})
+
+/** One command line on the test's store. */
+async function perdure(...args: string[]): Promise<Outcome> {
+  const outcome: Outcome = { code: 0, out: '', err: '' }
+  const program = new Command('perdure').exitOverride().configureOutput({
+    writeOut: text => {
+      outcome.out += text
+    },
+    writeErr: text => {
+      outcome.err += text
+    },
+  })
+  adminCommands(program)
+  try {
+    await program.parseAsync([...args, '--store', store], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    outcome.code = error.exitCode
+  }
+  return outcome
+}
+
+async function created(...args: string[]): Promise<Record<string, string>> {
+  const { code, out } = await perdure('keys', 'create', '--json', ...args)
+  expect(code).toBe(0)
+  return JSON.parse(out)
+}
+
+const listed = async (noun: string) =>
+  (await perdure(noun, 'list', '--json')).out
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line))
+
+describe('perdure keys', () => {
+  test('create makes a key and shows it once', async () => {
+    const key = await created('--kind', 'event', '--label', 'shop', '--namespace', 'acme')
+    expect(key).toEqual({
+      id: expect.stringMatching(/^key_[0-9A-Z]{26}$/),
+      kind: 'event',
+      namespace: 'acme',
+      label: 'shop',
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
+      key: expect.stringMatching(/^pdk_event_[\w-]{43}$/),
+    })
+    const { key: secret, ...rest } = key
+    expect(await listed('keys')).toEqual([rest])
+    expect((await perdure('keys', 'list')).out).not.toContain(secret)
+    for (const file of readdirSync(directory))
+      expect(readFileSync(join(directory, file)).includes(secret as string), file).toBe(false)
+  })
+
+  test('create says it to people too, with its id as the label and default as the namespace', async () => {
+    const { out } = await perdure('keys', 'create', '--kind', 'read')
+    expect(out).toMatch(/^pdk_read_[\w-]{43}\n/)
+    expect(out).toMatch(/A read key of namespace default, label (key_\w+), id \1\./)
+  })
+
+  test('list shows a table, oldest first', async () => {
+    const first = await created('--kind', 'secret', '--label', 'ops')
+    const second = await created('--kind', 'runner', '--label', 'workers')
+    const lines = (await perdure('keys', 'list')).out.split('\n')
+    expect(lines[0]).toMatch(/^ID +KIND +NAMESPACE +LABEL +CREATED +REVOKED$/)
+    expect(lines[1]).toMatch(new RegExp(`^${first.id} +secret +default +ops +20\\S+ +-$`))
+    expect(lines[2]).toMatch(new RegExp(`^${second.id} +runner +default +workers +20\\S+ +-$`))
+  })
+
+  test('revoke marks the key, also twice', async () => {
+    const { id } = await created('--kind', 'secret')
+    expect(await perdure('keys', 'revoke', id as string)).toMatchObject({ code: 0, err: '' })
+    const [{ revokedAt }] = await listed('keys')
+    expect(revokedAt).toMatch(/Z$/)
+    await perdure('keys', 'revoke', id as string)
+    expect(await listed('keys')).toMatchObject([{ revokedAt }])
+  })
+
+  test('revoke refuses what is no key of the store', async () => {
+    await created('--kind', 'secret')
+    const { code, err } = await perdure('keys', 'revoke', `key_${'0'.repeat(26)}`)
+    expect(code).toBe(1)
+    expect(err).toMatch(/^perdure: there is no API key key_0+\n$/)
+  })
+
+  test('revoke given the key itself does not repeat it', async () => {
+    const { key } = await created('--kind', 'secret')
+    const { code, out, err } = await perdure('keys', 'revoke', key as string)
+    expect(code).toBe(1)
+    expect(err).toContain('must be the id of an API key')
+    expect(out + err).not.toContain(key)
+    const stray = await perdure('keys', 'create', '--kind', key as string)
+    expect(stray.code).toBe(1)
+    expect(stray.err).not.toContain(key)
+  })
+
+  test.each([
+    [['create'], '--kind'],
+    [['create', '--kind', 'master'], 'secret, read, event, runner'],
+    [['create', '--kind', 'read', '--label', ' '], 'label must not be blank'],
+    [['create', '--kind', 'read', '--namespace', 'n'.repeat(129)], 'namespace must not be longer than 128'],
+    [['create', '--kind', 'read', '--label', 'a\nb'], 'label must not have control characters'],
+    [['revoke'], 'id'],
+    [['remove'], 'remove'],
+  ])('%j is refused', async (args, names) => {
+    const { code, out, err } = await perdure('keys', ...args)
+    expect(code).toBe(1)
+    expect(out).toBe('')
+    expect(err).toContain(names)
+  })
+})
+
+describe('perdure namespaces', () => {
+  test('are those of the keys; suspend and resume mark them', async () => {
+    await created('--kind', 'secret', '--namespace', 'acme')
+    await created('--kind', 'secret')
+    expect(await perdure('namespaces', 'suspend', 'acme')).toEqual({
+      code: 0,
+      out: 'suspended acme\n',
+      err: '',
+    })
+    const [acme, fallback] = await listed('namespaces')
+    expect(acme).toMatchObject({ name: 'acme', suspendedAt: expect.any(String) })
+    expect(fallback).toEqual({ name: 'default', createdAt: expect.any(String) })
+    expect((await perdure('namespaces', 'list')).out).toMatch(
+      /^NAME +CREATED +SUSPENDED\nacme +20\S+ +20\S+\n/,
+    )
+    expect((await perdure('namespaces', 'resume', 'acme')).code).toBe(0)
+    expect((await listed('namespaces'))[0]).not.toHaveProperty('suspendedAt')
+  })
+
+  test.each(['suspend', 'resume'])(
+    '%s refuses one that is not there: a typo must not pass for done',
+    async verb => {
+      await created('--kind', 'secret', '--namespace', 'acme')
+      const { code, err } = await perdure('namespaces', verb, 'acmee')
+      expect(code).toBe(1)
+      expect(err).toMatch(/^perdure: there is no namespace acmee[^\n]*\n$/)
+    },
+  )
+})
+
+test.each(['postgres://user:hidden@host/db', 'engine.db', 'sqlite::memory:'])(
+  'the store %s is refused with exit code 2',
+  async name => {
+    store = name
+    const { code, err } = await perdure('keys', 'list')
+    expect(code).toBe(2)
+    expect(err).toMatch(/^perdure: ENGINE_STORE \(--store\) [^\n]+\n$/)
+    expect(err).not.toContain('hidden')
+  },
+)
+
+test('only the making of a key makes a store: a mistyped name is told', async () => {
+  for (const args of [
+    ['keys', 'list'],
+    ['keys', 'revoke', `key_${'0'.repeat(26)}`],
+    ['namespaces', 'suspend', 'default'],
+  ]) {
+    const { code, err } = await perdure(...args)
+    expect(code).toBe(2)
+    expect(err).toMatch(/^perdure: ENGINE_STORE \(--store\) names no store: [^\n]+engine\.db\n$/)
+  }
+  expect(readdirSync(directory)).toEqual([])
+  await created('--kind', 'read')
+  expect((await perdure('keys', 'list')).code).toBe(0)
+})

@@ -1,0 +1,81 @@
+// `perdure keys`: makes, lists and revokes the API keys of a store.
+
+import { KEY_KINDS, type KeyKind, type StoredKey } from '@perdure/engine'
+import { type Command, Option } from 'commander'
+import type { Column } from '../output/table.ts'
+import { administer, columns, group, type SharedOptions, subcommand, timestamp } from './session.ts'
+
+interface CreateOptions extends SharedOptions {
+  kind: KeyKind
+  label?: string
+  namespace?: string
+}
+
+export function keyCommands(program: Command): void {
+  const keys = group(program, 'keys', 'make, list and revoke API keys')
+
+  subcommand(keys, 'create', 'make an API key; it is shown this once')
+    .addOption(new Option('--kind <kind>', 'what it opens').choices(KEY_KINDS).makeOptionMandatory())
+    .option('--label <label>', 'recorded as the actor of what it does (default: its id)')
+    .option('--namespace <name>', 'what it gives access to (default: default)')
+    .action((options: CreateOptions, command: Command) =>
+      administer(
+        command,
+        options,
+        async administration => {
+          const { stored, key } = await administration.createKey(options)
+          return options.json ? [JSON.stringify({ ...shown(stored), key })] : created(stored, key)
+        },
+        { create: true },
+      ),
+    )
+
+  subcommand(keys, 'list', 'list the API keys of the store, without the keys themselves').action(
+    (options: SharedOptions, command: Command) =>
+      administer(command, options, async administration => {
+        const list = (await administration.keys()).map(shown)
+        return options.json ? list.map(key => JSON.stringify(key)) : columns(list, COLUMNS, NONE)
+      }),
+  )
+
+  subcommand(keys, 'revoke <id>', 'revoke an API key; a running engine refuses it within 2 s').action(
+    (id: string, options: SharedOptions, command: Command) =>
+      administer(command, options, async administration => {
+        const revoked = await administration.revokeKey(id)
+        return [options.json ? JSON.stringify(shown(revoked)) : `revoked ${revoked.id} (${revoked.label})`]
+      }),
+  )
+}
+
+type ShownKey = ReturnType<typeof shown>
+
+/** A key as people may see it: without its hash. */
+function shown({ id, kind, namespace, label, createdAt, revokedAt }: StoredKey) {
+  return {
+    id,
+    kind,
+    namespace,
+    label,
+    createdAt: timestamp(createdAt),
+    ...(revokedAt === undefined ? {} : { revokedAt: timestamp(revokedAt) }),
+  }
+}
+
+function created({ id, kind, namespace, label }: StoredKey, key: string): string[] {
+  return [
+    key,
+    '',
+    `A ${kind} key of namespace ${namespace}, label ${label}, id ${id}.`,
+    'It is shown this once: the store keeps only its hash.',
+  ]
+}
+
+const NONE = 'no API keys in this store; perdure keys create makes one'
+const COLUMNS: readonly Column<ShownKey>[] = [
+  { title: 'ID', cell: key => key.id, whole: true },
+  { title: 'KIND', cell: key => key.kind },
+  { title: 'NAMESPACE', cell: key => key.namespace },
+  { title: 'LABEL', cell: key => key.label },
+  { title: 'CREATED', cell: key => key.createdAt },
+  { title: 'REVOKED', cell: key => key.revokedAt },
+]

@@ -1,0 +1,56 @@
+// `perdure audit`: who acted on which run.
+
+import type { ControlAction } from '@perdure/protocol'
+import { type Command, Option } from 'commander'
+import { limitOption } from '../options.ts'
+import type { Column } from '../output/table.ts'
+import { relative } from '../output/time.ts'
+import { ask, list, type Session } from '../session.ts'
+
+interface AuditOptions {
+  action?: ControlAction['action']
+  run?: string
+  limit: number
+}
+
+const ACTIONS = [
+  'cancel',
+  'pause',
+  'resume',
+  'replay',
+  'retry_from_step',
+  'bulk_replay',
+] as const satisfies readonly ControlAction['action'][]
+
+export function auditCommand(program: Command): void {
+  const command = program
+    .command('audit')
+    .description('list control actions, newest first (the engine shows the newest 1000)')
+    .addOption(new Option('--action <action>', 'only of this kind').choices(ACTIONS))
+    .option('--run <id>', 'only those that target this run or forked into it')
+    .addOption(limitOption('entries', 100))
+  ask<AuditOptions>(
+    command,
+    ['perdure audit --run run_01K...', 'perdure audit --action cancel --json | jq -r .actor'],
+    async session => {
+      const { action, run: runId, limit } = session.options
+      const entries = await session.client.listControlActions({ action, runId, limit }, session)
+      await list(session, entries, { columns: columns(session) })
+      return undefined
+    },
+  )
+}
+
+function columns({ terminal }: Session<unknown>): Column<ControlAction>[] {
+  return [
+    { title: 'WHEN', cell: entry => relative(entry.createdAt, terminal.now()) },
+    { title: 'ACTION', cell: entry => entry.action },
+    { title: 'RUN', cell: entry => entry.runId, whole: true },
+    { title: 'NEW RUN', cell: entry => entry.newRunId, whole: true },
+    { title: 'ACTOR', cell: entry => entry.actor },
+    {
+      title: 'DETAIL',
+      cell: entry => (entry.detail === undefined ? undefined : JSON.stringify(entry.detail)),
+    },
+  ]
+}

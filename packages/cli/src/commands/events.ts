@@ -1,0 +1,154 @@
+// `perdure events`: sending events, the log of them, and its live tail.
+
+import type { EventRecord, SendEventReply } from '@perdure/protocol'
+import type { Command } from 'commander'
+import { EXIT } from '../exit.ts'
+import { waitForRuns } from '../follow.ts'
+import { appOption, jsonOption, limitOption } from '../options.ts'
+import { details } from '../output/details.ts'
+import type { Column } from '../output/table.ts'
+import { relative } from '../output/time.ts'
+import { effectText, eventLine } from '../output/timeline.ts'
+import { ask, list, type Session, show } from '../session.ts'
+
+interface SendOptions {
+  data?: string
+  app?: string
+  dedupeId?: string
+  runner?: string
+  targetApp?: string
+  wait?: true
+}
+
+/** Of the engine. */
+const PAGE_MAX = 1000
+
+export function eventsCommands(program: Command): void {
+  const events = program
+    .command('events')
+    .description('send, list and follow events')
+    .addHelpText('after', `\nExamples:\n  perdure events send user.signed-up --data '{"name": "Ada"}' --wait`)
+
+  const sending = events
+    .command('send <name>')
+    .description('send an event: it wakes the runs that wait for it and starts those it triggers')
+    .option('--data <json>', 'its payload: JSON, @file, or - for standard input')
+    .option('--app <name>', "trigger only this app's workflows")
+    .option('--dedupe-id <id>', 'drop a repeat of the same id within 24 hours')
+    .option('--runner <id>', 'pin the started runs to this runner')
+    .option('--target-app <name>', 'route a cross-app trigger to this app')
+    .option('--wait', 'follow the runs it starts, and exit by their results; 1 when it starts none')
+  ask<SendOptions>(
+    sending,
+    [
+      `perdure events send user.signed-up --data '{"name": "Ada"}'`,
+      'perdure events send order.placed --data @order.json --dedupe-id order-17 --wait',
+      'jq .order export.json | perdure events send order.placed --data -',
+    ],
+    send,
+  )
+
+  const listing = events
+    .command('list')
+    .description('list events, newest first')
+    .addOption(appOption())
+    .option('--name <name>', 'only events of this name')
+    .addOption(limitOption('events', 30))
+  ask<{ app?: string; name?: string; limit: number }>(
+    listing,
+    ['perdure events list --name order.placed', 'perdure events list --limit 500 --json | jq -c .data'],
+    async session => {
+      const { app, name, limit } = session.options
+      const rows = session.client.pages.listEvents({ app, name, limit: Math.min(limit, PAGE_MAX) }, session)
+      await list(session, rows, { columns: eventColumns(session), limit })
+      return undefined
+    },
+  )
+
+  const getting = events.command('get <id>').description('show one event, with its payload and what it did')
+  ask(getting, ['perdure events get evt_01K...'], async (session, id = '') => {
+    const event = await session.client.getEvent({ id }, session)
+    await show(session, event, () => eventDetails(event, session))
+    return undefined
+  })
+
+  const tailing = events.command('tail').description('follow the events as they come in, until interrupted')
+  ask(tailing, ['perdure events tail', 'perdure events tail --json | jq -c .data'], async session => {
+    const { client, terminal, json } = session
+    for await (const frame of client.streamEvents({}, session)) {
+      await terminal.out(json ? JSON.stringify(frame) : eventLine(frame, terminal.paint))
+    }
+    return undefined
+  })
+}
+
+async function send(session: Session<SendOptions>, name = ''): Promise<number | undefined> {
+  const { client, terminal, options } = session
+  const { data, app, dedupeId, runner, targetApp, wait } = options
+  const payload = data === undefined ? {} : { data: await jsonOption('--data', data, terminal) }
+  const reply = await client.sendEvent(
+    { body: { name, app, dedupeId, runner, targetApp, ...payload } },
+    session,
+  )
+  await show(session, reply, () => outcome(reply))
+  if (!wait) return undefined
+  const started = (reply.triggered ?? []).flatMap(({ runId }) => (runId === undefined ? [] : [runId]))
+  if (started.length > 0) return waitForRuns(session, started)
+  terminal.say('there is no run to wait for')
+  return EXIT.refused
+}
+
+/** What the event did, a line for each workflow it met. */
+function outcome({ eventId, woke = 0, triggered = [], deduped, suspended }: SendEventReply): string[] {
+  if (eventId === undefined)
+    return [deduped ? 'dropped: an event with this dedupe id came before' : 'dropped']
+  const lines = triggered.map(({ workflow, app, runId, ...flags }) => {
+    const held = Object.keys(flags).filter(flag => flags[flag as keyof typeof flags])
+    return `  ${app}/${workflow}  ${runId ?? (held.join(', ') || 'not started')}`
+  })
+  const notes = [
+    woke > 0 && `woke ${woke}`,
+    triggered.length === 0 && woke === 0 && 'nothing matched',
+    suspended && 'the namespace is suspended: no run was started',
+  ].filter(Boolean)
+  return [[eventId, ...notes].join('  '), ...lines]
+}
+
+function eventColumns({ terminal }: Session<unknown>): Column<EventRecord>[] {
+  return [
+    { title: 'ID', cell: event => event.id, whole: true },
+    { title: 'NAME', cell: event => event.name },
+    { title: 'APP', cell: event => event.app },
+    { title: 'SOURCE', cell: event => event.source },
+    { title: 'RECEIVED', cell: event => relative(event.receivedAt, terminal.now()) },
+    { title: 'EFFECT', cell: event => effectText(event) },
+    {
+      title: 'DATA',
+      cell: event => (event.data === undefined ? undefined : excerpt(JSON.stringify(event.data))),
+    },
+  ]
+}
+
+const EXCERPT_CHARS = 80
+const excerpt = (text: string) =>
+  text.length <= EXCERPT_CHARS ? text : `${text.slice(0, EXCERPT_CHARS - 1)}…`
+
+function eventDetails(event: EventRecord, { terminal }: Session<unknown>): string[] {
+  return details(
+    {
+      lines: [
+        ['event', event.id],
+        ['name', event.name],
+        ['app', event.app],
+        ['source', event.source],
+        ['received', `${event.receivedAt} (${relative(event.receivedAt, terminal.now())})`],
+        ['woke', String(event.woke)],
+        ...event.triggered.map(
+          ({ app, workflow, runId }) => ['triggered', `${app}/${workflow} ${runId ?? ''}`] as const,
+        ),
+      ],
+      json: [['data', event.data]],
+    },
+    terminal.paint,
+  )
+}

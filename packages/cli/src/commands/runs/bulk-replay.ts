@@ -1,0 +1,137 @@
+// `perdure runs bulk-replay`: replays the finished runs that match a filter.
+//
+// One call of the engine takes the newest matches up to a ceiling. Calling again would take the same runs once more,
+// and the forks besides, for a fork is newer than its source and matches as well. So `--all` does not repeat the call:
+// it lists the matches once, page by page towards older ones, where no fork can turn up, and replays each by its id.
+
+import { ApiError, type Client } from '@perdure/client'
+import type { BulkReplayReply, BulkReplayRequest, RunSummary } from '@perdure/protocol'
+import type { Command } from 'commander'
+import { EXIT } from '../../exit.ts'
+import { UsageError } from '../../flags.ts'
+import { appOption, runTypeOption, sinceOption, statusOption } from '../../options.ts'
+import { ask, type Session, show } from '../../session.ts'
+
+type Filter = BulkReplayRequest
+interface BulkOptions extends Filter {
+  all?: true
+  yes?: true
+}
+
+/** A call forks up to a thousand runs. */
+const CALL_TIMEOUT_MS = 300_000
+const PAGE = 200
+const IN_FLIGHT = 8
+const FINISHED: readonly string[] = ['succeeded', 'failed', 'cancelled']
+
+export function bulkReplayCommand(runs: Command): void {
+  const command = runs
+    .command('bulk-replay')
+    .description('replay the finished runs that match a filter, newest first; at least one filter is needed')
+    .addOption(appOption())
+    .option('--workflow <name>', 'only of this workflow')
+    .addOption(statusOption())
+    .addOption(runTypeOption())
+    .addOption(sinceOption())
+    .option('--all', "go beyond the engine's ceiling per call: replay every match, one by one")
+    .option('-y, --yes', 'do not ask')
+  ask<BulkOptions>(
+    command,
+    [
+      'perdure runs bulk-replay --status failed --since 1h',
+      'perdure runs bulk-replay --workflow process-order --status failed --all --yes',
+    ],
+    bulkReplay,
+  )
+}
+
+async function bulkReplay(session: Session<BulkOptions>): Promise<number> {
+  const { client, options, terminal } = session
+  const filter = filterOf(options)
+  if (
+    terminal.interactive &&
+    !options.yes &&
+    !(await terminal.confirm(`Replay every finished run with ${words(filter)}?`))
+  ) {
+    terminal.say('nothing was replayed')
+    return EXIT.refused
+  }
+  const reply = options.all
+    ? await replayAll(session, filter)
+    : await client.bulkReplayRuns({ body: filter }, { signal: session.signal, timeoutMs: CALL_TIMEOUT_MS })
+  await show(session, reply, () => [summary(reply)])
+  if (reply.capped) {
+    terminal.say(
+      'more runs match: narrow the filter. The same call again would replay the same runs once more;',
+    )
+    terminal.say('--all, instead of it, replays every match once.')
+  }
+  return reply.failed > 0 ? EXIT.refused : EXIT.ok
+}
+
+function filterOf({ app, workflow, status, runType, since }: BulkOptions): Filter {
+  const given = Object.entries({ app, workflow, status, runType, since }).filter(
+    ([, value]) => value !== undefined,
+  )
+  if (given.length === 0) {
+    throw new UsageError('give a filter: --app, --workflow, --status, --run-type or --since')
+  }
+  return Object.fromEntries(given) as Filter
+}
+
+const words = (filter: Filter) =>
+  Object.entries(filter)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+
+const summary = ({ matched, replayed, skipped, failed }: BulkReplayReply) =>
+  `${matched} matched, ${replayed} replayed, ${skipped} skipped (not finished), ${failed} failed`
+
+async function replayAll(session: Session<BulkOptions>, filter: Filter): Promise<BulkReplayReply> {
+  const { client, terminal, signal } = session
+  const reply = { matched: 0, replayed: 0, skipped: 0, failed: 0, capped: false }
+  let batch: RunSummary[] = []
+  const flush = async () => {
+    const outcomes = await Promise.all(batch.map(run => replayOne(client, run, signal)))
+    for (const outcome of outcomes) reply[outcome] += 1
+    batch = []
+  }
+  try {
+    for await (const run of matches(client, filter, signal)) {
+      reply.matched += 1
+      batch.push(run)
+      if (batch.length === IN_FLIGHT) await flush()
+      if (reply.matched % PAGE === 0) terminal.say(`${summary(reply)} so far`)
+    }
+    await flush()
+    return reply
+  } catch (error) {
+    terminal.say(`stopped after: ${summary(reply)}`)
+    throw error
+  }
+}
+
+/** The engine's list has no filter by exact workflow: `q` finds them and others. */
+async function* matches(client: Client, filter: Filter, signal: AbortSignal): AsyncGenerator<RunSummary> {
+  const { workflow, ...rest } = filter
+  const query = workflow === undefined ? rest : { ...rest, q: workflow }
+  for await (const run of client.pages.listRuns({ ...query, limit: PAGE }, { signal })) {
+    if (workflow === undefined || run.workflow === workflow) yield run
+  }
+}
+
+async function replayOne(
+  client: Client,
+  { id, status }: RunSummary,
+  signal: AbortSignal,
+): Promise<'replayed' | 'skipped' | 'failed'> {
+  if (!FINISHED.includes(status)) return 'skipped'
+  try {
+    await client.replayRun({ id }, { signal })
+    return 'replayed'
+  } catch (error) {
+    // Of this run alone, it may be gone by now; any other refusal holds for all the others too.
+    if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return 'failed'
+    throw error
+  }
+}

@@ -1,0 +1,80 @@
+// `perdure runs cancel|pause|resume|replay|retry`.
+
+import type { RunSummary } from '@perdure/protocol'
+import type { Command } from 'commander'
+import { waitForRuns } from '../../follow.ts'
+import { jsonOption } from '../../options.ts'
+import { ask, type Session, show } from '../../session.ts'
+
+interface ForkOptions {
+  input?: string
+  step: string
+  wait?: true
+}
+
+const WAIT = ['--wait', 'follow the new run, and exit by its result'] as const
+
+export function controlCommands(runs: Command): void {
+  const cancelling = runs
+    .command('cancel <id>')
+    .description('cancel a run, its steps in flight and its children')
+  ask(cancelling, ['perdure runs cancel run_01K...'], async (session, id = '') =>
+    told(session, await session.client.cancelRun({ id }, session)),
+  )
+
+  const pausing = runs.command('pause <id>').description('pause a run at its next step boundary')
+  ask(pausing, ['perdure runs pause run_01K...'], async (session, id = '') =>
+    told(session, await session.client.pauseRun({ id }, session)),
+  )
+
+  const resuming = runs.command('resume <id>').description('resume a paused run from its next step')
+  ask(resuming, ['perdure runs resume run_01K...'], async (session, id = '') =>
+    told(session, await session.client.resumeRun({ id }, session)),
+  )
+
+  const replaying = runs
+    .command('replay <id>')
+    .description('run a finished run again from the start, as a new run')
+    .option('--input <json>', 'replace its input: JSON, @file, or - for standard input')
+    .option(...WAIT)
+  ask<ForkOptions>(
+    replaying,
+    [
+      'perdure runs replay run_01K...',
+      `perdure runs replay run_01K... --input '{"amount": 5}' --wait`,
+      'perdure runs replay run_01K... --input @input.json',
+    ],
+    async (session, id = '') => {
+      const { input } = session.options
+      const body =
+        input === undefined ? {} : { body: { input: await jsonOption('--input', input, session.terminal) } }
+      return forked(session, await session.client.replayRun({ id, ...body }, session))
+    },
+  )
+
+  const retrying = runs
+    .command('retry <id>')
+    .description('run a finished run again from a step on, as a new run that carries the steps before it')
+    .requiredOption('--step <name>', 'the step to start from; its n-th repeat is name:n')
+    .option(...WAIT)
+  ask<ForkOptions>(
+    retrying,
+    [
+      'perdure runs retry run_01K... --step charge-card',
+      'perdure runs retry run_01K... --step poll:2 --wait',
+    ],
+    async (session, id = '') => {
+      const { step } = session.options
+      return forked(session, await session.client.retryRunFromStep({ id, body: { step } }, session))
+    },
+  )
+}
+
+async function told(session: Session<unknown>, run: RunSummary): Promise<undefined> {
+  await show(session, run, () => [`${run.id} ${run.status}`])
+}
+
+async function forked(session: Session<ForkOptions>, run: RunSummary): Promise<number | undefined> {
+  await told(session, run)
+  return session.options.wait ? waitForRuns(session, [run.id]) : undefined
+}

@@ -1,0 +1,20 @@
+// `perdure runs`: reading, following and acting on runs.
+
+import type { Command } from 'commander'
+import { bulkReplayCommand } from './bulk-replay.ts'
+import { controlCommands } from './control.ts'
+import { logsCommand } from './logs.ts'
+import { readCommands } from './read.ts'
+import { watchCommand } from './watch.ts'
+
+export function runsCommands(program: Command): void {
+  const runs = program
+    .command('runs')
+    .description('list, read, follow and control runs')
+    .addHelpText('after', '\nExamples:\n  perdure runs list --status failed\n  perdure runs watch run_01K...')
+  readCommands(runs)
+  logsCommand(runs)
+  watchCommand(runs)
+  controlCommands(runs)
+  bulkReplayCommand(runs)
+}

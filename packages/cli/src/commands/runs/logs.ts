@@ -1,0 +1,66 @@
+// `perdure runs logs`: the log lines of a run, all there are and, followed, those to come.
+
+import type { RunLogLine } from '@perdure/protocol'
+import { type Command, Option } from 'commander'
+import { positiveInteger, wholeNumber } from '../../options.ts'
+import { logLine } from '../../output/timeline.ts'
+import { ask, type Session } from '../../session.ts'
+
+interface LogsOptions {
+  follow?: true
+  from?: number
+  limit?: number
+}
+
+/** Of the engine. */
+const PAGE_MAX = 1000
+
+export function logsCommand(runs: Command): void {
+  const command = runs
+    .command('logs <id>')
+    .description("show a run's log lines, oldest first")
+    .addOption(
+      new Option('-f, --follow', 'show further lines as they come, until the run ends').conflicts('limit'),
+    )
+    .addOption(new Option('--from <seq>', 'only lines after this seq').argParser(wholeNumber))
+    .addOption(new Option('--limit <n>', 'at most so many lines').argParser(positiveInteger))
+  ask<LogsOptions>(
+    command,
+    [
+      'perdure runs logs run_01K...',
+      'perdure runs logs run_01K... -f',
+      'perdure runs logs run_01K... --json',
+    ],
+    async (session, id = '') => {
+      const { terminal, json, options } = session
+      const lines = options.follow ? followed(session, id) : stored(session, id)
+      for await (const line of lines) {
+        await terminal.out(json ? JSON.stringify(line) : logLine(line, terminal.paint))
+      }
+      return undefined
+    },
+  )
+}
+
+async function* stored(session: Session<LogsOptions>, id: string): AsyncGenerator<RunLogLine> {
+  const { client, options } = session
+  let left = options.limit ?? Number.POSITIVE_INFINITY
+  for (let from = options.from ?? 0; left > 0; ) {
+    const limit = Math.min(left, PAGE_MAX)
+    const page = await client.listRunLogs({ id, from, limit }, session)
+    yield* page
+    const last = page.at(-1)
+    if (!last || page.length < limit) return
+    left -= page.length
+    from = last.seq
+  }
+}
+
+async function* followed(session: Session<LogsOptions>, id: string): AsyncGenerator<RunLogLine> {
+  const { client, options } = session
+  for await (const frame of client.streamRun({ id, from: options.from }, session)) {
+    if (frame.kind !== 'log') continue
+    const { kind: _, runId: __, ...line } = frame
+    yield line
+  }
+}

@@ -1,0 +1,159 @@
+// `perdure runs list|get|steps`.
+
+import type { Run, RunSummary, StepRecord, WaitingFor } from '@perdure/protocol'
+import { type Command, Option } from 'commander'
+import { appOption, limitOption, runTypeOption, sinceOption, statusOption } from '../../options.ts'
+import { colourOf } from '../../output/colour.ts'
+import { details } from '../../output/details.ts'
+import type { Column } from '../../output/table.ts'
+import { duration, relative } from '../../output/time.ts'
+import { ask, list, type Session, show } from '../../session.ts'
+
+/** Of the engine. */
+const PAGE_MAX = 200
+
+interface ListOptions {
+  app?: string
+  status?: RunSummary['status']
+  runType?: 'event' | 'cron'
+  event?: string
+  replayOf?: string
+  query?: string
+  deep?: true
+  since?: string
+  sort?: 'started' | 'workflow' | 'status' | 'app' | 'duration'
+  dir?: 'asc' | 'desc'
+  limit: number
+}
+
+export function readCommands(runs: Command): void {
+  const listing = runs
+    .command('list')
+    .description('list runs, newest first')
+    .addOption(appOption())
+    .addOption(statusOption())
+    .addOption(runTypeOption())
+    .option('--event <id>', 'only runs that this event started')
+    .option('--replay-of <id>', 'only runs forked from this run')
+    .option('-q, --query <text>', 'only runs whose id, workflow or app contains this')
+    .option('--deep', 'let --query look into inputs, results and errors too')
+    .addOption(sinceOption())
+    .addOption(
+      new Option('--sort <by>', 'the order').choices(['started', 'workflow', 'status', 'app', 'duration']),
+    )
+    .addOption(new Option('--dir <direction>', 'its direction').choices(['asc', 'desc']))
+    .addOption(limitOption('runs', 30))
+  ask<ListOptions>(
+    listing,
+    [
+      'perdure runs list --status failed --since 2h',
+      'perdure runs list --query ada@example.org --deep',
+      'perdure runs list --limit 1000 --json | jq -r .id',
+    ],
+    listRuns,
+  )
+
+  const getting = runs.command('get <id>').description('show one run, with its input and result')
+  ask(getting, ['perdure runs get run_01K...', 'perdure runs get run_01K... --json | jq .result'], getRun)
+
+  const stepping = runs.command('steps <id>').description("list a run's steps in execution order")
+  ask(
+    stepping,
+    ['perdure runs steps run_01K...', 'perdure runs steps run_01K... --json | jq .data'],
+    async (session, id = '') => {
+      const steps = await session.client.listRunSteps({ id }, session)
+      await list(session, steps, { columns: stepColumns(session) })
+      return undefined
+    },
+  )
+}
+
+async function listRuns(session: Session<ListOptions>): Promise<undefined> {
+  const { client, options } = session
+  const { app, status, runType, event: eventId, replayOf, query: q, deep, since, sort, dir, limit } = options
+  const filter = { app, status, runType, eventId, replayOf, q, deep, since, sort, dir }
+  const runs = client.pages.listRuns({ ...filter, limit: Math.min(limit, PAGE_MAX) }, session)
+  await list(session, runs, { columns: runColumns(session), limit })
+}
+
+function runColumns({ terminal }: Session<unknown>): Column<RunSummary>[] {
+  return [
+    { title: 'ID', cell: run => run.id, whole: true },
+    { title: 'STATUS', cell: run => ({ text: run.status, colour: colourOf(run.status) }), whole: true },
+    { title: 'WORKFLOW', cell: run => run.workflow },
+    { title: 'APP', cell: run => run.app },
+    { title: 'CREATED', cell: run => relative(run.createdAt, terminal.now()) },
+    { title: 'TOOK', cell: run => (run.durationMs === undefined ? undefined : duration(run.durationMs)) },
+    {
+      title: 'NOTE',
+      cell: run => run.error?.message ?? waiting(run.waitingFor) ?? run.currentStepName ?? '',
+    },
+  ]
+}
+
+function stepColumns({ terminal }: Session<unknown>): Column<StepRecord>[] {
+  return [
+    { title: '#', cell: step => String(step.index) },
+    { title: 'STEP', cell: step => step.name },
+    { title: 'OP', cell: step => step.op },
+    { title: 'STATUS', cell: step => ({ text: step.status, colour: colourOf(step.status) }), whole: true },
+    { title: 'ATTEMPT', cell: step => String(step.attempt) },
+    { title: 'STARTED', cell: step => relative(step.startedAt, terminal.now()) },
+    { title: 'TOOK', cell: step => (step.durationMs === undefined ? undefined : duration(step.durationMs)) },
+    { title: 'NOTE', cell: step => stepNote(step, terminal.now()) },
+  ]
+}
+
+function stepNote(step: StepRecord, now: number): string {
+  if (step.error) return step.error.message
+  if (step.nextAttemptAt !== undefined) return `next attempt ${relative(step.nextAttemptAt, now)}`
+  if (step.status === 'waiting' && step.wakeAt !== undefined) return `wakes ${relative(step.wakeAt, now)}`
+  return step.childRunId ?? step.eventName ?? step.emittedEventId ?? step.deliveryId ?? ''
+}
+
+async function getRun(session: Session<unknown>, id = ''): Promise<undefined> {
+  const run = await session.client.getRun({ id }, session)
+  await show(session, run, () => runDetails(run, session))
+}
+
+function runDetails(run: Run, { terminal }: Session<unknown>): string[] {
+  const at = (time: string | undefined) => time && `${time} (${relative(time, terminal.now())})`
+  const trigger =
+    run.triggerKind === 'cron' ? run.cron : [run.eventName, run.eventId].filter(Boolean).join(' ')
+  return details(
+    {
+      lines: [
+        ['run', run.id],
+        ['status', run.status],
+        ['workflow', run.workflow],
+        ['app', run.app],
+        ['runner', run.runner],
+        ['trigger', trigger ? `${run.triggerKind} ${trigger}` : run.triggerKind],
+        ['replay of', run.replayOf],
+        ['parent', run.parentRunId],
+        ['attempt', String(run.attempt)],
+        ['created', at(run.createdAt)],
+        ['started', at(run.startedAt)],
+        ['finished', at(run.finishedAt)],
+        ['took', run.durationMs === undefined ? undefined : duration(run.durationMs)],
+        ['step', run.currentStepName],
+        ['waits for', waiting(run.waitingFor)],
+        [
+          'error',
+          run.error && [run.error.code, run.error.stepName, run.error.message].filter(Boolean).join(': '),
+        ],
+      ],
+      json: [
+        ['input', run.input],
+        ['result', run.result],
+      ],
+    },
+    terminal.paint,
+  )
+}
+
+function waiting(what: WaitingFor | undefined): string | undefined {
+  if (!what) return undefined
+  const of = what.eventName ?? what.childRunId ?? what.key ?? what.stepName
+  return [what.kind, of, what.until && `until ${what.until}`].filter(Boolean).join(' ')
+}

@@ -1,0 +1,38 @@
+// `perdure runs watch`: the timeline of one run until it ends, or the status of every run of the namespace.
+
+import type { Command } from 'commander'
+import { EXIT } from '../../exit.ts'
+import { followRun, sayEnd } from '../../follow.ts'
+import { frameLine, runStatusLine } from '../../output/timeline.ts'
+import { ask, type Session } from '../../session.ts'
+
+export function watchCommand(runs: Command): void {
+  const command = runs
+    .command('watch [id]')
+    .description("follow a run's timeline until it ends; without an id, the status of every run")
+  ask(
+    command,
+    [
+      'perdure runs watch run_01K...      # exit code 0: it succeeded; 1: it failed or was cancelled',
+      'perdure runs watch                 # every run, until interrupted',
+      'perdure runs watch --json | jq -c "select(.status == \\"failed\\")"',
+    ],
+    (session, id) => (id === undefined ? watchAll(session) : watchOne(session, id)),
+  )
+}
+
+async function watchOne(session: Session<unknown>, id: string): Promise<number> {
+  const { terminal, json } = session
+  const run = await followRun(session, id, frame =>
+    terminal.out(json ? JSON.stringify(frame) : frameLine(frame, terminal.paint)),
+  )
+  if (!json) await sayEnd(session, run)
+  return run.status === 'succeeded' ? EXIT.ok : EXIT.refused
+}
+
+async function watchAll(session: Session<unknown>): Promise<undefined> {
+  const { client, terminal, json } = session
+  for await (const frame of client.streamRuns({}, session)) {
+    await terminal.out(json ? JSON.stringify(frame) : runStatusLine(frame, terminal.paint))
+  }
+}

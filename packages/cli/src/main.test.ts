@@ -1,0 +1,86 @@
+// The command line itself: every command has help with examples, and what it cannot read is bad usage.
+
+import type { Command } from 'commander'
+import { afterEach, expect, test, vi } from 'vitest'
+import { main, programFor } from './main.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+/** What a command line writes, and its exit code. */
+async function ran(args: string[]) {
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    vi.spyOn(process[name], 'write').mockImplementation(text => {
+      said[name] += text
+      return true
+    })
+  }
+  return { code: await main(args), ...said }
+}
+
+function paths(command: Command, path: string[] = []): string[][] {
+  return [path, ...command.commands.flatMap(child => paths(child, [...path, child.name()]))]
+}
+
+const commands = paths(await programFor('runs'))
+
+test('all nouns and verbs are there', () => {
+  expect(commands.map(path => path.join(' '))).toEqual([
+    '',
+    'serve',
+    ...[
+      '',
+      ' list',
+      ' get',
+      ' steps',
+      ' logs',
+      ' watch',
+      ' cancel',
+      ' pause',
+      ' resume',
+      ' replay',
+      ' retry',
+      ' bulk-replay',
+    ].map(verb => `runs${verb}`),
+    ...['', ' send', ' list', ' get', ' tail'].map(verb => `events${verb}`),
+    'apps',
+    'runners',
+    'workflows',
+    'audit',
+  ])
+})
+
+test.each(commands.map(path => [path.join(' ')]))('"perdure %s --help" has examples', async path => {
+  const words = path.split(' ').filter(Boolean)
+  const { code, stdout, stderr } = await ran([...words, '--help'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(new RegExp(`^Usage: perdure ${path}`))
+  expect(stdout).toMatch(new RegExp(`\nExamples:\n.*perdure ${path}`, 's'))
+})
+
+test.each<[string, string]>([
+  ['runs', 'Usage: perdure runs'],
+  ['runs get', "missing required argument 'id'"],
+  ['runs get a b', 'too many arguments'],
+  ['runs list --limit 1.5', 'whole number'],
+  ['runs list --limit', 'argument missing'],
+  ['runs list --since yesterday', '--since'],
+  ['runs list --status done', 'Allowed choices'],
+  ['runs list --sort size', 'Allowed choices'],
+  ['runs list --colour', "unknown option '--colour'"],
+  ['runs logs run_1 --from -1', '--from'],
+  ['runs logs run_1 -f --limit 3', 'cannot be used with'],
+  ['runs retry run_1', '--step'],
+  ['runs replay run_1 --input {', '--input is no JSON'],
+  ['runs bulk-replay', 'give a filter'],
+  ['events send', "missing required argument 'name'"],
+  ['events send x --data {', '--data is no JSON'],
+  ['audit --action fly', 'Allowed choices'],
+  ['apps --url nonsense', '"nonsense" is not an http(s) URL'],
+  ['serve --colour red', 'there is no flag --colour'],
+])('"perdure %s" is bad usage', async (line, says) => {
+  const { code, stdout, stderr } = await ran(line.split(' '))
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(says)
+  if (!says.startsWith('Usage')) expect(stderr).toMatch(/^perdure: /)
+})

@@ -1,0 +1,119 @@
+// Text, colours, details and timeline lines.
+
+import type { TimelineFrame } from '@perdure/protocol'
+import { expect, test } from 'vitest'
+import { painter, wantsColour } from './colour.ts'
+import { details } from './details.ts'
+import { cut, prettyJson, widthOf } from './text.ts'
+import { clockTime } from './time.ts'
+import { eventLine, frameLine, logLine, runStatusLine } from './timeline.ts'
+
+const bare = painter(false)
+const ts = '2026-03-04T05:06:07.089Z'
+const time = clockTime(ts)
+
+test('text is cut to its width, with an ellipsis', () => {
+  expect(cut('abcdef', 6)).toBe('abcdef')
+  expect(cut('abcdef', 5)).toBe('abcd…')
+  expect(cut('日本語', 5)).toBe('日本…')
+  expect(cut('日本語', 4)).toBe('日…')
+  expect(cut('ab', 1)).toBe('…')
+  expect(cut('ab', 0)).toBe('')
+  expect(widthOf('aé日🎈')).toBe(6)
+})
+
+test('JSON for people keeps its lines and steers nothing', () => {
+  expect(prettyJson({ a: ['\u009b31m\n'] })).toBe('{\n  "a": [\n    "\\u009b31m\\n"\n  ]\n}')
+  expect(prettyJson(undefined)).toBe('')
+})
+
+test('colours are for terminals that want them', () => {
+  const terminal = { isTTY: true }
+  expect(wantsColour(terminal, {})).toBe(true)
+  expect(wantsColour(terminal, { NO_COLOR: '1' })).toBe(false)
+  expect(wantsColour(terminal, { NO_COLOR: '' })).toBe(true)
+  expect(wantsColour(terminal, { TERM: 'dumb' })).toBe(false)
+  expect(wantsColour({}, {})).toBe(false)
+  expect(painter(true)('red', 'x')).toBe('\u001b[31mx\u001b[0m')
+  expect(painter(true)(undefined, 'x')).toBe('x')
+})
+
+test('details: labels aligned, what is absent left out', () => {
+  expect(
+    details(
+      {
+        lines: [
+          ['id', 'a'],
+          ['nothing', undefined],
+          ['status', 'b\n'],
+        ],
+        json: [
+          ['input', [1]],
+          ['result', undefined],
+        ],
+      },
+      bare,
+    ),
+  ).toEqual(['id      a', 'status  b\\n', '', 'input', '  [', '    1', '  ]'])
+})
+
+test.each<[TimelineFrame, string]>([
+  [
+    { kind: 'run_status', seq: 1, ts, runId: 'run_1', status: 'running', attempt: 2, currentStepName: 'pay' },
+    'run   running    pay  attempt 2',
+  ],
+  [{ kind: 'run_status', seq: 1, ts, runId: 'run_1', status: 'succeeded', attempt: 1 }, 'run   succeeded'],
+  [
+    {
+      kind: 'step_status',
+      seq: 1,
+      ts,
+      runId: 'run_1',
+      name: 'p\u0007',
+      status: 'failed',
+      attempt: 3,
+      error: { message: 'no\nluck' },
+    },
+    'step  failed     p\\u0007  attempt 3  no\\nluck',
+  ],
+  [
+    {
+      kind: 'log',
+      seq: 1,
+      ts,
+      runId: 'run_1',
+      level: 'warn',
+      message: 'careful',
+      fields: { a: 1, b: 'x y' },
+      scope: 'pay',
+      attempt: 2,
+    },
+    'log   warn  [pay #2] careful a=1 b=x y',
+  ],
+])('a frame of kind $kind is one line', (frame, text) => {
+  expect(frameLine(frame, bare)).toBe(`${time}  ${text}`)
+})
+
+test('lines of the other streams', () => {
+  expect(logLine({ seq: 1, ts, level: 'info', message: 'm', scope: '@root', attempt: 1 }, bare)).toBe(
+    `${time}  info  [@root] m`,
+  )
+  expect(runStatusLine({ kind: 'run_status', seq: 1, ts, runId: 'run_1', status: 'waiting' }, bare)).toBe(
+    `${time}  run_1  waiting`,
+  )
+  const event = {
+    id: 'evt_1',
+    name: 'n',
+    source: 'api',
+    receivedAt: ts,
+    woke: 2,
+    triggered: [
+      { workflow: 'w', app: 'a', runId: 'run_1' },
+      { workflow: 'x', app: 'a' },
+    ],
+  } as const
+  expect(eventLine({ ...event, triggered: [...event.triggered] }, bare)).toBe(
+    `${time}  evt_1  n  started 1, woke 2`,
+  )
+  expect(eventLine({ ...event, woke: 0, triggered: [] }, bare)).toBe(`${time}  evt_1  n  no effect`)
+})

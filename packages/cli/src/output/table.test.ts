@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { painter } from './colour.ts'
+import { type Column, table } from './table.ts'
+import { widthOf } from './text.ts'
+
+interface Row {
+  id: string
+  name: string
+  note?: string
+}
+
+const columns: Column<Row>[] = [
+  { title: 'ID', cell: row => row.id, whole: true },
+  { title: 'NAME', cell: row => ({ text: row.name, colour: 'green' }) },
+  { title: 'NOTE', cell: row => row.note },
+]
+const draw = (rows: Row[], width?: number, colour = false) =>
+  table(rows, columns, { width, paint: painter(colour) })
+
+test('columns are as wide as their widest cell; what does not apply is a dash', () => {
+  expect(
+    draw([
+      { id: 'run_1', name: 'a' },
+      { id: 'r', name: 'longer', note: 'x' },
+    ]),
+  ).toEqual(['ID     NAME    NOTE', 'run_1  a       -', 'r      longer  x'])
+})
+
+test('wide and combining characters keep the columns straight', () => {
+  expect(
+    draw([
+      { id: '日本', name: 'e\u0301', note: '|' },
+      { id: 'abcd', name: '🎈', note: '|' },
+    ]),
+  ).toEqual(['ID    NAME  NOTE', '日本  e\u0301     |', 'abcd  🎈    |'])
+})
+
+test('what would steer the terminal is spelled out', () => {
+  expect(draw([{ id: 'x\r', name: 'a\n\u001b[31m\u009b\u202e' }])[1]).toBe(
+    'x\\r  a\\n\\u001b[31m\\u009b\\u202e  -',
+  )
+})
+
+test('on a terminal no line is wider than it; ids give way last', () => {
+  const rows = [{ id: 'run_0123456789', name: 'n'.repeat(50), note: '日'.repeat(40) }]
+  for (const width of [120, 80, 60, 40, 30, 20, 10, 3, 1]) {
+    for (const line of draw(rows, width)) expect(widthOf(line), `${width}`).toBeLessThanOrEqual(width)
+    for (const line of draw(rows, width)) expect(line.length, `${width}`).toBeGreaterThan(0)
+  }
+  expect(draw(rows, 40)[1]).toMatch(/^run_0123456789 {2}n+… +日+…$/)
+  expect(draw(rows, 30)[1]).toContain('run_0123456789')
+})
+
+test('colours do not count, and are only where they are wanted', () => {
+  const rows = [{ id: 'x', name: 'ok', note: 'y' }]
+  const coloured = draw(rows, 80, true)
+  expect(coloured[1]).toBe('x   \u001b[32mok\u001b[0m    y')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape is what is looked for
+  expect(coloured.map(line => line.replace(/\u001b\[\d+m/g, ''))).toEqual(draw(rows, 80))
+})

@@ -1,0 +1,55 @@
+// Times and durations as people say them.
+
+import { parseDurationMs } from '@perdure/protocol'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** "12s ago", "3m ago", "in 2h": the largest whole unit, from now. */
+export function relative(timestamp: string, now: number): string {
+  const ms = now - Date.parse(timestamp)
+  const distance = Math.abs(ms)
+  if (distance < SECOND) return 'now'
+  const text = largestUnit(distance)
+  return ms > 0 ? `${text} ago` : `in ${text}`
+}
+
+function largestUnit(ms: number): string {
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m`
+  if (ms < DAY) return `${Math.floor(ms / HOUR)}h`
+  return `${Math.floor(ms / DAY)}d`
+}
+
+/** "850ms", "1.2s", "3m 12s", "2h 5m", "4d 3h": two units at most. */
+export function duration(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)}ms`
+  if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)}s`
+  if (ms < HOUR) return twoUnits(ms, [MINUTE, 'm'], [SECOND, 's'])
+  if (ms < DAY) return twoUnits(ms, [HOUR, 'h'], [MINUTE, 'm'])
+  return twoUnits(ms, [DAY, 'd'], [HOUR, 'h'])
+}
+
+function twoUnits(ms: number, [large, l]: [number, string], [small, s]: [number, string]): string {
+  const rest = Math.floor((ms % large) / small)
+  return `${Math.floor(ms / large)}${l}${rest === 0 ? '' : ` ${rest}${s}`}`
+}
+
+/** The time of day here, to the millisecond. */
+export function clockTime(timestamp: string): string {
+  const date = new Date(timestamp)
+  const two = (n: number) => String(n).padStart(2, '0')
+  const ms = String(date.getMilliseconds()).padStart(3, '0')
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`
+}
+
+/** A time as it is typed: RFC 3339, or how long ago ("2h", "7d"). Undefined when it is neither. */
+export function parseSince(text: string, now: number): string | undefined {
+  if (/^\d{4}-\d\d-\d\d[Tt ]/.test(text)) {
+    return Number.isNaN(Date.parse(text)) ? undefined : text
+  }
+  const ms = /\D/.test(text) ? parseDurationMs(text) : undefined
+  return ms === undefined || ms > now ? undefined : new Date(now - ms).toISOString()
+}

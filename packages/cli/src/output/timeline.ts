@@ -1,0 +1,61 @@
+// Frames and log lines, a line each.
+
+import type { EventRecord, RunLogLine, RunStatusFrame, TimelineFrame } from '@perdure/protocol'
+import { colourOf, type Paint } from './colour.ts'
+import { plain } from './text.ts'
+import { clockTime } from './time.ts'
+
+/** A frame of one run's timeline. */
+export function frameLine(frame: TimelineFrame, paint: Paint): string {
+  const time = paint('dim', clockTime(frame.ts))
+  if (frame.kind === 'log') return join(time, 'log ', logText(frame, paint))
+  const status = paint(colourOf(frame.status), frame.status.padEnd(9))
+  const attempt = attemptText(frame.attempt)
+  if (frame.kind === 'run_status') {
+    return join(time, paint('bold', 'run '), status, safe(frame.currentStepName), attempt)
+  }
+  return join(time, 'step', status, safe(frame.name), attempt, safe(frame.error?.message))
+}
+
+/** A frame of the namespace's stream: the run is named. */
+export function runStatusLine(frame: RunStatusFrame, paint: Paint): string {
+  const status = paint(colourOf(frame.status), frame.status.padEnd(9))
+  const step = safe(frame.currentStepName)
+  return join(paint('dim', clockTime(frame.ts)), frame.runId, status, step, attemptText(frame.attempt))
+}
+
+/** A line of a run's log. */
+export function logLine(line: RunLogLine, paint: Paint): string {
+  return join(paint('dim', clockTime(line.ts)), logText(line, paint))
+}
+
+/** An event of the live tail. */
+export function eventLine(event: EventRecord, paint: Paint): string {
+  const time = paint('dim', clockTime(event.receivedAt))
+  return join(time, event.id, safe(event.name), safe(event.app), effectText(event))
+}
+
+/** What an event did, in short. */
+export function effectText({ triggered, woke }: Pick<EventRecord, 'triggered' | 'woke'>): string {
+  const started = triggered.filter(({ runId }) => runId !== undefined).length
+  const parts = [started > 0 && `started ${started}`, woke > 0 && `woke ${woke}`].filter(Boolean)
+  return parts.length === 0 ? 'no effect' : parts.join(', ')
+}
+
+function logText(line: Omit<RunLogLine, 'seq' | 'ts'>, paint: Paint): string {
+  const { level, scope, message, fields = {} } = line
+  const pairs = Object.entries(fields).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
+  const where = paint('dim', plain(`[${scope}${line.attempt > 1 ? ` #${line.attempt}` : ''}]`))
+  const tail = pairs.length === 0 ? '' : ` ${paint('dim', plain(pairs.join(' ')))}`
+  return `${paint(colourOf(level), level.padEnd(5))} ${where} ${plain(message)}${tail}`
+}
+
+const attemptText = (n: number | undefined) => (n !== undefined && n > 1 ? `attempt ${n}` : undefined)
+const safe = (text: string | undefined) => (text === undefined ? undefined : plain(text))
+const join = (...parts: readonly (string | undefined)[]) =>
+  parts
+    .filter(part => part !== undefined)
+    .join('  ')
+    .trimEnd()

@@ -1,0 +1,89 @@
+// What every command that asks an engine shares: where the engine is, how results are written, how it ends.
+
+import { type Client, createClient, DEFAULT_URL } from '@perdure/client'
+import { type Command, Option } from 'commander'
+import { EXIT } from './exit.ts'
+import { UsageError } from './flags.ts'
+import { type Column, table } from './output/table.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+
+interface SharedOptions {
+  url: string
+  apiKey?: string
+  json?: boolean
+}
+
+/** One command at work. It serves as the options of the client's calls too: they end with its signal. */
+export interface Session<Options> {
+  client: Client
+  options: Options
+  terminal: Terminal
+  /** Whether the result is for a script. */
+  json: boolean
+  signal: AbortSignal
+}
+
+/** Does the work; a number is the exit code, nothing is 0. */
+export type Action<Options> = (session: Session<Options>, ...args: string[]) => Promise<number | undefined>
+
+/** Lets `command` ask an engine: adds the flags that say which, and the examples of its help. */
+export function ask<Options = object>(
+  command: Command,
+  examples: string[],
+  action: Action<Options>,
+): Command {
+  return command
+    .addOption(new Option('--url <url>', 'where the engine listens').env('ENGINE_URL').default(DEFAULT_URL))
+    .addOption(new Option('--api-key <key>', 'the API key').env('ENGINE_API_KEY'))
+    .option('--json', 'print JSON: one value, or a line for each item')
+    .addHelpText('after', `\nExamples:\n${examples.map(example => `  ${example}`).join('\n')}`)
+    .action(async (...given: unknown[]) => {
+      // Commander hands over the arguments, then the options, then the command.
+      const args = given.slice(0, -2) as string[]
+      const options = given.at(-2) as Options & SharedOptions
+      const terminal = openTerminal()
+      const { signal } = terminal
+      const json = options.json === true
+      const code = await action({ client: connect(options), options, terminal, json, signal }, ...args)
+      process.exitCode = code ?? EXIT.ok
+    })
+}
+
+function connect({ url, apiKey }: SharedOptions): Client {
+  try {
+    return createClient({ url: url || DEFAULT_URL, apiKey: apiKey || undefined })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+/** Writes one value: JSON, or the lines that people get. */
+export async function show(
+  session: Session<unknown>,
+  value: unknown,
+  lines: () => readonly string[],
+): Promise<void> {
+  const { terminal, json } = session
+  if (json) return terminal.out(JSON.stringify(value))
+  for (const line of lines()) await terminal.out(line)
+}
+
+/** Writes a list, at most `limit` rows of it: a JSON line for each as it comes, or a table at the end. */
+export async function list<Row>(
+  session: Session<unknown>,
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  { columns, limit = Number.POSITIVE_INFINITY }: { columns: readonly Column<Row>[]; limit?: number },
+): Promise<void> {
+  const { terminal, json } = session
+  const kept: Row[] = []
+  let n = 0
+  for await (const row of rows) {
+    if (json) await terminal.out(JSON.stringify(row))
+    else kept.push(row)
+    n += 1
+    if (n >= limit) break
+  }
+  if (json) return
+  if (kept.length === 0) return terminal.say('nothing found')
+  for (const line of table(kept, columns, terminal)) await terminal.out(line)
+}

@@ -1,0 +1,160 @@
+// Calls and lists against a real server: what is sent, what comes back, how it fails.
+
+import { describe, expect, test } from 'vitest'
+import { createClient } from './client.ts'
+import { ApiError, ConnectionError } from './errors.ts'
+import { closedUrl, hangs, json, openServer, refused } from './server.testkit.ts'
+
+describe('what is sent', () => {
+  test('placeholders, query values and the key', async () => {
+    const server = await openServer(json({}))
+    const client = createClient({ url: `${server.url}/prefix/`, apiKey: 'k' })
+    await client.getRun({ id: 'a/b ?' })
+    await client.listRuns({ deep: true, q: 'x y', since: new Date(0), limit: 3, app: undefined })
+    await client.listRuns({ deep: false, since: '2026-01-01T00:00:00Z' })
+    await client.listRuns()
+    expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /prefix/runs/a%2Fb%20%3F',
+      'GET /prefix/runs?deep=1&q=x+y&since=1970-01-01T00%3A00%3A00.000Z&limit=3',
+      'GET /prefix/runs?since=2026-01-01T00%3A00%3A00Z',
+      'GET /prefix/runs',
+    ])
+    for (const { headers, body } of server.seen) {
+      expect(headers.authorization).toBe('Bearer k')
+      expect([headers['content-type'], body]).toEqual([undefined, ''])
+    }
+  })
+
+  test('a body, as JSON, beside the path; none when it is left out', async () => {
+    const server = await openServer(json({ id: 'run_2' }))
+    const client = createClient({ url: server.url })
+    expect(await client.replayRun({ id: 'run_1', body: { input: null } })).toEqual({ id: 'run_2' })
+    await client.replayRun({ id: 'run_1' })
+    expect(server.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['POST', '/runs/run_1/replay', '{"input":null}'],
+      ['POST', '/runs/run_1/replay', ''],
+    ])
+    expect(server.seen[0]?.headers).toMatchObject({ 'content-type': 'application/json' })
+    expect(server.seen[0]?.headers).not.toHaveProperty('authorization')
+  })
+
+  test('an empty id is refused before anything is sent', async () => {
+    const server = await openServer(json([]))
+    await expect(createClient({ url: server.url }).getRun({ id: '' })).rejects.toThrow('id must be')
+    expect(server.seen).toEqual([])
+  })
+
+  test.each(['', 'localhost:4777', 'ftp://x', 'http://'])('%j is no URL of an engine', url => {
+    expect(() => createClient({ url })).toThrow(TypeError)
+  })
+})
+
+describe('a list with pages', () => {
+  const script = [
+    json([{ id: 'a' }, { id: 'b' }], 200, { 'x-next-cursor': 'c 1' }),
+    json([{ id: 'c' }]),
+  ] as const
+
+  test('one page tells the cursor of the next', async () => {
+    const server = await openServer(...script)
+    const client = createClient({ url: server.url })
+    const first = await client.listRuns({ limit: 2 })
+    expect(first).toEqual({ items: [{ id: 'a' }, { id: 'b' }], nextCursor: 'c 1' })
+    expect(await client.listRuns({ limit: 2, cursor: first.nextCursor })).toEqual({ items: [{ id: 'c' }] })
+  })
+
+  test('all items, page after page', async () => {
+    const server = await openServer(...script)
+    const ids: string[] = []
+    for await (const { id } of createClient({ url: server.url }).pages.listRuns({ app: 'x', limit: 2 }))
+      ids.push(id)
+    expect(ids).toEqual(['a', 'b', 'c'])
+    expect(server.seen.map(({ path }) => path)).toEqual([
+      '/runs?app=x&limit=2',
+      '/runs?app=x&limit=2&cursor=c+1',
+    ])
+  })
+
+  test('a page that nobody asks for is not fetched', async () => {
+    const server = await openServer(...script)
+    for await (const { id } of createClient({ url: server.url }).pages.listRuns()) if (id === 'b') break
+    expect(server.seen).toHaveLength(1)
+  })
+})
+
+describe('failures', () => {
+  test("the engine's refusal is an ApiError with all that it says", async () => {
+    const error = {
+      code: 'invalid_request',
+      message: 'bad limit',
+      details: { field: 'limit' },
+      requestId: 'req_9',
+    }
+    const server = await openServer(json({ error }, 400))
+    const failure = await createClient({ url: server.url })
+      .listRuns()
+      .catch(thrown => thrown)
+    expect(failure).toBeInstanceOf(ApiError)
+    expect(failure).toMatchObject({ ...error, status: 400, name: 'ApiError' })
+  })
+
+  test('a refusal without a code keeps its body', async () => {
+    const body = { status: 'not_ready', checks: { store: 'unavailable' } }
+    const server = await openServer(json(body, 503), response => response.writeHead(502).end('<html>'))
+    const client = createClient({ url: server.url })
+    await expect(client.getReadiness()).rejects.toMatchObject({ status: 503, code: 'unknown', details: body })
+    await expect(client.getReadiness()).rejects.toMatchObject({
+      status: 502,
+      code: 'unknown',
+      details: '<html>',
+    })
+  })
+
+  test('nobody listens: a ConnectionError that names the URL', async () => {
+    const url = await closedUrl()
+    const failure = await createClient({ url })
+      .listApps()
+      .catch(thrown => thrown)
+    expect(failure).toBeInstanceOf(ConnectionError)
+    expect(failure.url).toBe(`${url}/apps`)
+    expect(failure.message).toMatch(/^cannot reach the engine: connect ECONNREFUSED \S+ \(http:.+\/apps\)$/)
+  })
+
+  test('silence beyond the deadline, before the answer and within it', async () => {
+    const server = await openServer(hangs, response => response.writeHead(200).write('[1,'))
+    const client = createClient({ url: server.url, timeoutMs: 50 })
+    for (let i = 0; i < 2; i++) {
+      const failure = await client.listApps().catch(thrown => thrown)
+      expect(failure).toBeInstanceOf(ConnectionError)
+      expect(failure.message).toContain('no answer within 50 ms')
+    }
+    await expect(createClient({ url: server.url }).listApps({}, { timeoutMs: 50 })).rejects.toThrow(
+      'within 50 ms',
+    )
+  })
+
+  test('an answer that is no JSON, and one that is cut off', async () => {
+    const server = await openServer(
+      response => response.end('<html>'),
+      response => response.writeHead(200, { 'content-length': 10 }).write('[', () => response.destroy()),
+    )
+    const client = createClient({ url: server.url })
+    await expect(client.listApps()).rejects.toThrow('not JSON')
+    await expect(client.listApps()).rejects.toBeInstanceOf(ConnectionError)
+  })
+
+  test('the caller gives up: the reason is theirs', async () => {
+    const server = await openServer(hangs)
+    const stop = new AbortController()
+    const call = createClient({ url: server.url }).listApps({}, { signal: stop.signal })
+    stop.abort(new Error('enough'))
+    await expect(call).rejects.toThrow('enough')
+  })
+
+  test('any 401 or 409 by its code', async () => {
+    const server = await openServer(refused(401, 'unauthorized'), refused(409, 'run_terminal'))
+    const client = createClient({ url: server.url })
+    await expect(client.listApps()).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
+    await expect(client.cancelRun({ id: 'x' })).rejects.toMatchObject({ status: 409, code: 'run_terminal' })
+  })
+})

@@ -1,0 +1,139 @@
+// Makes the client: one method for each route of the table, all by the same few lines.
+
+import { type Connection, exchange, type RawInput, requestOf } from './exchange.ts'
+import { ROUTES } from './routes.ts'
+import { type Frame, follow, type Source, type StreamSettings } from './stream.ts'
+import type { CallOptions, Client, Page } from './types.ts'
+
+export interface ClientOptions {
+  /** Where the engine listens; a path in it is kept. Default: http://127.0.0.1:4777. */
+  url?: string | undefined
+  /** Sent as `Authorization: Bearer`. */
+  apiKey?: string | undefined
+  fetch?: typeof globalThis.fetch
+  /** Deadline of every call but streams. Default: 30 s. */
+  timeoutMs?: number
+  /** How streams are kept alive. */
+  stream?: Partial<StreamSettings>
+}
+
+export const DEFAULT_URL = 'http://127.0.0.1:4777'
+const DEFAULT_TIMEOUT_MS = 30_000
+const DEFAULT_STREAM: StreamSettings = {
+  silenceMs: 45_000,
+  retryMs: 250,
+  retryMsMax: 10_000,
+  attemptsMax: 12,
+}
+
+interface Route {
+  method: string
+  path: string
+}
+
+/** A client of one engine. Throws a TypeError when the URL is none. Connects to nothing before the first call. */
+export function createClient(options: ClientOptions = {}): Client {
+  const connection: Connection = {
+    base: baseOf(options.url ?? DEFAULT_URL),
+    apiKey: options.apiKey,
+    fetch: options.fetch ?? globalThis.fetch,
+  }
+  const caller = new Caller(connection, options)
+  const methods: Record<string, unknown> = {}
+  const pages: Record<string, unknown> = {}
+  for (const [id, route] of Object.entries(ROUTES)) {
+    const [method, path, manner] = route.split(' ') as [string, string, string?]
+    const at = { method, path }
+    if (manner === 'stream') {
+      const source = (input: RawInput, call: CallOptions) =>
+        id === 'streamRun' ? caller.runSource(at, input, call) : caller.liveSource(at, input)
+      methods[id] = (input: RawInput = {}, call: CallOptions = {}) => caller.stream(source(input, call), call)
+    } else if (manner === 'pages') {
+      methods[id] = (input: RawInput = {}, call: CallOptions = {}) => caller.page(at, input, call)
+      pages[id] = (input: RawInput = {}, call: CallOptions = {}) => caller.items(at, input, call)
+    } else {
+      methods[id] = (input: RawInput = {}, call: CallOptions = {}) => caller.json(at, input, call)
+    }
+  }
+  return { ...methods, pages } as unknown as Client
+}
+
+/** The manners in which an operation can be called. */
+class Caller {
+  readonly #connection: Connection
+  readonly #options: ClientOptions
+
+  constructor(connection: Connection, options: ClientOptions) {
+    this.#connection = connection
+    this.#options = options
+  }
+
+  async json(route: Route, input: RawInput, call: CallOptions): Promise<unknown> {
+    return (await this.#send(route, input, call)).json
+  }
+
+  async page(route: Route, input: RawInput, call: CallOptions): Promise<Page<unknown>> {
+    const { json, headers } = await this.#send(route, input, call)
+    const nextCursor = headers.get('x-next-cursor')
+    return { items: json as unknown[], ...(nextCursor === null ? {} : { nextCursor }) }
+  }
+
+  async *items(route: Route, input: RawInput, call: CallOptions): AsyncGenerator<unknown, void, undefined> {
+    for (let cursor = input.cursor; ; ) {
+      const { items, nextCursor } = await this.page(route, { ...input, cursor }, call)
+      yield* items
+      if (nextCursor === undefined) return
+      cursor = nextCursor
+    }
+  }
+
+  stream(source: Source, call: CallOptions): AsyncGenerator<Frame, void, undefined> {
+    const settings = { ...DEFAULT_STREAM, ...this.#options.stream, signal: call.signal }
+    return follow(this.#connection, source, settings)
+  }
+
+  /** A live stream: it cannot be resumed, and never ends. */
+  liveSource(route: Route, input: RawInput): Source {
+    const request = requestOf(this.#connection, route, input)
+    return { request: () => request, isOver: async () => false }
+  }
+
+  /** A run's timeline: resumed after the last seq, and over when the run is. */
+  runSource(route: Route, input: RawInput, call: CallOptions): Source {
+    let hasEnded = false
+    return {
+      request: (seq = input.from as number | undefined) =>
+        requestOf(this.#connection, route, { ...input, from: seq }),
+      isOver: async last => {
+        if (hasEnded || isTerminal(last)) return true
+        // An engine that shuts down ends its streams too. If the run has ended by now, the frames of its end may
+        // still be to come: one more connection brings them.
+        hasEnded = isTerminal(
+          await this.json({ method: 'GET', path: ROUTES.getRun.slice(4) }, { id: input.id }, call),
+        )
+        return false
+      },
+    }
+  }
+
+  #send(route: Route, input: RawInput, call: CallOptions) {
+    return exchange(this.#connection, requestOf(this.#connection, route, input), {
+      timeoutMs: call.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      signal: call.signal,
+    })
+  }
+}
+
+/** Whether a run, or a frame of its status, says that it has ended. */
+function isTerminal(run: unknown): boolean {
+  const { kind, status } = (run ?? {}) as { kind?: string; status?: string }
+  return (kind === undefined || kind === 'run_status') && TERMINAL.includes(status as string)
+}
+
+const TERMINAL: readonly string[] = ['succeeded', 'failed', 'cancelled']
+
+function baseOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) throw new TypeError(`"${url}" is not an http(s) URL`)
+  return parsed.origin + parsed.pathname.replace(/\/+$/, '')
+}

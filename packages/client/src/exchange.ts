@@ -1,0 +1,119 @@
+// One HTTP exchange with the engine: the request of an operation, and what its answer means.
+
+import { ApiError, ConnectionError, reasonOf } from './errors.ts'
+
+/** Where the engine is and how to speak to it. */
+export interface Connection {
+  /** Without a trailing slash. */
+  readonly base: string
+  readonly apiKey: string | undefined
+  readonly fetch: typeof globalThis.fetch
+}
+
+/** Path values, query values and `body`, as the caller gave them. */
+export type RawInput = Readonly<Record<string, unknown>>
+
+export interface Request {
+  method: string
+  url: string
+  headers: Record<string, string>
+  body?: string
+}
+
+/** The request of the operation at `method path`: placeholders are taken from the input, the rest is its query. */
+export function requestOf(
+  { base, apiKey }: Connection,
+  route: { method: string; path: string },
+  input: RawInput,
+): Request {
+  const { body, ...rest } = input
+  const values: Record<string, unknown> = rest
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name]
+    delete values[name]
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a non-empty string`)
+    return encodeURIComponent(value)
+  })
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(values)) {
+    const text = queryText(value)
+    if (text !== undefined) query.set(name, text)
+  }
+  const headers: Record<string, string> = {}
+  if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`
+  if (body !== undefined) headers['content-type'] = 'application/json'
+  return {
+    method: route.method,
+    url: base + path + (query.size > 0 ? `?${query}` : ''),
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }
+}
+
+function queryText(value: unknown): string | undefined {
+  if (value === undefined || value === false) return undefined
+  if (value === true) return '1'
+  return value instanceof Date ? value.toISOString() : String(value)
+}
+
+/**
+ * Sends and reads to the end within the deadline. Resolves with the JSON body and the headers of a 2xx answer;
+ * rejects with an ApiError, a ConnectionError or, when the caller gave up, the signal's reason.
+ */
+export async function exchange(
+  connection: Connection,
+  request: Request,
+  limits: { timeoutMs: number; signal: AbortSignal | undefined },
+): Promise<{ json: unknown; headers: Headers }> {
+  const { timeoutMs, signal } = limits
+  const deadline = AbortSignal.timeout(timeoutMs)
+  try {
+    const response = await connection.fetch(request.url, {
+      ...request,
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+    })
+    const text = await response.text()
+    if (!response.ok) throw refusal(response.status, text)
+    return { json: text === '' ? undefined : JSON.parse(text), headers: response.headers }
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (error instanceof ApiError) throw error
+    if (deadline.aborted) throw new ConnectionError(request.url, `no answer within ${timeoutMs} ms`, error)
+    throw unreachable(request.url, error)
+  }
+}
+
+/** What was thrown on the way to `url`, as a ConnectionError. */
+export function unreachable(url: string, error: unknown): ConnectionError {
+  if (error instanceof SyntaxError)
+    return new ConnectionError(url, 'the answer is not JSON: is this an engine?', error)
+  return new ConnectionError(url, `cannot reach the engine: ${reasonOf(error)}`, error)
+}
+
+/** The engine's refusal, from the error body if it is one. */
+export function refusal(status: number, text: string): ApiError {
+  const body = parse(text)
+  const error = (
+    body as
+      | { error?: { code?: unknown; message?: unknown; details?: unknown; requestId?: string } }
+      | undefined
+  )?.error
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string') {
+    return new ApiError({
+      status,
+      code: 'unknown',
+      message: `the engine answered ${status}`,
+      details: body ?? text,
+    })
+  }
+  const { code, message, details, requestId } = error
+  return new ApiError({ status, code, message, details, ...(requestId === undefined ? {} : { requestId }) })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

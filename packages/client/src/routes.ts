@@ -1,0 +1,56 @@
+// Where each operation is found: `METHOD /path`, then `pages` or `stream` when it answers in that way. A copy of what
+// the protocol's operations say, without their schemas: those take a hundred milliseconds to load and the client
+// needs none of them. A wrong entry does not compile, and a test tells when one is missing.
+
+import type { Operation, Operations } from '@perdure/protocol/operations'
+
+type Route<Op extends Operation> = `${Op['method']} ${Op['path']}${Manner<Op>}`
+type Manner<Op extends Operation> = Op['reply'] extends { stream: true }
+  ? ' stream'
+  : Op['reply'] extends { pages: true }
+    ? ' pages'
+    : ''
+
+export const ROUTES = {
+  listRuns: 'GET /runs pages',
+  getRunStats: 'GET /runs/stats',
+  streamRuns: 'GET /runs/stream stream',
+  getRun: 'GET /runs/{id}',
+  listRunSteps: 'GET /runs/{id}/steps',
+  listRunLogs: 'GET /runs/{id}/logs',
+  streamRun: 'GET /runs/{id}/stream stream',
+  cancelRun: 'POST /runs/{id}/cancel',
+  pauseRun: 'POST /runs/{id}/pause',
+  resumeRun: 'POST /runs/{id}/resume',
+  replayRun: 'POST /runs/{id}/replay',
+  retryRunFromStep: 'POST /runs/{id}/retry-from-step',
+  bulkReplayRuns: 'POST /runs/bulk-replay',
+  listControlActions: 'GET /control-actions',
+  sendEvent: 'POST /events',
+  listEvents: 'GET /events pages',
+  streamEvents: 'GET /events/stream stream',
+  getEvent: 'GET /events/{id}',
+  register: 'POST /register',
+  listApps: 'GET /apps',
+  listRunners: 'GET /runners',
+  listWorkflows: 'GET /workflows',
+  listWebhookDeliveries: 'GET /webhook-deliveries pages',
+  getWebhookDelivery: 'GET /webhook-deliveries/{id}',
+  redeliverWebhook: 'POST /webhook-deliveries/{id}/redeliver',
+  listWebhookEndpoints: 'GET /webhook-endpoints',
+  getWebhookEndpointStats: 'GET /webhook-endpoints/stats',
+  createWebhookEndpoint: 'POST /webhook-endpoints',
+  updateWebhookEndpoint: 'PATCH /webhook-endpoints/{id}',
+  deleteWebhookEndpoint: 'DELETE /webhook-endpoints/{id}',
+  listWebhookReceivers: 'GET /webhook-receivers',
+  createWebhookReceiver: 'POST /webhook-receivers',
+  updateWebhookReceiver: 'PATCH /webhook-receivers/{id}',
+  deleteWebhookReceiver: 'DELETE /webhook-receivers/{id}',
+  receiveWebhook: 'POST /webhooks/{slug}',
+  getHealth: 'GET /healthz',
+  getReadiness: 'GET /readyz',
+  getOpenapi: 'GET /openapi.json',
+} as const satisfies { readonly [Id in keyof Operations]?: Route<Operations[Id]> }
+
+/** The operations that the client has a method for: all of them. */
+export type OperationId = keyof typeof ROUTES

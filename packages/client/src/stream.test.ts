@@ -1,0 +1,170 @@
+// Streams against a real server that ends, drops, refuses and goes silent.
+
+import { describe, expect, test } from 'vitest'
+import { type ClientOptions, createClient } from './client.ts'
+import { ApiError, ConnectionError } from './errors.ts'
+import { closedUrl, frames, hangs, json, openServer, refused, type Script } from './server.testkit.ts'
+
+const frame = (seq: number, status = 'running') => ({ kind: 'run_status', seq, runId: 'run_1', status })
+const quick = { retryMs: 1, retryMsMax: 2, attemptsMax: 3 }
+
+/** Follows the run until the stream ends or fails. */
+async function followed(script: Script[], stream: ClientOptions['stream'] = {}, from?: number) {
+  const server = await openServer(...script)
+  const client = createClient({ url: server.url, stream: { ...quick, ...stream } })
+  const seqs: number[] = []
+  let failure: unknown
+  try {
+    for await (const { seq } of client.streamRun({ id: 'run_1', from })) seqs.push(seq)
+  } catch (thrown) {
+    failure = thrown
+  }
+  return { seqs, failure, paths: server.seen.map(({ path }) => path) }
+}
+
+describe("a run's timeline", () => {
+  test('ends when the server ends it after the last status', async () => {
+    const { seqs, paths, failure } = await followed([frames([frame(1), frame(3, 'succeeded')], 'ends')])
+    expect({ seqs, paths, failure }).toEqual({
+      seqs: [1, 3],
+      paths: ['/runs/run_1/stream'],
+      failure: undefined,
+    })
+  })
+
+  test('a dropped one goes on after the last seq: nothing lost, nothing twice', async () => {
+    const { seqs, paths, failure } = await followed(
+      [
+        frames([frame(1), frame(2)], 'drops'),
+        refused(503, 'overloaded'),
+        frames([frame(5)], 'drops'),
+        frames([frame(6, 'failed')], 'drops'),
+        frames([], 'ends'),
+      ],
+      {},
+      0,
+    )
+    expect({ seqs, failure }).toEqual({ seqs: [1, 2, 5, 6], failure: undefined })
+    expect(paths.map(path => path.split('=')[1])).toEqual(['0', '2', '2', '5', '6'])
+  })
+
+  test('one that the engine ended early, shutting down, goes on', async () => {
+    const { seqs, paths } = await followed([
+      frames([frame(1)], 'ends'),
+      json({ id: 'run_1', status: 'running' }),
+      frames([frame(2, 'cancelled')], 'ends'),
+    ])
+    expect(seqs).toEqual([1, 2])
+    expect(paths).toEqual(['/runs/run_1/stream', '/runs/run_1', '/runs/run_1/stream?from=1'])
+  })
+
+  test('frames that came between the early end and the end of the run are not lost', async () => {
+    const { seqs } = await followed([
+      frames([frame(1)], 'ends'),
+      json({ id: 'run_1', status: 'succeeded' }),
+      frames([frame(2), frame(3, 'succeeded')], 'ends'),
+    ])
+    expect(seqs).toEqual([1, 2, 3])
+  })
+
+  test('after the end of the run there is nothing, and it ends', async () => {
+    const ended = json({ id: 'run_1', status: 'failed' })
+    const { seqs, failure, paths } = await followed([frames([], 'ends'), ended, frames([], 'ends')], {}, 99)
+    expect({ seqs, failure }).toEqual({ seqs: [], failure: undefined })
+    expect(paths).toHaveLength(3)
+  })
+
+  test('a silent connection is dead', async () => {
+    const script = [frames([frame(1)], 'stays'), frames([frame(2, 'failed')], 'ends')]
+    const { seqs } = await followed(script, { silenceMs: 50 })
+    expect(seqs).toEqual([1, 2])
+  })
+})
+
+describe('what it does not mend', () => {
+  test('a refusal, at first and later', async () => {
+    const first = await followed([refused(404, 'not_found')])
+    expect(first.failure).toMatchObject({ code: 'not_found' })
+    const later = await followed([frames([frame(1)], 'drops'), refused(401, 'unauthorized')])
+    expect(later.failure).toBeInstanceOf(ApiError)
+    expect(later.paths).toHaveLength(2)
+  })
+
+  test('no engine at first: it says so at once', async () => {
+    const client = createClient({ url: await closedUrl(), stream: quick })
+    await expect(client.streamRun({ id: 'x' }).next()).rejects.toBeInstanceOf(ConnectionError)
+    const { failure, paths } = await followed([hangs], { silenceMs: 30 })
+    expect(failure).toMatchObject({
+      name: 'ConnectionError',
+      message: expect.stringContaining('silent for 30 ms'),
+    })
+    expect(paths).toHaveLength(1)
+  })
+
+  test('an engine that does not come back: it gives up after so many attempts', async () => {
+    const { seqs, failure, paths } = await followed([
+      frames([frame(1)], 'drops'),
+      response => response.destroy(),
+    ])
+    expect(seqs).toEqual([1])
+    expect(failure).toBeInstanceOf(ConnectionError)
+    expect(paths).toHaveLength(1 + quick.attemptsMax)
+  })
+
+  test('a server that ends every stream at once: it gives up as well', async () => {
+    const running = json({ id: 'run_1', status: 'running' })
+    const script = [frames([], 'ends'), running, frames([], 'ends'), running, frames([], 'ends'), running]
+    const { failure } = await followed(script, { attemptsMax: 2, retryMsMax: 10_000 })
+    expect(failure).toMatchObject({ message: expect.stringContaining('again and again') })
+  })
+
+  test('a frame that is no JSON', async () => {
+    const { failure } = await followed([response => response.writeHead(200).write('data: {\n\n')])
+    expect(failure).toBeInstanceOf(ConnectionError)
+  })
+})
+
+describe('who follows decides', () => {
+  test('leaving the loop closes the connection', async () => {
+    const server = await openServer(frames([frame(1)], 'stays'))
+    for await (const _ of createClient({ url: server.url }).streamRun({ id: 'run_1' })) break
+    await server.cut(1)
+  })
+
+  test('aborting ends it, live or between two connections', async () => {
+    const server = await openServer(frames([frame(1)], 'stays'))
+    const stop = new AbortController()
+    const live = createClient({ url: server.url }).streamRuns({}, { signal: stop.signal })
+    await live.next()
+    stop.abort(new Error('enough'))
+    await expect(live.next()).rejects.toThrow('enough')
+    await server.cut(1)
+
+    const dropped = await openServer(frames([frame(1)], 'drops'))
+    const later = new AbortController()
+    const waiting = createClient({ url: dropped.url, stream: { retryMs: 60_000, retryMsMax: 60_000 } })
+    const stream = waiting.streamRuns({}, { signal: later.signal })
+    await stream.next()
+    const next = stream.next()
+    await dropped.cut(1)
+    later.abort(new Error('enough'))
+    await expect(next).rejects.toThrow('enough')
+  })
+
+  test('a quiet stream that is closed now and then is not given up', async () => {
+    const quiet = Array.from({ length: 9 }, () => frames([], 'ends'))
+    const server = await openServer(...quiet, frames([frame(1)], 'ends'))
+    // Every connection counts as one that lasted.
+    const client = createClient({ url: server.url, stream: { ...quick, retryMsMax: 0 } })
+    expect(await client.streamRuns().next()).toMatchObject({ value: { seq: 1 } })
+  })
+
+  test('a live stream is opened again as it was: it has no position', async () => {
+    const server = await openServer(frames([frame(1)], 'ends'), frames([frame(2, 'failed')], 'drops'), hangs)
+    const client = createClient({ url: server.url, stream: quick })
+    const seqs: number[] = []
+    for await (const { seq } of client.streamRuns()) if (seqs.push(seq) === 2) break
+    expect(seqs).toEqual([1, 2])
+    expect(server.seen.map(({ path }) => path)).toEqual(['/runs/stream', '/runs/stream'])
+  })
+})

@@ -1,0 +1,34 @@
+// Opens a store for the `perdure` command to administer, whether or not an engine runs on it.
+
+import { existsSync } from 'node:fs'
+import { systemRandom } from './adapters/clock/seeded-random.ts'
+import { systemClock } from './adapters/clock/system.ts'
+import { openSqliteAdmin } from './adapters/sql/sqlite/admin.ts'
+import { ConfigError, readStore } from './config.ts'
+import { IdSource } from './domain/ids.ts'
+import { Administration } from './services/administration.ts'
+
+export interface OpenAdministration {
+  administration: Administration
+  close(): Promise<void>
+}
+
+export interface AdministrationOptions {
+  /** Makes the store when there is none yet: otherwise its absence is an error, for the name may be mistyped. */
+  create?: boolean
+}
+
+/** `store` is a value of `ENGINE_STORE`, its default when undefined. Throws ConfigError when it cannot be used. */
+export async function openAdministration(
+  store: string | undefined,
+  { create = false }: AdministrationOptions = {},
+): Promise<OpenAdministration> {
+  const file = readStore(store)
+  if (file === ':memory:')
+    throw new ConfigError('ENGINE_STORE (--store) is in the memory of its engine: nothing else can open it')
+  if (!create && !existsSync(file))
+    throw new ConfigError(`ENGINE_STORE (--store) names no store: there is no file ${file}`)
+  const { admin, close } = await openSqliteAdmin(file)
+  const ids = new IdSource(() => systemRandom.next())
+  return { administration: new Administration({ admin, clock: systemClock, ids }), close }
+}

@@ -1,0 +1,70 @@
+// The list of addresses that webhooks may go to although they are not public (`ENGINE_WEBHOOK_ALLOW`): hosts by name,
+// single addresses and ranges. The webhook sender asks it before it refuses.
+
+import ipaddr from 'ipaddr.js'
+import { isPublicAddress } from './address.ts'
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** Which addresses may be called: the public ones, and those of the list. */
+export class AddressList {
+  readonly #hosts: ReadonlySet<string>
+  readonly #ranges: readonly Range[]
+
+  private constructor(hosts: readonly string[], ranges: readonly Range[]) {
+    this.#hosts = new Set(hosts)
+    this.#ranges = ranges
+  }
+
+  /** Public addresses only. */
+  static readonly none = new AddressList([], [])
+
+  /** The list of these entries, or the first of them that is neither a host name, an address nor a range. */
+  static of(entries: readonly string[]): AddressList | string {
+    const hosts: string[] = []
+    const ranges: Range[] = []
+    for (const entry of entries) {
+      const range = parseRange(entry)
+      if (range) ranges.push(range)
+      else if (isHostName(entry)) hosts.push(entry.toLowerCase())
+      else return entry
+    }
+    return new AddressList(hosts, ranges)
+  }
+
+  /** Whether `address`, to which the URL's host leads, may be called. A name that is listed may lead anywhere. */
+  allows(address: string, host: string): boolean {
+    return isPublicAddress(address) || this.#hosts.has(host.toLowerCase()) || this.#isInRange(address)
+  }
+
+  /** Only addresses in their canonical spelling are in a range: of another two readers may make two hosts. */
+  #isInRange(text: string): boolean {
+    if (this.#ranges.length === 0 || !isCanonical(text)) return false
+    const address = ipaddr.parse(text)
+    return this.#ranges.some(
+      ([first, bits]) => first.kind() === address.kind() && address.match(first as never, bits),
+    )
+  }
+}
+
+function parseRange(entry: string): Range | undefined {
+  const [address = '', bits, ...rest] = entry.split('/')
+  if (rest.length > 0 || !isCanonical(address)) return undefined
+  const first = ipaddr.parse(address)
+  const most = first.kind() === 'ipv4' ? 32 : 128
+  if (bits === undefined) return [first, most]
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= most ? [first, Number(bits)] : undefined
+}
+
+/** Four decimal parts, or IPv6 without a zone and without an IPv4 tail. */
+function isCanonical(address: string): boolean {
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) return true
+  return ipaddr.IPv6.isValid(address) && !/[%.]/.test(address)
+}
+
+/** Names only: what ends in a number is an address in some spelling (WHATWG URL). */
+function isHostName(text: string): boolean {
+  const labels = text.split('.')
+  if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) as string)) return false
+  return text.length <= 253 && labels.every(label => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i.test(label))
+}

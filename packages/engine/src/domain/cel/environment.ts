@@ -1,0 +1,81 @@
+// The CEL dialect of triggers, waits and keys (decisions, "Flow control at registration"): the standard's functions,
+// arithmetic between the integers people write and the doubles JSON has, and nothing that can run away.
+
+import { Environment } from '@marcbachmann/cel-js'
+import { RE2JS } from 're2js'
+
+/** Longest expression, in characters, and how many nodes its tree may have. */
+export const SOURCE_CHARS_MAX = 2000
+export const NODES_MAX = 250
+const DEPTH_MAX = 30
+const LITERAL_ITEMS_MAX = 100
+/** Longest text that is split or matched, and most parts of a split. */
+const TEXT_CHARS_MAX = 16_384
+const PARTS_MAX = 1000
+/** Compiled patterns that are remembered. */
+const PATTERNS_MAX = 1000
+
+/** Functions of the standard with a bounded twin of ours, which the compiler puts in their place. */
+export const BOUNDED: Readonly<Record<string, string>> = { matches: 'boundedMatches', split: 'boundedSplit' }
+
+const base = new Environment({
+  homogeneousAggregateLiterals: false,
+  limits: {
+    maxAstNodes: NODES_MAX,
+    maxDepth: DEPTH_MAX,
+    maxListElements: LITERAL_ITEMS_MAX,
+    maxMapEntries: LITERAL_ITEMS_MAX,
+    maxCallArguments: 16,
+  },
+})
+  .registerFunction('string.boundedMatches(string): bool', matches)
+  .registerFunction('string.boundedSplit(string): list<string>', split)
+  .registerVariable('event', 'dyn')
+
+const ARITHMETIC = {
+  '+': (a: number, b: number) => a + b,
+  '-': (a: number, b: number) => a - b,
+  '*': (a: number, b: number) => a * b,
+  '/': (a: number, b: number) => a / b,
+  '%': (a: number, b: number) => a % b,
+}
+for (const [operator, compute] of Object.entries(ARITHMETIC)) {
+  const mixed = (a: number | bigint, b: number | bigint) => compute(Number(a), Number(b))
+  base.registerOperator(`double ${operator} int: double`, mixed)
+  base.registerOperator(`int ${operator} double: double`, mixed)
+}
+base.registerOperator('double % double: double', ARITHMETIC['%'])
+
+/** Knows `event` alone. */
+export const EVENT_ENVIRONMENT = base.clone()
+/** Knows `event`, what began the run, and `async`, what has come now. */
+export const WAIT_ENVIRONMENT = base.clone().registerVariable('async', 'dyn')
+
+const patterns = new Map<string, RE2JS>()
+
+/** Linear in the text, whatever the pattern. Throws for a pattern that RE2 does not know. */
+export function pattern(source: string): RE2JS {
+  let compiled = patterns.get(source)
+  if (!compiled) {
+    compiled = RE2JS.compile(source)
+    if (patterns.size >= PATTERNS_MAX) patterns.clear()
+    patterns.set(source, compiled)
+  }
+  return compiled
+}
+
+function matches(text: string, source: string): boolean {
+  checkLength(text)
+  return pattern(source).matcher(text).find()
+}
+
+function split(text: string, separator: string): string[] {
+  checkLength(text)
+  const parts = text.split(separator, PARTS_MAX + 1)
+  if (parts.length > PARTS_MAX) throw new Error(`a split gives more than ${PARTS_MAX} parts`)
+  return parts
+}
+
+function checkLength(text: string): void {
+  if (text.length > TEXT_CHARS_MAX) throw new Error(`a text has more than ${TEXT_CHARS_MAX} characters`)
+}

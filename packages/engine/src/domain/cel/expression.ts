@@ -1,0 +1,203 @@
+// CEL expressions: compiled once at registration, evaluated against events (contract §6 "Event matching rules",
+// decisions "Events", "Flow control at registration"). Guarded against runaway expressions in length, size, nesting
+// and reads; an evaluation that fails says why and matches nothing.
+
+import { Budget } from './budget.ts'
+import {
+  BOUNDED,
+  EVENT_ENVIRONMENT,
+  NODES_MAX,
+  pattern,
+  SOURCE_CHARS_MAX,
+  WAIT_ENVIRONMENT,
+} from './environment.ts'
+
+/** What an expression is for: a condition, the key of a policy, or a number. */
+export type Purpose = 'condition' | 'key' | 'number'
+
+export interface Subject {
+  name: string
+  id?: string
+  data?: unknown
+}
+
+/** What an expression is evaluated over: the event, and in a wait the event that has come as `async`. */
+export interface Scope {
+  event: Subject
+  async?: Subject
+}
+
+/** Why an expression does not compile, and where: `position` counts characters from 0. */
+export class ExpressionError extends Error {
+  readonly position: number
+
+  constructor(message: string, position: number) {
+    super(`${message} (at character ${position + 1})`)
+    this.name = 'ExpressionError'
+    this.position = position
+  }
+}
+
+export type Verdict<T> = { ok: true; value: T } | { ok: false; error: string }
+
+/** Comprehensions may be nested this deep: each level multiplies the work. */
+const NESTING_MAX = 2
+const COMPREHENSIONS = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind'])
+
+const RESULT_TYPES: Record<Purpose, readonly string[]> = {
+  condition: ['bool', 'dyn'],
+  key: ['string', 'int', 'uint', 'double', 'bool', 'null', 'dyn'],
+  number: ['int', 'uint', 'double', 'dyn'],
+}
+
+interface Node {
+  op: string
+  args: unknown
+  start: number
+}
+
+type Compiled = ReturnType<typeof EVENT_ENVIRONMENT.parse>
+
+export class Expression {
+  readonly source: string
+  readonly #run: Compiled
+  readonly #nodes: number
+  /** Only what walks through lists, maps or texts can run away; the rest is bounded by its size. */
+  readonly #walks: boolean
+
+  /** Throws ExpressionError. `inWait` lets it speak of `async`. */
+  constructor(source: string, purpose: Purpose, { inWait = false }: { inWait?: boolean } = {}) {
+    this.source = source
+    if (source.length > SOURCE_CHARS_MAX) {
+      throw new ExpressionError(`must not have more than ${SOURCE_CHARS_MAX} characters`, SOURCE_CHARS_MAX)
+    }
+    this.#run = compile(source, inWait)
+    const shape = { nodes: 0, walks: false }
+    inspect(this.#run.ast as unknown as Node, shape, 0)
+    this.#nodes = Math.min(Math.max(1, shape.nodes), NODES_MAX)
+    this.#walks = shape.walks
+    checkType(this.#run, purpose)
+  }
+
+  /** Whether the condition holds. */
+  holds(scope: Scope): Verdict<boolean> {
+    const verdict = this.#evaluate(scope)
+    if (!verdict.ok || typeof verdict.value === 'boolean') return verdict as Verdict<boolean>
+    return { ok: false, error: `the condition gives ${nameOf(verdict.value)}, not a bool` }
+  }
+
+  /** The key as text: a string as it is, anything else as JSON. */
+  key(scope: Scope): Verdict<string> {
+    const verdict = this.#evaluate(scope)
+    if (!verdict.ok) return verdict
+    const { value } = verdict
+    if (typeof value === 'string') return { ok: true, value }
+    if (
+      value === null ||
+      typeof value === 'boolean' ||
+      typeof value === 'number' ||
+      typeof value === 'bigint'
+    )
+      return { ok: true, value: String(value) }
+    return { ok: false, error: `the key gives ${nameOf(value)}, not a string, number, bool or null` }
+  }
+
+  number(scope: Scope): Verdict<number> {
+    const verdict = this.#evaluate(scope)
+    if (!verdict.ok) return verdict
+    const number = typeof verdict.value === 'bigint' ? Number(verdict.value) : verdict.value
+    if (typeof number === 'number' && Number.isFinite(number)) return { ok: true, value: number }
+    return { ok: false, error: `the expression gives ${nameOf(verdict.value)}, not a number` }
+  }
+
+  #evaluate({ event, async }: Scope): Verdict<unknown> {
+    const budget = this.#walks ? new Budget(this.#nodes) : undefined
+    const seen = (subject: Subject): Subject => (budget ? budget.over(subject) : subject)
+    try {
+      const value: unknown = this.#run(
+        async === undefined ? { event: seen(event) } : { event: seen(event), async: seen(async) },
+      )
+      return { ok: true, value }
+    } catch (error) {
+      return { ok: false, error: reasonOf(error) }
+    }
+  }
+}
+
+function compile(source: string, inWait: boolean): Compiled {
+  try {
+    return (inWait ? WAIT_ENVIRONMENT : EVENT_ENVIRONMENT).parse(source)
+  } catch (error) {
+    throw new ExpressionError(`does not compile: ${reasonOf(error)}`, positionOf(error))
+  }
+}
+
+/** Counts and checks the tree, and puts our bounded functions in place of the standard's. */
+function inspect(node: unknown, shape: { nodes: number; walks: boolean }, nesting: number): void {
+  if (Array.isArray(node)) {
+    for (const part of node) inspect(part, shape, nesting)
+    return
+  }
+  if (!isNode(node)) return
+  shape.nodes++
+  const call = (node.op === 'rcall' || node.op === 'call') && Array.isArray(node.args) ? node.args : undefined
+  const name: unknown = call?.[0]
+  if (call && typeof name === 'string') {
+    shape.walks = true
+    if (name in BOUNDED) call[0] = BOUNDED[name]
+    if (name === 'matches') checkPattern(call)
+    if (COMPREHENSIONS.has(name)) nesting++
+    if (nesting > NESTING_MAX)
+      throw new ExpressionError(`nests more than ${NESTING_MAX} comprehensions`, node.start)
+  }
+  // Equality and membership walk through what they compare.
+  if (node.op === '==' || node.op === '!=' || node.op === 'in') shape.walks = true
+  inspect(node.args, shape, nesting)
+}
+
+/** A pattern that is written out is compiled now: a wrong one is the author's to hear of, not the log's. */
+function checkPattern(call: unknown[]): void {
+  const [argument] = (call.at(-1) ?? []) as Node[]
+  if (argument?.op !== 'value' || typeof argument.args !== 'string') return
+  try {
+    pattern(argument.args)
+  } catch (error) {
+    throw new ExpressionError(`has a pattern that is not RE2: ${reasonOf(error)}`, argument.start)
+  }
+}
+
+function checkType(run: Compiled, purpose: Purpose): void {
+  const checked = run.check()
+  if (!checked.valid) {
+    throw new ExpressionError(`does not compile: ${reasonOf(checked.error)}`, positionOf(checked.error))
+  }
+  const type = String(checked.type)
+  if (!RESULT_TYPES[purpose].includes(type)) {
+    throw new ExpressionError(`gives ${type}, not ${WANTED[purpose]}`, 0)
+  }
+}
+
+const WANTED: Record<Purpose, string> = {
+  condition: 'a bool',
+  key: 'a string, number, bool or null',
+  number: 'a number',
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value
+}
+
+/** One line: the library's messages go on to draw the source. */
+function reasonOf(error: unknown): string {
+  const { summary, message } = error as { summary?: string; message?: string }
+  return (summary ?? message ?? String(error)).split('\n', 1)[0] as string
+}
+
+function positionOf(error: unknown): number {
+  return (error as { range?: { start?: number } }).range?.start ?? 0
+}
+
+function nameOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  return value === null ? 'null' : typeof value === 'object' ? 'a map' : `a ${typeof value}`
+}

@@ -1,0 +1,89 @@
+// Lifecycle deliveries: subscribed endpoints are told how runs end and which steps fail for good (contract §6,
+// decisions "Webhooks"). Written in the commit of the transition they tell of, so none can be lost or made up.
+
+import type { CatalogView } from './catalog.ts'
+import type { Draft } from './draft.ts'
+import type { Endpoint, LifecycleKind } from './endpoint.ts'
+import { derivedId } from './ids.ts'
+import type { JsonText } from './json-text.ts'
+import type { Run } from './run.ts'
+import { runSummary } from './run-summary.ts'
+import { splice } from './splice.ts'
+import type { Step } from './step.ts'
+import { timestamp } from './timestamp.ts'
+
+/** A result larger than this is left out of the payload, which then says so (decisions, "Webhooks"). */
+export const RESULT_BYTES_MAX = 64 * 1024
+
+/** Tells that the drafted run has ended. Call it once the run has its terminal status. */
+export function tellRunEnded(draft: Draft, catalog: CatalogView): void {
+  const kind = `run.${draft.run.status}` as LifecycleKind
+  tell(draft, catalog, kind, [], () => `{"run":${runText(draft.run)}}`)
+}
+
+/** Tells that a step of the drafted run has failed for good. */
+export function tellStepFailed(draft: Draft, step: Step, catalog: CatalogView): void {
+  const { id, name, attempt, error } = step
+  tell(draft, catalog, 'step.failed', [id], () => {
+    const run = JSON.stringify(runSummary(draft.run))
+    return `{"run":${run},"step":${JSON.stringify({ id, name, attempt, error })}}`
+  })
+}
+
+/** `parts` tell this transition from the run's others of the same kind. */
+function tell(
+  draft: Draft,
+  catalog: CatalogView,
+  kind: LifecycleKind,
+  parts: readonly string[],
+  data: () => JsonText,
+): void {
+  const subscribers = catalog.subscribers(kind, draft.run.app)
+  if (subscribers.length === 0) return
+  const payload = splice({ type: kind, timestamp: timestamp(draft.now) }, { data: data() })
+  for (const endpoint of subscribers) {
+    const id = derivedId('dlv', draft.now, draft.run.id, kind, ...parts, endpoint.id)
+    draft.changes.push({
+      type: 'delivery.created',
+      delivery: newDelivery({ draft, endpoint, kind, id, payload, attemptsMax: catalog.deliveryAttemptsMax }),
+    })
+  }
+}
+
+function newDelivery(options: {
+  draft: Draft
+  endpoint: Endpoint
+  kind: LifecycleKind
+  id: string
+  payload: JsonText
+  attemptsMax: number
+}) {
+  const { draft, endpoint, kind, id, payload, attemptsMax } = options
+  const { run, now } = draft
+  return {
+    namespace: run.namespace,
+    id,
+    app: run.app,
+    endpointId: endpoint.id,
+    url: endpoint.url,
+    eventKind: kind,
+    sourceRunId: run.id,
+    payload,
+    status: 'pending' as const,
+    attemptCount: 0,
+    maxAttempts: attemptsMax,
+    createdAt: now,
+    updatedAt: now,
+    fence: 0,
+    availableAt: now,
+  }
+}
+
+/** The summary, which carries the error of a failed run, and the result of a run that has one. */
+function runText(run: Readonly<Run>): JsonText {
+  const { result } = run
+  const summary = runSummary(run)
+  if (result === undefined) return JSON.stringify(summary)
+  if (Buffer.byteLength(result) <= RESULT_BYTES_MAX) return splice(summary, { result })
+  return JSON.stringify({ ...summary, resultOmitted: true })
+}

@@ -1,0 +1,53 @@
+// The audit log's side of a control action: its entry shares the commit of what the action changed, but never stands
+// in the way of it (contract §4.2, audit rule 3).
+
+import type { Logger } from 'pino'
+import type { Unit } from '../domain/change.ts'
+import type { ControlAction } from '../domain/control-action.ts'
+import { StaleError } from '../domain/errors.ts'
+import type { IdSource } from '../domain/ids.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../ports/store.ts'
+
+/** Who acts: the label of the API key, if any. */
+export interface Actor {
+  namespace: string
+  label?: string
+}
+
+/** What an action says of itself. */
+export type Act = Pick<ControlAction, 'action' | 'runId' | 'newRunId' | 'detail'>
+
+export interface AuditDeps {
+  store: Store
+  clock: Clock
+  ids: IdSource
+  log: Logger
+}
+
+export class Audit {
+  readonly #deps: AuditDeps
+
+  constructor(deps: AuditDeps) {
+    this.#deps = deps
+  }
+
+  /** Makes the unit durable with its entry; should that fail, without it, and the log says what went unrecorded. */
+  async commit(actor: Actor, { guards, changes }: Unit, act: Act): Promise<void> {
+    const { store, log } = this.#deps
+    const action = this.#entry(actor, act)
+    try {
+      await store.commit({ guards, changes: [...changes, { type: 'control.recorded', action }] })
+    } catch (error) {
+      if (error instanceof StaleError) throw error
+      if (changes.length > 0) await store.commit({ guards, changes })
+      log.error({ err: error, ...act }, 'a control action was not recorded')
+    }
+  }
+
+  #entry({ namespace, label }: Actor, act: Act): ControlAction {
+    const createdAt = this.#deps.clock.now()
+    const id = this.#deps.ids.next('act', createdAt)
+    return { namespace, id, createdAt, ...(label === undefined ? {} : { actor: label }), ...act }
+  }
+}

@@ -1,0 +1,30 @@
+// What each error code means, in a few words: the OpenAPI document, `docs/http-api.md` and `docs/errors.md` say it in
+// these. Apart from `api-error.ts`, so that runners and clients do not carry it.
+
+import type { ApiErrorCode } from './api-error.ts'
+
+export const API_ERROR_MEANING: Record<ApiErrorCode, string> = {
+  invalid_request:
+    'a part of the request is missing, of the wrong type or out of bounds; the message names it',
+  invalid_json: 'the body is not JSON, not UTF-8, or nested deeper than 200 levels',
+  invalid_cursor: 'the cursor is malformed or belongs to another list',
+  protocol_mismatch: 'the peer speaks another wire version',
+  unauthorized: 'no key, or a wrong one',
+  forbidden: 'the key is right but of the wrong kind',
+  namespace_suspended: 'the namespace is suspended',
+  not_found: 'there is no such thing, or it belongs to another namespace',
+  step_not_found: 'the run has no step of that name',
+  method_not_allowed: 'the path exists, the method does not',
+  conflict: 'the state does not allow it',
+  run_terminal: 'the run has ended',
+  run_not_paused: 'only a paused run can be resumed',
+  run_not_finished: 'only a finished run can be forked',
+  delivery_in_flight: 'the delivery is being posted right now',
+  slug_taken: 'another receiver has that slug',
+  payload_too_large: 'the body is over its bound',
+  unsupported_media_type: 'the body is not `application/json`',
+  rate_limited: 'too many requests; see `Retry-After`',
+  internal: 'a defect of the engine; the log has it under the request id',
+  overloaded: 'the engine is full and refused before storing anything; see `Retry-After`',
+  unavailable: 'a dependency is away, or the engine is shutting down; see `Retry-After`',
+}

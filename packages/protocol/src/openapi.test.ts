@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { openApiDocument } from './openapi.ts'
+import { errorsOf, type Operation, operations } from './operations/index.ts'
+import { NAMED_SCHEMAS } from './schema-names.ts'
+
+const document = openApiDocument('1.2.3')
+type Responses = Record<string, { description: string }>
+const all = Object.entries<Operation>(operations)
+
+describe('the OpenAPI document', () => {
+  test('has every operation under its path and method, and the version it was asked for', () => {
+    const described = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, { operationId }]) => `${operationId} ${method} ${path}`),
+    )
+    const known = all.map(([id, { method, path }]) => `${id} ${method.toLowerCase()} ${path}`)
+    expect(described.sort()).toEqual(known.sort())
+    expect(document.info.version).toBe('1.2.3')
+  })
+
+  test('refers to its named schemas, and to nothing that it lacks', () => {
+    const targets = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)]
+    const missing = targets
+      .map(([, name]) => name)
+      .filter(name => !Object.hasOwn(NAMED_SCHEMAS, name as string))
+    expect(missing).toEqual([])
+    expect(JSON.stringify(document.paths['/runs/{id}']?.get)).toContain('"#/components/schemas/Run"')
+    expect(JSON.stringify(document.components.schemas.Run)).toContain('"#/components/schemas/RunStatus"')
+  })
+
+  test('lists every error code of an operation at its status', () => {
+    const responses = document.paths['/runs/{id}/retry-from-step']?.post?.responses as Responses
+    expect(Object.keys(responses)).toEqual([
+      '200',
+      '400',
+      '401',
+      '403',
+      '404',
+      '409',
+      '413',
+      '415',
+      '500',
+      '503',
+    ])
+    expect(responses[404]?.description).toMatch(/`not_found`: .*`step_not_found`: /s)
+    expect(responses[403]?.description).toMatch(/`forbidden`: .*`namespace_suspended`: /s)
+  })
+
+  test('asks for no key where none is needed', () => {
+    expect(document.paths['/openapi.json']?.get?.security).toEqual([])
+    expect(document.paths['/runs']?.get).not.toHaveProperty('security')
+  })
+})
+
+describe('the operations', () => {
+  test.each(all)('%s is told apart from the others by its id', (id, operation) => {
+    expect(operation.id).toBe(id)
+    expect(operation.summary).not.toMatch(/\.$/)
+  })
+
+  test('no two schemas of one name', () => {
+    const texts = Object.values(NAMED_SCHEMAS).map(schema => JSON.stringify(schema))
+    expect(new Set(texts).size).toBe(texts.length)
+  })
+})
+
+describe('errorsOf', () => {
+  test('a probe has no error answers', () => {
+    expect(errorsOf(operations.getHealth)).toEqual([])
+  })
+
+  test('what is public refuses nobody; what only reads never meets a body', () => {
+    expect(errorsOf(operations.getOpenapi)).toEqual(['invalid_request', 'unavailable', 'internal'])
+    expect(errorsOf(operations.getRun)).toEqual([
+      'invalid_request',
+      'unauthorized',
+      'forbidden',
+      'not_found',
+      'unavailable',
+      'internal',
+    ])
+  })
+})

@@ -1,0 +1,178 @@
+// The OpenAPI 3.1 document of the HTTP interface, made from the operations alone. The engine serves it at
+// `/openapi.json`.
+
+import type { TSchema } from 'typebox'
+import { API_ERROR_STATUS, type ApiErrorCode } from './api-error.ts'
+import { API_ERROR_MEANING } from './api-error-text.ts'
+import { errorsOf, type Operation, operations, type QueryParam, type Reply } from './operations/index.ts'
+import { accessText, TAGS } from './operations/words.ts'
+import { type JsonSchema, NAMED_SCHEMAS, schemaName } from './schema-names.ts'
+
+const DESCRIPTION = `Every error answer is an ErrorBody; its request id is also in the \`X-Request-Id\` header, which
+every answer carries. A known path asked with another method is 405 \`method_not_allowed\`, an unknown one 404
+\`not_found\`. Unknown fields and query parameters are ignored. An optional field that does not apply is left out,
+never null. While no API key is configured (the engine then listens on a loopback address only) everything but the
+webhook configuration is open.`
+
+export interface OpenApiDocument {
+  openapi: string
+  info: { title: string; version: string; [key: string]: unknown }
+  paths: Record<string, Record<string, JsonSchema>>
+  components: { schemas: Record<string, JsonSchema>; [key: string]: unknown }
+  [key: string]: unknown
+}
+
+/** The document, naming `version` as that of the engine. */
+export function openApiDocument(version: string): OpenApiDocument {
+  const paths: OpenApiDocument['paths'] = {}
+  for (const operation of Object.values<Operation>(operations)) {
+    const item = paths[operation.path] ?? {}
+    paths[operation.path] = item
+    item[operation.method.toLowerCase()] = describe(operation)
+  }
+  const schemas = Object.entries(NAMED_SCHEMAS).map(([name, schema]) => [name, parts(plain(schema))])
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Perdure',
+      version,
+      summary: 'A durable workflow engine',
+      description: DESCRIPTION.replaceAll('\n', ' '),
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: Object.entries(TAGS).map(([name, { description }]) => ({ name, description })),
+    security: [{ apiKey: [] }],
+    paths,
+    components: {
+      schemas: Object.fromEntries(schemas),
+      headers: {
+        NextCursor: {
+          description: 'Leads to the next page, as `cursor`; absent on the last one',
+          schema: { type: 'string' },
+        },
+      },
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key' },
+      },
+    },
+  }
+}
+
+function describe(operation: Operation): JsonSchema {
+  const { id, tag, summary, description, access, body, rawBody, reply, otherwise, examples } = operation
+  const responses: Record<string, JsonSchema> = { [reply.status]: response(reply, examples) }
+  if (otherwise) responses[otherwise.status] = response(otherwise)
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: [description, accessText(operation)].filter(Boolean).join('\n\n'),
+    ...(access === 'public' ? { security: [] } : {}),
+    parameters: [...pathParameters(operation), ...queryParameters(operation)],
+    ...(body ? { requestBody: requestBody(body, examples) } : {}),
+    ...(rawBody ? { requestBody: { content: { '*/*': {} } } } : {}),
+    responses: { ...responses, ...refusals(operation) },
+  }
+}
+
+function pathParameters({ path, examples }: Operation): JsonSchema[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const example = examples?.[0]?.path?.[name]
+    return { name, in: 'path', required: true, schema: { type: 'string' }, ...(example ? { example } : {}) }
+  })
+}
+
+function queryParameters({ query = {} }: Operation): JsonSchema[] {
+  return Object.entries(query).map(([name, param]) => ({
+    name,
+    in: 'query',
+    description: param.kind === 'integer' ? `${param.description}; clamped to the range` : param.description,
+    schema: parameterSchema(param),
+  }))
+}
+
+function parameterSchema(param: QueryParam): JsonSchema {
+  const initial = 'default' in param ? { default: param.default } : {}
+  switch (param.kind) {
+    case 'name':
+      return { type: 'string', minLength: 1, maxLength: param.maxLength }
+    case 'text':
+      return { type: 'string', maxLength: param.maxLength }
+    case 'enum':
+      return { type: 'string', enum: param.values, ...initial }
+    case 'integer':
+      return { type: 'integer', minimum: param.minimum, maximum: param.maximum, ...initial }
+    case 'timestamp':
+      return { type: 'string', format: 'date-time' }
+    case 'flag':
+      return { type: 'string', enum: ['0', '1'], default: '0' }
+  }
+}
+
+type Examples = Operation['examples']
+
+function requestBody({ schema, required }: NonNullable<Operation['body']>, examples: Examples): JsonSchema {
+  return {
+    required,
+    content: { 'application/json': { schema: refer(plain(schema)), ...named(examples, 'body') } },
+  }
+}
+
+function response({ description, schema, stream, pages }: Reply, examples?: Examples): JsonSchema {
+  const headers = pages ? { headers: { 'X-Next-Cursor': { $ref: '#/components/headers/NextCursor' } } } : {}
+  if (!schema) return { description, ...headers }
+  if (stream) {
+    const line = 'The JSON of each `data:` line; the `event:` line before it repeats its `kind`'
+    return {
+      description,
+      content: {
+        'text/event-stream': { schema: { ...(refer(plain(schema)) as JsonSchema), description: line } },
+      },
+    }
+  }
+  const content = { schema: refer(plain(schema)), ...named(examples, 'reply') }
+  return { description, ...headers, content: { 'application/json': content } }
+}
+
+/** The examples' bodies or replies, numbered: their summaries are no keys. */
+function named(examples: Examples, part: 'body' | 'reply'): JsonSchema {
+  const entries = (examples ?? []).filter(example => example[part] !== undefined)
+  if (entries.length === 0) return {}
+  const list = entries.map((example, i) => [
+    `example${i + 1}`,
+    { summary: example.summary, value: example[part] },
+  ])
+  return { examples: Object.fromEntries(list) }
+}
+
+/** The error answers, one per status, each naming its codes. */
+function refusals(operation: Operation): Record<string, JsonSchema> {
+  const codes = new Map<number, ApiErrorCode[]>()
+  for (const code of errorsOf(operation)) {
+    const status = API_ERROR_STATUS[code]
+    codes.set(status, [...(codes.get(status) ?? []), code])
+  }
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } }
+  const answers = [...codes].map(([status, list]) => {
+    const description = list.map(code => `\`${code}\`: ${API_ERROR_MEANING[code]}`).join('\n\n')
+    return [String(status), { description, content }]
+  })
+  return Object.fromEntries(answers)
+}
+
+/** A reference, if the value is a schema with a name; else the value, with references inside it. */
+function refer(value: unknown): unknown {
+  const name = typeof value === 'object' && value !== null ? schemaName(value as JsonSchema) : undefined
+  return name === undefined ? parts(value) : { $ref: `#/components/schemas/${name}` }
+}
+
+function parts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(refer)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, refer(part)]))
+}
+
+function plain(schema: TSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema))
+}

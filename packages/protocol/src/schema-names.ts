@@ -1,0 +1,68 @@
+// The names of the schemas in the OpenAPI document and in `docs/http-api.md`. A schema without a name is shown in
+// place.
+
+import type { TSchema } from 'typebox'
+import * as api from './api-schema.ts'
+import * as webhook from './webhook-schema.ts'
+import * as wire from './wire-schema.ts'
+
+export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
+  RunStatus: api.RunStatusSchema,
+  Run: api.RunSchema,
+  RunSummary: api.RunSummarySchema,
+  RunError: api.RunErrorSchema,
+  WaitingFor: api.WaitingForSchema,
+  StepRecord: api.StepRecordSchema,
+  StepStatus: api.StepStatusSchema,
+  StepError: wire.StepErrorSchema,
+  RunLogLine: api.RunLogLineSchema,
+  TimelineFrame: api.TimelineFrameSchema,
+  RunStatusFrame: api.RunStatusFrameSchema,
+  RunStats: api.RunStatsSchema,
+  ReplayRequest: api.ReplayRequestSchema,
+  RetryFromStepRequest: api.RetryFromStepRequestSchema,
+  BulkReplayRequest: api.BulkReplayRequestSchema,
+  BulkReplayReply: api.BulkReplayReplySchema,
+  ControlAction: api.ControlActionSchema,
+  SendEvent: api.SendEventSchema,
+  SendEventReply: api.SendEventReplySchema,
+  Triggered: api.TriggeredSchema,
+  EventRecord: api.EventRecordSchema,
+  EventFrame: api.EventFrameSchema,
+  RegisterRequest: wire.RegisterRequestSchema,
+  WorkflowRegistration: wire.WorkflowRegistrationSchema,
+  RetryPolicy: wire.RetryPolicySchema,
+  Trigger: wire.TriggerSchema,
+  RegisterReply: wire.RegisterReplySchema,
+  App: api.AppSchema,
+  Runner: api.RunnerSchema,
+  Workflow: api.WorkflowSchema,
+  Schedule: api.ScheduleSchema,
+  WebhookDelivery: webhook.WebhookDeliverySchema,
+  WebhookDeliveryDetail: webhook.WebhookDeliveryDetailSchema,
+  DeliveryAttempt: webhook.DeliveryAttemptSchema,
+  WebhookEndpoint: webhook.WebhookEndpointSchema,
+  WebhookEndpointWithSecret: webhook.WebhookEndpointWithSecretSchema,
+  WebhookEndpointStats: webhook.WebhookEndpointStatsSchema,
+  CreateWebhookEndpoint: webhook.CreateWebhookEndpointSchema,
+  UpdateWebhookEndpoint: webhook.UpdateWebhookEndpointSchema,
+  WebhookReceiver: webhook.WebhookReceiverSchema,
+  WebhookReceiverWithSecret: webhook.WebhookReceiverWithSecretSchema,
+  CreateWebhookReceiver: webhook.CreateWebhookReceiverSchema,
+  UpdateWebhookReceiver: webhook.UpdateWebhookReceiverSchema,
+  ReceivedWebhook: webhook.ReceivedWebhookSchema,
+  Health: api.HealthSchema,
+  Readiness: api.ReadinessSchema,
+  ErrorBody: api.ErrorBodySchema,
+}
+
+/** A schema as plain JSON. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+// typebox copies a schema that it makes optional, so a schema is known by what it says, not by what it is.
+const NAME_OF = new Map(Object.entries(NAMED_SCHEMAS).map(([name, schema]) => [JSON.stringify(schema), name]))
+
+/** The name of a schema, if it has one. */
+export function schemaName(schema: JsonSchema | TSchema): string | undefined {
+  return NAME_OF.get(JSON.stringify(schema))
+}

@@ -1,0 +1,157 @@
+// `docs/http-api.md`, written from the operations and schemas of the protocol. `docs.ts` saves it; a test holds the
+// saved page equal.
+
+import { API_ERROR_STATUS } from '../packages/protocol/src/api-error.ts'
+import {
+  type Example,
+  errorsOf,
+  type Operation,
+  operations,
+  type QueryParam,
+  type Reply,
+} from '../packages/protocol/src/operations/index.ts'
+import { accessText, TAGS } from '../packages/protocol/src/operations/words.ts'
+import { NAMED_SCHEMAS } from '../packages/protocol/src/schema-names.ts'
+import { fieldsTable, linked, table, typeText } from './schema-text.ts'
+
+const INTRO = `# HTTP API
+
+<!-- Written by \`npm run docs\` from packages/protocol/src/operations. Change it there. -->
+
+The same as an OpenAPI 3.1 document: \`GET /openapi.json\`. Paths below follow the engine's address, by default
+\`http://127.0.0.1:4777\`.
+
+- **Keys.** \`Authorization: Bearer <key>\`. A key belongs to one namespace and sees nothing else: an id of another is
+  404. Its kind (\`secret\` \`read\` \`event\` \`runner\`) says what it opens. While no key exists the engine listens on a
+  loopback address only, and everything is open in the namespace \`default\` unless it says otherwise below.
+- **Bodies** are JSON with \`Content-Type: application/json\`, at most 1 MiB (\`POST /register\`: 4 MiB) and 200 levels
+  deep. Payloads are kept to the letter. Unknown fields and parameters are ignored, both ways.
+- **Times** are RFC 3339, UTC, in milliseconds. Fields that end in \`Ms\` are milliseconds.
+- **\`field?\`** may be absent. What does not apply is left out, never \`null\`.
+- **Lists** are newest first. Where \`X-Next-Cursor\` is in the answer there are more rows: pass it as \`cursor\`, with the
+  same filters. A \`limit\` out of range is moved into it.
+- **Streams** are server-sent events. A comment comes every 15 s; \`EventSource\` and its kin reconnect after 2 s.
+- **Errors** have one body, [\`{"error": {"code", "message", "details"?, "requestId"}}\`](errors.md). Every answer
+  carries \`X-Request-Id\`. A known path with another method is 405 \`method_not_allowed\`.`
+
+/** The whole page. */
+export function httpApiPage(): string {
+  const all = Object.values<Operation>(operations)
+  const groups = Object.entries(TAGS)
+    .map(([tag, { title }]) => ({ title, members: all.filter(operation => operation.tag === tag) }))
+    .filter(({ members }) => members.length > 0)
+  const contents = groups.map(
+    ({ title, members }) => `\n**${title}**\n\n${members.map(contentsLine).join('\n')}`,
+  )
+  const chapters = groups.map(({ title, members }) => [`## ${title}`, ...members.map(section)].join('\n\n'))
+  return `${[INTRO, ...contents, ...chapters, schemas(all)].join('\n\n').replace(/\n{3,}/g, '\n\n')}\n`
+}
+
+const heading = ({ method, path }: Operation) => `${method} ${path}`
+const anchor = (operation: Operation) =>
+  heading(operation)
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-')
+
+function contentsLine(operation: Operation): string {
+  return `- [\`${heading(operation)}\`](#${anchor(operation)}): ${operation.summary}`
+}
+
+function section(operation: Operation): string {
+  const { summary, description, query, body, reply, otherwise, examples } = operation
+  return [
+    `### \`${heading(operation)}\``,
+    `${summary}. ${description ? `${description} ` : ''}${accessText(operation)}`,
+    ...(query ? [parameters(query)] : []),
+    ...(body ? [`Body${body.required ? '' : ' (optional)'}: ${typeText(body.schema)}`] : []),
+    `Answers ${[reply, ...(otherwise ? [otherwise] : [])].map(replyText).join('; or ')}.`,
+    ...errorLine(operation),
+    ...(examples ?? []).map(example => exampleText(operation, example)),
+  ].join('\n\n')
+}
+
+function parameters(query: Record<string, QueryParam>): string {
+  const rows = Object.entries(query).map(([name, param]) => [
+    `\`${name}\``,
+    parameterType(param),
+    'default' in param ? `\`${param.default}\`` : '',
+    param.description,
+  ])
+  return table(['parameter', 'type', 'default', 'meaning'], rows)
+}
+
+function parameterType(param: QueryParam): string {
+  switch (param.kind) {
+    case 'name':
+      return `string, 1 to ${param.maxLength} characters`
+    case 'text':
+      return `string, up to ${param.maxLength} characters`
+    case 'enum':
+      return param.values.map(value => `\`${value}\``).join(' ')
+    case 'integer':
+      return param.maximum === Number.MAX_SAFE_INTEGER
+        ? `integer from ${param.minimum}`
+        : `integer, ${param.minimum} to ${param.maximum}`
+    case 'timestamp':
+      return 'timestamp'
+    case 'flag':
+      return '`1` or `0`'
+  }
+}
+
+function replyText({ status, description, schema, stream, pages }: Reply): string {
+  const what = schema ? `, ${stream ? 'a stream of ' : ''}${typeText(schema)}` : ', without a body'
+  return `**${status}** ${description}${what}${pages ? ', with `X-Next-Cursor` when there are more' : ''}`
+}
+
+/** Its own codes first; those that go with every call of its kind are a matter of course. */
+function errorLine(operation: Operation): string[] {
+  const own: readonly string[] = operation.errors
+  const codes = errorsOf(operation).sort((a, b) => API_ERROR_STATUS[a] - API_ERROR_STATUS[b])
+  if (codes.length === 0) return []
+  const show = (list: readonly (keyof typeof API_ERROR_STATUS)[]) =>
+    list.map(code => `${API_ERROR_STATUS[code]} \`${code}\``).join(', ')
+  const others = codes.filter(code => !own.includes(code))
+  if (own.length === 0) return [`Errors: ${show(others)}.`]
+  return [`Errors: **${show(operation.errors)}**, ${show(others)}.`]
+}
+
+function exampleText(operation: Operation, example: Example): string {
+  const { reply } = operation
+  const parts = ['```sh', `# ${example.summary}`, curl(operation, example), '```']
+  if (example.reply !== undefined && !reply.stream) {
+    parts.push('', '```json', JSON.stringify(example.reply, null, 2), '```')
+  }
+  if (reply.stream) parts.push('', '```', message(example.reply), '```')
+  return parts.join('\n')
+}
+
+function curl(operation: Operation, { path = {}, query = {}, headers = {}, body }: Example): string {
+  const { method, access, reply } = operation
+  const filled = operation.path.replace(/\{(\w+)\}/g, (_, name) => path[name] ?? `{${name}}`)
+  const search = new URLSearchParams(query).toString()
+  const url = `http://127.0.0.1:4777${filled}${search === '' ? '' : `?${search}`}`
+  const lines = [`curl ${reply.stream ? '-N ' : ''}${method === 'GET' ? '' : `-X ${method} `}'${url}'`]
+  if (access !== 'public') lines.push(`-H "Authorization: Bearer $KEY"`)
+  for (const [name, value] of Object.entries(headers)) lines.push(`-H '${name}: ${value}'`)
+  if (body !== undefined) lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body)}'`)
+  return lines.join(' \\\n  ')
+}
+
+/** The message of a stream as it goes over the wire. */
+function message(frame: unknown): string {
+  const { kind, seq } = frame as { kind: string; seq?: number }
+  return `${seq === undefined ? '' : `id: ${seq}\n`}event: ${kind}\ndata: ${JSON.stringify(frame)}`
+}
+
+/** The schemas that the operations, or their parts, link to. */
+function schemas(all: readonly Operation[]): string {
+  const known = linked(
+    all.flatMap(({ body, reply }) => [body?.schema, reply.schema]).filter(schema => !!schema),
+  )
+  const chapters = Object.entries(NAMED_SCHEMAS)
+    .filter(([name]) => known.has(name))
+    .map(([name, schema]) => `### ${name}\n\n${fieldsTable(schema)}`)
+  return ['## Schemas', ...chapters].join('\n\n')
+}

@@ -1,0 +1,167 @@
+// kill -9, again and again, while webhooks are delivered: none is lost, a repeat carries the id of the first, and the
+// log of attempts is only ever appended to. `PERDURE_KILLS` and `PERDURE_SEED` as for the kill loop of runs.
+
+import { expect, test } from 'vitest'
+import { answer, type RawRequest } from '../contract/transport/raw-server.ts'
+import { type Api, EngineProcess, PlainRunner, returned, seeded, until } from '../kit/index.ts'
+import {
+  API_KEYS,
+  type AttemptRecord,
+  type DeliveryRecord,
+  openPartner,
+  SECRET_KEY,
+  Webhooks,
+} from '../kit/webhooks.ts'
+import { Availability } from './kill/availability.ts'
+
+const KILLS = Number(process.env.PERDURE_KILLS ?? 25)
+const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
+const EVENTS_A_ROUND = 4
+/** Each is a destination of its own, so that several POSTs are under way at once. */
+const ENDPOINTS = 4
+/** A delivery arrives at its third POST. */
+const FAILURES = 2
+const SETTLE_MS_MAX = 30_000
+const TITLE = `${KILLS} kills: no delivery lost, one message id each, attempts only appended`
+
+test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
+  const env = {
+    ENGINE_API_KEYS: API_KEYS,
+    ENGINE_WEBHOOK_ALLOW_PRIVATE: '1',
+    ENGINE_WEBHOOK_SCHEDULE: Array(90).fill('150ms').join(','),
+    ENGINE_LOG_LEVEL: 'error',
+  }
+  const random = seeded(SEED)
+  const posts: { messageId: string; runId: string }[] = []
+  const partner = await openPartner(request => {
+    const { type, data } = JSON.parse(request.body) as { type: string; data: { run: { id: string } } }
+    expect(type).toBe('run.succeeded')
+    const messageId = request.headers['webhook-id'] as string
+    const n = posts.filter(post => post.messageId === messageId).length
+    posts.push({ messageId, runId: data.run.id })
+    answerSoon(request, n < FAILURES ? 500 : 200, random.between(20, 250))
+  })
+  const engine = await new EngineProcess({ env }).start()
+  const api = engine.api.as(SECRET_KEY)
+  const webhooks = new Webhooks(api)
+  const runner = await new PlainRunner({
+    runner: 'steady',
+    workflows: { told: () => returned({ ok: true }) },
+  }).listen()
+  await runner.register(api)
+  const { app } = runner
+  for (let i = 0; i < ENDPOINTS; i++) await webhooks.endpoint({ app, url: partner.url })
+  await engine.kill9()
+
+  const availability = new Availability()
+  const log = new AttemptLog(webhooks)
+  const sent: Promise<void>[] = []
+  for (let i = 0; i < KILLS; i++) {
+    for (let j = 0; j < EVENTS_A_ROUND; j++)
+      sent.push(sendOnce(api, availability, { app, token: `${i}.${j}` }))
+    await engine.start()
+    availability.up()
+    const looked = log.look(app).catch(() => {})
+    // Dies with POSTs under way: the partner takes its time to answer.
+    const enough = posts.length + random.between(1, 8)
+    await until(() => posts.length >= enough, { what: 'POSTs to be cut off', deadlineMs: SETTLE_MS_MAX })
+    availability.down()
+    await engine.kill9()
+    await looked
+  }
+  await engine.start()
+  availability.up()
+  await Promise.all(sent)
+
+  const all = await until(
+    async () => {
+      const found = await webhooks.list(`?app=${app}&limit=1000`)
+      return (
+        found.length === sent.length * ENDPOINTS &&
+        found.every(({ status }) => status === 'succeeded') &&
+        found
+      )
+    },
+    {
+      deadlineMs: SETTLE_MS_MAX,
+      what: `${sent.length * ENDPOINTS} deliveries that have arrived (seed ${SEED})`,
+    },
+  )
+  const summary = `seed ${SEED}: ${KILLS} kills, ${all.length} deliveries, ${posts.length} posts, ${log.seen} looks`
+  console.log(summary)
+
+  // One delivery for each run and endpoint, and one message id for each delivery.
+  expect(new Set(all.map(({ sourceRunId }) => sourceRunId)).size, summary).toBe(sent.length)
+  expect(new Set(all.map(({ sourceRunId, endpointId }) => `${sourceRunId} ${endpointId}`)).size).toBe(
+    all.length,
+  )
+  const pairs = new Set(posts.map(({ messageId, runId }) => `${messageId} ${runId}`))
+  expect(pairs, summary).toEqual(new Set(all.map(({ id, sourceRunId }) => `${id} ${sourceRunId}`)))
+
+  for (const { id } of all) {
+    const { attempts, attemptCount } = await webhooks.delivery(id)
+    expect(attempts.map(({ attempt }) => attempt)).toEqual(attempts.map((_, i) => i + 1))
+    expect(attempts).toHaveLength(attemptCount)
+    expect(new Set(attempts.map(attempt => attempt.id)).size).toBe(attempts.length)
+    const made = posts.filter(post => post.messageId === id).length
+    // A POST that a kill cut off leaves no attempt; an attempt always was a POST, or one that found nobody.
+    expect(made, summary).toBeGreaterThanOrEqual(FAILURES + 1)
+    expect(attempts.at(-1)?.outcome).toBe('succeeded')
+    for (const earlier of log.of(id)) expect(attempts.slice(0, earlier.length), summary).toEqual(earlier)
+  }
+  expect(log.attempts, 'the log was looked at while it grew').toBeGreaterThan(KILLS)
+  expect(posts.length, 'kills met deliveries on their way').toBeGreaterThan(all.length * (FAILURES + 1))
+  expect(await engine.sigterm()).toMatchObject({ code: 0 })
+})
+
+function answerSoon(request: RawRequest, status: number, delayMs: number): void {
+  setTimeout(() => answer(request, status), delayMs)
+}
+
+/** Posts an event until it is acknowledged; a repeat is dropped as a duplicate. */
+async function sendOnce(
+  api: Api,
+  { whenUp }: Availability,
+  event: { app: string; token: string },
+): Promise<void> {
+  const { app, token } = event
+  for (;;) {
+    await whenUp()
+    try {
+      const { status } = await api.post('/events', { name: 'told', app, data: { token }, dedupeId: token })
+      if (status === 202) return
+    } catch {
+      // The engine is gone; once it is back we ask again.
+    }
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
+}
+
+/** What was seen of the attempts, to be compared with the end. */
+class AttemptLog {
+  readonly #webhooks: Webhooks
+  readonly #seen = new Map<string, AttemptRecord[][]>()
+  seen = 0
+  attempts = 0
+
+  constructor(webhooks: Webhooks) {
+    this.#webhooks = webhooks
+  }
+
+  of(id: string): AttemptRecord[][] {
+    return this.#seen.get(id) ?? []
+  }
+
+  /** Reads deliveries that were tried already, until the engine is killed. */
+  async look(app: string): Promise<void> {
+    const tried = (await this.#webhooks.list(`?app=${app}&limit=200`)).filter(
+      ({ attemptCount }) => attemptCount > 0,
+    )
+    for (const { id } of tried.slice(0, 20) as DeliveryRecord[]) {
+      const { attempts } = await this.#webhooks.delivery(id)
+      this.#seen.set(id, [...this.of(id), attempts])
+      this.seen++
+      this.attempts += attempts.length
+    }
+  }
+}

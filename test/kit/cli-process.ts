@@ -1,0 +1,60 @@
+// The real `perdure` command, as its own process.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Exit } from './engine-process.ts'
+import { within } from './until.ts'
+
+const PERDURE = fileURLToPath(new URL('../../packages/cli/bin/perdure.js', import.meta.url))
+
+export interface CliOptions {
+  env?: Record<string, string>
+  stdin?: string
+  /** Something done again and again until the process has ended. */
+  onOpen?: () => NodeJS.Timeout
+  /** Called with everything that stdout has said so far, whenever it says more. */
+  onOutput?: (stdout: string, process: CliProcess) => unknown
+}
+
+export interface CliProcess {
+  /** Sends SIGINT, however often it is called: a second one would kill. */
+  interrupt(): void
+  /** Reads no more of its output, like `head`. */
+  stopReading(): void
+}
+
+/** Runs one command line to its end. */
+export async function perdure(args: readonly string[], options: CliOptions = {}): Promise<Exit> {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_'))
+  const child = spawn(process.execPath, [PERDURE, ...args], {
+    env: { ...Object.fromEntries(inherited), ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let interrupted = false
+  const handle: CliProcess = {
+    interrupt: () => {
+      if (!interrupted) child.kill('SIGINT')
+      interrupted = true
+    },
+    stopReading: () => void child.stdout.destroy(),
+  }
+  const going = options.onOpen?.()
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    options.onOutput?.(stdout, handle)
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  // A command that reads no input may be gone before it is written.
+  child.stdin.on('error', () => {})
+  child.stdin.end(options.stdin ?? '')
+  const closed = once(child, 'close').then(([code, signal]): Exit => ({ code, signal, stdout, stderr }))
+  return within(closed, `the end of perdure ${args.join(' ')}`, 20_000).finally(() => {
+    clearInterval(going)
+    child.kill('SIGKILL')
+  })
+}

@@ -1,0 +1,37 @@
+// Control actions in any order and at any moment: 2,000 random histories, in which the engine and a reference model
+// must tell the same after every step. `PERDURE_SEED=n` plays other ones, `PERDURE_SEEDS=10000` more of them; a
+// failure prints its seed and the shortest history that shows it.
+
+import { assert, asyncProperty, commands as histories } from 'fast-check'
+import { it } from 'vitest'
+import { commands, play } from './control/commands.ts'
+import { ControlledEngine } from './control/controlled-engine.ts'
+
+const HISTORIES_DEFAULT = 2000
+const numRuns = Number(process.env.PERDURE_SEEDS ?? HISTORIES_DEFAULT)
+const seed = Number(process.env.PERDURE_SEED ?? 1)
+
+it(`control does as its model says in ${numRuns} histories`, {
+  timeout: 60_000 + numRuns * 100,
+}, async () => {
+  const began = performance.now()
+  let engine: ControlledEngine | undefined
+  const property = asyncProperty(histories(commands, { maxCommands: 24, size: 'max' }), async history => {
+    if (!(await engine?.next())) {
+      await engine?.stop()
+      engine = await ControlledEngine.open()
+      await engine.next()
+    }
+    try {
+      await play(history, engine as ControlledEngine)
+    } catch (error) {
+      // Nobody knows what it has left behind.
+      await engine?.stop()
+      engine = undefined
+      throw error
+    }
+  })
+  await assert(property, { numRuns, seed })
+  await engine?.stop()
+  console.info(`${numRuns} histories in ${((performance.now() - began) / 1000).toFixed(1)} s`)
+})
