@@ -10,6 +10,8 @@ const project = (name: string, include: string[], testTimeout: number) => ({
 
 export default defineConfig({
   test: {
+    // Most tests wait for a disk, a socket or another process: a few more than there are cores keep them busy.
+    maxWorkers: '150%',
     projects: [
       project('unit', ['packages/*/src/**/*.test.ts'], 10_000),
       project('contract', ['test/contract/**/*.test.ts'], 30_000),

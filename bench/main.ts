@@ -3,6 +3,8 @@
 
 import { writeFileSync } from 'node:fs'
 import { d1, d2 } from './deliveries.ts'
+import { events } from './events.ts'
+import { f1 } from './flow.ts'
 import { lists } from './lists.ts'
 import { describeMachine, type Machine } from './machine.ts'
 import { type BenchOptions, readOptions, USAGE } from './options.ts'
@@ -18,8 +20,10 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Resu
   W2: w2,
   W3: w3,
   W4: w4,
+  EVENTS: events,
   D1: d1,
   D2: d2,
+  F1: f1,
   LISTS: lists,
 }
 

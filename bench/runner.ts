@@ -79,7 +79,7 @@ export class Runner {
         runner: 'bench-runner',
         url: `${this.origin}/invoke`,
         protocolVersion: 1,
-        workflows: SHAPES.map(({ name }) => ({ name })),
+        workflows: SHAPES.map(({ name, registration }) => ({ name, ...registration })),
       }),
     })
     if (!response.ok) throw new Error(`register: ${response.status} ${await response.text()}`)

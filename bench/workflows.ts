@@ -8,6 +8,8 @@ export interface Shape {
   kind: 'sequence' | 'parallel' | 'sleeper'
   /** Names and hashed ids of its steps. */
   steps: { name: string; id: string }[]
+  /** What it is registered with besides its name. */
+  registration?: Record<string, unknown>
 }
 
 /** The part of an invoke request these workflows look at. `n` numbers the runs of one bench process. */
@@ -40,7 +42,14 @@ export const SEQUENCE_3 = shape('sequence', 3)
 export const PARALLEL_50 = shape('parallel', 50)
 export const SLEEPER = shape('sleeper', 1)
 
-export const SHAPES: readonly Shape[] = [NO_STEPS, SEQUENCE_3, PARALLEL_50, SLEEPER]
+/** Three steps under a concurrency limit on each of 1,000 keys. */
+export const LIMITED_3: Shape = {
+  ...SEQUENCE_3,
+  name: 'limited-3',
+  registration: { concurrency: { limit: 1, key: 'int(event.data.n) % 1000' } },
+}
+
+export const SHAPES: readonly Shape[] = [NO_STEPS, SEQUENCE_3, PARALLEL_50, SLEEPER, LIMITED_3]
 const BY_NAME = new Map(SHAPES.map(shape => [shape.name, shape]))
 
 /** Result of the k-th step of run `n`, and the memo entry a runner gets it back in. */

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { onCleanup } from './cleanup.ts'
 import type { Exit } from './engine-process.ts'
 import { within } from './until.ts'
 
@@ -15,6 +16,8 @@ export interface CliOptions {
   onOpen?: () => NodeJS.Timeout
   /** Called with everything that stdout has said so far, whenever it says more. */
   onOutput?: (stdout: string, process: CliProcess) => unknown
+  /** The same of stderr. */
+  onError?: (stderr: string, process: CliProcess) => unknown
 }
 
 export interface CliProcess {
@@ -31,6 +34,8 @@ export async function perdure(args: readonly string[], options: CliOptions = {})
     env: { ...Object.fromEntries(inherited), ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
+  // A test that fails before the end of its command does not leave it behind.
+  onCleanup(() => void child.kill('SIGKILL'))
   let interrupted = false
   const handle: CliProcess = {
     interrupt: () => {
@@ -48,6 +53,7 @@ export async function perdure(args: readonly string[], options: CliOptions = {})
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
+    options.onError?.(stderr, handle)
   })
   // A command that reads no input may be gone before it is written.
   child.stdin.on('error', () => {})

@@ -2,7 +2,7 @@
 // takes and answers.
 
 import type { WebhookDelivery } from '@perdure/protocol'
-import { type Example, errorsOf, type Operation, operations } from '@perdure/protocol/operations'
+import { type Example, errorsOf, type Operation, operations, type Reply } from '@perdure/protocol/operations'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Webhook } from 'standardwebhooks'
 import { Compile, Errors } from 'typebox/schema'
@@ -99,6 +99,7 @@ async function receiver(): Promise<Ids> {
 
 /** What has to be there before an operation's examples; a finished order does for all others. */
 const BEFORE: Record<string, () => Promise<Ids>> = {
+  explainRun: waiting,
   cancelRun: waiting,
   pauseRun: waiting,
   resumeRun: paused,
@@ -131,6 +132,11 @@ function pathOf({ path }: Operation, example: Example): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => example.path?.[name] ?? `{${name}}`)
   const query = new URLSearchParams(example.query).toString()
   return query === '' ? filled : `${filled}?${query}`
+}
+
+/** The answer that the example shows. */
+function replyOf({ reply, otherwise }: Operation, example: Example): Reply {
+  return example.otherwise && otherwise ? otherwise : reply
 }
 
 /** The schema without room for anything it does not name. */
@@ -180,7 +186,9 @@ describe('the examples', () => {
     }
   })
 
-  test.each(examples)('%s fits the schemas', (_, { body, reply }, example) => {
+  test.each(examples)('%s fits the schemas', (_, operation, example) => {
+    const { body } = operation
+    const reply = replyOf(operation, example)
     if (body && example.body !== undefined) expectToFit(example.body, body.schema, 'body')
     if (example.reply !== undefined) expectToFit(example.reply, reply.schema, 'reply')
   })
@@ -188,7 +196,8 @@ describe('the examples', () => {
   test.each(examples)('%s is answered so', async (_, operation, sample) => {
     const before = BEFORE[operation.id] ?? finished
     const example = asHere(sample, await before())
-    const { method, reply } = operation
+    const { method } = operation
+    const reply = replyOf(operation, sample)
     const path = pathOf(operation, example)
     if (reply.stream) {
       const frame = await firstFrame(path)

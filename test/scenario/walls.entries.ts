@@ -53,6 +53,7 @@ export const ENTRIES: Record<string, Entry> = {
   getRunStats: { elsewhere: { total: 0, active: 0, succeeded: 0, failed: 0, successRate: 100 } },
   streamRuns: { stream: true },
   getRun: { id: 'run' },
+  explainRun: { id: 'waiting' },
   listRunSteps: { id: 'run' },
   listRunLogs: { id: 'run' },
   streamRun: { id: 'run' },

@@ -82,6 +82,15 @@ describe.each(READING_FIRST.filter(operation => !entryOf(operation).common && !e
   },
 )
 
+test('a dry run from the south finds nobody of the north', async () => {
+  const [there, here] = await Promise.all(
+    [north, south].map(api => api.post('/events?dryRun=1', { name: WORKFLOW })),
+  )
+  expect(there?.json).toMatchObject({ workflows: [{ workflow: WORKFLOW, app: APP }] })
+  expect(here?.json).toEqual({ dryRun: true, waiters: 0, workflows: [] })
+  expect((await south.post('/events?dryRun=1', { name: AWAITED })).json).toMatchObject({ waiters: 0 })
+})
+
 test.each(ALL.filter(({ reply }) => reply.pages))(
   '$id takes no cursor of another namespace',
   async operation => {

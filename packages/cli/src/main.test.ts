@@ -22,7 +22,7 @@ function paths(command: Command, path: string[] = []): string[][] {
   return [path, ...command.commands.flatMap(child => paths(child, [...path, child.name()]))]
 }
 
-const commands = paths(await programFor('runs'))
+const commands = paths(await programFor(undefined))
 
 test('all nouns and verbs are there', () => {
   expect(commands.map(path => path.join(' '))).toEqual([
@@ -47,6 +47,14 @@ test('all nouns and verbs are there', () => {
     'runners',
     'workflows',
     'audit',
+    'webhooks',
+    ...['', ' list', ' create', ' update', ' delete', ' stats'].map(verb => `webhooks endpoints${verb}`),
+    ...['', ' list', ' get'].map(verb => `webhooks deliveries${verb}`),
+    'webhooks redeliver',
+    ...['', ' list', ' create', ' update', ' delete'].map(verb => `webhooks receivers${verb}`),
+    'webhooks listen',
+    ...['', ' create', ' list', ' revoke'].map(verb => `keys${verb}`),
+    ...['', ' list', ' suspend', ' resume'].map(verb => `namespaces${verb}`),
   ])
 })
 
@@ -76,6 +84,21 @@ test.each<[string, string]>([
   ['events send', "missing required argument 'name'"],
   ['events send x --data {', '--data is no JSON'],
   ['audit --action fly', 'Allowed choices'],
+  ['webhooks', 'Usage: perdure webhooks'],
+  ['webhooks endpoints create https://a.example', '--event-kinds'],
+  ['webhooks endpoints create https://a.example --event-kinds run.failed,run.lost', 'Allowed are'],
+  ['webhooks endpoints create https://a.example --event-kinds run.failed --secret @/none', 'cannot be read'],
+  ['webhooks endpoints update whe_1', 'say what to change'],
+  ['webhooks endpoints update whe_1 --enable --disable', 'cannot be used with'],
+  ['webhooks receivers create x --scheme plain', 'Allowed choices'],
+  ['webhooks deliveries list --status lost', 'Allowed choices'],
+  ['webhooks listen --port 65536', 'from 0 to 65535'],
+  ['webhooks listen --answer 199', 'from 200 to 599'],
+  ['webhooks listen --answer 500 --forward http://localhost', 'cannot be used with'],
+  ['webhooks listen --forward nowhere', 'http(s) URL'],
+  ['webhooks listen --secret whsec_%', 'not base64'],
+  ['keys create', '--kind'],
+  ['keys revoke', "missing required argument 'id'"],
   ['apps --url nonsense', '"nonsense" is not an http(s) URL'],
   ['serve --colour red', 'there is no flag --colour'],
 ])('"perdure %s" is bad usage', async (line, says) => {

@@ -7,6 +7,7 @@ import { eventsCommands } from './commands/events.ts'
 import { registryCommands } from './commands/registry.ts'
 import { runsCommands } from './commands/runs/index.ts'
 import { listServe, runServe } from './commands/serve.ts'
+import { webhooksCommands } from './commands/webhooks/index.ts'
 import { EXIT_CODES_HELP, exitOf } from './exit.ts'
 
 const EXAMPLES = `
@@ -51,6 +52,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   eventsCommands(program)
   registryCommands(program)
   auditCommand(program)
+  webhooksCommands(program)
   if (!program.commands.some(command => command.name() === noun)) {
     const { adminCommands } = await import('./admin/index.ts')
     adminCommands(program)

@@ -20,13 +20,17 @@ const STATUSES = [
 /** More than the engine takes. */
 const INPUT_BYTES_MAX = 8 * 1024 * 1024
 
+/** What the help of a command says of how it is called. */
+export const examplesHelp = (examples: readonly string[]) =>
+  `\nExamples:\n${examples.map(example => `  ${example}`).join('\n')}`
+
 export const appOption = () => new Option('--app <name>', 'only of this app')
 export const statusOption = () =>
   new Option('--status <status>', 'only runs of this status').choices(STATUSES)
 export const runTypeOption = () =>
   new Option('--run-type <type>', 'only runs that an event, or a cron, started').choices(['event', 'cron'])
-export const sinceOption = () =>
-  new Option('--since <time>', 'only runs created since: 2h, 7d, or an RFC 3339 time').argParser(since)
+export const sinceOption = (what = 'runs') =>
+  new Option('--since <time>', `only ${what} created since: 2h, 7d, or an RFC 3339 time`).argParser(since)
 export const limitOption = (rows: string, preset: number) =>
   new Option('--limit <n>', `at most so many ${rows}`).argParser(positiveInteger).default(preset)
 
@@ -49,6 +53,23 @@ function since(text: string): string {
   if (time === undefined)
     throw new InvalidArgumentError('It must be like 30m, 2h, 7d or 2026-01-31T12:00:00Z.')
   return time
+}
+
+/** Words of `allowed`, separated by commas. */
+export function wordsOf<Word extends string>(allowed: readonly Word[]): (text: string) => Word[] {
+  return text => {
+    const words = text.split(',').map(word => word.trim())
+    const stranger = words.find(word => !(allowed as readonly string[]).includes(word))
+    if (stranger !== undefined) throw new InvalidArgumentError(`Allowed are ${allowed.join(', ')}.`)
+    return words as Word[]
+  }
+}
+
+/** The secret that an option gives, without white space around it: as it stands, in `@file`, or `-`. */
+export async function secretOption(given: string, terminal: Terminal): Promise<string> {
+  const secret = (await textOf('--secret', given, terminal)).trim()
+  if (secret === '') throw new UsageError('--secret is empty')
+  return secret
 }
 
 /** The JSON that an option gives: as it stands, in `@file`, or `-` for standard input. */

@@ -4,18 +4,18 @@ import { type Client, createClient, DEFAULT_URL } from '@perdure/client'
 import { type Command, Option } from 'commander'
 import { EXIT } from './exit.ts'
 import { UsageError } from './flags.ts'
+import { examplesHelp } from './options.ts'
 import { type Column, table } from './output/table.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
-interface SharedOptions {
+/** What says which engine is meant. */
+export interface EngineOptions {
   url: string
   apiKey?: string
-  json?: boolean
 }
 
-/** One command at work. It serves as the options of the client's calls too: they end with its signal. */
-export interface Session<Options> {
-  client: Client
+/** One command at work that asks no engine. */
+export interface LocalSession<Options> {
   options: Options
   terminal: Terminal
   /** Whether the result is for a script. */
@@ -23,33 +23,52 @@ export interface Session<Options> {
   signal: AbortSignal
 }
 
+/** One command at work. It serves as the options of the client's calls too: they end with its signal. */
+export interface Session<Options> extends LocalSession<Options> {
+  client: Client
+}
+
 /** Does the work; a number is the exit code, nothing is 0. */
 export type Action<Options> = (session: Session<Options>, ...args: string[]) => Promise<number | undefined>
+export type LocalAction<Options> = (
+  session: LocalSession<Options>,
+  ...args: string[]
+) => Promise<number | undefined>
 
 /** Lets `command` ask an engine: adds the flags that say which, and the examples of its help. */
 export function ask<Options = object>(
   command: Command,
-  examples: string[],
+  examples: readonly string[],
   action: Action<Options>,
 ): Command {
-  return command
+  command
     .addOption(new Option('--url <url>', 'where the engine listens').env('ENGINE_URL').default(DEFAULT_URL))
     .addOption(new Option('--api-key <key>', 'the API key').env('ENGINE_API_KEY'))
+  return act<Options & EngineOptions>(command, examples, (session, ...args) =>
+    action({ ...session, client: connect(session.options) }, ...args),
+  )
+}
+
+/** Lets `command` act by itself; adds the examples of its help. */
+export function act<Options>(
+  command: Command,
+  examples: readonly string[],
+  action: LocalAction<Options>,
+): Command {
+  return command
     .option('--json', 'print JSON: one value, or a line for each item')
-    .addHelpText('after', `\nExamples:\n${examples.map(example => `  ${example}`).join('\n')}`)
+    .addHelpText('after', examplesHelp(examples))
     .action(async (...given: unknown[]) => {
       // Commander hands over the arguments, then the options, then the command.
       const args = given.slice(0, -2) as string[]
-      const options = given.at(-2) as Options & SharedOptions
+      const options = given.at(-2) as Options & { json?: boolean }
       const terminal = openTerminal()
-      const { signal } = terminal
-      const json = options.json === true
-      const code = await action({ client: connect(options), options, terminal, json, signal }, ...args)
-      process.exitCode = code ?? EXIT.ok
+      const session = { options, terminal, json: options.json === true, signal: terminal.signal }
+      process.exitCode = (await action(session, ...args)) ?? EXIT.ok
     })
 }
 
-function connect({ url, apiKey }: SharedOptions): Client {
+function connect({ url, apiKey }: EngineOptions): Client {
   try {
     return createClient({ url: url || DEFAULT_URL, apiKey: apiKey || undefined })
   } catch (error) {
@@ -59,7 +78,7 @@ function connect({ url, apiKey }: SharedOptions): Client {
 
 /** Writes one value: JSON, or the lines that people get. */
 export async function show(
-  session: Session<unknown>,
+  session: LocalSession<unknown>,
   value: unknown,
   lines: () => readonly string[],
 ): Promise<void> {
@@ -70,7 +89,7 @@ export async function show(
 
 /** Writes a list, at most `limit` rows of it: a JSON line for each as it comes, or a table at the end. */
 export async function list<Row>(
-  session: Session<unknown>,
+  session: LocalSession<unknown>,
   rows: AsyncIterable<Row> | Iterable<Row>,
   { columns, limit = Number.POSITIVE_INFINITY }: { columns: readonly Column<Row>[]; limit?: number },
 ): Promise<void> {

@@ -16,6 +16,7 @@ export const ROUTES = {
   getRunStats: 'GET /runs/stats',
   streamRuns: 'GET /runs/stream stream',
   getRun: 'GET /runs/{id}',
+  explainRun: 'GET /runs/{id}/why',
   listRunSteps: 'GET /runs/{id}/steps',
   listRunLogs: 'GET /runs/{id}/logs',
   streamRun: 'GET /runs/{id}/stream stream',

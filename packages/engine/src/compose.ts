@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { systemRandom } from './adapters/clock/seeded-random.ts'
 import { systemClock } from './adapters/clock/system.ts'
+import { MemoryLimiter } from './adapters/limiter/memory.ts'
 import { MemoryQueue } from './adapters/queue/memory.ts'
 import { HttpSender } from './adapters/sender/http-sender.ts'
 import { openSqliteStore } from './adapters/sql/sqlite/store.ts'
@@ -13,6 +14,7 @@ import { type Config, isLoopback, refuseOpenDoor } from './config.ts'
 import { IdSource } from './domain/ids.ts'
 import { createApp } from './http/app.ts'
 import type { Clock, Random } from './ports/clock.ts'
+import type { Limiter } from './ports/limiter.ts'
 import type { Queue } from './ports/queue.ts'
 import type { Sender } from './ports/sender.ts'
 import type { Store } from './ports/store.ts'
@@ -24,7 +26,9 @@ import { Control } from './services/control.ts'
 import { DELIVERY_LEASE_MS, Deliverer } from './services/deliver.ts'
 import { Deliveries } from './services/deliveries.ts'
 import { Driver, LEASE_MS } from './services/drive.ts'
+import { DryRun } from './services/dry-run.ts'
 import { Endpoints } from './services/endpoints.ts'
+import { Explain } from './services/explain.ts'
 import { filterLog } from './services/filter-log.ts'
 import { Health } from './services/health.ts'
 import { Inbound } from './services/inbound.ts'
@@ -38,21 +42,24 @@ import { Receivers } from './services/receivers.ts'
 import { Registry } from './services/registry.ts'
 import { reseal } from './services/reseal.ts'
 import { RunnerHealth } from './services/runner-health.ts'
+import { TIMER_LEASE_MS, Timers } from './services/timers.ts'
 import { Vault } from './services/vault.ts'
 
 /** How many things one engine has under way at once. */
 export interface Bounds {
   passesMax: number
   deliveriesMax: number
+  timersMax: number
 }
 
-const BOUNDS: Bounds = { passesMax: 1000, deliveriesMax: 256 }
+const BOUNDS: Bounds = { passesMax: 1000, deliveriesMax: 256, timersMax: 256 }
 
 export interface Ports {
   clock: Clock
   random: Random
   store: Store
   queue: Queue
+  limiter: Limiter
   transport: Transport
   sender: Sender
 }
@@ -83,6 +90,7 @@ export async function createEngine(
   const { signingKeys } = config
   const store = ports.store ?? (await openSqliteStore({ file: config.storeFile, log }))
   const queue = ports.queue ?? new MemoryQueue(clock)
+  const limiter = ports.limiter ?? new MemoryLimiter()
   const transport = ports.transport ?? new HttpTransport({ clock, signingKeys })
   const sender = ports.sender ?? newSender(config, clock)
 
@@ -109,7 +117,7 @@ export async function createEngine(
   const ids = new IdSource(() => random.next())
   const health = new RunnerHealth(clock)
   const report = filterLog(clock, log)
-  const shared = { report, store, catalog, announcer, clock, random, log, health, ids, owner }
+  const shared = { report, store, limiter, catalog, announcer, clock, random, log, health, ids, owner }
 
   const registry = new Registry({ ...shared, staleAfterMs: config.runnerStaleAfterMs, signingKeys })
   const driver = new Driver({
@@ -128,6 +136,7 @@ export async function createEngine(
     deliveriesMax: bounds.deliveriesMax,
     onRoom: () => queue.wake('deliveries', clock.now()),
   })
+  const timers = new Timers({ ...shared, timersMax: bounds.timersMax })
   const lanes = [
     new LaneLoop({
       ...shared,
@@ -148,6 +157,15 @@ export async function createEngine(
       claim: claim => deliverer.claim(claim),
       take: delivery => deliverer.take(delivery),
     }),
+    new LaneLoop({
+      ...shared,
+      queue,
+      lane: 'timers',
+      leaseMs: TIMER_LEASE_MS,
+      slots: timers.slots,
+      claim: claim => store.claimTimers(claim),
+      take: row => timers.take(row),
+    }),
   ]
   const leases = new LeaseKeeper({
     store,
@@ -158,9 +176,17 @@ export async function createEngine(
   })
   const readiness = new Health({ store, queue, log })
   const ingest = new Ingest({ ...shared, driver })
+  const dryRun = new DryRun(shared)
+  const explain = new Explain({
+    ...shared,
+    isLive: runner => registry.isLive(runner),
+    passOf: runId => driver.passOf(runId),
+  })
   const app = createApp({
     store,
     ingest,
+    dryRun: (namespace, event) => dryRun.send(namespace, event),
+    explain: (namespace, runId) => explain.explain(namespace, runId),
     registry,
     control: new Control({
       ...shared,
@@ -186,12 +212,12 @@ export async function createEngine(
     await Promise.all(lanes.map(lane => lane.stop()))
     const deadline = new AbortController()
     const cancel = clock.at(clock.now() + config.drainTimeoutMs, () => deadline.abort())
-    await Promise.all([driver.drain(deadline.signal), deliverer.drain()])
+    await Promise.all([driver.drain(deadline.signal), deliverer.drain(), timers.drain()])
     cancel()
     leases.stop()
     adminWatch.stop()
     await app.close()
-    await Promise.all([transport.close(), sender.close()])
+    await Promise.all([transport.close(), sender.close(), limiter.close()])
     await store.close()
   }
   return {

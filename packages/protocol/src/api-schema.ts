@@ -80,6 +80,42 @@ export const RunSchema = Type.Object({
   result: Type.Optional(Type.Unknown()),
 })
 
+/** Answer of `GET /runs/{id}/why`. */
+export const RunExplanationSchema = Type.Object({
+  runId: Type.String(),
+  status: RunStatusSchema,
+  sentence: Type.String({ description: 'All of it in a sentence or two, for people; its words may change' }),
+  since: timestamp('When it came to this status'),
+  waitingFor: Type.Optional(WaitingForSchema),
+  wakeAt: Type.Optional(timestamp('When it goes on by itself; of a paused run, when its next timer settles')),
+  event: Type.Optional(
+    Type.Object(
+      { name: Type.String(), if: Type.Optional(Type.String()) },
+      { description: 'The event it waits for, and its filter' },
+    ),
+  ),
+  childRunId: Type.Optional(Type.String({ description: 'The run it waits for' })),
+  children: Type.Optional(
+    Type.Array(Type.Object({ stepName: Type.String(), runId: Type.String(), status: RunStatusSchema }), {
+      description: 'Every child that it waits for, oldest first; 20 at most',
+    }),
+  ),
+  position: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Held runs of the same limit and key that come before it' }),
+  ),
+  runners: Type.Optional(
+    Type.Object(
+      { live: Type.Integer({ minimum: 0 }), stale: Type.Integer({ minimum: 0 }) },
+      { description: 'Registered runners that may take it; absent once it has ended' },
+    ),
+  ),
+  runner: Type.Optional(
+    Type.String({ description: 'The runner that works on it now, else the one it is pinned to' }),
+  ),
+  passSince: Type.Optional(timestamp('When the pass that is under way was sent')),
+  error: Type.Optional(RunErrorSchema),
+})
+
 export const StepStatusSchema = text('running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled')
 export const OpSchema = text(
   'StepRun',
@@ -322,6 +358,71 @@ export const SendEventReplySchema = Type.Object({
   triggered: Type.Optional(Type.Array(TriggeredSchema)),
   ...flags,
   suspended: Type.Optional(Type.Boolean({ description: 'The namespace is suspended: nothing was started' })),
+})
+
+const keyed = {
+  key: Type.String({
+    description: "The value of its key; '' without one, and when the key cannot be evaluated",
+  }),
+  error: Type.Optional(Type.String({ description: 'Why its expression cannot be evaluated' })),
+}
+
+/** What a dry run says of one workflow. */
+export const DryRunWorkflowSchema = Type.Object({
+  workflow: Type.String(),
+  app: Type.String(),
+  trigger: Type.Object(
+    { event: Type.String(), if: Type.Optional(Type.String()) },
+    { description: 'The trigger that matches, else the first whose name does' },
+  ),
+  matches: Type.Boolean({ description: 'Whether the event meets the trigger, filter included' }),
+  reason: Type.Optional(Type.String({ description: 'Why it does not' })),
+  outcome: Type.Optional({
+    ...text('run', 'deduped', 'dropped', 'skipped', 'debounced', 'batched'),
+    description: 'What would become of the event; `run`: a run is started, or another joined to it',
+  }),
+  cancels: Type.Optional(
+    Type.Array(Type.String(), { description: 'Runs that a singleton policy would cancel' }),
+  ),
+  policies: Type.Optional(
+    Type.Object(
+      {
+        idempotency: Type.Optional(Type.Object(keyed)),
+        rateLimit: Type.Optional(
+          Type.Object({
+            ...keyed,
+            verdict: Type.Literal('not asked', { description: 'Asking would take a token' }),
+          }),
+        ),
+        singleton: Type.Optional(Type.Object({ ...keyed, mode: text('skip', 'cancel') })),
+        debounce: Type.Optional(Type.Object(keyed)),
+        batch: Type.Optional(Type.Object(keyed)),
+        priority: Type.Optional(Type.Object({ value: Type.Number(), error: Type.Optional(Type.String()) })),
+        concurrency: Type.Optional(
+          Type.Array(
+            Type.Object({
+              ...keyed,
+              limit: Type.Integer({ minimum: 1 }),
+              scope: text('workflow', 'app', 'namespace'),
+            }),
+          ),
+        ),
+        throttle: Type.Optional(Type.Object(keyed)),
+      },
+      { description: 'The policies the workflow has, in the order in which they are asked' },
+    ),
+  ),
+})
+
+/** Answer of `POST /events?dryRun=1`. */
+export const DryRunReplySchema = Type.Object({
+  dryRun: Type.Literal(true),
+  deduped: Type.Optional(Type.Boolean({ description: 'The dedupe id is taken: nothing would happen' })),
+  suspended: Type.Optional(Type.Boolean({ description: 'The namespace is suspended: nothing would start' })),
+  waiters: Type.Integer({ minimum: 0, description: 'Waiting runs it would resume' }),
+  workflows: Type.Array(DryRunWorkflowSchema, {
+    description: 'Workflows with a trigger for that name, sorted by workflow, then app',
+  }),
 })
 
 export const EventRecordSchema = Type.Object({

@@ -6,5 +6,13 @@ export { parseDurationMs } from './duration.ts'
 export { keyFingerprint, SIGNATURE_WINDOW_MS, signBody, UNSIGNED, verifyBody } from './signature.ts'
 export { hashStepId, positionalStepId } from './step-id.ts'
 export { CONNECT_SUBPROTOCOL, PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADER } from './version.ts'
+export {
+  isMalformedWebhookSecret,
+  signWebhook,
+  verifyWebhook,
+  WEBHOOK_SECRET_PREFIX,
+  type WebhookVerdict,
+  webhookKeyOf,
+} from './webhook-signature.ts'
 export type * from './wire.ts'
 export { ROOT_SCOPE } from './wire.ts'

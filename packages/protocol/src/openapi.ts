@@ -61,8 +61,10 @@ export function openApiDocument(version: string): OpenApiDocument {
 
 function describe(operation: Operation): JsonSchema {
   const { id, tag, summary, description, access, body, rawBody, reply, otherwise, examples } = operation
-  const responses: Record<string, JsonSchema> = { [reply.status]: response(reply, examples) }
-  if (otherwise) responses[otherwise.status] = response(otherwise)
+  const ofReply = (isOtherwise: boolean) =>
+    examples?.filter(example => (example.otherwise ?? false) === isOtherwise)
+  const responses: Record<string, JsonSchema> = { [reply.status]: response(reply, ofReply(false)) }
+  if (otherwise) responses[otherwise.status] = response(otherwise, ofReply(true))
   return {
     operationId: id,
     tags: [tag],

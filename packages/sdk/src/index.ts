@@ -9,7 +9,19 @@ export {
   type SendOptions,
 } from './client.ts'
 export { NonRetriableError, PerdureError, RetryAfterError, StepFailedError } from './errors.ts'
-export type { ConcurrencyLimit, FlowControl } from './flow-control.ts'
+export type {
+  Batch,
+  CancelOn,
+  ConcurrencyLimit,
+  Debounce,
+  FlowControl,
+  FlowControlOf,
+  Idempotency,
+  RateLimit,
+  Singleton,
+  Throttle,
+  Timeouts,
+} from './flow-control.ts'
 export {
   createHandler,
   type Handler,

@@ -44,7 +44,7 @@ export interface StepRunOptions {
 }
 
 export interface WaitForEventOptions {
-  /** Exact event name, or with a trailing `*`. */
+  /** The event's exact name. */
   event: string
   /** Give up after this long. Omitted: wait for ever. */
   timeout?: Duration

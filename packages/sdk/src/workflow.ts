@@ -1,14 +1,17 @@
 // Defining a workflow: its name, what starts it, its policies, and the handler.
 
 import type { RetryPolicy, Trigger, WorkflowRegistration } from '@perdure/protocol'
-import type { FlowControl } from './flow-control.ts'
+import type { FlowControlOf } from './flow-control.ts'
 import { NAME_CHARS_MAX } from './limits.ts'
 import type { FailureArgs, WorkflowArgs } from './step-tools.ts'
 
 /** What starts a run: an event (its name may end in `*`, `if` is CEL over `event`), or a schedule. */
 export type WorkflowTrigger = { event: string; if?: string } | { cron: string }
 
-export interface WorkflowOptions<Input = unknown> extends FlowControl {
+/** What a workflow is: its name, what starts it, its policies. */
+export type WorkflowOptions<Input = unknown> = Definition<Input> & FlowControlOf<Input>
+
+interface Definition<Input> {
   name: string
   /** Omitted: an event of the workflow's own name. */
   triggers?: WorkflowTrigger | readonly WorkflowTrigger[]
@@ -75,6 +78,9 @@ function define<Input, Output>(
     throw new TypeError(`A workflow's name must be a string of 1 to ${NAME_CHARS_MAX} characters`)
   }
   if (typeof handler !== 'function') throw new TypeError(`Workflow "${name}" has no handler`)
+  if (policies.batch && policies.debounce) {
+    throw new TypeError(`Workflow "${name}" cannot have both batch and debounce`)
+  }
   const registration: WorkflowRegistration = { ...policies, name }
   if (triggers !== undefined) registration.triggers = [triggers].flat().map(one => checkTrigger(name, one))
   if (onFailure) registration.onFailure = true

@@ -90,10 +90,16 @@ export function commitContract(open: OpenStore): void {
           childRunId: 'c',
           key: 'k',
         },
+        singletonKey: 'customer-1',
+        cancelOn: [{ event: 'order.stopped' }, { event: 'stop', if: 'async.data.a == event.data.a' }],
         cancelAsked: true,
         fence: 5,
         availableAt: NOW + 3,
         leaseOwner: 'engine-1',
+        holds: { slots: [{ id: 's', limit: 2, key: 'k' }], runTimeoutMs: 9 },
+        priority: -1.5,
+        throttledUntil: NOW + 4,
+        heldSlot: 's',
       }
       await write(store(), created(plain), created(full))
       expect((await store().loadRun(plain.id))?.run).toEqual(plain)

@@ -120,6 +120,18 @@ export function outsidersContract(open: OpenStore): void {
       expect(await holds(store(), { type: 'run', runId: run.id, fence: run.fence })).toBe(false)
     })
 
+    it('leaves the lease of a run alone that was claimed and still says that it waits', async () => {
+      const run = aLeasedRun({ status: 'waiting' })
+      await write(store(), created(run, aWait(run)))
+      const woken = { type: 'step.woken', runId: run.id, stepIndex: 0, status: 'succeeded' } as const
+      await write(store(), { ...woken, at: NOW + 1 })
+      const { availableAt, leaseOwner } = (await store().loadRun(run.id))?.run ?? {}
+      expect({ availableAt, leaseOwner }).toEqual({
+        availableAt: run.availableAt,
+        leaseOwner: run.leaseOwner,
+      })
+    })
+
     it('leaves a paused run paused', async () => {
       const run = aParkedRun({ status: 'paused', waitingFor: undefined })
       await write(store(), created(run, aWait(run)))

@@ -66,8 +66,8 @@ it('takes turns with an engine that is busy writing: neither loses a write', asy
   expect(await administered).toBe(0)
   expect(await ids(store.admin)).toHaveLength(10)
   expect(runs.length).toBeGreaterThan(0)
-  const loaded = await Promise.all(runs.map(id => store.loadRun(id)))
-  expect(loaded.filter(run => run === undefined)).toEqual([])
+  // One after the other: however many there are, a store refuses too many at once.
+  for (const id of runs) expect(await store.loadRun(id)).toBeDefined()
   await store.close()
 })
 

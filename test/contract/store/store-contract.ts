@@ -7,22 +7,27 @@ import { commitContract } from './commit.ts'
 import { controlContract } from './control.ts'
 import { deliveriesContract } from './deliveries.ts'
 import { eventsContract } from './events.ts'
+import { liveContract } from './live.ts'
 import { namespacesContract } from './namespaces.ts'
 import { outsidersContract } from './outsiders.ts'
 import { readsContract } from './reads.ts'
 import { registryContract } from './registry.ts'
 import { runListsContract } from './run-lists.ts'
 import type { OpenStore } from './samples.ts'
+import { slotsContract } from './slots.ts'
 import { stringsContract } from './strings.ts'
 import { timelineContract } from './timeline.ts'
+import { timersContract } from './timers.ts'
 
 /** `open` answers an empty store each time; the contract closes it. */
 export function storeContract(name: string, open: OpenStore): void {
   describe(`store contract: ${name}`, () => {
     commitContract(open)
     claimsContract(open)
+    slotsContract(open)
     timelineContract(open)
     eventsContract(open)
+    liveContract(open)
     outsidersContract(open)
     registryContract(open)
     controlContract(open)
@@ -32,5 +37,6 @@ export function storeContract(name: string, open: OpenStore): void {
     stringsContract(open)
     namespacesContract(open)
     adminContract(open)
+    timersContract(open)
   })
 }

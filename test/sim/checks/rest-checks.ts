@@ -37,8 +37,12 @@ export function checkAllEnded(records: Iterable<RunRecord>): void {
 
 /** C2: an engine at rest asks for as much as it could ever take: no slot is held, none was given back twice. */
 export function checkSlots(lastAsked: ReadonlyMap<string, number>, engine: number, bounds: Bounds): void {
-  const { passesMax, deliveriesMax } = bounds
-  for (const [lane, max] of Object.entries({ runs: passesMax, deliveries: deliveriesMax })) {
+  const { passesMax, deliveriesMax, timersMax } = bounds
+  for (const [lane, max] of Object.entries({
+    runs: passesMax,
+    deliveries: deliveriesMax,
+    timers: timersMax,
+  })) {
     const asked = lastAsked.get(`${engine} ${lane}`)
     ensure(asked === max, 'at rest all slots are free', () => `${lane}: ${asked} of ${max}`)
   }

@@ -69,9 +69,9 @@ export async function createWorld({ seed, off, tamper }: WorldOptions): Promise<
   const shared = { clock, faults, trace, rng: wire }
   // Few enough to run out of them, or as many as in earnest.
   const bounds = rng.fork('bounds').pick([
-    { passesMax: 2, deliveriesMax: 1 },
-    { passesMax: 6, deliveriesMax: 3 },
-    { passesMax: 200, deliveriesMax: 200 },
+    { passesMax: 2, deliveriesMax: 1, timersMax: 1 },
+    { passesMax: 6, deliveriesMax: 3, timersMax: 2 },
+    { passesMax: 200, deliveriesMax: 200, timersMax: 200 },
   ])
   const host = new EngineHost({
     clock,

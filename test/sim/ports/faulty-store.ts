@@ -87,6 +87,14 @@ export class FaultyStore implements Store {
     )
   }
 
+  claimTimers(claim: Claim) {
+    const { inner, tap, life } = this.#deps
+    tap.asked(life.no, 'timers', claim.limit)
+    return this.#over({ fails: 'claimFails', slow: 'readSlow', lost: 'claimLost' }, () =>
+      inner.claimTimers(claim),
+    )
+  }
+
   nextAvailableAt(lane: Lane, after?: number) {
     return this.#read(() => this.#deps.inner.nextAvailableAt(lane, after))
   }
@@ -108,6 +116,18 @@ export class FaultyStore implements Store {
 
   flowRow(id: string) {
     return this.#read(() => this.#deps.inner.flowRow(id))
+  }
+
+  isDeduped(key: Parameters<Store['isDeduped']>[0]) {
+    return this.#read(() => this.#deps.inner.isDeduped(key))
+  }
+
+  liveRuns(of: Parameters<Store['liveRuns']>[0]) {
+    return this.#read(() => this.#deps.inner.liveRuns(of))
+  }
+
+  watchers(query: Parameters<Store['watchers']>[0]) {
+    return this.#read(() => this.#deps.inner.watchers(query))
   }
 
   waiters(namespace: string, eventName: string) {

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openAdministration } from '@perdure/engine'
 import { Command, CommanderError } from 'commander'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { adminCommands } from './index.ts'
@@ -169,6 +170,14 @@ test.each(['postgres://user:hidden@host/db', 'engine.db', 'sqlite::memory:'])(
     expect(err).not.toContain('hidden')
   },
 )
+
+test('an empty list is said on stderr, and is no line at all for a script', async () => {
+  await (await openAdministration(store, { create: true })).close()
+  const { code, out, err } = await perdure('keys', 'list')
+  expect({ code, out }).toEqual({ code: 0, out: '' })
+  expect(err).toContain('perdure keys create')
+  expect(await perdure('keys', 'list', '--json')).toEqual({ code: 0, out: '', err: '' })
+})
 
 test('only the making of a key makes a store: a mistyped name is told', async () => {
   for (const args of [

@@ -3,7 +3,7 @@
 import { KEY_KINDS, type KeyKind, type StoredKey } from '@perdure/engine'
 import { type Command, Option } from 'commander'
 import type { Column } from '../output/table.ts'
-import { administer, columns, group, type SharedOptions, subcommand, timestamp } from './session.ts'
+import { administer, group, type SharedOptions, subcommand, timestamp } from './session.ts'
 
 interface CreateOptions extends SharedOptions {
   kind: KeyKind
@@ -12,9 +12,19 @@ interface CreateOptions extends SharedOptions {
 }
 
 export function keyCommands(program: Command): void {
-  const keys = group(program, 'keys', 'make, list and revoke API keys')
+  const keys = group(program, 'keys', {
+    description: 'make, list and revoke API keys',
+    examples: ['perdure keys create --kind secret --label ops', 'perdure keys list'],
+  })
 
-  subcommand(keys, 'create', 'make an API key; it is shown this once')
+  subcommand(keys, 'create', {
+    description: 'make an API key; it is shown this once',
+    examples: [
+      'perdure keys create --kind secret --label ops',
+      'perdure keys create --kind event --namespace shop --store sqlite:./data/engine.db',
+      'perdure keys create --kind read --json | jq -r .key',
+    ],
+  })
     .addOption(new Option('--kind <kind>', 'what it opens').choices(KEY_KINDS).makeOptionMandatory())
     .option('--label <label>', 'recorded as the actor of what it does (default: its id)')
     .option('--namespace <name>', 'what it gives access to (default: default)')
@@ -22,28 +32,31 @@ export function keyCommands(program: Command): void {
       administer(
         command,
         options,
-        async administration => {
+        async (administration, output) => {
           const { stored, key } = await administration.createKey(options)
-          return options.json ? [JSON.stringify({ ...shown(stored), key })] : created(stored, key)
+          output.show({ ...shown(stored), key }, created(stored, key))
         },
         { create: true },
       ),
     )
 
-  subcommand(keys, 'list', 'list the API keys of the store, without the keys themselves').action(
-    (options: SharedOptions, command: Command) =>
-      administer(command, options, async administration => {
-        const list = (await administration.keys()).map(shown)
-        return options.json ? list.map(key => JSON.stringify(key)) : columns(list, COLUMNS, NONE)
-      }),
+  subcommand(keys, 'list', {
+    description: 'list the API keys of the store, without the keys themselves',
+    examples: ['perdure keys list', 'perdure keys list --json | jq -r "select(.revokedAt == null) | .id"'],
+  }).action((options: SharedOptions, command: Command) =>
+    administer(command, options, async (administration, output) =>
+      output.list((await administration.keys()).map(shown), COLUMNS, NONE),
+    ),
   )
 
-  subcommand(keys, 'revoke <id>', 'revoke an API key; a running engine refuses it within 2 s').action(
-    (id: string, options: SharedOptions, command: Command) =>
-      administer(command, options, async administration => {
-        const revoked = await administration.revokeKey(id)
-        return [options.json ? JSON.stringify(shown(revoked)) : `revoked ${revoked.id} (${revoked.label})`]
-      }),
+  subcommand(keys, 'revoke <id>', {
+    description: 'revoke an API key; a running engine refuses it within 2 s',
+    examples: ['perdure keys revoke key_01K...'],
+  }).action((id: string, options: SharedOptions, command: Command) =>
+    administer(command, options, async (administration, output) => {
+      const revoked = await administration.revokeKey(id)
+      output.show(shown(revoked), [`revoked ${revoked.id} (${revoked.label})`])
+    }),
   )
 }
 

@@ -3,36 +3,41 @@
 import type { Namespace } from '@perdure/engine'
 import type { Command } from 'commander'
 import type { Column } from '../output/table.ts'
-import { administer, columns, group, type SharedOptions, subcommand, timestamp } from './session.ts'
+import { administer, group, type SharedOptions, subcommand, timestamp } from './session.ts'
 
 export function namespaceCommands(program: Command): void {
-  const namespaces = group(program, 'namespaces', 'list, suspend and resume namespaces')
+  const namespaces = group(program, 'namespaces', {
+    description: 'list, suspend and resume namespaces',
+    examples: ['perdure namespaces list', 'perdure namespaces suspend shop'],
+  })
 
-  subcommand(namespaces, 'list', 'list the namespaces of the store').action(
-    (options: SharedOptions, command: Command) =>
-      administer(command, options, async administration => {
-        const list = (await administration.namespaces()).map(shown)
-        return options.json ? list.map(each => JSON.stringify(each)) : columns(list, COLUMNS, NONE)
-      }),
+  subcommand(namespaces, 'list', {
+    description: 'list the namespaces of the store',
+    examples: ['perdure namespaces list', 'perdure namespaces list --store sqlite:./data/engine.db --json'],
+  }).action((options: SharedOptions, command: Command) =>
+    administer(command, options, async (administration, output) =>
+      output.list((await administration.namespaces()).map(shown), COLUMNS, NONE),
+    ),
   )
 
-  subcommand(
-    namespaces,
-    'suspend <name>',
-    'start no new runs in a namespace; a running engine follows within 2 s',
-  ).action((name: string, options: SharedOptions, command: Command) =>
-    administer(command, options, async administration => {
+  subcommand(namespaces, 'suspend <name>', {
+    description: 'start no new runs in a namespace; a running engine follows within 2 s',
+    examples: ['perdure namespaces suspend shop'],
+  }).action((name: string, options: SharedOptions, command: Command) =>
+    administer(command, options, async (administration, output) => {
       const suspended = await administration.suspend(name)
-      return [options.json ? JSON.stringify(shown(suspended)) : `suspended ${suspended.name}`]
+      output.show(shown(suspended), [`suspended ${suspended.name}`])
     }),
   )
 
-  subcommand(namespaces, 'resume <name>', 'start runs in a suspended namespace again').action(
-    (name: string, options: SharedOptions, command: Command) =>
-      administer(command, options, async administration => {
-        const resumed = await administration.resume(name)
-        return [options.json ? JSON.stringify(shown(resumed)) : `resumed ${resumed.name}`]
-      }),
+  subcommand(namespaces, 'resume <name>', {
+    description: 'start runs in a suspended namespace again',
+    examples: ['perdure namespaces resume shop'],
+  }).action((name: string, options: SharedOptions, command: Command) =>
+    administer(command, options, async (administration, output) => {
+      const resumed = await administration.resume(name)
+      output.show(shown(resumed), [`resumed ${resumed.name}`])
+    }),
   )
 }
 

@@ -8,6 +8,8 @@ import {
   openAdministration,
 } from '@perdure/engine'
 import { type Command, CommanderError, Option } from 'commander'
+import { examplesHelp } from '../options.ts'
+import { painter, wantsColour } from '../output/colour.ts'
 import { type Column, table } from '../output/table.ts'
 
 export interface SharedOptions {
@@ -17,40 +19,57 @@ export interface SharedOptions {
 
 type Administration = OpenAdministration['administration']
 
+/** What an admin command has to tell, in the manner of the other commands: as JSON, or for people. */
+export interface Output {
+  /** One value. */
+  show(value: unknown, lines: readonly string[]): void
+  /** A list; `none` is said instead of an empty table. */
+  list<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none: string): void
+}
+
 const EXIT_FAILED = 1
 const EXIT_BAD_STORE = 2
 
 /** A group of subcommands whose errors never show a key. */
-export function group(program: Command, name: string, description: string): Command {
+export function group(
+  program: Command,
+  name: string,
+  help: { description: string; examples: readonly string[] },
+): Command {
   const { outputError } = program.configureOutput()
   return program
     .command(name)
-    .description(description)
+    .description(help.description)
+    .addHelpText('after', examplesHelp(help.examples))
     .configureOutput({ outputError: (text, write) => outputError?.(withoutKeys(text), write) })
 }
 
 /** A command with the options that all of them take. */
-export function subcommand(parent: Command, usage: string, description: string): Command {
+export function subcommand(
+  parent: Command,
+  usage: string,
+  help: { description: string; examples: readonly string[] },
+): Command {
   const store = 'the store, as in perdure serve (default: sqlite:./.perdure/engine.db)'
   return parent
     .command(usage)
-    .description(description)
+    .description(help.description)
     .addOption(new Option('--store <store>', store).env('ENGINE_STORE'))
     .option('--json', 'print JSON: one value, or a line for each item')
+    .addHelpText('after', examplesHelp(help.examples))
 }
 
-/** Does something with the store of `options` and prints the lines it answers; ends with one line when that fails. */
+/** Does something with the store of `options` and prints what it tells; ends with one line when that fails. */
 export async function administer(
   command: Command,
   options: SharedOptions,
-  action: (administration: Administration) => Promise<readonly string[]>,
+  action: (administration: Administration, output: Output) => Promise<void>,
   opening: AdministrationOptions = {},
 ): Promise<void> {
-  const { writeOut, writeErr } = command.configureOutput()
+  const { writeErr } = command.configureOutput()
   try {
     const { administration, close } = await openAdministration(options.store || undefined, opening)
-    const lines = await action(administration).finally(close)
-    writeOut?.(lines.map(line => `${line}\n`).join(''))
+    await action(administration, outputOf(command, options)).finally(close)
   } catch (error) {
     const { message } = error as Error
     writeErr?.(`perdure: ${withoutKeys(message)}\n`)
@@ -59,14 +78,21 @@ export async function administer(
   }
 }
 
-/** Rows as aligned columns, or what there is to say when there are none. */
-export function columns<Row>(
-  rows: readonly Row[],
-  all: readonly Column<Row>[],
-  none: string,
-): readonly string[] {
-  if (rows.length === 0) return [none]
-  return table(rows, all, { width: undefined, paint: (_colour, text) => text })
+function outputOf(command: Command, { json }: SharedOptions): Output {
+  const { writeOut, writeErr } = command.configureOutput()
+  const out = (lines: readonly string[]) => writeOut?.(lines.map(line => `${line}\n`).join(''))
+  const style = {
+    width: process.stdout.columns || undefined,
+    paint: painter(wantsColour(process.stdout, process.env)),
+  }
+  return {
+    show: (value, lines) => out(json ? [JSON.stringify(value)] : lines),
+    list: (rows, columns, none) => {
+      if (json) out(rows.map(row => JSON.stringify(row)))
+      else if (rows.length === 0) writeErr?.(`${none}\n`)
+      else out(table(rows, columns, style))
+    },
+  }
 }
 
 /** Epoch ms as the API writes times. */

@@ -24,10 +24,14 @@ const STATUS: Record<string, Colour> = {
   succeeded: 'green',
   failed: 'red',
   cancelled: 'magenta',
+  pending: 'dim',
+  delivering: 'blue',
+  exhausted: 'red',
+  dead: 'red',
   debug: 'dim',
   warn: 'yellow',
   error: 'red',
 }
 
-/** The colour of a status of a run or step, or of a log level. */
+/** The colour of a status of a run, step or delivery, or of a log level. */
 export const colourOf = (word: string): Colour | undefined => STATUS[word]

@@ -5,6 +5,7 @@ import type { RunError } from '@perdure/protocol'
 import type { Decision, Next } from './decision.ts'
 import { Draft } from './draft.ts'
 import { finish } from './finish.ts'
+import { timedOut } from './flow/deadline.ts'
 import { applyOpcodes } from './opcodes.ts'
 import type { Outcome } from './outcome.ts'
 import { park, settleDue } from './park.ts'
@@ -49,13 +50,21 @@ function step(draft: Draft, state: RunState, outcome: Outcome, context: PassCont
     case 'rejected':
       return fail(outcome.error)
     case 'transportFailed': {
+      const timeout = timedOut(draft.run, context.now)
+      if (timeout) return fail(timeout)
       const tries = draft.run.transportTries + 1
       if (tries >= TRANSPORT_TRIES_MAX) return fail({ ...outcome.error, code: 'runner_unreachable' })
       return repeatLater(draft, tries, context)
     }
     case 'opcodes': {
       if (draft.run.transportTries > 0) draft.set({ transportTries: 0 })
-      const failure = applyOpcodes(draft, state, outcome.opcodes, context) ?? overLimit(draft, state)
+      const failed = applyOpcodes(draft, state, outcome.opcodes, context)
+      if (draft.run.cancelAsked) {
+        // An event that the pass emitted cancels the run itself.
+        finish(draft, { status: 'cancelled' }, context.catalog)
+        return 'stop'
+      }
+      const failure = failed ?? overLimit(draft, state) ?? timedOut(draft.run, context.now)
       return failure ? fail(failure) : (goOn(draft, context) ?? fail(STUCK))
     }
   }

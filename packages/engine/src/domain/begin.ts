@@ -5,15 +5,20 @@ import type { CatalogView } from './catalog.ts'
 import type { Decision, Next } from './decision.ts'
 import { Draft } from './draft.ts'
 import { finish } from './finish.ts'
+import { timedOut } from './flow/deadline.ts'
+import type { ThrottleHold } from './flow/holds.ts'
 import { park, settleDue } from './park.ts'
 import { holdMs } from './retry.ts'
 import type { Route } from './routing.ts'
+import type { Run } from './run.ts'
 import type { RunState } from './run-state.ts'
 
 export interface BeginContext {
   now: number
   route: Route
   catalog: CatalogView
+  /** When the throttle lets the run start, if that was reserved a moment ago. */
+  throttledUntil?: number | undefined
 }
 
 /** The move from a lease to the first pass under it. With `next: 'pass'` the run is `running`. */
@@ -23,11 +28,17 @@ export function begin(state: RunState, context: BeginContext): { decision: Decis
   return { decision: draft.done(), next }
 }
 
-function start(draft: Draft, { route, catalog }: BeginContext): Next {
+function start(draft: Draft, { route, catalog, throttledUntil }: BeginContext): Next {
   if (draft.run.cancelAsked) {
     finish(draft, { status: 'cancelled' }, catalog)
     return 'stop'
   }
+  const timeout = timedOut(draft.run, draft.now)
+  if (timeout) {
+    finish(draft, { status: 'failed', error: timeout }, catalog)
+    return 'stop'
+  }
+  if (throttledUntil !== undefined) draft.set({ throttledUntil })
   settleDue(draft)
   if (draft.run.status === 'paused') {
     park(draft, draft.now)
@@ -44,9 +55,37 @@ function start(draft: Draft, { route, catalog }: BeginContext): Next {
     hold(draft)
     return 'stop'
   }
+  if (draft.run.heldSlot !== undefined) {
+    // Leased without its slots while it was paused, and resumed since: the next claim asks for them.
+    draft.set({ availableAt: draft.now, leaseOwner: undefined })
+    return 'stop'
+  }
+  if (isThrottled(draft.run, draft.now)) {
+    holdForThrottle(draft)
+    return 'stop'
+  }
   draft.set({ waitingFor: undefined })
   draft.move('running')
   return 'pass'
+}
+
+/** The throttle that the start of the run is to be reserved with: only its first start, and only once. */
+export function unreserved(run: Run): ThrottleHold | undefined {
+  const isReserved = run.startedAt !== undefined || run.throttledUntil !== undefined
+  const goesOn = run.status !== 'paused' && !run.cancelAsked && run.heldSlot === undefined
+  return isReserved || !goesOn ? undefined : run.holds?.throttle
+}
+
+function isThrottled({ startedAt, throttledUntil }: Run, now: number): boolean {
+  return startedAt === undefined && throttledUntil !== undefined && throttledUntil > now
+}
+
+/** It waits for its start queued; a slot that it has goes to another meanwhile. */
+function holdForThrottle(draft: Draft): void {
+  const until = draft.run.throttledUntil as number
+  const key = draft.run.holds?.throttle?.key
+  const waitingFor = { kind: 'throttle', ...(key === undefined ? {} : { key }), until } as const
+  draft.set({ availableAt: until, leaseOwner: undefined, waitingFor })
 }
 
 /** No runner could be reached: the run stays queued, spends nothing, and is tried again (contract §3). */

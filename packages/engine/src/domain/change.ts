@@ -26,13 +26,19 @@ export type Change =
   | { type: 'run.created'; run: Run }
   /**
    * The run's mutable part as it is now, with the frames its moves told but for those of its first start and its
-   * end. `started`: this is where it first started.
+   * end. `started`: this is where it first started. `interrupts`: somebody other than its owner ended it, so
+   * that a pass in flight is of no use any more.
    */
-  | { type: 'run.moved'; run: Run; frames: RunStatusFrame[]; started?: true }
+  | { type: 'run.moved'; run: Run; frames: RunStatusFrame[]; started?: true; interrupts?: true }
   /** Asks whoever leases the run next to cancel it, and makes it available; nothing when it is terminal. */
   | { type: 'run.cancelAsked'; runId: string; at: number }
   /** Every queued run of the app that is held for want of a runner becomes available. */
   | { type: 'app.runnerArrived'; namespace: string; app: string; at: number }
+  /**
+   * A run with slots is not under way any more: for each of them the first run that is held for it (highest priority,
+   * then oldest) becomes available at `at`.
+   */
+  | { type: 'slots.freed'; slotIds: string[]; at: number }
   /** A step first seen. `at` is when it came to its status; when it started, if absent. */
   | { type: 'step.recorded'; step: Step; at?: number }
   /** A known, unsettled step as it is now. */
@@ -89,6 +95,10 @@ export type Guard =
   | { type: 'receiver'; id: string; version: number }
   /** The flow-control row has this version; 0: there is none. */
   | { type: 'flow'; id: string; version: number }
+  /** Exactly these live runs have the singleton key. A run that is asked to cancel is live no more. */
+  | { type: 'live'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
+  /** No live run that watches for the event name lies behind position `after` among the watches. */
+  | { type: 'watchers'; namespace: string; eventName: string; after: number }
   /** No receiver of any namespace has the slug. */
   | { type: 'slug'; slug: string }
   /** Exactly these steps wait for the event name in the namespace (order does not matter). */

@@ -8,7 +8,7 @@ import { Draft } from './draft.ts'
 import { EngineError } from './errors.ts'
 import { finish } from './finish.ts'
 import type { JsonText } from './json-text.ts'
-import { forkedRun } from './new-run.ts'
+import { forkedRun, type Under } from './new-run.ts'
 import { deadline } from './park.ts'
 import { isTerminal, type Run } from './run.ts'
 import type { RunState } from './run-state.ts'
@@ -50,10 +50,17 @@ export function resume(state: RunState, now: number): Decision {
 }
 
 /** A new run of the same work from the start; `input` overrides the source's payload. */
-export function replay(source: Run, options: { id: string; now: number; input: JsonText | undefined }): Fork {
+export function replay(source: Run, options: NewFork & { input: JsonText | undefined }): Fork {
   refuseUnfinished(source)
   const run = forkedRun({ ...options, source, input: options.input ?? source.input })
   return { run, changes: [{ type: 'run.created', run }] }
+}
+
+/** What a fork needs besides its source. */
+export interface NewFork {
+  id: string
+  now: number
+  under: Under
 }
 
 export interface Fork {
@@ -62,10 +69,7 @@ export interface Fork {
 }
 
 /** A new run that carries the results of the steps before the named one and resumes there. */
-export function retryFromStep(
-  source: RunState,
-  options: { id: string; now: number; step: string },
-): Fork & { step: Step } {
+export function retryFromStep(source: RunState, options: NewFork & { step: string }): Fork & { step: Step } {
   refuseUnfinished(source.run)
   const steps = [...source.steps.values()].sort((a, b) => a.index - b.index)
   const from = findStep(steps, options.step)
@@ -74,7 +78,8 @@ export function retryFromStep(
       details: { step: options.step },
     })
   }
-  const run = forkedRun({ source: source.run, id: options.id, now: options.now, input: source.run.input })
+  const { id, now, under } = options
+  const run = forkedRun({ source: source.run, id, now, under, input: source.run.input })
   const changes: Change[] = [{ type: 'run.created', run }]
   const carried = steps.filter(step => step.index < from.index && isCarried(step, source.run))
   // Replay hands results over in the order of their seqs, so the copies keep it.

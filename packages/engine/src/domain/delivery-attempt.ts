@@ -1,10 +1,9 @@
 // What one POST of a webhook delivery leads to: done, another try later, or the end of trying (decisions,
 // "Webhooks"). The deliver service asks after every send; the schedule comes from `ENGINE_WEBHOOK_SCHEDULE`.
 
-import { parseDurationMs } from '@perdure/protocol'
+import { parseDurationMs, signWebhook } from '@perdure/protocol'
 import type { Delivery, DeliveryAttempt } from './delivery.ts'
 import { invariant } from './errors.ts'
-import { signature } from './webhook-signature.ts'
 
 /** What came of a send; the Sender port's reply is one of these. */
 export type SendResult =
@@ -98,7 +97,7 @@ export function deliveryHeaders(message: {
     'webhook-timestamp': timestamp,
   }
   if (secrets.length === 0) return headers
-  const signatures = secrets.map(secret => signature(secret, { id, timestamp, body }))
+  const signatures = secrets.map(secret => signWebhook(secret, { id, timestamp, body }))
   return { ...headers, 'webhook-signature': signatures.join(' ') }
 }
 

@@ -8,6 +8,9 @@
 
 import type { Change, Guard, RunStatusFrame } from './change.ts'
 import type { Decision } from './decision.ts'
+import { runDeadline } from './flow/deadline.ts'
+import { slotIds } from './flow/slots.ts'
+import type { Ask } from './known.ts'
 import type { LogLine } from './log-line.ts'
 import { isTerminal, type Run, type RunStatus } from './run.ts'
 import type { RunState } from './run-state.ts'
@@ -16,6 +19,7 @@ import { isSettled, type Step } from './step.ts'
 
 export class Draft {
   readonly now: number
+  readonly asks: Ask[] = []
   readonly guards: Guard[] = []
   readonly changes: Change[] = []
   readonly steps: Step[] = []
@@ -102,10 +106,27 @@ export class Draft {
   done(): Decision {
     // Whoever lets go of a run that is asked to cancel leaves it to the next lease at once, whatever it waits for.
     if (this.run.cancelAsked && this.run.leaseOwner === undefined) this.set({ availableAt: this.now })
+    if (this.#moved && this.run.leaseOwner === undefined) this.#letGo()
     if (this.#moved && this.run.fence === this.#fenceBefore) this.#bumpFence()
     if (this.#moved) this.changes.unshift(this.#runMoved())
-    const { guards, changes, run, steps, rootLogged } = this
-    return { guards, changes, run, steps, rootLogged, seq: this.#seq }
+    const { asks, guards, changes, run, steps, rootLogged } = this
+    return { asks, guards, changes, run, steps, rootLogged, seq: this.#seq }
+  }
+
+  /**
+   * A run that nobody drives holds no slots, nor has it a place in the line of one: that is for its next claim to
+   * say. Whoever it stood before is woken. It wakes in time for its deadline, whatever it waits for.
+   */
+  #letGo(): void {
+    const { run } = this
+    if (run.holds === undefined) return
+    const freed = slotIds(run)
+    if (freed.length > 0) {
+      this.set({ heldSlot: undefined })
+      this.changes.push({ type: 'slots.freed', slotIds: freed, at: this.now })
+    }
+    const deadline = isTerminal(run.status) ? undefined : runDeadline(run)
+    if (deadline !== undefined) this.set({ availableAt: Math.min(run.availableAt ?? deadline, deadline) })
   }
 
   #runMoved(): Change {

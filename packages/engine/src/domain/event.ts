@@ -28,9 +28,24 @@ export interface Waiter {
   since: number
 }
 
+/** A live run that an event of some name is to cancel. */
+export interface Watcher {
+  runId: string
+  condition?: WaitCondition
+}
+
 export interface WaitCondition {
   filter: string
   trigger: { id?: string; name: string; data?: JsonText }
+}
+
+/** A dedupe id, of whom, and when it is looked at. */
+export interface DedupeKey {
+  namespace: string
+  /** The app, '' for broadcasts, another scope for webhooks. */
+  app: string
+  dedupeId: string
+  now: number
 }
 
 /** Dedupe ids are kept per app (or for the broadcast scope, '') for this long (contract §8). */

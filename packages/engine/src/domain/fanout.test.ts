@@ -134,14 +134,14 @@ describe('the waits for an event', () => {
 
   it('are what the decision rests on, also when there is none', () => {
     const guard = { type: 'waiters', namespace: 'default', eventName: 'order.placed' }
-    expect(spread({ waiters: [one, two] }).guards).toEqual([{ ...guard, waiters: [one, two] }])
-    expect(spread().guards).toEqual([{ ...guard, waiters: [] }])
+    expect(spread({ waiters: [one, two] }).guards).toContainEqual({ ...guard, waiters: [one, two] })
+    expect(spread().guards).toContainEqual({ ...guard, waiters: [] })
   })
 
   it('that an earlier event of the same unit woke are passed over', () => {
     const { wakes, guards } = spread({ waiters: [one, later], spent: new Set(['run_1#2']) })
     expect(wakes.map(({ stepIndex }) => stepIndex)).toEqual([5])
-    expect(guards).toMatchObject([{ waiters: [one, later] }])
+    expect(guards).toContainEqual(expect.objectContaining({ waiters: [one, later] }))
   })
 
   it('must come oldest first', () => {

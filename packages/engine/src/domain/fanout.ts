@@ -1,24 +1,32 @@
-// What an event does: it wakes the steps that wait for it and starts a run of every workflow it triggers
-// (contract §4.4, §6). One decision for posted and emitted events, so that they can never differ.
+// What an event does: it cancels the runs that watch for it, wakes the steps that wait for it, and starts a run of
+// every workflow it triggers (contract §4.4, §6). One decision for posted and emitted events, so that they can never differ.
 
 import type { CatalogView } from './catalog.ts'
 import type { Change, Guard, StepWoken } from './change.ts'
 import { invariant } from './errors.ts'
 import type { Event, Triggered, Waiter } from './event.ts'
 import { arrive } from './flow/arrival.ts'
+import type { Drafted } from './flow/arrival-policy.ts'
+import { cancelWatching } from './flow/cancel-on.ts'
 import type { JsonText } from './json-text.ts'
-import type { Known } from './known.ts'
+import type { Ask, Known } from './known.ts'
 import { EventSubject, isTriggered, type Report, verdictOf } from './matching.ts'
+import { isTerminal } from './run.ts'
+import type { Workflow } from './workflow.ts'
 
 export interface Fanout {
   guards: Guard[]
-  /** The event's log row and the runs it starts; not the wakes, since a run may be woken by its own event. */
+  /** What must be known first: if there is anything, all else is void. */
+  asks: Ask[]
+  /** The event's log row, the runs it cancels and starts; not the wakes, since a run may be woken by its own event. */
   changes: Change[]
   wakes: StepWoken[]
   woke: number
   triggered: Triggered[]
   /** The namespace is suspended: nothing was triggered for that reason. */
   suspended: boolean
+  /** The event cancels the very run that emits it: left to that run's own decision. */
+  cancelsSelf: boolean
 }
 
 export interface FanoutInput {
@@ -29,8 +37,14 @@ export interface FanoutInput {
   catalog: CatalogView
   /** Who waits for this event name, and the flow-control state it meets. */
   known: Known
+  /** Those of them whose filters the event meets, if they were evaluated before. */
+  awaited?: ReadonlySet<Waiter> | undefined
   /** Of those, the ones (by `waiterKey`) that an earlier event of the same unit has woken. */
   spent?: ReadonlySet<string>
+  /** What the unit holds already, for an event emitted in it. */
+  drafted?: Drafted
+  /** What names the event however often it is decided on; its id, if absent. */
+  origin?: string
   /** Told of filters that could not be evaluated. */
   report: Report
   /** When this is decided, if later than the event arrived: a wait may have begun in between. */
@@ -42,37 +56,68 @@ export function waiterKey(waiter: { runId: string; stepIndex: number }): string 
 }
 
 export function fanout(input: FanoutInput): Fanout {
-  const { known, spent, report, now = input.event.receivedAt } = input
-  const waiters = known.waiters.get(input.event.name) ?? []
+  const { known, catalog, report, pin, drafted = NOTHING, now = input.event.receivedAt } = input
   const event: Event = { ...input.event, woke: 0, triggered: [] }
   const subject = new EventSubject(event)
-  const woken = oldestPerRun(
-    waiters.filter(waiter => !spent?.has(waiterKey(waiter)) && isAwaited(waiter, subject, report)),
-  )
-  const data = woken.length === 0 ? undefined : eventResult(event)
-  const wakes = woken.map(
-    (waiter): StepWoken => ({
-      type: 'step.woken',
-      runId: waiter.runId,
-      stepIndex: waiter.stepIndex,
-      status: 'succeeded',
-      ...(data === undefined ? {} : { data }),
-      eventId: event.id,
-      at: now,
-    }),
-  )
-  const changes: Change[] = [{ type: 'event.recorded', event }]
-  const guards: Guard[] = [{ type: 'waiters', namespace: event.namespace, eventName: event.name, waiters }]
-  for (const workflow of scoped(input)) {
-    if (!isTriggered(workflow, subject, event.name, report)) continue
-    const arrival = arrive({ event, subject, workflow, pin: input.pin, known, now, report })
+  const { namespace, name: eventName, id, triggered } = event
+  const waiters = known.waiters.get(eventName) ?? []
+  const cancelled = cancelWatching({ event, subject, known, drafted, now, report })
+  const guards: Guard[] = [{ type: 'waiters', namespace, eventName, waiters }, ...cancelled.guards]
+  const changes: Change[] = [{ type: 'event.recorded', event }, ...cancelled.changes]
+  const asks: Ask[] = []
+  let { cancelsSelf } = cancelled
+  for (const workflow of scopedTo(input)) {
+    if (!isTriggered(workflow, subject, eventName, report)) continue
+    const { origin = id } = input
+    const own = { origin, cancelled: cancelled.runIds, drafted }
+    const arrival = arrive({ event, subject, workflow, pin, catalog, known, now, report, ...own })
     guards.push(...arrival.guards)
     changes.push(...arrival.changes)
-    event.triggered.push(arrival.entry)
+    asks.push(...arrival.asks)
+    cancelsSelf ||= arrival.cancelsSelf === true
+    triggered.push(arrival.entry)
   }
-  event.woke = woken.length
-  const { suspended } = input.catalog
-  return { guards, changes, wakes, woke: event.woke, triggered: event.triggered, suspended }
+  const wakes = wakesOf({ ...input, now, event, subject, waiters, ended: endedBy(changes) })
+  event.woke = wakes.length
+  const { suspended } = catalog
+  return { guards, asks, changes, wakes, woke: wakes.length, triggered, suspended, cancelsSelf }
+}
+
+const NOTHING: Drafted = { changes: [] }
+
+/** One wake for each run that waits for the event and is not ended by it. */
+function wakesOf(
+  input: FanoutInput & {
+    now: number
+    subject: EventSubject
+    waiters: readonly Waiter[]
+    ended: ReadonlySet<string>
+  },
+): StepWoken[] {
+  const { event, now, subject, waiters, awaited, spent, ended, report } = input
+  const isMet = (waiter: Waiter) => awaited?.has(waiter) ?? isAwaited(waiter, subject, report)
+  const isFree = (waiter: Waiter) => !spent?.has(waiterKey(waiter)) && !ended.has(waiter.runId)
+  const woken = oldestPerRun(waiters.filter(waiter => isFree(waiter) && isMet(waiter)))
+  const data = woken.length === 0 ? undefined : eventResult(event)
+  return woken.map(({ runId, stepIndex }) => ({
+    type: 'step.woken',
+    runId,
+    stepIndex,
+    status: 'succeeded',
+    ...(data === undefined ? {} : { data }),
+    eventId: event.id,
+    at: now,
+  }))
+}
+
+/** The runs that the changes end or ask to cancel. */
+function endedBy(changes: readonly Change[]): ReadonlySet<string> {
+  const ended = new Set<string>()
+  for (const change of changes) {
+    if (change.type === 'run.cancelAsked') ended.add(change.runId)
+    else if (change.type === 'run.moved' && isTerminal(change.run.status)) ended.add(change.run.id)
+  }
+  return ended
 }
 
 /** The result of a wait that this event settles: `{id, name, data, receivedAt}` (decisions, "Step record"). */
@@ -82,8 +127,11 @@ export function eventResult(event: Pick<Event, 'id' | 'name' | 'data' | 'receive
   return `{"id":"${event.id}","name":${JSON.stringify(event.name)}${data},"receivedAt":"${receivedAt}"}`
 }
 
-/** With `targetApp` only that app's triggers are considered, else with `app` only that app's (decisions, "Events"). */
-function scoped(input: FanoutInput) {
+/**
+ * The workflows with a trigger for the event's name that it is meant for: with `targetApp` only that app's, else with
+ * `app` only that app's (decisions, "Events"). None while the namespace is suspended.
+ */
+export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetApp'>): readonly Workflow[] {
   if (input.catalog.suspended) return []
   const scope = input.targetApp ?? (input.event.source === 'api' ? input.event.app : undefined)
   const all = input.catalog.triggeredBy(input.event.name)
@@ -91,7 +139,7 @@ function scoped(input: FanoutInput) {
 }
 
 /** Whether the event is the one that the wait is for. */
-function isAwaited(waiter: Waiter, arrived: EventSubject, report: Report): boolean {
+export function isAwaited(waiter: Waiter, arrived: EventSubject, report: Report): boolean {
   const { condition } = waiter
   if (condition === undefined) return true
   const begun = new EventSubject(condition.trigger)

@@ -19,7 +19,7 @@ import type { Run } from './run.ts'
 import { RunState } from './run-state.ts'
 import type { Step } from './step.ts'
 
-const fork = { id: 'run_2', now: NOW }
+const fork = { id: 'run_2', now: NOW, under: { workflow: undefined } }
 const stepError = (stepName: string) => ({ message: 'broken', code: 'step_failed' as const, stepName })
 
 function retried(step: string, steps: GivenStep[], source: Run = endedRun('failed')) {

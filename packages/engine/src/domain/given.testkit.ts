@@ -7,7 +7,7 @@ import type { Change } from './change.ts'
 import { cancel, pause, resume } from './control.ts'
 import type { Decision, Next } from './decision.ts'
 import { type Endpoint, isSubscribed } from './endpoint.ts'
-import type { Event, Waiter } from './event.ts'
+import type { Event, Waiter, Watcher } from './event.ts'
 import { type Known, nothingKnown } from './known.ts'
 import { catalog, type GivenStep, NOW, runner, SECOND, workflow } from './nouns.testkit.ts'
 import type { Outcome } from './outcome.ts'
@@ -96,6 +96,12 @@ export class Given {
     return this.#in({ known: { ...this.#world.known, waiters: new Map([[name, waiters]]) } })
   }
 
+  /** These live runs watch for an event name. */
+  watching(name: string, ...watchers: Watcher[]): Given {
+    const known = { ...this.#world.known, watchers: new Map([[name, { watchers, after: 1 }]]) }
+    return this.#in({ known })
+  }
+
   /** A pass came back. */
   when(outcome: Outcome): Then {
     const { now, random, catalog, known, sentAt = now } = this.#world
@@ -104,9 +110,10 @@ export class Given {
     return this.#then(advance(this.state, outcome, context))
   }
 
-  whenLeased(route: Route = toRunner): Then {
+  /** `throttledUntil`: the start that was reserved for it a moment ago. */
+  whenLeased(route: Route = toRunner, throttledUntil?: number): Then {
     const { now, catalog } = this.#world
-    return this.#then(begin(this.state, { now, route, catalog }))
+    return this.#then(begin(this.state, { now, route, catalog, throttledUntil }))
   }
 
   whenNoRunnerIsReached(): Then {

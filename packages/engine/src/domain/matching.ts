@@ -6,10 +6,10 @@ import type { Scope, Subject, Verdict } from './cel/expression.ts'
 import type { JsonText } from './json-text.ts'
 import type { Trigger, Workflow } from './workflow.ts'
 
-/** A filter that could not be evaluated, and so did not match. */
+/** An expression that could not be evaluated: a filter did not match for it, a policy's key is '' for it. */
 export interface FilterFault {
-  /** What the filter belongs to: a workflow's trigger, or the wait of a run. */
-  of: { app: string; workflow: string } | { runId: string; stepIndex: number }
+  /** What it belongs to: a workflow's trigger or policy, the wait of a run, or what a run is cancelled on. */
+  of: { app: string; workflow: string } | { runId: string; stepIndex?: number }
   filter: string
   error: string
 }

@@ -28,7 +28,15 @@ it.each<[string, Run]>([
   ['an event', eventRun({ event, workflow })],
   [
     'a parent',
-    childRun({ parent: run(), step: { id: 's', index: 0 }, app: 'a', workflow: 'w', input: '1', now: NOW }),
+    childRun({
+      parent: run(),
+      step: { id: 's', index: 0 },
+      app: 'a',
+      workflow: 'w',
+      input: '1',
+      now: NOW,
+      under: { workflow: undefined },
+    }),
   ],
   ['a failure', onFailureRun(run(), { message: 'no' }, NOW)],
 ])('the id of a run that %s started begins with its time, by which runs are listed', (_, made) => {

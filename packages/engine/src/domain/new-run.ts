@@ -2,15 +2,25 @@
 
 import type { StepError } from '@perdure/protocol'
 import type { Event } from './event.ts'
+import { holdsOf } from './flow/holds.ts'
 import { derivedId } from './ids.ts'
 import type { JsonText } from './json-text.ts'
+import type { Report } from './matching.ts'
 import type { Run } from './run.ts'
+import { timestamp } from './timestamp.ts'
 import type { Workflow } from './workflow.ts'
 
 type Origin = Pick<Run, 'namespace' | 'id' | 'workflow' | 'app' | 'triggerKind' | 'trigger' | 'createdAt'> &
   Partial<Run>
 
-function queued(origin: Origin): Run {
+/** Whose flow control a new run is under, and who is told of expressions that could not be evaluated. */
+export interface Under {
+  /** Absent when it is not registered (any more): nothing holds the run. */
+  workflow: Workflow | undefined
+  report?: Report | undefined
+}
+
+function queued(origin: Origin, { workflow, report = () => {} }: Under): Run {
   return {
     status: 'queued',
     attempt: 1,
@@ -18,13 +28,26 @@ function queued(origin: Origin): Run {
     fence: 0,
     availableAt: origin.createdAt,
     ...origin,
+    ...(workflow ? holdsOf(origin, workflow, report) : {}),
+    ...(workflow?.flowControl?.cancelOn ? { cancelOn: workflow.flowControl.cancelOn } : {}),
   }
 }
 
+const UNHELD: Under = { workflow: undefined }
+
+/** Of an event, what makes a run. */
+export type TriggeringEvent = Pick<Event, 'namespace' | 'id' | 'name' | 'data' | 'receivedAt'>
+
 /** The run an event starts for a workflow whose trigger it matched; pinned when the event names a runner. */
-export function eventRun(options: { event: Event; workflow: Workflow; pin?: string | undefined }): Run {
-  const { event, workflow, pin } = options
-  return queued({
+export function eventRun(options: {
+  event: TriggeringEvent
+  workflow: Workflow
+  pin?: string | undefined
+  singletonKey?: string | undefined
+  report?: Report | undefined
+}): Run {
+  const { event, workflow, pin, singletonKey } = options
+  const origin: Origin = {
     namespace: event.namespace,
     id: derivedId('run', event.receivedAt, event.id, workflow.app, workflow.name),
     workflow: workflow.name,
@@ -36,7 +59,36 @@ export function eventRun(options: { event: Event; workflow: Workflow; pin?: stri
     createdAt: event.receivedAt,
     ...(event.data === undefined ? {} : { input: event.data }),
     ...(pin === undefined ? {} : { runner: pin }),
-  })
+    ...(singletonKey === undefined ? {} : { singletonKey }),
+  }
+  return queued(origin, options)
+}
+
+/** The name of the event that a run started by a schedule is shown. */
+export const CRON_EVENT = 'engine/cron'
+
+/** The run that a schedule starts for the instant `scheduledAt`. */
+export function cronRun(options: {
+  workflow: Workflow
+  cron: string
+  scheduledAt: number
+  now: number
+  report?: Report | undefined
+}): Run {
+  const { workflow, cron, scheduledAt, now } = options
+  const { namespace, app, name } = workflow
+  const origin: Origin = {
+    namespace,
+    id: derivedId('run', now, namespace, app, name, cron, String(scheduledAt)),
+    workflow: name,
+    app,
+    triggerKind: 'cron',
+    cron,
+    trigger: { name: CRON_EVENT },
+    input: JSON.stringify({ cron, scheduledAt: timestamp(scheduledAt) }),
+    createdAt: now,
+  }
+  return queued(origin, options)
 }
 
 /** The child of a RunWorkflow step. It inherits the parent's pin only within the same app (contract §4.3). */
@@ -47,9 +99,10 @@ export function childRun(options: {
   workflow: string
   input: JsonText | undefined
   now: number
+  under: Under
 }): Run {
-  const { parent, step, app, workflow, input, now } = options
-  return queued({
+  const { parent, step, app, workflow, input, now, under } = options
+  const origin: Origin = {
     namespace: parent.namespace,
     id: derivedId('run', now, parent.id, step.id),
     workflow,
@@ -61,12 +114,16 @@ export function childRun(options: {
     createdAt: now,
     ...(input === undefined ? {} : { input }),
     ...(parent.runner !== undefined && parent.app === app ? { runner: parent.runner } : {}),
-  })
+  }
+  return queued(origin, under)
 }
 
-/** The run that follows a failed one whose workflow has an onFailure handler: same event, same input. */
+/**
+ * The run that follows a failed one whose workflow has an onFailure handler: same event, same input, same priority. It
+ * cleans up behind the other: nothing holds it, and no timeout ends it.
+ */
 export function onFailureRun(failed: Run, error: StepError, now: number): Run {
-  return queued({
+  const origin: Origin = {
     namespace: failed.namespace,
     id: derivedId('run', now, failed.id, 'on-failure'),
     workflow: failed.workflow,
@@ -78,18 +135,24 @@ export function onFailureRun(failed: Run, error: StepError, now: number): Run {
     createdAt: now,
     ...(failed.input === undefined ? {} : { input: failed.input }),
     ...(failed.runner === undefined ? {} : { runner: failed.runner }),
-  })
+    ...(failed.priority === undefined ? {} : { priority: failed.priority }),
+  }
+  return queued(origin, UNHELD)
 }
 
-/** A fork of a finished run (replay, retry-from-step): its own id, the same work (contract §3). */
+/**
+ * A fork of a finished run (replay, retry-from-step): its own id, the same work (contract §3), held as its workflow
+ * is by now.
+ */
 export function forkedRun(options: {
   source: Run
   id: string
   input: JsonText | undefined
   now: number
+  under: Under
 }): Run {
-  const { source, id, input, now } = options
-  return queued({
+  const { source, id, input, now, under } = options
+  const origin: Origin = {
     namespace: source.namespace,
     id,
     workflow: source.workflow,
@@ -103,5 +166,6 @@ export function forkedRun(options: {
     ...(source.failure === undefined ? {} : { failure: source.failure }),
     ...(input === undefined ? {} : { input }),
     ...(source.runner === undefined ? {} : { runner: source.runner }),
-  })
+  }
+  return queued(origin, source.failure === undefined ? under : UNHELD)
 }

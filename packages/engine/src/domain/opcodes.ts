@@ -9,7 +9,7 @@ import type { Event } from './event.ts'
 import { eventResult, fanout, waiterKey } from './fanout.ts'
 import { derivedId } from './ids.ts'
 import type { JsonText } from './json-text.ts'
-import { noLaterEvent } from './known.ts'
+import { type Known, noLaterEvent, noteWritten, ownKnown } from './known.ts'
 import { tellStepFailed } from './lifecycle.ts'
 import { EventSubject, verdictOf } from './matching.ts'
 import { childRun } from './new-run.ts'
@@ -32,6 +32,8 @@ interface Pass {
   taken: Set<string>
   /** Waiters woken by emits of this pass. */
   spent: Set<string>
+  /** What is known, with the flow-control rows that this pass has written. */
+  known: Known
 }
 
 /**
@@ -44,7 +46,15 @@ export function applyOpcodes(
   opcodes: readonly PassOpcode[],
   context: PassContext,
 ): RunError | undefined {
-  const pass: Pass = { draft, state, context, emitted: [], taken: new Set(), spent: new Set() }
+  const pass: Pass = {
+    draft,
+    state,
+    context,
+    emitted: [],
+    taken: new Set(),
+    spent: new Set(),
+    known: ownKnown(context.known),
+  }
   const seen = new Set<string>()
   let failure: RunError | undefined
   for (const opcode of opcodes) {
@@ -170,6 +180,7 @@ function runWorkflow(pass: Pass, opcode: PassOpcodeOf<'RunWorkflow'>): void {
     workflow: opcode.childName,
     input: opcode.data,
     now: context.now,
+    under: { workflow: context.catalog.workflow(app, opcode.childName), report: context.report },
   })
   parkedStep(pass, opcode, { childRunId: child.id })
   draft.changes.push({ type: 'run.created', run: child })
@@ -206,12 +217,17 @@ function emit(pass: Pass, opcode: PassOpcodeOf<'Emit'>): void {
     receivedAt: context.now,
     ...data(opcode.data),
   }
-  const { catalog, known, report } = context
-  const spread = fanout({ event, catalog, known, spent: pass.spent, report })
+  const { catalog, report, now } = context
+  const { known, spent } = pass
+  const drafted = { changes: draft.changes, self: draft.run }
+  const spread = fanout({ event, catalog, known, spent, drafted, origin: opcode.id, report, now })
+  draft.asks.push(...spread.asks)
   draft.guards.push(...spread.guards)
   draft.changes.push(...spread.changes)
+  noteWritten(known, spread.changes)
+  if (spread.cancelsSelf) draft.set({ cancelAsked: true })
   for (const wake of spread.wakes) {
-    pass.spent.add(waiterKey(wake))
+    spent.add(waiterKey(wake))
     if (wake.runId !== runId) draft.changes.push(wake)
   }
   // The run's own wait is settled in its own draft: a wake from outside would make this very unit stale.

@@ -1,9 +1,9 @@
 // The webhook receiver: a URL whose verified posts become events (contract §2.9, §4.6). Pure data and the rules about it;
 // services/receivers keeps them, services/inbound takes what is posted to them.
 
+import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX, webhookKeyOf } from '@perdure/protocol'
 import type { Secrets } from './endpoint.ts'
 import type { JsonText } from './json-text.ts'
-import { isMalformedSecret, SECRET_PREFIX, signingKeyOf } from './webhook-signature.ts'
 
 export const RECEIVER_SCHEMES = ['standard-webhooks', 'github', 'stripe', 'slack', 'hmac-sha256'] as const
 export type ReceiverScheme = (typeof RECEIVER_SCHEMES)[number]
@@ -67,9 +67,9 @@ export function secretFault(scheme: ReceiverScheme, secret: string): string | un
     return secret.length < SECRET_CHARACTERS_MIN
       ? `must have at least ${SECRET_CHARACTERS_MIN} characters`
       : undefined
-  if (!secret.startsWith(SECRET_PREFIX) || isMalformedSecret(secret))
-    return `must be ${SECRET_PREFIX} and base64 for the scheme ${scheme}`
-  return signingKeyOf(secret).length < SECRET_BYTES_MIN
+  if (!secret.startsWith(WEBHOOK_SECRET_PREFIX) || isMalformedWebhookSecret(secret))
+    return `must be ${WEBHOOK_SECRET_PREFIX} and base64 for the scheme ${scheme}`
+  return webhookKeyOf(secret).length < SECRET_BYTES_MIN
     ? `must stand for at least ${SECRET_BYTES_MIN} bytes`
     : undefined
 }

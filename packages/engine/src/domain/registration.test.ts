@@ -4,12 +4,7 @@ import type { RegisterRequest, WorkflowRegistration } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Change } from './change.ts'
 import { NOW, runner, workflow } from './nouns.testkit.ts'
-import {
-  registeredRunner,
-  registeredWorkflow,
-  registrationChanges,
-  registrationWarnings,
-} from './registration.ts'
+import { registeredRunner, registeredWorkflow, registrationChanges } from './registration.ts'
 import { DEFAULT_RETRY } from './retry.ts'
 
 const request: RegisterRequest = { app: 'shop', url: 'http://r1.test/invoke', workflows: [{ name: 'order' }] }
@@ -106,29 +101,6 @@ describe('a workflow', () => {
       )
     },
   )
-})
-
-describe('a warning', () => {
-  const warnings = (registration: WorkflowRegistration) => registrationWarnings([register(registration)])
-
-  it('is given for whatever is stored and not done', () => {
-    expect(
-      warnings({
-        name: 'order',
-        throttle: { limit: 1, period: '1s' },
-        timeouts: { queue: '1h', invoke: '1m' },
-        triggers: [{ cron: '0 0 * * *' }],
-      }),
-    ).toEqual([
-      'Workflow "order": throttle is stored but not enforced by this engine version.',
-      'Workflow "order": timeouts.queue is stored but not enforced by this engine version.',
-      'Workflow "order": cron triggers are stored but not fired by this engine version.',
-    ])
-  })
-
-  it('is not given for what is done', () => {
-    expect(warnings({ name: 'order', retry: { maxAttempts: 1 }, timeouts: { invoke: '1m' } })).toEqual([])
-  })
 })
 
 describe('the changes of a registration', () => {

@@ -1,9 +1,10 @@
-// What a registration means: the runner's row, its workflows with defaults filled in, what it no longer serves, and
-// what it asked for that this engine does not do (contract §2.11, decisions "Registration, routing, wire").
+// What a registration means: the runner's row, its workflows with defaults filled in, and what it no longer serves
+// (contract §2.11, decisions "Registration, routing, wire").
 
 import type { RegisterRequest, WorkflowRegistration } from '@perdure/protocol'
 import type { Change } from './change.ts'
 import { checkedExpression, flowControlOf } from './flow/policies.ts'
+import { checkCron } from './flow/schedules.ts'
 import { completeRetry } from './retry.ts'
 import type { Runner, Workflow } from './workflow.ts'
 
@@ -36,6 +37,7 @@ export function registeredWorkflow(options: {
   const invokeTimeoutMs = flowControl?.timeouts?.invokeMs
   for (const [i, trigger] of (triggers ?? []).entries()) {
     if (trigger.if !== undefined) checkedExpression(`${field}.triggers[${i}].if`, trigger.if, 'condition')
+    if (trigger.cron !== undefined) checkCron(`${field}.triggers[${i}].cron`, trigger.cron)
   }
   return {
     namespace,
@@ -48,23 +50,6 @@ export function registeredWorkflow(options: {
     ...(invokeTimeoutMs === undefined ? {} : { invokeTimeoutMs }),
     ...(flowControl === undefined ? {} : { flowControl }),
   }
-}
-
-/** Sentences for what was registered and is stored but not done: nothing is ignored silently. */
-export function registrationWarnings(workflows: readonly Workflow[]): string[] {
-  const warnings: string[] = []
-  for (const { name, flowControl, triggers } of workflows) {
-    const ignored = Object.keys(flowControl ?? {}).filter(key => key !== 'timeouts')
-    const { timeouts } = flowControl ?? {}
-    if (timeouts?.queueMs !== undefined) ignored.push('timeouts.queue')
-    if (timeouts?.runMs !== undefined) ignored.push('timeouts.run')
-    for (const key of ignored)
-      warnings.push(`Workflow "${name}": ${key} is stored but not enforced by this engine version.`)
-    if (triggers.some(trigger => trigger.cron !== undefined)) {
-      warnings.push(`Workflow "${name}": cron triggers are stored but not fired by this engine version.`)
-    }
-  }
-  return warnings
 }
 
 /**

@@ -26,11 +26,12 @@ export function runSummary(run: Run & { currentStepName?: string }): RunSummary 
     durationMs: runDurationMs(run),
     currentStepName: run.currentStepName,
     error: run.error,
-    waitingFor: run.waitingFor && waitingFor(run.waitingFor),
+    waitingFor: run.waitingFor && waitingForText(run.waitingFor),
   }
 }
 
-function waitingFor(waiting: WaitingFor): WireWaitingFor {
+/** What a run waits for, as the wire shows it. */
+export function waitingForText(waiting: WaitingFor): WireWaitingFor {
   const { kind, stepName, until, eventName, childRunId, key } = waiting
   return { kind, stepName, until: optionalTimestamp(until), eventName, childRunId, key }
 }

@@ -25,7 +25,7 @@ import { RunState } from './run-state.ts'
 
 const live = ['queued', 'running', 'waiting', 'paused'] as const
 const ended = ['succeeded', 'failed', 'cancelled'] as const
-const fork = { id: 'run_2', now: NOW }
+const fork = { id: 'run_2', now: NOW, under: { workflow: undefined } }
 const refused = (code: string) => expect.objectContaining({ code })
 
 test('succeeded, failed and cancelled are terminal, the others are not', () => {
@@ -137,7 +137,7 @@ describe('succeeded, failed, cancelled | POST /runs/{id}/retry-from-step | a new
 
 test('succeeded, failed, cancelled | POST /runs/bulk-replay | each forks a run of its own, from the original input', () => {
   const sources = ended.map((status, i) => endedRun(status, { id: `run_${i}`, input: `${i}` }))
-  const forks = sources.map(source => replay(source, { id: `run_9${source.id}`, now: NOW, input: undefined }))
+  const forks = sources.map(source => replay(source, { ...fork, id: `run_9${source.id}`, input: undefined }))
   expect(forks.map(({ run }) => [run.replayOf, run.input])).toEqual([
     ['run_0', '0'],
     ['run_1', '1'],

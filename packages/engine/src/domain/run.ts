@@ -1,6 +1,8 @@
 // The run: one execution of a workflow (contract §2.1, §3). Pure data and predicates; `draft.ts` alone moves it.
 
 import type { RunError, RunStatus, StepError, WaitingFor as WireWaitingFor } from '@perdure/protocol'
+import type { Holds } from './flow/holds.ts'
+import type { CancelOn } from './flow/policies.ts'
 import type { JsonText } from './json-text.ts'
 
 export type { RunError, RunStatus, StepError }
@@ -51,6 +53,21 @@ export interface Run {
   finishedAt?: number
   finishedSeq?: number
   waitingFor?: WaitingFor
+  /** On a run that an event started under a singleton policy: its key. At most one such run is live. */
+  singletonKey?: string
+  /** Events that cancel it; fixed at creation. */
+  cancelOn?: CancelOn[]
+  /** What its workflow's flow control makes it wait for; fixed at creation. */
+  holds?: Holds
+  /** Due runs of a higher one are leased first; absent: 0. */
+  priority?: number
+  /** When the throttle lets it start, once that is reserved. */
+  throttledUntil?: number
+  /**
+   * The slot it waits for; on a leased run it says that the lease came without slots, for the run is to end or to
+   * settle timers. Set by claims alone.
+   */
+  heldSlot?: string
   /** Set when a parent ended or was cancelled: whoever leases the run next cancels it. */
   cancelAsked?: boolean
   /** Bumped by everyone who decides on a freshly loaded run; an owner's later commits check it. See `draft.ts`. */

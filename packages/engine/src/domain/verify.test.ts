@@ -1,13 +1,13 @@
 // Signatures of providers: the samples they publish verify, and nothing that was touched does (decisions "Webhooks").
 
 import { createHmac } from 'node:crypto'
+import { signWebhook } from '@perdure/protocol'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { RECEIVER_SCHEMES, type ReceiverScheme, secretFault } from './receiver.ts'
 import { FRESH_MS, verify } from './verify.ts'
 import type { WebhookHeaders } from './webhook-schemes.ts'
-import { signature } from './webhook-signature.ts'
 
 interface Sample {
   secret: string
@@ -232,7 +232,7 @@ describe('standard-webhooks', () => {
   test('what verifies here verifies with the reference library', () => {
     const at = new Date()
     const timestamp = String(Math.floor(at.getTime() / 1000))
-    const headers = signed('msg_1', at, signature(secret, { id: 'msg_1', timestamp, body }))
+    const headers = signed('msg_1', at, signWebhook(secret, { id: 'msg_1', timestamp, body }))
     const post = { headers, rawBody: Buffer.from(body), now: at.getTime() }
     expect(verify('standard-webhooks', [secret], post).ok).toBe(true)
     expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body))

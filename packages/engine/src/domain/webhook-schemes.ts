@@ -1,8 +1,8 @@
 // How each provider signs a webhook: what of the post is signed, where the signatures stand, and which id tells a
 // message from the next (decisions, "Webhooks"). Only domain/verify reads this.
 
+import { webhookKeyOf } from '@perdure/protocol'
 import type { ReceiverScheme } from './receiver.ts'
-import { signingKeyOf } from './webhook-signature.ts'
 
 /** By lower-case name, as node gives them. */
 export type WebhookHeaders = Readonly<Record<string, string | string[] | undefined>>
@@ -35,7 +35,7 @@ interface Scheme {
 const textKey = (secret: string): Buffer => Buffer.from(secret, 'utf8')
 
 export const SCHEMES: Record<ReceiverScheme, Scheme> = {
-  'standard-webhooks': { claimOf: standardWebhooks, keyOf: signingKeyOf },
+  'standard-webhooks': { claimOf: standardWebhooks, keyOf: webhookKeyOf },
   github: { claimOf: github, keyOf: textKey },
   stripe: { claimOf: stripe, keyOf: textKey },
   slack: { claimOf: slack, keyOf: textKey },

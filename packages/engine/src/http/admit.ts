@@ -22,7 +22,7 @@ export function admit({ deps, drain }: HttpContext, operation: Operation): onReq
     drain.enter(reply.raw)
     let refusal: Error | undefined
     try {
-      request.actor = authenticate(deps.keys, request.headers, operation)
+      request.actor = authenticate(deps.keys, request.headers, operation, deps.corsOrigins)
     } catch (error) {
       refusal = error as Error
     }

@@ -203,3 +203,29 @@ describe('routes', () => {
     expect((await app.inject({ url, headers: { authorization: 'Bearer wrong' } })).statusCode).toBe(200)
   })
 })
+
+describe('without any key, the Origin of a web page', () => {
+  const ask = (origin: string | undefined, allowed: string[] = [], keys = ring()) =>
+    outcome(() => authenticate(keys, { ...HERE, origin }, { access: 'secret' }, allowed))
+
+  test.each([undefined, 'http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8080'])(
+    'may be %s',
+    origin => expect(ask(origin)).toEqual({ namespace: 'default' }),
+  )
+
+  test.each(['https://evil.example', 'http://localhost.evil.example', 'null', '', 'localhost', 'file://'])(
+    'must not be %j',
+    origin => expect(ask(origin)).toBe('forbidden'),
+  )
+
+  test('may be one that ENGINE_CORS_ORIGINS lists, and any with a star', () => {
+    expect(ask('https://ops.example', ['https://ops.example'])).toEqual({ namespace: 'default' })
+    expect(ask('https://evil.example', ['https://ops.example'])).toBe('forbidden')
+    expect(ask('https://evil.example', ['*'])).toEqual({ namespace: 'default' })
+  })
+
+  test('does not matter once there is a key', () => {
+    const asked = { authorization: 'Bearer k', origin: 'https://evil.example' }
+    expect(authenticate(ring(['k', {}]), asked, { access: 'read' })).toMatchObject({ label: 'k' })
+  })
+})

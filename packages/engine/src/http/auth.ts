@@ -18,6 +18,7 @@ const OPEN: Actor = { namespace: 'default' }
 export interface Credentials {
   authorization?: string | undefined
   host?: string | undefined
+  origin?: string | undefined
 }
 
 /**
@@ -27,14 +28,16 @@ export interface Credentials {
  */
 export function authenticate(
   keys: KeyRing,
-  { authorization, host }: Credentials,
+  { authorization, host, origin }: Credentials,
   { access, alwaysKeyed }: Pick<Operation, 'access' | 'alwaysKeyed'>,
+  corsOrigins: readonly string[] = [],
 ): Actor {
   if (access === 'public') return OPEN
   if (authorization === undefined) {
     if (!keys.open || alwaysKeyed)
       throw new EngineError('unauthorized', 'an API key is required: Authorization: Bearer <key>')
     refuseForeignHost(host)
+    refuseForeignPage(origin, corsOrigins)
     return OPEN
   }
   const secret = bearerToken(authorization)
@@ -46,6 +49,19 @@ export function authenticate(
     })
   }
   return { namespace: key.namespace, label: key.label }
+}
+
+/**
+ * A page of anywhere may post to localhost: the browser only keeps the answer from it. It does say where the page is
+ * from, and pages that were not let in by `ENGINE_CORS_ORIGINS` get nothing done.
+ */
+function refuseForeignPage(origin: string | undefined, corsOrigins: readonly string[]): void {
+  if (origin === undefined || corsOrigins.includes('*') || corsOrigins.includes(origin)) return
+  if (/^https?:\/\//.test(origin) && LOOPBACK_HOST.test(origin.replace(/^https?:\/\//, ''))) return
+  throw new EngineError(
+    'forbidden',
+    'without API keys the engine serves no web pages of other origins: list them in ENGINE_CORS_ORIGINS',
+  )
 }
 
 /** The token of a `Bearer` header; the scheme's case does not matter (RFC 9110, section 11.1). */

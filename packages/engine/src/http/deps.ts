@@ -1,11 +1,19 @@
 // What the routes call: the services' faces and the reads, wired by compose.ts. Routes know nothing below this.
 
-import type { BulkReplayReply, RegisterReply, RegisterRequest, SendEventReply } from '@perdure/protocol'
+import type {
+  BulkReplayReply,
+  DryRunReply,
+  RegisterReply,
+  RegisterRequest,
+  RunExplanation,
+  SendEventReply,
+} from '@perdure/protocol'
 import type { Logger } from 'pino'
 import type { ApiKey, KeyKind } from '../domain/api-key.ts'
 import type { RunStatusFrame } from '../domain/change.ts'
 import type { Endpoint, EndpointEdit, NewEndpoint, SavedEndpoint } from '../domain/endpoint.ts'
 import type { Event } from '../domain/event.ts'
+import type { ScheduleView } from '../domain/flow/schedules.ts'
 import type { JsonText } from '../domain/json-text.ts'
 import type { NewReceiver, Receipt, Receiver, ReceiverEdit, SavedReceiver } from '../domain/receiver.ts'
 import type { WebhookPost } from '../domain/webhook-schemes.ts'
@@ -29,11 +37,16 @@ export interface RunnerView extends Runner {
   keyMatches?: boolean
 }
 
+/** A workflow as listed, with its schedules as they stand. */
+export interface WorkflowView extends Workflow {
+  schedules: ScheduleView[]
+}
+
 export interface RegistryFace {
   register(namespace: string, request: RegisterRequest): Promise<RegisterReply>
   apps(namespace: string): App[]
   runners(namespace: string, app?: string): RunnerView[]
-  workflows(namespace: string, app?: string): Workflow[]
+  workflows(namespace: string, app?: string): Promise<WorkflowView[]>
 }
 
 /** Who acts: the label of the API key, if any. */
@@ -108,6 +121,10 @@ export interface KeyRing {
 export interface HttpDeps {
   store: Store
   ingest: { send(namespace: string, event: IncomingEvent): Promise<SendEventReply> }
+  /** What an event would do, without doing it. */
+  dryRun(namespace: string, event: IncomingEvent): Promise<DryRunReply>
+  /** Why a run is where it is; undefined when there is none. */
+  explain(namespace: string, runId: string): Promise<RunExplanation | undefined>
   registry: RegistryFace
   control: ControlFace
   endpoints: EndpointsFace

@@ -103,6 +103,10 @@ export class Shelf implements Reads {
     return this.counts
   }
 
+  async heldBefore(): Promise<number> {
+    return 0
+  }
+
   async steps(runId: string): Promise<Step[]> {
     return this.stepRows.filter(step => step.runId === runId)
   }
@@ -141,6 +145,10 @@ export class Shelf implements Reads {
 
   async endpointStats(): Promise<EndpointStats[]> {
     return []
+  }
+
+  async schedules(): Promise<never> {
+    throw new Error('routes leave it to the registry service')
   }
 
   async replayable(): Promise<never> {
@@ -205,6 +213,8 @@ export class Faces {
           return this.send()
         },
       },
+      dryRun: async () => ({ dryRun: true, waiters: 0, workflows: [] }),
+      explain: async () => undefined,
       registry: {
         register: async (namespace, request) => {
           this.registered.push({ namespace, request })
@@ -222,8 +232,10 @@ export class Faces {
         apps: namespace => this.apps.filter(app => app.namespace === namespace),
         runners: (namespace, app) =>
           this.runners.filter(runner => runner.namespace === namespace && (!app || runner.app === app)),
-        workflows: (namespace, app) =>
-          this.workflows.filter(flow => flow.namespace === namespace && (!app || flow.app === app)),
+        workflows: async (namespace, app) =>
+          this.workflows
+            .filter(flow => flow.namespace === namespace && (!app || flow.app === app))
+            .map(flow => ({ ...flow, schedules: [] })),
       },
       control: {
         cancel: act('cancel'),

@@ -37,6 +37,7 @@ interface Node {
   properties?: Record<string, Node>
   required?: readonly string[]
   items?: Node
+  minItems?: number
   maxItems?: number
 }
 
@@ -54,7 +55,8 @@ function faultOf(schema: Node, value: unknown, field: string): Fault | undefined
     return faultOfMembers(schema, value as Record<string, unknown>, field)
   }
   if (schema.items && Array.isArray(value)) {
-    const max = schema.maxItems ?? Number.POSITIVE_INFINITY
+    const { minItems: min = 0, maxItems: max = Number.POSITIVE_INFINITY } = schema
+    if (value.length < min) return { field, problem: `must not have fewer than ${min} items` }
     if (value.length > max) return { field, problem: `must not have more than ${max} items` }
     for (const [i, item] of value.entries()) {
       const fault = faultOf(schema.items, item, `${field}[${i}]`)

@@ -5,7 +5,7 @@ import type { RunStatusFrame, Unit } from '../domain/change.ts'
 import type { ControlAction, ControlKind } from '../domain/control-action.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/delivery.ts'
 import type { Endpoint } from '../domain/endpoint.ts'
-import type { Event, Waiter } from '../domain/event.ts'
+import type { DedupeKey, Event, Waiter, Watcher } from '../domain/event.ts'
 import type { FlowRow } from '../domain/flow/flow-row.ts'
 import type { LogLine } from '../domain/log-line.ts'
 import type { Receiver } from '../domain/receiver.ts'
@@ -63,6 +63,8 @@ export interface Store {
   claimRuns(claim: Claim): Promise<LoadedRun[]>
   /** The same for deliveries, as far as their destinations have room. Their status is `delivering` from then on. */
   claimDeliveries(claim: DeliveryClaim): Promise<Delivery[]>
+  /** The same for flow-control rows, whose version rises by one. */
+  claimTimers(claim: Claim): Promise<FlowRow[]>
   /** The earliest `availableAt` in the lane, behind `after` if that is given. */
   nextAvailableAt(lane: Lane, after?: number): Promise<number | undefined>
   /**
@@ -77,6 +79,17 @@ export interface Store {
   loadRun(runId: string): Promise<LoadedRun | undefined>
   /** A flow-control row, if it exists. */
   flowRow(id: string): Promise<FlowRow | undefined>
+  /** Whether the dedupe id is claimed, and its claim not over. */
+  isDeduped(key: DedupeKey): Promise<boolean>
+  /** Live runs with the singleton key. */
+  liveRuns(of: { namespace: string; app: string; workflow: string; key: string }): Promise<string[]>
+  /** Live runs that watch for the event name, behind position `after`, oldest watch first. */
+  watchers(query: {
+    namespace: string
+    eventName: string
+    after: number
+    limit: number
+  }): Promise<{ position: number; watcher: Watcher }[]>
   /** Steps that wait for the event name, oldest wait first. */
   waiters(namespace: string, eventName: string): Promise<Waiter[]>
   /** Events of that name received at or after `since`, behind position `after`, oldest first. */
@@ -109,7 +122,7 @@ export interface Configured {
   receivers: Receiver[]
 }
 
-export type Lane = 'runs' | 'deliveries'
+export type Lane = 'runs' | 'deliveries' | 'timers'
 
 /** A run with the name of the step it is at (the newest unsettled one, else the newest). */
 export type RunView = Run & { currentStepName?: string }
@@ -203,6 +216,9 @@ export interface EndpointStats {
   lastDelivery: number
 }
 
+/** Held runs that are counted at most, to tell a run's position among them. */
+export const HELD_COUNTED_MAX = 10_000
+
 export interface Reads {
   run(id: string): Promise<RunView | undefined>
   /** The run_status frame that tells the run's present status: a light read, without payloads. */
@@ -218,6 +234,8 @@ export interface Reads {
   runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]>
   /** How many runs there are of each status, all counted at one moment. */
   stats(query: RunStatsQuery): Promise<RunCounts>
+  /** How many runs held for the same slot come before this one; it counts up to `HELD_COUNTED_MAX`. */
+  heldBefore(run: Pick<Run, 'id' | 'heldSlot' | 'priority'>): Promise<number>
   /** In index order. */
   steps(runId: string): Promise<Step[]>
   /** Lines with seq > from, oldest first. */
@@ -236,6 +254,8 @@ export interface Reads {
   deliveries(query: DeliveryQuery): Promise<DeliveryPage>
   /** A row for each endpoint with deliveries created at or after `since`. */
   endpointStats(since: number): Promise<EndpointStats[]>
+  /** The rows of the namespace's schedules, by app, workflow and cron. */
+  schedules(): Promise<FlowRow[]>
   /** The matching runs, with the ids of at most `limit` that have ended. */
   replayable(filter: ReplayFilter, limit: number): Promise<ReplayableRuns>
   /** Newest first. */

@@ -66,7 +66,10 @@ export class Admission {
   }
 }
 
-/** Forks may carry steps, and a child may be born cancelled: those are claimed like any other run. */
-function isFresh(run: Run): boolean {
-  return run.replayOf === undefined && !run.cancelAsked
+/**
+ * Forks may carry steps, and a child may be born cancelled: those are claimed like any other run. So are runs with
+ * slots or a throttle: claims alone count who holds a slot.
+ */
+function isFresh({ replayOf, cancelAsked, holds }: Run): boolean {
+  return replayOf === undefined && !cancelAsked && !holds?.slots && !holds?.throttle
 }

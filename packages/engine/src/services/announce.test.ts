@@ -128,3 +128,18 @@ test('a store that cannot say is no harm, and nobody asks while nobody listens',
   stop()
   expect([asked, heard]).toEqual([['run_1'], []])
 })
+
+test('a flow-control row that is to be taken up rings the timers lane, for its time', async () => {
+  const queue = new MemoryQueue(clock)
+  const rung: [string, number][] = []
+  queue.wake = (lane, at) => void rung.push([lane, at])
+  const announcer = new Announcer({ queue, live: new Live(), store: { in: () => ({}) as Reads } })
+  const of = { namespace: 'here', app: 'shop', workflow: 'w', policy: 'debounce', key: '' } as const
+  const row = { id: 'row_1', ...of, version: 1, state: '{}' }
+  announcer.announce([
+    { type: 'flow.saved', row },
+    { type: 'flow.saved', row: { ...row, availableAt: NOW + 7 } },
+    { type: 'flow.deleted', id: 'row_1' },
+  ])
+  expect(rung).toEqual([['timers', NOW + 7]])
+})

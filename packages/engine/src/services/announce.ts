@@ -46,6 +46,7 @@ export class Announcer {
         this.#live.runs.tell(change.run.id)
         this.#tellMoves(change)
         if (change.run.leaseOwner === undefined) this.#wakeRuns(change.run.availableAt)
+        if (change.type === 'run.moved' && change.interrupts) this.#interrupt(change.run.id)
         break
       case 'step.recorded':
       case 'step.moved':
@@ -67,7 +68,11 @@ export class Announcer {
         this.#wakeRuns(change.at)
         break
       case 'app.runnerArrived':
+      case 'slots.freed':
         this.#wakeRuns(change.at)
+        break
+      case 'flow.saved':
+        if (change.row.availableAt !== undefined) this.#queue.wake('timers', change.row.availableAt)
         break
       case 'delivery.created':
       case 'delivery.moved':

@@ -1,20 +1,30 @@
 // Decide, commit, and when somebody else won, learn what changed and decide again. Every service that decides on
-// rows goes through here; StaleError does not get past it.
+// rows goes through here; StaleError does not get past it. What a decision asks for is answered before it is committed.
 
 import type { Guard, Unit } from '../domain/change.ts'
-import { StaleError } from '../domain/errors.ts'
-import { type Known, nothingKnown } from '../domain/known.ts'
+import { invariant, StaleError } from '../domain/errors.ts'
+import { liveKey } from '../domain/flow/singleton.ts'
+import { type Ask, type Known, nothingKnown } from '../domain/known.ts'
+import { RunState } from '../domain/run-state.ts'
+import type { Limiter } from '../ports/limiter.ts'
 import type { Store } from '../ports/store.ts'
+import { Turns } from './turns.ts'
 
 /** Lost races in a row before giving up: far beyond what contention brings, so reaching it is a defect. */
 const RACES_MAX = 1000
 /** Events read at once when a wait looks back. */
 const EVENTS_PAGE = 200
+/** Watches read at once when an event cancels. */
+const WATCHERS_PAGE = 1000
 
 export interface Attempt<D> {
   store: Store
   /** Decides with what is known; undefined: there is nothing (more) to do. */
   decide(known: Known): D | undefined | Promise<D | undefined>
+  /** What the decision asks for before it can be made. It is decided again once all of it is answered. */
+  asks?(decision: D): readonly Ask[]
+  /** Answers what decisions ask of it. */
+  limiter?: Pick<Limiter, 'take'>
   unit(decision: D): Unit
   /** How a unit is made durable; as the store does it, if absent. */
   commit?(unit: Unit): Promise<void>
@@ -24,24 +34,49 @@ export interface Attempt<D> {
 
 /** The decision that was made durable, or undefined if `decide` or `onStale` ended it. */
 export async function attempt<D>(options: Attempt<D>): Promise<D | undefined> {
-  const { store, decide, unit, commit = unit => store.commit(unit), onStale } = options
+  const { store, decide, asks, unit, commit = unit => store.commit(unit), onStale } = options
   const known = nothingKnown()
-  for (let races = 0; races < RACES_MAX; races++) {
-    const decision = await decide(known)
-    if (decision === undefined) return undefined
-    try {
-      await commit(unit(decision))
-      return decision
-    } catch (error) {
-      if (!(error instanceof StaleError)) throw error
-      if (!(await learn(store, known, error.guard)) && !(await onStale(error.guard))) return undefined
+  // At most one is held at a time: nobody waits for somebody who waits.
+  let endTurn = () => {}
+  try {
+    for (let races = 0; races < RACES_MAX; races++) {
+      const decision = await decide(known)
+      if (decision === undefined) return undefined
+      const asked = asks?.(decision) ?? []
+      if (asked.length > 0) {
+        for (const ask of asked) await answer(ask, known, options)
+        continue
+      }
+      try {
+        await commit(unit(decision))
+        return decision
+      } catch (error) {
+        if (!(error instanceof StaleError)) throw error
+        const { guard } = error
+        endTurn()
+        if (guard.type === 'flow') endTurn = await turnsAt(store).next(guard.id)
+        if (!(await learn(store, known, guard)) && !(await onStale(guard))) return undefined
+      }
     }
+  } finally {
+    endTurn()
   }
   throw new Error(`Lost ${RACES_MAX} races in a row.`)
 }
 
+const TURNS = new WeakMap<Store, Turns>()
+
+function turnsAt(store: Store): Turns {
+  let turns = TURNS.get(store)
+  if (!turns) {
+    turns = new Turns()
+    TURNS.set(store, turns)
+  }
+  return turns
+}
+
 /** Reads what an assumption of `known` got wrong. False when the guard is about something else. */
-async function learn(store: Store, known: Known, guard: Guard): Promise<boolean> {
+export async function learn(store: Store, known: Known, guard: Guard): Promise<boolean> {
   if (guard.type === 'waiters') {
     known.waiters.set(guard.eventName, await store.waiters(guard.namespace, guard.eventName))
     return true
@@ -60,5 +95,37 @@ async function learn(store: Store, known: Known, guard: Guard): Promise<boolean>
     })
     return true
   }
-  return false
+  if (guard.type === 'watchers') {
+    const { namespace, eventName, after } = guard
+    const page = await store.watchers({ namespace, eventName, after, limit: WATCHERS_PAGE })
+    const earlier = known.watchers.get(eventName)?.watchers ?? []
+    known.watchers.set(eventName, {
+      watchers: [...earlier, ...page.map(({ watcher }) => watcher)],
+      after: page.at(-1)?.position ?? after,
+    })
+    return true
+  }
+  if (guard.type === 'live') {
+    known.live.set(liveKey(guard), await store.liveRuns(guard))
+    return true
+  }
+  // A run that the decision ends has moved on: it is asked for again.
+  return (guard.type === 'run' || guard.type === 'steps') && known.runs.delete(guard.runId)
+}
+
+/** Finds out what a decision asks for. */
+export async function answer(
+  ask: Ask,
+  known: Known,
+  { store, limiter }: { store: Store; limiter?: Pick<Limiter, 'take'> },
+): Promise<void> {
+  if (ask.type === 'flow') known.flow.set(ask.id, (await store.flowRow(ask.id)) ?? null)
+  else if (ask.type === 'run') {
+    const loaded = await store.loadRun(ask.runId)
+    if (loaded) known.runs.set(ask.runId, RunState.loaded(loaded))
+    else known.live.clear()
+  } else if (!known.admitted.has(ask.of)) {
+    invariant(limiter, 'who decides on arrivals has a limiter')
+    known.admitted.set(ask.of, await limiter.take(ask.quota))
+  }
 }

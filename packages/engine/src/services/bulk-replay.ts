@@ -6,6 +6,8 @@ import type { Logger } from 'pino'
 import type { Unit } from '../domain/change.ts'
 import { type Fork, replay } from '../domain/control.ts'
 import type { IdSource } from '../domain/ids.ts'
+import type { Under } from '../domain/new-run.ts'
+import type { Run } from '../domain/run.ts'
 import { optionalTimestamp } from '../domain/timestamp.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ReplayFilter, Store } from '../ports/store.ts'
@@ -24,6 +26,8 @@ export interface BulkReplayDeps {
   audit: Audit
   /** Most runs that one call forks. */
   bulkReplayLimit: number
+  /** The flow control that a fork of the run is under. */
+  under(source: Run): Under
 }
 
 export class BulkReplay {
@@ -62,12 +66,14 @@ export class BulkReplay {
 
   /** A fork of each run that is still there. */
   async #forks(namespace: string, runIds: readonly string[]): Promise<Fork[]> {
-    const { store, clock, ids } = this.#deps
+    const { store, clock, ids, under } = this.#deps
     const sources = await Promise.all(runIds.map(id => store.in(namespace).run(id)))
     const now = clock.now()
-    return sources.flatMap(source =>
-      source ? [replay(source, { id: ids.nextAt('run', now), now, input: undefined })] : [],
-    )
+    return sources.flatMap(source => {
+      if (!source) return []
+      const id = ids.nextAt('run', now)
+      return [replay(source, { id, now, input: undefined, under: under(source) })]
+    })
   }
 
   /** Answers how many became durable: all in one commit, or, when that fails, those that can alone. */

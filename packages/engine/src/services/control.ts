@@ -7,6 +7,8 @@ import type { Decision } from '../domain/decision.ts'
 import { EngineError, invariant } from '../domain/errors.ts'
 import type { IdSource } from '../domain/ids.ts'
 import type { JsonText } from '../domain/json-text.ts'
+import type { Report } from '../domain/matching.ts'
+import type { Under } from '../domain/new-run.ts'
 import type { Run } from '../domain/run.ts'
 import { RunState } from '../domain/run-state.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -24,6 +26,8 @@ export interface ControlDeps {
   clock: Clock
   ids: IdSource
   log: Logger
+  /** Told of expressions that could not be evaluated. */
+  report: Report
   /** Most runs that one bulk replay forks. */
   bulkReplayLimit: number
   /** Throws `namespace_suspended`: a suspended namespace starts nothing anew (contract §5.4). */
@@ -40,7 +44,7 @@ export class Control {
   constructor(deps: ControlDeps) {
     this.#deps = deps
     this.#audit = new Audit(deps)
-    this.#bulk = new BulkReplay({ ...deps, audit: this.#audit })
+    this.#bulk = new BulkReplay({ ...deps, audit: this.#audit, under: run => this.#under(run) })
   }
 
   async cancel(actor: Actor, runId: string): Promise<RunView> {
@@ -64,7 +68,7 @@ export class Control {
     this.#deps.assertActive(actor.namespace)
     const { run } = await this.#load(actor, runId)
     const { id, now } = this.#newRun()
-    const fork = replay(run, { id, now, input })
+    const fork = replay(run, { id, now, input, under: this.#under(run) })
     return this.#fork(actor, fork, { action: 'replay', runId, newRunId: id })
   }
 
@@ -72,7 +76,7 @@ export class Control {
     this.#deps.assertActive(actor.namespace)
     const state = await this.#load(actor, runId)
     const { id, now } = this.#newRun()
-    const fork = retryFromStep(state, { id, now, step })
+    const fork = retryFromStep(state, { id, now, step, under: this.#under(state.run) })
     const detail = JSON.stringify({ step })
     return this.#fork(actor, fork, { action: 'retry_from_step', runId, newRunId: id, detail })
   }
@@ -125,6 +129,12 @@ export class Control {
     const view = await this.#deps.store.in(actor.namespace).run(run.id)
     invariant(view, `run ${run.id} exists`)
     return { ...run, currentStepName: view.currentStepName }
+  }
+
+  /** A fork is under its workflow's flow control as it is now. */
+  #under({ namespace, app, workflow }: Run): Under {
+    const { catalog, report } = this.#deps
+    return { workflow: catalog.view(namespace).workflow(app, workflow), report }
   }
 
   #newRun(): { id: string; now: number } {

@@ -3,7 +3,7 @@
 
 import type { Logger } from 'pino'
 import { advance } from '../domain/advance.ts'
-import { begin, giveBack, holdForRunner } from '../domain/begin.ts'
+import { begin, giveBack, holdForRunner, unreserved } from '../domain/begin.ts'
 import type { Decision, Next } from '../domain/decision.ts'
 import type { Known } from '../domain/known.ts'
 import type { Report } from '../domain/matching.ts'
@@ -13,6 +13,7 @@ import type { Run } from '../domain/run.ts'
 import { RunState } from '../domain/run-state.ts'
 import type { Runner } from '../domain/workflow.ts'
 import type { Clock, Random } from '../ports/clock.ts'
+import type { Limiter } from '../ports/limiter.ts'
 import type { LoadedRun, Store } from '../ports/store.ts'
 import type { Transport } from '../ports/transport.ts'
 import { Admission } from './admission.ts'
@@ -28,6 +29,7 @@ export const LEASE_MS = 15_000
 
 export interface DriverDeps {
   store: Store
+  limiter: Limiter
   catalog: Catalog
   transport: Transport
   health: RunnerHealth
@@ -61,6 +63,11 @@ export class Driver {
   /** Leases under way, for extension. */
   get leases(): Iterable<Active> {
     return this.#active.values()
+  }
+
+  /** The pass of a run that is under way here: where it was sent, and when. */
+  passOf(runId: string): Active['sent'] {
+    return this.#active.get(runId)?.sent
   }
 
   /** For a unit that creates runs: those there is room for are leased in its own commit and start without a claim. */
@@ -121,16 +128,27 @@ export class Driver {
   /** From the lease to `running`; false when there is nothing to send. */
   async #begin(active: Active): Promise<boolean> {
     const { clock, catalog } = this.#deps
+    const throttledUntil = await this.#reserve(active.state.run)
     const decided = await this.#settle(active, () => {
       const { run } = active.state
       const context = {
         now: clock.now(),
         route: this.#route(run, NONE_TRIED),
         catalog: catalog.view(run.namespace),
+        throttledUntil,
       }
       return begin(active.state, context)
     })
     return decided?.next === 'pass'
+  }
+
+  /** Reserves the start of a throttled run that could go to a runner now. A commit that is lost costs its place. */
+  async #reserve(run: Run): Promise<number | undefined> {
+    const { clock, limiter } = this.#deps
+    const throttle = unreserved(run)
+    if (!throttle || this.#route(run, NONE_TRIED).kind !== 'runner') return undefined
+    const { id, limit, periodMs, burst } = throttle
+    return limiter.reserve({ key: id, limit, periodMs, burst, now: clock.now() })
   }
 
   /** One pass and its commit; true when the next one follows at once. */
@@ -177,12 +195,14 @@ export class Driver {
     active: Active,
     decide: (known: Known) => D,
   ): Promise<D | undefined> {
-    const { store, announcer } = this.#deps
+    const { store, limiter, announcer } = this.#deps
     const admission = this.admission()
     try {
       const decided = await attempt<D>({
         store,
+        limiter,
         decide,
+        asks: ({ decision }) => decision.asks,
         unit: ({ decision }) => {
           admission.admit(decision.changes)
           return decision

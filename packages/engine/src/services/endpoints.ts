@@ -2,6 +2,7 @@
 // catalog, from which deliveries are decided, takes it over after the commit.
 
 import { randomBytes } from 'node:crypto'
+import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
 import type { Change, Guard } from '../domain/change.ts'
 import {
   type Endpoint,
@@ -12,7 +13,6 @@ import {
 } from '../domain/endpoint.ts'
 import { EngineError, invalid, invariant } from '../domain/errors.ts'
 import type { IdSource } from '../domain/ids.ts'
-import { isMalformedSecret, SECRET_PREFIX } from '../domain/webhook-signature.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { attempt } from './attempt.ts'
@@ -44,8 +44,8 @@ export class Endpoints {
 
   async create(namespace: string, { secret: adopted, ...fields }: NewEndpoint): Promise<SavedEndpoint> {
     const { clock, ids, vault } = this.#deps
-    if (adopted !== undefined && isMalformedSecret(adopted))
-      throw invalid('secret', `starts with ${SECRET_PREFIX} but is not base64 behind it`)
+    if (adopted !== undefined && isMalformedWebhookSecret(adopted))
+      throw invalid('secret', `starts with ${WEBHOOK_SECRET_PREFIX} but is not base64 behind it`)
     if (this.list(namespace).length >= ENDPOINTS_MAX)
       throw new EngineError('conflict', `a namespace has ${ENDPOINTS_MAX} webhook endpoints at most`)
     const now = clock.now()
@@ -129,5 +129,5 @@ function edited(before: Endpoint, edit: EndpointEdit): Endpoint {
 
 /** Decisions, "Webhooks": `whsec_` and base64 of 32 bytes. */
 function newSecret(): string {
-  return SECRET_PREFIX + randomBytes(32).toString('base64')
+  return WEBHOOK_SECRET_PREFIX + randomBytes(32).toString('base64')
 }

@@ -19,7 +19,10 @@ export function filterLog(clock: Clock, log: Logger): Report {
     if (loggedAt.size >= REMEMBERED_MAX) loggedAt.clear()
     loggedAt.set(key, now)
     const { of, filter, error } = fault
-    log.warn({ ...of, filter, error }, 'a filter could not be evaluated, and did not match')
+    log.warn(
+      { ...of, filter, error },
+      'an expression could not be evaluated: a filter did not match, a key counts as empty',
+    )
   }
 }
 

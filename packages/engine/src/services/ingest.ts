@@ -3,17 +3,19 @@
 
 import type { SendEventReply } from '@perdure/protocol'
 import type { Unit } from '../domain/change.ts'
-import { DEDUPE_WINDOW_MS, type Event } from '../domain/event.ts'
+import { DEDUPE_WINDOW_MS, type DedupeKey, type Event, type Triggered } from '../domain/event.ts'
 import { type Fanout, fanout } from '../domain/fanout.ts'
 import type { IdSource } from '../domain/ids.ts'
 import type { JsonText } from '../domain/json-text.ts'
 import type { Report } from '../domain/matching.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Limiter } from '../ports/limiter.ts'
 import type { Store } from '../ports/store.ts'
 import type { Announcer } from './announce.ts'
 import { attempt } from './attempt.ts'
 import type { Catalog } from './catalog.ts'
 import type { Driver } from './drive.ts'
+import { sift } from './sift.ts'
 
 export interface IncomingEvent {
   name: string
@@ -28,6 +30,7 @@ export interface IncomingEvent {
 
 export interface IngestDeps {
   store: Store
+  limiter: Limiter
   catalog: Catalog
   driver: Driver
   announcer: Announcer
@@ -46,35 +49,35 @@ export class Ingest {
 
   /** Resolves when the event is durable with everything it set off; a repeated dedupe id sets off nothing. */
   async send(namespace: string, incoming: IncomingEvent): Promise<SendEventReply> {
-    const { store, catalog, driver, announcer, clock, ids, report } = this.#deps
+    const { store, limiter, catalog, driver, announcer, clock, ids, report } = this.#deps
     const now = clock.now()
-    const { name, app, data, dedupeId, dedupeScope = app ?? '' } = incoming
-    const event: Omit<Event, 'woke' | 'triggered'> = {
-      namespace,
-      id: ids.next('evt', now),
-      name,
-      source: 'api',
-      receivedAt: now,
-      ...(app === undefined ? {} : { app }),
-      ...(data === undefined ? {} : { data }),
-    }
+    const event = arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now })
+    const dedupe = dedupeKey(namespace, incoming, now)
     const admission = driver.admission()
     try {
       const spread = await attempt<Fanout>({
         store,
-        decide: known =>
-          fanout({
+        limiter,
+        decide: async known => {
+          const awaited = await sift(known.waiters.get(event.name) ?? [], event, report)
+          const spread = fanout({
             event,
             targetApp: incoming.targetApp,
             pin: incoming.runner,
             catalog: catalog.view(namespace),
             known,
+            awaited,
             now: clock.now(),
             report,
-          }),
+          })
+          // No repeat may take a token of a rate limit.
+          const isRepeat = spread.asks.length > 0 && dedupe !== undefined && (await store.isDeduped(dedupe))
+          return isRepeat ? undefined : spread
+        },
+        asks: ({ asks }) => asks,
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
-          if (dedupeId !== undefined) addDedupe(unit, { namespace, app: dedupeScope, dedupeId, now })
+          if (dedupe) addDedupe(unit, dedupe)
           admission.admit(unit.changes)
           return unit
         },
@@ -90,7 +93,33 @@ export class Ingest {
   }
 }
 
-function addDedupe(unit: Unit, key: { namespace: string; app: string; dedupeId: string; now: number }): void {
+/** The event as it is recorded, before it is known what it does. */
+export function arrivedEvent(
+  namespace: string,
+  { name, app, data }: IncomingEvent,
+  { id, now }: { id: string; now: number },
+): Omit<Event, 'woke' | 'triggered'> {
+  return {
+    namespace,
+    id,
+    name,
+    source: 'api',
+    receivedAt: now,
+    ...(app === undefined ? {} : { app }),
+    ...(data === undefined ? {} : { data }),
+  }
+}
+
+/** What its dedupe id claims, if it has one. */
+export function dedupeKey(
+  namespace: string,
+  { app, dedupeId, dedupeScope = app ?? '' }: IncomingEvent,
+  now: number,
+): DedupeKey | undefined {
+  return dedupeId === undefined ? undefined : { namespace, app: dedupeScope, dedupeId, now }
+}
+
+function addDedupe(unit: Unit, key: DedupeKey): void {
   const { now, ...id } = key
   unit.guards.push({ type: 'dedupe', ...key })
   unit.changes.push({ type: 'dedupe.claimed', ...id, expiresAt: now + DEDUPE_WINDOW_MS })
@@ -100,9 +129,18 @@ function reply(eventId: string, { woke, triggered, suspended }: Fanout): SendEve
   const runId = triggered.find(entry => entry.runId !== undefined)?.runId
   return {
     eventId,
-    ...(runId === undefined ? {} : { runId }),
+    ...(runId === undefined ? flagsOf(triggered) : { runId }),
     woke,
     triggered,
     ...(suspended ? { suspended } : {}),
   }
+}
+
+const FLAGS = ['skipped', 'dropped', 'debounced', 'batched', 'deduped'] as const
+
+/** Why an event that started no run did not: what its entries say. */
+function flagsOf(triggered: readonly Triggered[]): Partial<Record<(typeof FLAGS)[number], true>> {
+  return Object.fromEntries(
+    FLAGS.filter(flag => triggered.some(entry => entry[flag])).map(flag => [flag, true]),
+  )
 }

@@ -2,6 +2,7 @@
 // that could not be reached at all is not an outcome: another is tried at once.
 
 import { createHash } from 'node:crypto'
+import { runDeadline } from '../domain/flow/deadline.ts'
 import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../domain/outcome.ts'
 import type { Route } from '../domain/routing.ts'
 import type { Run } from '../domain/run.ts'
@@ -18,6 +19,8 @@ export interface Active {
   /** Aborts the invoke in flight. */
   abort: AbortController
   traceId?: string
+  /** Where its last pass was sent, and when. */
+  sent?: { runnerId: string; sentAt: number }
 }
 
 export interface InvokerDeps {
@@ -43,13 +46,16 @@ export class Invoker {
     const { run } = state
     const tried = new Set<Runner>()
     const workflow = catalog.view(run.namespace).workflow(run.app, run.workflow)
-    const timeoutMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs
+    // A pass does not outlive its run's timeout.
+    const leftMs = (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now
+    const timeoutMs = Math.min(workflow?.invokeTimeoutMs ?? invokeTimeoutMs, Math.max(1, leftMs))
     // All passes of a run share one trace.
     active.traceId ??= traceId(run.id)
     const body = invokeBody(state, now, `00-${active.traceId}-${spanId(random)}-01`)
     for (;;) {
       const chosen = route(run, tried)
       if (chosen.kind !== 'runner') return 'held'
+      active.sent = { runnerId: chosen.runner.runnerId, sentAt: now }
       const reply = await transport.invoke({ url: chosen.runner.url, body, timeoutMs, signal: abort.signal })
       switch (reply.kind) {
         case 'answered':

@@ -2,6 +2,7 @@
 // is guarded by the receiver's version, a new one by that nobody has its slug.
 
 import { randomBytes, randomInt } from 'node:crypto'
+import { WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
 import type { Unit } from '../domain/change.ts'
 import { rotated } from '../domain/endpoint.ts'
 import { EngineError, invalid, invariant } from '../domain/errors.ts'
@@ -15,7 +16,6 @@ import {
   type SavedReceiver,
   secretFault,
 } from '../domain/receiver.ts'
-import { SECRET_PREFIX } from '../domain/webhook-signature.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { attempt } from './attempt.ts'
@@ -142,5 +142,7 @@ function newSlug(): string {
 
 function newSecret(scheme: ReceiverScheme): string {
   const bytes = randomBytes(32)
-  return scheme === 'standard-webhooks' ? SECRET_PREFIX + bytes.toString('base64') : bytes.toString('hex')
+  return scheme === 'standard-webhooks'
+    ? WEBHOOK_SECRET_PREFIX + bytes.toString('base64')
+    : bytes.toString('hex')
 }

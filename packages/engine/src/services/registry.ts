@@ -1,17 +1,16 @@
 // Registrations and heartbeats of runners, and the listings of what they registered (contract §4.3).
 
 import { keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
-import { invalid } from '../domain/errors.ts'
-import {
-  registeredRunner,
-  registeredWorkflow,
-  registrationChanges,
-  registrationWarnings,
-} from '../domain/registration.ts'
+import type { Unit } from '../domain/change.ts'
+import { invalid, invariant } from '../domain/errors.ts'
+import { type ScheduleView, scheduleMoves, scheduleView } from '../domain/flow/schedules.ts'
+import type { Known } from '../domain/known.ts'
+import { registeredRunner, registeredWorkflow, registrationChanges } from '../domain/registration.ts'
 import type { App, Runner, Workflow } from '../domain/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import type { Announcer } from './announce.ts'
+import { attempt } from './attempt.ts'
 import type { Catalog } from './catalog.ts'
 import type { RunnerHealth } from './runner-health.ts'
 
@@ -43,18 +42,16 @@ export class Registry {
     const workflows = request.workflows.map((registration, i) =>
       registeredWorkflow({ namespace, app: request.app, registration, field: `workflows[${i}]`, now }),
     )
-    const view = catalog.view(namespace)
-    const peers = view.runners(request.app)
-    const changes = registrationChanges({
-      runner,
-      workflows: workflows.filter(workflow => !isSame(workflow, view.workflow(workflow.app, workflow.name))),
-      earlier: peers.find(peer => peer.runnerId === runner.runnerId),
-      others: peers.filter(peer => peer.runnerId !== runner.runnerId),
+    const registered = await attempt<Unit>({
+      store,
+      decide: known => this.#decide(runner, workflows, known),
+      unit: unit => unit,
+      onStale: () => false,
     })
-    await store.commit({ guards: [], changes })
-    catalog.apply(changes)
+    invariant(registered, 'a registration rests on nothing but schedules')
+    catalog.apply(registered.changes)
     health.arrived(runner)
-    announcer.announce(changes)
+    announcer.announce(registered.changes)
     const keyMatches = this.#keyMatches(runner)
     return {
       ok: true,
@@ -64,7 +61,7 @@ export class Registry {
       heartbeatMs: HEARTBEAT_MS,
       staleAfterMs,
       ...(keyMatches === undefined ? {} : { keyMatches }),
-      warnings: registrationWarnings(workflows),
+      warnings: [],
     }
   }
 
@@ -80,14 +77,35 @@ export class Registry {
     })
   }
 
-  workflows(namespace: string, app?: string): Workflow[] {
-    const all = this.#deps.catalog.view(namespace).workflows()
-    return app === undefined ? all : all.filter(workflow => workflow.app === app)
+  async workflows(namespace: string, app?: string): Promise<(Workflow & { schedules: ScheduleView[] })[]> {
+    const { store, catalog } = this.#deps
+    const rows = await store.in(namespace).schedules()
+    const workflows = catalog.view(namespace).workflows()
+    const listed = app === undefined ? workflows : workflows.filter(workflow => workflow.app === app)
+    return listed.map(workflow => {
+      const own = rows.filter(row => row.app === workflow.app && row.workflow === workflow.name)
+      return { ...workflow, schedules: own.map(scheduleView) }
+    })
   }
 
   /** Whether the runner's heartbeat is inside the stale TTL. */
   isLive(runner: Runner): boolean {
     return this.#deps.clock.now() - runner.lastSeenAt <= this.#deps.staleAfterMs
+  }
+
+  #decide(runner: Runner, workflows: readonly Workflow[], known: Known): Unit {
+    const { catalog } = this.#deps
+    const view = catalog.view(runner.namespace)
+    const peers = view.runners(runner.app)
+    const changes = registrationChanges({
+      runner,
+      workflows: workflows.filter(workflow => !isSame(workflow, view.workflow(workflow.app, workflow.name))),
+      earlier: peers.find(peer => peer.runnerId === runner.runnerId),
+      others: peers.filter(peer => peer.runnerId !== runner.runnerId),
+    })
+    const before = (app: string, name: string) => view.workflow(app, name)
+    const moves = scheduleMoves({ changes, before, known, now: runner.lastSeenAt })
+    return { guards: moves.guards, changes: [...changes, ...moves.changes] }
   }
 
   #keyMatches(runner: Runner): boolean | undefined {

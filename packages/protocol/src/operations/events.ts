@@ -2,6 +2,7 @@
 
 import Type from 'typebox'
 import {
+  DryRunReplySchema,
   EVENT_BOUNDS,
   EventFrameSchema,
   EventRecordSchema,
@@ -9,7 +10,14 @@ import {
   SendEventSchema,
 } from '../api-schema.ts'
 import { APP_PARAM, CURSOR_PARAM, type Operation } from './operation.ts'
-import { SAMPLE_EVENT, SAMPLE_EVENT_ID, SAMPLE_SEND, SAMPLE_SEND_REPLY } from './samples.ts'
+import {
+  SAMPLE_DRY_RUN,
+  SAMPLE_EVENT,
+  SAMPLE_EVENT_ID,
+  SAMPLE_ORDER,
+  SAMPLE_SEND,
+  SAMPLE_SEND_REPLY,
+} from './samples.ts'
 
 export const sendEvent = {
   id: 'sendEvent',
@@ -17,12 +25,24 @@ export const sendEvent = {
   path: '/events',
   tag: 'events',
   summary: 'Send an event: it wakes the runs that wait for it and starts those it triggers',
-  description: 'The answer comes after the event and everything it started is on disk.',
+  description:
+    'The answer comes after the event and everything it started is on disk. A dry run decides the same on what is stored now, and stores nothing.',
   access: 'event',
+  query: { dryRun: { kind: 'flag', description: 'Only tells what the event would do' } },
   body: { schema: SendEventSchema, required: true },
   reply: { status: 202, description: 'What the event did', schema: SendEventReplySchema },
+  otherwise: { status: 200, description: 'What a dry run says it would do', schema: DryRunReplySchema },
   errors: [],
-  examples: [{ summary: 'An order comes in', body: SAMPLE_SEND, reply: SAMPLE_SEND_REPLY }],
+  examples: [
+    { summary: 'An order comes in', body: SAMPLE_SEND, reply: SAMPLE_SEND_REPLY },
+    {
+      summary: 'What would an order do?',
+      query: { dryRun: '1' },
+      body: { name: SAMPLE_EVENT.name, data: SAMPLE_ORDER },
+      reply: SAMPLE_DRY_RUN,
+      otherwise: true,
+    },
+  ],
 } as const satisfies Operation
 
 export const listEvents = {

@@ -19,6 +19,7 @@ export const operations = {
   getRunStats: runs.getRunStats,
   streamRuns: runs.streamRuns,
   getRun: runs.getRun,
+  explainRun: runs.explainRun,
   listRunSteps: runs.listRunSteps,
   listRunLogs: runs.listRunLogs,
   streamRun: runs.streamRun,

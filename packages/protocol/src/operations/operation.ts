@@ -48,6 +48,8 @@ export interface Example {
   headers?: Record<string, string>
   body?: unknown
   reply?: unknown
+  /** Its answer is the operation's `otherwise`. */
+  otherwise?: true
 }
 
 export interface Operation {

@@ -2,6 +2,7 @@
 
 import Type from 'typebox'
 import {
+  RunExplanationSchema,
   RunLogLineSchema,
   RunSchema,
   RunStatsSchema,
@@ -13,6 +14,7 @@ import {
 import { APP_PARAM, CURSOR_PARAM, type Operation } from './operation.ts'
 import {
   SAMPLE_EVENT_ID,
+  SAMPLE_EXPLANATION,
   SAMPLE_FRAME,
   SAMPLE_LOG_LINES,
   SAMPLE_RUN,
@@ -135,6 +137,18 @@ export const getRun = {
   reply: { status: 200, description: 'The run', schema: RunSchema },
   errors: ['not_found'],
   examples: [{ summary: 'A finished order', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_RUN }],
+} as const satisfies Operation
+
+export const explainRun = {
+  id: 'explainRun',
+  method: 'GET',
+  path: '/runs/{id}/why',
+  tag: 'runs',
+  summary: 'Why a run is where it is: what it waits for, who works on it, how it ended',
+  access: 'read',
+  reply: { status: 200, description: 'The explanation', schema: RunExplanationSchema },
+  errors: ['not_found'],
+  examples: [{ summary: 'An order that waits', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_EXPLANATION }],
 } as const satisfies Operation
 
 export const listRunSteps = {

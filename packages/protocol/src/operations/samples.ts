@@ -34,6 +34,17 @@ export const SAMPLE_WAITING = {
   },
 } as const
 
+export const SAMPLE_EXPLANATION = {
+  runId: SAMPLE_RUN_ID,
+  status: 'waiting',
+  sentence: 'Step "parcel-left" waits for event "parcel/left", at most until 2025-03-04T09:00:00.120Z.',
+  since: '2025-03-01T09:00:00.120Z',
+  waitingFor: SAMPLE_WAITING.waitingFor,
+  wakeAt: '2025-03-04T09:00:00.120Z',
+  event: { name: 'parcel/left' },
+  runners: { live: 1, stale: 0 },
+} as const
+
 export const SAMPLE_PAUSED = { ...SAMPLE_WAITING, status: 'paused' } as const
 export const SAMPLE_RESUMED = { ...SAMPLE_WAITING, status: 'queued' } as const
 export const SAMPLE_CANCELLED = {
@@ -115,6 +126,21 @@ export const SAMPLE_SEND_REPLY = {
   runId: SAMPLE_RUN_ID,
   woke: 0,
   triggered: [triggered],
+} as const
+
+export const SAMPLE_DRY_RUN = {
+  dryRun: true,
+  waiters: 0,
+  workflows: [
+    {
+      workflow: 'fulfil-order',
+      app: 'shop',
+      trigger: { event: EVENT_NAME },
+      matches: true,
+      outcome: 'run',
+      policies: {},
+    },
+  ],
 } as const
 
 export const SAMPLE_EVENT = {

@@ -14,7 +14,7 @@ export class MemoryQueue implements Queue {
   readonly #bells: Record<Lane, Bell>
 
   constructor(clock: Clock) {
-    this.#bells = { runs: new Bell(clock), deliveries: new Bell(clock) }
+    this.#bells = { runs: new Bell(clock), deliveries: new Bell(clock), timers: new Bell(clock) }
   }
 
   wake(lane: Lane, at: number): void {

@@ -1,6 +1,7 @@
 // Every change as row operations. Called by the store for each unit; the order of the changes is kept.
 
 import type { Change, StepWoken } from '../../domain/change.ts'
+import { isTerminal, type Run } from '../../domain/run.ts'
 import { isSettled, type Step } from '../../domain/step.ts'
 import type { Op } from './operations.ts'
 import { attemptRow, deliveryMoves, deliveryRow } from './rows/delivery-row.ts'
@@ -24,13 +25,19 @@ export function changeOps(changes: readonly Change[]): Op[] {
 function addOps(ops: Op[], change: Change): number {
   switch (change.type) {
     case 'run.created':
-      return ops.push(['run.insert', ...runRow(change.run)], ...payloadOps(change.run.id, change.run.input))
+      return ops.push(
+        ['run.insert', ...runRow(change.run)],
+        ...payloadOps(change.run.id, change.run.input),
+        ...watches(change.run),
+      )
     case 'run.moved':
       return ops.push(...runMoved(change))
     case 'run.cancelAsked':
       return ops.push(['run.askCancel', change.at, change.runId])
     case 'app.runnerArrived':
       return ops.push(['run.runnerArrived', change.at, change.namespace, change.app, change.at])
+    case 'slots.freed':
+      return ops.push(...change.slotIds.map((id): Op => ['slot.free', change.at, id]))
     case 'step.recorded':
       return ops.push(stepRecorded(change.step), ...stepFrame(change))
     case 'step.moved':
@@ -84,7 +91,14 @@ function addOps(ops: Op[], change: Change): number {
 
 function runMoved({ run, frames }: Extract<Change, { type: 'run.moved' }>): Op[] {
   const frameOps = frames.map((frame): Op => ['frame.insert', ...runFrameRow(run.id, frame)])
-  return [['run.update', ...runMoves(run), run.id], ...frameOps]
+  const ops: Op[] = [['run.update', ...runMoves(run), run.id], ...frameOps]
+  if (run.cancelOn && isTerminal(run.status)) ops.push(['watch.delete', run.id])
+  return ops
+}
+
+/** What an event finds the run by that is to cancel it. */
+function watches({ namespace, id, cancelOn = [] }: Run): Op[] {
+  return cancelOn.map(({ event, if: condition }) => ['watch.insert', namespace, event, id, condition ?? null])
 }
 
 /** A parked wait takes its run's namespace along, for the index that events find it by. */

@@ -20,6 +20,8 @@ export interface SqlDriver {
   claimRuns(claim: Claim): Promise<ClaimedRun[]>
   /** Rows of `SELECT_DELIVERY`. */
   claimDeliveries(claim: DeliveryClaim): Promise<Row[]>
+  /** Rows of `FLOW_COLUMNS`. */
+  claimTimers(claim: Claim): Promise<Row[]>
   /** Answers the ids of the runs whose lease was lost. */
   extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]>
   releaseOthers(owner: string, now: number): Promise<void>

@@ -24,6 +24,12 @@ function checkOf(guard: Guard): Check {
       return guard.version === 0
         ? { name: 'flow.none', params: [guard.id], expected: [] }
         : { name: 'flow.version', params: [guard.id], expected: [guard.version] }
+    case 'live': {
+      const { namespace, app, workflow, key, runIds } = guard
+      return { name: 'live', params: [namespace, workflow, app, key], expected: [...runIds] }
+    }
+    case 'watchers':
+      return { name: 'watchers', params: [guard.namespace, guard.eventName, guard.after], expected: [] }
     case 'slug':
       return { name: 'slug', params: [guard.slug], expected: [] }
     case 'waiters': {

@@ -5,7 +5,9 @@ import type { RunStatusFrame } from '../../domain/change.ts'
 import type { ControlAction } from '../../domain/control-action.ts'
 import type { Delivery, DeliveryAttempt } from '../../domain/delivery.ts'
 import type { Event } from '../../domain/event.ts'
+import type { FlowRow } from '../../domain/flow/flow-row.ts'
 import type { LogLine } from '../../domain/log-line.ts'
+import type { Run } from '../../domain/run.ts'
 import type { Step } from '../../domain/step.ts'
 import type {
   ControlQuery,
@@ -31,11 +33,12 @@ import { eventQuery, eventsQuery } from './event-queries.ts'
 import type { Query, Row } from './operations.ts'
 import { attemptFromRow, deliveryFromRow } from './rows/delivery-row.ts'
 import { eventFromRow } from './rows/event-row.ts'
+import { FLOW_COLUMNS, flowFromRow } from './rows/flow-row.ts'
 import { logFromRow } from './rows/log-row.ts'
 import { controlFromRow } from './rows/registry-row.ts'
 import { stepFromRow } from './rows/step-row.ts'
 import { RunListing } from './run-list-queries.ts'
-import { logsQuery, runQuery, runView, stepsQuery } from './run-queries.ts'
+import { heldBeforeQuery, logsQuery, runQuery, runView, stepsQuery } from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
 import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
 import type { Turns } from './turns.ts'
@@ -81,6 +84,11 @@ export class SqlReads implements Reads {
     return runCounts(await this.#driver.read(countQueries(this.#namespace, query)))
   }
 
+  async heldBefore(run: Pick<Run, 'id' | 'heldSlot' | 'priority'>): Promise<number> {
+    const [[row]] = (await this.#driver.read([heldBeforeQuery(run)])) as [Row[]]
+    return row?.[0] as number
+  }
+
   async steps(runId: string): Promise<Step[]> {
     return (await this.#rows(stepsQuery(this.#namespace, runId))).map(stepFromRow)
   }
@@ -120,6 +128,12 @@ export class SqlReads implements Reads {
 
   async endpointStats(since: number): Promise<EndpointStats[]> {
     return (await this.#rows(endpointStatsQuery(this.#namespace, since))).map(endpointStatsFromRow)
+  }
+
+  async schedules(): Promise<FlowRow[]> {
+    const sql = `SELECT ${FLOW_COLUMNS.join(', ')} FROM flow_rows
+      WHERE namespace = ? AND policy = 'cron' ORDER BY app, workflow, key`
+    return (await this.#rows({ sql, params: [this.#namespace] })).map(flowFromRow)
   }
 
   async replayable(filter: ReplayFilter, limit: number): Promise<ReplayableRuns> {

@@ -1,7 +1,8 @@
 // Queries about one run, its steps and its log lines, and what their rows mean. Called by the store and its reads;
 // the list of runs has a file of its own.
 
-import type { LoadedRun, RunView } from '../../ports/store.ts'
+import type { Run } from '../../domain/run.ts'
+import { HELD_COUNTED_MAX, type LoadedRun, type RunView } from '../../ports/store.ts'
 import type { Query, Row } from './operations.ts'
 import { LOG_COLUMNS } from './rows/log-row.ts'
 import { RUN_COLUMNS, runFromRow, SELECT_RUN } from './rows/run-row.ts'
@@ -32,6 +33,20 @@ export function loadQueries(runId: string): Query[] {
 
 export function loadedRun(run: Row, steps: Row[], rootLogged: number): LoadedRun {
   return { run: runFromRow(run), steps: steps.map(stepFromRow), rootLogged }
+}
+
+/** One row with the count of held runs that are in line before this one, in the order of `slot.free`. */
+export function heldBeforeQuery({
+  id,
+  heldSlot,
+  priority = 0,
+}: Pick<Run, 'id' | 'heldSlot' | 'priority'>): Query {
+  return {
+    sql: `SELECT count(*) FROM (
+      SELECT 1 FROM runs WHERE held_slot = ? AND lease_owner IS NULL
+        AND (coalesce(priority, 0) > ? OR (coalesce(priority, 0) = ? AND id < ?)) LIMIT ?) AS ahead`,
+    params: [heldSlot ?? null, priority, priority, id, HELD_COUNTED_MAX],
+  }
 }
 
 /** Answers one row for `runView`, or none. */

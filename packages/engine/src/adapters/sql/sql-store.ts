@@ -1,10 +1,11 @@
 // The Store port on any SQL database: maps what services say to operations, checks and queries for a driver, and rows
 // back. One class for every dialect; the drivers live in folders beside it.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Unit } from '../../domain/change.ts'
 import type { Delivery } from '../../domain/delivery.ts'
 import { invariant, StaleError } from '../../domain/errors.ts'
-import type { Waiter } from '../../domain/event.ts'
+import type { DedupeKey, Waiter, Watcher } from '../../domain/event.ts'
 import type { FlowRow } from '../../domain/flow/flow-row.ts'
 import type { Admin } from '../../ports/admin.ts'
 import type {
@@ -18,9 +19,12 @@ import type {
   Store,
 } from '../../ports/store.ts'
 import { changeOps } from './change-ops.ts'
+import { Crowds } from './crowds.ts'
 import type { SqlDriver } from './driver.ts'
 import { type EventsSince, eventsSinceQuery, waiterFromRow, waitersQuery } from './event-queries.ts'
 import { guardChecks } from './guard-checks.ts'
+import { LANE_TABLES } from './lanes.ts'
+import { LIVE_RUNS, type WatchersQuery, watcherFromRow, watchersQuery } from './live-queries.ts'
 import type { Row } from './operations.ts'
 import { SqlReads } from './reads.ts'
 import { deliveryFromRow } from './rows/delivery-row.ts'
@@ -39,9 +43,13 @@ import { loadedRun, loadQueries } from './run-queries.ts'
 import { SqlAdmin } from './sql-admin.ts'
 import { Turns } from './turns.ts'
 
+/** Changes of a unit from which on the event loop goes on while it is made ready, and so does all else. */
+const LONG_UNIT = 1000
+
 export class SqlStore implements Store {
   readonly #driver: SqlDriver
   readonly #searches = new Turns()
+  readonly #crowds = new Crowds()
   readonly admin: Admin
 
   constructor(driver: SqlDriver) {
@@ -51,10 +59,19 @@ export class SqlStore implements Store {
 
   async commit(unit: Unit): Promise<void> {
     const { guards, changes } = unit
-    const failed = await this.#driver.commit({ checks: guardChecks(guards), ops: changeOps(changes) })
-    if (failed === undefined) return
+    if (this.#crowds.any) await this.#crowds.giveWay(unit)
+    const checks = guardChecks(guards)
+    if (changes.length > LONG_UNIT) await nextTurn()
+    const ops = changeOps(changes)
+    if (changes.length > LONG_UNIT) await nextTurn()
+    const failed = await this.#driver.commit({ checks, ops })
+    if (failed === undefined) {
+      this.#crowds.settled(unit, 'done')
+      return
+    }
     const guard = guards[failed]
     invariant(guard, `the driver names a check that was not asked: ${failed}`)
+    if (guard.type === 'waiters') this.#crowds.settled(unit, 'lost')
     throw new StaleError(guard)
   }
 
@@ -67,10 +84,20 @@ export class SqlStore implements Store {
     return (await this.#driver.claimDeliveries(claim)).map(deliveryFromRow)
   }
 
+  async claimTimers(claim: Claim): Promise<FlowRow[]> {
+    return (await this.#driver.claimTimers(claim)).map(flowFromRow)
+  }
+
   async nextAvailableAt(lane: Lane, after = -1): Promise<number | undefined> {
-    const sql = `SELECT min(available_at) FROM ${lane} WHERE available_at IS NOT NULL AND available_at > ?`
-    const [[row]] = (await this.#driver.read([{ sql, params: [after] }])) as [Row[]]
-    return (row?.[0] as number | null) ?? undefined
+    const { table, parts } = LANE_TABLES[lane]
+    const earliest = await this.#driver.read(
+      parts.map(part => ({
+        sql: `SELECT min(available_at) FROM ${table} WHERE ${part} AND available_at > ?`,
+        params: [after],
+      })),
+    )
+    const times = earliest.flatMap(([row]) => (row?.[0] as number | null) ?? [])
+    return times.length === 0 ? undefined : Math.min(...times)
   }
 
   extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]> {
@@ -90,6 +117,24 @@ export class SqlStore implements Store {
     const sql = `SELECT ${FLOW_COLUMNS.join(', ')} FROM flow_rows WHERE id = ?`
     const [[row]] = (await this.#driver.read([{ sql, params: [id] }])) as [Row[]]
     return row && flowFromRow(row)
+  }
+
+  async isDeduped({ namespace, app, dedupeId, now }: DedupeKey): Promise<boolean> {
+    const sql = 'SELECT 1 FROM dedupes WHERE namespace = ? AND app = ? AND dedupe_id = ? AND expires_at > ?'
+    const [rows] = (await this.#driver.read([{ sql, params: [namespace, app, dedupeId, now] }])) as [Row[]]
+    return rows.length > 0
+  }
+
+  async liveRuns(of: { namespace: string; app: string; workflow: string; key: string }): Promise<string[]> {
+    const { namespace, app, workflow, key } = of
+    const query = { sql: LIVE_RUNS, params: [namespace, workflow, app, key] }
+    const [rows] = (await this.#driver.read([query])) as [Row[]]
+    return rows.map(([id]) => id as string)
+  }
+
+  async watchers(query: WatchersQuery): Promise<{ position: number; watcher: Watcher }[]> {
+    const [rows] = (await this.#driver.read([watchersQuery(query)])) as [Row[]]
+    return rows.map(watcherFromRow)
   }
 
   async waiters(namespace: string, eventName: string): Promise<Waiter[]> {

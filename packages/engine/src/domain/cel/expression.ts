@@ -42,6 +42,7 @@ export type Verdict<T> = { ok: true; value: T } | { ok: false; error: string }
 
 /** Comprehensions may be nested this deep: each level multiplies the work. */
 const NESTING_MAX = 2
+const COMPARING = new Set(['==', '!=', 'in'])
 const COMPREHENSIONS = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind'])
 
 const RESULT_TYPES: Record<Purpose, readonly string[]> = {
@@ -150,8 +151,10 @@ function inspect(node: unknown, shape: { nodes: number; walks: boolean }, nestin
     if (nesting > NESTING_MAX)
       throw new ExpressionError(`nests more than ${NESTING_MAX} comprehensions`, node.start)
   }
-  // Equality and membership walk through what they compare.
-  if (node.op === '==' || node.op === '!=' || node.op === 'in') shape.walks = true
+  // Equality and membership walk through what they compare, unless one side is a plain value of the expression.
+  if (COMPARING.has(node.op) && !isPlain((node.args as unknown[])[node.op === 'in' ? 1 : 0])) {
+    shape.walks ||= !isPlain((node.args as unknown[])[1])
+  }
   inspect(node.args, shape, nesting)
 }
 
@@ -181,6 +184,12 @@ const WANTED: Record<Purpose, string> = {
   condition: 'a bool',
   key: 'a string, number, bool or null',
   number: 'a number',
+}
+
+/** A value that is written out, or a list of such values. */
+function isPlain(node: unknown): boolean {
+  if (!isNode(node)) return false
+  return node.op === 'value' || (node.op === 'list' && Array.isArray(node.args) && node.args.every(isPlain))
 }
 
 function isNode(value: unknown): value is Node {

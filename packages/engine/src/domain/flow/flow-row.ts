@@ -32,3 +32,11 @@ export function flowRowId(row: Pick<FlowRow, 'namespace' | 'app' | 'workflow' | 
     .update(JSON.stringify([namespace, app, workflow, policy, key]))
     .digest('base64url')
 }
+
+/**
+ * A new row begins at a version of its own: a decision that rests on a row which is gone by now cannot take its
+ * successor for it. `seed` tells its beginning apart from any other of the same row.
+ */
+export function firstVersion(seed: string): number {
+  return 1 + createHash('sha256').update(seed).digest().readUIntBE(0, 5)
+}

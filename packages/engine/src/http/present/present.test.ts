@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { LogLine } from '../../domain/log-line.ts'
 import type { Step } from '../../domain/step.ts'
-import type { Workflow } from '../../domain/workflow.ts'
+import type { WorkflowView } from '../deps.ts'
 import { anEvent, aRun } from '../http.testkit.ts'
 import { eventText } from './event.ts'
 import { presentRunner, presentWorkflow } from './registry.ts'
@@ -181,7 +181,8 @@ describe('events', () => {
 
 describe('the registry', () => {
   const retry = { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 300_000, jitter: 0.2 }
-  const workflow: Workflow = {
+  const workflow: WorkflowView = {
+    schedules: [],
     namespace: 'default',
     app: 'shop',
     name: 'checkout',
@@ -206,8 +207,16 @@ describe('the registry', () => {
 
   test('a workflow with a cron trigger and flow control', () => {
     const flowControl = { concurrency: [{ limit: 3, scope: 'app' as const }] }
-    const shown = presentWorkflow({ ...workflow, triggers: [{ cron: '* * * * *' }], flowControl })
-    expect(shown).toMatchObject({ scheduled: true, flowControl })
+    const schedule = { cron: '* * * * *', timezone: 'UTC', nextRunAt: T }
+    const triggers = [{ cron: '* * * * *' }]
+    const shown = plain(presentWorkflow({ ...workflow, triggers, flowControl, schedules: [schedule] }))
+    const nextRunAt = '2024-01-02T03:04:05.678Z'
+    expect(shown).toMatchObject({ scheduled: true, flowControl, schedules: [{ ...schedule, nextRunAt }] })
+    const ran = presentWorkflow({
+      ...workflow,
+      schedules: [{ ...schedule, lastRunAt: T, lastRunId: 'run_1' }],
+    })
+    expect(ran.schedules).toEqual([{ ...schedule, nextRunAt, lastRunAt: nextRunAt, lastRunId: 'run_1' }])
   })
 
   test('a runner', () => {

@@ -1,9 +1,9 @@
 // Apps, runners and workflow definitions on the wire (contract §2.5, §2.6). No key ever, only its fingerprint.
 
 import type { App as WireApp, Runner as WireRunner, WorkflowDefinition } from '@perdure/protocol'
-import type { App, Workflow } from '../../domain/workflow.ts'
-import type { RunnerView } from '../deps.ts'
-import { timestamp } from './timestamp.ts'
+import type { App } from '../../domain/workflow.ts'
+import type { RunnerView, WorkflowView } from '../deps.ts'
+import { optionalTimestamp, timestamp } from './timestamp.ts'
 
 export function presentApp(app: App): WireApp {
   return { name: app.name, createdAt: timestamp(app.createdAt) }
@@ -26,7 +26,7 @@ export function presentRunner(runner: RunnerView): WireRunner {
   }
 }
 
-export function presentWorkflow(workflow: Workflow): WorkflowDefinition {
+export function presentWorkflow(workflow: WorkflowView): WorkflowDefinition {
   const { maxAttempts, initialMs, factor, maxMs, jitter } = workflow.retry
   return {
     name: workflow.name,
@@ -34,7 +34,13 @@ export function presentWorkflow(workflow: Workflow): WorkflowDefinition {
     retry: { maxAttempts, initialMs, factor, maxMs, jitter },
     triggers: workflow.triggers,
     scheduled: workflow.triggers.some(trigger => trigger.cron !== undefined),
-    schedules: [],
+    schedules: workflow.schedules.map(({ cron, timezone, nextRunAt, lastRunAt, lastRunId }) => ({
+      cron,
+      timezone,
+      nextRunAt: timestamp(nextRunAt),
+      lastRunAt: optionalTimestamp(lastRunAt),
+      lastRunId,
+    })),
     flowControl: workflow.flowControl && { ...workflow.flowControl },
     onFailure: workflow.onFailure,
     updatedAt: timestamp(workflow.updatedAt),

@@ -19,8 +19,11 @@ const checkEvent = validator(operations.sendEvent.body.schema)
 export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   const { deps } = context
 
-  mount(app, context, operations.sendEvent, async (request, reply) => {
-    const outcome = await deps.ingest.send(request.actor.namespace, incomingEvent(request))
+  mount(app, context, operations.sendEvent, async (request, reply, { dryRun }) => {
+    const { namespace } = request.actor
+    const event = incomingEvent(request)
+    if (dryRun) return sendJson(reply, 200, JSON.stringify(await deps.dryRun(namespace, event)))
+    const outcome = await deps.ingest.send(namespace, event)
     return sendJson(reply, 202, JSON.stringify(outcome))
   })
 

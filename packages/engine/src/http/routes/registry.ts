@@ -23,7 +23,7 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
   })
 
   mount(app, context, operations.listWorkflows, async (request, reply, query) => {
-    const workflows = registry.workflows(request.actor.namespace, query.app).map(presentWorkflow)
-    return sendJson(reply, 200, JSON.stringify(workflows))
+    const workflows = await registry.workflows(request.actor.namespace, query.app)
+    return sendJson(reply, 200, JSON.stringify(workflows.map(presentWorkflow)))
   })
 }

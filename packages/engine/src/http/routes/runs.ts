@@ -11,12 +11,18 @@ import { notFound, pathId } from '../query.ts'
 import { sendJson } from '../reply.ts'
 
 export function runRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { store } = context.deps
+  const { store, explain } = context.deps
 
   mount(app, context, operations.getRun, async (request, reply) => {
     const run = await store.in(request.actor.namespace).run(pathId(request, 'run'))
     if (!run) throw notFound('run')
     return sendJson(reply, 200, runText(run))
+  })
+
+  mount(app, context, operations.explainRun, async (request, reply) => {
+    const explanation = await explain(request.actor.namespace, pathId(request, 'run'))
+    if (!explanation) throw notFound('run')
+    return sendJson(reply, 200, JSON.stringify(explanation))
   })
 
   mount(app, context, operations.listRunSteps, async (request, reply) => {

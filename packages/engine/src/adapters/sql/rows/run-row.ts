@@ -1,5 +1,7 @@
 // The row of a run, and the way there and back: what never changes, then what `run.moved` writes.
 
+import type { Holds } from '../../../domain/flow/holds.ts'
+import type { CancelOn } from '../../../domain/flow/policies.ts'
 import {
   type Run,
   type RunError,
@@ -30,6 +32,13 @@ type RunFixed = [
   triggerName: string,
   failure: string | null,
   input: string | null,
+  singletonKey: string | null,
+  cancelOn: string | null,
+  holds: string | null,
+  priority: number | null,
+  slot1: string | null,
+  slot2: string | null,
+  slot3: string | null,
 ]
 
 type RunMoving = [
@@ -37,6 +46,8 @@ type RunMoving = [
   fence: number,
   availableAt: number | null,
   leaseOwner: string | null,
+  heldSlot: string | null,
+  throttledUntil: number | null,
   cancelAsked: number | null,
   heldForRunner: number | null,
   attempt: number,
@@ -69,6 +80,13 @@ const RUN_FIXED: Columns<RunFixed> = [
   'trigger_name',
   'failure',
   'input',
+  'singleton_key',
+  'cancel_on',
+  'holds',
+  'priority',
+  'slot1',
+  'slot2',
+  'slot3',
 ]
 
 /** The columns of `runMoves`. */
@@ -77,6 +95,8 @@ export const RUN_MOVING: Columns<RunMoving> = [
   'fence',
   'available_at',
   'lease_owner',
+  'held_slot',
+  'throttled_until',
   'cancel_asked',
   'held_for_runner',
   'attempt',
@@ -118,6 +138,14 @@ export function runRow(run: Run): [...RunFixed, ...RunMoving] {
     run.trigger.name,
     toJson(run.failure),
     inlinePayload(run.input),
+    run.singletonKey ?? null,
+    toJson(run.cancelOn),
+    toJson(run.holds),
+    run.priority ?? null,
+    // Beside `holds`, for the indexes that slots are counted by.
+    run.holds?.slots?.[0]?.id ?? null,
+    run.holds?.slots?.[1]?.id ?? null,
+    run.holds?.slots?.[2]?.id ?? null,
     ...runMoves(run),
   ]
 }
@@ -128,6 +156,8 @@ export function runMoves(run: Run): RunMoving {
     run.fence,
     run.availableAt ?? null,
     run.leaseOwner ?? null,
+    run.heldSlot ?? null,
+    run.throttledUntil ?? null,
     toFlag(run.cancelAsked),
     // Lets the arrival of a runner find the runs it was missed by through a small index.
     toFlag(run.status === 'queued' && run.waitingFor?.kind === 'runner'),
@@ -168,6 +198,10 @@ function fixedFromRow([
   triggerName,
   failure,
   input,
+  singletonKey,
+  cancelOn,
+  holds,
+  priority,
 ]: RunFixed): Partial<Run> {
   return {
     id,
@@ -186,6 +220,10 @@ function fixedFromRow([
     trigger: triggerId === null ? { name: triggerName } : { id: triggerId, name: triggerName },
     failure: fromJson<StepError>(failure),
     input: input ?? undefined,
+    singletonKey: singletonKey ?? undefined,
+    cancelOn: fromJson<CancelOn[]>(cancelOn),
+    holds: fromJson<Holds>(holds),
+    priority: priority ?? undefined,
   }
 }
 
@@ -197,6 +235,8 @@ function withMoves(
     fence,
     availableAt,
     leaseOwner,
+    heldSlot,
+    throttledUntil,
     cancelAsked,
     _heldForRunner,
     attempt,
@@ -215,6 +255,8 @@ function withMoves(
   run.fence = fence
   run.availableAt = availableAt ?? undefined
   run.leaseOwner = leaseOwner ?? undefined
+  run.heldSlot = heldSlot ?? undefined
+  run.throttledUntil = throttledUntil ?? undefined
   run.cancelAsked = fromFlag(cancelAsked)
   run.attempt = attempt
   run.transportTries = transportTries

@@ -1,5 +1,6 @@
 // The SQL driver for SQLite: turns what the store asks into requests for the writer and the reader.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Claim, DeliveryClaim } from '../../../ports/store.ts'
 import type { ClaimedRun, SqlDriver } from '../driver.ts'
 import type { Check, Op, Query, Row } from '../operations.ts'
@@ -7,6 +8,7 @@ import type { BatchQueue } from './batch-queue.ts'
 import {
   claimDeliveriesRequest,
   claimRunsRequest,
+  claimTimersRequest,
   extendRequest,
   probeRequest,
   type Request,
@@ -14,6 +16,9 @@ import {
   releaseRequest,
   unitRequest,
 } from './requests.ts'
+
+/** Operations of a unit from which on the event loop goes on between making a request of it and sending that. */
+const LONG_UNIT = 1000
 
 export class SqliteDriver implements SqlDriver {
   readonly #writer: BatchQueue
@@ -29,7 +34,10 @@ export class SqliteDriver implements SqlDriver {
   }
 
   async commit(unit: { checks: Check[]; ops: Op[] }): Promise<number | undefined> {
-    const failed = await this.#writer.submit<number | null>(unitRequest(unit), { refusable: true })
+    const request = unitRequest(unit)
+    // Weighing and posting it takes as long again.
+    if (unit.ops.length > LONG_UNIT) await nextTurn()
+    const failed = await this.#writer.submit<number | null>(request, { refusable: true })
     return failed ?? undefined
   }
 
@@ -39,6 +47,10 @@ export class SqliteDriver implements SqlDriver {
 
   claimDeliveries(claim: DeliveryClaim): Promise<Row[]> {
     return this.#write(claimDeliveriesRequest(claim))
+  }
+
+  claimTimers(claim: Claim): Promise<Row[]> {
+    return this.#write(claimTimersRequest(claim))
   }
 
   async extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]> {

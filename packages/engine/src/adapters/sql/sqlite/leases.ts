@@ -1,42 +1,21 @@
-// Claims of runs, and leases, inside the writer's transaction (architecture: one column, `available_at`, is schedule, lease,
-// park and crash recovery at once).
+// Leases inside the writer's transaction (architecture: one column, `available_at`, is schedule, lease, park and crash
+// recovery at once). Claims have files of their own.
 
-import type { Lane } from '../../../ports/store.ts'
-import type { ClaimedRun } from '../driver.ts'
+import { LANE_TABLES } from '../lanes.ts'
 import type { Row } from '../operations.ts'
-import { SELECT_RUN } from '../rows/run-row.ts'
-import { ROOT_LOGGED, STEPS_OF_RUN } from '../run-queries.ts'
 import type { Connection } from './connection.ts'
+import type { Statements } from './statements.ts'
 
 /** A claim stops early once it has loaded this much, so that a few huge runs cannot fill the memory. */
 export const CLAIM_CHARS_MAX = 32 * 1024 * 1024
 
-const LANES: readonly Lane[] = ['runs', 'deliveries']
-
 export class Leases {
   readonly #connection: Connection
+  readonly #statements: Statements
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, statements: Statements) {
     this.#connection = connection
-  }
-
-  claimRuns([owner, now, leaseUntil, limit]: [string, number, number, number]): ClaimedRun[] {
-    const due = this.#connection
-      .prepare('SELECT rowid FROM runs WHERE available_at <= ? ORDER BY available_at, rowid LIMIT ?')
-      .all([now, limit])
-    const lease = this.#connection.prepare(
-      `UPDATE runs SET lease_owner = ?, fence = fence + 1, available_at = ? WHERE rowid = ? RETURNING ${SELECT_RUN}`,
-    )
-    const claimed: ClaimedRun[] = []
-    let chars = 0
-    for (const [rowid] of due as [number][]) {
-      const [run] = lease.all([owner, leaseUntil, rowid]) as [Row]
-      const steps = this.#steps(run)
-      claimed.push({ run, steps, rootLogged: this.#rootLogged(run) })
-      chars += charsOf([run, ...steps])
-      if (chars > CLAIM_CHARS_MAX) break
-    }
-    return claimed
+    this.#statements = statements
   }
 
   /** The ids of the runs whose lease is no longer the owner's, or that are to be claimed and cancelled. */
@@ -49,23 +28,31 @@ export class Leases {
 
   /** The fence goes up, so that whoever still believes to hold a lease can change nothing. */
   releaseOthers(owner: string, now: number): void {
-    for (const lane of LANES) {
-      this.#connection
-        .prepare(
-          `UPDATE ${lane} SET available_at = ?, lease_owner = NULL, fence = fence + 1
-           WHERE available_at IS NOT NULL AND lease_owner <> ?`,
-        )
-        .run([now, owner])
+    this.#freeSlots(owner, now)
+    for (const { table, fence, parts } of Object.values(LANE_TABLES)) {
+      const held = table === 'runs' ? ', held_slot = NULL' : ''
+      for (const part of parts) {
+        this.#connection
+          .prepare(
+            `UPDATE ${table} SET available_at = ?, lease_owner = NULL, ${fence} = ${fence} + 1 ${held}
+             WHERE ${part} AND lease_owner <> ?`,
+          )
+          .run([now, owner])
+      }
     }
   }
 
-  #steps(run: Row): Row[] {
-    return this.#connection.prepare(STEPS_OF_RUN).all([run[0] as string])
-  }
-
-  #rootLogged(run: Row): number {
-    const [[logged]] = this.#connection.prepare(ROOT_LOGGED).all([run[0] as string]) as [[number]]
-    return logged
+  /** Whoever stands in line for a slot that a lease of others held has its turn. */
+  #freeSlots(owner: string, now: number): void {
+    for (const slot of ['slot1', 'slot2', 'slot3']) {
+      const ids = this.#connection
+        .prepare(
+          `SELECT ${slot} FROM runs
+           WHERE ${slot} IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL AND lease_owner <> ?`,
+        )
+        .all([owner])
+      for (const [id] of ids as [string][]) this.#statements.op('slot.free')([now, id])
+    }
   }
 }
 

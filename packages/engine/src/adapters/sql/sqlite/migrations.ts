@@ -23,10 +23,19 @@ CREATE TABLE runs (
   trigger_name TEXT NOT NULL,
   failure TEXT,
   input TEXT,
+  singleton_key TEXT,
+  cancel_on TEXT,
+  holds TEXT,
+  priority REAL,
+  slot1 TEXT,
+  slot2 TEXT,
+  slot3 TEXT,
   status TEXT NOT NULL,
   fence INTEGER NOT NULL,
   available_at INTEGER,
   lease_owner TEXT,
+  held_slot TEXT,
+  throttled_until INTEGER,
   cancel_asked INTEGER,
   held_for_runner INTEGER,
   attempt INTEGER NOT NULL,
@@ -40,7 +49,14 @@ CREATE TABLE runs (
   error TEXT,
   result TEXT
 );
-CREATE INDEX runs_available ON runs (available_at) WHERE available_at IS NOT NULL;
+CREATE INDEX runs_available ON runs (available_at) WHERE available_at IS NOT NULL AND priority IS NULL;
+CREATE INDEX runs_ranked ON runs (priority, available_at) WHERE available_at IS NOT NULL AND priority IS NOT NULL;
+CREATE INDEX runs_ranked_available ON runs (available_at) WHERE available_at IS NOT NULL AND priority IS NOT NULL;
+CREATE INDEX runs_in_slot1 ON runs (slot1) WHERE slot1 IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL;
+CREATE INDEX runs_in_slot2 ON runs (slot2) WHERE slot2 IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL;
+CREATE INDEX runs_in_slot3 ON runs (slot3) WHERE slot3 IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL;
+CREATE INDEX runs_in_line ON runs (held_slot, coalesce(priority, 0) DESC, id)
+  WHERE held_slot IS NOT NULL AND lease_owner IS NULL;
 CREATE INDEX runs_started ON runs (namespace, id);
 CREATE INDEX runs_by_app ON runs (namespace, app, id);
 CREATE INDEX runs_by_workflow ON runs (namespace, workflow, id);
@@ -50,6 +66,19 @@ CREATE INDEX runs_of_cron ON runs (namespace, id) WHERE trigger_kind = 'cron';
 CREATE INDEX runs_of_event ON runs (event_id, id) WHERE event_id IS NOT NULL;
 CREATE INDEX runs_of_source ON runs (replay_of, id) WHERE replay_of IS NOT NULL;
 CREATE INDEX runs_held ON runs (namespace, app) WHERE held_for_runner = 1;
+
+CREATE INDEX runs_singleton ON runs (namespace, workflow, app, singleton_key)
+  WHERE singleton_key IS NOT NULL AND finished_at IS NULL;
+
+CREATE TABLE run_watches (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  namespace TEXT NOT NULL,
+  event_name TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  condition TEXT
+);
+CREATE INDEX run_watches_named ON run_watches (namespace, event_name, position);
+CREATE INDEX run_watches_of ON run_watches (run_id);
 
 CREATE TABLE steps (
   run_id TEXT NOT NULL,

@@ -49,12 +49,23 @@ export function claimRunsRequest({ owner, now, leaseUntil, limit }: Claim): Requ
   return ['claim runs', owner, now, leaseUntil, limit]
 }
 
+/** What `claimRunsRequest` was made of. */
+export function readClaim(request: Request): Claim {
+  const [owner, now, leaseUntil, limit] = request.slice(1) as [string, number, number, number]
+  return { owner, now, leaseUntil, limit }
+}
+
 /** Answered with the claimed rows. */
 export function claimDeliveriesRequest(claim: DeliveryClaim): Request {
   const { owner, now, leaseUntil, limit, unnamed, room } = claim
   const request: Request = ['claim deliveries', owner, now, leaseUntil, limit, unnamed]
   for (const named of room) append(request, named)
   return request
+}
+
+/** Answered with the claimed rows. */
+export function claimTimersRequest({ owner, now, leaseUntil, limit }: Claim): Request {
+  return ['claim timers', owner, now, leaseUntil, limit]
 }
 
 /** What `claimDeliveriesRequest` was made of. */

@@ -1,6 +1,7 @@
 // The SQL of every row operation and every check, in SQLite's words. Looked up by the writer for each operation.
 
 import { SEQ_SPAN } from '../../../domain/seq.ts'
+import { LIVE_RUNS } from '../live-queries.ts'
 import type { CheckName, OpName, Value } from '../operations.ts'
 import { KEY_COLUMNS, NAMESPACE_COLUMNS } from '../rows/admin-row.ts'
 import { ATTEMPT_COLUMNS, DELIVERY_COLUMNS, DELIVERY_MOVING } from '../rows/delivery-row.ts'
@@ -28,6 +29,11 @@ const OP_SQL: Record<Exclude<OpName, 'step.wake'>, string> = {
     WHERE id = ? AND status NOT IN ${SETTLED}`,
   'run.runnerArrived': `UPDATE runs SET available_at = ?
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?`,
+  // Not a guess at who fits: whoever is first in line is claimed by the same rules, or held again.
+  'slot.free': `UPDATE runs SET available_at = ?, held_slot = NULL WHERE id = (
+    SELECT id FROM runs WHERE held_slot = ? AND lease_owner IS NULL ORDER BY coalesce(priority, 0) DESC, id LIMIT 1)`,
+  'watch.insert': 'INSERT INTO run_watches (namespace, event_name, run_id, condition) VALUES (?, ?, ?, ?)',
+  'watch.delete': 'DELETE FROM run_watches WHERE run_id = ?',
   'payload.insert': insert('payloads', ['id', 'body'], ONCE),
   'step.insert': insert('steps', STEP_COLUMNS),
   'wait.insert': `INSERT INTO steps (${STEP_COLUMNS.join(', ')}, namespace)
@@ -71,6 +77,8 @@ const CHECK_SQL: Record<CheckName, string> = {
   'flow.version': 'SELECT version FROM flow_rows WHERE id = ?',
   'flow.none': 'SELECT 1 FROM flow_rows WHERE id = ?',
   slug: 'SELECT 1 FROM webhook_receivers WHERE slug = ?',
+  live: LIVE_RUNS,
+  watchers: 'SELECT 1 FROM run_watches WHERE namespace = ? AND event_name = ? AND position > ? LIMIT 1',
   waiters: `SELECT run_id, idx FROM steps WHERE namespace = ? AND event_name = ? AND status = 'waiting'`,
   events: 'SELECT 1 FROM events WHERE namespace = ? AND name = ? AND received_at >= ? LIMIT 1',
   // The plus keeps the received_at index out of it.
@@ -110,6 +118,7 @@ function single(statement: Statement, name: OpName): (params: Value[]) => void {
 /**
  * `step.woken`, in three statements: the step, if it still waits, with the first seq of the next fence's range; the
  * `queued` frame of a run that was parked; the run. Each reads the fence the run has before the last one raises it.
+ * A run that was claimed a moment ago still says `waiting`: its lease must not end for that.
  */
 function wake(connection: Connection): (params: Value[]) => void {
   const step = connection.prepare(`UPDATE steps SET status = ?, data = ?, error = ?,
@@ -119,7 +128,7 @@ function wake(connection: Connection): (params: Value[]) => void {
   const frame = connection.prepare(`INSERT INTO frames (run_id, seq, ts, status, attempt)
     SELECT id, (fence + 1) * ${SEQ_SPAN} + 2, ?, 'queued', attempt FROM runs WHERE id = ? AND status = 'waiting'`)
   const run = connection.prepare(`UPDATE runs SET fence = fence + 1,
-      available_at = CASE status WHEN 'waiting' THEN ? ELSE available_at END,
+      available_at = CASE WHEN status = 'waiting' AND lease_owner IS NULL THEN ? ELSE available_at END,
       waiting_for = CASE status WHEN 'waiting' THEN NULL ELSE waiting_for END,
       status = CASE status WHEN 'waiting' THEN 'queued' ELSE status END
     WHERE id = ?`)

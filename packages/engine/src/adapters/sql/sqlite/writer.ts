@@ -5,20 +5,31 @@ import type { Row, Value } from '../operations.ts'
 import type { Connection } from './connection.ts'
 import { claimDeliveries } from './delivery-claims.ts'
 import { Leases } from './leases.ts'
-import { type Answer, type BatchAnswer, type Failure, type Request, readDeliveryClaim } from './requests.ts'
+import {
+  type Answer,
+  type BatchAnswer,
+  type Failure,
+  type Request,
+  readClaim,
+  readDeliveryClaim,
+} from './requests.ts'
+import { RunClaims } from './run-claims.ts'
 import { Statements } from './statements.ts'
+import { claimTimers } from './timer-claims.ts'
 
 export class Writer {
   readonly #connection: Connection
   readonly #statements: Statements
   readonly #leases: Leases
+  readonly #runClaims: RunClaims
   #transactions = 0
   #broken: string | undefined
 
   constructor(connection: Connection) {
     this.#connection = connection
     this.#statements = new Statements(connection)
-    this.#leases = new Leases(connection)
+    this.#leases = new Leases(connection, this.#statements)
+    this.#runClaims = new RunClaims(connection, this.#statements)
   }
 
   /**
@@ -100,9 +111,11 @@ export class Writer {
       case 'unit':
         return this.#unit(request)
       case 'claim runs':
-        return this.#leases.claimRuns(request.slice(1) as [string, number, number, number])
+        return this.#runClaims.claim(readClaim(request))
       case 'claim deliveries':
         return claimDeliveries(this.#connection, readDeliveryClaim(request))
+      case 'claim timers':
+        return claimTimers(this.#connection, request.slice(1) as [string, number, number, number])
       case 'extend':
         return this.#leases.extend(request.slice(1) as [string, number, ...string[]])
       case 'release':

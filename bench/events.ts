@@ -1,0 +1,105 @@
+// EVENTS: how many events a second are taken (202, so on disk) with 1, 100 and 1,000 workflows whose triggers have the
+// event's name and a CEL filter that it does not meet: every filter is evaluated for every event.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { CpuMeter } from './cpu-meter.ts'
+import { EngineProcess, freePort } from './engine-process.ts'
+import { EventPoster } from './event-poster.ts'
+import type { BenchOptions } from './options.ts'
+import { cpuFigures, type Result } from './report.ts'
+
+const APP = 'bench'
+const EVENT = 'bench.event'
+const TRIGGERS = [1, 100, 1000]
+const IN_FLIGHT = 64
+const WARM_UP_MS = 1000
+
+export async function events(options: BenchOptions): Promise<Result[]> {
+  const results: Result[] = []
+  for (const triggers of TRIGGERS) results.push(await measure(options, triggers))
+  return results
+}
+
+async function measure(options: BenchOptions, triggers: number): Promise<Result> {
+  const dir = mkdtempSync(join(options.dir, 'perdure-bench-'))
+  const engine = await EngineProcess.start({
+    port: await freePort(),
+    databaseFile: join(dir, 'engine.db'),
+    nodeFlags: options.nodeFlags,
+  })
+  const load = new Load(engine.origin)
+  try {
+    await register(engine.origin, triggers)
+    load.start()
+    await pause(WARM_UP_MS)
+    const meter = new CpuMeter({ engine: engine.pid, load: process.pid })
+    const [before, startedAt] = [load.accepted, performance.now()]
+    await pause(options.seconds * 1000)
+    const accepted = load.accepted - before
+    const seconds = (performance.now() - startedAt) / 1000
+    const cpu = meter.read()
+    return {
+      workload: 'EVENTS',
+      title: `events taken, ${triggers} triggers with a CEL filter`,
+      figures: {
+        events: { 'events/s': accepted / seconds, 'filters/s': (accepted * triggers) / seconds },
+        ...cpuFigures(cpu, accepted),
+      },
+      notes: ['a run is an event here; no filter is met, so nothing is started'],
+      problems: load.problems,
+      profiles: [],
+    }
+  } finally {
+    await load.stop()
+    await engine.stop('SIGKILL')
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+async function register(origin: string, triggers: number): Promise<void> {
+  const workflows = Array.from({ length: triggers }, (_, i) => ({
+    name: `work-${i}`,
+    triggers: [{ event: EVENT, if: `event.data.kind == "k${i}" && event.data.total > 100` }],
+  }))
+  const body = JSON.stringify({ app: APP, url: 'http://127.0.0.1:9/invoke', workflows })
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${origin}/register`, { method: 'POST', headers, body })
+  if (!response.ok) throw new Error(`POST /register: ${response.status} ${await response.text()}`)
+}
+
+/** A closed loop: so many posts are always under way. */
+class Load {
+  readonly #poster: EventPoster
+  readonly problems: string[] = []
+  accepted = 0
+  #stopping = false
+
+  constructor(origin: string) {
+    this.#poster = new EventPoster(origin)
+  }
+
+  start(): void {
+    for (let i = 0; i < IN_FLIGHT; i++) this.#post()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await this.#poster.close()
+  }
+
+  #post(): void {
+    if (this.#stopping) return
+    const body = `{"name":"${EVENT}","data":{"kind":"none","total":${this.accepted}}}`
+    this.#poster.post(body, false, (status, text) => {
+      if (status === 202) this.accepted++
+      else if (!this.#stopping && this.problems.length < 5)
+        this.problems.push(`POST /events: ${status} ${text}`)
+      this.#post()
+    })
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, ms))
+}

@@ -1,0 +1,177 @@
+// `perdure webhooks endpoints`: who is told how runs go, and how their deliveries fare.
+
+import type { WebhookEndpoint, WebhookEndpointStats } from '@perdure/protocol'
+import { type Command, Option } from 'commander'
+import { examplesHelp, secretOption, sinceOption, wordsOf } from '../../options.ts'
+import type { Column } from '../../output/table.ts'
+import { plain } from '../../output/text.ts'
+import { relative } from '../../output/time.ts'
+import { ask, list, type Session, show } from '../../session.ts'
+import {
+  addEditOptions,
+  checkSaysSomething,
+  type EditOptions,
+  editOf,
+  onOff,
+  secretFlag,
+  showWithSecret,
+} from './shared.ts'
+
+type Kind = WebhookEndpoint['eventKinds'][number]
+
+interface CreateOptions {
+  eventKinds: Kind[]
+  name?: string
+  app?: string
+  secret?: string
+}
+
+interface UpdateOptions extends EditOptions {
+  to?: string
+  eventKinds?: Kind[]
+}
+
+const KINDS = [
+  'run.succeeded',
+  'run.failed',
+  'run.cancelled',
+  'step.failed',
+] as const satisfies readonly Kind[]
+
+const kindsOption = () =>
+  new Option(
+    '--event-kinds <kinds>',
+    `what it is told of, separated by commas: ${KINDS.join(', ')}`,
+  ).argParser(wordsOf(KINDS))
+
+export function endpointsCommands(webhooks: Command): void {
+  const endpoints = webhooks
+    .command('endpoints')
+    .description('list, make, change and delete endpoints, and count their deliveries')
+    .addHelpText(
+      'after',
+      examplesHelp([
+        'perdure webhooks endpoints list',
+        'perdure webhooks endpoints create https://alerts.example.com/hook --event-kinds run.failed,step.failed',
+      ]),
+    )
+
+  ask(
+    endpoints.command('list').description('list endpoints, oldest first'),
+    ['perdure webhooks endpoints list', 'perdure webhooks endpoints list --json | jq -r .url'],
+    async session => {
+      await list(session, await session.client.listWebhookEndpoints({}, session), { columns: COLUMNS })
+      return undefined
+    },
+  )
+
+  const creating = endpoints
+    .command('create <destination>')
+    .description('tell a URL how runs go; the secret that signs what it is told is shown this once')
+    .addOption(kindsOption().makeOptionMandatory())
+    .option('--name <name>', 'a label for people')
+    .option('--app <name>', 'only what runs of this app do')
+    .addOption(secretFlag('a secret of your own instead of a new one'))
+  ask<CreateOptions>(
+    creating,
+    [
+      'perdure webhooks endpoints create https://alerts.example.com/hook --event-kinds run.failed,step.failed',
+      'perdure webhooks endpoints create http://127.0.0.1:4778 --event-kinds run.succeeded --json | jq -r .secret',
+    ],
+    create,
+  )
+
+  const updating = addEditOptions(
+    endpoints
+      .command('update <id>')
+      .description('change an endpoint; what is not named stays')
+      .option('--to <destination>', 'another URL')
+      .addOption(kindsOption())
+      .option('--name <name>', 'a label for people')
+      .option('--no-name', 'take the label away')
+      .option('--app <name>', 'only what runs of this app do')
+      .option('--no-app', 'what runs of every app do'),
+  )
+  ask<UpdateOptions>(
+    updating,
+    [
+      'perdure webhooks endpoints update whe_01K... --disable',
+      'perdure webhooks endpoints update whe_01K... --to https://alerts.example.com/new --no-app',
+      'perdure webhooks endpoints update whe_01K... --rotate-secret',
+    ],
+    update,
+  )
+
+  ask(
+    endpoints.command('delete <id>').description('delete an endpoint; its deliveries stay in the log'),
+    ['perdure webhooks endpoints delete whe_01K...'],
+    async (session, id = '') => {
+      await session.client.deleteWebhookEndpoint({ id }, session)
+      await show(session, { id, deleted: true }, () => [`${plain(id)} deleted`])
+      return undefined
+    },
+  )
+
+  const counting = endpoints
+    .command('stats')
+    .description('count the deliveries of every endpoint, those of the last 30 days unless --since says else')
+    .addOption(sinceOption('deliveries'))
+  ask<{ since?: string }>(
+    counting,
+    ['perdure webhooks endpoints stats', 'perdure webhooks endpoints stats --since 1d --json'],
+    async session => {
+      const rows = await session.client.getWebhookEndpointStats({ since: session.options.since }, session)
+      await list(session, rows, { columns: statsColumns(session) })
+      return undefined
+    },
+  )
+}
+
+async function create(session: Session<CreateOptions>, url = ''): Promise<undefined> {
+  const { client, options, terminal } = session
+  const { eventKinds, name, app, secret: given } = options
+  const secret = given === undefined ? undefined : await secretOption(given, terminal)
+  const made = await client.createWebhookEndpoint({ body: { url, eventKinds, name, app, secret } }, session)
+  await showWithSecret(session, made, () => [told(made)])
+}
+
+async function update(session: Session<UpdateOptions>, id = ''): Promise<undefined> {
+  const { client, options } = session
+  const edit = { ...editOf(options), url: options.to, eventKinds: options.eventKinds }
+  checkSaysSomething(edit)
+  const changed = await client.updateWebhookEndpoint({ id, body: edit }, session)
+  await showWithSecret(session, changed, () => [told(changed)])
+}
+
+function told({ id, url, eventKinds, app, enabled }: WebhookEndpoint): string {
+  const of = app === undefined ? '' : ` of ${app}`
+  return plain(`${id} tells ${url} of ${eventKinds.join(', ')}${of}${enabled ? '' : ' once it is on again'}`)
+}
+
+const COLUMNS: Column<WebhookEndpoint>[] = [
+  { title: 'ID', cell: endpoint => endpoint.id, whole: true },
+  {
+    title: 'STATE',
+    cell: endpoint =>
+      endpoint.disabledReason === undefined
+        ? onOff(endpoint)
+        : { ...onOff(endpoint), text: `off: ${endpoint.disabledReason}` },
+  },
+  { title: 'NAME', cell: endpoint => endpoint.name },
+  { title: 'APP', cell: endpoint => endpoint.app },
+  { title: 'EVENT KINDS', cell: endpoint => endpoint.eventKinds.join(',') },
+  { title: 'URL', cell: endpoint => endpoint.url },
+]
+
+function statsColumns({ terminal }: Session<unknown>): Column<WebhookEndpointStats>[] {
+  return [
+    { title: 'ENDPOINT', cell: row => row.endpointId, whole: true },
+    { title: 'DELIVERIES', cell: row => String(row.delivered) },
+    { title: 'SUCCEEDED', cell: row => String(row.succeeded) },
+    {
+      title: 'FAILED',
+      cell: row => ({ text: String(row.failed), colour: row.failed > 0 ? 'red' : undefined }),
+    },
+    { title: 'LAST', cell: row => row.lastDelivery && relative(row.lastDelivery, terminal.now()) },
+  ]
+}

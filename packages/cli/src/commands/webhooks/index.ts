@@ -1,0 +1,27 @@
+// `perdure webhooks`: who is told how runs go, what they were told, whose posts become events, and a place to try it.
+
+import type { Command } from 'commander'
+import { examplesHelp } from '../../options.ts'
+import { deliveriesCommands } from './deliveries.ts'
+import { endpointsCommands } from './endpoints.ts'
+import { listenCommand } from './listen.ts'
+import { receiversCommands } from './receivers.ts'
+
+export function webhooksCommands(program: Command): void {
+  const webhooks = program
+    .command('webhooks')
+    .description('endpoints that are told how runs go, receivers whose posts become events')
+    .addHelpText(
+      'after',
+      examplesHelp([
+        'perdure webhooks endpoints create https://alerts.example.com/hook --event-kinds run.failed',
+        'perdure webhooks deliveries list --status exhausted',
+        'perdure webhooks receivers create payment/received --slug payments',
+        'perdure webhooks listen',
+      ]),
+    )
+  endpointsCommands(webhooks)
+  deliveriesCommands(webhooks)
+  receiversCommands(webhooks)
+  listenCommand(webhooks)
+}

@@ -1,0 +1,131 @@
+// `perdure webhooks listen`: somewhere for webhooks to go while one develops. It shows what comes, and whether it is
+// signed as it should be.
+
+import { isMalformedWebhookSecret } from '@perdure/protocol'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { UsageError } from '../../flags.ts'
+import { secretOption, wholeNumber } from '../../options.ts'
+import { act, type LocalSession } from '../../session.ts'
+import { type Answer, forward } from './forward.ts'
+import { openListener, type Post } from './listener.ts'
+import { received, receivedLines } from './received.ts'
+import { secretFlag } from './shared.ts'
+
+interface ListenOptions {
+  port: number
+  secret?: string
+  forward?: string
+  answer: number
+}
+
+const PORT = 4778
+const PORT_MAX = 65_535
+const STATUS = 200
+
+export function listenCommand(webhooks: Command): void {
+  const command = webhooks
+    .command('listen')
+    .description('take webhooks on loopback and show them, until interrupted: for development')
+    .addOption(new Option('--port <port>', 'where; 0 takes a free port').argParser(portNumber).default(PORT))
+    .addOption(secretFlag("the endpoint's secret, to check signatures with").env('WEBHOOK_SECRET'))
+    .addOption(
+      new Option('--forward <url>', 'hand each of them on to this URL, and answer with its status').argParser(
+        httpUrl,
+      ),
+    )
+    .addOption(
+      new Option('--answer <status>', 'answer with this status, 200 to 599')
+        .argParser(finalStatus)
+        .default(STATUS)
+        .conflicts('forward'),
+    )
+  act<ListenOptions>(
+    command,
+    [
+      'perdure webhooks listen',
+      'perdure webhooks listen --secret @secret.txt --forward http://localhost:3000/webhooks',
+      'perdure webhooks listen --answer 503     # to see deliveries being tried again',
+      'perdure webhooks listen --json | jq .body',
+    ],
+    listen,
+  )
+}
+
+/** Ends by an interrupt, or when nobody reads what it shows. */
+async function listen(session: LocalSession<ListenOptions>): Promise<never> {
+  const { terminal, options } = session
+  const secret = options.secret ? await knownSecret(options.secret, session) : undefined
+  const failure = new AbortController()
+  const signal = AbortSignal.any([session.signal, failure.signal])
+  const listener = await openListener({
+    port: options.port,
+    take: post => take({ ...session, signal }, post, secret),
+    onError: error => failure.abort(error),
+  })
+  for (const line of greeting(listener.url, secret !== undefined)) terminal.say(line)
+  await aborted(signal)
+  await listener.close()
+  throw signal.reason
+}
+
+async function knownSecret(given: string, { terminal }: LocalSession<unknown>): Promise<string> {
+  const secret = await secretOption(given, terminal)
+  if (isMalformedWebhookSecret(secret)) throw new UsageError('--secret is not base64 behind whsec_')
+  return secret
+}
+
+/** Shows the post, when it is known what to answer; answers with that status. */
+async function take(
+  { terminal, json, options, signal }: LocalSession<ListenOptions>,
+  { body, ...post }: Post,
+  secret: string | undefined,
+): Promise<number> {
+  const shown = received({ ...post, body }, secret, terminal.now())
+  const url = options.forward
+  const answer: Answer =
+    url === undefined ? { status: options.answer } : await forward(url, { ...shown, body }, signal)
+  const { status, error } = answer
+  const said =
+    error === undefined ? `answered ${status}` : `answered ${status}, for ${url} did not answer: ${error}`
+  // In one piece: another one may come at the same time.
+  const lines = json
+    ? [JSON.stringify({ ...shown, answered: answer })]
+    : [...receivedLines(shown, said, terminal.paint), '']
+  await terminal.out(lines.join('\n'))
+  return status
+}
+
+function greeting(url: string, checks: boolean): string[] {
+  return [
+    `listens on ${url} until interrupted`,
+    'The engine posts here once it runs with ENGINE_WEBHOOK_ALLOW_PRIVATE=1 or ENGINE_WEBHOOK_ALLOW=127.0.0.1, and has',
+    `an endpoint: perdure webhooks endpoints create ${url} --event-kinds run.succeeded,run.failed`,
+    ...(checks ? [] : ['Signatures are not checked: that takes --secret, with what endpoints create shows.']),
+  ]
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+function portNumber(text: string): number {
+  const port = wholeNumber(text)
+  if (port > PORT_MAX) throw new InvalidArgumentError(`It must be a port from 0 to ${PORT_MAX}.`)
+  return port
+}
+
+/** Below 200 it would not be the end of the answer. */
+function finalStatus(text: string): number {
+  const status = wholeNumber(text)
+  if (status < 200 || status > 599) throw new InvalidArgumentError('It must be a status from 200 to 599.')
+  return status
+}
+
+function httpUrl(text: string): string {
+  if (!/^https?:/.test(text) || !URL.canParse(text))
+    throw new InvalidArgumentError('It must be an http(s) URL.')
+  return text
+}

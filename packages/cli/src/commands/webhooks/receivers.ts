@@ -1,0 +1,152 @@
+// `perdure webhooks receivers`: the URLs whose verified posts become events.
+
+import type { WebhookReceiver } from '@perdure/protocol'
+import { type Command, Option } from 'commander'
+import { examplesHelp, secretOption } from '../../options.ts'
+import type { Column } from '../../output/table.ts'
+import { plain } from '../../output/text.ts'
+import { ask, type EngineOptions, list, type Session, show } from '../../session.ts'
+import {
+  addEditOptions,
+  checkSaysSomething,
+  type EditOptions,
+  editOf,
+  onOff,
+  orNull,
+  secretFlag,
+  showWithSecret,
+} from './shared.ts'
+
+interface CreateOptions extends EngineOptions {
+  slug?: string
+  scheme?: WebhookReceiver['scheme']
+  name?: string
+  app?: string
+  targetApp?: string
+  secret?: string
+}
+
+interface UpdateOptions extends EngineOptions, EditOptions {
+  eventName?: string
+  targetApp?: string | false
+}
+
+const SCHEMES = [
+  'standard-webhooks',
+  'github',
+  'stripe',
+  'slack',
+  'hmac-sha256',
+] as const satisfies readonly WebhookReceiver['scheme'][]
+
+export function receiversCommands(webhooks: Command): void {
+  const receivers = webhooks
+    .command('receivers')
+    .description('list, make, change and delete receivers')
+    .addHelpText(
+      'after',
+      examplesHelp([
+        'perdure webhooks receivers list',
+        'perdure webhooks receivers create payment/received --slug payments --scheme stripe --secret @stripe.txt',
+      ]),
+    )
+
+  ask(
+    receivers.command('list').description('list receivers, oldest first'),
+    ['perdure webhooks receivers list', 'perdure webhooks receivers list --json | jq -r .slug'],
+    async session => {
+      await list(session, await session.client.listWebhookReceivers({}, session), { columns: COLUMNS })
+      return undefined
+    },
+  )
+
+  const creating = receivers
+    .command('create <event-name>')
+    .description('open a URL whose verified posts become events of this name; its secret is shown this once')
+    .option('--slug <slug>', 'the last part of the URL, for good: 3 to 64 of a-z 0-9 _ - (default: random)')
+    .addOption(
+      new Option('--scheme <scheme>', 'how posts are signed, for good (default: standard-webhooks)').choices(
+        SCHEMES,
+      ),
+    )
+    .option('--name <name>', 'a label for people')
+    .option('--app <name>', 'the app that the events belong to')
+    .option('--target-app <name>', 'consider only the triggers of this app')
+    .addOption(secretFlag('the secret that the provider has made, instead of a new one'))
+  ask<CreateOptions>(
+    creating,
+    [
+      'perdure webhooks receivers create payment/received --slug payments',
+      'perdure webhooks receivers create repo/pushed --scheme github --app ci',
+      'perdure webhooks receivers create payment/received --scheme stripe --secret @stripe.txt',
+    ],
+    create,
+  )
+
+  const updating = addEditOptions(
+    receivers
+      .command('update <id>')
+      .description('change a receiver; what is not named stays, slug and scheme always do')
+      .option('--event-name <name>', 'another name of its events')
+      .option('--name <name>', 'a label for people')
+      .option('--no-name', 'take the label away')
+      .option('--app <name>', 'the app that the events belong to')
+      .option('--no-app', 'the events belong to no app')
+      .option('--target-app <name>', 'consider only the triggers of this app')
+      .option('--no-target-app', 'consider the triggers of every app'),
+  )
+  ask<UpdateOptions>(
+    updating,
+    [
+      'perdure webhooks receivers update whr_01K... --event-name payment/settled',
+      'perdure webhooks receivers update whr_01K... --disable',
+      'perdure webhooks receivers update whr_01K... --rotate-secret',
+    ],
+    update,
+  )
+
+  ask(
+    receivers.command('delete <id>').description('delete a receiver; its slug is free again'),
+    ['perdure webhooks receivers delete whr_01K...'],
+    async (session, id = '') => {
+      await session.client.deleteWebhookReceiver({ id }, session)
+      await show(session, { id, deleted: true }, () => [`${plain(id)} deleted`])
+      return undefined
+    },
+  )
+}
+
+async function create(session: Session<CreateOptions>, eventName = ''): Promise<undefined> {
+  const { client, options, terminal } = session
+  const { slug, scheme, name, app, targetApp, secret: given } = options
+  const secret = given === undefined ? undefined : await secretOption(given, terminal)
+  const body = { eventName, slug, scheme, name, app, targetApp, secret }
+  const made = await client.createWebhookReceiver({ body }, session)
+  await showWithSecret(session, made, () => [taken(made, options)])
+}
+
+async function update(session: Session<UpdateOptions>, id = ''): Promise<undefined> {
+  const { client, options } = session
+  const { eventName, targetApp } = options
+  const edit = { ...editOf(options), eventName, targetApp: orNull(targetApp) }
+  checkSaysSomething(edit)
+  const changed = await client.updateWebhookReceiver({ id, body: edit }, session)
+  await showWithSecret(session, changed, () => [taken(changed, options)])
+}
+
+function taken({ id, slug, eventName, scheme, enabled }: WebhookReceiver, { url }: EngineOptions): string {
+  const at = `${url.replace(/\/+$/, '')}/webhooks/${slug}`
+  const state = enabled ? '' : ' once it is on again'
+  return plain(`${id} takes ${scheme} posts at ${at} as ${eventName}${state}`)
+}
+
+const COLUMNS: Column<WebhookReceiver>[] = [
+  { title: 'ID', cell: receiver => receiver.id, whole: true },
+  { title: 'STATE', cell: onOff },
+  { title: 'SLUG', cell: receiver => receiver.slug, whole: true },
+  { title: 'EVENT', cell: receiver => receiver.eventName },
+  { title: 'SCHEME', cell: receiver => receiver.scheme },
+  { title: 'NAME', cell: receiver => receiver.name },
+  { title: 'APP', cell: receiver => receiver.app },
+  { title: 'TARGET APP', cell: receiver => receiver.targetApp },
+]

@@ -1,0 +1,17 @@
+// The names under which the limiter knows the keys of policies.
+
+import { createHash } from 'node:crypto'
+
+/** Unique per namespace, app, workflow, policy and key, and of one length whatever the key. */
+export function limiterKey(of: {
+  namespace: string
+  app: string
+  workflow: string
+  policy: 'rateLimit' | 'throttle'
+  key: string
+}): string {
+  const { namespace, app, workflow, policy, key } = of
+  return createHash('sha256')
+    .update(JSON.stringify([namespace, app, workflow, policy, key]))
+    .digest('base64url')
+}

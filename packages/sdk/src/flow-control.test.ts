@@ -1,0 +1,115 @@
+// Every policy as it is written and as it is registered, and what does not type-check.
+
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import type { ConcurrencyLimit, FlowControl } from './flow-control.ts'
+import type { WorkflowArgs } from './step-tools.ts'
+import { createWorkflow, type Workflow } from './workflow.ts'
+
+interface Order {
+  id: string
+  total: number
+}
+
+const one = async ({ event }: WorkflowArgs<Order>) => event.data.id
+const many = async ({ event }: WorkflowArgs<Order[]>) => event.data.map(({ id }) => id)
+
+/** Every policy but `batch`, which excludes `debounce`. */
+const EVERYTHING = {
+  concurrency: [
+    { limit: 5 },
+    { limit: 1, key: 'event.data.customer' },
+    { limit: 20, scope: 'app', key: '"warehouse"' },
+  ],
+  throttle: { limit: 10, period: '1m', burst: 2, key: 'event.data.region' },
+  rateLimit: { limit: 100, period: 3_600_000, key: 'event.data.customer' },
+  debounce: { period: '5s', timeout: '1m', mode: 'first', key: 'event.data.id' },
+  singleton: { mode: 'cancel', key: 'event.data.id' },
+  idempotency: { key: 'event.data.id', ttl: '7d' },
+  priority: 'event.data.vip ? 10 : 0',
+  timeouts: { queue: '10m', run: '2h', invoke: 30_000 },
+  cancelOn: [{ event: 'order/cancelled', if: 'async.data.id == event.data.id' }, { event: 'shop/closed' }],
+} satisfies FlowControl
+
+describe('registered word for word', () => {
+  test('every policy', () => {
+    const triggers = [
+      { event: 'order/*', if: 'event.data.total > 0' },
+      { cron: 'TZ=Europe/Vienna 0 3 * * *' },
+    ]
+    const { registration } = createWorkflow({ name: 'w', triggers, ...EVERYTHING }, one)
+    expect(registration).toEqual({ name: 'w', triggers, ...EVERYTHING })
+  })
+
+  test.each<FlowControl>([
+    { concurrency: { limit: 1 } },
+    { batch: { maxSize: 50, timeout: '10s', key: 'event.data.region' } },
+    { debounce: { period: 1000 } },
+    { idempotency: { key: 'event.id' } },
+    { singleton: { mode: 'skip' } },
+  ])('%j alone', policy => {
+    expect(createWorkflow({ name: 'w', ...policy }, async () => 1).registration).toEqual({
+      name: 'w',
+      ...policy,
+    })
+  })
+})
+
+test('batch and debounce together are refused where they are written', () => {
+  const both: FlowControl = { batch: { maxSize: 2, timeout: '1s' }, debounce: { period: '1s' } }
+  expect(() => createWorkflow({ name: 'w', ...both }, async () => 1)).toThrow(
+    'Workflow "w" cannot have both batch and debounce',
+  )
+})
+
+describe('types', () => {
+  const batch = { maxSize: 10, timeout: '1s' }
+
+  test('a batch is given to a handler of arrays', () => {
+    const workflow = createWorkflow({ name: 'w', batch }, many)
+    expectTypeOf(workflow).toEqualTypeOf<Workflow<Order[], string[]>>()
+    createWorkflow<Order[]>({ name: 'w', batch })(async ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<Order[]>()
+    })
+    createWorkflow({ name: 'w', debounce: { period: '1s', mode: 'all' } }, many)
+    createWorkflow({ name: 'w', batch }, async ({ event }) => {
+      expectTypeOf(event.data).toBeUnknown()
+    })
+  })
+
+  test('and to no other', () => {
+    // @ts-expect-error the handler takes one order, a batch has many
+    createWorkflow({ name: 'w', batch }, one)
+    // @ts-expect-error mode `all` collects orders too
+    createWorkflow({ name: 'w', debounce: { period: '1s', mode: 'all' } }, one)
+    createWorkflow({ name: 'w', debounce: { period: '1s', mode: 'last' } }, one)
+  })
+
+  test('a policy is what the protocol says, and nothing else', () => {
+    const options = { name: 'w' }
+    // @ts-expect-error a limit is a number
+    createWorkflow({ ...options, concurrency: { limit: '1' } }, one)
+    // @ts-expect-error there is no such scope
+    createWorkflow({ ...options, concurrency: { limit: 1, scope: 'world' } }, one)
+    // @ts-expect-error a rate limit has a period
+    createWorkflow({ ...options, rateLimit: { limit: 1 } }, one)
+    // @ts-expect-error a singleton has a mode
+    createWorkflow({ ...options, singleton: {} }, one)
+    // @ts-expect-error an idempotency policy has a key
+    createWorkflow({ ...options, idempotency: { ttl: '1h' } }, one)
+    // @ts-expect-error a priority is an expression
+    createWorkflow({ ...options, priority: 3 }, one)
+    // @ts-expect-error there is no such timeout
+    createWorkflow({ name: 'w', timeouts: { total: '1h' } }, one)
+    // @ts-expect-error a trigger is an event or a schedule
+    expect(() => createWorkflow({ ...options, triggers: [{ schedule: '* * * * *' }] }, one)).toThrow()
+    // @ts-expect-error cancelOn names an event
+    createWorkflow({ ...options, cancelOn: [{ if: 'true' }] }, one)
+    // @ts-expect-error there is no such policy
+    createWorkflow({ name: 'w', retries: 3 }, one)
+    expectTypeOf<ConcurrencyLimit>().toEqualTypeOf<{
+      limit: number
+      key?: string
+      scope?: 'workflow' | 'app' | 'namespace'
+    }>()
+  })
+})

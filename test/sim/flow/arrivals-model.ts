@@ -1,0 +1,112 @@
+// What becomes of events under idempotency, rateLimit, singleton and cancelOn, as a model of its own: told from the
+// interface alone, event by event in the order of the log.
+
+export interface Policies {
+  name: string
+  triggers: { event: string }[]
+  idempotency?: { key: 'event.data.id'; ttl: number }
+  rateLimit?: { limit: number; period: number; key?: 'event.data.k' }
+  singleton?: { mode: 'skip' | 'cancel'; key?: 'event.data.k' }
+  cancelOn?: { event: string; if?: 'event.data.k == async.data.k' }[]
+}
+
+export interface Payload {
+  k: string
+  id: number
+  /** Tells this event apart from any other. */
+  token: string
+}
+
+export interface ModelEvent {
+  id: string
+  name: string
+  data: Payload
+  at: number
+}
+
+export interface ModelRun {
+  eventId: string
+  policies: Policies
+  data: Payload
+  status: 'live' | 'cancelled' | 'succeeded'
+}
+
+export type Outcome = 'run' | 'deduped' | 'dropped' | 'skipped'
+/** `any`: a crash may or may not have cost a token, so that the limit does not tell. */
+export type Expected = Outcome | 'any'
+
+export class Model {
+  readonly runs: ModelRun[] = []
+  readonly #claims = new Map<string, number>()
+  readonly #takes = new Map<string, { at: number; sure: boolean }[]>()
+  readonly #workflows: readonly Policies[]
+
+  constructor(workflows: readonly Policies[]) {
+    this.#workflows = workflows
+  }
+
+  /** By workflow, what the next event of the log must come to. `told` is what the engine says, for what only it knows. */
+  arrive(event: ModelEvent, told: (workflow: string) => Outcome | undefined): Map<string, Expected> {
+    for (const run of this.#live()) if (isCancelledBy(run, event)) run.status = 'cancelled'
+    const expected = new Map<string, Expected>()
+    for (const policies of this.#workflows) {
+      if (policies.triggers.every(trigger => trigger.event !== event.name)) continue
+      expected.set(policies.name, this.#meet(policies, event, told(policies.name)))
+    }
+    return expected
+  }
+
+  /** An event that was on its way when the engine died, and is not in the log: its tokens may be gone. */
+  lost(name: string, data: Payload, at: number): void {
+    for (const policies of this.#workflows) {
+      if (!policies.rateLimit || policies.triggers.every(trigger => trigger.event !== name)) continue
+      this.#tokens(policies, data, at).push({ at, sure: false })
+    }
+  }
+
+  #meet(policies: Policies, event: ModelEvent, told: Outcome | undefined): Expected {
+    const { name, idempotency, rateLimit, singleton } = policies
+    const { data, at } = event
+    if (idempotency) {
+      const claim = `${name} ${data.id}`
+      if ((this.#claims.get(claim) ?? 0) > at) return 'deduped'
+      this.#claims.set(claim, at + idempotency.ttl)
+    }
+    let isAny = false
+    if (rateLimit) {
+      const tokens = this.#tokens(policies, data, at)
+      const sure = tokens.filter(token => token.sure).length
+      if (sure >= rateLimit.limit) return 'dropped'
+      isAny = tokens.length >= rateLimit.limit
+      if (isAny && told === 'dropped') return 'any'
+      tokens.push({ at, sure: true })
+    }
+    if (singleton) {
+      const key = (payload: Payload) => singleton.key && payload.k
+      const others = this.#live().filter(run => run.policies === policies && key(run.data) === key(data))
+      if (others.length > 0 && singleton.mode === 'skip') return isAny ? 'any' : 'skipped'
+      for (const other of others) other.status = 'cancelled'
+    }
+    this.runs.push({ eventId: event.id, policies, data, status: 'live' })
+    return isAny ? 'any' : 'run'
+  }
+
+  /** The tokens that count at that time. */
+  #tokens({ name, rateLimit }: Policies, data: Payload, at: number) {
+    const key = `${name} ${rateLimit?.key && data.k}`
+    const counting = (this.#takes.get(key) ?? []).filter(take => take.at + (rateLimit?.period ?? 0) > at)
+    this.#takes.set(key, counting)
+    return counting
+  }
+
+  #live(): ModelRun[] {
+    return this.runs.filter(({ status }) => status === 'live')
+  }
+}
+
+function isCancelledBy({ policies, data }: ModelRun, event: ModelEvent): boolean {
+  return (policies.cancelOn ?? []).some(
+    ({ event: name, if: condition }) =>
+      name === event.name && (condition === undefined || data.k === event.data.k),
+  )
+}

@@ -1,0 +1,246 @@
+// Idempotency, rateLimit, singleton and cancelOn, alone and together, over random histories of posted and emitted
+// events with crashes between any two writes: the engine and a reference model must agree whenever all is still.
+// `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
+
+import { describe, expect, it } from 'vitest'
+import type { Event } from '../../../packages/engine/src/domain/event.ts'
+import { isTerminal, type Run } from '../../../packages/engine/src/domain/run.ts'
+import { Rng } from '../core/random.ts'
+import { Model, type Outcome, type Payload, type Policies } from './arrivals-model.ts'
+import { CrashingEngine } from './crashing-engine.ts'
+
+const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 12)
+const ONLY = process.env.PERDURE_SEED
+const STEPS = 30
+const SECOND = 1000
+const POLICIES = ['idempotency', 'rateLimit', 'singleton', 'cancelOn'] as const
+type Policy = (typeof POLICIES)[number]
+/** Every workflow is started by this one. */
+const ALL = 'all'
+const NAMESPACE = 'default'
+
+describe.each<Policy[][]>([
+  [['idempotency']],
+  [['rateLimit']],
+  [['singleton']],
+  [['cancelOn']],
+  [['idempotency', 'rateLimit']],
+  [['singleton', 'cancelOn']],
+  [[...POLICIES]],
+])('%s', focus => {
+  it(`is as the model says in ${HISTORIES} histories`, { timeout: 60_000 + HISTORIES * 500 }, async () => {
+    const seen: Record<string, number> = {}
+    const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
+    for (const seed of seeds) {
+      const engine = await CrashingEngine.open()
+      const history = new History(engine, new Rng(seed, `arrivals ${focus}`), focus)
+      await history.play().catch(error => {
+        throw new Error(`seed ${seed}: ${error.message}\n${history.told.join('\n')}`, { cause: error })
+      })
+      await engine.close()
+      for (const [what, count] of Object.entries(history.seen)) seen[what] = (seen[what] ?? 0) + count
+    }
+    if (ONLY !== undefined) return
+    const wanted = {
+      idempotency: 'deduped',
+      rateLimit: 'dropped',
+      singleton: 'skipped',
+      cancelOn: 'cancelled',
+    }
+    for (const policy of focus)
+      expect(seen[wanted[policy]], `${policy} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
+    expect(seen.emitted, 'emitted events').toBeGreaterThan(5)
+  })
+})
+
+function workflowsOf(rng: Rng, focus: readonly Policy[]): Policies[] {
+  return ['one', 'two', 'three'].map(name => {
+    const has = (policy: Policy) => focus.includes(policy) && (focus.length === 1 || rng.chance(0.7))
+    const keyed = rng.chance(0.7) ? ({ key: 'event.data.k' } as const) : {}
+    const condition = rng.chance(0.5) ? ({ if: 'event.data.k == async.data.k' } as const) : {}
+    return {
+      name,
+      triggers: [{ event: name }, { event: ALL }],
+      ...(has('idempotency')
+        ? { idempotency: { key: 'event.data.id', ttl: rng.int(2, 20) * SECOND } as const }
+        : {}),
+      ...(has('rateLimit')
+        ? { rateLimit: { limit: rng.int(1, 3), period: rng.int(2, 10) * SECOND, ...keyed } }
+        : {}),
+      ...(has('singleton') ? { singleton: { mode: rng.pick(['skip', 'cancel'] as const), ...keyed } } : {}),
+      ...(has('cancelOn') ? { cancelOn: [{ event: rng.pick(['stop', name, ALL]), ...condition }] } : {}),
+    }
+  })
+}
+
+class History {
+  readonly told: string[] = []
+  readonly seen: Record<string, number> = {}
+  readonly #engine: CrashingEngine
+  readonly #rng: Rng
+  readonly #workflows: Policies[]
+  readonly #limited: boolean
+  readonly #model: Model
+  #count = 0
+  #recorded = 0
+
+  constructor(engine: CrashingEngine, rng: Rng, focus: readonly Policy[]) {
+    this.#engine = engine
+    this.#rng = rng
+    this.#workflows = workflowsOf(rng, focus)
+    this.#limited = focus.includes('rateLimit')
+    this.#model = new Model(this.#workflows)
+    this.told.push(JSON.stringify(this.#workflows))
+  }
+
+  async play(): Promise<void> {
+    await this.#engine.ask('POST', '/register', {
+      app: 'app',
+      url: 'http://runner/',
+      workflows: this.#workflows,
+    })
+    for (let step = 0; step < STEPS; step++) await this.#step()
+    expect(this.#engine.errors).toEqual([])
+  }
+
+  async #step(): Promise<void> {
+    const engine = this.#engine
+    const rng = this.#rng
+    const mayDie = rng.chance(0.12)
+    if (mayDie) engine.crashAtWrite(rng.int(1, 5), rng.chance(0.5))
+    const at = engine.clock.now()
+    const { events, answered } = await this.#act()
+    engine.spare()
+    const logged = await this.#logged()
+    const tokens = new Set(logged.map(({ data }) => data.token))
+    for (const { name, data } of events.filter(event => !tokens.has(event.data.token))) {
+      expect(mayDie, `event ${data.token} is lost`).toBe(true)
+      this.#model.lost(name, data, at)
+    }
+    for (const { event, data } of logged) this.#compareEvent(event, data)
+    await this.#compareRuns(answered, mayDie)
+  }
+
+  /** Does one thing; answers the events it sends or emits, and the run it lets succeed. */
+  async #act(): Promise<{ events: { name: string; data: Payload }[]; answered?: string }> {
+    const engine = this.#engine
+    const rng = this.#rng
+    const pass = engine.held.size > 0 ? rng.pick([...engine.held]) : undefined
+    const kind = rng.weighted({ send: 45, burst: 10, end: 15, emit: pass ? 20 : 0, pass: 12, crash: 4 })
+    const said = `${kind} ${pass?.runId.slice(-4)} at ${engine.clock.now() % 1e7}`
+    const events = kind === 'send' ? [this.#event()] : []
+    if (kind === 'burst' || kind === 'emit')
+      for (let i = rng.int(1, 3); i > 0; i--) events.push(this.#event())
+    this.told.push(`${said} ${JSON.stringify(events)}`)
+    switch (kind) {
+      case 'send':
+        await engine.ask('POST', '/events', events[0])
+        return { events }
+      case 'burst':
+        // Which of them takes the last token is nobody's to say.
+        if (this.#limited) for (const event of events) await engine.ask('POST', '/events', event)
+        else await Promise.all(events.map(event => engine.ask('POST', '/events', event)))
+        return { events }
+      case 'emit':
+        pass?.answer(206, { opcodes: events.map(({ name, data }) => emit(name, data)), logs: [] })
+        await engine.settle()
+        return { events }
+      case 'end':
+        pass?.answer(200, { data: 1, logs: [] })
+        await engine.settle()
+        return { events, ...(pass ? { answered: pass.runId } : {}) }
+      case 'pass':
+        await engine.pass(rng.int(1, 8) * SECOND)
+        return { events }
+      default:
+        await engine.crash()
+        return { events }
+    }
+  }
+
+  #event(): { name: string; data: Payload } {
+    const rng = this.#rng
+    const name = rng.pick(['one', 'two', 'three', ALL, 'stop'])
+    return { name, data: { k: rng.pick(['x', 'y']), id: rng.int(1, 4), token: `t${++this.#count}` } }
+  }
+
+  /** What the log has more than when it was last looked at. */
+  async #logged(): Promise<{ event: Event; data: Payload }[]> {
+    const log = await this.#engine.store.in(NAMESPACE).events({ limit: 1000 })
+    const fresh = log.reverse().slice(this.#recorded)
+    this.#recorded += fresh.length
+    return fresh.map(({ event }) => ({ event, data: JSON.parse(event.data as string) as Payload }))
+  }
+
+  #compareEvent(event: Event, data: Payload): void {
+    const { id, name, receivedAt: at, source, triggered } = event
+    if (source === 'emit') this.#note('emitted')
+    const came = new Map(triggered.map(entry => [entry.workflow, outcomeOf(entry)]))
+    const expected = this.#model.arrive({ id, name, data, at }, workflow => came.get(workflow))
+    for (const outcome of came.values()) this.#note(outcome)
+    for (const [workflow, outcome] of expected) {
+      const told = came.get(workflow)
+      expect([data.token, workflow, told]).toEqual([data.token, workflow, outcome === 'any' ? told : outcome])
+    }
+    expect(came.size).toBe(expected.size)
+  }
+
+  /** Every run is there, and as it must be; of a run that was answered while the engine died both ways are right. */
+  async #compareRuns(answered: string | undefined, mayDie: boolean): Promise<void> {
+    const { store } = this.#engine
+    const runs = await store.in(NAMESPACE).runs({ limit: 1000, dir: 'asc' })
+    const found = new Map(runs.map(run => [`${run.eventId} ${run.workflow}`, run]))
+    expect(found.size).toBe(this.#model.runs.length)
+    for (const modelled of this.#model.runs) {
+      const run = found.get(`${modelled.eventId} ${modelled.policies.name}`) as Run
+      if (run.id === answered && modelled.status === 'live' && (!mayDie || run.status === 'succeeded'))
+        modelled.status = 'succeeded'
+      const status = isTerminal(run.status) ? run.status : 'live'
+      expect([modelled.data.token, run.workflow, status]).toEqual([
+        modelled.data.token,
+        run.workflow,
+        modelled.status,
+      ])
+      if (status === 'cancelled') this.#note('cancelled')
+    }
+    const driven = new Set([...this.#engine.held].map(({ runId }) => runId))
+    expect([...driven].sort(), 'runs under way').toEqual(
+      runs.flatMap(run => (isTerminal(run.status) ? [] : [run.id])).sort(),
+    )
+    const watching = runs.flatMap(run =>
+      isTerminal(run.status) ? [] : (run.cancelOn ?? []).map(() => run.id),
+    )
+    expect((await this.#watches()).sort(), 'watches').toEqual(watching.sort())
+  }
+
+  /** Who watches for anything, as stored: nobody who has ended. */
+  async #watches(): Promise<string[]> {
+    const { store } = this.#engine
+    const names = ['one', 'two', 'three', ALL, 'stop']
+    const found = names.map(eventName =>
+      store.watchers({ namespace: NAMESPACE, eventName, after: 0, limit: 1000 }),
+    )
+    return (await Promise.all(found)).flat().map(({ watcher }) => watcher.runId)
+  }
+
+  #note(what: string): void {
+    this.seen[what] = (this.seen[what] ?? 0) + 1
+  }
+}
+
+function outcomeOf(entry: {
+  runId?: string
+  deduped?: boolean
+  dropped?: boolean
+  skipped?: boolean
+}): Outcome {
+  if (entry.runId !== undefined) return 'run'
+  return entry.deduped ? 'deduped' : entry.dropped ? 'dropped' : 'skipped'
+}
+
+let emits = 0
+
+function emit(eventName: string, data: Payload) {
+  const id = `${++emits}`.padStart(40, '0')
+  return { op: 'Emit', id, name: `emit-${emits}`, eventName, data }
+}

@@ -1,0 +1,65 @@
+// Debounce and batch as a model of its own, written from the interface alone: which runs come of which events. It is
+// told the events as the log has them, and needs no clock: an event that comes when a buffer's time is over is not its.
+
+export interface Rule {
+  name: string
+  keyed: boolean
+  debounce?: { period: number; timeout?: number; mode: 'last' | 'first' | 'all' }
+  batch?: { maxSize: number; timeout: number }
+}
+
+export interface Logged {
+  id: string
+  at: number
+  data: { n: number; key: string }
+}
+
+export interface Expected {
+  input: unknown
+  eventId: string
+  /** When the run is to be created, if somebody is there to do it. */
+  at: number
+  /** The event that brings it about, if one does. */
+  by?: string
+}
+
+interface Open {
+  first: Logged
+  events: Logged[]
+  fireAt: number
+}
+
+/** The runs that these events lead to, once all has been quiet for long enough. */
+export function runsOf(rule: Rule, events: readonly Logged[]): Expected[] {
+  const runs: Expected[] = []
+  const open = new Map<string, Open>()
+  const close = (key: string, at: number, by?: string) => {
+    const { events } = open.get(key) as Open
+    open.delete(key)
+    const first = events[0] as Logged
+    const last = events.at(-1) as Logged
+    const payloads = events.map(({ data }) => data)
+    const one = rule.debounce?.mode === 'first' ? first : last
+    const whole = rule.batch !== undefined || rule.debounce?.mode === 'all'
+    const input = whole ? payloads : one.data
+    runs.push({ input, eventId: one.id, at, ...(by === undefined ? {} : { by }) })
+  }
+  for (const event of events) {
+    const key = rule.keyed ? event.data.key : ''
+    const over = open.get(key)
+    if (over && over.fireAt <= event.at) close(key, over.fireAt)
+    const buffer = open.get(key) ?? { first: event, events: [], fireAt: 0 }
+    open.set(key, buffer)
+    buffer.events.push(event)
+    const { debounce, batch } = rule
+    if (debounce) {
+      const { period, timeout = Number.POSITIVE_INFINITY } = debounce
+      buffer.fireAt = Math.min(event.at + period, buffer.first.at + timeout)
+    } else if (batch) {
+      buffer.fireAt = buffer.first.at + batch.timeout
+      if (buffer.events.length >= batch.maxSize) close(key, event.at, event.id)
+    }
+  }
+  for (const [key, { fireAt }] of [...open]) close(key, fireAt)
+  return runs
+}

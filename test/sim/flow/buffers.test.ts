@@ -1,0 +1,250 @@
+// Debounce, batch and cron over random histories with crashes between any two writes: what became of the events, and
+// of the instants, must be what a reference model says. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only
+// that one; a failure names its seed.
+
+import { expect, it } from 'vitest'
+import type { Run } from '../../../packages/engine/src/domain/run.ts'
+import { Rng } from '../core/random.ts'
+import { type Logged, type Rule, runsOf } from './buffers-model.ts'
+import { CrashingEngine, type HeldPass } from './crashing-engine.ts'
+
+const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 30)
+const ONLY = process.env.PERDURE_SEED
+const ACTIONS = 25
+const EVENT = 'thing.happened'
+/** After this long of quiet every buffer has had its time. */
+const QUIET_MS = 12_000
+const CRON = '*/3 * * * * *'
+const CRON_MS = 3000
+
+const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
+
+it(`is as the model says in ${seeds.length} histories`, {
+  timeout: 60_000 + seeds.length * 1000,
+}, async () => {
+  const seen = { runs: 0, filled: 0, late: 0, emitted: 0, crons: 0, missed: 0 }
+  for (const seed of seeds) {
+    const engine = await CrashingEngine.open()
+    const history = new History(engine, new Rng(seed, 'buffers'))
+    try {
+      await history.play()
+      await history.check(seen)
+    } catch (error) {
+      throw new Error(`seed ${seed}: ${(error as Error).message}\n${history.told.join('\n')}`, {
+        cause: error,
+      })
+    }
+    await engine.close()
+  }
+  console.info(`${seeds.length} histories`, seen)
+  if (ONLY !== undefined) return
+  // What the histories are for has come about.
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(HISTORIES / 3)
+})
+
+/** What came about, so that histories in which nothing happens are noticed. */
+type Seen = Record<'runs' | 'filled' | 'late' | 'emitted' | 'crons' | 'missed', number>
+
+class History {
+  readonly told: string[] = []
+  readonly #engine: CrashingEngine
+  readonly #rng: Rng
+  readonly #rules: Rule[]
+  /** When there was no engine: from, until. */
+  readonly #downs: [number, number][] = []
+  readonly #beganAt: number
+  #posted = 0
+  #emitted = 0
+  #isOver = false
+
+  constructor(engine: CrashingEngine, rng: Rng) {
+    this.#engine = engine
+    this.#rng = rng
+    this.#rules = rulesOf(rng)
+    this.#beganAt = engine.clock.now()
+  }
+
+  async play(): Promise<void> {
+    await this.#register()
+    for (let i = 0; i < ACTIONS; i++) await this.#act()
+    this.#engine.spare()
+    this.#isOver = true
+    await this.#pass(QUIET_MS)
+  }
+
+  async #act(): Promise<void> {
+    const rng = this.#rng
+    const kind = rng.weighted({
+      post: 6,
+      burst: 2,
+      pass: 5,
+      heartbeat: 0.5,
+      crash: 0.7,
+      crashLater: 2.5,
+      down: 0.7,
+    })
+    if (kind === 'post') await this.#post()
+    else if (kind === 'burst') await Promise.all([this.#post(), this.#post(), this.#post(), this.#post()])
+    else if (kind === 'pass') await this.#pass(rng.pick([100, 500, 1000, 2000, 4000, 7000]))
+    else if (kind === 'heartbeat') await this.#register()
+    else if (kind === 'crash') await this.#tell('crash', () => this.#engine.crash())
+    else if (kind === 'down') await this.#down(rng.pick([100, 3000, 20_000]))
+    else {
+      const [n, before] = [rng.int(1, 6), rng.chance(0.5)]
+      await this.#tell(`crash at write ${n}, before ${before}`, async () =>
+        this.#engine.crashAtWrite(n, before),
+      )
+    }
+  }
+
+  async #down(ms: number): Promise<void> {
+    const now = this.#engine.clock.now()
+    this.#downs.push([now, now + ms])
+    await this.#tell(`down ${ms}`, () => this.#engine.down(ms))
+  }
+
+  /** An event of a client that repeats what was not answered. */
+  async #post(): Promise<void> {
+    const n = ++this.#posted
+    const data = { n, key: this.#rng.pick(['a', 'b']) }
+    const event = { name: EVENT, data, dedupeId: `once ${n}` }
+    await this.#tell(`post ${JSON.stringify(data)}`, async () => {
+      let answer: Awaited<ReturnType<CrashingEngine['ask']>>
+      do answer = await this.#engine.ask('POST', '/events', event)
+      while (answer === undefined)
+      expect(answer.status).toBe(202)
+    })
+  }
+
+  async #register(): Promise<void> {
+    const workflows = [
+      ...this.#rules.map(({ name, keyed, debounce, batch }) => {
+        const key = keyed ? { key: 'event.data.key' } : {}
+        const policies = {
+          ...(debounce ? { debounce: { ...debounce, ...key } } : {}),
+          ...(batch ? { batch: { ...batch, ...key } } : {}),
+        }
+        return { name, triggers: [{ event: EVENT }], ...policies }
+      }),
+      { name: 'cron', triggers: [{ cron: CRON }] },
+    ]
+    const body = { app: 'shop', runner: 'r', url: 'http://r.test', workflows }
+    await this.#tell('register', async () => {
+      while ((await this.#engine.ask('POST', '/register', body)) === undefined);
+    })
+  }
+
+  #pass(ms: number): Promise<void> {
+    return this.#tell(`pass ${ms}`, async () => {
+      await this.#engine.pass(ms)
+      for (const pass of [...this.#engine.held]) this.#answer(pass)
+      await this.#engine.settle()
+    })
+  }
+
+  /** Most runs just return; a few emit first, several events in one pass. */
+  #answer(pass: HeldPass): void {
+    const emits =
+      !this.#isOver && Object.keys(pass.memo).length === 0 && this.#rng.chance(0.1) ? this.#rng.int(1, 3) : 0
+    if (emits === 0) {
+      pass.answer(200, { data: null, logs: [] })
+      return
+    }
+    const opcodes = Array.from({ length: emits }, (_, i) => {
+      const data = { n: -++this.#emitted, key: this.#rng.pick(['a', 'b']) }
+      return { op: 'Emit', id: `${i}`.padStart(40, '0'), name: `emit ${i}`, eventName: EVENT, data }
+    })
+    this.told.push(`emits ${JSON.stringify(opcodes.map(({ data }) => data))}`)
+    pass.answer(206, { opcodes, logs: [] })
+  }
+
+  async #tell(what: string, action: () => Promise<void>): Promise<void> {
+    this.told.push(`${this.#engine.clock.now() - this.#beganAt}: ${what}`)
+    await action()
+  }
+
+  async check(seen: Seen) {
+    const { store, errors, clock } = this.#engine
+    expect(errors).toEqual([])
+    const reads = store.in('default')
+    const listed = await reads.runs({ limit: 2000, sort: 'started', dir: 'asc' })
+    const runs = await Promise.all(listed.map(async ({ id }) => (await store.loadRun(id))?.run as Run))
+    const records = (await reads.events({ limit: 2000 })).map(({ event }) => event).reverse()
+    const events = records.map(
+      ({ id, receivedAt, data }): Logged => ({ id, at: receivedAt, data: JSON.parse(data as string) }),
+    )
+    const numbers = events.map(({ data }) => data.n)
+    expect(numbers.filter(n => n > 0).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: this.#posted }, (_, i) => i + 1),
+    )
+    expect(new Set(numbers).size).toBe(numbers.length)
+    seen.emitted += numbers.filter(n => n < 0).length
+    for (const rule of this.#rules) {
+      const own = runs.filter(({ workflow }) => workflow === rule.name)
+      const expected = runsOf(rule, events)
+      const signOf = (input: unknown, eventId?: string) => JSON.stringify({ input, eventId })
+      const found = new Map(own.map(run => [signOf(JSON.parse(run.input as string), run.eventId), run]))
+      expect([...found.keys()].sort(), rule.name).toEqual(
+        expected.map(({ input, eventId }) => signOf(input, eventId)).sort(),
+      )
+      expect(own).toHaveLength(expected.length)
+      for (const { input, eventId, at, by } of expected) {
+        const run = found.get(signOf(input, eventId)) as Run
+        expect(run.createdAt).toBe(this.#up(at))
+        if (run.createdAt > at) seen.late++
+        const record = records.find(({ id }) => id === by)
+        if (!record) continue
+        seen.filled++
+        expect(record.triggered).toContainEqual({
+          workflow: rule.name,
+          app: 'shop',
+          batched: true,
+          runId: run.id,
+        })
+      }
+      seen.runs += own.length
+    }
+    this.#checkCron(
+      runs.filter(({ workflow }) => workflow === 'cron'),
+      seen,
+    )
+    expect(await store.nextAvailableAt('timers')).toBeGreaterThan(clock.now())
+  }
+
+  /** Every instant has its run, but for those while there was no engine: of them the latest has. */
+  #checkCron(runs: readonly Run[], seen: Seen): void {
+    const expected = new Map<number, number>()
+    const until = this.#engine.clock.now()
+    for (let at = (Math.floor(this.#beganAt / CRON_MS) + 1) * CRON_MS; at <= until; at += CRON_MS) {
+      const createdAt = this.#up(at)
+      if (expected.has(createdAt)) seen.missed++
+      expected.set(createdAt, at)
+    }
+    const found = runs.map(({ input, createdAt }) => [
+      createdAt,
+      Date.parse(JSON.parse(input as string).scheduledAt),
+    ])
+    expect(found).toEqual([...expected])
+    seen.crons += found.length
+  }
+
+  /** That moment, or the first one after it when there was an engine. */
+  #up(at: number): number {
+    let up = at
+    for (const [from, until] of this.#downs) if (from < up && up <= until) up = until
+    return up
+  }
+}
+
+function rulesOf(rng: Rng): Rule[] {
+  const second = () => rng.pick([500, 1000, 2000, 3000])
+  const timeout = () => (rng.chance(0.5) ? {} : { timeout: rng.pick([2000, 5000]) })
+  const batch = () => ({ maxSize: rng.int(1, 5), timeout: rng.pick([1000, 3000, 8000]) })
+  return [
+    { name: 'last', keyed: rng.chance(0.5), debounce: { period: second(), ...timeout(), mode: 'last' } },
+    { name: 'first', keyed: rng.chance(0.5), debounce: { period: second(), ...timeout(), mode: 'first' } },
+    { name: 'all', keyed: rng.chance(0.5), debounce: { period: second(), ...timeout(), mode: 'all' } },
+    { name: 'batch', keyed: false, batch: batch() },
+    { name: 'batches', keyed: true, batch: batch() },
+  ]
+}

@@ -1,0 +1,263 @@
+// Concurrency, priorities, throttle and timeouts over random histories, with crashes between any two writes: the
+// engine and a reference model must agree whenever all is still. `PERDURE_SEEDS=1000` plays more of them,
+// `PERDURE_SEED=n` only that one; a failure names its seed.
+
+import { expect, it } from 'vitest'
+import { isTerminal, type Run } from '../../../packages/engine/src/domain/run.ts'
+import { Rng } from '../core/random.ts'
+import { CrashingEngine, type HeldPass } from './crashing-engine.ts'
+import {
+  type Limit,
+  type Payload,
+  type Policies,
+  priorityOf,
+  slotsOf,
+  throttledStarts,
+} from './holds-model.ts'
+
+const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 50)
+const ONLY = process.env.PERDURE_SEED
+const STEPS = 45
+const SECOND = 1000
+
+it(`runs are held as the model says in ${HISTORIES} histories`, {
+  timeout: 60_000 + HISTORIES * 500,
+}, async () => {
+  let runs = 0
+  const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
+  for (const seed of seeds) {
+    const engine = await CrashingEngine.open()
+    const history = new History(engine, new Rng(seed, 'holds'))
+    await history.play().catch(error => {
+      throw new Error(`seed ${seed}: ${error.message}\n${history.told.join('\n')}`, { cause: error })
+    })
+    runs += history.runCount
+    await engine.close()
+  }
+  console.info(`${seeds.length} histories, ${runs} runs`)
+  expect(runs).toBeGreaterThan(seeds.length * 3)
+})
+
+function workflowsOf(rng: Rng): Policies[] {
+  // Who shares a slot beyond the workflow has the same limit: with different ones each run goes by its own.
+  const shared = { app: rng.int(1, 3), namespace: rng.int(1, 4) }
+  const limits = (count: number) =>
+    Array.from({ length: count }, (): Limit => {
+      const scope = rng.pick(['workflow', 'app', 'namespace'] as const)
+      const key = rng.pick(['event.data.a', 'event.data.b', undefined] as const)
+      const limit = scope === 'workflow' ? rng.int(1, 3) : shared[scope]
+      return { limit, scope, ...(key === undefined ? {} : { key }) }
+    })
+  const timeouts = { queue: rng.int(5, 60) * SECOND, run: rng.int(5, 60) * SECOND }
+  return [
+    { name: 'one', concurrency: limits(1), ...(rng.chance(0.5) ? { priority: 'event.data.p' } : {}) },
+    { name: 'two', concurrency: limits(2), priority: 'event.data.p' },
+    { name: 'three', concurrency: limits(3), timeouts },
+    { name: 'rated', throttle: { limit: rng.int(1, 3), period: 6 * SECOND, burst: rng.int(0, 2) } },
+  ]
+}
+
+interface Seen {
+  run: Run
+  policies: Policies
+  data: Payload
+}
+
+class History {
+  readonly told: string[] = []
+  runCount = 0
+  readonly #engine: CrashingEngine
+  readonly #rng: Rng
+  readonly #workflows: Policies[]
+  #crashed = false
+
+  constructor(engine: CrashingEngine, rng: Rng) {
+    this.#engine = engine
+    this.#rng = rng
+    this.#workflows = workflowsOf(rng)
+    this.told.push(JSON.stringify(this.#workflows))
+  }
+
+  async play(): Promise<void> {
+    const workflows = this.#workflows.map(workflow => ({ ...workflow, triggers: [{ event: workflow.name }] }))
+    await this.#engine.ask('POST', '/register', { app: 'app', url: 'http://runner/', workflows })
+    for (let step = 0; step < STEPS; step++) await this.#step()
+    await this.#finishAll()
+  }
+
+  async #step(): Promise<void> {
+    const engine = this.#engine
+    const before = await this.#runs()
+    const kind = this.#rng.weighted({
+      send: 40,
+      end: 22,
+      park: 10,
+      fail: 4,
+      pass: 10,
+      pause: 5,
+      resume: 5,
+      cancel: 4,
+      crash: 3,
+    })
+    const diesSoon = this.#rng.chance(0.06)
+    if (diesSoon) {
+      this.#crashed = true
+      engine.crashAtWrite(this.#rng.int(1, 6), this.#rng.chance(0.5))
+      this.told.push('dies soon')
+    }
+    await this.#do(kind, before)
+    const after = await this.#runs()
+    this.#check(after)
+    const isOneThing = kind !== 'crash' && kind !== 'pass' && !diesSoon
+    if (isOneThing) checkOrder(before, after)
+    engine.spare()
+  }
+
+  async #do(kind: string, seen: Seen[]): Promise<void> {
+    const engine = this.#engine
+    const rng = this.#rng
+    const pass = engine.held.size > 0 ? rng.pick([...engine.held]) : undefined
+    const chosen = seen.length > 0 ? rng.pick(seen) : undefined
+    this.told.push(
+      `${kind} ${pass?.runId.slice(-4)} ${chosen?.run.id.slice(-4)} at ${engine.clock.now() % 1e7}`,
+    )
+    switch (kind) {
+      case 'send':
+        return void (await engine.ask('POST', '/events', {
+          name: rng.pick(this.#workflows).name,
+          data: {
+            a: rng.pick(['x', 'y']),
+            b: rng.pick(['x', 'y', 'z']),
+            p: rng.int(-2, 2),
+          } satisfies Payload,
+        }))
+      case 'end':
+        return this.#answer(pass, 200, { data: 1, logs: [] })
+      case 'park':
+        return this.#answer(pass, 206, { opcodes: [sleep(pass, rng.int(1, 20) * SECOND)], logs: [] })
+      case 'fail':
+        return this.#answer(pass, 500, { error: { message: 'no' }, logs: [] })
+      case 'pass':
+        return engine.pass(rng.int(1, 12) * SECOND)
+      case 'crash':
+        this.#crashed = true
+        return engine.crash()
+      default: {
+        // A throttled run that is paused starts late, and so not when the model says.
+        if (!chosen || chosen.policies.throttle) return
+        return void (await engine.ask('POST', `/runs/${chosen.run.id}/${kind}`))
+      }
+    }
+  }
+
+  async #answer(pass: HeldPass | undefined, status: number, body: unknown): Promise<void> {
+    pass?.answer(status, body)
+    await this.#engine.settle()
+  }
+
+  async #runs(): Promise<Seen[]> {
+    const { store } = this.#engine
+    const page = await store.in('default').runs({ limit: 1000, dir: 'asc' })
+    const loaded = await Promise.all(page.map(async ({ id }) => (await store.loadRun(id))?.run as Run))
+    this.runCount = loaded.length
+    return loaded.map(run => ({
+      run,
+      policies: this.#workflows.find(({ name }) => name === run.workflow) as Policies,
+      data: JSON.parse(run.input as string) as Payload,
+    }))
+  }
+
+  #check(seen: Seen[]): void {
+    const now = this.#engine.clock.now()
+    const driven = new Set([...this.#engine.held].map(({ runId }) => runId))
+    const taken = new Map<string, number>()
+    for (const { run, policies, data } of seen) {
+      if (driven.has(run.id))
+        for (const slot of slotsOf(policies, data).keys()) taken.set(slot, (taken.get(slot) ?? 0) + 1)
+      expect(run.leaseOwner !== undefined, `${run.id} is leased while it is driven`).toBe(driven.has(run.id))
+    }
+    for (const { run, policies, data } of seen) {
+      const slots = [...slotsOf(policies, data)]
+      if (driven.has(run.id)) {
+        for (const [slot, limit] of slots)
+          expect(taken.get(slot), `runs in ${slot}`).toBeLessThanOrEqual(limit)
+      } else if (run.status === 'queued') {
+        const isFull = slots.some(([slot, limit]) => (taken.get(slot) ?? 0) >= limit)
+        const { kind } = run.waitingFor ?? {}
+        expect([run.id, kind]).toEqual([run.id, isFull ? 'concurrency' : 'throttle'])
+        if (kind === 'throttle') expect(run.waitingFor?.until).toBeGreaterThan(now)
+      }
+      checkTimeout(run, policies, now)
+    }
+    checkThrottle(seen, this.#crashed)
+  }
+
+  /** Answers whatever comes until nothing is left: nobody is forgotten, and no slot is held at rest. */
+  async #finishAll(): Promise<void> {
+    for (const { run } of await this.#runs()) {
+      if (run.status === 'paused') await this.#engine.ask('POST', `/runs/${run.id}/resume`)
+    }
+    for (let turns = 0; turns < 400; turns++) {
+      const [pass] = this.#engine.held
+      if (pass) await this.#answer(pass, 200, { data: 1, logs: [] })
+      else if ((await this.#runs()).every(({ run }) => isTerminal(run.status))) break
+      else await this.#engine.pass(SECOND)
+    }
+    const left = (await this.#runs()).filter(
+      ({ run }) => !isTerminal(run.status) || run.leaseOwner || run.heldSlot,
+    )
+    expect(left.map(({ run }) => [run.id, run.status, run.waitingFor])).toEqual([])
+    expect(this.#engine.errors).toEqual([])
+  }
+}
+
+function sleep(pass: HeldPass | undefined, sleepMs: number) {
+  const id = `${Object.keys(pass?.memo ?? {}).length}`.padStart(40, '0')
+  return { op: 'Sleep', id, name: 'nap', sleepMs }
+}
+
+/** Of runs that share all their slots those of higher priority start first, and then the older ones. */
+function checkOrder(before: Seen[], after: Seen[]): void {
+  const now = new Map(after.map(seen => [seen.run.id, seen.run]))
+  const held = before.filter(({ run }) => run.waitingFor?.kind === 'concurrency')
+  const rankOf = ({ run, policies, data }: Seen) => [-priorityOf(policies, data), run.id] as const
+  const key = ({ policies, data }: Seen) => JSON.stringify([...slotsOf(policies, data)].sort())
+  for (const passed of held.filter(({ run }) => now.get(run.id)?.heldSlot !== undefined)) {
+    for (const started of held.filter(seen => now.get(seen.run.id)?.leaseOwner !== undefined)) {
+      if (key(passed) !== key(started)) continue
+      const [[p, id], [q, other]] = [rankOf(started), rankOf(passed)]
+      expect(p < q || (p === q && id < other), `${id} started before ${other}`).toBe(true)
+    }
+  }
+}
+
+function checkTimeout(run: Run, { timeouts }: Policies, now: number): void {
+  const timeout = run.startedAt === undefined ? timeouts?.queue : timeouts?.run
+  const deadline = timeout === undefined ? undefined : (run.startedAt ?? run.createdAt) + timeout
+  const timedOut = run.error?.code === 'timeout'
+  if (deadline === undefined) expect(timedOut, `${run.id} has no timeout`).toBe(false)
+  else if (isTerminal(run.status)) {
+    expect(run.finishedAt, `${run.id} ended in time`).toBeLessThanOrEqual(deadline)
+    expect(timedOut, `${run.id} timed out`).toBe(run.finishedAt === deadline && timedOut)
+  } else expect(now, `${run.id} has timed out`).toBeLessThan(deadline)
+}
+
+/** A crash may cost a reservation; without one the starts are exactly the model's. */
+function checkThrottle(seen: Seen[], crashed: boolean): void {
+  const rated = seen.filter(({ policies }) => policies.throttle)
+  const policy = rated[0]?.policies.throttle
+  if (!policy) return
+  const starts = rated.flatMap(({ run }) => run.startedAt ?? []).sort((a, b) => a - b)
+  const most = policy.limit + policy.burst
+  for (let i = most; i < starts.length; i++) {
+    expect(
+      (starts[i] as number) - (starts[i - most] as number),
+      'a window of one period',
+    ).toBeGreaterThanOrEqual(policy.period)
+  }
+  if (crashed) return
+  const sorted = (times: (number | undefined)[]) => times.toSorted((a = 0, b = 0) => a - b)
+  const asked = sorted(rated.map(({ run }) => run.createdAt)) as number[]
+  const all = sorted(rated.map(({ run }) => run.startedAt ?? run.waitingFor?.until))
+  expect(all, 'starts').toEqual(throttledStarts(policy, asked))
+}
