@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs'
 import { d1, d2 } from './deliveries.ts'
 import { events } from './events.ts'
+import { expressions } from './expressions.ts'
 import { f1 } from './flow.ts'
 import { lists } from './lists.ts'
 import { describeMachine, type Machine } from './machine.ts'
@@ -21,6 +22,7 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Resu
   W3: w3,
   W4: w4,
   EVENTS: events,
+  CEL: expressions,
   D1: d1,
   D2: d2,
   F1: f1,

@@ -1,0 +1,56 @@
+// CEL: how long the hostile expressions of the tests hold the event loop, compiled and evaluated over their large events,
+// and what a filter as people write them costs. In this process: nothing of an engine but its expressions takes part.
+
+import { Expression, ExpressionError } from '../packages/engine/src/domain/cel/expression.ts'
+import { heavy, tooLarge } from '../packages/engine/src/domain/cel/hostile.testkit.ts'
+import type { Result } from './report.ts'
+
+const FILTER = 'event.data.total > 100 && event.data.country in ["DE", "FR"]'
+const EVALUATIONS = 1_000_000
+/** The best of so many: the first is compiled by the engine of the language on the way. */
+const TURNS = 3
+const [HELD_MS, LONG_MS] = [20, 50]
+
+export async function expressions(): Promise<Result[]> {
+  const times = [...tooLarge, ...heavy].map(([name, of]) => worst(typeof of === 'string' ? of : name, of))
+  const evaluated = filterCost()
+  return [
+    {
+      workload: 'CEL',
+      title: `${times.length} hostile expressions, and one filter`,
+      figures: {
+        'hostile ms': {
+          worst: Math.max(...times),
+          [`over ${HELD_MS}`]: times.filter(ms => ms > HELD_MS).length,
+          [`over ${LONG_MS}`]: times.filter(ms => ms > LONG_MS).length,
+        },
+        filter: { 'us each': evaluated },
+      },
+      notes: ['each hostile expression is compiled and evaluated in one go, the best of three turns'],
+      problems: [],
+      profiles: [],
+    },
+  ]
+}
+
+/** In ms. `data` is the source itself where it is not meant to compile. */
+function worst(source: string, data: unknown): number {
+  const times = Array.from({ length: TURNS }, () => {
+    const from = performance.now()
+    try {
+      new Expression(source, 'condition').holds({ event: { name: 'hostile', data } })
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error
+    }
+    return performance.now() - from
+  })
+  return Math.min(...times)
+}
+
+function filterCost(): number {
+  const filter = new Expression(FILTER, 'condition')
+  const scope = { event: { name: 'order', data: { total: 150, country: 'FR' } } }
+  const from = performance.now()
+  for (let i = 0; i < EVALUATIONS; i++) filter.holds(scope)
+  return ((performance.now() - from) * 1000) / EVALUATIONS
+}
