@@ -34,7 +34,7 @@ import { Health } from './services/health.ts'
 import { Inbound } from './services/inbound.ts'
 import { Ingest } from './services/ingest.ts'
 import { KeyRing } from './services/keys.ts'
-import { LaneLoop } from './services/lane.ts'
+import { type LaneDeps, LaneLoop } from './services/lane.ts'
 import { LeaseKeeper } from './services/leases.ts'
 import { Live } from './services/live.ts'
 import { Namespaces } from './services/namespaces.ts'
@@ -103,8 +103,7 @@ export async function createEngine(
   const namespaces = new Namespaces(catalog)
   const adminWatch = new AdminWatch({ admin: store.admin, keys, namespaces, clock, log })
   try {
-    const known = new Set(['default', ...config.apiKeys.map(({ namespace }) => namespace)])
-    await store.admin.addNamespaces([...known], clock.now())
+    await store.admin.addNamespaces(namespacesOf(config), clock.now())
     await adminWatch.look()
     catalog.apply(await reseal(store, vault, clock.now()))
     refuseOpenDoor(config, keys)
@@ -137,36 +136,7 @@ export async function createEngine(
     onRoom: () => queue.wake('deliveries', clock.now()),
   })
   const timers = new Timers({ ...shared, timersMax: bounds.timersMax })
-  const lanes = [
-    new LaneLoop({
-      ...shared,
-      queue,
-      lane: 'runs',
-      leaseMs: LEASE_MS,
-      slots: driver.slots,
-      claim: claim => store.claimRuns(claim),
-      take: loaded => driver.take(loaded),
-    }),
-    new LaneLoop({
-      ...shared,
-      queue,
-      lane: 'deliveries',
-      leaseMs: DELIVERY_LEASE_MS,
-      slots: deliverer.slots,
-      holdsBack: true,
-      claim: claim => deliverer.claim(claim),
-      take: delivery => deliverer.take(delivery),
-    }),
-    new LaneLoop({
-      ...shared,
-      queue,
-      lane: 'timers',
-      leaseMs: TIMER_LEASE_MS,
-      slots: timers.slots,
-      claim: claim => store.claimTimers(claim),
-      take: row => timers.take(row),
-    }),
-  ]
+  const lanes = lanesOf({ ...shared, queue, driver, deliverer, timers })
   const leases = new LeaseKeeper({
     store,
     clock,
@@ -238,4 +208,47 @@ export async function createEngine(
 
 function newSender({ webhookAllowPrivate, webhookAllow }: Config, clock: Clock): Sender {
   return new HttpSender({ clock, allowPrivate: webhookAllowPrivate, allowList: webhookAllow })
+}
+
+/** One loop for each kind of work that waits in the store. */
+function lanesOf(
+  deps: Omit<LaneDeps<unknown>, 'lane' | 'leaseMs' | 'slots' | 'claim' | 'take'> & {
+    driver: Driver
+    deliverer: Deliverer
+    timers: Timers
+  },
+) {
+  const { store, driver, deliverer, timers } = deps
+  return [
+    new LaneLoop({
+      ...deps,
+      lane: 'runs',
+      leaseMs: LEASE_MS,
+      slots: driver.slots,
+      claim: claim => store.claimRuns(claim),
+      take: loaded => driver.take(loaded),
+    }),
+    new LaneLoop({
+      ...deps,
+      lane: 'deliveries',
+      leaseMs: DELIVERY_LEASE_MS,
+      slots: deliverer.slots,
+      holdsBack: true,
+      claim: claim => deliverer.claim(claim),
+      take: delivery => deliverer.take(delivery),
+    }),
+    new LaneLoop({
+      ...deps,
+      lane: 'timers',
+      leaseMs: TIMER_LEASE_MS,
+      slots: timers.slots,
+      claim: claim => store.claimTimers(claim),
+      take: row => timers.take(row),
+    }),
+  ]
+}
+
+/** Those that are known from the start: the one of an open engine, and those of fixed keys. */
+function namespacesOf({ apiKeys }: Config): string[] {
+  return [...new Set(['default', ...apiKeys.map(({ namespace }) => namespace)])]
 }

@@ -117,6 +117,8 @@ export class CrashingEngine {
 
   #kill(): void {
     this.#life.state = 'dead'
+    // It never listened; but until it is closed a timer of its own keeps it, and all of the engine with it.
+    this.#engine?.app.server.close()
     this.spare()
     this.held.clear()
     this.#die(undefined)

@@ -3,8 +3,8 @@
 import type { EventFrame, EventRecord } from '@perdure/protocol'
 import type { Event } from '../../domain/event.ts'
 import type { JsonText } from '../../domain/json-text.ts'
-import { splice } from './splice.ts'
-import { timestamp } from './timestamp.ts'
+import { splice } from '../../domain/splice.ts'
+import { timestamp } from '../../domain/timestamp.ts'
 
 export function eventText(event: Event): JsonText {
   return splice(head(event), { data: event.data })

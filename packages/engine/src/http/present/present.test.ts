@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { LogLine } from '../../domain/log-line.ts'
 import type { Step } from '../../domain/step.ts'
+import { timestamp } from '../../domain/timestamp.ts'
 import type { WorkflowView } from '../deps.ts'
 import { anEvent, aRun } from '../http.testkit.ts'
 import { eventText } from './event.ts'
 import { presentRunner, presentWorkflow } from './registry.ts'
 import { runSummary, runText } from './run.ts'
 import { logLineText, stepText } from './step.ts'
-import { timestamp } from './timestamp.ts'
 
 const T = Date.parse('2024-01-02T03:04:05.678Z')
 const LETTER = '{ "b":1.0, "a":12345678901234567890, "a":"\\u0000\\ud800" }'

@@ -3,9 +3,9 @@
 import type { StepRecord } from '@perdure/protocol'
 import type { JsonText } from '../../domain/json-text.ts'
 import type { LogLine } from '../../domain/log-line.ts'
+import { splice } from '../../domain/splice.ts'
 import type { Step } from '../../domain/step.ts'
-import { splice } from './splice.ts'
-import { optionalTimestamp, timestamp } from './timestamp.ts'
+import { optionalTimestamp, timestamp } from '../../domain/timestamp.ts'
 
 export function stepText(step: Step): JsonText {
   const head: StepRecord = {

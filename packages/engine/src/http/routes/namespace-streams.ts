@@ -5,11 +5,11 @@ import type { RunStatusFrame } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Event } from '../../domain/event.ts'
+import { timestamp } from '../../domain/timestamp.ts'
 import type { HttpContext } from '../context.ts'
 import type { RunMove, Source } from '../deps.ts'
 import { mount } from '../mount.ts'
 import { eventFrame } from '../present/event.ts'
-import { timestamp } from '../present/timestamp.ts'
 import { SseStream, sseMessage } from '../sse.ts'
 
 export function namespaceStreamRoutes(app: FastifyInstance, context: HttpContext): void {

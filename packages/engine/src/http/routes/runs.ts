@@ -2,10 +2,10 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
+import { list } from '../../domain/splice.ts'
 import type { HttpContext } from '../context.ts'
 import { mount } from '../mount.ts'
 import { runText } from '../present/run.ts'
-import { list } from '../present/splice.ts'
 import { logLineText, stepText } from '../present/step.ts'
 import { notFound, pathId } from '../query.ts'
 import { sendJson } from '../reply.ts'

@@ -1,1 +1,0 @@
-export * from '../../domain/splice.ts'
