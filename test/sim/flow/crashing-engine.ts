@@ -8,6 +8,7 @@ import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import { createEngine, type Engine } from '../../../packages/engine/src/compose.ts'
 import { readConfig } from '../../../packages/engine/src/config.ts'
+import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'
 import { SimClock } from '../core/sim-clock.ts'
@@ -117,8 +118,6 @@ export class CrashingEngine {
 
   #kill(): void {
     this.#life.state = 'dead'
-    // It never listened; but until it is closed a timer of its own keeps it, and all of the engine with it.
-    this.#engine?.app.server.close()
     this.spare()
     this.held.clear()
     this.#die(undefined)
@@ -139,6 +138,7 @@ export class CrashingEngine {
       queue: mortalQueue(new MemoryQueue(clock), life),
       transport: this.#transport(life),
       limiter: this.#limiter,
+      sender: NO_SENDER,
     }
     this.#engine = await this.clock.activity.during(
       createEngine(CONFIG, pino({ level: 'error' }, { write }), ports),
@@ -209,3 +209,9 @@ export class CrashingEngine {
 }
 
 const CONFIG = readConfig({ ENGINE_DRAIN_TIMEOUT: '1' })
+
+/** Nothing is sent in these histories; a real one has timers that outlive its engine. */
+const NO_SENDER: Sender = {
+  send: async () => ({ kind: 'connectionError', error: 'there is no network', durationMs: 0 }),
+  close: async () => {},
+}
