@@ -13,11 +13,11 @@ export default defineConfig({
     // Most tests wait for a disk, a socket or another process: a few more than there are cores keep them busy.
     maxWorkers: '150%',
     projects: [
-      project('unit', ['packages/*/src/**/*.test.ts'], 10_000),
-      project('contract', ['test/contract/**/*.test.ts'], 30_000),
-      project('scenario', ['test/scenario/**/*.test.ts'], 30_000),
-      project('faults', ['test/faults/**/*.test.ts'], 120_000),
-      project('sim', ['test/sim/**/*.test.ts'], 120_000),
+      project('unit', ['packages/*/src/**/*.test.ts'], 30_000),
+      project('contract', ['test/contract/**/*.test.ts'], 60_000),
+      project('scenario', ['test/scenario/**/*.test.ts'], 60_000),
+      project('faults', ['test/faults/**/*.test.ts'], 180_000),
+      project('sim', ['test/sim/**/*.test.ts'], 180_000),
     ],
   },
 })

@@ -2,7 +2,7 @@
 
 import type { EventRecord, Run, RunLogLine, RunStatus, RunSummary, StepRecord } from '@perdure/protocol'
 import { readSse, type SseOptions, type SseResult } from './sse.ts'
-import { gate, until } from './until.ts'
+import { gate, PATIENCE_MS, until } from './until.ts'
 
 export interface Answer {
   status: number
@@ -113,7 +113,7 @@ export class Api {
   }
 
   /** The run once it has the status. Fails at once when it has ended in another. */
-  async reaches(runId: string, status: RunStatus, deadlineMs = 8000): Promise<Run> {
+  async reaches(runId: string, status: RunStatus, deadlineMs = PATIENCE_MS): Promise<Run> {
     const run = await until(
       async () => {
         const run = await this.run(runId)

@@ -1,5 +1,7 @@
 // A reader of server-sent events: frames as they came, until the stream ends, a condition holds or it is dropped.
 
+import { PATIENCE_MS } from './until.ts'
+
 export interface SseMessage {
   id?: string
   event?: string
@@ -28,7 +30,7 @@ export interface SseResult {
 }
 
 export async function readSse(url: string, options: SseOptions = {}): Promise<SseResult> {
-  const { onOpen = () => {}, stopWhen = () => false, deadlineMs = 8000 } = options
+  const { onOpen = () => {}, stopWhen = () => false, deadlineMs = PATIENCE_MS } = options
   const drop = new AbortController()
   const timer = setTimeout(
     () => drop.abort(new Error(`the stream did not end within ${deadlineMs} ms`)),

@@ -1,5 +1,7 @@
 // Waiting without sleeping: for a condition with a deadline, for a signal, for something that never settles.
 
+/** How long a test waits for what must come. No figure: a busy machine may take its time, a hung engine does not end. */
+export const PATIENCE_MS = 20_000
 const POLL_MS_MIN = 2
 const POLL_MS_MAX = 40
 
@@ -12,7 +14,7 @@ export interface UntilOptions {
 /** Polls until `look` answers something truthy, and answers that. What it throws counts as "not yet". */
 export async function until<T>(
   look: () => T | Promise<T>,
-  { what = 'the condition', deadlineMs = 8000 }: UntilOptions = {},
+  { what = 'the condition', deadlineMs = PATIENCE_MS }: UntilOptions = {},
 ): Promise<Exclude<T, undefined | null | false | 0 | ''>> {
   const deadline = performance.now() + deadlineMs
   let pause = POLL_MS_MIN
@@ -51,7 +53,7 @@ export function gate<T = void>(): Gate<T> {
 }
 
 /** Rejects when `promise` has not settled in time. */
-export function within<T>(promise: Promise<T>, what: string, deadlineMs = 8000): Promise<T> {
+export function within<T>(promise: Promise<T>, what: string, deadlineMs = PATIENCE_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} did not come within ${deadlineMs} ms`)), deadlineMs)
