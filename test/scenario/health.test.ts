@@ -1,7 +1,7 @@
 // The probes, and a shutdown that loses nothing (§4.7; decisions "Configuration"). Real processes: signals are.
 
 import { describe, expect, test } from 'vitest'
-import { flow, gate, openEngine, run, sleep, startEngine, unique, until } from '../kit/index.ts'
+import { flow, gate, openEngine, run, sleep, startEngine, unique, until, within } from '../kit/index.ts'
 
 describe('probes (§4.7)', () => {
   test('/healthz is 200 ok, /readyz 200 ready with the store probed and nothing in process listed', async () => {
@@ -79,8 +79,14 @@ describe('SIGTERM', () => {
     const name = unique('work')
     await engine.runner({ workflows: { [name]: flow([sleep('long', 3_600_000)]) } })
     const { runId } = await engine.api.send({ name })
-    const reading = engine.api.stream(runId)
-    await engine.api.reaches(runId, 'waiting')
+    const parked = gate()
+    const reading = engine.api.stream(runId, {
+      stopWhen: messages => {
+        if (messages.at(-1)?.data.status === 'waiting') parked.open()
+        return false
+      },
+    })
+    await within(parked.opened, 'the frame of the parked run')
     engine.signal('SIGINT')
     expect(await engine.exit).toMatchObject({ code: 0 })
     expect((await reading).messages.at(-1)?.data).toMatchObject({ status: 'waiting' })
