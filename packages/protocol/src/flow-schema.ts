@@ -2,13 +2,13 @@
 // are milliseconds or a text such as "30s"; every `key`, `if` and `priority` is a CEL expression over `event`.
 
 import Type from 'typebox'
+import { text } from './schema-parts.ts'
 
 export const DurationSchema = Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: 32 })])
 
 const Expression = Type.String({ minLength: 1, maxLength: 2000 })
 const Key = Type.Optional(Expression)
 const Limit = Type.Integer({ minimum: 1, maximum: 1_000_000 })
-const text = <T extends string[]>(...values: readonly [...T]) => Type.Enum<T>(values)
 
 /** Runs under way at once, per key. */
 export const ConcurrencySchema = Type.Object({

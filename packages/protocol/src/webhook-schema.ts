@@ -2,9 +2,7 @@
 // is in no record: it shows once, in the answer that made it.
 
 import Type from 'typebox'
-
-const Timestamp = Type.String({ format: 'date-time' })
-const text = <T extends string[]>(...values: readonly [...T]) => Type.Enum<T>(values)
+import { Timestamp, text } from './schema-parts.ts'
 
 /** Bounds, in characters. A secret shorter than its minimum would not be one. */
 export const WEBHOOK_BOUNDS = {

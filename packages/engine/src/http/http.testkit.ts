@@ -1,37 +1,22 @@
-// The faces of deps.ts as small fakes that remember what they were asked, a clock the test moves, and a reader
-// of event streams. For the tests of this folder alone: the real store and services are tested elsewhere.
+// The faces of deps.ts as small fakes that remember what they were asked, and a clock the test moves. For the tests of this folder alone: the real store and services are tested elsewhere.
 
-import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { RegisterRequest, SendEventReply, TimelineFrame } from '@perdure/protocol'
+import type { RegisterRequest, SendEventReply } from '@perdure/protocol'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { onTestFinished } from 'vitest'
-import type { RunStatusFrame } from '../domain/change.ts'
-import type { ControlAction } from '../domain/control-action.ts'
 import type { Event } from '../domain/event.ts'
-import type { LogLine } from '../domain/log-line.ts'
-import type { Step } from '../domain/step.ts'
 import type { App, Workflow } from '../domain/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
-import type {
-  ControlQuery,
-  DeliveryPage,
-  EndpointStats,
-  EventQuery,
-  PositionedEvent,
-  Reads,
-  RunCounts,
-  RunQuery,
-  RunStatsQuery,
-  RunView,
-  Store,
-} from '../ports/store.ts'
+import type { RunView, Store } from '../ports/store.ts'
 import { Live } from '../services/live.ts'
 import { createApp } from './app.ts'
 import type { Actor, ApiKey, HttpDeps, IncomingEvent, Readiness, RunnerView } from './deps.ts'
 import type { HttpLimits } from './limits.ts'
+import { Shelf } from './shelf.testkit.ts'
+
+export { Shelf } from './shelf.testkit.ts'
+export { eventually, type OpenStream, openStream } from './stream.testkit.ts'
 
 /** A clock that stands still until the test moves it. */
 export class ManualClock implements Clock {
@@ -53,111 +38,6 @@ export class ManualClock implements Clock {
     for (const timer of [...this.timers]) {
       if (timer.time <= this.time && this.timers.delete(timer)) timer.fn()
     }
-  }
-}
-
-/** What the fake store holds of one namespace. */
-export class Shelf implements Reads {
-  readonly runRows = new Map<string, RunView>()
-  readonly eventRows: PositionedEvent[] = []
-  readonly stepRows: Step[] = []
-  readonly logRows: LogLine[] = []
-  readonly controlRows: ControlAction[] = []
-  readonly frames: TimelineFrame[] = []
-  counts: RunCounts = {
-    queued: 0,
-    running: 0,
-    waiting: 0,
-    paused: 0,
-    succeeded: 0,
-    failed: 0,
-    cancelled: 0,
-  }
-  /** Every call, in order: `[method, ...arguments]`. */
-  readonly calls: unknown[][] = []
-  /** Set to make the next timeline read fail. */
-  timelineError: Error | undefined
-
-  async run(id: string): Promise<RunView | undefined> {
-    this.calls.push(['run', id])
-    return this.runRows.get(id)
-  }
-
-  async status(id: string): Promise<RunStatusFrame | undefined> {
-    this.calls.push(['status', id])
-    const run = this.runRows.get(id)
-    return run && { seq: 1, ts: run.createdAt, status: run.status, attempt: run.attempt }
-  }
-
-  async runs(query: RunQuery, _signal?: AbortSignal): Promise<RunView[]> {
-    this.calls.push(['runs', query])
-    const { after } = query
-    return [...this.runRows.values()]
-      .sort((a, b) => (a.id < b.id ? 1 : -1))
-      .filter(run => (!after || run.id < after.id) && (!query.app || run.app === query.app))
-      .slice(0, query.limit)
-  }
-
-  async stats(query: RunStatsQuery): Promise<RunCounts> {
-    this.calls.push(['stats', query])
-    return this.counts
-  }
-
-  async heldBefore(): Promise<number> {
-    return 0
-  }
-
-  async steps(runId: string): Promise<Step[]> {
-    return this.stepRows.filter(step => step.runId === runId)
-  }
-
-  async logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]> {
-    this.calls.push(['logs', runId, query])
-    return this.logRows.filter(line => line.runId === runId && line.seq > query.from).slice(0, query.limit)
-  }
-
-  async timeline(runId: string, query: { after: number; limit: number; openFrom: number }) {
-    this.calls.push(['timeline', runId, { ...query }])
-    if (this.timelineError) throw this.timelineError
-    const rest = this.frames.filter(frame => frame.runId === runId && frame.seq > query.after)
-    const frames = rest.slice(0, query.limit)
-    return { frames, openFrom: query.openFrom + 1, more: rest.length > frames.length }
-  }
-
-  async event(id: string): Promise<Event | undefined> {
-    return this.eventRows.find(row => row.event.id === id)?.event
-  }
-
-  async events(query: EventQuery): Promise<PositionedEvent[]> {
-    this.calls.push(['events', query])
-    const { before = Number.POSITIVE_INFINITY } = query
-    return this.eventRows
-      .filter(row => row.position < before)
-      .sort((a, b) => b.position - a.position)
-      .slice(0, query.limit)
-  }
-
-  async delivery(): Promise<undefined> {}
-
-  async deliveries(): Promise<DeliveryPage> {
-    return { deliveries: [], more: false }
-  }
-
-  async endpointStats(): Promise<EndpointStats[]> {
-    return []
-  }
-
-  async schedules(): Promise<never> {
-    throw new Error('routes leave it to the registry service')
-  }
-
-  async replayable(): Promise<never> {
-    throw new Error('routes leave it to the control service')
-  }
-
-  async controlActions(query: ControlQuery): Promise<ControlAction[]> {
-    this.calls.push(['controlActions', query])
-    return this.controlRows
   }
 }
 
@@ -328,60 +208,6 @@ export function refusal(response: { statusCode: number; body: string; headers: o
 /** The message of an error answer. */
 export function messageOf(response: { body: string }): string {
   return JSON.parse(response.body).error.message
-}
-
-/** Turns the event loop until the condition holds, for 5 s at most. */
-export async function eventually(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5000
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`never held: ${condition}`)
-    await nextTurn()
-  }
-}
-
-export interface OpenStream {
-  status: number
-  headers: http.IncomingHttpHeaders
-  /** All that has arrived so far. */
-  text(): string
-  /** Resolves when the text contains `part`. */
-  saw(part: string): Promise<void>
-  /** Resolves when the stream is over: true when it ended in order, false when it was cut. */
-  over: Promise<boolean>
-  /** Stops reading, as a slow client does, and goes on. */
-  pause(): void
-  resume(): void
-  disconnect(): void
-}
-
-/** Opens a real event stream. */
-export function openStream(
-  port: number,
-  path: string,
-  headers: Record<string, string> = {},
-): Promise<OpenStream> {
-  return new Promise((resolve, reject) => {
-    const request = http.get({ port, path, headers, agent: false }, response => {
-      let text = ''
-      response.setEncoding('utf8').on('data', chunk => {
-        text += chunk
-      })
-      const over = new Promise<boolean>(done => {
-        response.on('error', () => done(false)).on('close', () => done(response.complete))
-      })
-      resolve({
-        status: response.statusCode as number,
-        headers: response.headers,
-        text: () => text,
-        saw: part => eventually(() => text.includes(part)),
-        over,
-        pause: () => response.pause(),
-        resume: () => response.resume(),
-        disconnect: () => request.destroy(),
-      })
-    })
-    request.on('error', reject)
-  })
 }
 
 export function aRun(fields: Partial<RunView> = {}): RunView {
