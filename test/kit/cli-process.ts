@@ -64,3 +64,21 @@ export async function perdure(args: readonly string[], options: CliOptions = {})
     child.kill('SIGKILL')
   })
 }
+
+/** The JSON lines of an output. */
+export function jsonLines<T>(text: string): T[] {
+  return text
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line) as T)
+}
+
+/** The JSON lines of a command that must go well, and say nothing else. */
+export async function linesOf<T>(
+  cli: (args: readonly string[]) => Promise<Exit>,
+  args: readonly string[],
+): Promise<T[]> {
+  const { code, stdout, stderr } = await cli([...args, '--json'])
+  if (code !== 0 || stderr !== '') throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`)
+  return jsonLines(stdout)
+}

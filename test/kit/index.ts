@@ -4,7 +4,7 @@ export { type Accepted, type Answer, Api } from './api.ts'
 export { openBarrier } from './barrier.ts'
 export { cut, hang, plain, reset } from './behaviour.ts'
 export { onCleanup } from './cleanup.ts'
-export { type CliOptions, type CliProcess, perdure } from './cli-process.ts'
+export { type CliOptions, type CliProcess, jsonLines, linesOf, perdure } from './cli-process.ts'
 export { openDatabase } from './database.ts'
 export { type OpenEngine, openEngine } from './engine-in-process.ts'
 export {

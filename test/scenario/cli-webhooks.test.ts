@@ -7,6 +7,8 @@ import {
   type CliOptions,
   type Exit,
   gate,
+  jsonLines,
+  linesOf,
   openEngine,
   openSink,
   perdure,
@@ -33,18 +35,7 @@ const cli = (args: readonly string[], options: CliOptions = {}): Promise<Exit> =
     env: { ENGINE_URL: engine.url, ENGINE_API_KEY: SECRET_KEY, ...options.env },
   })
 
-/** The JSON lines of a command that must go well. */
-async function lines<T>(...args: string[]): Promise<T[]> {
-  const { code, stdout, stderr } = await cli([...args, '--json'])
-  expect({ code, stderr }, args.join(' ')).toEqual({ code: 0, stderr: '' })
-  return jsonLines(stdout)
-}
-
-const jsonLines = <T>(text: string): T[] =>
-  text
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => JSON.parse(line) as T)
+const lines = <T>(...args: string[]): Promise<T[]> => linesOf<T>(cli, args)
 
 /** The rows of a table without its titles, those that begin with the id. */
 const rowOf = (stdout: string, id: string) =>
