@@ -5,7 +5,16 @@ const conditions = ['perdure-source', 'node', 'import', 'module', 'default']
 const project = (name: string, include: string[], testTimeout: number) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
-  test: { name, include, testTimeout, hookTimeout: 30_000, environment: 'node' as const },
+  test: {
+    name,
+    include,
+    testTimeout,
+    hookTimeout: 30_000,
+    environment: 'node' as const,
+    setupFiles: ['test/kit/close-opened.ts'],
+    // The files of a worker share what they import: loading it anew for each would take a third of the time.
+    isolate: false,
+  },
 })
 
 export default defineConfig({

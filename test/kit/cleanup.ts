@@ -1,6 +1,5 @@
 // What a test file has opened is closed when the file ends, the newest first: no process, port or file outlives it.
-
-import { afterAll } from 'vitest'
+// `close-opened.ts` sees to it, file by file: this module may be shared by the files of one process.
 
 const pending: (() => unknown)[] = []
 
@@ -9,7 +8,8 @@ export function onCleanup(close: () => unknown): void {
   pending.push(close)
 }
 
-afterAll(async () => {
+/** Closes all that the file has opened. */
+export async function closeOpened(): Promise<void> {
   const failures: unknown[] = []
   for (const close of pending.splice(0).reverse()) {
     try {
@@ -19,4 +19,4 @@ afterAll(async () => {
     }
   }
   if (failures.length > 0) throw new AggregateError(failures, 'cleaning up failed')
-})
+}

@@ -2,6 +2,13 @@
 
 export type * from './api.ts'
 export { API_ERROR_STATUS, type ApiErrorCode } from './api-error.ts'
+export type * from './connect.ts'
+export {
+  CLOSE_CODES,
+  CONNECT_FRAME_BYTES_MAX,
+  CONNECT_HEARTBEAT_MS,
+  CONNECT_SILENCE_MS,
+} from './connect.ts'
 export { parseDurationMs } from './duration.ts'
 export { keyFingerprint, SIGNATURE_WINDOW_MS, signBody, UNSIGNED, verifyBody } from './signature.ts'
 export { hashStepId, positionalStepId } from './step-id.ts'

@@ -15,7 +15,7 @@ import { parseKeys, readEnvironment } from './environment.ts'
 import { byteLength } from './json.ts'
 import { NAME_CHARS_MAX, REQUEST_BYTES_MAX } from './limits.ts'
 import { type Answer, answerError } from './replay/answer.ts'
-import { invoke } from './replay/invoke.ts'
+import { type InvokeOptions, invoke } from './replay/invoke.ts'
 import type { Workflow } from './workflow.ts'
 
 export interface HandlerOptions {
@@ -55,6 +55,8 @@ export interface Handler {
   readonly keyFingerprint: string | undefined
   /** Answers one `POST /invoke`. Never rejects. */
   handle(request: HandlerRequest): Promise<HandlerResponse>
+  /** Answers one invoke that came over a transport which knows its sender. Never rejects. */
+  invoke(request: unknown, options?: InvokeOptions): Promise<Answer>
 }
 
 const HEADERS = { 'content-type': 'application/json' }
@@ -71,9 +73,10 @@ export function createHandler(options: HandlerOptions): Handler {
     workflows: [...workflows.values()].map(workflow => workflow.registration),
     keyFingerprint: keys[0] === undefined ? undefined : keyFingerprint(keys[0]),
     async handle(request) {
-      const answer = refuse(request, keys) ?? (await dispatch(workflows, request))
+      const answer = refuse(request, keys) ?? (await answerBody(workflows, request))
       return { ...answer, headers: HEADERS }
     },
+    invoke: (request, options) => dispatch(workflows, request, options),
   }
 }
 
@@ -98,18 +101,27 @@ function refuse({ headers, rawBody }: HandlerRequest, keys: readonly string[]): 
   return undefined
 }
 
-async function dispatch(workflows: Map<string, Workflow>, request: HandlerRequest): Promise<Answer> {
-  let body: InvokeRequest | undefined
+async function answerBody(workflows: Map<string, Workflow>, request: HandlerRequest): Promise<Answer> {
+  let body: unknown
   try {
     const text = typeof request.rawBody === 'string' ? request.rawBody : toText(request.rawBody)
-    body = asInvokeRequest(JSON.parse(text))
+    body = JSON.parse(text)
   } catch (error) {
     return answerError(400, new Error('The body of the request is not JSON', { cause: error }))
   }
-  if (!body) return answerError(400, new Error('The body of the request is not an invoke'))
-  const workflow = workflows.get(body.ctx.workflow)
-  if (!workflow) return answerError(404, new Error(`This runner has no workflow "${body.ctx.workflow}"`))
-  return invoke(workflow, body, request.cancellation)
+  return dispatch(workflows, body, request.cancellation && { cancellation: request.cancellation })
+}
+
+async function dispatch(
+  workflows: Map<string, Workflow>,
+  value: unknown,
+  options: InvokeOptions = {},
+): Promise<Answer> {
+  const request = asInvokeRequest(value)
+  if (!request) return answerError(400, new Error('The body of the request is not an invoke'))
+  const workflow = workflows.get(request.ctx.workflow)
+  if (!workflow) return answerError(404, new Error(`This runner has no workflow "${request.ctx.workflow}"`))
+  return invoke(workflow, request, options)
 }
 
 /** The parts a pass cannot do without; the rest is the engine's word, and unknown fields are ignored. */

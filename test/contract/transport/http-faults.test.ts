@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { betweenPasses, ok, open, plays } from './open-http.ts'
+import { betweenPasses, closesOpened, ok, open, plays } from './open-http.ts'
 import { answer, type Script, unusedPort } from './raw-server.ts'
+
+closesOpened()
 
 const MIB = 1_048_576
 

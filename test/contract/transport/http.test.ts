@@ -2,9 +2,11 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { HttpTransport } from '../../../packages/engine/src/adapters/transport/http.ts'
 import { verifyBody } from '../../../packages/protocol/src/index.ts'
-import { betweenPasses, clock, NOW, never, ok, open, opened, plays } from './open-http.ts'
+import { betweenPasses, clock, closesOpened, NOW, never, ok, open, opened, plays } from './open-http.ts'
 import { answer, openServer, type RawServer, unusedPort } from './raw-server.ts'
 import { type RunnerAct, transportContract } from './transport-contract.ts'
+
+closesOpened()
 
 transportContract('http', async () => {
   let act: RunnerAct | ((body: string) => RunnerAct) = 'hang'

@@ -13,11 +13,15 @@ export const clock = { now: () => NOW, at: () => () => {} }
 /** A signal that never aborts. Each call has its own, as in the engine: listeners would pile up on a shared one. */
 export const never = () => new AbortController().signal
 
-/** Closed after each test, the last one first. */
+/** Closed by {@link closesOpened} after each test, the last one first. */
 export const opened: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const thing of opened.splice(0).reverse()) await thing.close()
-})
+
+/** Called once by each test file. */
+export function closesOpened(): void {
+  afterEach(async () => {
+    for (const thing of opened.splice(0).reverse()) await thing.close()
+  })
+}
 
 /** A runner that plays a script, and a transport to call it with. */
 export async function open(script: Script, options: Partial<HttpTransportOptions> = {}) {

@@ -6,6 +6,13 @@ export interface InvokeCall {
   body: string
   timeoutMs: number
   signal: AbortSignal
+  /**
+   * Makes durable what the runner reports as finished while its pass goes on. Takes the payload of an
+   * `invoke.checkpoint`, answers that of its `checkpoint.ack`; undefined when the invoke is of no use any more (the
+   * run has ended, or is another engine's): the reply is then `aborted`. Called one at a time, in the order of the
+   * frames, never after the reply. A transport that knows no checkpoints never calls it.
+   */
+  onCheckpoint?(checkpoint: string): Promise<string | undefined>
 }
 
 export type InvokeReply =
@@ -23,6 +30,8 @@ export type InvokeReply =
 export interface Transport {
   /** Never rejects: every failure is a kind of reply. */
   invoke(call: InvokeCall): Promise<InvokeReply>
+  /** Whether a call of the URL could be sent now; false of a Connect runner without a socket. Absent: nobody knows. */
+  reaches?(url: string): boolean
   close(): Promise<void>
 }
 

@@ -7,15 +7,22 @@ import { LogBuffer } from '../logger.ts'
 import type { FailureArgs, WorkflowArgs, WorkflowEvent } from '../step-tools.ts'
 import type { Workflow } from '../workflow.ts'
 import { type Answer, answerError, answerOf } from './answer.ts'
+import type { Checkpointer } from './checkpoint.ts'
 import { Memo } from './memo.ts'
 import { Pass } from './pass.ts'
 import { createRunContext, createStepTools } from './tools.ts'
+
+export interface InvokeOptions {
+  cancellation?: Cancellation
+  /** Makes finished steps durable while the pass goes on. Without it the pass ends where a step is discovered. */
+  checkpoint?: Checkpointer
+}
 
 /** Runs one pass of a workflow, or of its on-failure handler when `ctx.onFailure` is set. */
 export async function invoke(
   workflow: Workflow,
   request: InvokeRequest,
-  cancellation = new Cancellation(),
+  { cancellation = new Cancellation() }: InvokeOptions = {},
 ): Promise<Answer> {
   const { ctx, event } = request
   if (ctx.onFailure && !workflow.onFailure) {
