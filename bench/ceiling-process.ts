@@ -1,15 +1,17 @@
 // The bare transport, in the engine's place and as a process of its own: what the same machine does when nothing is
-// decided and nothing is stored. Client: undici Pool.dispatch with the settings of the engine's HTTP transport; server
-// towards the load: node:http. Driven by ceiling.ts.
+// decided and nothing is stored. Towards the runner: undici Pool.dispatch with the settings of the engine's HTTP
+// transport, or the runner's own socket; towards the load: node:http. Driven by ceiling.ts.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Dispatcher, Pool } from 'undici'
+import { CeilingSocket } from './ceiling-socket.ts'
 import { type Percentiles, percentiles } from './latency.ts'
 
 export interface EchoRequest {
   kind: 'echo'
-  origin: string
+  /** Of the runner's server; absent: over its socket. */
+  origin?: string
   inFlight: number
   seconds: number
   body: string
@@ -18,7 +20,7 @@ export interface EchoRequest {
 /** Every POST makes one invoke after the other: `before`, the run's number, and the pass's own rest. */
 export interface RelayRequest {
   kind: 'relay'
-  origin: string
+  origin?: string
   before: string
   afters: string[]
 }
@@ -30,20 +32,27 @@ export interface Echoed {
   latencyMs: Percentiles
 }
 
-export type CeilingMessage = Echoed | { kind: 'relaying'; port: number }
+export type CeilingMessage = Echoed | { kind: 'listening'; port: number } | { kind: 'relaying' }
 
 const HEADERS = ['content-type', 'application/json', 'x-engine-protocol', '1', 'x-engine-signature', 'v0']
 const ACCEPTED = '{"runId":"run"}'
 
+const server = createServer()
+const socket = new CeilingSocket(server)
+
 process.on('message', (request: EchoRequest | RelayRequest) => {
-  if (request.kind === 'echo') void echo(request).then(echoed => process.send?.(echoed))
+  if (request.kind === 'echo') void echo(request).then(tellParent)
   else relay(request)
 })
 process.on('disconnect', () => process.exit(0))
 
+function tellParent(message: CeilingMessage): void {
+  process.send?.(message)
+}
+
 /** Keeps `inFlight` echo calls going for so long. */
 async function echo({ origin, inFlight, seconds, body }: EchoRequest): Promise<Echoed> {
-  const pool = openPool(origin)
+  const pool = origin === undefined ? undefined : openPool(origin)
   const encoded = Buffer.from(body)
   const latencies: number[] = []
   const startedAt = performance.now()
@@ -51,7 +60,7 @@ async function echo({ origin, inFlight, seconds, body }: EchoRequest): Promise<E
   await Promise.all(
     Array.from({ length: inFlight }, async () => {
       for (let from = performance.now(); from < endAt; ) {
-        await call(pool, '/echo', encoded)
+        await (pool ? call(pool, '/echo', encoded) : socket.call('echo', body))
         const now = performance.now()
         latencies.push(now - from)
         from = now
@@ -59,16 +68,19 @@ async function echo({ origin, inFlight, seconds, body }: EchoRequest): Promise<E
     }),
   )
   const spent = (performance.now() - startedAt) / 1000
-  await pool.destroy()
+  await pool?.destroy()
   return { kind: 'echoed', calls: latencies.length, seconds: spent, latencyMs: percentiles(latencies) }
 }
 
 function relay({ origin, before, afters }: RelayRequest): void {
-  const pool = openPool(origin)
+  const pool = origin === undefined ? undefined : openPool(origin)
   const passes = async (n: number) => {
-    for (const after of afters) await call(pool, '/invoke', Buffer.from(before + n + after))
+    for (const after of afters) {
+      const body = before + n + after
+      await (pool ? call(pool, '/invoke', Buffer.from(body)) : socket.call('invoke', body))
+    }
   }
-  const server = createServer((request, response) => {
+  server.on('request', (request, response) => {
     let body = ''
     request.on('data', chunk => {
       body += chunk
@@ -79,14 +91,13 @@ function relay({ origin, before, afters }: RelayRequest): void {
       response.end(ACCEPTED)
     })
   })
-  server.keepAliveTimeout = 0
-  server.listen(0, '127.0.0.1', () => {
-    process.send?.({
-      kind: 'relaying',
-      port: (server.address() as AddressInfo).port,
-    } satisfies CeilingMessage)
-  })
+  tellParent({ kind: 'relaying' })
 }
+
+server.keepAliveTimeout = 0
+server.listen(0, '127.0.0.1', () => {
+  tellParent({ kind: 'listening', port: (server.address() as AddressInfo).port })
+})
 
 function openPool(origin: string): Pool {
   return new Pool(origin, { connections: 512, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })

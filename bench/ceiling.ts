@@ -7,6 +7,7 @@ import { endChild, forkBench, nextMessage } from './child.ts'
 import { ClosedLoop } from './closed-loop.ts'
 import { CpuMeter, type CpuUse } from './cpu-meter.ts'
 import { type Percentiles, percentiles } from './latency.ts'
+import type { Over } from './options.ts'
 import { BENCH_APP, type Runner } from './runner.ts'
 import { memosOfPasses, type Shape } from './workflows.ts'
 
@@ -20,6 +21,13 @@ export interface CeilingOptions {
   shape: Shape
   inFlight: number
   seconds: number
+  over: Over
+}
+
+/** The ceiling process, and where it listens. */
+interface Bare {
+  child: ChildProcess
+  origin: string
 }
 
 const WARM_UP_SECONDS = 0.5
@@ -27,18 +35,31 @@ const WARM_UP_SECONDS = 0.5
 export async function measureCeiling(options: CeilingOptions): Promise<Ceiling> {
   const child = forkBench('./ceiling-process.ts')
   try {
-    return { echo: await echo(child, options), relay: await relay(child, options) }
+    const port = await nextMessage(child, (message: CeilingMessage) =>
+      message.kind === 'listening' ? message.port : undefined,
+    )
+    const bare = { child, origin: `http://127.0.0.1:${port}` }
+    // Its socket once more, to the bare process now.
+    if (options.over !== 'http') await options.runner.register(bare.origin, options.over)
+    return { echo: await echo(bare, options), relay: await relay(bare, options) }
   } finally {
+    options.runner.unregister()
     await endChild(child)
   }
 }
 
-async function echo(child: ChildProcess, { runner, shape, inFlight, seconds }: CeilingOptions) {
+/** Where the bare process calls the runner; undefined: through the socket it has of it. */
+function called({ runner, over }: CeilingOptions): { origin?: string } {
+  return over === 'http' ? { origin: runner.origin } : {}
+}
+
+async function echo({ child }: Bare, options: CeilingOptions) {
+  const { runner, shape, inFlight, seconds } = options
   const { before, afters } = invokeBodies(shape)
-  const body = `${before}0${afters.at(-1)}`
-  await echoFor(child, { kind: 'echo', origin: runner.origin, inFlight, seconds: WARM_UP_SECONDS, body })
+  const request = { kind: 'echo', ...called(options), inFlight, body: `${before}0${afters.at(-1)}` } as const
+  await echoFor(child, { ...request, seconds: WARM_UP_SECONDS })
   const meter = new CpuMeter({ client: child.pid as number, server: runner.pid })
-  const echoed = await echoFor(child, { kind: 'echo', origin: runner.origin, inFlight, seconds, body })
+  const echoed = await echoFor(child, { ...request, seconds })
   const us = new Map(meter.read().shares.map(share => [share.process, (share.seconds * 1e6) / echoed.calls]))
   return {
     callsPerS: echoed.calls / echoed.seconds,
@@ -56,12 +77,15 @@ function echoFor(child: ChildProcess, request: EchoRequest): Promise<Echoed> {
   return echoed
 }
 
-async function relay(child: ChildProcess, { runner, shape, inFlight, seconds }: CeilingOptions) {
-  const relaying = nextMessage(child, (message: CeilingMessage) =>
-    message.kind === 'relaying' ? message.port : undefined,
-  )
-  child.send({ kind: 'relay', origin: runner.origin, ...invokeBodies(shape) } satisfies RelayRequest)
-  const loop = new ClosedLoop({ origin: `http://127.0.0.1:${await relaying}`, runner, shape, inFlight })
+async function relay({ child, origin }: Bare, options: CeilingOptions) {
+  const { runner, shape, inFlight, seconds, over } = options
+  const relaying = nextMessage(child, (message: CeilingMessage) => message.kind === 'relaying' || undefined)
+  const bodies = invokeBodies(shape)
+  // With checkpoints the runner does the rest of the run in its first pass.
+  const afters = over === 'checkpoints' ? bodies.afters.slice(0, 1) : bodies.afters
+  child.send({ kind: 'relay', ...called(options), ...bodies, afters } satisfies RelayRequest)
+  await relaying
+  const loop = new ClosedLoop({ origin, runner, shape, inFlight })
   await loop.measure(WARM_UP_SECONDS)
   const meter = new CpuMeter({ relay: child.pid as number, runner: runner.pid, load: process.pid })
   const window = await loop.measure(seconds)

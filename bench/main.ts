@@ -7,6 +7,7 @@ import { events } from './events.ts'
 import { expressions } from './expressions.ts'
 import { f1 } from './flow.ts'
 import { lists } from './lists.ts'
+import { long } from './long.ts'
 import { describeMachine, type Machine } from './machine.ts'
 import { type BenchOptions, readOptions, USAGE } from './options.ts'
 import { formatNumber, printResult, type Result } from './report.ts'
@@ -21,6 +22,7 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Resu
   W2: w2,
   W3: w3,
   W4: w4,
+  LONG: long,
   EVENTS: events,
   CEL: expressions,
   D1: d1,

@@ -2,6 +2,10 @@
 
 import { tmpdir } from 'node:os'
 
+/** How engine and runner speak: a POST an invoke, a socket, or a socket with steps made durable while a pass goes on. */
+export const OVERS = ['http', 'connect', 'checkpoints'] as const
+export type Over = (typeof OVERS)[number]
+
 export interface BenchOptions {
   /** Workloads to run, by id; all when empty. */
   only: string[]
@@ -9,6 +13,8 @@ export interface BenchOptions {
   seconds: number
   /** Runs in flight, one measurement each, in W1. */
   inFlight: number[]
+  /** What W1, W2, W3 and LONG are measured over, one after the other. */
+  over: Over[]
   /** Sleepers of W4. */
   runs: number
   /** Runs in the store of LISTS. */
@@ -29,6 +35,7 @@ export const USAGE = `npm run bench -- [options]
   --only W1,W2     run these workloads (default: all)
   --seconds N      length of each measured window (default 10)
   --in-flight N,M  runs in flight in W1, one measurement each (default 100,300)
+  --over A,B       http, connect, checkpoints: what W1, W2, W3 and LONG are measured over (default: all)
   --runs N         sleeping runs of W4 (default 100000)
   --listed N       runs in the store of LISTS (default 1000000)
   --json FILE      also write the figures as JSON
@@ -44,6 +51,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     only: [],
     seconds: 10,
     inFlight: [100, 300],
+    over: [...OVERS],
     runs: 100_000,
     listed: 1_000_000,
     profile: false,
@@ -61,6 +69,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     if (flag === '--only') options.only = value.toUpperCase().split(',')
     else if (flag === '--seconds') options.seconds = positive(flag, value)
     else if (flag === '--in-flight') options.inFlight = value.split(',').map(n => positive(flag, n))
+    else if (flag === '--over') options.over = value.split(',').map(readOver)
     else if (flag === '--runs') options.runs = Math.ceil(positive(flag, value))
     else if (flag === '--listed') options.listed = Math.ceil(positive(flag, value))
     else if (flag === '--json') options.json = value
@@ -75,6 +84,12 @@ export function readOptions(args: readonly string[]): BenchOptions {
 function split(arg: string): [flag: string, value: string | undefined] {
   const equals = arg.indexOf('=')
   return equals < 0 ? [arg, undefined] : [arg.slice(0, equals), arg.slice(equals + 1)]
+}
+
+function readOver(text: string): Over {
+  const over = OVERS.find(one => one === text)
+  if (over === undefined) throw new Error(`--over must be of ${OVERS.join(', ')}, not "${text}"`)
+  return over
 }
 
 function positive(flag: string, text: string): number {

@@ -3,7 +3,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type EngineOptions, EngineProcess, freePort } from './engine-process.ts'
-import type { BenchOptions } from './options.ts'
+import type { BenchOptions, Over } from './options.ts'
 import { readProfiles, type ThreadProfile, type TimeSpan } from './profile.ts'
 import { Runner } from './runner.ts'
 
@@ -29,7 +29,7 @@ export class Rig {
     this.runner = parts.runner
   }
 
-  static async open(options: BenchOptions): Promise<Rig> {
+  static async open(options: BenchOptions, over: Over = 'http'): Promise<Rig> {
     const dir = mkdtempSync(join(options.dir, 'perdure-bench-'))
     try {
       const engineOptions: EngineOptions = {
@@ -40,7 +40,7 @@ export class Rig {
       }
       const engine = await EngineProcess.start(engineOptions)
       const runner = await Runner.start()
-      await runner.register(engine.origin)
+      await runner.register(engine.origin, over)
       return new Rig({ dir, engineOptions, engine, runner, keepIn: options.profileDir })
     } catch (error) {
       rmSync(dir, { recursive: true, force: true })

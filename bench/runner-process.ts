@@ -1,13 +1,22 @@
-// The runner of the benchmarks, a process of its own: a bare node:http server that speaks the wire contract (§2.11)
-// and tells its parent, in one message per tick, which runs came to their end. Started by runner.ts.
+// The runner of the benchmarks, a process of its own: a bare node:http server, or a socket to the engine, that speaks
+// the wire contract (§2.11) and tells its parent, in one message per tick, which runs came to their end. Started by
+// runner.ts.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { ConnectRunner } from './connect-runner.ts'
 import { answer } from './workflows.ts'
+
+/** From the parent to the runner. */
+export type RunnerRequest =
+  | { kind: 'count' }
+  | { kind: 'connect'; url: string; registration: object; checkpoints: boolean }
+  | { kind: 'disconnect' }
 
 /** From the runner to its parent. */
 export type RunnerMessage =
   | { kind: 'listening'; port: number }
+  | { kind: 'connected'; problem?: string }
   | { kind: 'told'; finished: number[]; parked: number[] }
   | { kind: 'counted'; passes: number; failed: number }
 
@@ -68,8 +77,32 @@ function toParent(message: RunnerMessage): void {
   process.send?.(message)
 }
 
-process.on('message', message => {
-  if (message === 'count') toParent({ kind: 'counted', passes, failed })
+let connected: ConnectRunner | undefined
+
+async function connect({ url, registration, checkpoints }: RunnerRequest & { kind: 'connect' }) {
+  connected = await ConnectRunner.open({
+    url,
+    registration,
+    checkpoints,
+    onPass: () => {
+      passes++
+    },
+    onFailed: () => {
+      failed++
+    },
+    onTold: (told, invoke) => tell(told, invoke.event.data.n),
+  })
+}
+
+process.on('message', (request: RunnerRequest) => {
+  if (request.kind === 'count') toParent({ kind: 'counted', passes, failed })
+  else if (request.kind === 'disconnect') connected?.close()
+  else {
+    connect(request).then(
+      () => toParent({ kind: 'connected' }),
+      error => toParent({ kind: 'connected', problem: String(error) }),
+    )
+  }
 })
 process.on('disconnect', () => process.exit(0))
 

@@ -2,10 +2,18 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { endChild, forkBench, nextMessage } from './child.ts'
-import type { RunnerMessage } from './runner-process.ts'
+import type { Over } from './options.ts'
+import type { RunnerMessage, RunnerRequest } from './runner-process.ts'
 import { SHAPES } from './workflows.ts'
 
 export const BENCH_APP = 'bench'
+
+const REGISTRATION = {
+  app: BENCH_APP,
+  runner: 'bench-runner',
+  protocolVersion: 1,
+  workflows: SHAPES.map(({ name, registration }) => ({ name, ...registration })),
+}
 
 /** Far inside the stale TTL of 90 s. */
 const HEARTBEAT_MS = 20_000
@@ -49,12 +57,16 @@ export class Runner {
     const counted = nextMessage(this.#child, (message: RunnerMessage) =>
       message.kind === 'counted' ? message : undefined,
     )
-    this.#child.send('count')
+    this.#ask({ kind: 'count' })
     return counted
   }
 
   /** Makes the runner known to an engine, and keeps it known. */
-  async register(engineOrigin: string): Promise<void> {
+  async register(engineOrigin: string, over: Over = 'http'): Promise<void> {
+    if (over !== 'http') {
+      await this.#connect(engineOrigin, over === 'checkpoints')
+      return
+    }
     await this.#register(engineOrigin)
     clearInterval(this.#heartbeat)
     // A heartbeat that meets a restarting engine is repeated soon enough.
@@ -63,6 +75,7 @@ export class Runner {
 
   unregister(): void {
     clearInterval(this.#heartbeat)
+    if (this.#child.connected) this.#ask({ kind: 'disconnect' })
   }
 
   async stop(): Promise<void> {
@@ -74,14 +87,22 @@ export class Runner {
     const response = await fetch(`${engineOrigin}/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        app: BENCH_APP,
-        runner: 'bench-runner',
-        url: `${this.origin}/invoke`,
-        protocolVersion: 1,
-        workflows: SHAPES.map(({ name, registration }) => ({ name, ...registration })),
-      }),
+      body: JSON.stringify({ ...REGISTRATION, url: `${this.origin}/invoke` }),
     })
     if (!response.ok) throw new Error(`register: ${response.status} ${await response.text()}`)
+  }
+
+  async #connect(origin: string, checkpoints: boolean): Promise<void> {
+    const answered = nextMessage(this.#child, (message: RunnerMessage) =>
+      message.kind === 'connected' ? message : undefined,
+    )
+    const url = `${origin.replace('http', 'ws')}/connect`
+    this.#ask({ kind: 'connect', url, registration: REGISTRATION, checkpoints })
+    const { problem } = await answered
+    if (problem !== undefined) throw new Error(`connect: ${problem}`)
+  }
+
+  #ask(request: RunnerRequest): void {
+    this.#child.send(request)
   }
 }

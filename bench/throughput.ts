@@ -4,7 +4,7 @@ import { measureCeiling } from './ceiling.ts'
 import { ClosedLoop } from './closed-loop.ts'
 import { CpuMeter } from './cpu-meter.ts'
 import { percentiles } from './latency.ts'
-import type { BenchOptions } from './options.ts'
+import type { BenchOptions, Over } from './options.ts'
 import { ceilingFigures, cpuFigures, type Result } from './report.ts'
 import { Rig } from './rig.ts'
 import { expectation, verify } from './verify.ts'
@@ -19,11 +19,12 @@ export interface Throughput {
   title: string
   shape: Shape
   inFlight: number
+  over: Over
 }
 
 export async function measureThroughput(options: BenchOptions, what: Throughput): Promise<Result> {
-  const { shape, inFlight } = what
-  const rig = await Rig.open(options)
+  const { shape, inFlight, over } = what
+  const rig = await Rig.open(options, over)
   try {
     const loop = new ClosedLoop({ origin: rig.engine.origin, runner: rig.runner, shape, inFlight })
     await warmUp(loop, options.seconds)
@@ -41,10 +42,11 @@ export async function measureThroughput(options: BenchOptions, what: Throughput)
       shape,
       inFlight,
       seconds: options.seconds / 3,
+      over,
     })
-    const passesPerRun = memosOfPasses(shape, 0).length
+    const passesPerRun = over === 'checkpoints' ? 1 : memosOfPasses(shape, 0).length
     const runsPerS = window.runs / window.seconds
-    const rate = { runsPerS, invokesPerS: runsPerS * passesPerRun }
+    const rate = { runsPerS, invokesPerS: runsPerS * memosOfPasses(shape, 0).length }
     return {
       workload: what.workload,
       title: what.title,
@@ -52,7 +54,8 @@ export async function measureThroughput(options: BenchOptions, what: Throughput)
         throughput: {
           'runs/s': runsPerS,
           'steps/s': runsPerS * shape.steps.length,
-          'invokes/s': rate.invokesPerS,
+          // With checkpoints an exchange is one of those, or the run's only invoke.
+          'exchanges/s': rate.invokesPerS,
         },
         'latency ms': { ...percentiles(window.latenciesMs) },
         counted: {

@@ -7,9 +7,12 @@ import { SEQUENCE_3 } from './workflows.ts'
 
 export async function w1(options: BenchOptions): Promise<Result[]> {
   const results: Result[] = []
-  for (const inFlight of options.inFlight) {
-    const title = `3 sequential steps, ${inFlight} runs in flight`
-    results.push(await measureThroughput(options, { workload: 'W1', title, shape: SEQUENCE_3, inFlight }))
+  for (const over of options.over) {
+    for (const inFlight of options.inFlight) {
+      const title = `3 sequential steps, ${inFlight} runs in flight, over ${over}`
+      const what = { workload: 'W1', title, shape: SEQUENCE_3, inFlight, over }
+      results.push(await measureThroughput(options, what))
+    }
   }
   return results
 }

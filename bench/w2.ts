@@ -4,7 +4,7 @@ import { measureCeiling } from './ceiling.ts'
 import { CpuMeter } from './cpu-meter.ts'
 import { EventPoster } from './event-poster.ts'
 import { percentiles } from './latency.ts'
-import type { BenchOptions } from './options.ts'
+import type { BenchOptions, Over } from './options.ts'
 import { nowUs } from './profile.ts'
 import { ceilingFigures, cpuFigures, type Result } from './report.ts'
 import { Rig } from './rig.ts'
@@ -18,7 +18,13 @@ const WARM_UP_RUNS = 2000
 const shape = SEQUENCE_3
 
 export async function w2(options: BenchOptions): Promise<Result[]> {
-  const rig = await Rig.open(options)
+  const results: Result[] = []
+  for (const over of options.over) results.push(await measureOneByOne(options, over))
+  return results
+}
+
+async function measureOneByOne(options: BenchOptions, over: Over): Promise<Result> {
+  const rig = await Rig.open(options, over)
   try {
     const runs = new OneByOne(rig)
     await runs.go(WARM_UP_RUNS, options.seconds)
@@ -33,13 +39,13 @@ export async function w2(options: BenchOptions): Promise<Result[]> {
     const problems = await verify(rig.engine.origin, [{ shape, accepted: runs.n, samples: runs.samples }])
     const profiles = await rig.stopEngine()
     const { runner } = rig
-    const ceiling = await measureCeiling({ runner, shape, inFlight: 1, seconds: options.seconds / 3 })
+    const ceiling = await measureCeiling({ runner, shape, inFlight: 1, seconds: options.seconds / 3, over })
     const count = runs.storedMs.length
     const runsPerS = (count * 1e6) / (toUs - fromUs)
     const rate = { runsPerS, invokesPerS: runsPerS * memosOfPasses(shape, 0).length }
     const result: Result = {
       workload: 'W2',
-      title: '3 sequential steps, one run at a time',
+      title: `3 sequential steps, one run at a time, over ${over}`,
       figures: {
         'to the 202 ms': { ...percentiles(runs.acceptedMs) },
         'to last answer ms': { ...percentiles(runs.answeredMs) },
@@ -55,7 +61,7 @@ export async function w2(options: BenchOptions): Promise<Result[]> {
       problems,
       profiles,
     }
-    return [result]
+    return result
   } finally {
     await rig.close()
   }

@@ -48,7 +48,12 @@ export async function w4(options: BenchOptions): Promise<Result[]> {
     const problems = [...loop.problems, ...woken.problems, ...(await verify(rig.engine.origin, expected))]
     if (!inTime) problems.push('the sleeps ended before the engine was back: use fewer --runs')
     const profiles = await rig.stopEngine()
-    const echoOf = { runner: rig.runner, inFlight: IN_FLIGHT, seconds: Math.min(options.seconds / 3, 3) }
+    const echoOf = {
+      runner: rig.runner,
+      inFlight: IN_FLIGHT,
+      seconds: Math.min(options.seconds / 3, 3),
+      over: 'http' as const,
+    }
     const { echo, relay } = await measureCeiling({ ...echoOf, shape: NO_STEPS })
     const parkedPerS = perS(laid)
     const result: Result = {

@@ -40,6 +40,9 @@ function hashed(stepId: string): string {
 export const NO_STEPS = shape('sequence', 0)
 export const SEQUENCE_3 = shape('sequence', 3)
 export const PARALLEL_50 = shape('parallel', 50)
+/** One long run: what a thousand steps cost, one after the other. */
+export const SEQUENCE_1000 = shape('sequence', 1000)
+export const SEQUENCE_10000 = shape('sequence', 10_000)
 export const SLEEPER = shape('sleeper', 1)
 
 /** Three steps under a concurrency limit on each of 1,000 keys. */
@@ -49,7 +52,15 @@ export const LIMITED_3: Shape = {
   registration: { concurrency: { limit: 1, key: 'int(event.data.n) % 1000' } },
 }
 
-export const SHAPES: readonly Shape[] = [NO_STEPS, SEQUENCE_3, PARALLEL_50, SLEEPER, LIMITED_3]
+export const SHAPES: readonly Shape[] = [
+  NO_STEPS,
+  SEQUENCE_3,
+  PARALLEL_50,
+  SEQUENCE_1000,
+  SEQUENCE_10000,
+  SLEEPER,
+  LIMITED_3,
+]
 const BY_NAME = new Map(SHAPES.map(shape => [shape.name, shape]))
 
 /** Result of the k-th step of run `n`, and the memo entry a runner gets it back in. */
@@ -88,6 +99,25 @@ export function answer(invoke: Invoke): Answer {
   }
   if (opcodes.length > 0) return { status: 206, body: `{"opcodes":[${opcodes}],"logs":[]}` }
   return { status: 200, body: `{"data":{"n":${n},"sum":${sum}},"logs":[]}`, told: 'finished' }
+}
+
+/**
+ * The opcodes of the steps that can run now, from the `from`-th on, and the first that cannot; their results are noted
+ * in the invoke's memo, as they are there when they are durable. None: the run is at its end, or goes to sleep.
+ */
+export function openSteps(invoke: Invoke, from: number): { opcodes: string[]; next: number } {
+  const shape = BY_NAME.get(invoke.ctx.workflow)
+  const opcodes: string[] = []
+  let next = from
+  if (!shape || shape.kind === 'sleeper') return { opcodes, next }
+  const { n } = invoke.event.data
+  for (; next < shape.steps.length && (shape.kind === 'parallel' || opcodes.length === 0); next++) {
+    const { id, name } = shape.steps[next] as Shape['steps'][number]
+    if (invoke.steps[id]) continue
+    opcodes.push(`{"op":"StepRun","id":"${id}","name":"${name}","data":${stepData(n, next)}}`)
+    invoke.steps[id] = { data: { n, value: n + next } }
+  }
+  return { opcodes, next }
 }
 
 /** The memos of a run's passes, first to last: what a runner is sent when nothing goes wrong. */

@@ -1,0 +1,122 @@
+// The Connect side of the runner process: one socket, frames as the wire contract has them, nothing of the SDK. With
+// checkpoints a pass goes on past its steps, each of them made durable first.
+
+import type { Socket } from 'node:net'
+import { WebSocket } from 'ws'
+import { type Answer, answer, type Invoke, openSteps } from './workflows.ts'
+
+export interface ConnectOptions {
+  /** Address of the engine's `/connect`, or of what stands in its place. */
+  url: string
+  registration: object
+  /** Report steps as they finish, instead of one pass a step. */
+  checkpoints: boolean
+  onPass(): void
+  /** The run of the invoke is at its end, or went to sleep. */
+  onTold(told: NonNullable<Answer['told']>, invoke: Invoke): void
+  /** An invoke whose memo was wrong. */
+  onFailed(): void
+}
+
+interface Frame {
+  type: string
+  id: string
+  payload: unknown
+}
+
+export class ConnectRunner {
+  readonly #options: ConnectOptions
+  readonly #socket: WebSocket
+  /** The next step of each invoke whose steps are reported one by one. */
+  readonly #passes = new Map<string, { invoke: Invoke; seq: number; next: number }>()
+  #corked = false
+
+  private constructor(options: ConnectOptions) {
+    this.#options = options
+    this.#socket = new WebSocket(options.url, 'engine.connect.v0', { perMessageDeflate: false })
+  }
+
+  /** Connects and registers; resolves when invokes may come. */
+  static async open(options: ConnectOptions): Promise<ConnectRunner> {
+    const runner = new ConnectRunner(options)
+    await runner.#register()
+    return runner
+  }
+
+  close(): void {
+    this.#socket.terminate()
+  }
+
+  #register(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#socket.on('error', reject)
+      this.#socket.on('open', () => {
+        this.#send('hello', 'hello', '{"protocolVersion":1}')
+        this.#send('runner.register', 'register', JSON.stringify(this.#options.registration))
+      })
+      this.#socket.on('message', data => {
+        const text = String(data)
+        const frame = JSON.parse(text) as Frame
+        if (frame.type === 'invoke') this.#invoked(frame)
+        else if (frame.type === 'checkpoint.ack') this.#goOn(frame.id)
+        else if (frame.type === 'echo') this.#write(text)
+        else if (frame.type === 'heartbeat') this.#send('heartbeat.ack', frame.id, '{}')
+        else if (frame.type === 'runner.registered') resolve()
+        else if (frame.type === 'error') reject(new Error(text))
+      })
+    })
+  }
+
+  #invoked({ id, payload }: Frame): void {
+    const invoke = payload as Invoke
+    this.#options.onPass()
+    if (this.#options.checkpoints) {
+      this.#passes.set(id, { invoke, seq: 0, next: 0 })
+      this.#goOn(id)
+    } else this.#answer(id, invoke)
+  }
+
+  /** Reports the next steps of the invoke; when there are none, its end. */
+  #goOn(id: string): void {
+    const pass = this.#passes.get(id)
+    if (!pass) return
+    const { opcodes, next } = openSteps(pass.invoke, pass.next)
+    if (opcodes.length === 0) {
+      this.#passes.delete(id)
+      this.#answer(id, pass.invoke)
+      return
+    }
+    pass.next = next
+    this.#send('invoke.checkpoint', id, `{"seq":${++pass.seq},"opcodes":[${opcodes}],"logs":[]}`)
+  }
+
+  #answer(id: string, invoke: Invoke): void {
+    try {
+      const { status, body, told } = answer(invoke)
+      this.#send('invoke.result', id, `{"status":${status},"body":${body}}`)
+      if (told) this.#options.onTold(told, invoke)
+    } catch (error) {
+      // A 4xx fails the run at once, and a failed run fails the bench.
+      this.#options.onFailed()
+      this.#send('invoke.result', id, `{"status":400,"body":${JSON.stringify({ error: String(error) })}}`)
+    }
+  }
+
+  #send(type: string, id: string, payload: string): void {
+    this.#write(`{"type":"${type}","id":"${id}","payload":${payload}}`)
+  }
+
+  /** Frames of one tick are written together. */
+  #write(frame: string): void {
+    const socket = (this.#socket as unknown as { _socket: Socket })._socket
+    if (!this.#corked) {
+      this.#corked = true
+      socket.cork()
+      setImmediate(() => {
+        this.#corked = false
+        socket.uncork()
+      })
+    }
+    this.#socket.send(frame)
+  }
+}

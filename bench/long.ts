@@ -1,0 +1,62 @@
+// LONG: one run of very many steps, one after the other: what a step costs when the memo is long.
+
+import { EventPoster } from './event-poster.ts'
+import type { BenchOptions, Over } from './options.ts'
+import { nowUs } from './profile.ts'
+import type { Result } from './report.ts'
+import { Rig } from './rig.ts'
+import { RunStreams } from './run-stream.ts'
+import { BENCH_APP } from './runner.ts'
+import { verify } from './verify.ts'
+import { SEQUENCE_1000, SEQUENCE_10000, type Shape } from './workflows.ts'
+
+/** A warm engine: its code is compiled. */
+const WARM_UP_RUNS = 3
+const MEASURED_RUNS = 5
+
+export async function long(options: BenchOptions): Promise<Result[]> {
+  const results: Result[] = []
+  for (const over of options.over) {
+    // Pass by pass each of the 10,000 invokes carries the whole memo: nobody writes such a run without checkpoints.
+    const shapes = over === 'checkpoints' ? [SEQUENCE_1000, SEQUENCE_10000] : [SEQUENCE_1000]
+    for (const shape of shapes) results.push(await measureLong(options, over, shape))
+  }
+  return results
+}
+
+async function measureLong(options: BenchOptions, over: Over, shape: Shape): Promise<Result> {
+  const rig = await Rig.open(options, over)
+  const poster = new EventPoster(rig.engine.origin)
+  const streams = new RunStreams(rig.engine.origin)
+  try {
+    const samples = new Map<number, string>()
+    const one = async () => {
+      const n = samples.size + 1
+      const from = performance.now()
+      const { runId } = await poster.send({ name: shape.name, app: BENCH_APP, data: { n } })
+      samples.set(n, runId)
+      return (await streams.untilSucceeded(runId)) - from
+    }
+    for (let i = 0; i < WARM_UP_RUNS; i++) await one()
+    const fromUs = nowUs()
+    const tookMs: number[] = []
+    for (let i = 0; i < MEASURED_RUNS; i++) tookMs.push(await one())
+    rig.profileSpan({ fromUs, toUs: nowUs() })
+    await Promise.all([poster.close(), streams.close()])
+    const problems = await verify(rig.engine.origin, [{ shape, accepted: samples.size, samples }])
+    const profiles = await rig.stopEngine()
+    const median = tookMs.sort((a, b) => a - b)[MEASURED_RUNS >> 1] as number
+    return {
+      workload: 'LONG',
+      title: `one run of ${shape.steps.length} steps, one after the other, over ${over}`,
+      figures: {
+        'to stored result': { 'median s': median / 1000, 'ms a step': median / shape.steps.length },
+      },
+      notes: ["the run's own stream is followed meanwhile"],
+      problems,
+      profiles,
+    }
+  } finally {
+    await rig.close()
+  }
+}
