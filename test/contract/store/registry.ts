@@ -37,6 +37,21 @@ export function registryContract(open: OpenStore): void {
       })
     })
 
+    it('forgets a runner, and what it served it keeps', async () => {
+      const same = { ...runner, app: 'other' }
+      await write(store(), [
+        { type: 'runner.registered', runner },
+        { type: 'runner.registered', runner: same },
+        { type: 'workflow.registered', workflow },
+      ])
+      const forgotten = { type: 'runner.forgotten', namespace: NS, app: 'shop', runnerId: 'r1' } as const
+      await write(store(), [forgotten])
+      await write(store(), [forgotten])
+      const { runners, workflows } = await store().catalog()
+      expect(runners).toEqual([same])
+      expect(workflows).toEqual([workflow])
+    })
+
     it('keeps every field of apps, runners and workflows of every namespace', async () => {
       const app = { namespace: NS, name: 'shop', createdAt: NOW }
       const fullRunner: Required<Runner> = {

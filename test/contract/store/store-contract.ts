@@ -20,7 +20,11 @@ import { timelineContract } from './timeline.ts'
 import { timersContract } from './timers.ts'
 
 /** `open` answers an empty store each time; the contract closes it. */
-export function storeContract(name: string, open: OpenStore): void {
+export function storeContract(
+  name: string,
+  open: OpenStore,
+  { nameCharsMax }: { nameCharsMax?: number } = {},
+): void {
   describe(`store contract: ${name}`, () => {
     commitContract(open)
     claimsContract(open)
@@ -34,7 +38,7 @@ export function storeContract(name: string, open: OpenStore): void {
     deliveriesContract(open)
     readsContract(open)
     runListsContract(open)
-    stringsContract(open)
+    stringsContract(open, nameCharsMax)
     namespacesContract(open)
     adminContract(open)
     timersContract(open)

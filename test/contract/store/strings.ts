@@ -36,19 +36,21 @@ const STRINGS = {
   long: `${'é'.repeat(70_000)}\0`,
 }
 
-export function stringsContract(open: OpenStore): void {
+/** `nameCharsMax`: where names are keys of an index that bounds them; the interface bounds them at 256. */
+export function stringsContract(open: OpenStore, nameCharsMax = Number.POSITIVE_INFINITY): void {
   describe('strings to the letter', () => {
     const store = oneStore(open)
 
     for (const [name, text] of Object.entries(STRINGS)) {
       it(`keeps ${name}`, async () => {
-        const namespace = `ns ${text}`
+        const key = text.slice(0, nameCharsMax)
+        const namespace = `ns ${key}`
         const json = JSON.stringify({ [text]: text })
         const error = { message: text, stack: text, name: text }
         const run = aLeasedRun({
           namespace,
-          workflow: text,
-          app: text,
+          workflow: key,
+          app: key,
           eventName: text,
           cron: text,
           runner: text,
@@ -61,15 +63,15 @@ export function stringsContract(open: OpenStore): void {
           leaseOwner: text,
         })
         const step = aStep(run, { id: text, name: text, data: json, error, eventName: text, condition: text })
-        const line = aLine(run, { message: text, fields: json, scope: `s${text}`, dedupe: text })
+        const line = aLine(run, { message: text, fields: json, scope: `s${text}`, dedupe: key })
         const event = anEvent({
           namespace,
-          name: text,
-          app: text,
+          name: key,
+          app: key,
           data: json,
           triggered: [{ workflow: text, app: text }],
         })
-        const delivery = aDelivery({ namespace, app: text, url: text, payload: json })
+        const delivery = aDelivery({ namespace, app: key, url: text, payload: json })
         const attempt = {
           id: 'att',
           deliveryId: delivery.id,
@@ -81,8 +83,8 @@ export function stringsContract(open: OpenStore): void {
         }
         const runner = {
           namespace,
-          app: text,
-          runnerId: text,
+          app: key,
+          runnerId: key,
           url: text,
           workflows: [text],
           lastSeenAt: NOW,
@@ -95,7 +97,7 @@ export function stringsContract(open: OpenStore): void {
           { type: 'event.recorded', event },
           { type: 'delivery.created', delivery },
           { type: 'delivery.attempted', attempt: { ...attempt, outcome: 'connection_error' } },
-          { type: 'app.seen', app: { namespace, name: text, createdAt: NOW } },
+          { type: 'app.seen', app: { namespace, name: key, createdAt: NOW } },
           { type: 'runner.registered', runner },
         )
         const reads = store().in(namespace)
@@ -104,10 +106,10 @@ export function stringsContract(open: OpenStore): void {
         expect(await reads.event(event.id)).toEqual(event)
         expect(await reads.delivery(delivery.id)).toMatchObject({ delivery, attempts: [attempt] })
         const { apps, runners } = await store().catalog()
-        expect(apps.filter(app => app.namespace === namespace)).toMatchObject([{ name: text }])
+        expect(apps.filter(app => app.namespace === namespace)).toMatchObject([{ name: key }])
         expect(runners.filter(found => found.namespace === namespace)).toEqual([runner])
-        expect((await reads.runs({ app: text, limit: 1 })).map(({ id }) => id)).toEqual([run.id])
-        expect((await reads.events({ name: text, app: text, limit: 1 })).map(found => found.event)).toEqual([
+        expect((await reads.runs({ app: key, limit: 1 })).map(({ id }) => id)).toEqual([run.id])
+        expect((await reads.events({ name: key, app: key, limit: 1 })).map(found => found.event)).toEqual([
           event,
         ])
         const { frames } = await reads.timeline(run.id, { after: 2, limit: 10, openFrom: 0 })

@@ -110,4 +110,18 @@ describe('VirtualClock', () => {
     await clock.advance(2)
     expect(settled).toBe(4)
   })
+
+  it('leaps: what falls due on the way fires at the end of it, in order, and once', () => {
+    const { clock, fired, set } = open()
+    set('b', START + 20)
+    set('a', START + 10)
+    set('late', START + 31)
+    const again = () => void clock.at(clock.now() + 10, again)
+    clock.at(START + 5, () => set('set on the way', START + 15))
+    clock.at(START + 5, again)
+    clock.leapTo(START + 30)
+    expect(fired).toEqual(['a@30', 'set on the way@30', 'b@30'])
+    expect(clock.nextTimer()).toBe(START + 31)
+    expect(() => clock.leapTo(START)).toThrow('only runs forward')
+  })
 })

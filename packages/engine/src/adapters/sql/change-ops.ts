@@ -68,6 +68,8 @@ function addOps(ops: Op[], change: Change): number {
       return ops.push(['app.insert', ...appRow(change.app)])
     case 'runner.registered':
       return ops.push(['runner.put', ...runnerRow(change.runner)])
+    case 'runner.forgotten':
+      return ops.push(['runner.delete', change.namespace, change.app, change.runnerId])
     case 'workflow.registered':
       return ops.push(['workflow.put', ...workflowRow(change.workflow)])
     case 'workflow.dropped':

@@ -30,6 +30,7 @@ export type OpName =
   | 'attempt.insert'
   | 'app.insert'
   | 'runner.put'
+  | 'runner.delete'
   | 'workflow.put'
   | 'workflow.delete'
   | 'endpoint.put'

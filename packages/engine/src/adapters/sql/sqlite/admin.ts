@@ -3,9 +3,9 @@
 
 import { existsSync } from 'node:fs'
 import type { Admin } from '../../../ports/admin.ts'
+import { BatchQueue } from '../batches/batch-queue.ts'
+import { InlineChannel } from '../batches/channel.ts'
 import { SqlAdmin } from '../sql-admin.ts'
-import { BatchQueue } from './batch-queue.ts'
-import { InlineChannel } from './channel.ts'
 import { Connection } from './connection.ts'
 import { SqliteDriver } from './driver.ts'
 import { databasePath, lockFile } from './lock-file.ts'

@@ -1,9 +1,9 @@
 // The reader of a database: answers batches of queries, all of one batch from the same moment. Runs in the reader
 // thread, or in the calling thread for a database in memory.
 
+import type { Answer, BatchAnswer, Request } from '../batches/requests.ts'
 import type { Row } from '../operations.ts'
 import type { Connection } from './connection.ts'
-import type { Answer, BatchAnswer, Request } from './requests.ts'
 
 export class Reader {
   readonly #connection: Connection

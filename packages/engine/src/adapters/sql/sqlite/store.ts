@@ -1,9 +1,9 @@
 // Opens a store on a SQLite file, with a thread for writing and one for reading, or in memory in the calling thread.
 // Called by compose, the testing kit and the simulator.
 
+import { BatchQueue } from '../batches/batch-queue.ts'
+import { InlineChannel } from '../batches/channel.ts'
 import { SqlStore } from '../sql-store.ts'
-import { BatchQueue } from './batch-queue.ts'
-import { InlineChannel } from './channel.ts'
 import { Connection } from './connection.ts'
 import { SqliteDriver } from './driver.ts'
 import { databasePath, type FileLock, lockFile } from './lock-file.ts'

@@ -2,12 +2,12 @@
 // posts what to do and rings the bell.
 
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import type { Server } from './channel.ts'
+import type { Server } from '../batches/channel.ts'
+import type { BatchAnswer, Request } from '../batches/requests.ts'
 import { Connection } from './connection.ts'
 import { migrate } from './migrations.ts'
 import { loadSqlite } from './module.ts'
 import { Reader } from './reader.ts'
-import type { BatchAnswer, Request } from './requests.ts'
 import { Writer } from './writer.ts'
 
 export interface ThreadOptions {

@@ -2,8 +2,8 @@
 // The thread sleeps on a shared counter instead of its event loop: a lone commit is answered some 10 us sooner.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import type { Channel } from './channel.ts'
-import type { BatchAnswer, Request } from './requests.ts'
+import type { Channel } from '../batches/channel.ts'
+import type { BatchAnswer, Request } from '../batches/requests.ts'
 import type { ThreadMessage, ThreadOptions, ThreadOrder } from './thread.ts'
 
 /** Node 20 cannot load TypeScript in a worker: from source, the built entry runs. */

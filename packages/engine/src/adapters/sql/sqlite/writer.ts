@@ -1,10 +1,6 @@
 // The one writer of a database: makes batches of requests durable, one transaction each (group commit). Runs in the
 // writer thread, or in the calling thread for a database in memory.
 
-import type { Row, Value } from '../operations.ts'
-import type { Connection } from './connection.ts'
-import { claimDeliveries } from './delivery-claims.ts'
-import { Leases } from './leases.ts'
 import {
   type Answer,
   type BatchAnswer,
@@ -12,7 +8,13 @@ import {
   type Request,
   readClaim,
   readDeliveryClaim,
-} from './requests.ts'
+} from '../batches/requests.ts'
+import { releaseOthers } from '../claims/release.ts'
+import type { Row, Value } from '../operations.ts'
+import { answered } from './answered.ts'
+import type { Connection } from './connection.ts'
+import { claimDeliveries } from './delivery-claims.ts'
+import { extendRuns } from './leases.ts'
 import { RunClaims } from './run-claims.ts'
 import { Statements } from './statements.ts'
 import { claimTimers } from './timer-claims.ts'
@@ -20,7 +22,6 @@ import { claimTimers } from './timer-claims.ts'
 export class Writer {
   readonly #connection: Connection
   readonly #statements: Statements
-  readonly #leases: Leases
   readonly #runClaims: RunClaims
   #transactions = 0
   #broken: string | undefined
@@ -28,8 +29,7 @@ export class Writer {
   constructor(connection: Connection) {
     this.#connection = connection
     this.#statements = new Statements(connection)
-    this.#leases = new Leases(connection, this.#statements)
-    this.#runClaims = new RunClaims(connection, this.#statements)
+    this.#runClaims = new RunClaims(connection)
   }
 
   /**
@@ -117,9 +117,9 @@ export class Writer {
       case 'claim timers':
         return claimTimers(this.#connection, request.slice(1) as [string, number, number, number])
       case 'extend':
-        return this.#leases.extend(request.slice(1) as [string, number, ...string[]])
+        return extendRuns(this.#connection, request.slice(1) as [string, number, ...string[]])
       case 'release':
-        return this.#leases.releaseOthers(request[1] as string, request[2] as number)
+        return answered(this.#connection, releaseOthers(request[1] as string, request[2] as number))
       case 'probe':
         return this.#connection.prepare('UPDATE probes SET count = count + 1').run([])
       default:

@@ -1,0 +1,46 @@
+// Going by the server's time, whatever this machine's clock says.
+
+import { expect, test } from 'vitest'
+import { ServerClock } from './server.ts'
+import { VirtualClock } from './virtual.ts'
+
+const START = 1_800_000_000_000
+
+test('tells the server’s time, and calls back by it', async () => {
+  const local = new VirtualClock({ start: START })
+  const clock = await ServerClock.follow({
+    local,
+    serverTime: async () => local.now() + 5000,
+    onError: () => {},
+  })
+  expect(clock.now()).toBe(START + 5000)
+  let calledAt = 0
+  clock.at(START + 5100, () => {
+    calledAt = local.now()
+  })
+  await local.advance(100)
+  expect(calledAt).toBe(START + 100)
+  clock.stop()
+})
+
+test('follows a clock that is set, and goes on by the last answer when there is none', async () => {
+  const local = new VirtualClock({ start: START })
+  let ahead: number | undefined = 10
+  const errors: unknown[] = []
+  const clock = await ServerClock.follow({
+    local,
+    serverTime: async () => {
+      if (ahead === undefined) throw new Error('gone')
+      return local.now() + ahead
+    },
+    onError: error => errors.push(error),
+  })
+  ahead = -3000
+  await local.advance(30_000)
+  expect(clock.now() - local.now()).toBe(-3000)
+  ahead = undefined
+  await local.advance(30_000)
+  expect([clock.now() - local.now(), errors.length]).toEqual([-3000, 1])
+  clock.stop()
+  expect(local.nextTimer()).toBeUndefined()
+})

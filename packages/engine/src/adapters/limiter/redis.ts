@@ -1,0 +1,108 @@
+// The limiter that several engines share: each key's state in Redis, each call one round trip and one script, so that
+// engines that ask at once are answered one after the other. What Redis forgets is admitted as if it had been quiet.
+
+import { Redis } from 'ioredis'
+import { EngineError } from '../../domain/errors.ts'
+import type { Limiter, Quota } from '../../ports/limiter.ts'
+
+/** An event waits for its answer. */
+const TIMEOUT_MS = 2000
+
+/**
+ * A sliding window as a sorted set of takes, each with its time as the score. KEYS: the window. ARGV: now, limit, period,
+ * 1 to take. Answers 1 when admitted. Times do not run backwards; members are told apart by a counter in the set's name.
+ */
+const WINDOW = `
+local newest = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2]
+local now = tonumber(ARGV[1])
+if newest and tonumber(newest) > now then now = tonumber(newest) end
+local period = tonumber(ARGV[3])
+if ARGV[4] == '0' then
+  return redis.call('ZCOUNT', KEYS[1], '(' .. (now - period), '+inf') < tonumber(ARGV[2]) and 1 or 0
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - period)
+local taken = redis.call('ZCARD', KEYS[1])
+if taken >= tonumber(ARGV[2]) then return 0 end
+local last = redis.call('ZRANGE', KEYS[1], -1, -1)[1]
+local n = last and tonumber(string.sub(last, -9)) + 1 or 0
+redis.call('ZADD', KEYS[1], now, string.format('%013.0f%09d', now, n % 1000000000))
+redis.call('PEXPIRE', KEYS[1], math.ceil(period) + 1000)
+return 1`
+
+/** When the next start would come without any burst (GCRA). KEYS: the start. ARGV: now, spacing, burst. */
+const START = `
+local now = tonumber(ARGV[1])
+local due = tonumber(redis.call('GET', KEYS[1]) or ARGV[1])
+local spacing = tonumber(ARGV[2])
+local idle = math.max(now, due) + spacing
+redis.call('SET', KEYS[1], string.format('%.6f', idle), 'PX', math.ceil(math.max(idle - now, 1)) + 60000)
+return string.format('%.0f', math.ceil(math.max(now, due - tonumber(ARGV[3]) * spacing)))`
+
+interface Scripts extends Redis {
+  perdureWindow(key: string, now: number, limit: number, periodMs: number, take: 0 | 1): Promise<number>
+  perdureStart(key: string, now: number, spacing: number, burst: number): Promise<string>
+}
+
+export interface RedisLimiterOptions {
+  url: string
+  /** In front of every key: several clusters may share a Redis. */
+  prefix?: string
+  onTrouble(error: Error): void
+}
+
+export class RedisLimiter implements Limiter {
+  readonly #redis: Scripts
+  readonly #prefix: string
+
+  constructor({ url, prefix = 'perdure:', onTrouble }: RedisLimiterOptions) {
+    this.#prefix = `${prefix}limit:`
+    const redis = new Redis(url, {
+      commandTimeout: TIMEOUT_MS,
+      connectTimeout: TIMEOUT_MS,
+      maxRetriesPerRequest: 1,
+      retryStrategy: tries => Math.min(2000, 50 * 2 ** Math.min(tries, 6)),
+    })
+    redis.on('error', onTrouble)
+    redis.defineCommand('perdureWindow', { numberOfKeys: 1, lua: WINDOW })
+    redis.defineCommand('perdureStart', { numberOfKeys: 1, lua: START })
+    this.#redis = redis as Scripts
+  }
+
+  take(quota: Quota): Promise<boolean> {
+    return this.#window(quota, 1)
+  }
+
+  peek(quota: Quota): Promise<boolean> {
+    return this.#window(quota, 0)
+  }
+
+  async reserve({ key, limit, periodMs, burst, now }: Quota & { burst: number }): Promise<number> {
+    return Number(
+      await this.#asked(this.#redis.perdureStart(`${this.#prefix}s:${key}`, now, periodMs / limit, burst)),
+    )
+  }
+
+  async ping(): Promise<void> {
+    await this.#asked(this.#redis.ping())
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect()
+  }
+
+  async #window({ key, limit, periodMs, now }: Quota, take: 0 | 1): Promise<boolean> {
+    return (
+      (await this.#asked(
+        this.#redis.perdureWindow(`${this.#prefix}w:${key}`, now, limit, periodMs, take),
+      )) === 1
+    )
+  }
+
+  async #asked<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer
+    } catch (cause) {
+      throw new EngineError('unavailable', 'The limiter cannot be asked.', { cause })
+    }
+  }
+}

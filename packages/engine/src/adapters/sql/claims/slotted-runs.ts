@@ -1,0 +1,89 @@
+// Leasing a due run that needs slots: it gets its lease, or is held for want of one (domain/flow/slots.ts says by what
+// rules). Part of a claim of runs, inside the writer's transaction.
+
+import { fullSlot, heldForSlot, slotIds, wantsSlots } from '../../../domain/flow/slots.ts'
+import type { Run } from '../../../domain/run.ts'
+import { firstSeq } from '../../../domain/seq.ts'
+import type { Claim } from '../../../ports/store.ts'
+import type { Row } from '../operations.ts'
+import { runFrameRow } from '../rows/frame-row.ts'
+import { runFromRow, runMoves, SELECT_RUN, SELECT_RUN_SUMMARY } from '../rows/run-row.ts'
+import { OP_SQL } from '../statement-texts.ts'
+import { type Asking, ask } from './asking.ts'
+
+/** What every lease of a run sets: the owner, and until when. */
+export const LEASE = 'lease_owner = ?, fence = fence + 1, available_at = ?i'
+
+const HAS_SLOT = 'lease_owner IS NOT NULL AND held_slot IS NULL'
+const TAKEN = `SELECT ${['slot1', 'slot2', 'slot3']
+  .map(slot => `(SELECT count(*) FROM runs WHERE ${slot} = ? AND ${HAS_SLOT})`)
+  .join(' + ')}`
+
+/** How many runs hold each slot, counted once per claim and kept up to date through it. */
+export class SlotCounts {
+  readonly #counts = new Map<string, number>()
+
+  /** Of a slot that was counted. */
+  taken(id: string): number {
+    return this.#counts.get(id) as number
+  }
+
+  take(run: Run): void {
+    this.#add(run, 1)
+  }
+
+  /** Counts those it does not know yet. */
+  *count(ids: readonly string[]): Asking<void> {
+    for (const id of ids) {
+      if (this.#counts.has(id)) continue
+      const [[count]] = (yield* ask(TAKEN, [id, id, id])) as [[number]]
+      this.#counts.set(id, count)
+    }
+  }
+
+  /** A run whose lease ran out does not stand in its own way. */
+  giveBack(run: Run): void {
+    if (run.leaseOwner !== undefined && run.heldSlot === undefined) this.#add(run, -1)
+  }
+
+  #add(run: Run, change: 1 | -1): void {
+    for (const id of slotIds(run)) this.#counts.set(id, this.taken(id) + change)
+  }
+}
+
+/** The leased row of the run whose `column` is `key`; undefined when it is held instead. */
+export function* leaseSlotted(
+  { column, key }: { column: 'id' | 'rowid'; key: string | number },
+  slots: SlotCounts,
+  { owner, now, leaseUntil }: Claim,
+): Asking<Row | undefined> {
+  const [row] = (yield* ask(`SELECT ${SELECT_RUN_SUMMARY} FROM runs WHERE ${column} = ?`, [key])) as [Row]
+  const run = runFromRow(row)
+  yield* slots.count(slotIds(run))
+  slots.giveBack(run)
+  const wants = wantsSlots(run, now)
+  const full = wants ? fullSlot(run, id => slots.taken(id)) : undefined
+  if (full) {
+    yield* hold(run, heldForSlot(run, full, now), now)
+    // What it was woken for may still be free: the next in those lines has its turn.
+    for (const { id, limit } of run.holds?.slots ?? []) {
+      if (slots.taken(id) < limit) yield* ask(OP_SQL['slot.free'], [now, id])
+    }
+    return undefined
+  }
+  if (wants) slots.take(run)
+  // One that only ends or settles its timers takes no slot, which a leased row tells by the slot it stands for.
+  const heldSlot = wants ? null : (slotIds(run)[0] as string)
+  const [leased] = yield* ask(
+    `UPDATE runs SET ${LEASE}, held_slot = ? WHERE ${column} = ? RETURNING ${SELECT_RUN}`,
+    [owner, leaseUntil, heldSlot, key],
+  )
+  return leased
+}
+
+function* hold(run: Run, held: Run, now: number): Asking<void> {
+  yield* ask(OP_SQL['run.update'], [...runMoves(held), run.id])
+  if (run.status === held.status) return
+  const { status, attempt, fence } = held
+  yield* ask(OP_SQL['frame.insert'], runFrameRow(run.id, { seq: firstSeq(fence), ts: now, status, attempt }))
+}

@@ -1,0 +1,154 @@
+// Claims, inside the writer's transaction: which due rows are leased. Runs without slots are leased by the hundred in one
+// statement; those that need slots one by one, by the rules that every dialect shares.
+
+import type { Claim, DeliveryClaim } from '../../../ports/store.ts'
+import { dueDeliveries } from '../claims/due-deliveries.ts'
+import { leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'
+import type { ClaimedRun } from '../driver.ts'
+import type { Row } from '../operations.ts'
+import { SELECT_DELIVERY } from '../rows/delivery-row.ts'
+import { FLOW_COLUMNS } from '../rows/flow-row.ts'
+import { SELECT_RUN } from '../rows/run-row.ts'
+import { STEP_COLUMNS } from '../rows/step-row.ts'
+import { answered } from './answered.ts'
+import { rowsOf, type Session } from './client.ts'
+
+/** Runs one claim holds at most: a long line is worked off in several, and others write in between. */
+const HELD_MAX = 500
+/** Runs that are loaded together, and how much a claim loads before it stops: a few may be huge. */
+const RUNS_AT_ONCE = 100
+const CLAIM_CHARS_MAX = 32 * 1024 * 1024
+
+type Due = [id: string, isPlain: boolean]
+
+/** Of higher priorities first, then those that have been due longest. */
+const DUE = `SELECT id, slot1 IS NULL FROM runs WHERE available_at <= $1
+  ORDER BY coalesce(priority, 0) DESC, available_at, id LIMIT $2`
+const LEASE_PLAIN = `UPDATE runs SET lease_owner = $1, fence = fence + 1, available_at = $2
+  WHERE id = ANY ($3) RETURNING ${SELECT_RUN}`
+/** Near enough: what the steps hold is nearly all of it. */
+const SIZES = 'SELECT run_id, sum(octet_length(data)) FROM steps WHERE run_id = ANY ($1) GROUP BY run_id'
+const STEPS = `SELECT ${STEP_COLUMNS.join(', ')} FROM steps WHERE run_id = ANY ($1) ORDER BY run_id, idx`
+const ROOT_LOGGED = `SELECT run_id, max(idx) + 1 FROM logs WHERE scope = '@root' AND run_id = ANY ($1) GROUP BY run_id`
+
+export async function claimRuns(session: Session, claim: Claim): Promise<ClaimedRun[]> {
+  const { now, limit } = claim
+  const slots = new SlotCounts()
+  const claimed: ClaimedRun[] = []
+  let chars = 0
+  let held = 0
+  for (;;) {
+    const heldBefore = held
+    const due = (await query(session, DUE, [now, limit - claimed.length])) as unknown as Due[]
+    for (let at = 0; at < due.length; ) {
+      const next = due.slice(at, at + RUNS_AT_ONCE)
+      const some = await together(session, next)
+      at += some.length
+      const rows = await leased(session, some, { slots, claim })
+      held += some.length - rows.length
+      const loaded = await withSteps(session, rows)
+      for (const run of loaded) chars += charsOf([run.run, ...run.steps])
+      claimed.push(...loaded)
+      if (some.length < next.length || chars > CLAIM_CHARS_MAX) return claimed
+    }
+    // What was held left room for others that are due, and may have woken some.
+    if (held === heldBefore || claimed.length === limit || held > HELD_MAX) return claimed
+  }
+}
+
+/** As many of the runs, from the first on, as may be loaded at once; that is one at least. */
+async function together(session: Session, due: Due[]): Promise<Due[]> {
+  const sizes = new Map((await query(session, SIZES, [due.map(([id]) => id)])) as [string, number][])
+  let chars = 0
+  const end = due.findIndex(([id], i) => {
+    chars += sizes.get(id) ?? 0
+    return i > 0 && chars > CLAIM_CHARS_MAX
+  })
+  return end < 0 ? due : due.slice(0, end)
+}
+
+/** The rows of those that got their lease, in the order given. */
+async function leased(
+  session: Session,
+  due: readonly Due[],
+  { slots, claim }: { slots: SlotCounts; claim: Claim },
+): Promise<Row[]> {
+  const plain = due.flatMap(([id, isPlain]) => (isPlain ? id : []))
+  const rows = new Map<string, Row>()
+  if (plain.length > 0) {
+    for (const row of await query(session, LEASE_PLAIN, [claim.owner, claim.leaseUntil, plain]))
+      rows.set(row[0] as string, row)
+  }
+  for (const [id, isPlain] of due) {
+    if (isPlain) continue
+    const row = await answered(session, leaseSlotted({ column: 'id', key: id }, slots, claim))
+    if (row) rows.set(id, row)
+  }
+  return due.flatMap(([id]) => {
+    const row = rows.get(id)
+    return row ? [row] : []
+  })
+}
+
+async function withSteps(session: Session, runs: readonly Row[]): Promise<ClaimedRun[]> {
+  if (runs.length === 0) return []
+  const ids = runs.map(([id]) => id as string)
+  const steps = new Map<string, Row[]>(ids.map(id => [id, []]))
+  for (const row of await query(session, STEPS, [ids])) steps.get(row[0] as string)?.push(row)
+  const logged = new Map((await query(session, ROOT_LOGGED, [ids])) as [string, number][])
+  return runs.map((run, i) => {
+    const id = ids[i] as string
+    return { run, steps: steps.get(id) as Row[], rootLogged: logged.get(id) ?? 0 }
+  })
+}
+
+const LEASE_DELIVERIES = `UPDATE deliveries SET status = 'delivering', lease_owner = $1, fence = fence + 1,
+    available_at = $2, next_attempt_at = NULL, updated_at = $3
+  WHERE id = ANY ($4) RETURNING ${SELECT_DELIVERY}`
+
+export async function claimDeliveries(session: Session, claim: DeliveryClaim): Promise<Row[]> {
+  const picked = [...(await answered(session, dueDeliveries('id', claim)))] as string[]
+  return inOrder(picked, ids =>
+    query(session, LEASE_DELIVERIES, [claim.owner, claim.leaseUntil, claim.now, ids]),
+  )
+}
+
+const DUE_TIMERS = 'SELECT id FROM flow_rows WHERE available_at <= $1 ORDER BY available_at, id LIMIT $2'
+const LEASE_TIMERS = `UPDATE flow_rows SET lease_owner = $1, version = version + 1, available_at = $2
+  WHERE id = ANY ($3) RETURNING ${FLOW_COLUMNS.join(', ')}`
+
+export async function claimTimers(
+  session: Session,
+  { owner, now, leaseUntil, limit }: Claim,
+): Promise<Row[]> {
+  const due = (await query(session, DUE_TIMERS, [now, limit])).map(([id]) => id as string)
+  return inOrder(due, ids => query(session, LEASE_TIMERS, [owner, leaseUntil, ids]))
+}
+
+/** Leases so many at once until it is much to carry, and answers the rows in the order of their ids, the first column. */
+async function inOrder(ids: readonly string[], lease: (ids: string[]) => Promise<Row[]>): Promise<Row[]> {
+  const claimed: Row[] = []
+  let chars = 0
+  for (let at = 0; at < ids.length && chars <= CLAIM_CHARS_MAX; at += RUNS_AT_ONCE) {
+    const some = ids.slice(at, at + RUNS_AT_ONCE)
+    const rows = new Map((await lease(some)).map(row => [row[0] as string, row]))
+    for (const id of some) {
+      const row = rows.get(id)
+      if (!row) continue
+      claimed.push(row)
+      chars += charsOf([row])
+    }
+  }
+  return claimed
+}
+
+/** Parameters may be lists, which are no values of rows. */
+function query(session: Session, sql: string, params: readonly unknown[]): Promise<Row[]> {
+  return rowsOf(session, sql, params as never)
+}
+
+function charsOf(rows: readonly Row[]): number {
+  let chars = 0
+  for (const row of rows) for (const value of row) if (typeof value === 'string') chars += value.length
+  return chars
+}

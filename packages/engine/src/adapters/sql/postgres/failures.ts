@@ -1,0 +1,15 @@
+// Which errors of PostgreSQL say that it, or the way to it, is gone for now, and which that a statement was wrong.
+
+/** Classes of SQLSTATE: connection, resources, operator intervention, system error. */
+const UNAVAILABLE_CLASSES: readonly string[] = ['08', '53', '57', '58']
+/** Lost races for locks, sessions ended for being idle in a transaction, a server that only reads. */
+const UNAVAILABLE: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '25P03', '25006'])
+const NETWORK = /^(E[A-Z]{3,}|Connection terminated|Query read timeout|timeout e)/
+
+export function isUnavailable(error: unknown): boolean {
+  const { code, message = '' } = error as { code?: unknown; message?: string }
+  if (typeof code !== 'string') return NETWORK.test(message) || /[Cc]onnection|[Tt]imeout/.test(message)
+  if (/^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E'))
+    return UNAVAILABLE.has(code) || UNAVAILABLE_CLASSES.includes(code.slice(0, 2))
+  return NETWORK.test(code)
+}

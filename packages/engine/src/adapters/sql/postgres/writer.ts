@@ -1,0 +1,210 @@
+// The writer of a PostgreSQL store: makes batches of requests durable, units by one call of the write function, claims in
+// a transaction of their own, all under the one writers' lock. One session; the batch queue calls it one batch at a time.
+
+import type { Client } from 'pg'
+import type { Channel } from '../batches/channel.ts'
+import {
+  type Answer,
+  type BatchAnswer,
+  type Failure,
+  isFailure,
+  type Request,
+  readClaim,
+  readDeliveryClaim,
+} from '../batches/requests.ts'
+import { releaseOthers } from '../claims/release.ts'
+import type { Value } from '../operations.ts'
+import { toStored } from '../text.ts'
+import { answered } from './answered.ts'
+import { claimDeliveries, claimRuns, claimTimers } from './claims.ts'
+import { openSession, rowsOf } from './client.ts'
+import { isUnavailable } from './failures.ts'
+import { extendRuns } from './leases.ts'
+import { TAKE_WRITE_LOCK, WRITE_FUNCTION } from './write-function.ts'
+
+/** How often a lost session is opened anew for one request, and how long is waited in between. */
+const RECONNECTS_MAX = 3
+const RECONNECT_PAUSE_MS = 100
+
+export interface WriterOptions {
+  url: string
+  /** Names this writer in the database, uniquely. */
+  name: string
+  onTrouble(details: object, message: string): void
+}
+
+export class Writer implements Channel {
+  readonly #options: WriterOptions
+  #client: Client | undefined
+  #batch = 0
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+  }
+
+  /** All requests in their order. Those that fail, fail alone. */
+  async run(batch: Request[]): Promise<BatchAnswer> {
+    const answers: Answer[] = []
+    let transactions = 0
+    for (let at = 0; at < batch.length; ) {
+      const units = unitsFrom(batch, at)
+      const taken =
+        units > 0 ? await this.#units(batch.slice(at, at + units)) : [await this.#other(batch[at] as Request)]
+      answers.push(...taken)
+      at += taken.length
+      transactions++
+    }
+    return { answers, transactions }
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client
+    this.#client = undefined
+    if (!client) return
+    await rowsOf(client, 'DELETE FROM writers WHERE writer = $1', [this.#options.name]).catch(() => {})
+    await client.end().catch(() => {})
+  }
+
+  /** Units that follow each other share a call. When one meets an unexpected error, each is written by itself. */
+  async #units(units: Request[]): Promise<Answer[]> {
+    const answers = await this.#write(units)
+    if (!isFailure(answers)) return answers
+    if (units.length === 1 || answers.unavailable) return units.map(() => answers)
+    const single: Answer[] = []
+    for (const unit of units) {
+      const answer = await this.#write([unit])
+      single.push(isFailure(answer) ? answer : answer[0])
+    }
+    return single
+  }
+
+  async #write(units: Request[]): Promise<Answer[] | Failure> {
+    const batch = ++this.#batch
+    const values = flat(units)
+    for (let tries = 0; ; tries++) {
+      try {
+        const client = await this.#session()
+        const sql = `SELECT ${WRITE_FUNCTION}($1, $2, $3::text[])`
+        const values2 = [this.#options.name, batch, values]
+        const { rows } = await client.query<[number[]]>({
+          name: WRITE_FUNCTION,
+          text: sql,
+          values: values2,
+          rowMode: 'array',
+        })
+        return (rows[0] as [number[]])[0].map(failed => (failed === 0 ? null : failed - 1))
+      } catch (error) {
+        if (!isUnavailable(error)) return { failed: (error as Error).message, unavailable: false }
+        this.#lost(error)
+        if (tries >= RECONNECTS_MAX) return unavailable(error)
+        const known = await this.#outcomeOf(batch)
+        if (known === 'unknown') return unavailable(error)
+        if (known) return known.map(failed => (failed === 0 ? null : failed - 1))
+      }
+    }
+  }
+
+  /**
+   * What became of a batch whose answer was lost: its answers, or undefined when it was not written. Under the writers'
+   * lock, so that a call which the server still works on has come to its end.
+   */
+  async #outcomeOf(batch: number): Promise<number[] | undefined | 'unknown'> {
+    for (let tries = 0; tries < RECONNECTS_MAX; tries++) {
+      await pause(RECONNECT_PAUSE_MS * 2 ** tries)
+      try {
+        const client = await this.#session()
+        await client.query('BEGIN')
+        await client.query(`SELECT ${TAKE_WRITE_LOCK}`)
+        const [row] = await rowsOf(client, 'SELECT batch, answers FROM writers WHERE writer = $1', [
+          this.#options.name,
+        ])
+        await client.query('COMMIT')
+        const [last, answers] = (row ?? [-1, []]) as unknown as [number, number[]]
+        return last === batch ? answers : undefined
+      } catch (error) {
+        this.#lost(error)
+      }
+    }
+    return 'unknown'
+  }
+
+  /** A claim and the like: its own transaction. Of one that was lost on the way the leases run out. */
+  async #other(request: Request): Promise<Answer> {
+    try {
+      const client = await this.#session()
+      await client.query('BEGIN')
+      await client.query(`SELECT ${TAKE_WRITE_LOCK}`)
+      const answer = await execute(client, request)
+      await client.query('COMMIT')
+      return answer
+    } catch (error) {
+      if (isUnavailable(error)) {
+        this.#lost(error)
+        return unavailable(error)
+      }
+      await this.#client?.query('ROLLBACK').catch(lost => this.#lost(lost))
+      return { failed: (error as Error).message, unavailable: false } satisfies Failure
+    }
+  }
+
+  async #session(): Promise<Client> {
+    this.#client ??= await openSession(this.#options.url, error => this.#lost(error))
+    return this.#client
+  }
+
+  #lost(error: unknown): void {
+    const client = this.#client
+    this.#client = undefined
+    this.#options.onTrouble({ err: error }, 'the connection to the store was lost')
+    client?.end().catch(() => {})
+  }
+}
+
+function execute(client: Client, request: Request): Promise<Answer> {
+  switch (request[0]) {
+    case 'claim runs':
+      return claimRuns(client, readClaim(request))
+    case 'claim deliveries':
+      return claimDeliveries(client, readDeliveryClaim(request))
+    case 'claim timers':
+      return claimTimers(client, readClaim(request))
+    case 'extend':
+      return extendRuns(client, request.slice(1) as [string, number, ...string[]])
+    case 'release':
+      return answered(client, releaseOthers(request[1] as string, request[2] as number))
+    case 'probe':
+      return rowsOf(client, 'UPDATE probes SET count = count + 1')
+    default:
+      throw new Error(`no such request: ${request[0]}`)
+  }
+}
+
+/** How many requests from there on are units. */
+function unitsFrom(batch: readonly Request[], from: number): number {
+  let end = from
+  while (end < batch.length && batch[end]?.[0] === 'unit') end++
+  return end - from
+}
+
+/** One list of texts: each unit behind its length. */
+function flat(units: readonly Request[]): (string | null)[] {
+  const values: (string | null)[] = []
+  for (const unit of units) {
+    values.push(String(unit.length - 1))
+    for (let i = 1; i < unit.length; i++) values.push(text(unit[i] as Value))
+  }
+  return values
+}
+
+function text(value: Value): string | null {
+  if (typeof value === 'string') return toStored(value)
+  return value === null ? null : String(value)
+}
+
+function unavailable(error: unknown): Failure {
+  return { failed: (error as Error).message, unavailable: true }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, ms))
+}
