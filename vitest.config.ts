@@ -1,14 +1,16 @@
 // One project per kind of test, so that each can be run alone: `npm run test:unit`, `test:contract`, ...
 import { defineConfig } from 'vitest/config'
 
-const conditions = ['perdure-source', 'node', 'import', 'module', 'default']
-const project = (name: string, include: string[], testTimeout: number) => ({
+// No `import` or `module`: workers hand these to Node, whose `require` would then find ES modules.
+const conditions = ['perdure-source', 'node']
+const project = (name: string, include: string[], testTimeout: number, env = {}) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
     name,
     include,
     testTimeout,
+    env,
     hookTimeout: 30_000,
     environment: 'node' as const,
     setupFiles: ['test/kit/close-opened.ts'],
@@ -17,6 +19,32 @@ const project = (name: string, include: string[], testTimeout: number) => ({
   },
 })
 
+/**
+ * Scenarios in which a runner takes part: `connect` tells them once more, with runners behind a socket. Left out are
+ * those about HTTP itself (transport, wire, registration), and those whose runs only fill lists.
+ */
+const OVER_CONNECT = [
+  'control-*',
+  'emit',
+  'event-intake',
+  'event-matching',
+  'flow-*',
+  'health',
+  'limits',
+  'logs',
+  'on-failure',
+  'parallel',
+  'routing',
+  'run-stream',
+  'run-workflow',
+  'sleep',
+  'step-retry',
+  'suspended',
+  'wait-for-event',
+  'webhook',
+  'why',
+].map(name => `test/scenario/${name}.test.ts`)
+
 export default defineConfig({
   test: {
     // Most tests wait for a disk, a socket or another process: a few more than there are cores keep them busy.
@@ -24,7 +52,8 @@ export default defineConfig({
     projects: [
       project('unit', ['packages/*/src/**/*.test.ts'], 30_000),
       project('contract', ['test/contract/**/*.test.ts'], 60_000),
-      project('scenario', ['test/scenario/**/*.test.ts'], 60_000),
+      project('scenario', ['test/{scenario,conformance}/**/*.test.ts'], 60_000),
+      project('connect', OVER_CONNECT, 60_000, { PERDURE_TEST_TRANSPORT: 'connect' }),
       project('faults', ['test/faults/**/*.test.ts'], 180_000),
       project('sim', ['test/sim/**/*.test.ts'], 180_000),
     ],

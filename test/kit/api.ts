@@ -54,7 +54,7 @@ export class Api {
     const { body, headers = {}, headOnly = false } = options
     const response = await fetch(this.base + path, {
       method,
-      headers: { ...this.#authorization(), ...headers },
+      headers: { ...this.authorization, ...headers },
       ...(body === undefined ? {} : { body: body }),
     })
     const isLeft = headOnly && response.status === 200
@@ -148,11 +148,12 @@ export class Api {
   #sse(path: string, options: SseOptions): Promise<SseResult> {
     return readSse(this.base + path, {
       ...options,
-      headers: { ...this.#authorization(), ...options.headers },
+      headers: { ...this.authorization, ...options.headers },
     })
   }
 
-  #authorization(): Record<string, string> {
+  /** The header that shows its API key, if it has one. */
+  get authorization(): Record<string, string> {
     return this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` }
   }
 

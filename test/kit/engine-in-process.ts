@@ -7,7 +7,8 @@ import pino from 'pino'
 import { Api } from './api.ts'
 import { onCleanup } from './cleanup.ts'
 import type { JumpClock } from './jump-clock.ts'
-import { PlainRunner, type PlainRunnerOptions } from './plain-runner.ts'
+import type { PlainRunner, PlainRunnerOptions } from './plain-runner.ts'
+import { openRunner } from './runner.ts'
 import { tempStoreFile } from './temp.ts'
 
 /** The engine's log tells of its own failures at this level: no test here means to cause one. */
@@ -76,7 +77,7 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
     takeErrors,
     stop,
     async runner(options) {
-      const runner = await new PlainRunner(options).listen()
+      const runner = await openRunner(options)
       await runner.register(api)
       return runner
     },

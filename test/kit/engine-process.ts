@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Api } from './api.ts'
 import { onCleanup } from './cleanup.ts'
-import { PlainRunner, type PlainRunnerOptions } from './plain-runner.ts'
+import type { PlainRunner, PlainRunnerOptions } from './plain-runner.ts'
+import { openRunner } from './runner.ts'
 import { tempStoreFile } from './temp.ts'
 import { within } from './until.ts'
 
@@ -39,6 +40,7 @@ export class EngineProcess {
   readonly #options: ProcessOptions
   #url = ''
   #running: Launched | undefined
+  readonly #runners = new Set<PlainRunner>()
 
   constructor(options: ProcessOptions) {
     this.storeFile = options.storeFile ?? tempStoreFile()
@@ -68,6 +70,7 @@ export class EngineProcess {
     })
     early.catch(() => {})
     this.#url = await within(Promise.race([running.listens, early]), 'the banner', BOOT_MS_MAX)
+    for (const runner of this.#runners) await runner.rejoin(this.api)
     return this
   }
 
@@ -104,8 +107,9 @@ export class EngineProcess {
   }
 
   async runner(options: PlainRunnerOptions): Promise<PlainRunner> {
-    const runner = await new PlainRunner(options).listen()
+    const runner = await openRunner(options)
     await runner.register(this.api)
+    this.#runners.add(runner)
     return runner
   }
 

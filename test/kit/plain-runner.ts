@@ -78,6 +78,9 @@ export class PlainRunner {
     return answer
   }
 
+  /** An engine is back, maybe at another address: it knows the URL. A runner behind a socket dials it anew. */
+  async rejoin(_api: Api): Promise<void> {}
+
   /** Stops listening and cuts every connection, like a runner that died. */
   async close(): Promise<void> {
     if (!this.#server.listening) return
@@ -111,11 +114,16 @@ export class PlainRunner {
   async #answer(request: IncomingMessage, raw: string, signal: AbortSignal): Promise<Reply> {
     const body = JSON.parse(raw) as InvokeRequest
     const { headers, method = '', url: path = '' } = request
-    const receivedBy = this.runner ?? this.url
-    const invoke = this.ledger.received({ ...body, receivedBy, headers, method, path, raw, signal })
-    const workflow = this.workflows[body.ctx.workflow]
+    return this.answer({ ...body, headers, method, path, raw, signal })
+  }
+
+  /** Answers an invoke by its workflow's handler; the ledger keeps it. */
+  protected async answer(received: Omit<Invoke, 'pass' | 'receivedBy'>): Promise<Reply> {
+    const invoke = this.ledger.received({ ...received, receivedBy: this.runner ?? this.url })
+    const { workflow: name } = invoke.ctx
+    const workflow = this.workflows[name]
     if (workflow === undefined) {
-      return { status: 404, body: { error: { message: `no workflow ${body.ctx.workflow}` }, logs: [] } }
+      return { status: 404, body: { error: { message: `no workflow ${name}` }, logs: [] } }
     }
     return (typeof workflow === 'function' ? workflow : workflow.handler)(invoke, this.ledger)
   }

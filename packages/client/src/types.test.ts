@@ -6,14 +6,13 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { ROUTES } from './routes.ts'
 import type { Client, Page } from './types.ts'
 
-test('every operation has its route, and every route its operation', () => {
+test('every operation but the WebSocket has its route, and every route its operation', () => {
   const manner = ({ reply }: Operation) => (reply.stream ? ' stream' : reply.pages ? ' pages' : '')
   expect(ROUTES).toEqual(
     Object.fromEntries(
-      Object.entries(operations as Record<string, Operation>).map(([id, operation]) => [
-        id,
-        `${operation.method} ${operation.path}${manner(operation)}`,
-      ]),
+      Object.entries(operations as Record<string, Operation>)
+        .filter(([, { reply }]) => reply.status !== 101)
+        .map(([id, operation]) => [id, `${operation.method} ${operation.path}${manner(operation)}`]),
     ),
   )
 })

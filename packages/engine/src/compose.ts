@@ -1,6 +1,7 @@
 // Puts the engine together. This file alone knows everybody; a test or the simulator replaces single ports.
 
 import { randomUUID } from 'node:crypto'
+import { signBody } from '@perdure/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { systemRandom } from './adapters/clock/seeded-random.ts'
@@ -9,7 +10,9 @@ import { MemoryLimiter } from './adapters/limiter/memory.ts'
 import { MemoryQueue } from './adapters/queue/memory.ts'
 import { HttpSender } from './adapters/sender/http-sender.ts'
 import { openSqliteStore } from './adapters/sql/sqlite/store.ts'
+import { ConnectTransport } from './adapters/transport/connect/transport.ts'
 import { HttpTransport } from './adapters/transport/http.ts'
+import { RoutedTransport } from './adapters/transport/routed.ts'
 import { type Config, isLoopback, refuseOpenDoor } from './config.ts'
 import { IdSource } from './domain/ids.ts'
 import { createApp } from './http/app.ts'
@@ -73,6 +76,11 @@ export interface Engine {
   /** Starts to claim and drive. */
   start(): void
   /**
+   * How many passes, deliveries and timers are under way, and whether a lane looks for more: at 0 and false nothing
+   * happens until something arrives or falls due.
+   */
+  readonly activity: { underWay: number; isLooking: boolean }
+  /**
    * Stops in order: readiness turns 503, nothing more is claimed, passes under way finish or are given back within
    * the drain timeout, then the interface and the store close. No run is ended by it.
    */
@@ -91,7 +99,9 @@ export async function createEngine(
   const store = ports.store ?? (await openSqliteStore({ file: config.storeFile, log }))
   const queue = ports.queue ?? new MemoryQueue(clock)
   const limiter = ports.limiter ?? new MemoryLimiter()
-  const transport = ports.transport ?? new HttpTransport({ clock, signingKeys })
+  const connect = new ConnectTransport({ clock })
+  const transport =
+    ports.transport ?? new RoutedTransport({ http: new HttpTransport({ clock, signingKeys }), connect })
   const sender = ports.sender ?? newSender(config, clock)
 
   const owner = `engine_${randomUUID()}`
@@ -118,7 +128,9 @@ export async function createEngine(
   const report = filterLog(clock, log)
   const shared = { report, store, limiter, catalog, announcer, clock, random, log, health, ids, owner }
 
-  const registry = new Registry({ ...shared, staleAfterMs: config.runnerStaleAfterMs, signingKeys })
+  const { runnerStaleAfterMs: staleAfterMs } = config
+  const registry = new Registry({ ...shared, presence: connect, staleAfterMs, signingKeys })
+  await registry.forgetLeftovers()
   const driver = new Driver({
     ...shared,
     transport,
@@ -170,6 +182,8 @@ export async function createEngine(
     inbound: new Inbound({ ...shared, vault, ingest }),
     live,
     readiness: () => readiness.check(),
+    connections: connect,
+    sign: body => signBody({ keys: signingKeys, body, nowMs: clock.now() }),
     keys,
     corsOrigins: config.corsOrigins,
     clock,
@@ -179,6 +193,7 @@ export async function createEngine(
   let stopping: Promise<void> | undefined
   const stop = async () => {
     readiness.drain()
+    connect.drain()
     await Promise.all(lanes.map(lane => lane.stop()))
     const deadline = new AbortController()
     const cancel = clock.at(clock.now() + config.drainTimeoutMs, () => deadline.abort())
@@ -194,6 +209,10 @@ export async function createEngine(
     app,
     store,
     keys,
+    get activity() {
+      const underWay = driver.slots.taken + deliverer.slots.taken + timers.slots.taken
+      return { underWay, isLooking: lanes.some(lane => !lane.waits) }
+    },
     start() {
       for (const lane of lanes) lane.start()
       leases.start()

@@ -25,7 +25,8 @@ export interface Config {
   webhookAllow: AddressList
   webhookScheduleMs: readonly number[]
   runnerStaleAfterMs: number
-  invokeTimeoutMs: number
+  /** Deadline of an invoke, on every transport; absent, each has its own. */
+  invokeTimeoutMs?: number | undefined
   /** Most runs that one bulk replay forks. */
   bulkReplayLimit: number
   drainTimeoutMs: number
@@ -98,7 +99,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
     webhookAllow: readAddressList(text('ENGINE_WEBHOOK_ALLOW')),
     webhookScheduleMs: readSchedule(text('ENGINE_WEBHOOK_SCHEDULE')),
     runnerStaleAfterMs: duration('ENGINE_RUNNER_STALE_AFTER', 90_000),
-    invokeTimeoutMs: duration('ENGINE_INVOKE_TIMEOUT', 300_000),
+    invokeTimeoutMs: readDuration('ENGINE_INVOKE_TIMEOUT', text('ENGINE_INVOKE_TIMEOUT'), undefined),
     bulkReplayLimit: readBulkReplayLimit(text('ENGINE_BULK_REPLAY_LIMIT') ?? '1000'),
     drainTimeoutMs: duration('ENGINE_DRAIN_TIMEOUT', 30_000),
     corsOrigins: readOrigins(text('ENGINE_CORS_ORIGINS')),
@@ -164,7 +165,11 @@ function memoryOnly(setting: Setting, text: string | undefined): void {
     bad(setting, 'must be "memory": this version supports nothing else')
 }
 
-function readDuration(setting: Setting, text: string | undefined, fallbackMs: number): number {
+function readDuration<Fallback extends number | undefined>(
+  setting: Setting,
+  text: string | undefined,
+  fallbackMs: Fallback,
+): number | Fallback {
   if (text === undefined) return fallbackMs
   const ms = parseDurationMs(text)
   if (ms === undefined || ms <= 0)

@@ -1,8 +1,23 @@
-// The engine as a library: what the CLI, the tests and the benchmarks use.
+// The engine as a library: what the CLI, the SDK's testing kit, the tests and the benchmarks use.
 
+export { seededRandom } from './adapters/clock/seeded-random.ts'
+export { VirtualClock, type VirtualClockOptions } from './adapters/clock/virtual.ts'
+export { openSqliteStore, type SqliteStoreOptions } from './adapters/sql/sqlite/store.ts'
 export { type AdministrationOptions, type OpenAdministration, openAdministration } from './administration.ts'
 export { createEngine, type Engine, type Ports } from './compose.ts'
 export { type Config, ConfigError, FLAGS, flagOf, readConfig } from './config.ts'
 export { type ApiKey, KEY_KINDS, type KeyKind, type Namespace, type StoredKey } from './domain/api-key.ts'
 export { EngineError } from './domain/errors.ts'
-export { type ServeOptions, serve } from './serve.ts'
+export { createLog } from './log.ts'
+export type { Clock, Random } from './ports/clock.ts'
+export type { SendCall, Sender, SendReply } from './ports/sender.ts'
+export type { Store } from './ports/store.ts'
+export type { InvokeCall, InvokeReply, Transport } from './ports/transport.ts'
+export {
+  LaunchError,
+  type LaunchedEngine,
+  type LaunchOptions,
+  launchEngine,
+  type ServeOptions,
+  serve,
+} from './serve.ts'

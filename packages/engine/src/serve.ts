@@ -1,56 +1,111 @@
-// `perdure serve`: one engine process from its settings to its end. Signals start the drain; a second one ends it.
+// One engine process from its settings to its end: `perdure serve`, and the engine of `perdure dev`.
 
 import type { AddressInfo } from 'node:net'
 import pino from 'pino'
 import { createEngine, type Engine } from './compose.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 
-export interface ServeOptions {
+export interface LaunchOptions {
   env: NodeJS.ProcessEnv
   flags: Record<string, string>
+  /** Where the log goes: JSON lines. Default: stderr. */
+  log?: { write(line: string): void }
+}
+
+export interface ServeOptions extends LaunchOptions {
   /** Where the banner goes. */
   print(line: string): void
+}
+
+/** An engine that listens. */
+export interface LaunchedEngine {
+  /** Where it listens, for a caller on this machine. */
+  readonly url: string
+  /** What there is to say about it: where, on what store, for whom. */
+  readonly banner: readonly string[]
+  readonly log: pino.Logger
+  /** Drains and stops it (see `Engine.stop`). */
+  stop(): Promise<void>
+}
+
+/** An engine that cannot be started: its message is the one line people get to see. */
+export class LaunchError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'LaunchError'
+  }
 }
 
 /** Exit code of a configuration that cannot be used. */
 const EXIT_BAD_CONFIG = 2
 
 /** Runs until a signal ends it; answers the exit code. */
-export async function serve({ env, flags, print }: ServeOptions): Promise<number> {
-  let config: Config
+export async function serve({ print, ...options }: ServeOptions): Promise<number> {
+  let engine: LaunchedEngine
   try {
-    config = readConfig(env, flags)
+    engine = await launchEngine(options)
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
+    if (!(error instanceof LaunchError)) throw error
     process.stderr.write(`perdure: ${error.message}\n`)
     return EXIT_BAD_CONFIG
   }
-  const log = pino({ level: config.logLevel, base: undefined }, pino.destination({ fd: 2, sync: false }))
+  for (const line of engine.banner) print(line)
+  await untilSignal(engine.log)
+  await engine.stop()
+  return 0
+}
+
+/** Starts an engine by its settings. Throws a LaunchError when they, its store or its port cannot be used. */
+export async function launchEngine({ env, flags, log: to }: LaunchOptions): Promise<LaunchedEngine> {
+  const config = read(env, flags)
+  const log = pino(
+    { level: config.logLevel, base: undefined },
+    to ?? pino.destination({ fd: 2, sync: false }),
+  )
   let engine: Engine | undefined
   try {
     engine = await createEngine(config, log)
     await engine.app.listen({ host: config.host, port: config.port })
   } catch (error) {
-    process.stderr.write(`perdure: ${(error as Error).message}\n`)
     await engine?.stop()
-    return EXIT_BAD_CONFIG
+    throw new LaunchError((error as Error).message, { cause: error })
   }
   engine.start()
-  banner(config, engine, print)
-  await untilSignal(log)
-  await engine.stop()
-  return 0
+  const { port } = engine.app.server.address() as AddressInfo
+  return {
+    url: urlOf(reachable(config.host), port),
+    banner: bannerOf(config, engine, port),
+    log,
+    stop: () => engine.stop(),
+  }
 }
 
-function banner(config: Config, engine: Engine, print: (line: string) => void): void {
-  const { port } = engine.app.server.address() as AddressInfo
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host
-  print(`perdure listens on http://${host}:${port}`)
-  print(`  store  sqlite:${config.storeFile}`)
-  print(`  auth   ${authMode(engine.keys)}`)
-  print(
+function read(env: NodeJS.ProcessEnv, flags: Record<string, string>): Config {
+  try {
+    return readConfig(env, flags)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new LaunchError(error.message, { cause: error })
+  }
+}
+
+function bannerOf(config: Config, engine: Engine, port: number): string[] {
+  return [
+    `perdure listens on ${urlOf(config.host, port)}`,
+    `  store  sqlite:${config.storeFile}`,
+    `  auth   ${authMode(engine.keys)}`,
     `  invokes are ${config.signingKeys.length > 0 ? 'signed' : 'not signed (ENGINE_SIGNING_KEY is not set)'}`,
-  )
+  ]
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** A listener on every address is reached at this machine's own. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '::' ? '::1' : host
 }
 
 function authMode({ open, size }: Engine['keys']): string {

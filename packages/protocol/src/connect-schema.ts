@@ -45,7 +45,7 @@ export const ConnectRegisterSchema = Type.Object({
     Type.Array(Type.String({ maxLength: 128 }), {
       maxItems: 100_000,
       description:
-        'After a reconnect: the invokes it still works on. Those not named are over for the engine.',
+        'After a reconnect: the invokes it still works on, or whose results were not acknowledged. Those not named are over for the engine.',
     }),
   ),
 })

@@ -41,8 +41,16 @@ export function transportContract(name: string, open: () => Promise<OpenTranspor
 
     it('carries the body to the letter, both ways', async () => {
       opened.act(body => ({ status: 200, body }))
-      for (const body of ['{}', '', '{"a":"\\ud800","b":"𝄞é\u2028"}', JSON.stringify('x'.repeat(500_000))]) {
+      for (const body of [
+        '{}',
+        '{"a":"\\ud800","b":"𝄞é\u2028","a":1e400}',
+        `{"x":"${'x'.repeat(500_000)}"}`,
+      ]) {
         expect(await invoke({ body })).toEqual({ kind: 'answered', status: 200, body })
+      }
+      for (const body of ['', 'no JSON', '"a string"', 'null', ' [ 1.50 ] ']) {
+        opened.act({ status: 200, body })
+        expect(await invoke()).toEqual({ kind: 'answered', status: 200, body })
       }
     })
 

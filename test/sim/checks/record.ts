@@ -19,8 +19,12 @@ export interface RunRecord {
   terminalSince?: number
   /** Passes sent while it was known to be paused. */
   sentWhilePaused: number
-  /** Settled entries that invokes of this run have carried. */
+  /** Checkpoints answered without a stop while it was known to be paused. */
+  wentOnWhilePaused: number
+  /** Settled entries that invokes of this run, and acks, have carried. */
   memo: Map<string, MemoEntry>
+  /** Their step ids, in the order in which they were told. */
+  order: readonly string[]
   lastAttempt: number
 }
 
@@ -33,7 +37,9 @@ export function newRecord(namespace: string, id: string): RunRecord {
     openFrom: 0,
     lastTs: '',
     sentWhilePaused: 0,
+    wentOnWhilePaused: 0,
     memo: new Map(),
+    order: [],
     lastAttempt: 0,
   }
 }

@@ -111,7 +111,8 @@ export function checkReason(record: RunRecord, childOf: (runId: string) => RunRe
 
 /** R5: a parked run wakes at the earliest deadline. */
 function checkDeadline({ run, steps }: RunRecord, tell: () => string): void {
-  if (run === undefined || run.leaseOwner !== undefined) return
+  // One that is to be cancelled is due at once, however long its timers have been.
+  if (run === undefined || run.leaseOwner !== undefined || run.cancelAsked) return
   const parked =
     run.status === 'waiting' && !(run.waitingFor?.kind === 'retry' && run.waitingFor.stepName === undefined)
   if (!parked && run.status !== 'paused') return

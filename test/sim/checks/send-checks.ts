@@ -6,7 +6,7 @@ import { ensure, same } from '../core/violation.ts'
 import type { Ledger, Pass } from '../workload/ledger.ts'
 import { INVOKE_TIMEOUT_MS } from '../workload/names.ts'
 import type { SimRunner } from '../workload/runner.ts'
-import type { MemoEntry } from '../workload/wire.ts'
+import type { CheckpointAck, MemoEntry } from '../workload/wire.ts'
 import { isDone, type RunRecord } from './record.ts'
 
 /** A pass may cross with the end of its run on the way; later than a lease lasts there is no excuse. */
@@ -116,9 +116,46 @@ function checkMemo(record: RunRecord, pass: Pass): void {
       [id],
     )
   }
-  for (const [stepId, entry] of Object.entries(request.steps)) {
-    if (!entry.pending) memo.set(stepId, entry)
+  keepTold(record, request.steps)
+}
+
+/**
+ * What an ack tells is what every memo tells, and in that order: a race in the handler goes the same way again. And a
+ * paused run stops at the next step. An ack that took its time on the way may tell less than others have told since.
+ */
+export function checkAck(record: RunRecord, pass: Pass, ack: CheckpointAck): void {
+  const { id, memo, run } = record
+  for (const { id: stepId } of ack.steps) {
+    const entry = pass.memo[stepId]
+    const before = memo.get(stepId)
+    ensure(
+      before === undefined || entry?.pending || same(before, entry),
+      'what was told once stays',
+      () =>
+        `pass ${pass.no} of ${id}, step ${stepId}: ${JSON.stringify(before)} became ${JSON.stringify(entry)}`,
+      [id],
+    )
   }
+  keepTold(record, pass.memo)
+  if (run?.status !== 'paused' || ack.stop) return
+  record.wentOnWhilePaused++
+  ensure(record.wentOnWhilePaused <= 1, 'a paused run is stopped at its next checkpoint', () => id, [id])
+}
+
+/** Notes what a runner knows of the run now. More of it comes at its end, and nowhere else. */
+function keepTold(record: RunRecord, steps: Readonly<Record<string, MemoEntry>>): void {
+  const { id, memo, order } = record
+  const settled = Object.entries(steps).filter(([, entry]) => !entry.pending)
+  const ids = settled.map(([stepId]) => stepId)
+  const [shorter, longer] = ids.length < order.length ? [ids, order] : [order, ids]
+  ensure(
+    shorter.every((stepId, i) => longer[i] === stepId),
+    'results are told in the same order every time',
+    () => `${id}: ${order} became ${ids}`,
+    [id],
+  )
+  record.order = longer
+  for (const [stepId, entry] of settled) memo.set(stepId, entry)
 }
 
 /** Everything but a failed step whose next attempt is due. */
@@ -147,8 +184,7 @@ export function checkTimers(pass: Pass, ledger: Ledger, startedAt: number): void
 }
 
 function dueAt(asked: Pass, stepId: string, entry: MemoEntry, startedAt: number): number | undefined {
-  const node = asked.reported.get(stepId)
-  const from = asked.answeredAt ?? 0
+  const { node, at: from = 0 } = asked.reported.get(stepId) ?? {}
   if (node?.kind === 'sleep') return from + node.ms
   if (node?.kind === 'sleepUntil') return startedAt + node.atMs
   if (node?.kind === 'wait' && entry.data === null && node.timeoutMs !== undefined)

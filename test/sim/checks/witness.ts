@@ -11,9 +11,10 @@ import type { SendTap } from '../ports/sim-transport.ts'
 import type { ControlCall, PostedEvent } from '../workload/journal.ts'
 import type { Ledger, Pass } from '../workload/ledger.ts'
 import type { SimRunner } from '../workload/runner.ts'
+import type { CheckpointAck } from '../workload/wire.ts'
 import { isEnded, newRecord, type RunRecord } from './record.ts'
 import { checkReason, checkRunKept, checkRunWhole } from './run-checks.ts'
-import { checkAlone, checkSend, checkTimers } from './send-checks.ts'
+import { checkAck, checkAlone, checkSend, checkTimers } from './send-checks.ts'
 import { checkStepsKept, checkStepsWhole } from './step-checks.ts'
 import { checkTimelineWhole, followTimeline } from './timeline-checks.ts'
 
@@ -49,7 +50,10 @@ export class Witness implements StoreTap, SendTap {
       } else if (change.type === 'run.moved') {
         this.#touched.add(change.run.id)
         const record = this.records.get(change.run.id)
-        if (record && change.run.status !== 'paused') record.sentWhilePaused = 0
+        if (record && change.run.status !== 'paused') {
+          record.sentWhilePaused = 0
+          record.wentOnWhilePaused = 0
+        }
       } else if (change.type === 'step.recorded' || change.type === 'step.moved')
         this.#touched.add(change.step.runId)
       else if (change.type === 'step.woken' || change.type === 'run.cancelAsked')
@@ -79,6 +83,10 @@ export class Witness implements StoreTap, SendTap {
       checkAlone(pass, underWay)
       checkTimers(pass, this.#deps.ledger, this.#deps.startedAt)
     })
+  }
+
+  acknowledged(pass: Pass, ack: CheckpointAck): void {
+    this.guard(() => checkAck(this.records.get(pass.request.ctx.runId) as RunRecord, pass, ack))
   }
 
   /** W1: call it before the event is posted; the answer is to be given to what it returns. */

@@ -32,6 +32,9 @@ const STRIKES_MAX = {
   stalledRunner: 0.1,
   /** The webhook's receiver. */
   sendFails: 0.5,
+  /** No fault: the runner makes steps durable while its pass goes on. At times it sends that again. */
+  checkpoints: 1,
+  repeatedCheckpoints: 0.3,
 } as const
 
 export type FaultKind = keyof typeof STRIKES_MAX

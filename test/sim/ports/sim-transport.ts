@@ -8,12 +8,14 @@ import type { SimClock } from '../core/sim-clock.ts'
 import type { Trace } from '../core/trace.ts'
 import type { Ledger, Pass } from '../workload/ledger.ts'
 import type { SimRunner } from '../workload/runner.ts'
-import type { Answer, InvokeRequest } from '../workload/wire.ts'
+import type { Answer, CheckpointAck, InvokeRequest } from '../workload/wire.ts'
 import { type Life, never } from './life.ts'
 
 export interface SendTap {
   /** A pass goes out now, while those others are under way. */
   sent(pass: Pass, runner: SimRunner, underWay: Iterable<Pass>): void
+  /** The runner of the pass has taken up an ack. */
+  acknowledged(pass: Pass, ack: CheckpointAck): void
 }
 
 export interface SimTransportDeps {
@@ -28,6 +30,21 @@ export interface SimTransportDeps {
   /** Invokes under way, over all engines: what a quiet end waits for. */
   underWay: Set<Pass>
 }
+
+/** An invoke under way. */
+interface Flight {
+  call: InvokeCall
+  runner: SimRunner
+  pass: Pass
+  ended: boolean
+  /** The deadline begins anew. */
+  renew(): void
+}
+
+type Told = 'goesOn' | 'done' | 'stop' | 'useless'
+
+/** Nothing runs any more, and nothing more was begun. */
+const STOPPED: InvokeReply = { kind: 'answered', status: 206, body: '{"opcodes":[],"logs":[]}' }
 
 const GARBAGE: readonly Answer[] = [
   { status: 200, body: '' },
@@ -95,30 +112,79 @@ export class SimTransport implements Transport {
     const { clock, faults } = this.#deps
     const now = clock.now()
     return new Promise(resolve => {
+      let cancelDeadline = () => {}
       const end = (reply: InvokeReply) => {
+        flight.ended = true
         cancelDeadline()
         call.signal.removeEventListener('abort', onAbort)
         resolve(reply)
       }
+      const renew = () => {
+        cancelDeadline()
+        if (flight.ended) return
+        const deadline = clock.now() + call.timeoutMs
+        cancelDeadline = clock.at(deadline, () => end({ kind: 'broken', message: 'deadline' }))
+      }
+      const flight: Flight = { call, runner, pass, ended: false, renew }
       const onAbort = () => end({ kind: 'aborted' })
-      const cancelDeadline = clock.at(now + call.timeoutMs, () =>
-        end({ kind: 'broken', message: 'deadline' }),
-      )
+      renew()
       call.signal.addEventListener('abort', onAbort)
       const { arrivesAt, answersAt } = this.#times(now)
-      const breaks = (kind: 'brokenBefore' | 'brokenAfter') => faults.strikes(kind)
-      if (breaks('brokenBefore')) {
+      if (faults.strikes('brokenBefore')) {
         clock.at(arrivesAt, () => end({ kind: 'broken', message: 'reset' }))
         return
       }
       clock.at(arrivesAt, () => {
         // Given up while it was on its way: half of those never arrive.
         if (call.signal.aborted && this.#deps.rng.chance(0.5)) return
-        const reply = this.#execute(runner, pass)
-        const broken = breaks('brokenAfter')
-        clock.at(answersAt, () => end(broken ? { kind: 'broken', message: 'reset' } : reply))
+        if (faults.strikes('checkpoints')) void this.#checkpointed(flight).then(end)
+        else this.#answerAt(answersAt, flight, end)
       })
     })
+  }
+
+  #answerAt(time: number, { runner, pass }: Flight, end: (reply: InvokeReply) => void): void {
+    const { clock, faults } = this.#deps
+    const reply = this.#execute(runner, pass)
+    const broken = faults.strikes('brokenAfter')
+    clock.at(time, () => end(broken ? { kind: 'broken', message: 'reset' } : reply))
+  }
+
+  /** A pass that makes steps durable while it goes on, one after the other, until it ends, breaks or is stopped. */
+  async #checkpointed(flight: Flight): Promise<InvokeReply> {
+    const { clock, faults } = this.#deps
+    const stream = faults.stream('checkpoints')
+    for (let seq = 1; !flight.ended && stream.chance(0.85); seq++) {
+      const told = await this.#checkpoint(flight, seq)
+      if (told === 'useless') return { kind: 'aborted' }
+      await clock.after(stream.int(1, 30))
+      if (told === 'stop') return STOPPED
+      if (told === 'done') break
+      if (faults.strikes('brokenAfter')) return { kind: 'broken', message: 'reset' }
+    }
+    return new Promise(resolve => this.#answerAt(clock.now() + stream.int(1, 5), flight, resolve))
+  }
+
+  async #checkpoint(flight: Flight, seq: number): Promise<Told> {
+    const { call, runner, pass } = flight
+    const { clock, faults, life, tap, trace } = this.#deps
+    const report = runner.checkpoint(pass, seq, clock.now())
+    if (!report || !call.onCheckpoint) return 'done'
+    const payload = JSON.stringify(report)
+    trace.add(`pass ${pass.no} of ${pass.request.ctx.runId} checkpoints ${payload.slice(0, 300)}`)
+    if (life.dead) return never()
+    let answer = await call.onCheckpoint(payload)
+    // The first ack got lost on its way.
+    if (answer !== undefined && faults.strikes('repeatedCheckpoints'))
+      answer = await call.onCheckpoint(payload)
+    clock.activity.sign()
+    trace.add(`engine ${life.no} answers pass ${pass.no}: ${answer?.slice(0, 300)}`)
+    if (answer === undefined) return 'useless'
+    flight.renew()
+    const ack = JSON.parse(answer) as CheckpointAck
+    runner.told(pass, report, ack)
+    tap.acknowledged(pass, ack)
+    return ack.stop ? 'stop' : 'goesOn'
   }
 
   #times(now: number): { arrivesAt: number; answersAt: number } {

@@ -2,7 +2,7 @@
 // what the engine stored; nothing in it comes from the engine but the invokes themselves.
 
 import type { Found } from './handler.ts'
-import type { InvokeRequest, LogLine } from './wire.ts'
+import type { InvokeRequest, LogLine, MemoEntry } from './wire.ts'
 
 export interface Execution {
   /** Hashed step id. */
@@ -22,11 +22,11 @@ export interface Pass {
   request: InvokeRequest
   sentAt: number
   timeoutMs: number
+  /** What the runner knows: the memo, and what acks have told since. */
+  memo: Record<string, MemoEntry>
   executions: Execution[]
-  /** When the runner had its answer ready. */
-  answeredAt?: number
-  /** Steps it reported, by hashed id. */
-  reported: Map<string, Found>
+  /** Steps it reported first in this pass, by hashed id, and when. */
+  reported: Map<string, { node: Found; at: number }>
   /** The result's token, of a pass that returned. */
   returned?: string
   rootLines: LogLine[]
@@ -37,8 +37,9 @@ export class Ledger {
   readonly #executions = new Map<string, Execution[]>()
   #count = 0
 
-  sent(pass: Omit<Pass, 'no' | 'executions' | 'reported' | 'rootLines'>): Pass {
-    const kept = { ...pass, no: ++this.#count, executions: [], reported: new Map(), rootLines: [] }
+  sent(pass: Omit<Pass, 'no' | 'memo' | 'executions' | 'reported' | 'rootLines'>): Pass {
+    const memo = { ...pass.request.steps }
+    const kept = { ...pass, no: ++this.#count, memo, executions: [], reported: new Map(), rootLines: [] }
     const { runId } = pass.request.ctx
     this.#passes.set(runId, [...this.passes(runId), kept])
     return kept

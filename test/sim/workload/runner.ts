@@ -6,7 +6,7 @@ import { unitOf } from '../core/random.ts'
 import { type Found, hashId, type Walked, walk } from './handler.ts'
 import type { Ledger, Pass } from './ledger.ts'
 import type { Node, RunNode, Sequence, WorkflowSpec } from './program.ts'
-import type { Answer, InvokeRequest, LogLine, Opcode } from './wire.ts'
+import type { Answer, Checkpoint, CheckpointAck, LogLine, Opcode } from './wire.ts'
 
 export interface RunnerDeps {
   namespace: string
@@ -29,15 +29,36 @@ export class SimRunner {
     this.deps = deps
   }
 
-  /** Runs one pass. */
+  /** Carries out what comes next, and does not end the pass with it; undefined when nothing comes next. */
+  checkpoint(pass: Pass, seq: number, now: number): Checkpoint | undefined {
+    const body = this.#body(pass)
+    if (!body) return undefined
+    const walked = walk(body, pass.memo)
+    if (walked.flow.state !== 'suspended' || walked.found.length === 0) return undefined
+    const lines = new Lines(walked.lines)
+    return { seq, opcodes: this.#report(pass, walked, lines, now), logs: lines.all }
+  }
+
+  /** Takes up what the engine made of a checkpoint. */
+  told(pass: Pass, { opcodes }: Checkpoint, ack: CheckpointAck): void {
+    for (const { id, ...told } of ack.steps) {
+      const asReported = told.data === undefined && !told.error && !told.pending
+      const entry = asReported ? { data: opcodes.find(opcode => opcode.id === id)?.data } : told
+      const known = pass.memo[id]
+      // In the order in which they settled, as in a memo.
+      if (known?.pending && !entry.pending) delete pass.memo[id]
+      pass.memo[id] = entry
+    }
+  }
+
+  /** Runs one pass, or the rest of it. */
   answer(pass: Pass, now: number): Answer {
     const { request } = pass
-    const { faults, workflows } = this.deps
-    const spec = workflows.find(({ name }) => name === request.ctx.workflow)
-    pass.answeredAt = now
-    if (!spec) return json(404, { error: { message: `no workflow ${request.ctx.workflow}` }, logs: [] })
-    const body = request.ctx.onFailure ? spec.failureBody : spec.body
-    const walked = walk(body, request.steps)
+    const spec = this.#spec(pass)
+    const body = this.#body(pass)
+    if (!spec || !body)
+      return json(404, { error: { message: `no workflow ${request.ctx.workflow}` }, logs: [] })
+    const walked = walk(body, pass.memo)
     const lines = new Lines(walked.lines)
     pass.rootLines = lines.all.slice()
     if (unitOf(`throw ${pass.no}`) < spec.throwsOften) {
@@ -48,12 +69,26 @@ export class SimRunner {
       pass.returned = `${request.ctx.runId}|returned|${pass.no}`
       return json(200, { data: { token: pass.returned }, logs: lines.all })
     }
+    return json(206, { opcodes: this.#report(pass, walked, lines, now), logs: lines.all })
+  }
+
+  #spec({ request }: Pass): WorkflowSpec | undefined {
+    return this.deps.workflows.find(({ name }) => name === request.ctx.workflow)
+  }
+
+  #body(pass: Pass): Sequence | undefined {
+    const spec = this.#spec(pass)
+    return pass.request.ctx.onFailure ? spec?.failureBody : spec?.body
+  }
+
+  #report(pass: Pass, walked: Walked, lines: Lines, now: number): Opcode[] {
     const opcodes = this.#chosen(walked).map(node => {
-      pass.reported.set(hashId(node.id), node)
+      const id = hashId(node.id)
+      if (!pass.reported.has(id)) pass.reported.set(id, { node, at: now })
       return this.#carryOut(pass, node, lines)
     })
-    if (faults.strikes('repeatedOpcodes')) opcodes.push(...this.#repeats(body, request, opcodes))
-    return json(206, { opcodes, logs: lines.all })
+    if (this.deps.faults.strikes('repeatedOpcodes')) opcodes.push(...this.#repeats(pass, opcodes))
+    return opcodes
   }
 
   #chosen({ found }: Walked): Found[] {
@@ -84,9 +119,10 @@ export class SimRunner {
   }
 
   /** Opcodes once more: of this answer, and of steps the memo knows already, with results that must not count. */
-  #repeats(body: Sequence, request: InvokeRequest, opcodes: readonly Opcode[]): Opcode[] {
+  #repeats(pass: Pass, opcodes: readonly Opcode[]): Opcode[] {
     const stream = this.deps.faults.stream('repeatedOpcodes')
-    const known = leaves(body).filter(node => request.steps[hashId(node.id)] !== undefined)
+    const { request } = pass
+    const known = leaves(this.#body(pass) ?? []).filter(node => pass.memo[hashId(node.id)] !== undefined)
     const repeated: Opcode[] = []
     if (opcodes.length > 0) repeated.push({ ...stream.pick(opcodes), ...forgedResult(stream.int(0, 1e9)) })
     if (known.length > 0) {

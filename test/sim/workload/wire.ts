@@ -57,3 +57,16 @@ export interface Answer {
   status: number
   body: string
 }
+
+/** What a runner reports while its pass goes on (decisions, "Connect"). */
+export interface Checkpoint {
+  seq: number
+  opcodes: Opcode[]
+  logs: LogLine[]
+}
+
+export interface CheckpointAck {
+  seq: number
+  steps: ({ id: string } & MemoEntry)[]
+  stop?: boolean
+}

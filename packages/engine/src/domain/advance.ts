@@ -4,10 +4,10 @@
 import type { RunError } from '@perdure/protocol'
 import type { Decision, Next } from './decision.ts'
 import { Draft } from './draft.ts'
-import { finish } from './finish.ts'
+import { type End, finish } from './finish.ts'
 import { timedOut } from './flow/deadline.ts'
 import { applyOpcodes } from './opcodes.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome, PassOpcode } from './outcome.ts'
 import { park, settleDue } from './park.ts'
 import type { PassContext } from './pass-context.ts'
 import { keepLogs } from './pass-logs.ts'
@@ -57,23 +57,33 @@ function step(draft: Draft, state: RunState, outcome: Outcome, context: PassCont
       return repeatLater(draft, tries, context)
     }
     case 'opcodes': {
-      if (draft.run.transportTries > 0) draft.set({ transportTries: 0 })
-      const failed = applyOpcodes(draft, state, outcome.opcodes, context)
-      if (draft.run.cancelAsked) {
-        // An event that the pass emitted cancels the run itself.
-        finish(draft, { status: 'cancelled' }, context.catalog)
-        return 'stop'
-      }
-      const failure = failed ?? overLimit(draft, state) ?? timedOut(draft.run, context.now)
-      return failure ? fail(failure) : (goOn(draft, context) ?? fail(STUCK))
+      const end = takeUp(draft, state, outcome.opcodes, context)
+      if (!end) return goOn(draft, context) ?? fail(STUCK)
+      finish(draft, end, context.catalog)
+      return 'stop'
     }
   }
+}
+
+/** Drafts the steps that a runner reported; answers how the run ends with them, if it does. */
+export function takeUp(
+  draft: Draft,
+  state: RunState,
+  opcodes: readonly PassOpcode[],
+  context: PassContext,
+): End | undefined {
+  if (draft.run.transportTries > 0) draft.set({ transportTries: 0 })
+  const failed = applyOpcodes(draft, state, opcodes, context)
+  // An event that the run itself emitted cancels it.
+  if (draft.run.cancelAsked) return { status: 'cancelled' }
+  const error = failed ?? overLimit(draft, state) ?? timedOut(draft.run, context.now)
+  return error && { status: 'failed', error }
 }
 
 /** A pass whose transport failed is repeated after a backoff; nothing else about the run changes. */
 function repeatLater(draft: Draft, tries: number, context: PassContext): Next {
   const until = context.now + transportBackoffMs(tries, context.random())
-  draft.set({ transportTries: tries, attempt: draft.run.attempt + 1, leaseOwner: undefined })
+  draft.set({ transportTries: tries, attempt: context.sentAttempt + 1, leaseOwner: undefined })
   if (draft.run.status === 'paused') {
     park(draft, context.sentAt)
     return 'stop'
@@ -83,7 +93,10 @@ function repeatLater(draft: Draft, tries: number, context: PassContext): Next {
   return 'stop'
 }
 
-/** After opcodes: at once again when something is new or due, else parked; undefined when nothing will wake the run. */
+/**
+ * After opcodes: at once again when there is something that the runner was not told of, or that it was kept from, else
+ * parked; undefined when nothing will wake the run.
+ */
 function goOn(draft: Draft, context: PassContext): Next | undefined {
   settleDue(draft)
   if (draft.run.status === 'paused') {
@@ -94,12 +107,13 @@ function goOn(draft: Draft, context: PassContext): Next | undefined {
   const fellDue = [...draft.open.values()].some(
     open => isDue(open, context.now) && !isDue(open, context.sentAt),
   )
-  if (settledNow > context.sentSettled || fellDue) {
-    // A pause and a resume during the pass leave the run queued although its owner still holds it.
-    draft.move('running')
-    return 'pass'
-  }
-  return park(draft, context.sentAt) ? 'stop' : undefined
+  const { told } = context
+  const hasMore = settledNow > told.settled || fellDue || told.stop
+  if (!hasMore && park(draft, context.sentAt)) return 'stop'
+  if (!hasMore && !told.hasMoved) return undefined
+  // A pause and a resume during the pass leave the run queued although its owner still holds it.
+  draft.move('running')
+  return 'pass'
 }
 
 const STUCK: RunError = {

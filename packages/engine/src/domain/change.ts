@@ -54,6 +54,8 @@ export type Change =
   /** Inserted when first seen, otherwise nothing. */
   | { type: 'app.seen'; app: App }
   | { type: 'runner.registered'; runner: Runner }
+  /** A runner that had no id of its own, and whose socket is gone. What it served stays known. */
+  | { type: 'runner.forgotten'; namespace: string; app: string; runnerId: string }
   | { type: 'workflow.registered'; workflow: Workflow }
   | { type: 'workflow.dropped'; namespace: string; app: string; name: string }
   /** A webhook endpoint or receiver as it is now, new or changed. */

@@ -4,13 +4,15 @@ import { advance } from './advance.ts'
 import { begin, giveBack, holdForRunner } from './begin.ts'
 import type { CatalogView } from './catalog.ts'
 import type { Change } from './change.ts'
+import { acknowledge, checkpoint } from './checkpoint.ts'
 import { cancel, pause, resume } from './control.ts'
 import type { Decision, Next } from './decision.ts'
 import { type Endpoint, isSubscribed } from './endpoint.ts'
 import type { Event, Waiter, Watcher } from './event.ts'
 import { type Known, nothingKnown } from './known.ts'
 import { catalog, type GivenStep, NOW, runner, SECOND, workflow } from './nouns.testkit.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome, Reported } from './outcome.ts'
+import type { PassContext, Told } from './pass-context.ts'
 import type { Route } from './routing.ts'
 import type { Run } from './run.ts'
 import { RunState } from './run-state.ts'
@@ -21,7 +23,8 @@ export const toRunner: Route = { kind: 'runner', runner: runner('r1') }
 interface World {
   now: number
   sentAt: number | undefined
-  sentSettled: number | undefined
+  sentAttempt: number | undefined
+  told: Partial<Told>
   random: number
   catalog: CatalogView
   known: Known
@@ -30,7 +33,8 @@ interface World {
 const QUIET: World = {
   now: NOW,
   sentAt: undefined,
-  sentSettled: undefined,
+  sentAttempt: undefined,
+  told: {},
   random: 0.5,
   catalog: catalog(workflow('order')),
   known: nothingKnown(),
@@ -66,7 +70,17 @@ export class Given {
 
   /** When the pass was sent, if not at this very moment, and how many settled steps its memo held. */
   sent(at: number, settled?: number): Given {
-    return this.#in({ sentAt: at, sentSettled: settled })
+    return this.#in({ sentAt: at, told: settled === undefined ? {} : { settled } })
+  }
+
+  /** What the acks of the pass have told since. */
+  told(told: Partial<Told>): Given {
+    return this.#in({ told: { ...this.#world.told, ...told } })
+  }
+
+  /** The attempt that the pass was sent with, if not the run's own. */
+  sentAttempt(sentAttempt: number): Given {
+    return this.#in({ sentAttempt })
   }
 
   /** What chance comes up with, in [0, 1); 0.5 leaves every jittered delay as it is. */
@@ -104,10 +118,20 @@ export class Given {
 
   /** A pass came back. */
   when(outcome: Outcome): Then {
-    const { now, random, catalog, known, sentAt = now } = this.#world
-    const { sentSettled = this.state.settledCount } = this.#world
-    const context = { now, sentAt, sentSettled, random: () => random, catalog, known, report: () => {} }
-    return this.#then(advance(this.state, outcome, context))
+    return this.#then(advance(this.state, outcome, this.#context()))
+  }
+
+  /** The pass brings these steps, and goes on. */
+  whenCheckpointed(reported: Outcome): Then {
+    return this.#then(checkpoint(this.state, reported as Reported, this.#context()))
+  }
+
+  #context(): PassContext {
+    const { now, random, catalog, known, sentAt = now, sentAttempt = this.state.run.attempt } = this.#world
+    const { settledCount, lastStepSeq } = this.state
+    const memo = { at: sentAt, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
+    const told = { ...memo, ...this.#world.told }
+    return { now, sentAt, sentAttempt, told, random: () => random, catalog, known, report: () => {} }
   }
 
   /** `throttledUntil`: the start that was reserved for it a moment ago. */
@@ -170,6 +194,11 @@ export class Then {
   /** What was written, one word per change, in order. */
   get written(): string[] {
     return this.decision.changes.map(({ type }) => type)
+  }
+
+  /** What the runner is told of the steps written, and of `others`. */
+  ack(others: readonly Step[] = [], stop = false): unknown {
+    return JSON.parse(acknowledge({ seq: 1, written: this.decision.steps, others, stop }))
   }
 
   /** The steps as they are now, by name, in index order. */

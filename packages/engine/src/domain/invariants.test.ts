@@ -17,7 +17,7 @@ import {
   threw,
   waitsFor,
 } from './nouns.testkit.ts'
-import type { Outcome, PassOpcode } from './outcome.ts'
+import type { Outcome, PassOpcode, Reported } from './outcome.ts'
 import { type Control, World } from './world.testkit.ts'
 
 const opcode: fc.Arbitrary<PassOpcode> = fc.nat({ max: 30 }).chain(number => {
@@ -48,7 +48,12 @@ const map = <T>(values: fc.Arbitrary<T>, act: (world: World, value: T) => void):
 const answers = (outcome: fc.Arbitrary<Outcome>) =>
   map(fc.tuple(outcome, random), (world, [outcome, random]) => world.answer(outcome, random))
 
+const checkpoints = map(fc.tuple(news, random), (world, [reported, random]) =>
+  world.checkpoint(reported as Reported, random),
+)
+
 const goingOn = fc.oneof(
+  { weight: 8, arbitrary: checkpoints },
   { weight: 20, arbitrary: answers(news) },
   { weight: 2, arbitrary: answers(fc.constantFrom(brokeOff, reported())) },
   { weight: 16, arbitrary: always(world => world.lease('runner')) },

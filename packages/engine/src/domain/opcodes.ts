@@ -76,7 +76,7 @@ function runStep(pass: Pass, opcode: PassOpcodeOf<'StepRun'>, known: Step | unde
   const write = (fields: Pick<Step, 'status'> & Partial<Step>) =>
     known
       ? draft.moveStep(known, { attempt, nextAttemptAt: undefined, ...fields })
-      : draft.record({ ...begun(opcode, context.sentAt), attempt, ...fields })
+      : draft.record({ ...begun(opcode, context.told.at), attempt, ...fields })
   if (!opcode.error) {
     write({ status: 'succeeded', finishedAt: draft.now, error: undefined, ...data(opcode.data) })
     return undefined
@@ -90,7 +90,7 @@ function runStep(pass: Pass, opcode: PassOpcodeOf<'StepRun'>, known: Step | unde
     const nextAttemptAt = Math.max(draft.now + Math.ceil(delay), context.sentAt + 1)
     write({ status: 'retrying', error, nextAttemptAt })
     // One more for the pass, however many of its branches failed.
-    draft.set({ attempt: pass.state.run.attempt + 1 })
+    draft.set({ attempt: context.sentAttempt + 1 })
     return undefined
   }
   tellStepFailed(draft, write({ status: 'failed', finishedAt: draft.now, error }), context.catalog)

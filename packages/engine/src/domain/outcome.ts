@@ -3,6 +3,7 @@
 
 import type { Opcode, RunError, RunnerLogLine, StepError } from '@perdure/protocol'
 import {
+  CheckpointSchema,
   InvokeOpcodesSchema,
   InvokeReturnedSchema,
   RunnerLogLineSchema,
@@ -26,6 +27,7 @@ export type Outcome =
 
 const returned = Compile(InvokeReturnedSchema)
 const opcodes = Compile(InvokeOpcodesSchema)
+const checkpoint = Compile(CheckpointSchema)
 const logLine = Compile(RunnerLogLineSchema)
 const stepError = Compile(StepErrorSchema)
 
@@ -57,6 +59,20 @@ export function readAnswer(status: number, body: string): Outcome {
   return invalidResponse(`has status ${status}, which means nothing to the engine`)
 }
 
+/** What a checkpoint brought: steps, or a reason to fail the run. */
+export type Reported = Extract<Outcome, { kind: 'opcodes' | 'rejected' }>
+
+/** Reads the payload of an `invoke.checkpoint` as the 206 that it stands for. Nothing in it is trusted. */
+export function readCheckpoint(payload: string): { seq: number; reported: Reported } {
+  const invalid = (problem: string) => ({ seq: 0, reported: invalidResponse(problem, 'checkpoint') })
+  const parsed = parse(payload)
+  if (!parsed) return invalid('is not a JSON object')
+  if (isDeeperThan(payload, JSON_DEPTH_MAX + ENVELOPE_DEPTH[206]))
+    return invalid(`is nested deeper than ${JSON_DEPTH_MAX} levels`)
+  if (!checkpoint.Check(parsed)) return invalid(firstProblem(checkpoint.Errors(parsed)))
+  return { seq: parsed.seq, reported: withRawOpcodes(parsed, payload) }
+}
+
 /** A pass that gave no readable answer: reset, deadline, unreadable body. */
 export function transportFailed(message: string): Outcome {
   return { kind: 'transportFailed', error: { message }, logs: [] }
@@ -68,10 +84,10 @@ export function responseTooLarge(bytesMax: number): Outcome {
   return { kind: 'rejected', error: { message, code: 'response_too_large' }, logs: [] }
 }
 
-function invalidResponse(problem: string): Outcome {
+function invalidResponse(problem: string, what = 'answer'): Extract<Outcome, { kind: 'rejected' }> {
   return {
     kind: 'rejected',
-    error: { message: `The runner's answer ${problem}.`, code: 'invalid_response' },
+    error: { message: `The runner's ${what} ${problem}.`, code: 'invalid_response' },
     logs: [],
   }
 }
@@ -84,7 +100,14 @@ function readReturned(parsed: object, body: string): Outcome {
 
 function readOpcodes(parsed: object, body: string): Outcome {
   if (!opcodes.Check(parsed)) return invalidResponse(firstProblem(opcodes.Errors(parsed)))
-  const texts = arrayElements(objectMembers(body).get('opcodes') as JsonText)
+  return withRawOpcodes(parsed, body)
+}
+
+function withRawOpcodes(
+  parsed: { opcodes: Opcode[]; logs?: RunnerLogLine[] },
+  text: JsonText,
+): Extract<Outcome, { kind: 'opcodes' }> {
+  const texts = arrayElements(objectMembers(text).get('opcodes') as JsonText)
   const read = parsed.opcodes.map((opcode, i) => withRawData(opcode, texts[i] as JsonText))
   return { kind: 'opcodes', opcodes: read, logs: parsed.logs ?? [] }
 }

@@ -1,14 +1,34 @@
-// What the decision about a pass needs besides the run and its outcome.
+// What the decision about a pass, or a checkpoint of one, needs besides the run and what the runner reported.
 
 import type { CatalogView } from './catalog.ts'
 import type { Known } from './known.ts'
 import type { Report } from './matching.ts'
 
-export interface PassContext {
-  now: number
-  /** When the pass was sent, and how many steps its memo held settled. */
+/** What the runner knows of the run: from the memo that the pass was sent with, then from the ack of each checkpoint. */
+export interface Told {
+  /** When it was told last: what it reports next began then. */
+  at: number
+  /** How many settled steps it knows. */
+  settled: number
+  /** It knows every settled step up to this seq. */
+  seq: number
+  /** An ack told it of settled steps: that the pass brings nothing more at its end is no fault of it. */
+  hasMoved: boolean
+  /** It was asked to end the pass, although there may be more to do. */
+  stop: boolean
+}
+
+/** The pass that is under way. */
+export interface SentPass {
+  /** When it was sent: whether a retry was due is measured by it. */
   sentAt: number
-  sentSettled: number
+  /** The run's attempt that it was sent with. */
+  sentAttempt: number
+  told: Told
+}
+
+export interface PassContext extends SentPass {
+  now: number
   random(): number
   catalog: CatalogView
   known: Known

@@ -40,6 +40,12 @@ describe('an anycast run', () => {
     expect(to({ isAvoided: () => true })).toBe('none')
   })
 
+  it('goes to one with room, and to any when none has', () => {
+    expect([0, 0.99].map(random => to({ random, hasRoom: runner => runner === b }))).toEqual(['b', 'b'])
+    expect([0, 0.99].map(random => to({ random, hasRoom: () => false }))).toEqual(['a', 'c'])
+    expect(to({ hasRoom: runner => runner === b, isLive: runner => runner === c })).toBe('c')
+  })
+
   it('goes to a runner that knows its workflow, as some do not during a deploy', () => {
     expect([0, 0.5, 0.99].map(random => to({ runners: [knowsOther, b], random }))).toEqual(['b', 'b', 'b'])
   })

@@ -17,11 +17,13 @@ export interface RouteInput {
   isLive(runner: Runner): boolean
   /** Runners that refused this pass, or refused others a moment ago. */
   isAvoided(runner: Runner): boolean
+  /** Whether the runner would take it at once; those that would are preferred. */
+  hasRoom?(runner: Runner): boolean
   /** In [0, 1). */
   random: number
 }
 
-export function route({ run, runners, isLive, isAvoided, random }: RouteInput): Route {
+export function route({ run, runners, isLive, isAvoided, hasRoom, random }: RouteInput): Route {
   if (run.runner !== undefined) {
     const pinned = runners.find(runner => runner.runnerId === run.runner)
     if (!pinned) return { kind: 'pinMissing' }
@@ -31,7 +33,9 @@ export function route({ run, runners, isLive, isAvoided, random }: RouteInput): 
   const knowing = runners.filter(runner => runner.workflows.includes(run.workflow))
   const candidates = (knowing.length > 0 ? knowing : runners).filter(runner => !isAvoided(runner))
   const live = candidates.filter(isLive)
-  const pool = live.length > 0 ? live : candidates
+  const reachable = live.length > 0 ? live : candidates
+  const free = hasRoom && reachable.length > 1 ? reachable.filter(hasRoom) : []
+  const pool = free.length > 0 ? free : reachable
   const runner = pool[Math.floor(random * pool.length)]
   return runner ? { kind: 'runner', runner } : { kind: 'none' }
 }

@@ -4,12 +4,14 @@
 import { expect } from 'vitest'
 import { advance } from './advance.ts'
 import { begin } from './begin.ts'
+import { checkpoint } from './checkpoint.ts'
 import { cancel, pause, resume } from './control.ts'
 import type { Decision, Next } from './decision.ts'
 import { toRunner } from './given.testkit.ts'
 import { nothingKnown } from './known.ts'
 import { catalog, idleRun, NOW, workflow } from './nouns.testkit.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome, Reported } from './outcome.ts'
+import type { PassContext, SentPass } from './pass-context.ts'
 import { Rows } from './rows.testkit.ts'
 import { isTerminal } from './run.ts'
 import type { RunState } from './run-state.ts'
@@ -24,8 +26,8 @@ export type Control = 'cancel' | 'pause' | 'resume'
 export class World {
   readonly rows = new Rows(idleRun('queued', fresh))
   #now = NOW
-  /** The lease under way: its state, and when its pass was sent. */
-  #held: { state: RunState; sentAt: number; sentSettled: number } | undefined
+  /** The lease under way: its state, and its pass. */
+  #held: { state: RunState; pass: SentPass } | undefined
   #seen = this.#snapshot()
 
   later(ms: number): void {
@@ -38,16 +40,22 @@ export class World {
     if (this.#held || availableAt === undefined) return
     this.#now = Math.max(this.#now, availableAt)
     const state = this.rows.claim('engine-1', this.#now + 15_000)
-    this.#held = { state, sentAt: this.#now, sentSettled: 0 }
+    this.#held = { state, pass: this.#sent(state) }
     const to = route === 'runner' ? toRunner : { kind: 'none' as const }
     this.#decide(state => begin(state, { now: this.#now, route: to, catalog: registered }))
   }
 
   answer(outcome: Outcome, random: number): void {
     if (!this.#held) return
-    const { sentAt, sentSettled } = this.#held
-    const rest = { catalog: registered, known: nothingKnown(), random: () => random, report: () => {} }
-    this.#decide(state => advance(state, outcome, { now: this.#now, sentAt, sentSettled, ...rest }))
+    const { pass } = this.#held
+    this.#decide(state => advance(state, outcome, this.#context(pass, random)))
+  }
+
+  /** The pass brings something and goes on. Whoever leases the run next must know all of it. */
+  checkpoint(reported: Reported, random: number): void {
+    if (!this.#held) return
+    const { pass } = this.#held
+    this.#decide(state => checkpoint(state, reported, this.#context(pass, random)), true)
   }
 
   letGo(decide: (state: RunState, now: number) => Decision): void {
@@ -103,7 +111,7 @@ export class World {
   }
 
   /** Decides and commits as services/drive does: again on a fresh load when somebody else won. */
-  #decide(decide: (state: RunState) => { decision: Decision; next: Next }): void {
+  #decide(decide: (state: RunState) => { decision: Decision; next: Next }, isCheckpoint = false): void {
     const held = this.#held
     if (!held) return
     let decided = decide(held.state)
@@ -117,12 +125,27 @@ export class World {
       expect(this.rows.commit(decided.decision)).toBe(true)
     }
     held.state.apply(decided.decision)
-    held.sentAt = this.#now
-    held.sentSettled = held.state.settledCount
+    if (isCheckpoint)
+      held.pass.told = { ...this.#sent(held.state).told, hasMoved: true, stop: this.#isPaused }
+    else held.pass = this.#sent(held.state)
     if (decided.next === 'stop') this.#held = undefined
-    else expect(this.rows.run.status).toBe('running')
+    else if (!isCheckpoint || !this.#isPaused) expect(this.rows.run.status).toBe('running')
     this.#check()
     if (decided.next === 'stop') this.#expectReasonToWake()
+  }
+
+  get #isPaused(): boolean {
+    return this.rows.run.status === 'paused'
+  }
+
+  #sent({ run, settledCount, lastStepSeq }: RunState): SentPass {
+    const told = { at: this.#now, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
+    return { sentAt: this.#now, sentAttempt: run.attempt, told }
+  }
+
+  #context(pass: SentPass, random: number): PassContext {
+    const rest = { catalog: registered, known: nothingKnown(), random: () => random, report: () => {} }
+    return { ...pass, now: this.#now, ...rest }
   }
 
   #expectReasonToWake(): void {

@@ -2,7 +2,6 @@
 // compose.ts, which also listens and closes.
 
 import { randomBytes } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { EngineError } from '../domain/errors.ts'
@@ -13,8 +12,10 @@ import { addCors, isPreflight } from './cors.ts'
 import type { HttpDeps } from './deps.ts'
 import { Drain } from './drain.ts'
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
-import { problemText, sendProblem } from './problem.ts'
+import { sendProblem } from './problem.ts'
+import { rawAnswer } from './raw-answer.ts'
 import { RouteTable } from './route-table.ts'
+import { connectRoutes } from './routes/connect.ts'
 import { controlRoutes } from './routes/control.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -45,6 +46,7 @@ export function createApp(deps: HttpDeps, overrides: Partial<HttpLimits> = {}): 
   healthRoutes(app, context)
   eventRoutes(app, context)
   registerRoutes(app, context)
+  connectRoutes(app, context)
   runListRoutes(app, context)
   runRoutes(app, context)
   runStreamRoutes(app, context)
@@ -128,15 +130,8 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, reque
     return
   }
   const [status, message] = brokenRequest(error.code)
-  const body = problemText(new EngineError('invalid_request', message), requestId)
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    'connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+  const problem = new EngineError('invalid_request', message)
+  socket.end(rawAnswer(status, problem, requestId), () => socket.destroy())
 }
 
 function brokenRequest(code: string | undefined): [number, string] {

@@ -19,6 +19,7 @@ import type { NewReceiver, Receipt, Receiver, ReceiverEdit, SavedReceiver } from
 import type { WebhookPost } from '../domain/webhook-schemes.ts'
 import type { App, Runner, Workflow } from '../domain/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Connections } from '../ports/connections.ts'
 import type { ReplayFilter, RunView, Store } from '../ports/store.ts'
 
 /** A validated `POST /events` body; `data` is kept to the letter. */
@@ -43,7 +44,14 @@ export interface WorkflowView extends Workflow {
 }
 
 export interface RegistryFace {
-  register(namespace: string, request: RegisterRequest): Promise<RegisterReply>
+  /** `onRegistered` is called when it is durable, before runs that wait for the runner go on. */
+  register(
+    namespace: string,
+    request: RegisterRequest,
+    onRegistered?: (reply: RegisterReply) => void,
+  ): Promise<RegisterReply>
+  /** A Connect runner without an id of its own is gone with its socket. */
+  forget(runner: Pick<Runner, 'namespace' | 'app' | 'runnerId'>): Promise<void>
   apps(namespace: string): App[]
   runners(namespace: string, app?: string): RunnerView[]
   workflows(namespace: string, app?: string): Promise<WorkflowView[]>
@@ -133,6 +141,10 @@ export interface HttpDeps {
   inbound: { receive(slug: string, post: WebhookPost): Promise<Receipt> }
   live: LiveFace
   readiness(): Promise<Readiness>
+  /** Where the sockets of Connect runners go. */
+  connections: Connections
+  /** The integrity header over what a runner sent when it dialled. */
+  sign(body: string): string
   keys: KeyRing
   /** Origins of the web pages that may call; `*` alone for all. */
   corsOrigins: readonly string[]

@@ -5,6 +5,7 @@ import type { RegisterRequest, SendEventReply } from '@perdure/protocol'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { onTestFinished } from 'vitest'
+import { ConnectTransport } from '../adapters/transport/connect/transport.ts'
 import type { Event } from '../domain/event.ts'
 import type { App, Workflow } from '../domain/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -49,6 +50,7 @@ export class Faces {
   readonly registered: { namespace: string; request: RegisterRequest }[] = []
   readonly acted: { action: string; actor: Actor; args: unknown[] }[] = []
   readonly live = new Live()
+  readonly connect = new ConnectTransport({ clock: this.clock })
   readonly logged: Record<string, unknown>[] = []
   readonly keys = new Map<string, ApiKey>()
   corsOrigins: string[] = []
@@ -96,19 +98,16 @@ export class Faces {
       dryRun: async () => ({ dryRun: true, waiters: 0, workflows: [] }),
       explain: async () => undefined,
       registry: {
-        register: async (namespace, request) => {
+        register: async (namespace, request, onRegistered) => {
           this.registered.push({ namespace, request })
           const runnerId = request.runner ?? request.url
           const beat = { heartbeatMs: 30_000, staleAfterMs: 90_000 }
-          return {
-            ok: true,
-            protocolVersion: 1,
-            runnerId,
-            workflows: request.workflows.length,
-            ...beat,
-            warnings: [],
-          }
+          const workflows = request.workflows.length
+          const reply = { ok: true, protocolVersion: 1, runnerId, workflows, ...beat, warnings: [] } as const
+          onRegistered?.({ ...reply, warnings: [] })
+          return { ...reply, warnings: [] }
         },
+        forget: async () => {},
         apps: namespace => this.apps.filter(app => app.namespace === namespace),
         runners: (namespace, app) =>
           this.runners.filter(runner => runner.namespace === namespace && (!app || runner.app === app)),
@@ -144,6 +143,8 @@ export class Faces {
       inbound: { receive: () => Promise.reject(new Error('not here')) },
       live: this.live,
       readiness: () => this.readiness(),
+      connections: this.connect,
+      sign: () => 'v0',
       keys: {
         get open() {
           return faces.keys.size === 0

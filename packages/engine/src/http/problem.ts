@@ -38,6 +38,15 @@ export function problemText(error: EngineError, requestId: string): string {
   return JSON.stringify({ error: { code: error.code, message, details, requestId } })
 }
 
+/** What the `error` frame of a Connect socket says: as the error body, without a request. */
+export function problemOf(error: unknown): { code: ErrorCode; message: string; details?: unknown } {
+  const known = asEngineError(error)
+  if (known.code === 'internal')
+    return { code: known.code, message: 'the engine failed; its log has the details' }
+  const { code, message, details } = known
+  return { code, message, ...(details === undefined ? {} : { details }) }
+}
+
 function asEngineError(error: unknown): EngineError {
   if (error instanceof EngineError) return error
   if (error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')) {

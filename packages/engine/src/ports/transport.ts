@@ -32,6 +32,8 @@ export interface Transport {
   invoke(call: InvokeCall): Promise<InvokeReply>
   /** Whether a call of the URL could be sent now; false of a Connect runner without a socket. Absent: nobody knows. */
   reaches?(url: string): boolean
+  /** Whether a call of the URL would be sent at once; false of a runner that is at its bound. Absent: nobody knows. */
+  hasRoom?(url: string): boolean
   close(): Promise<void>
 }
 

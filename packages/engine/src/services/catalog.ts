@@ -45,12 +45,19 @@ export class Catalog {
     return view
   }
 
+  /** The runners of every namespace. */
+  allRunners(): Runner[] {
+    return [...this.#namespaces.values()].flatMap(view => view.allRunners())
+  }
+
   /** Takes over what a committed unit registered. */
   apply(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.type === 'app.seen') this.view(change.app.namespace).seeApp(change.app)
       else if (change.type === 'runner.registered')
         this.view(change.runner.namespace).putRunner(change.runner)
+      else if (change.type === 'runner.forgotten')
+        this.view(change.namespace).dropRunner(change.app, change.runnerId)
       else if (change.type === 'workflow.registered')
         this.view(change.workflow.namespace).putWorkflow(change.workflow)
       else if (change.type === 'workflow.dropped')
@@ -169,6 +176,10 @@ export class NamespaceCatalog implements CatalogView {
 
   putRunner(runner: Runner): void {
     entry(this.#runners, runner.app).set(runner.runnerId, runner)
+  }
+
+  dropRunner(app: string, runnerId: string): void {
+    this.#runners.get(app)?.delete(runnerId)
   }
 
   putWorkflow(workflow: Workflow): void {

@@ -4,10 +4,11 @@
 import type { Logger } from 'pino'
 import { advance } from '../domain/advance.ts'
 import { begin, giveBack, holdForRunner, unreserved } from '../domain/begin.ts'
+import type { Change } from '../domain/change.ts'
 import type { Decision, Next } from '../domain/decision.ts'
 import type { Known } from '../domain/known.ts'
 import type { Report } from '../domain/matching.ts'
-import type { Outcome } from '../domain/outcome.ts'
+import type { PassContext, SentPass } from '../domain/pass-context.ts'
 import { type Route, route } from '../domain/routing.ts'
 import type { Run } from '../domain/run.ts'
 import { RunState } from '../domain/run-state.ts'
@@ -20,6 +21,7 @@ import { Admission } from './admission.ts'
 import type { Announcer } from './announce.ts'
 import { attempt } from './attempt.ts'
 import type { Catalog } from './catalog.ts'
+import { Checkpoints } from './checkpoint.ts'
 import { type Active, Invoker } from './invoke.ts'
 import type { RunnerHealth } from './runner-health.ts'
 import { Slots } from './slots.ts'
@@ -41,7 +43,8 @@ export interface DriverDeps {
   owner: string
   /** Most runs under way at once. */
   passesMax: number
-  invokeTimeoutMs: number
+  /** Deadline of an invoke whose workflow sets none; each transport has its own when this is absent too. */
+  invokeTimeoutMs?: number | undefined
   /** Told of filters that could not be evaluated. */
   report: Report
   isLive(runner: Runner): boolean
@@ -139,7 +142,18 @@ export class Driver {
       }
       return begin(active.state, context)
     })
+    if (decided?.next === 'stop') await this.#ringHeld(decided.decision.run)
     return decided?.next === 'pass'
+  }
+
+  /** A runner that arrived while this run was being held did not find it held yet: it is rung once more. */
+  async #ringHeld(run: Run): Promise<void> {
+    const { store, announcer, clock } = this.#deps
+    const { namespace, app, waitingFor } = run
+    if (waitingFor?.kind !== 'runner' || this.#route(run, NONE_TRIED).kind !== 'runner') return
+    const change: Change = { type: 'app.runnerArrived', namespace, app, at: clock.now() }
+    await store.commit({ guards: [], changes: [change] })
+    announcer.announce([change])
   }
 
   /** Reserves the start of a throttled run that could go to a runner now. A commit that is lost costs its place. */
@@ -155,26 +169,35 @@ export class Driver {
   async #pass(active: Active): Promise<boolean> {
     const { clock } = this.#deps
     if (this.#draining) return this.#stopWith(active, () => giveBack(active.state, clock.now()))
-    const sentAt = clock.now()
-    const sentSettled = active.state.settledCount
-    const outcome = await this.#invoker.invoke(active, sentAt)
+    const pass = sentNow(active.state, clock.now())
+    const context = (known: Known) => this.#context(active.state.run, pass, known)
+    const checkpoints = new Checkpoints({
+      active,
+      pass,
+      clock,
+      context,
+      isDraining: () => this.#draining,
+      settle: decide => this.#settle(active, decide),
+    })
+    const outcome = await this.#invoker.invoke(active, pass.sentAt, checkpoints.take)
+    await checkpoints.over()
+    if (checkpoints.hasEnded) return false
     if (outcome === 'held') return this.#stopWith(active, () => holdForRunner(active.state, clock.now()))
     if (outcome === 'aborted') return this.#aborted(active)
-    const decided = await this.#settle(active, known =>
-      this.#advance(active, outcome, { sentAt, sentSettled, known }),
-    )
+    const decided = await this.#settle(active, known => advance(active.state, outcome, context(known)))
     return decided?.next === 'pass'
   }
 
-  #advance(active: Active, outcome: Outcome, pass: { sentAt: number; sentSettled: number; known: Known }) {
+  #context(run: Run, pass: SentPass, known: Known): PassContext {
     const { clock, random, catalog, report } = this.#deps
-    return advance(active.state, outcome, {
+    return {
       ...pass,
+      known,
       now: clock.now(),
       random: () => random.next(),
       report,
-      catalog: catalog.view(active.state.run.namespace),
-    })
+      catalog: catalog.view(run.namespace),
+    }
   }
 
   /** Cancelled from outside, lease lost, or out of time to drain. If the run is still ours, it says what to do. */
@@ -229,15 +252,23 @@ export class Driver {
   }
 
   #route(run: Run, tried: ReadonlySet<Runner>): Route {
-    const { catalog, health, isLive, random } = this.#deps
+    const { catalog, health, isLive, random, transport } = this.#deps
     return route({
       run,
       runners: catalog.view(run.namespace).runners(run.app),
       isLive,
-      isAvoided: runner => tried.has(runner) || health.isAvoided(runner),
+      isAvoided: runner =>
+        tried.has(runner) || health.isAvoided(runner) || transport.reaches?.(runner.url) === false,
+      hasRoom: runner => transport.hasRoom?.(runner.url) !== false,
       random: random.next(),
     })
   }
+}
+
+/** What the runner of a pass that is sent now is told: the memo. */
+function sentNow({ run, settledCount, lastStepSeq }: RunState, now: number): SentPass {
+  const told = { at: now, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
+  return { sentAt: now, sentAttempt: run.attempt, told }
 }
 
 const NONE_TRIED: ReadonlySet<Runner> = new Set()

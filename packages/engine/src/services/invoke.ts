@@ -2,6 +2,7 @@
 // that could not be reached at all is not an outcome: another is tried at once.
 
 import { createHash } from 'node:crypto'
+import { isConnectUrl } from '../domain/connect-url.ts'
 import { runDeadline } from '../domain/flow/deadline.ts'
 import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../domain/outcome.ts'
 import type { Route } from '../domain/routing.ts'
@@ -9,7 +10,7 @@ import type { Run } from '../domain/run.ts'
 import type { RunState } from '../domain/run-state.ts'
 import type { Runner } from '../domain/workflow.ts'
 import type { Random } from '../ports/clock.ts'
-import { RESPONSE_BYTES_MAX, type Transport } from '../ports/transport.ts'
+import { type InvokeCall, RESPONSE_BYTES_MAX, type Transport } from '../ports/transport.ts'
 import type { Catalog } from './catalog.ts'
 import type { RunnerHealth } from './runner-health.ts'
 
@@ -28,7 +29,8 @@ export interface InvokerDeps {
   catalog: Catalog
   health: RunnerHealth
   random: Random
-  invokeTimeoutMs: number
+  /** Of a workflow that sets none; each transport has its own when this is absent too. */
+  invokeTimeoutMs?: number | undefined
   route(run: Run, tried: ReadonlySet<Runner>): Route
 }
 
@@ -39,8 +41,15 @@ export class Invoker {
     this.#deps = deps
   }
 
-  /** `held`: no runner could be reached. `aborted`: by the caller's signal. */
-  async invoke(active: Active, now: number): Promise<Outcome | 'held' | 'aborted'> {
+  /**
+   * `held`: no runner could be reached. `aborted`: by the caller's signal, or since `onCheckpoint` answered that the
+   * pass is of no use.
+   */
+  async invoke(
+    active: Active,
+    now: number,
+    onCheckpoint?: InvokeCall['onCheckpoint'],
+  ): Promise<Outcome | 'held' | 'aborted'> {
     const { transport, catalog, health, random, invokeTimeoutMs, route } = this.#deps
     const { state, abort } = active
     const { run } = state
@@ -48,7 +57,7 @@ export class Invoker {
     const workflow = catalog.view(run.namespace).workflow(run.app, run.workflow)
     // A pass does not outlive its run's timeout.
     const leftMs = (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now
-    const timeoutMs = Math.min(workflow?.invokeTimeoutMs ?? invokeTimeoutMs, Math.max(1, leftMs))
+    const setMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs
     // All passes of a run share one trace.
     active.traceId ??= traceId(run.id)
     const body = invokeBody(state, now, `00-${active.traceId}-${spanId(random)}-01`)
@@ -56,7 +65,10 @@ export class Invoker {
       const chosen = route(run, tried)
       if (chosen.kind !== 'runner') return 'held'
       active.sent = { runnerId: chosen.runner.runnerId, sentAt: now }
-      const reply = await transport.invoke({ url: chosen.runner.url, body, timeoutMs, signal: abort.signal })
+      const { url } = chosen.runner
+      const timeoutMs = Math.min(setMs ?? defaultTimeoutMs(url), Math.max(1, leftMs))
+      const call = { url, body, timeoutMs, signal: abort.signal }
+      const reply = await transport.invoke(onCheckpoint ? { ...call, onCheckpoint } : call)
       switch (reply.kind) {
         case 'answered':
           health.arrived(chosen.runner)
@@ -91,6 +103,11 @@ function invokeBody(state: RunState, now: number, traceparent: string): string {
   }
   const event = `{${id}"name":${JSON.stringify(run.trigger.name)}${data}}`
   return `{"event":${event},"steps":${state.memo(now)},"ctx":${JSON.stringify(ctx)}}`
+}
+
+/** A Connect runner is watched by heartbeats, so that a long pass on it is no dead one. */
+function defaultTimeoutMs(url: string): number {
+  return isConnectUrl(url) ? 7_200_000 : 300_000
 }
 
 function traceId(runId: string): string {

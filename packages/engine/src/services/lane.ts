@@ -36,9 +36,15 @@ export class LaneLoop<T> {
   readonly #deps: LaneDeps<T>
   readonly #stop = new AbortController()
   #loop: Promise<void> | undefined
+  #waits = false
 
   constructor(deps: LaneDeps<T>) {
     this.#deps = deps
+  }
+
+  /** Whether it has claimed all it may, and waits for a bell or for what falls due. */
+  get waits(): boolean {
+    return this.#waits
   }
 
   start(): void {
@@ -73,7 +79,9 @@ export class LaneLoop<T> {
     const now = clock.now()
     const next = await store.nextAvailableAt(lane, holdsBack ? lookedAt : undefined)
     if (next !== undefined && next <= now) return
+    this.#waits = true
     await queue.wait(lane, Math.min(next ?? Infinity, now + LOOK_EVERY_MS), signal)
+    this.#waits = false
   }
 
   /** Claims up to the room there is of what is due at `lookedAt`. `more`: there may be more to claim at once. */

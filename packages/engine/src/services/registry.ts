@@ -1,13 +1,15 @@
 // Registrations and heartbeats of runners, and the listings of what they registered (contract §4.3).
 
 import { keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
-import type { Unit } from '../domain/change.ts'
+import type { Change, Unit } from '../domain/change.ts'
+import { isConnectUrl, isNamelessConnect } from '../domain/connect-url.ts'
 import { invalid, invariant } from '../domain/errors.ts'
 import { type ScheduleView, scheduleMoves, scheduleView } from '../domain/flow/schedules.ts'
 import type { Known } from '../domain/known.ts'
 import { registeredRunner, registeredWorkflow, registrationChanges } from '../domain/registration.ts'
 import type { App, Runner, Workflow } from '../domain/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Presence } from '../ports/connections.ts'
 import type { Store } from '../ports/store.ts'
 import type { Announcer } from './announce.ts'
 import { attempt } from './attempt.ts'
@@ -23,6 +25,7 @@ export interface RegistryDeps {
   announcer: Announcer
   health: RunnerHealth
   clock: Clock
+  presence: Presence
   staleAfterMs: number
   signingKeys: readonly string[]
 }
@@ -34,8 +37,16 @@ export class Registry {
     this.#deps = deps
   }
 
-  async register(namespace: string, request: RegisterRequest): Promise<RegisterReply> {
-    const { store, catalog, announcer, health, clock, staleAfterMs } = this.#deps
+  /**
+   * Makes the registration durable. `onRegistered` is called with the answer when it is, before anybody who waits for
+   * the runner hears of it: there a Connect runner's socket is opened to invokes.
+   */
+  async register(
+    namespace: string,
+    request: RegisterRequest,
+    onRegistered?: (reply: RegisterReply) => void,
+  ): Promise<RegisterReply> {
+    const { store, catalog, announcer, health, clock } = this.#deps
     refuseDoubles(request)
     const now = clock.now()
     const runner = registeredRunner(namespace, request, now)
@@ -51,17 +62,25 @@ export class Registry {
     invariant(registered, 'a registration rests on nothing but schedules')
     catalog.apply(registered.changes)
     health.arrived(runner)
+    const reply = this.#reply(runner)
+    onRegistered?.(reply)
     announcer.announce(registered.changes)
-    const keyMatches = this.#keyMatches(runner)
-    return {
-      ok: true,
-      protocolVersion: PROTOCOL_VERSION,
-      runnerId: runner.runnerId,
-      workflows: workflows.length,
-      heartbeatMs: HEARTBEAT_MS,
-      staleAfterMs,
-      ...(keyMatches === undefined ? {} : { keyMatches }),
-      warnings: [],
+    return reply
+  }
+
+  /** A Connect runner without an id of its own has lost its socket: it is known no more, what it served still is. */
+  async forget(runner: Pick<Runner, 'namespace' | 'app' | 'runnerId'>): Promise<void> {
+    const { store, catalog } = this.#deps
+    const { namespace, app, runnerId } = runner
+    const changes: Change[] = [{ type: 'runner.forgotten', namespace, app, runnerId }]
+    await store.commit({ guards: [], changes })
+    catalog.apply(changes)
+  }
+
+  /** Forgets those that an earlier process had no time to. */
+  async forgetLeftovers(): Promise<void> {
+    for (const runner of this.#deps.catalog.allRunners()) {
+      if (isNamelessConnect(runner)) await this.forget(runner)
     }
   }
 
@@ -71,9 +90,13 @@ export class Registry {
 
   runners(namespace: string, app?: string): (Runner & { live: boolean; keyMatches?: boolean })[] {
     const view = this.#deps.catalog.view(namespace)
-    return (app === undefined ? view.allRunners() : view.runners(app)).map(runner => {
+    return (app === undefined ? view.allRunners() : view.runners(app)).flatMap(runner => {
+      const live = this.isLive(runner)
+      // Without a socket it cannot be called; its row stays for the runs that are pinned to it.
+      if (!live && isConnectUrl(runner.url)) return []
       const keyMatches = this.#keyMatches(runner)
-      return { ...runner, live: this.isLive(runner), ...(keyMatches === undefined ? {} : { keyMatches }) }
+      const lastSeenAt = this.#deps.presence.lastSeenAt(runner.url) ?? runner.lastSeenAt
+      return { ...runner, lastSeenAt, live, ...(keyMatches === undefined ? {} : { keyMatches }) }
     })
   }
 
@@ -88,9 +111,24 @@ export class Registry {
     })
   }
 
-  /** Whether the runner's heartbeat is inside the stale TTL. */
+  /** Whether the runner's heartbeat is inside the stale TTL, or a Connect runner has a socket. */
   isLive(runner: Runner): boolean {
+    if (isConnectUrl(runner.url)) return this.#deps.presence.reaches(runner.url)
     return this.#deps.clock.now() - runner.lastSeenAt <= this.#deps.staleAfterMs
+  }
+
+  #reply(runner: Runner): RegisterReply {
+    const keyMatches = this.#keyMatches(runner)
+    return {
+      ok: true,
+      protocolVersion: PROTOCOL_VERSION,
+      runnerId: runner.runnerId,
+      workflows: runner.workflows.length,
+      heartbeatMs: HEARTBEAT_MS,
+      staleAfterMs: this.#deps.staleAfterMs,
+      ...(keyMatches === undefined ? {} : { keyMatches }),
+      warnings: [],
+    }
   }
 
   #decide(runner: Runner, workflows: readonly Workflow[], known: Known): Unit {

@@ -35,6 +35,7 @@ export const operations = {
   streamEvents: events.streamEvents,
   getEvent: events.getEvent,
   register: registry.register,
+  connect: registry.connect,
   listApps: registry.listApps,
   listRunners: registry.listRunners,
   listWorkflows: registry.listWorkflows,

@@ -33,6 +33,24 @@ export const register = {
   ],
 } as const satisfies Operation
 
+export const connect = {
+  id: 'connect',
+  method: 'GET',
+  path: '/connect',
+  tag: 'registry',
+  summary: 'Dial in as a runner over a WebSocket',
+  description:
+    'A WebSocket of the subprotocol `engine.connect.v0`: the runner registers and takes invokes on it, so it needs no ' +
+    'inbound address. What is wrong with the key is told in an `error` frame before the socket closes with 4401; a ' +
+    'request that is no upgrade is `invalid_request`.',
+  access: 'runner',
+  reply: {
+    status: 101,
+    description: 'The socket is open; `X-Engine-Signature` signs its `Sec-WebSocket-Key`',
+  },
+  errors: ['overloaded'],
+} as const satisfies Operation
+
 export const listApps = {
   id: 'listApps',
   method: 'GET',

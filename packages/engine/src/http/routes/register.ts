@@ -32,21 +32,25 @@ export function registerRoutes(app: FastifyInstance, context: HttpContext): void
   mount(app, context, operations.register, answer, { bodyLimit: context.limits.registerBodyMax })
 }
 
-/** Also what a Connect runner's `runner.register` must pass. */
 export function checkRegistration(value: unknown): RegisterRequest {
   checkVersion(value)
   const request = checkShape(value)
-  checkName('app', request.app)
-  checkName('runner', request.runner)
+  checkParts(request)
   checkName('url', request.url)
   checkUrl(request.url)
-  for (const field of METADATA) checkCharacters(field, request[field])
-  for (const [i, workflow] of request.workflows.entries()) checkWorkflow(workflow, `workflows[${i}]`)
   return request
 }
 
+/** All but the URL: what a Connect runner's `runner.register` must pass too. */
+export function checkParts(request: Omit<RegisterRequest, 'url'>): void {
+  checkName('app', request.app)
+  checkName('runner', request.runner)
+  for (const field of METADATA) checkCharacters(field, request[field])
+  for (const [i, workflow] of request.workflows.entries()) checkWorkflow(workflow, `workflows[${i}]`)
+}
+
 /** Before all else: a peer of another version may well send another shape (contract §9.3). */
-function checkVersion(value: unknown): void {
+export function checkVersion(value: unknown): void {
   const version = (value as Partial<RegisterRequest> | null | undefined)?.protocolVersion
   if (typeof version !== 'number' || version === PROTOCOL_VERSION) return
   throw new EngineError('protocol_mismatch', `protocolVersion must be ${PROTOCOL_VERSION}, or absent`, {

@@ -1,0 +1,148 @@
+// One invoke of a Connect runner: it waits for room, is on a socket, or waits for its runner to come back, and
+// whatever happens ends in one InvokeReply. Moved about by its runner (runner.ts).
+
+import { type InvokeCall, type InvokeReply, RESPONSE_BYTES_MAX } from '../../../ports/transport.ts'
+import { startDeadline } from '../deadline.ts'
+import { CheckpointQueue } from './checkpoints.ts'
+import type { ConnectedRunner } from './runner.ts'
+import type { ConnectSession } from './session.ts'
+
+export interface CallOptions {
+  id: string
+  call: InvokeCall
+  runner: ConnectedRunner
+  /** Called once, with the reply. */
+  onReply(call: Call, reply: InvokeReply): void
+}
+
+export class Call {
+  readonly id: string
+  readonly runner: ConnectedRunner
+  /** The socket it is on: none while it waits for room, or for its runner to come back. */
+  session: ConnectSession | undefined
+  readonly #call: InvokeCall
+  readonly #onReply: CallOptions['onReply']
+  readonly #timer: NodeJS.Timeout
+  readonly #startedAt = performance.now()
+  /** Where it is kept: of its session, of those that wait, or of a socket that was lost. */
+  #holder: Set<Call> | undefined
+  /** Whether it was handed over to a socket. */
+  isSent = false
+  #over = false
+  #result: InvokeReply | undefined
+  #checkpoints: CheckpointQueue | undefined
+
+  constructor({ id, call, runner, onReply }: CallOptions) {
+    this.id = id
+    this.runner = runner
+    this.#call = call
+    this.#onReply = onReply
+    this.#timer = startDeadline(call.timeoutMs, expire, this)
+    call.signal.addEventListener('abort', this)
+  }
+
+  /** The caller aborted. */
+  handleEvent(): void {
+    this.stop({ kind: 'aborted' })
+  }
+
+  /** Kept in `holder` from now on, and nowhere else. */
+  moveTo(holder: Set<Call>, session?: ConnectSession): void {
+    this.#holder?.delete(this)
+    this.#holder = holder
+    this.session = session
+    holder.add(this)
+  }
+
+  /** Hands the invoke to a socket. */
+  send(session: ConnectSession): void {
+    this.moveTo(session.calls, session)
+    this.isSent = true
+    session.socket.send('invoke', this.id, this.#payload())
+  }
+
+  /** The answer came. It counts when every checkpoint before it was answered. */
+  answered(status: number, body: string): void {
+    this.#result ??= isOver(body, RESPONSE_BYTES_MAX)
+      ? { kind: 'tooLarge' }
+      : { kind: 'answered', status, body }
+    if (!this.#checkpoints?.isBusy) this.#end(this.#result)
+  }
+
+  /** The runner reports finished steps. */
+  checkpoint(payload: string): void {
+    const fault = this.#takeCheckpoint(payload)
+    if (fault) this.stop(fault)
+  }
+
+  #takeCheckpoint(payload: string): InvokeReply | undefined {
+    const store = this.#call.onCheckpoint?.bind(this.#call)
+    if (!store) return broken('a checkpoint came for an invoke that takes none')
+    if (isOver(payload, RESPONSE_BYTES_MAX)) return { kind: 'tooLarge' }
+    this.#timer.refresh()
+    this.#checkpoints ??= new CheckpointQueue(store, {
+      onStored: answer => {
+        this.#timer.refresh()
+        this.session?.socket.send('checkpoint.ack', this.id, answer)
+      },
+      onRefused: () => this.stop({ kind: 'aborted' }),
+      onFailed: () => this.stop(broken('a checkpoint could not be stored')),
+      onIdle: () => {
+        if (this.#result) this.#end(this.#result)
+      },
+    })
+    return this.#checkpoints.add(payload) ? undefined : broken('too many checkpoints wait to be stored')
+  }
+
+  /** Ends the call without an answer: refused or broken, by whether it was handed over. */
+  fail(message: string): void {
+    this.stop(this.isSent ? broken(message) : { kind: 'refused', message })
+  }
+
+  /** The deadline came. */
+  expire(): void {
+    const what = this.isSent ? 'no complete answer' : 'no room on the runner'
+    this.fail(`${what} within ${this.#call.timeoutMs} ms`)
+  }
+
+  /** Ends the call and tells the runner, if it has it, to stop. */
+  stop(reply: InvokeReply): void {
+    if (this.#over) return
+    this.session?.socket.send('invoke.cancel', this.id)
+    this.#end(reply)
+  }
+
+  #end(reply: InvokeReply): void {
+    if (this.#over) return
+    this.#over = true
+    clearTimeout(this.#timer)
+    this.#call.signal.removeEventListener('abort', this)
+    this.#checkpoints?.stop()
+    this.#holder?.delete(this)
+    const { session } = this
+    this.session = undefined
+    this.#onReply(this, reply)
+    if (session) this.runner.fill()
+  }
+
+  /** The invoke request with the deadline spliced in, never parsed. */
+  #payload(): string {
+    const { body, timeoutMs } = this.#call
+    const leftMs = Math.ceil(timeoutMs - (performance.now() - this.#startedAt))
+    const deadlineMs = Math.min(Math.max(1, leftMs), Number.MAX_SAFE_INTEGER)
+    return `{"deadlineMs":${deadlineMs}${body.length > 2 ? ',' : ''}${body.slice(1)}`
+  }
+}
+
+function expire(call: Call): void {
+  call.expire()
+}
+
+function broken(message: string): InvokeReply {
+  return { kind: 'broken', message }
+}
+
+/** Whether the text has more bytes than that; most are too short to be counted. */
+function isOver(text: string, bytesMax: number): boolean {
+  return text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax
+}

@@ -1,0 +1,170 @@
+// One Connect runner: its sockets, the invokes that wait for room on them, and those whose socket was lost and that
+// the runner may come back for.
+
+import { CLOSE_CODES } from '@perdure/protocol'
+import type { Clock } from '../../../ports/clock.ts'
+import type { RunnerSocket, SessionOptions } from '../../../ports/connections.ts'
+import type { Call } from './call.ts'
+import { ConnectSession } from './session.ts'
+
+/** Sockets of one runner; one more takes the place of the oldest. */
+const SOCKETS_MAX = 64
+/** Invokes that wait for room on one runner. */
+const WAITING_MAX = 10_000
+
+/** Invokes of a socket that was lost. */
+interface Lost {
+  calls: Set<Call>
+  instance: string | undefined
+  cancel(): void
+}
+
+export interface ConnectedRunnerOptions {
+  clock: Clock
+  /** How long a runner has to come back for its invokes. */
+  graceMs: number
+  /** A call of the whole transport, by its id. */
+  find(id: string): Call | undefined
+  /** Nothing of the runner is left. */
+  onEmpty(): void
+}
+
+export class ConnectedRunner {
+  readonly sessions: ConnectSession[] = []
+  readonly #options: ConnectedRunnerOptions
+  readonly #waiting = new Set<Call>()
+  readonly #lost = new Set<Lost>()
+  #turn = 0
+
+  constructor(options: ConnectedRunnerOptions) {
+    this.#options = options
+  }
+
+  get hasRoom(): boolean {
+    return this.#waiting.size === 0 && this.sessions.some(session => session.hasRoom)
+  }
+
+  /** An invoke that this runner was sent, and that has no reply yet. */
+  find(id: string): Call | undefined {
+    const call = this.#options.find(id)
+    return call?.runner === this && call.isSent ? call : undefined
+  }
+
+  /** Sends the call, or lets it wait its turn. */
+  take(call: Call): void {
+    const session = this.#waiting.size === 0 ? this.#pick() : undefined
+    if (session) call.send(session)
+    else if (this.#waiting.size < WAITING_MAX) call.moveTo(this.#waiting)
+    else call.fail(`${WAITING_MAX} invokes wait for the runner already`)
+  }
+
+  /** Sends what waits, as far as there is room: a call ended, a socket came or has been read. */
+  fill(): void {
+    for (const call of this.#waiting) {
+      const session = this.#pick()
+      if (!session) return
+      call.send(session)
+    }
+  }
+
+  open(socket: RunnerSocket, options: SessionOptions): ConnectSession {
+    const session = new ConnectSession(this, socket, options)
+    const { instance, underWay } = options
+    const earlier = this.sessions.find(one => instance !== undefined && one.instance === instance)
+    const replaced = earlier ?? (this.sessions.length >= SOCKETS_MAX ? this.sessions[0] : undefined)
+    this.sessions.push(session)
+    if (replaced) {
+      this.lose(replaced)
+      replaced.socket.close(CLOSE_CODES.replaced, 'another socket took its place')
+    }
+    if (underWay) this.reclaim(session, underWay)
+    else if (earlier) this.#inherit(session)
+    this.fill()
+    return session
+  }
+
+  /**
+   * The runner says what it still works on: that goes on here. What it does not name is over, if it was this
+   * instance's, or nobody can tell whose.
+   */
+  reclaim(session: ConnectSession, underWay: readonly string[]): void {
+    const named = new Set(underWay)
+    for (const id of named) {
+      const call = this.find(id)
+      if (call) call.moveTo(session.calls, session)
+      else session.socket.send('invoke.cancel', id)
+    }
+    for (const lost of [...this.#lost]) {
+      if (!isSameInstance(lost, session)) continue
+      for (const call of [...lost.calls]) call.fail('the runner came back without it')
+      this.#forget(lost)
+    }
+  }
+
+  /** The socket is gone: its invokes wait for the runner to come back, if it can. */
+  lose(session: ConnectSession): void {
+    const index = this.sessions.indexOf(session)
+    if (index < 0) return
+    this.sessions.splice(index, 1)
+    if (session.isNamed) this.#await(session)
+    else for (const call of [...session.calls]) this.#breakOff(call)
+    if (this.sessions.length === 0) {
+      for (const call of [...this.#waiting]) call.fail('the runner is not connected any more')
+    }
+    this.#checkEmpty()
+  }
+
+  #await(session: ConnectSession): void {
+    if (session.calls.size === 0) return
+    const { clock, graceMs } = this.#options
+    const end = () => {
+      for (const call of [...lost.calls]) this.#breakOff(call)
+      this.#forget(lost)
+    }
+    const cancel = clock.at(clock.now() + graceMs, end)
+    const lost: Lost = { calls: new Set(), instance: session.instance, cancel }
+    for (const call of [...session.calls]) call.moveTo(lost.calls)
+    this.#lost.add(lost)
+  }
+
+  #breakOff(call: Call): void {
+    call.session = undefined
+    call.fail('the socket was lost over the call')
+  }
+
+  /** A socket replaces one of the same name and says nothing of its invokes: they move over. */
+  #inherit(session: ConnectSession): void {
+    for (const lost of [...this.#lost]) {
+      if (lost.instance !== session.instance) continue
+      for (const call of [...lost.calls]) call.moveTo(session.calls, session)
+      this.#forget(lost)
+    }
+  }
+
+  #forget(lost: Lost): void {
+    lost.cancel()
+    this.#lost.delete(lost)
+    this.#checkEmpty()
+  }
+
+  #checkEmpty(): void {
+    if (this.sessions.length === 0 && this.#lost.size === 0) this.#options.onEmpty()
+  }
+
+  /** The least loaded socket with room, in turn among equals. */
+  #pick(): ConnectSession | undefined {
+    const { sessions } = this
+    let best: ConnectSession | undefined
+    this.#turn++
+    for (let i = 0; i < sessions.length; i++) {
+      const session = sessions[(this.#turn + i) % sessions.length] as ConnectSession
+      if (session.hasRoom && (!best || session.calls.size < best.calls.size)) best = session
+    }
+    return best
+  }
+}
+
+/** Sockets without a name may be anybody's. */
+function isSameInstance(a: { instance: string | undefined }, b: { instance: string | undefined }): boolean {
+  return a.instance === undefined || b.instance === undefined || a.instance === b.instance
+}

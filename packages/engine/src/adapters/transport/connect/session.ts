@@ -1,0 +1,56 @@
+// One registered socket of a Connect runner, and the invokes on it. http/connect tells it what comes in.
+
+import type { RunnerSocket, Session, SessionOptions, SessionTerms } from '../../../ports/connections.ts'
+import type { Call } from './call.ts'
+import type { ConnectedRunner } from './runner.ts'
+
+export class ConnectSession implements Session {
+  readonly socket: RunnerSocket
+  readonly instance: string | undefined
+  readonly isNamed: boolean
+  readonly calls = new Set<Call>()
+  readonly #runner: ConnectedRunner
+  #maxConcurrency: number
+
+  constructor(runner: ConnectedRunner, socket: RunnerSocket, options: SessionOptions) {
+    this.#runner = runner
+    this.socket = socket
+    this.instance = options.instance
+    this.isNamed = options.isNamed
+    this.#maxConcurrency = options.maxConcurrency ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Whether it takes one more invoke now. */
+  get hasRoom(): boolean {
+    return this.calls.size < this.#maxConcurrency && this.socket.isWritable
+  }
+
+  renew({ maxConcurrency, underWay }: SessionTerms): void {
+    this.#maxConcurrency = maxConcurrency ?? Number.POSITIVE_INFINITY
+    if (underWay) this.#runner.reclaim(this, underWay)
+    this.#runner.fill()
+  }
+
+  result(id: string, status: number, body: string): void {
+    this.#runner.find(id)?.answered(status, body)
+  }
+
+  checkpoint(id: string, payload: string): void {
+    const call = this.#runner.find(id)
+    if (!call) {
+      this.socket.send('invoke.cancel', id)
+      return
+    }
+    // Its own socket may be dead without anybody having noticed: this one is alive.
+    if (call.session !== this) call.moveTo(this.calls, this)
+    call.checkpoint(payload)
+  }
+
+  drained(): void {
+    this.#runner.fill()
+  }
+
+  close(): void {
+    this.#runner.lose(this)
+  }
+}

@@ -1,0 +1,116 @@
+// The Connect transport: an invoke is a frame on a socket that the runner opened (contract §4.3, decisions
+// "Connect"). The drive service calls it once per pass, http/connect brings the sockets.
+
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../../ports/clock.ts'
+import type {
+  Connections,
+  Presence,
+  RunnerSocket,
+  Session,
+  SessionOptions,
+} from '../../../ports/connections.ts'
+import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
+import { CLOSING, UnderWay } from '../under-way.ts'
+import { Call } from './call.ts'
+import { ConnectedRunner } from './runner.ts'
+
+export interface ConnectTransportOptions {
+  clock: Clock
+  /** How long the invokes of a lost socket wait for their runner. */
+  lostGraceMs?: number
+  /** How long `close` waits for the calls under way. */
+  closeGraceMs?: number
+}
+
+const LOST_GRACE_MS = 5000
+const CLOSE_GRACE_MS = 1000
+
+export class ConnectTransport implements Transport, Connections, Presence {
+  isDraining = false
+  readonly #options: Required<ConnectTransportOptions>
+  /** By URL: those with a socket, or with invokes that wait for one. */
+  readonly #runners = new Map<string, ConnectedRunner>()
+  readonly #calls = new Map<string, Call>()
+  readonly #underWay = new UnderWay<Call>()
+  /** Tells processes apart: a result may come late, after a restart. */
+  readonly #idPrefix = `inv_${randomBytes(6).toString('hex')}`
+  #idCount = 0
+  #closed: Promise<void> | undefined
+
+  constructor({
+    clock,
+    lostGraceMs = LOST_GRACE_MS,
+    closeGraceMs = CLOSE_GRACE_MS,
+  }: ConnectTransportOptions) {
+    this.#options = { clock, lostGraceMs, closeGraceMs }
+  }
+
+  /** `body` is a JSON object: it becomes the frame's payload, with the deadline added. */
+  invoke(call: InvokeCall): Promise<InvokeReply> {
+    if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
+    const runner = this.#runners.get(call.url)
+    if (this.#closed || !runner || runner.sessions.length === 0) {
+      const message = this.#closed ? CLOSING : 'the runner is not connected'
+      return Promise.resolve({ kind: 'refused', message })
+    }
+    const id = `${this.#idPrefix}${(++this.#idCount).toString(36)}`
+    return new Promise(resolve => {
+      const onReply = (ended: Call, reply: InvokeReply) => {
+        this.#calls.delete(id)
+        this.#underWay.delete(ended)
+        resolve(reply)
+      }
+      const sent = new Call({ id, call, runner, onReply })
+      this.#calls.set(id, sent)
+      this.#underWay.add(sent)
+      runner.take(sent)
+    })
+  }
+
+  reaches(url: string): boolean {
+    return (this.#runners.get(url)?.sessions.length ?? 0) > 0
+  }
+
+  hasRoom(url: string): boolean {
+    return this.#runners.get(url)?.hasRoom ?? false
+  }
+
+  lastSeenAt(url: string): number | undefined {
+    const sessions = this.#runners.get(url)?.sessions ?? []
+    return sessions.length === 0 ? undefined : Math.max(...sessions.map(({ socket }) => socket.lastSeenAt))
+  }
+
+  open(socket: RunnerSocket, options: SessionOptions): Session {
+    const { url } = options
+    const runner = this.#runners.get(url) ?? this.#newRunner(url)
+    this.#runners.set(url, runner)
+    return runner.open(socket, options)
+  }
+
+  /** Tells every runner that the engine shuts down. Results are still taken. */
+  drain(): void {
+    if (this.isDraining) return
+    this.isDraining = true
+    for (const { sessions } of this.#runners.values())
+      for (const { socket } of sessions) socket.send('drain', '')
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#underWay.end(this.#options.closeGraceMs)
+    return this.#closed
+  }
+
+  #newRunner(url: string): ConnectedRunner {
+    const { clock, lostGraceMs: graceMs } = this.#options
+    const runner = new ConnectedRunner({
+      clock,
+      graceMs,
+      find: id => this.#calls.get(id),
+      onEmpty: () => {
+        if (this.#runners.get(url) === runner) this.#runners.delete(url)
+      },
+    })
+    return runner
+  }
+}

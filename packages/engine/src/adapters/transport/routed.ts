@@ -1,0 +1,30 @@
+// The transport of an engine: `conn://` goes over the runner's socket, every other URL over HTTP.
+
+import { isConnectUrl } from '../../domain/connect-url.ts'
+import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
+
+export class RoutedTransport implements Transport {
+  readonly #http: Transport
+  readonly #connect: Transport
+
+  constructor({ http, connect }: { http: Transport; connect: Transport }) {
+    this.#http = http
+    this.#connect = connect
+  }
+
+  invoke(call: InvokeCall): Promise<InvokeReply> {
+    return (isConnectUrl(call.url) ? this.#connect : this.#http).invoke(call)
+  }
+
+  reaches(url: string): boolean {
+    return !isConnectUrl(url) || this.#connect.reaches?.(url) !== false
+  }
+
+  hasRoom(url: string): boolean {
+    return !isConnectUrl(url) || this.#connect.hasRoom?.(url) !== false
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#http.close(), this.#connect.close()])
+  }
+}

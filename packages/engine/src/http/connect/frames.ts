@@ -1,0 +1,64 @@
+// Reads and writes frames: one JSON text `{type, id, payload}` each (contract §4.3). Payloads that are kept, those of
+// results and checkpoints, are cut out of the text and never serialised again.
+
+import type { FrameType } from '@perdure/protocol'
+import { EngineError, invalid } from '../../domain/errors.ts'
+import { objectMembers } from '../../domain/json-text.ts'
+
+export interface IncomingFrame {
+  type: string
+  /** Empty when the peer sent none. */
+  id: string
+  payload: unknown
+  text: string
+}
+
+/** It is repeated in answers. */
+const ID_LENGTH_MAX = 256
+
+/** Throws `invalid_request` when the text is no frame. */
+export function readFrame(text: string): IncomingFrame {
+  let frame: unknown
+  try {
+    frame = JSON.parse(text)
+  } catch (cause) {
+    throw new EngineError('invalid_request', 'a frame must be valid JSON', { cause })
+  }
+  const { type, id = '', payload } = (frame ?? {}) as Record<string, unknown>
+  if (typeof type !== 'string') throw invalid('type', 'must be a string')
+  if (typeof id !== 'string' || id.length > ID_LENGTH_MAX) {
+    throw invalid('id', `must be a string of at most ${ID_LENGTH_MAX} characters`)
+  }
+  return { type, id, payload, text }
+}
+
+export function writeFrame(type: FrameType, id: string, payload: string | undefined): string {
+  return `{"type":"${type}","id":${JSON.stringify(id)}${payload === undefined ? '' : `,"payload":${payload}`}}`
+}
+
+/** The status and body of an `invoke.result`; a body that is a string is raw text, any other is kept to the letter. */
+export function readResult({ payload, text }: IncomingFrame): { status: number; body: string } {
+  const { status, body } = objectOf(payload)
+  if (!Number.isInteger(status) || (status as number) < 100 || (status as number) > 599) {
+    throw invalid('payload.status', 'must be an HTTP status, an integer from 100 to 599')
+  }
+  return { status: status as number, body: typeof body === 'string' ? body : rawBody(text) }
+}
+
+/** The payload of an `invoke.checkpoint`, to the letter. */
+export function readCheckpoint({ payload, text }: IncomingFrame): string {
+  objectOf(payload)
+  return objectMembers(text).get('payload') as string
+}
+
+function rawBody(text: string): string {
+  const payload = objectMembers(text).get('payload') as string
+  return objectMembers(payload).get('body') ?? ''
+}
+
+function objectOf(payload: unknown): Record<string, unknown> {
+  if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) {
+    return payload as Record<string, unknown>
+  }
+  throw invalid('payload', 'must be an object')
+}

@@ -1,0 +1,209 @@
+// `GET /connect`: takes the upgrades, keeps the sockets, asks them for signs of life, and closes them. Opened by
+// routes/connect.ts.
+
+import { randomBytes } from 'node:crypto'
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import {
+  CLOSE_CODES,
+  CONNECT_FRAME_BYTES_MAX,
+  CONNECT_HEARTBEAT_MS,
+  CONNECT_SUBPROTOCOL,
+  SIGNATURE_HEADER,
+} from '@perdure/protocol'
+import { operations } from '@perdure/protocol/operations'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { EngineError } from '../../domain/errors.ts'
+import { authenticate } from '../auth.ts'
+import type { Actor } from '../deps.ts'
+import { statusOf } from '../problem.ts'
+import { rawAnswer } from '../raw-answer.ts'
+import { CONNECT_LIMITS, type ConnectLimits } from './limits.ts'
+import { type ConnectDeps, Peer } from './peer.ts'
+import { ConnectSocket } from './socket.ts'
+
+/** A socket, who is on it, and what it came with: its key is looked at again with every heartbeat. */
+interface Connected {
+  socket: ConnectSocket
+  peer: Peer
+  isRegistered: boolean
+  authenticate(): Actor
+}
+
+const PATH = operations.connect.path
+const NOBODY: Actor = { namespace: '' }
+
+export class ConnectHub {
+  readonly #deps: ConnectDeps
+  readonly #limits: ConnectLimits
+  readonly #server: WebSocketServer
+  readonly #connected = new Set<Connected>()
+  /** Sockets that are over, until nothing is left of them. */
+  readonly #leaving = new Set<Promise<void>>()
+  /** Connections whose upgrade was let pass. */
+  readonly #plain = new Set<Socket>()
+  #stopBeats: (() => void) | undefined
+  #beats = 0
+  #isClosing = false
+
+  constructor(deps: ConnectDeps, limits: Partial<ConnectLimits> = {}) {
+    this.#deps = deps
+    this.#limits = { ...CONNECT_LIMITS, ...limits }
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: CONNECT_FRAME_BYTES_MAX,
+      handleProtocols: offered => (offered.has(CONNECT_SUBPROTOCOL) ? CONNECT_SUBPROTOCOL : false),
+      // The types do not know it yet.
+      ...{ closeTimeout: this.#limits.closeMs },
+    })
+    // So that a runner can tell whom it dialled: the engine signs what this runner alone has chosen.
+    this.#server.on('headers', (headers, request) => {
+      headers.push(`${SIGNATURE_HEADER}: ${deps.sign(request.headers['sec-websocket-key'] ?? '')}`)
+    })
+  }
+
+  /** How many sockets are open. */
+  get size(): number {
+    return this.#connected.size
+  }
+
+  listen(server: Server): void {
+    server.on('upgrade', (request, stream, head) => {
+      stream.on('error', () => stream.destroy())
+      if (isWebSocket(request)) this.#upgrade(request, stream, head)
+      else this.#letPass(server, request, stream as Socket)
+    })
+  }
+
+  /** Closes every socket, and resolves when all are gone. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    for (const { socket } of this.#connected) socket.close(CLOSE_CODES.draining, 'the engine shuts down')
+    for (const socket of this.#plain) socket.destroy()
+    while (this.#leaving.size > 0) await Promise.all(this.#leaving)
+  }
+
+  #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+    const refusal = this.#refusal(request)
+    if (refusal) {
+      const requestId = `req_${randomBytes(8).toString('hex')}`
+      stream.end(rawAnswer(statusOf(refusal.code), refusal, requestId), () => stream.destroy())
+      return
+    }
+    this.#server.handleUpgrade(request, stream, head, ws => this.#accept(ws, request, stream))
+  }
+
+  /** Any other upgrade is an offer that nobody has to take: the request is answered as if it were not there. */
+  #letPass(server: Server, request: IncomingMessage, socket: Socket): void {
+    const response = new ServerResponse(request)
+    response.shouldKeepAlive = false
+    response.assignSocket(socket)
+    response.on('finish', () => socket.end())
+    this.#plain.add(socket)
+    socket.on('close', () => this.#plain.delete(socket))
+    server.emit('request', request, response)
+  }
+
+  #refusal({ url = '' }: IncomingMessage): EngineError | undefined {
+    if (url.split('?', 1)[0] !== PATH) {
+      return new EngineError('invalid_request', `the only WebSocket is ${PATH}`)
+    }
+    if (this.#isClosing || this.#deps.connections.isDraining) {
+      return new EngineError('unavailable', 'the engine is shutting down')
+    }
+    if (this.#connected.size < this.#limits.socketsMax) return undefined
+    return new EngineError('overloaded', `${this.#limits.socketsMax} sockets are open, which is the most`)
+  }
+
+  #accept(ws: WebSocket, request: IncomingMessage, stream: Duplex): void {
+    const { keys, corsOrigins, clock } = this.#deps
+    const { authorization, host, origin } = request.headers
+    const check = () => authenticate(keys, { authorization, host, origin }, operations.connect, corsOrigins)
+    let actor = NOBODY
+    let refusal: unknown
+    try {
+      actor = check()
+    } catch (error) {
+      refusal = error
+    }
+    const gone = new Promise<void>(resolve => ws.on('close', () => resolve()))
+    const registerBy = clock.at(clock.now() + this.#limits.registerMs, () => {
+      peer.fail(
+        new EngineError('invalid_request', 'runner.register did not come in time'),
+        CLOSE_CODES.protocol,
+      )
+    })
+    const onOver = () => {
+      registerBy()
+      this.#leave(connected, gone)
+    }
+    const socket = new ConnectSocket({ ws, stream, clock, limits: this.#limits, onOver })
+    const onRegistered = () => {
+      registerBy()
+      connected.isRegistered = true
+    }
+    const peer = new Peer({ deps: this.#deps, socket, actor, onRegistered })
+    const connected: Connected = { socket, peer, isRegistered: false, authenticate: check }
+    this.#connected.add(connected)
+    this.#startBeats()
+    if (refusal) peer.fail(refusal, CLOSE_CODES.auth)
+    else if (ws.protocol !== CONNECT_SUBPROTOCOL) peer.fail(noSubprotocol(), CLOSE_CODES.protocol)
+    else this.#follow(connected, ws, stream)
+  }
+
+  #follow({ peer }: Connected, ws: WebSocket, stream: Duplex): void {
+    stream.on('drain', () => peer.drained())
+    ws.on('message', (data: Buffer, isBinary: boolean) => {
+      if (isBinary)
+        peer.fail(new EngineError('invalid_request', 'a frame must be text'), CLOSE_CODES.protocol)
+      else peer.take(data.toString())
+    })
+  }
+
+  #leave(connected: Connected, gone: Promise<void>): void {
+    this.#connected.delete(connected)
+    if (this.#connected.size === 0) this.#stopBeats?.()
+    const left = Promise.all([gone, connected.peer.closed()]).then(() => {
+      this.#leaving.delete(left)
+    })
+    this.#leaving.add(left)
+  }
+
+  #startBeats(): void {
+    if (this.#stopBeats) return
+    const { clock } = this.#deps
+    const cancel = clock.at(clock.now() + CONNECT_HEARTBEAT_MS, () => {
+      this.#stopBeats = undefined
+      this.#beat()
+      if (this.#connected.size > 0) this.#startBeats()
+    })
+    this.#stopBeats = () => {
+      this.#stopBeats = undefined
+      cancel()
+    }
+  }
+
+  #beat(): void {
+    const id = `beat_${++this.#beats}`
+    for (const { socket, peer, isRegistered, authenticate } of this.#connected) {
+      if (!isRegistered) continue
+      try {
+        authenticate()
+        socket.beat(id)
+      } catch (error) {
+        peer.fail(error, CLOSE_CODES.auth)
+      }
+    }
+  }
+}
+
+function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+function noSubprotocol(): EngineError {
+  return new EngineError('protocol_mismatch', `the subprotocol ${CONNECT_SUBPROTOCOL} must be offered`)
+}

@@ -1,0 +1,214 @@
+// What a runner on a Connect socket says, and what it is answered (decisions "Connect"). The hub opens one per socket.
+
+import { randomBytes } from 'node:crypto'
+import {
+  CLOSE_CODES,
+  CONNECT_FRAME_BYTES_MAX,
+  CONNECT_HEARTBEAT_MS,
+  type ConnectRegister,
+  PROTOCOL_VERSION,
+  type RegisterReply,
+  type RegisterRequest,
+} from '@perdure/protocol'
+import { EngineError } from '../../domain/errors.ts'
+import type { Session } from '../../ports/connections.ts'
+import type { Actor, HttpDeps, RegistryFace } from '../deps.ts'
+import { problemOf } from '../problem.ts'
+import { type IncomingFrame, readCheckpoint, readFrame, readResult } from './frames.ts'
+import { checkConnectRegister, checkHello, registrationOf } from './register.ts'
+import type { ConnectSocket } from './socket.ts'
+
+export type ConnectDeps = Pick<
+  HttpDeps,
+  'connections' | 'keys' | 'corsOrigins' | 'clock' | 'log' | 'sign'
+> & { registry: Pick<RegistryFace, 'register' | 'forget'> }
+
+export interface PeerOptions {
+  deps: ConnectDeps
+  socket: ConnectSocket
+  actor: Actor
+  /** Called when the first registration is durable. */
+  onRegistered(): void
+}
+
+export class Peer {
+  readonly #options: PeerOptions
+  readonly #sessionId = `ses_${randomBytes(12).toString('hex')}`
+  #instance: string | undefined
+  #session: Session | undefined
+  #registered: RegisterRequest | undefined
+  /** Frames that came while a registration was being made durable. */
+  #held: IncomingFrame[] = []
+  #registering: Promise<void> | undefined
+
+  constructor(options: PeerOptions) {
+    this.#options = options
+  }
+
+  take(text: string): void {
+    const { socket } = this.#options
+    socket.seen()
+    let frame: IncomingFrame
+    try {
+      frame = readFrame(text)
+    } catch (error) {
+      this.fail(error, CLOSE_CODES.protocol)
+      return
+    }
+    if (this.#registering) this.#held.push(frame)
+    else this.#handle(frame)
+  }
+
+  /** Tells what is wrong and closes. */
+  fail(error: unknown, closeCode: number, id = ''): void {
+    const { socket } = this.#options
+    socket.send('error', id, this.#problem(error))
+    socket.close(closeCode, problemOf(error).code)
+  }
+
+  drained(): void {
+    this.#session?.drained()
+  }
+
+  /** The socket is over. Resolves when nothing is left of it. */
+  async closed(): Promise<void> {
+    this.#session?.close()
+    this.#held = []
+    await this.#registering
+    const { deps, actor } = this.#options
+    const registered = this.#registered
+    if (!registered) return
+    const { app, runner, url } = registered
+    deps.log.info({ namespace: actor.namespace, app, runner: runner ?? url }, 'runner disconnected')
+    if (runner !== undefined) return
+    try {
+      await deps.registry.forget({ namespace: actor.namespace, app, runnerId: url })
+    } catch (error) {
+      deps.log.error({ err: error }, 'a runner that disconnected could not be forgotten')
+    }
+  }
+
+  #handle(frame: IncomingFrame): void {
+    const { socket } = this.#options
+    if (socket.isOver) return
+    try {
+      switch (frame.type) {
+        case 'hello':
+          this.#hello(frame)
+          break
+        case 'runner.register':
+          this.#register(frame)
+          break
+        case 'invoke.result':
+          this.#result(frame)
+          break
+        case 'invoke.checkpoint':
+          this.#opened().checkpoint(frame.id, readCheckpoint(frame))
+          break
+        case 'heartbeat':
+          socket.send('heartbeat.ack', frame.id)
+          break
+      }
+    } catch (error) {
+      this.#refuse(error, frame.id)
+    }
+  }
+
+  #hello({ id, payload }: IncomingFrame): void {
+    this.#instance = checkHello(payload)
+    const reply = {
+      protocolVersion: PROTOCOL_VERSION,
+      sessionId: this.#sessionId,
+      heartbeatMs: CONNECT_HEARTBEAT_MS,
+      maxFrameBytes: CONNECT_FRAME_BYTES_MAX,
+      checkpoints: true,
+    }
+    this.#options.socket.send('hello', id, JSON.stringify(reply))
+  }
+
+  #result(frame: IncomingFrame): void {
+    const session = this.#opened()
+    const { status, body } = readResult(frame)
+    session.result(frame.id, status, body)
+    this.#options.socket.send('result.ack', frame.id)
+  }
+
+  #opened(): Session {
+    if (this.#session) return this.#session
+    throw new EngineError('invalid_request', 'runner.register must come first')
+  }
+
+  #register({ id, payload }: IncomingFrame): void {
+    const { deps, socket, actor } = this.#options
+    if (deps.connections.isDraining) {
+      socket.close(CLOSE_CODES.draining, 'the engine shuts down')
+      return
+    }
+    const register = checkConnectRegister(payload)
+    const { namespace } = actor
+    const request = registrationOf(register, {
+      namespace,
+      sessionId: this.#sessionId,
+      earlier: this.#registered,
+    })
+    socket.pause()
+    this.#registering = deps.registry
+      .register(namespace, request, reply => this.#open({ id, register, request, reply }))
+      .catch(error => this.#refuse(error, id))
+      .then(() => undefined)
+      .finally(() => this.#goOn())
+  }
+
+  #open(options: {
+    id: string
+    register: ConnectRegister
+    request: RegisterRequest
+    reply: RegisterReply
+  }): void {
+    const { deps, socket, actor, onRegistered } = this.#options
+    const { id, register, request, reply } = options
+    const isFirst = this.#registered === undefined
+    this.#registered = request
+    if (socket.isOver) return
+    socket.send('runner.registered', id, JSON.stringify(reply))
+    const terms = { maxConcurrency: register.maxConcurrency, underWay: register.underWay }
+    if (this.#session) this.#session.renew(terms)
+    else {
+      const isNamed = request.runner !== undefined
+      this.#session = deps.connections.open(socket, {
+        ...terms,
+        url: request.url,
+        isNamed,
+        instance: this.#instance,
+      })
+    }
+    if (!isFirst) return
+    onRegistered()
+    deps.log.info(
+      { namespace: actor.namespace, app: request.app, runner: reply.runnerId },
+      'runner connected',
+    )
+  }
+
+  /** What came meanwhile is looked at now; another registration among it makes the rest wait again. */
+  #goOn(): void {
+    this.#registering = undefined
+    while (!this.#registering) {
+      const next = this.#held.shift()
+      if (!next) break
+      this.#handle(next)
+    }
+    if (!this.#registering) this.#options.socket.resume()
+  }
+
+  #refuse(error: unknown, id: string): void {
+    const isMismatch = error instanceof EngineError && error.code === 'protocol_mismatch'
+    if (isMismatch) this.fail(error, CLOSE_CODES.protocol, id)
+    else this.#options.socket.send('error', id, this.#problem(error))
+  }
+
+  #problem(error: unknown): string {
+    if (!(error instanceof EngineError)) this.#options.deps.log.error({ err: error }, 'a frame failed')
+    return JSON.stringify(problemOf(error))
+  }
+}

@@ -1,0 +1,42 @@
+// What a `runner.register` frame must be: a `POST /register` without an address (decisions "Connect").
+
+import type { ConnectRegister, RegisterRequest } from '@perdure/protocol'
+import { ConnectRegisterSchema, HelloSchema } from '@perdure/protocol/schema'
+import { connectUrl } from '../../domain/connect-url.ts'
+import { invalid } from '../../domain/errors.ts'
+import { checkParts, checkVersion } from '../routes/register.ts'
+import { checkCharacters, validator } from '../validate.ts'
+
+const checkShape = validator(ConnectRegisterSchema)
+const checkHelloShape = validator(HelloSchema)
+
+/** Throws what the HTTP route would throw. */
+export function checkConnectRegister(payload: unknown): ConnectRegister {
+  checkVersion(payload)
+  const register = checkShape(payload)
+  checkParts(register)
+  return register
+}
+
+/** The instance that a `hello` names, if it does. */
+export function checkHello(payload: unknown = {}): string | undefined {
+  checkVersion(payload)
+  const { instance } = checkHelloShape(payload)
+  checkCharacters('instance', instance)
+  return instance
+}
+
+/** The registration as the registry takes it. `earlier`: the socket's first one, whose runner it stays. */
+export function registrationOf(
+  register: ConnectRegister,
+  options: { namespace: string; sessionId: string; earlier: RegisterRequest | undefined },
+): RegisterRequest {
+  const { maxConcurrency: _, underWay: __, ...request } = register
+  const { namespace, sessionId, earlier } = options
+  if (earlier && earlier.app !== request.app)
+    throw invalid('app', `must stay "${earlier.app}" on this socket`)
+  if (earlier && earlier.runner !== request.runner)
+    throw invalid('runner', 'must stay the same on this socket')
+  const url = connectUrl(namespace, request.app, request.runner ?? sessionId)
+  return { framework: 'connect', ...request, url }
+}

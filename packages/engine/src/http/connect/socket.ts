@@ -1,0 +1,110 @@
+// One WebSocket as the hub and the Connect transport use it: frames of one tick are written together, what is unread
+// is bounded, and silence is counted.
+
+import type { Duplex } from 'node:stream'
+import { CLOSE_CODES, type FrameType } from '@perdure/protocol'
+import type { WebSocket } from 'ws'
+import type { Clock } from '../../ports/clock.ts'
+import type { RunnerSocket } from '../../ports/connections.ts'
+import { writeFrame } from './frames.ts'
+import { type ConnectLimits, SILENT_BEATS_MAX } from './limits.ts'
+
+export interface ConnectSocketOptions {
+  ws: WebSocket
+  /** What is under the WebSocket. */
+  stream: Duplex
+  clock: Clock
+  limits: ConnectLimits
+  /** Called once, when nothing more will be sent or taken: at once when it is closed from here. */
+  onOver(): void
+}
+
+export class ConnectSocket implements RunnerSocket {
+  readonly #options: ConnectSocketOptions
+  lastSeenAt: number
+  #silentBeats = 0
+  #isOver = false
+
+  constructor(options: ConnectSocketOptions) {
+    this.#options = options
+    this.lastSeenAt = options.clock.now()
+    const { ws } = options
+    const seen = () => this.seen()
+    ws.on('ping', seen).on('pong', seen)
+    // What is wrong with a frame, or a connection that was reset: `close` follows.
+    ws.on('error', () => {})
+    ws.on('close', () => this.#end())
+  }
+
+  /** Whether it is closed or closing. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  get isWritable(): boolean {
+    return !this.#isOver && this.#options.ws.bufferedAmount < this.#options.limits.unreadHighBytes
+  }
+
+  /** The peer lives. */
+  seen(): void {
+    this.lastSeenAt = this.#options.clock.now()
+    this.#silentBeats = 0
+  }
+
+  send(type: FrameType, id: string, payload?: string): void {
+    if (this.#isOver) return
+    const { ws, stream, limits } = this.#options
+    if (ws.bufferedAmount > limits.unreadBytesMax) {
+      this.close(CLOSE_CODES.heartbeat, 'it does not read')
+      return
+    }
+    corkForThisTick(stream)
+    ws.send(writeFrame(type, id, payload))
+  }
+
+  /** Asks for a sign of life; cuts the socket when it gave none for too long. */
+  beat(id: string): void {
+    if (++this.#silentBeats > SILENT_BEATS_MAX) {
+      this.close(CLOSE_CODES.heartbeat, 'silent for too long')
+      return
+    }
+    this.#options.ws.ping()
+    this.send('heartbeat', id)
+  }
+
+  pause(): void {
+    if (!this.#isOver) this.#options.ws.pause()
+  }
+
+  resume(): void {
+    this.#options.ws.resume()
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#isOver) return
+    // Destroyed when the peer does not answer in time.
+    this.#options.ws.close(code, reason)
+    this.#end()
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#options.onOver()
+  }
+}
+
+let corked: Duplex[] = []
+
+/** One system call for all that is sent to the socket before the event loop comes round. */
+function corkForThisTick(stream: Duplex): void {
+  if (stream.writableCorked > 0) return
+  stream.cork()
+  if (corked.push(stream) === 1) setImmediate(uncorkAll)
+}
+
+function uncorkAll(): void {
+  const streams = corked
+  corked = []
+  for (const stream of streams) stream.uncork()
+}

@@ -1,0 +1,305 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import pino from 'pino'
+import { expect, it } from 'vitest'
+import { systemClock } from '../../../packages/engine/src/adapters/clock/system.ts'
+import { ConnectTransport } from '../../../packages/engine/src/adapters/transport/connect/transport.ts'
+import { connectUrl } from '../../../packages/engine/src/domain/connect-url.ts'
+import { ConnectHub } from '../../../packages/engine/src/http/connect/hub.ts'
+import type { ConnectLimits } from '../../../packages/engine/src/http/connect/limits.ts'
+import type { ConnectDeps } from '../../../packages/engine/src/http/connect/peer.ts'
+import type { InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
+import { type ClientFrame, ConnectClient, dial, dialAs } from '../../kit/connect-client.ts'
+import { until } from '../../kit/index.ts'
+import { type RunnerAct, transportContract } from './transport-contract.ts'
+
+const URL = connectUrl('default', 'app', 'runner')
+const WHO = { app: 'app', runner: 'runner' }
+
+/** The hub on a server of its own, with a registry that takes everybody. */
+async function openHub(limits: Partial<ConnectLimits> = {}) {
+  const transport = new ConnectTransport({ clock: systemClock, closeGraceMs: 200, lostGraceMs: 300 })
+  const deps: ConnectDeps = {
+    connections: transport,
+    registry: {
+      async register(_, { runner = '' }, onRegistered) {
+        const beat = { heartbeatMs: 30_000, staleAfterMs: 90_000 }
+        const reply = {
+          ok: true,
+          protocolVersion: 1,
+          runnerId: runner,
+          workflows: 0,
+          ...beat,
+          warnings: [],
+        } as const
+        onRegistered?.({ ...reply, warnings: [] })
+        return { ...reply, warnings: [] }
+      },
+      forget: async () => {},
+    },
+    keys: { open: true, find: () => undefined },
+    corsOrigins: [],
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    sign: () => 'v0',
+  }
+  const hub = new ConnectHub(deps, limits)
+  const server = createServer()
+  hub.listen(server)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const close = async () => {
+    await transport.close()
+    await hub.close()
+    await new Promise(resolve => server.close(resolve))
+  }
+  return { transport, url, close }
+}
+
+/** The invoke request as the engine gave it, without the deadline that the transport adds. */
+function bodyOf({ text }: ClientFrame): string {
+  return `{${text.replace(/^.*?"payload":{"deadlineMs":\d+,?/, '').slice(0, -1)}`
+}
+
+transportContract('connect', async () => {
+  const { transport, url, close } = await openHub()
+  let act: RunnerAct | ((body: string) => RunnerAct) = 'hang'
+  const clients: ConnectClient[] = []
+  const count = (type: string) => clients.reduce((sum, client) => sum + client.count(type), 0)
+  const answer = (client: ConnectClient, frame: ClientFrame) => {
+    if (frame.type !== 'invoke') return
+    const now = typeof act === 'function' ? act(bodyOf(frame)) : act
+    if (now === 'vanish') {
+      client.ws.terminate()
+      void connect([])
+    } else if (now !== 'hang') client.result(frame.id, now.status, JSON.stringify(now.body))
+  }
+  const connect = async (underWay?: string[]) => {
+    const client = await dial(url)
+    clients.push(client)
+    client.onFrame = frame => answer(client, frame)
+    await client.register({ ...WHO, ...(underWay ? { underWay } : {}) })
+  }
+  await connect()
+  return {
+    transport,
+    url: URL,
+    deadUrl: connectUrl('default', 'app', 'nobody'),
+    act: next => {
+      act = next
+    },
+    async abandoned(n) {
+      await until(() => count('invoke.cancel') >= n)
+    },
+    async received(n) {
+      await until(() => count('invoke') >= n)
+      expect(count('invoke')).toBe(n)
+    },
+    close,
+  }
+})
+
+async function open(registration: Record<string, unknown> = {}) {
+  const { transport, url, close } = await openHub()
+  const client = await dialAs(url, { ...WHO, ...registration })
+  const controller = new AbortController()
+  const invoke = (call: Partial<Parameters<ConnectTransport['invoke']>[0]> = {}): Promise<InvokeReply> =>
+    transport.invoke({ url: URL, body: '{}', timeoutMs: 10_000, signal: controller.signal, ...call })
+  return { transport, url, client, invoke, controller, close }
+}
+
+it('keeps a JSON body of a result to the letter', async () => {
+  const { client, invoke, close } = await open()
+  const reply = invoke()
+  const { id } = await client.next('invoke')
+  client.ws.send(
+    ` { "payload" : {"body": {"a" : 1.50, "b":[1e400,"\\ud800"] } , "status":206}, "id":"${id}","type":"invoke.result"}`,
+  )
+  expect(await reply).toEqual({ kind: 'answered', status: 206, body: '{"a" : 1.50, "b":[1e400,"\\ud800"] }' })
+  expect(await client.next('result.ack')).toMatchObject({ id })
+  await close()
+})
+
+it('waits for room on the runner, and leaves the line when aborted', async () => {
+  const { client, transport, invoke, controller, close } = await open({ maxConcurrency: 1 })
+  expect(transport.hasRoom(URL)).toBe(true)
+  const first = invoke()
+  expect(transport.hasRoom(URL)).toBe(false)
+  const impatient = new AbortController()
+  const second = invoke({ signal: impatient.signal })
+  const third = invoke({ signal: new AbortController().signal, body: '{"third":1}' })
+  const { id } = await client.next('invoke')
+  expect(await invoke({ timeoutMs: 20, signal: new AbortController().signal })).toEqual({
+    kind: 'refused',
+    message: 'no room on the runner within 20 ms',
+  })
+  impatient.abort()
+  controller.abort()
+  expect([await first, await second]).toEqual([{ kind: 'aborted' }, { kind: 'aborted' }])
+  expect(await client.next('invoke.cancel')).toMatchObject({ id })
+  const next = await client.next('invoke')
+  expect(next.payload).toMatchObject({ third: 1 })
+  client.result(next.id, 200, '{}')
+  expect(await third).toMatchObject({ kind: 'answered' })
+  expect(client.count('invoke')).toBe(2)
+  await close()
+})
+
+it('refuses what waits for a runner that goes, and gives it time to come back for what it has', async () => {
+  const { client, invoke, url, close } = await open({ maxConcurrency: 1 })
+  const [first, second] = [invoke(), invoke()]
+  const { id } = await client.next('invoke')
+  client.ws.terminate()
+  expect(await second).toMatchObject({ kind: 'refused' })
+  const back = await dialAs(url, { ...WHO, underWay: [id, 'inv_gone'] })
+  expect((await back.next('invoke.cancel')).id).toBe('inv_gone')
+  back.result(id, 200, '{"back":true}')
+  expect(await first).toEqual({ kind: 'answered', status: 200, body: '{"back":true}' })
+  await close()
+})
+
+it('breaks what the runner has come back without, and what it did not come back for', async () => {
+  const { client, invoke, url, close } = await open()
+  const first = invoke()
+  await client.next('invoke')
+  client.ws.terminate()
+  const back = await dialAs(url, { ...WHO, underWay: [] })
+  expect(await first).toMatchObject({ kind: 'broken' })
+  const second = invoke()
+  await back.next('invoke')
+  back.ws.terminate()
+  expect(await second).toMatchObject({ kind: 'broken', message: expect.stringContaining('lost') })
+  await close()
+})
+
+it('takes a result that comes on another socket of the runner, and none of another runner', async () => {
+  const { client, invoke, url, close } = await open()
+  const reply = invoke()
+  const { id } = await client.next('invoke')
+  const stranger = await dialAs(url, { app: 'app', runner: 'stranger' })
+  stranger.result(id, 200, '{"stranger":true}')
+  await stranger.next('result.ack')
+  const second = await dialAs(url, WHO)
+  second.result(id, 200, '{"second":true}')
+  expect(await reply).toMatchObject({ body: '{"second":true}' })
+  second.result(id, 200, '{"again":true}')
+  await second.next('result.ack')
+  await second.next('result.ack')
+  await close()
+})
+
+it('stores checkpoints one at a time, in order, and takes the result after the last', async () => {
+  const { client, invoke, close } = await open()
+  const stored: string[] = []
+  let atOnce = 0
+  const onCheckpoint = async (checkpoint: string) => {
+    expect(++atOnce).toBe(1)
+    await new Promise(resolve => setImmediate(resolve))
+    atOnce--
+    stored.push(checkpoint)
+    return `{"seq":${stored.length},"steps":[]}`
+  }
+  const reply = invoke({ onCheckpoint })
+  const { id } = await client.next('invoke')
+  const payloads = [1, 2, 3].map(seq => `{"seq": ${seq}, "opcodes":[{"data":1.0}]}`)
+  for (const payload of payloads)
+    client.ws.send(`{"type":"invoke.checkpoint","id":"${id}","payload":${payload}}`)
+  client.result(id, 200, '{}')
+  expect(await reply).toMatchObject({ kind: 'answered' })
+  expect(stored).toEqual(payloads)
+  for (const seq of [1, 2, 3])
+    expect((await client.next('checkpoint.ack')).payload).toEqual({ seq, steps: [] })
+  await close()
+})
+
+it.each([
+  ['that is of no use any more', async () => undefined, 'aborted'],
+  ['that cannot be stored', () => Promise.reject(new Error('full')), 'broken'],
+  ['of an invoke that takes none', undefined, 'broken'],
+])('tells the runner to stop at a checkpoint %s', async (_, onCheckpoint, kind) => {
+  const { client, invoke, close } = await open()
+  const reply = invoke(onCheckpoint ? { onCheckpoint } : {})
+  const { id } = await client.next('invoke')
+  client.send('invoke.checkpoint', { seq: 1, opcodes: [] }, id)
+  expect(await reply).toMatchObject({ kind })
+  expect(await client.next('invoke.cancel')).toMatchObject({ id })
+  client.send('invoke.checkpoint', { seq: 2, opcodes: [] }, id)
+  expect(await client.next('invoke.cancel')).toMatchObject({ id })
+  await close()
+})
+
+it('takes no checkpoint over 1 MiB', async () => {
+  const { client, invoke, close } = await open()
+  const reply = invoke({ onCheckpoint: async () => '{}' })
+  const { id } = await client.next('invoke')
+  client.send('invoke.checkpoint', { seq: 1, opcodes: [], logs: 'x'.repeat(1_048_576) }, id)
+  expect(await reply).toEqual({ kind: 'tooLarge' })
+  await close()
+})
+
+it('starts the deadline anew at a checkpoint', async () => {
+  const { client, invoke, close } = await open()
+  const started = performance.now()
+  const reply = invoke({ timeoutMs: 300, onCheckpoint: async () => '{}' })
+  const { id } = await client.next('invoke')
+  await until(() => performance.now() - started > 200)
+  client.send('invoke.checkpoint', { seq: 1, opcodes: [] }, id)
+  expect(await reply).toMatchObject({ kind: 'broken' })
+  expect(performance.now() - started).toBeGreaterThan(490)
+  await close()
+})
+
+it('goes to the least loaded socket, in turn among equals', async () => {
+  const { client, invoke, url, close } = await open()
+  const second = await dialAs(url, WHO)
+  const replies = Array.from({ length: 6 }, () => invoke())
+  await until(() => client.count('invoke') === 3 && second.count('invoke') === 3)
+  for (const one of [client, second]) {
+    for (const { id } of one.frames.filter(({ type }) => type === 'invoke')) one.result(id, 200, '{}')
+  }
+  await Promise.all(replies)
+  await close()
+})
+
+it('moves the invokes of a socket to the one that replaces it', async () => {
+  const { url, transport, invoke, close } = await open({ maxConcurrency: 1 })
+  const busy = invoke()
+  const named = async () => {
+    const client = await dial(url)
+    client.send('hello', { protocolVersion: 1, instance: 'laptop' })
+    await client.register(WHO)
+    return client
+  }
+  const older = await named()
+  const reply = invoke()
+  const { id } = await older.next('invoke')
+  const newer = await named()
+  expect(await older.closes()).toBe(4409)
+  newer.result(id, 200, '{"moved":true}')
+  expect(await reply).toMatchObject({ body: '{"moved":true}' })
+  expect(transport.reaches(URL)).toBe(true)
+  await close()
+  expect(await busy).toMatchObject({ kind: 'broken' })
+})
+
+it('keeps 64 sockets of a runner, the newest', async () => {
+  const { client, url, close } = await open()
+  for (let i = 0; i < 64; i++) await dialAs(url, WHO)
+  expect(await client.closes()).toBe(4409)
+  await close()
+})
+
+it('takes so many sockets in all, and answers further upgrades with 503', async () => {
+  const { url, close } = await openHub({ socketsMax: 2 })
+  const [first] = [await dial(url), await dialAs(url, WHO)]
+  const refused = new ConnectClient(url)
+  await until(() => refused.refused === 503)
+  first.ws.close()
+  await first.closes()
+  await until(async () => {
+    const again = new ConnectClient(url)
+    await until(() => again.isOpen || again.refused)
+    return again.isOpen
+  })
+  await close()
+})

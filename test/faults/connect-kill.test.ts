@@ -1,0 +1,50 @@
+// `kill -9` of an engine with a thousand invokes on Connect sockets: none of the runs is lost, and no step runs again
+// whose result a later pass was shown.
+
+import { expect, test } from 'vitest'
+import { type ConnectClient, dial } from '../kit/connect-client.ts'
+import { flow, gate, Ledger, run, startEngine, until } from '../kit/index.ts'
+
+const RUNS = 1000
+const NAME = 'killed'
+
+test('a thousand invokes in flight', { timeout: 60_000 }, async () => {
+  const engine = await startEngine()
+  const { api } = engine
+  const ledger = new Ledger()
+  const killed = gate()
+  const handler = flow([
+    run('one'),
+    run('two', async () => {
+      await killed.opened
+      return 'two'
+    }),
+    run('three'),
+  ])
+  const connect = async (): Promise<ConnectClient> => {
+    const client = await dial(engine.url)
+    client.serve({ [NAME]: handler }, ledger)
+    await client.register({ app: NAME, runner: 'r', workflows: [NAME] })
+    return client
+  }
+  await connect()
+  const runIds: string[] = []
+  for (let i = 0; i < RUNS; i += 100) {
+    const sent = await Promise.all(Array.from({ length: 100 }, () => api.send({ name: NAME })))
+    runIds.push(...sent.map(({ runId }) => runId))
+  }
+  const atTwo = () => ledger.executed.filter(({ name }) => name === 'two').length
+  await until(() => atTwo() === RUNS, { what: 'every run at its second step' })
+  await engine.kill9()
+  await engine.start()
+  await connect()
+  killed.open()
+  for (const runId of runIds) {
+    expect(await api.succeeded(runId)).toMatchObject({ result: { one: 'one', two: 'two', three: 'three' } })
+  }
+  for (const { runId, id, pass, name } of ledger.executed) {
+    const wasShown = ledger.of(runId).some(invoke => invoke.pass < pass && invoke.steps[id] !== undefined)
+    expect(wasShown, `${name} of ${runId}`).toBe(false)
+  }
+  expect(ledger.executed.filter(({ name }) => name === 'one')).toHaveLength(RUNS)
+})
