@@ -2,9 +2,11 @@
 
 import type { SendEventReply } from '@perdure/protocol'
 import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest'
+import { z } from 'zod'
 import { createClient } from './client.ts'
 import { type EngineServer, startEngine } from './engine-server.testkit.ts'
 import { PerdureError } from './errors.ts'
+import { defineEvent } from './schema/event.ts'
 
 let engine: EngineServer
 
@@ -65,6 +67,42 @@ describe('send', () => {
     engine = await startEngine({ status: 202, body: {} })
     await createClient({ url: engine.url }).send({ name: 'e' })
     expect(engine.calls[0]?.headers).not.toHaveProperty('authorization')
+  })
+})
+
+describe('a typed event', () => {
+  const paid = defineEvent('order/paid', z.object({ at: z.coerce.date() }))
+
+  test('is posted as it was given, with what is said beside it', async () => {
+    engine = await startEngine({ status: 202, body: {} })
+    const client = createClient({ url: engine.url })
+    await client.send(paid, { at: new Date(0) }, { dedupeId: 'd', timeoutMs: 5000 })
+    expect(engine.calls[0]?.body).toEqual({
+      name: 'order/paid',
+      data: { at: '1970-01-01T00:00:00.000Z' },
+      dedupeId: 'd',
+    })
+  })
+
+  test('is not sent when its schema refuses it', async () => {
+    engine = await startEngine({ status: 202, body: {} })
+    const sent = createClient({ url: engine.url }).send(paid, { at: 'never' })
+    await expect(sent).rejects.toThrow('The event "order/paid" is invalid: data.at: ')
+    expect(engine.calls).toEqual([])
+  })
+
+  test('goes through the middleware, as any event does', async () => {
+    engine = await startEngine({ status: 202, body: {} })
+    const wrap = (name: string) => ({ name, transformOutput: (data: unknown) => ({ [name]: data }) })
+    const client = createClient({ url: engine.url, middleware: [wrap('outer'), wrap('inner')] })
+    await client.send(paid, { at: '2026-01-01' })
+    await client.send({ name: 'plain', data: 1 })
+    await client.send({ name: 'bare' })
+    expect(engine.calls.map(({ body }) => body)).toEqual([
+      { name: 'order/paid', data: { outer: { inner: { at: '2026-01-01' } } } },
+      { name: 'plain', data: { outer: { inner: 1 } } },
+      { name: 'bare' },
+    ])
   })
 })
 

@@ -1,7 +1,17 @@
 // Which thrown values end a run or a step for good.
 
 import { describe, expect, test } from 'vitest'
-import { isFatal, isNonRetriable, NonRetriableError, RetryAfterError, StepFailedError } from './errors.ts'
+import {
+  InvalidDataError,
+  isFatal,
+  isNonRetriable,
+  NonRetriableError,
+  PerdureError,
+  RetryAfterError,
+  StepFailedError,
+  toStepError,
+} from './errors.ts'
+import { ERROR_CHARS_MAX } from './limits.ts'
 
 const stored = new StepFailedError('pay', { message: 'declined' })
 
@@ -40,4 +50,46 @@ test('errors keep their causes', () => {
   const cause = new Error('why')
   expect(new NonRetriableError('x', { cause }).cause).toBe(cause)
   expect(new RetryAfterError('x', 1, { cause }).cause).toBe(cause)
+})
+
+describe('a thrown value as it is stored', () => {
+  test('keeps the causes, whatever they are, and the first aggregated errors', () => {
+    const cause = new AggregateError([new TypeError('first'), 'second'], 'all failed', { cause: { code: 7 } })
+    const { name, message, stack } = toStepError(new RangeError('top', { cause }))
+    expect({ name, message }).toEqual({ name: 'RangeError', message: 'top' })
+    expect(stack).toMatch(
+      /^RangeError: top\n[\s\S]*\nCaused by: AggregateError: all failed\n[\s\S]*\nContains: TypeError: first\n[\s\S]*\nContains: second\nCaused by: {"code":7}$/,
+    )
+  })
+
+  test('a long error on top does not cut off its cause, and all stay within the bound', () => {
+    const long = 'x'.repeat(100_000)
+    const { message, stack = '' } = toStepError(new Error(long, { cause: new Error(`why ${long}`) }))
+    expect(message).toHaveLength(ERROR_CHARS_MAX + 3)
+    expect(stack).toContain('\nCaused by: Error: why xxx')
+    expect(stack.length).toBeLessThan(ERROR_CHARS_MAX + 100)
+  })
+
+  test('circles and long chains come to an end', () => {
+    const circle = new Error('round')
+    circle.cause = circle
+    expect(toStepError(circle).stack?.match(/Caused by: /g)).toHaveLength(5)
+    const bare = { message: 'bare', cause: undefined as unknown }
+    bare.cause = bare
+    expect(toStepError(bare)).toMatchObject({ name: 'Error', message: 'bare' })
+  })
+})
+
+// That it knows the errors of another copy is shown on the two builds: `test/scenario/sdk-package.test.ts`.
+describe('instanceof', () => {
+  test('tells kinds apart, and classes of the author', () => {
+    class Declined extends NonRetriableError {}
+    expect(new Declined('x')).toBeInstanceOf(Declined)
+    expect(new Declined('x')).toBeInstanceOf(NonRetriableError)
+    expect(new NonRetriableError('x')).not.toBeInstanceOf(Declined)
+    expect(new NonRetriableError('x')).not.toBeInstanceOf(InvalidDataError)
+    expect(new NonRetriableError('x')).not.toBeInstanceOf(RetryAfterError)
+    expect(new Error('x')).not.toBeInstanceOf(PerdureError)
+    expect(undefined).not.toBeInstanceOf(StepFailedError)
+  })
 })

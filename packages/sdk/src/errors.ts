@@ -1,18 +1,28 @@
 // Every error of the SDK: those a workflow author throws to steer retries, those the SDK throws at the author,
 // and how any thrown value becomes the StepError of the wire (contract §2.11).
 //
-// Kinds are marked with registered symbols, not only `instanceof`: two copies of the SDK in one process must
-// still recognise each other's errors.
+// Kinds are marked with registered symbols, and `instanceof` goes by them: two copies of the SDK in one process
+// must still recognise each other's errors.
 
 import { parseDurationMs, type StepError } from '@perdure/protocol'
+import { goByBrand } from './error-brand.ts'
 import { ERROR_CHARS_MAX } from './limits.ts'
 
 const nonRetriable: unique symbol = Symbol.for('perdure.non-retriable') as never
 const retryAfter: unique symbol = Symbol.for('perdure.retry-after-ms') as never
 const stored: unique symbol = Symbol.for('perdure.stored-error') as never
+const invalidData: unique symbol = Symbol.for('perdure.invalid-data') as never
+const perdureError: unique symbol = Symbol.for('perdure.error') as never
+
+/** Stacks kept of one thrown error and its causes, and errors looked at of an aggregate. */
+const STACKS_MAX = 6
+const AGGREGATED_MAX = 3
 
 /** Thrown in a step: the step fails now, whatever attempts are left. Thrown in a handler: the run fails now. */
 export class NonRetriableError extends Error {
+  static {
+    goByBrand(NonRetriableError, nonRetriable)
+  }
   readonly [nonRetriable] = true
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -20,8 +30,34 @@ export class NonRetriableError extends Error {
   }
 }
 
+/** One thing that is wrong with a value: where (`data.items.0.sku`), and what. */
+export interface DataIssue {
+  readonly path: string
+  readonly message: string
+}
+
+/** The input of a workflow, or the data of an event, is not what its schema demands: another try cannot mend that. */
+export class InvalidDataError extends NonRetriableError {
+  static {
+    goByBrand(InvalidDataError, invalidData)
+  }
+  readonly [invalidData] = true
+  /** The first of them. */
+  readonly issues: readonly DataIssue[]
+  /** @param count of all issues, when `issues` are not all */
+  constructor(what: string, issues: readonly DataIssue[], count = issues.length) {
+    const list = issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
+    super(`${what} is invalid: ${list}${count > issues.length ? `; and ${count - issues.length} more` : ''}`)
+    this.name = 'InvalidDataError'
+    this.issues = issues
+  }
+}
+
 /** Thrown in a step: try again after this long (or at this time) instead of after the policy's backoff. */
 export class RetryAfterError extends Error {
+  static {
+    goByBrand(RetryAfterError, retryAfter)
+  }
   readonly [retryAfter]: number
   /** @param after milliseconds, a duration such as `"30s"`, or the time of the next attempt */
   constructor(message: string, after: number | string | Date, options?: ErrorOptions) {
@@ -40,6 +76,9 @@ export class RetryAfterError extends Error {
  * of the original error. Left uncaught it fails the run at once: no repetition changes a stored error.
  */
 export class StepFailedError extends Error {
+  static {
+    goByBrand(StepFailedError, stored)
+  }
   readonly [stored] = true
   /** Name of the step that failed. */
   readonly stepName: string
@@ -52,7 +91,14 @@ export class StepFailedError extends Error {
 
 /** What {@link import('./client.ts').Client} and the registration throw: the engine's refusal, or no answer. */
 export class PerdureError extends Error {
-  /** The engine's error code, or `unreachable`, `timeout`, `invalid_response`, `invalid_json` from this side. */
+  static {
+    goByBrand(PerdureError, perdureError)
+  }
+  readonly [perdureError] = true
+  /**
+   * The engine's error code, or from this side `unreachable`, `timeout`, `invalid_response`, `invalid_json`,
+   * `untrusted_engine` (it did not sign with the runner's key), `http_` and the status of an answer that is not ours.
+   */
   readonly code: string
   /** HTTP status of the answer; 0 when there was none. */
   readonly status: number
@@ -105,8 +151,8 @@ export function toStepError(thrown: unknown): StepError {
       message: clip(thrown.message),
       name: String(thrown.name ?? 'Error').slice(0, 256),
     }
-    const stack = stackOf(thrown, 0)
-    if (stack !== '') error.stack = clip(stack)
+    const stack = stackOf(thrown)
+    if (stack !== '') error.stack = stack
     return error
   } catch {
     return { message: 'A value that cannot be read was thrown', name: 'Error' }
@@ -118,11 +164,29 @@ function isErrorLike(thrown: unknown): thrown is Error {
   return typeof thrown === 'object' && thrown !== null && typeof (thrown as Error).message === 'string'
 }
 
-/** The stack with those of the causes: "fetch failed" alone tells nobody anything. */
-function stackOf(error: Error, depth: number): string {
-  const stack = typeof error.stack === 'string' ? error.stack : ''
-  if (!isErrorLike(error.cause) || depth === 4) return stack
-  return `${stack}\nCaused by: ${stackOf(error.cause, depth + 1) || error.cause.message}`
+/**
+ * The stack with those of the causes and of the first aggregated errors: "fetch failed" alone tells nobody anything.
+ * Each gets an equal share of the room, so that a long one on top does not cut off the cause below.
+ */
+function stackOf(thrown: Error): string {
+  const parts: string[] = []
+  collectStacks(thrown, '', parts)
+  const charsMax = Math.floor(ERROR_CHARS_MAX / parts.length)
+  return parts.map(part => clip(part, charsMax)).join('\n')
+}
+
+function collectStacks(thrown: unknown, link: string, parts: string[]): void {
+  if (parts.length >= STACKS_MAX) return
+  if (!isErrorLike(thrown)) {
+    parts.push(link + describe(thrown))
+    return
+  }
+  const stack = typeof thrown.stack === 'string' ? thrown.stack : ''
+  parts.push(link + (stack === '' && link !== '' ? thrown.message : stack))
+  if (thrown instanceof AggregateError) {
+    for (const one of thrown.errors.slice(0, AGGREGATED_MAX)) collectStacks(one, 'Contains: ', parts)
+  }
+  if (thrown.cause !== undefined && thrown.cause !== null) collectStacks(thrown.cause, 'Caused by: ', parts)
 }
 
 function restore<E extends Error>(target: E, error: StepError): E {
@@ -140,6 +204,6 @@ function describe(thrown: unknown): string {
   }
 }
 
-function clip(text: string): string {
-  return text.length <= ERROR_CHARS_MAX ? text : `${text.slice(0, ERROR_CHARS_MAX)}...`
+function clip(text: string, charsMax = ERROR_CHARS_MAX): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax)}...`
 }

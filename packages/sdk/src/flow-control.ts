@@ -8,16 +8,26 @@ import type { WorkflowRegistration } from '@perdure/protocol'
 type Policies = Omit<WorkflowRegistration, 'name' | 'triggers' | 'retry' | 'onFailure'>
 type Policy<Name extends keyof Policies> = NonNullable<Policies[Name]>
 
+/** At most `limit` runs at once; of one `key`, counted over what `scope` says. */
 export type ConcurrencyLimit = Exclude<Policy<'concurrency'>, readonly unknown[]>
+/** At most `limit` starts per `period`, with `burst` more at once; of one `key`. What is over it waits. */
 export type Throttle = Policy<'throttle'>
+/** At most `limit` starts per `period`; of one `key`. What is over it is dropped. */
 export type RateLimit = Policy<'rateLimit'>
+/** Starts once no event came for `period`, at the latest after `timeout`; of one `key`. */
 export type Debounce = Policy<'debounce'>
+/** Starts with up to `maxSize` events, or what came within `timeout`; of one `key`. */
 export type Batch = Policy<'batch'>
+/** One run at a time; of one `key`. The `mode` says who gives way: the event, or the run before. */
 export type Singleton = Policy<'singleton'>
+/** One run per `key` within `ttl` (24 h). */
 export type Idempotency = Policy<'idempotency'>
+/** Durations: in the queue, of the whole run, of one invoke. */
 export type Timeouts = Policy<'timeouts'>
+/** An event that cancels runs, and which ones (`if`). */
 export type CancelOn = Policy<'cancelOn'>[number]
 
+/** How arriving events become runs, and which runs go first. */
 export interface FlowControl extends Policies {
   /** At most so many runs at once; more wait. Up to three limits, all of which hold. */
   concurrency?: ConcurrencyLimit | ConcurrencyLimit[]

@@ -14,24 +14,30 @@ import type { Cancellation } from './cancellation.ts'
 import { parseKeys, readEnvironment } from './environment.ts'
 import { byteLength } from './json.ts'
 import { NAME_CHARS_MAX, REQUEST_BYTES_MAX } from './limits.ts'
+import { checkMiddleware } from './middleware/chain.ts'
+import type { Middleware } from './middleware/middleware.ts'
 import { type Answer, answerError } from './replay/answer.ts'
 import { type InvokeOptions, invoke } from './replay/invoke.ts'
-import type { Workflow } from './workflow.ts'
+import type { AnyWorkflow, Workflow } from './workflow.ts'
 
+/** What a runner serves, and how it knows its engine. */
 export interface HandlerOptions {
   /** App this runner serves. */
   app: string
-  workflows: readonly Workflow<never, unknown>[]
+  workflows: readonly AnyWorkflow[]
   /**
    * Key (or, during a rotation, keys) the engine signs invokes with. Default: `ENGINE_SIGNING_KEY`, a list
    * separated by commas or spaces. With none, every request is accepted.
    */
   signingKey?: string | readonly string[]
+  /** Around the passes and steps of every workflow, the first outermost; a workflow's own is inside. */
+  middleware?: readonly Middleware[]
 }
 
 /** Headers of any shape: a `Headers` object, or a record with lower-case names such as Node's. */
 export type HeaderSource = Pick<Headers, 'get'> | Record<string, string | readonly string[] | undefined>
 
+/** One `POST /invoke`, as the transport received it. */
 export interface HandlerRequest {
   headers: HeaderSource
   /** The body as it came over the wire: the signature is over its bytes. */
@@ -40,6 +46,7 @@ export interface HandlerRequest {
   cancellation?: Cancellation
 }
 
+/** The answer, for the transport to send as it is. */
 export interface HandlerResponse {
   status: number
   headers: Record<string, string>
@@ -66,17 +73,19 @@ export function createHandler(options: HandlerOptions): Handler {
   if (typeof options.app !== 'string' || options.app.trim() === '' || options.app.length > NAME_CHARS_MAX) {
     throw new TypeError('A runner needs the name of its app')
   }
+  checkMiddleware(options.middleware, `Runner of app "${options.app}"`)
   const workflows = byName(options.workflows)
+  const { middleware = [] } = options
   const keys = parseKeys(options.signingKey ?? readEnvironment('ENGINE_SIGNING_KEY'))
   return {
     app: options.app,
     workflows: [...workflows.values()].map(workflow => workflow.registration),
     keyFingerprint: keys[0] === undefined ? undefined : keyFingerprint(keys[0]),
     async handle(request) {
-      const answer = refuse(request, keys) ?? (await answerBody(workflows, request))
+      const answer = refuse(request, keys) ?? (await answerBody(workflows, request, middleware))
       return { ...answer, headers: HEADERS }
     },
-    invoke: (request, options) => dispatch(workflows, request, options),
+    invoke: (request, options) => dispatch(workflows, request, { ...options, middleware }),
   }
 }
 
@@ -101,7 +110,11 @@ function refuse({ headers, rawBody }: HandlerRequest, keys: readonly string[]): 
   return undefined
 }
 
-async function answerBody(workflows: Map<string, Workflow>, request: HandlerRequest): Promise<Answer> {
+async function answerBody(
+  workflows: Map<string, Workflow>,
+  request: HandlerRequest,
+  middleware: readonly Middleware[],
+): Promise<Answer> {
   let body: unknown
   try {
     const text = typeof request.rawBody === 'string' ? request.rawBody : toText(request.rawBody)
@@ -109,7 +122,8 @@ async function answerBody(workflows: Map<string, Workflow>, request: HandlerRequ
   } catch (error) {
     return answerError(400, new Error('The body of the request is not JSON', { cause: error }))
   }
-  return dispatch(workflows, body, request.cancellation && { cancellation: request.cancellation })
+  const { cancellation } = request
+  return dispatch(workflows, body, { middleware, ...(cancellation && { cancellation }) })
 }
 
 async function dispatch(
@@ -133,7 +147,7 @@ function asInvokeRequest(value: unknown): InvokeRequest | undefined {
   return { ...value, steps } as InvokeRequest
 }
 
-function byName(workflows: readonly Workflow<never, unknown>[]): Map<string, Workflow> {
+function byName(workflows: readonly AnyWorkflow[]): Map<string, Workflow> {
   const map = new Map<string, Workflow>()
   for (const workflow of workflows) {
     if (map.has(workflow.name)) throw new TypeError(`Two workflows are named "${workflow.name}"`)

@@ -1,4 +1,4 @@
-// The SDK: define workflows, answer invokes, send events. Serving is under `@perdure/sdk/node` and `/hono`.
+// The SDK: define workflows, answer invokes, send events. Serving within a framework is under `@perdure/sdk/<name>`.
 
 export { Cancellation } from './cancellation.ts'
 export {
@@ -6,9 +6,17 @@ export {
   type ClientOptions,
   createClient,
   type EventToSend,
+  type SendDefinedOptions,
   type SendOptions,
 } from './client.ts'
-export { NonRetriableError, PerdureError, RetryAfterError, StepFailedError } from './errors.ts'
+export {
+  type DataIssue,
+  InvalidDataError,
+  NonRetriableError,
+  PerdureError,
+  RetryAfterError,
+  StepFailedError,
+} from './errors.ts'
 export type {
   Batch,
   CancelOn,
@@ -32,7 +40,22 @@ export {
 } from './handler.ts'
 export type { Json } from './json.ts'
 export type { Logger } from './logger.ts'
+export type {
+  InputPlace,
+  Middleware,
+  OutputPlace,
+  PassEnd,
+  RunCall,
+  StepCall,
+} from './middleware/middleware.ts'
 export { type Registration, type RegistrationOptions, startRegistration } from './registration.ts'
+export {
+  defineEvent,
+  type EventDefinition,
+  type NamesOf,
+  type ReceivedOf,
+  type SentOf,
+} from './schema/event.ts'
 export { createFetchHandler, type FetchHandler } from './serve/fetch.ts'
 export type {
   Duration,
@@ -42,15 +65,22 @@ export type {
   StepContext,
   StepRunOptions,
   StepTools,
+  WaitForDefinedOptions,
   WaitForEventOptions,
   WorkflowArgs,
   WorkflowEvent,
 } from './step-tools.ts'
 export { SDK_NAME, SDK_VERSION } from './version.ts'
 export {
+  type AnyTrigger,
+  type CollectingWorkflowOptions,
+  type CronData,
   createWorkflow,
+  type DataOf,
+  type EventWorkflowOptions,
   type InputOf,
   type OutputOf,
+  type SchemaWorkflowOptions,
   type Workflow,
   type WorkflowHandler,
   type WorkflowOptions,

@@ -2,7 +2,7 @@
 
 import type { RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { LogBuffer } from './logger.ts'
+import { LogBuffer, stepLogScope } from './log-buffer.ts'
 import { TestRun } from './replay/engine.testkit.ts'
 import type { WorkflowArgs } from './step-tools.ts'
 import { createWorkflow } from './workflow.ts'
@@ -143,5 +143,44 @@ describe('bounds', () => {
     const text = logs.encode(Number.POSITIVE_INFINITY)
     expect(text.length).toBeLessThan(1024 * 1024 + 1000)
     expect(JSON.parse(text)[0].message).toHaveLength(16_384)
+  })
+})
+
+describe('draining', () => {
+  const read = (text: string): RunnerLogLine[] => JSON.parse(text)
+  const line = { level: 'info', message: 'm' } as const
+  const stepScope = () => stepLogScope({ name: 's', use: 0, hashedId: 'id' })
+
+  test('takes the lines of the handler and of the named steps, in their order, once', () => {
+    const logs = new LogBuffer()
+    const step = stepScope()
+    for (const scope of [step, logs.root, step]) logs.append(scope, line)
+    expect(read(logs.drain([], 10_000)).map(({ scope }) => scope)).toEqual(['@root'])
+    logs.append(logs.root, line)
+    expect(told(read(logs.drain(['id'], 10_000)))).toEqual(['s#0 m', 's#1 m', '@root#1 m'])
+    expect(logs.drain(['id'], 10_000)).toBe('[]')
+    expect(logs.encode(10_000)).toBe('[]')
+  })
+
+  test('leaves what does not fit to the next time', () => {
+    const logs = new LogBuffer()
+    const step = stepScope()
+    for (let i = 0; i < 20; i++) logs.append(i % 2 === 0 ? step : logs.root, line)
+    const first = read(logs.drain(['id'], 1000))
+    const rest = read(logs.drain([], 100_000))
+    expect(first.length).toBeGreaterThan(3)
+    expect([...first, ...rest].map(({ index }) => index)).toEqual(
+      Array.from({ length: 20 }, (_, i) => Math.floor(i / 2)),
+    )
+  })
+
+  test('tells once how many were dropped, in the place of the first, and makes room again', () => {
+    const logs = new LogBuffer()
+    for (let i = 0; i < 10_003; i++) logs.append(logs.root, line)
+    const drained = read(logs.drain([], Number.POSITIVE_INFINITY))
+    expect(drained).toHaveLength(10_001)
+    expect(drained.at(-1)).toMatchObject({ index: 10_000, message: expect.stringMatching(/^3 log lines/) })
+    logs.append(logs.root, line)
+    expect(told(read(logs.encode(10_000)))).toEqual(['@root#10003 m'])
   })
 })

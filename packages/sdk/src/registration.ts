@@ -9,6 +9,7 @@ import { PerdureError } from './errors.ts'
 import type { Handler } from './handler.ts'
 import { SDK_NAME, SDK_VERSION } from './version.ts'
 
+/** Which engine a runner registers with, and as whom. */
 export interface RegistrationOptions {
   /** Base URL of the engine. Default: `ENGINE_URL`, else `http://127.0.0.1:4777`. */
   engineUrl?: string
@@ -26,6 +27,7 @@ export interface RegistrationOptions {
   retryInitialMs?: number
 }
 
+/** A heartbeat that goes on until it is stopped. */
 export interface Registration {
   /**
    * The first acknowledgement. Rejects when the engine refuses the first registration (a wrong key, a cron that

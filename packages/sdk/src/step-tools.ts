@@ -2,22 +2,23 @@
 
 import type { Json } from './json.ts'
 import type { Logger } from './logger.ts'
+import type { EventDefinition, NamesOf, ReceivedOf, SentOf } from './schema/event.ts'
 import type { Workflow } from './workflow.ts'
 
 /** Milliseconds, or a number with one of `ms s m h d`, such as `"30s"`. */
 export type Duration = number | string
 
 /** The event that started the run: of a child run its `data` is the parent's, of a cron `{cron, scheduledAt}`. */
-export interface WorkflowEvent<Data = unknown> {
+export interface WorkflowEvent<Data = unknown, Name extends string = string> {
   readonly id?: string
-  readonly name: string
+  readonly name: Name
   readonly data: Data
 }
 
 /** The event a {@link StepTools.waitForEvent} received. */
-export interface ReceivedEvent<Data = unknown> {
+export interface ReceivedEvent<Data = unknown, Name extends string = string> {
   readonly id: string
-  readonly name: string
+  readonly name: Name
   readonly data: Data
   /** RFC 3339. */
   readonly receivedAt: string
@@ -35,6 +36,7 @@ export interface StepContext {
   readonly logger: Logger
 }
 
+/** How one `step.run` deals with failure. */
 export interface StepRunOptions {
   /**
    * When the last attempt fails, reject with a {@link StepFailedError} that the handler can catch, instead of
@@ -43,6 +45,7 @@ export interface StepRunOptions {
   catch?: boolean
 }
 
+/** Which event a run waits for, and for how long. */
 export interface WaitForEventOptions {
   /** The event's exact name. */
   event: string
@@ -52,8 +55,13 @@ export interface WaitForEventOptions {
   if?: string
 }
 
-/** `data` may be left out when the workflow's input may be undefined or is not declared. */
-type DataOf<Input> = undefined extends Input ? { data?: Input } : { data: Input }
+/** A wait for a typed event. */
+export type WaitForDefinedOptions<Event extends EventDefinition> = Omit<WaitForEventOptions, 'event'> & {
+  event: Event
+}
+
+/** `data` may be left out when what is sent may be undefined or is not declared. */
+type DataField<Sent> = undefined extends Sent ? { data?: Sent } : { data: Sent }
 
 /**
  * The durable steps of a run (contract §2.11). A step happens once per run; later passes get its stored result.
@@ -70,21 +78,35 @@ export interface StepTools {
   sleep(name: string, duration: Duration): Promise<void>
   /** Parks the run until a time: a Date, epoch milliseconds, or an ISO 8601 string. */
   sleepUntil(name: string, time: Date | number | string): Promise<void>
-  /** Parks the run until an event arrives; null when it timed out. */
+  /**
+   * Parks the run until an event arrives; null when it timed out. The data of a typed event is validated, by a schema
+   * that is not asynchronous; what it refuses rejects with an {@link import('./errors.ts').InvalidDataError}.
+   */
+  waitForEvent<Event extends EventDefinition>(
+    name: string,
+    options: WaitForDefinedOptions<Event>,
+  ): Promise<ReceivedEvent<ReceivedOf<Event>, NamesOf<Event['name']>> | null>
   waitForEvent<Data = unknown>(
     name: string,
     options: WaitForEventOptions,
   ): Promise<ReceivedEvent<Data> | null>
-  /** Starts a child run and parks until it ends: its result, or a {@link StepFailedError} with its error. */
-  runWorkflow<Input, Output>(
+  /**
+   * Starts a child run and parks until it ends: its result, or a {@link StepFailedError} with its error. The child
+   * validates its input.
+   */
+  runWorkflow<Sent, Output>(
     name: string,
-    options: { workflow: Workflow<Input, Output>; app?: string } & DataOf<NoInfer<Input>>,
+    options: { workflow: Workflow<never, Output, Sent>; app?: string } & DataField<NoInfer<Sent>>,
   ): Promise<Json<Output>>
   runWorkflow<Output = unknown>(
     name: string,
     options: { workflow: string; data?: unknown; app?: string },
   ): Promise<Output>
-  /** Emits an event once. */
+  /** Emits an event once. The data of a typed event is validated before, as its receivers will. */
+  emit<Event extends EventDefinition>(
+    name: string,
+    options: { event: Event } & DataField<SentOf<Event>>,
+  ): Promise<void>
   emit(name: string, options: { event: string; data?: unknown }): Promise<void>
 }
 
@@ -101,6 +123,15 @@ export interface RunContext {
   readonly traceparent?: string
   /** Lines of the handler, or of the step inside whose callback it is used. Stored once, however often replayed. */
   readonly logger: Logger
+  /**
+   * The time in epoch milliseconds, as a step of its own: the same in every pass, where `Date.now()` would differ.
+   * Like its two fellows it costs what a step costs, so take what you need once, or together by `Promise.all`.
+   */
+  now(): Promise<number>
+  /** A number from 0 up to 1, as a step of its own. Not for secrets. */
+  random(): Promise<number>
+  /** A random UUID (version 4), as a step of its own. */
+  uuid(): Promise<string>
   readonly webhook: {
     /** A step of its own: posts `data` to `url`, unsigned, retried by the engine. Resolves when it is queued. */
     send(name: string, options: { url: string; data?: unknown }): Promise<void>
@@ -108,8 +139,8 @@ export interface RunContext {
 }
 
 /** The argument of a handler. */
-export interface WorkflowArgs<Input = unknown> {
-  readonly event: WorkflowEvent<Input>
+export interface WorkflowArgs<Input = unknown, Event extends WorkflowEvent = WorkflowEvent<Input>> {
+  readonly event: Event
   readonly step: StepTools
   readonly ctx: RunContext
 }

@@ -1,7 +1,7 @@
 // Every answer stays under the response cap (contract §8), and says what it left out.
 
 import { describe, expect, test } from 'vitest'
-import { LogBuffer } from '../logger.ts'
+import { LogBuffer } from '../log-buffer.ts'
 import { createWorkflow } from '../workflow.ts'
 import { answerOf } from './answer.ts'
 import { TestRun } from './engine.testkit.ts'

@@ -4,7 +4,7 @@
 import { toStepError } from '../errors.ts'
 import { byteLength, exceeds } from '../json.ts'
 import { RESPONSE_BYTES_MAX } from '../limits.ts'
-import type { LogBuffer } from '../logger.ts'
+import type { LogBuffer } from '../log-buffer.ts'
 import type { EncodedOpcode } from './opcode.ts'
 import type { Outcome } from './pass.ts'
 

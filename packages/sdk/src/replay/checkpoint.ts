@@ -17,5 +17,8 @@ export interface CheckpointReceipt {
   readonly stop?: boolean
 }
 
-/** Resolves when the report is durable. Several may be under way; they are made durable in the order of the calls. */
+/**
+ * Resolves when the report is durable; rejects when it never will be, within a time the runner sees to: the pass is
+ * cancelled then. Several may be under way; they are made durable in the order of the calls.
+ */
 export type Checkpointer = (report: CheckpointReport) => Promise<CheckpointReceipt>

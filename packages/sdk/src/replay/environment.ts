@@ -2,7 +2,8 @@
 
 import type { InvokeContext } from '@perdure/protocol'
 import type { Cancellation } from '../cancellation.ts'
-import type { LogBuffer } from '../logger.ts'
+import type { LogBuffer } from '../log-buffer.ts'
+import type { MiddlewareChain } from '../middleware/chain.ts'
 import type { Pass } from './pass.ts'
 
 export interface PassEnvironment {
@@ -10,4 +11,5 @@ export interface PassEnvironment {
   readonly ctx: InvokeContext
   readonly logs: LogBuffer
   readonly cancellation: Cancellation
+  readonly middleware: MiddlewareChain
 }

@@ -3,49 +3,64 @@
 import type { InvokeRequest } from '@perdure/protocol'
 import { Cancellation } from '../cancellation.ts'
 import { reviveError } from '../errors.ts'
-import { LogBuffer } from '../logger.ts'
-import type { FailureArgs, WorkflowArgs, WorkflowEvent } from '../step-tools.ts'
+import { LogBuffer } from '../log-buffer.ts'
+import { chainOf } from '../middleware/chain.ts'
+import type { Middleware } from '../middleware/middleware.ts'
+import type { WorkflowArgs, WorkflowEvent } from '../step-tools.ts'
 import type { Workflow } from '../workflow.ts'
 import { type Answer, answerError, answerOf } from './answer.ts'
 import type { Checkpointer } from './checkpoint.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { Memo } from './memo.ts'
 import { Pass } from './pass.ts'
+import { passEndOf, runHandler } from './run-handler.ts'
 import { createRunContext, createStepTools } from './tools.ts'
+import { warn } from './warnings.ts'
 
 export interface InvokeOptions {
   cancellation?: Cancellation
   /** Makes finished steps durable while the pass goes on. Without it the pass ends where a step is discovered. */
   checkpoint?: Checkpointer
+  /** The runner's, around the workflow's own. */
+  middleware?: readonly Middleware[]
 }
 
 /** Runs one pass of a workflow, or of its on-failure handler when `ctx.onFailure` is set. */
 export async function invoke(
   workflow: Workflow,
   request: InvokeRequest,
-  { cancellation = new Cancellation() }: InvokeOptions = {},
+  { cancellation = new Cancellation(), checkpoint, middleware }: InvokeOptions = {},
 ): Promise<Answer> {
   const { ctx, event } = request
   if (ctx.onFailure && !workflow.onFailure) {
     return answerError(400, new Error(`Workflow "${workflow.name}" has no onFailure handler`))
   }
   const logs = new LogBuffer()
-  const pass = new Pass(new Memo(request.steps))
-  const environment = { pass, ctx, logs, cancellation }
+  const memo = new Memo(request.steps)
+  const pass = new Pass(memo, checkpoint && new Checkpoints(checkpoint, logs))
+  const chain = chainOf(middleware, workflow.middleware)
+  const environment = { pass, ctx, logs, cancellation, middleware: chain }
+  const runContext = createRunContext(environment)
   const args: WorkflowArgs = {
     event: event as WorkflowEvent,
-    step: createStepTools(environment),
-    ctx: createRunContext(environment),
+    step: createStepTools(environment, runContext),
+    ctx: runContext,
   }
-  const outcome = pass.run(() =>
-    ctx.onFailure ? workflow.onFailure?.(failureArgs(args, request)) : workflow.handler(args),
+  const ended = pass.run(() =>
+    runHandler({ workflow, chain, args, error: ctx.onFailure ? failureOf(request) : undefined }),
   )
   cancellation.onCancel(() => pass.cancel())
-  const answer = answerOf(await outcome, logs)
+  const outcome = await ended
+  chain.passEnded(runContext, passEndOf(outcome), message =>
+    logs.append(logs.root, { level: 'error', message }),
+  )
+  warn(logs, { pass, memo, outcome })
+  const answer = answerOf(outcome, logs)
   // Callbacks that outlive the pass do so because the run failed or was cancelled: they are told.
   if (pass.running > 0) cancellation.cancel(new Error('The pass ended without the result of this step'))
   return answer
 }
 
-function failureArgs(args: WorkflowArgs, { ctx }: InvokeRequest): FailureArgs {
-  return { ...args, error: reviveError(ctx.error ?? { message: 'The run failed' }) }
+function failureOf({ ctx }: InvokeRequest): Error {
+  return reviveError(ctx.error ?? { message: 'The run failed' })
 }

@@ -4,6 +4,8 @@ import type { Opcode, OpcodeOf } from '@perdure/protocol'
 import type { StepId } from './step-ids.ts'
 
 export interface EncodedOpcode {
+  /** Hashed id of the step. */
+  readonly id: string
   readonly op: Opcode['op']
   readonly text: string
 }
@@ -25,5 +27,5 @@ export function encodeOpcode<Op extends Opcode['op']>(
 ): EncodedOpcode {
   const head = JSON.stringify({ op, id: id.hashedId, name: id.name, ...fields })
   const tail = payload?.text === undefined ? '}' : `,"${payload.field}":${payload.text}}`
-  return { op, text: head.slice(0, -1) + tail }
+  return { id: id.hashedId, op, text: head.slice(0, -1) + tail }
 }

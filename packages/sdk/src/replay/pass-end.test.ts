@@ -35,6 +35,26 @@ describe('a handler that settles with steps nobody waited for', () => {
   })
 })
 
+describe('after a handler has settled', () => {
+  test('no stored result is handed on and no step begins, though callbacks still run', async () => {
+    const gate = signal()
+    const later: string[] = []
+    const run = runOf(async ({ step }) => {
+      void step.run('slow', () => gate.promise)
+      void step.run('stored late', () => 1).then(() => later.push('stored late'))
+      void gate.promise.then(() => step.run('late', () => later.push('late')))
+      await step.run('stored', () => 1)
+      setImmediate(gate.resolve)
+      return 'done'
+    })
+    run.settle('stored', { data: 1 })
+    run.settle('stored late', { data: 1 })
+    await run.pass()
+    expect(run.discovered).toEqual([['slow']])
+    expect(later).toEqual([])
+  })
+})
+
 describe('a handler that throws', () => {
   test('an ordinary error is a 500 with the logs up to it', async () => {
     const run = runOf(async ({ ctx }) => {

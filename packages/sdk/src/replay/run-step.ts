@@ -2,7 +2,8 @@
 
 import { isNonRetriable, retryAfterMsOf, toStepError } from '../errors.ts'
 import { encodePayload } from '../json.ts'
-import { createLogger, type Logger, type LogScope, stepLogScope } from '../logger.ts'
+import { type LogScope, stepLogScope } from '../log-buffer.ts'
+import { createLogger, type Logger } from '../logger.ts'
 import type { StepContext, StepRunOptions } from '../step-tools.ts'
 import type { PassEnvironment } from './environment.ts'
 import { type EncodedOpcode, encodeOpcode } from './opcode.ts'
@@ -18,7 +19,7 @@ export async function runStep(
   call: { callback: StepCallback; options: StepRunOptions | undefined },
 ): Promise<EncodedOpcode> {
   const catchable = call.options?.catch === true ? { catchable: true } : {}
-  const logScope = stepLogScope(id.name, id.use)
+  const logScope = stepLogScope(id)
   const context = new CallbackContext(environment, id, logScope)
   try {
     const scope = { pass: environment.pass, stepName: id.name, logScope }

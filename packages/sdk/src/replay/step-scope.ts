@@ -1,7 +1,7 @@
 // Which step callback the running code belongs to, across awaits: for log lines and against nested steps.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { LogScope } from '../logger.ts'
+import type { LogScope } from '../log-buffer.ts'
 
 export interface StepScope {
   /** The pass that runs the callback: a runner has many at once. */

@@ -1,44 +1,65 @@
 // The `step` and `ctx` of one pass: each call checks its arguments when the step is discovered and becomes one
 // opcode (contract §2.11). Functions, not methods: handlers take them apart (`const { run } = step`).
 
+import { randomUUID } from 'node:crypto'
 import { parseDurationMs } from '@perdure/protocol'
 import { NonRetriableError } from '../errors.ts'
 import { encodePayload } from '../json.ts'
 import { DELAY_MS_MAX, NAME_CHARS_MAX } from '../limits.ts'
 import { createLogger, type Logger } from '../logger.ts'
-import type { Duration, RunContext, StepRunOptions, StepTools, WaitForEventOptions } from '../step-tools.ts'
+import { type EventDefinition, eventNameOf, isEventDefinition } from '../schema/event.ts'
+import { asReceived, validateSync } from '../schema/validate.ts'
+import type {
+  Duration,
+  ReceivedEvent,
+  RunContext,
+  StepContext,
+  StepRunOptions,
+  StepTools,
+  WaitForEventOptions,
+} from '../step-tools.ts'
 import type { PassEnvironment } from './environment.ts'
 import { encodeOpcode } from './opcode.ts'
 import { runStep, type StepCallback } from './run-step.ts'
+import type { StepPromise } from './step-promise.ts'
 import { scopeWithin } from './step-scope.ts'
 
-export function createStepTools(environment: PassEnvironment): StepTools {
-  const { pass } = environment
+export function createStepTools(environment: PassEnvironment, ctx: RunContext): StepTools {
+  const { pass, middleware } = environment
   const tools = {
-    run: (name: string, callback: StepCallback, options?: StepRunOptions) =>
-      pass.step(name, id => {
+    run: (name: string, callback: StepCallback, options?: StepRunOptions) => {
+      const result = pass.step(name, id => {
         if (typeof callback !== 'function') throw new NonRetriableError(`Step "${name}" has no callback`)
-        return runStep(environment, id, { callback, options })
-      }),
+        return runStep(environment, id, { callback: surrounded(environment, ctx, name, callback), options })
+      })
+      if (!middleware.changesInput) return result
+      return map(result, data => middleware.input(data, { kind: 'step', name }))
+    },
     sleep: (name: string, duration: Duration) =>
       toVoid(pass.step(name, id => encodeOpcode('Sleep', id, { sleepMs: durationMs(name, duration) }))),
     sleepUntil: (name: string, time: Date | number | string) =>
       toVoid(pass.step(name, id => encodeOpcode('SleepUntil', id, { sleepUntilMs: timeMs(name, time) }))),
-    waitForEvent: (name: string, options: WaitForEventOptions) =>
+    waitForEvent: (name: string, options: WaitOptions) =>
       map(
         pass.step(name, id => encodeOpcode('WaitForEvent', id, waitFields(name, options))),
-        data => data ?? null,
+        data => receivedEvent(environment, name, options, data),
       ),
-    runWorkflow: (name: string, options: ChildOptions) =>
-      pass.step(name, id => {
-        const text = encodePayload(options.data, `The data of step "${name}"`)
+    runWorkflow: (name: string, options: ChildOptions) => {
+      const result = pass.step(name, id => {
+        const data = middleware.output(options.data, { kind: 'child', name })
+        const text = encodePayload(data, `The data of step "${name}"`)
         return encodeOpcode('RunWorkflow', id, childFields(name, options), { field: 'childData', text })
-      }),
-    emit: (name: string, options: { event: string; data?: unknown }) =>
+      })
+      if (!middleware.changesInput) return result
+      return map(result, data => middleware.input(data, { kind: 'child', name }))
+    },
+    emit: (name: string, options: EmitOptions) =>
       toVoid(
         pass.step(name, id => {
-          const text = encodePayload(options.data, `The data of step "${name}"`)
-          const eventName = nonBlank(name, 'event', options.event)
+          const eventName = nonBlank(name, 'event', eventNameOf(options.event))
+          checkEmitted(name, options)
+          const data = middleware.output(options.data, { kind: 'emit', name, eventName })
+          const text = encodePayload(data, `The data of step "${name}"`)
           return encodeOpcode('Emit', id, { eventName }, { field: 'data', text })
         }),
       ),
@@ -47,7 +68,7 @@ export function createStepTools(environment: PassEnvironment): StepTools {
 }
 
 export function createRunContext(environment: PassEnvironment): RunContext {
-  const { ctx, logs, pass } = environment
+  const { ctx, logs, middleware, pass } = environment
   let logger: Logger | undefined
   return {
     runId: ctx.runId,
@@ -56,6 +77,9 @@ export function createRunContext(environment: PassEnvironment): RunContext {
     attempt: ctx.attempt,
     runner: ctx.runner,
     ...(ctx.traceparent !== undefined && { traceparent: ctx.traceparent }),
+    now: () => ownStep(environment, 'ctx.now', () => Date.now()),
+    random: () => ownStep(environment, 'ctx.random', () => Math.random()),
+    uuid: () => ownStep(environment, 'ctx.uuid', () => randomUUID()),
     get logger() {
       logger ??= createLogger(logs, () => scopeWithin(pass)?.logScope ?? logs.root)
       return logger
@@ -64,7 +88,8 @@ export function createRunContext(environment: PassEnvironment): RunContext {
       send: (name: string, options: { url: string; data?: unknown }) =>
         toVoid(
           pass.step(name, id => {
-            const text = encodePayload(options.data, `The data of step "${name}"`)
+            const data = middleware.output(options.data, { kind: 'webhook', name })
+            const text = encodePayload(data, `The data of step "${name}"`)
             return encodeOpcode(
               'Webhook',
               id,
@@ -77,6 +102,60 @@ export function createRunContext(environment: PassEnvironment): RunContext {
   }
 }
 
+/** A step of the SDK's own: what `make` gives is stored, and the same ever after. */
+function ownStep<T extends number | string>(
+  { middleware, pass }: PassEnvironment,
+  name: string,
+  make: () => T,
+): Promise<T> {
+  const made = pass.step(name, id => {
+    const text = encodePayload(middleware.output(make(), { kind: 'step', name }), `The value of ${name}`)
+    return encodeOpcode('StepRun', id, {}, { field: 'data', text })
+  })
+  return map(made, data => middleware.input(data, { kind: 'step', name }) as T)
+}
+
+type WaitOptions = Omit<WaitForEventOptions, 'event'> & { event: string | EventDefinition }
+type EmitOptions = { event: string | EventDefinition; data?: unknown }
+
+/** A callback within the middleware around steps, whose result is what is stored. */
+function surrounded(
+  { middleware }: PassEnvironment,
+  ctx: RunContext,
+  name: string,
+  callback: StepCallback,
+): StepCallback {
+  if (!middleware.touchesSteps) return callback
+  return async (context: StepContext) => {
+    const result = await middleware.step({ name, ctx }, () => callback(context))
+    return middleware.output(result, { kind: 'step', name })
+  }
+}
+
+/** The event of a wait; null when the wait timed out. */
+function receivedEvent(
+  { middleware }: PassEnvironment,
+  name: string,
+  { event }: WaitOptions,
+  stored: unknown,
+): ReceivedEvent | null {
+  const received = (stored ?? null) as ReceivedEvent | null
+  if (received === null) return null
+  let data = middleware.input(received.data, { kind: 'wait', name, eventName: received.name })
+  if (isEventDefinition(event)) {
+    const what = `The event "${received.name}" of step "${name}"`
+    data = validateSync(event.schema, data, { what, root: 'data' })
+  }
+  return data === received.data ? received : { ...received, data }
+}
+
+/** What an event's receivers would refuse is not emitted. They get its JSON, so that is what is validated. */
+function checkEmitted(name: string, { event, data }: EmitOptions): void {
+  if (!isEventDefinition(event)) return
+  const what = `The event "${event.name}" of step "${name}"`
+  validateSync(event.schema, asReceived(data), { what, root: 'data' })
+}
+
 type ChildOptions = { workflow: string | { name: string }; data?: unknown; app?: string }
 
 function childFields(
@@ -87,9 +166,9 @@ function childFields(
   return app === undefined ? { childName } : { childName, childApp: nonBlank(name, 'app', app) }
 }
 
-function waitFields(name: string, options: WaitForEventOptions) {
+function waitFields(name: string, options: WaitOptions) {
   return {
-    eventName: nonBlank(name, 'event', options.event),
+    eventName: nonBlank(name, 'event', eventNameOf(options.event)),
     ...(options.timeout !== undefined && { timeoutMs: durationMs(name, options.timeout) }),
     ...(options.if !== undefined && { if: options.if }),
   }
@@ -119,13 +198,11 @@ function httpUrl(name: string, url: string): string {
 }
 
 /** A step promise with its data replaced; like the one it comes from, it may be looked at late. */
-function map<T>(promise: Promise<unknown>, change: (data: unknown) => T): Promise<T> {
-  const mapped = promise.then(change)
-  mapped.catch(() => undefined)
-  return mapped
+function map<T>(promise: StepPromise<unknown>, change: (data: unknown) => T): Promise<T> {
+  return promise.mapped(change)
 }
 
 /** What the engine notes of such a step (an id, a time) is no result of it. */
-function toVoid(promise: Promise<unknown>): Promise<void> {
+function toVoid(promise: StepPromise<unknown>): Promise<void> {
   return map(promise, () => undefined)
 }

@@ -6,6 +6,7 @@ import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
 import { REQUEST_BYTES_MAX } from '../limits.ts'
 import { answerError } from '../replay/answer.ts'
 
+/** Answers a web-standard request. */
 export type FetchHandler = (request: Request) => Promise<Response>
 
 /** Answers invokes given as web-standard requests, whatever their path. */
@@ -13,7 +14,8 @@ export function createFetchHandler(options: HandlerOptions | Handler): FetchHand
   const handler = 'handle' in options ? options : createHandler(options)
   return async request => {
     if (request.method !== 'POST') return refusal(405, 'An invoke is a POST')
-    const rawBody = await readBody(request)
+    const rawBody = await readBody(request).catch(error => error as Error)
+    if (rawBody instanceof Error) return refusal(400, `The body was cut off: ${rawBody.message}`)
     if (!rawBody) return refusal(413, `At most ${REQUEST_BYTES_MAX} bytes are read`)
     const cancellation = new Cancellation()
     const { signal } = request
@@ -41,7 +43,8 @@ async function readBody(request: Request): Promise<Uint8Array | undefined> {
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
 }
 
-function refusal(status: number, message: string): Response {
+/** An answer that is no pass: the request was not for us, or could not be read. */
+export function refusal(status: number, message: string): Response {
   const { body } = answerError(status, new Error(message))
   return new Response(body, { status, headers: { 'content-type': 'application/json' } })
 }

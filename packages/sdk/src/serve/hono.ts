@@ -9,9 +9,10 @@ export type HonoHandler = (context: { req: { raw: Request } }) => Promise<Respon
 
 /** The part of a Hono app that is used. */
 export interface HonoApp {
-  post(path: string, handler: HonoHandler): unknown
+  all(path: string, handler: HonoHandler): unknown
 }
 
+/** What to serve in a Hono app, and how the engine learns of it. */
 export interface HonoServeOptions extends HandlerOptions, RegistrationOptions {
   /** Path of the invoke endpoint. Default `/invoke`. */
   path?: string
@@ -28,6 +29,6 @@ export function createHonoHandler(options: HandlerOptions | Handler): HonoHandle
 /** Adds the invoke endpoint to a Hono app and registers it with the engine. */
 export function serve(hono: HonoApp, options: HonoServeOptions): Registration {
   const handler = createHandler(options)
-  hono.post(options.path ?? '/invoke', createHonoHandler(handler))
+  hono.all(options.path ?? '/invoke', createHonoHandler(handler))
   return startRegistration(handler, { url: options.url, framework: 'hono' }, options)
 }

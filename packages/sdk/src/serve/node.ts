@@ -5,11 +5,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { RegisterReply } from '@perdure/protocol'
 import { Cancellation } from '../cancellation.ts'
+import { closeOnSignals } from '../graceful.ts'
 import { createHandler, type Handler, type HandlerOptions, type HandlerResponse } from '../handler.ts'
 import { REQUEST_BYTES_MAX } from '../limits.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
 import { answerError } from '../replay/answer.ts'
+import { BODY_PARSED, readNodeBody } from './node-body.ts'
 
+/** What to serve, where, and how the engine learns of it. */
 export interface ServeOptions extends HandlerOptions, RegistrationOptions {
   /** Default 3000; 0 takes a free one. */
   port?: number
@@ -21,8 +24,14 @@ export interface ServeOptions extends HandlerOptions, RegistrationOptions {
   url?: string
   /** Register with the engine. Default true. */
   register?: boolean
+  /**
+   * End in order on SIGTERM and SIGINT: invokes in flight are answered, then the process ends; a second signal ends
+   * it at once. Default true.
+   */
+  handleSignals?: boolean
 }
 
+/** A runner that listens. */
 export interface RunnerServer {
   /** Invoke endpoint, as registered. */
   readonly url: string
@@ -33,6 +42,7 @@ export interface RunnerServer {
   close(): Promise<void>
 }
 
+/** A listener of `node:http`. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A listener that answers invokes, to be mounted where the invoke endpoint of an existing server is. */
@@ -47,8 +57,12 @@ export function createNodeHandler(options: HandlerOptions | Handler): NodeHandle
     response.on('close', () => {
       if (!response.writableFinished) cancellation.cancel()
     })
-    readBody(request, rawBody => {
-      if (rawBody === undefined) {
+    readNodeBody(request, rawBody => {
+      if (rawBody === 'parsed') {
+        respond(response, refusal(500, BODY_PARSED))
+        return
+      }
+      if (rawBody === 'too large') {
         response.shouldKeepAlive = false
         respond(response, refusal(413, `At most ${REQUEST_BYTES_MAX} bytes are read`))
         return
@@ -81,33 +95,19 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
   const url = options.url ?? `http://${reachable(host)}:${bound}${path}`
   const registration: Registration | undefined =
     options.register === false ? undefined : startRegistration(handler, { url, framework: 'node' }, options)
+  let closed: Promise<void> | undefined
+  const closeOnce = () => {
+    registration?.stop()
+    closed ??= close(server, inFlight).finally(stopListening)
+    return closed
+  }
+  const stopListening = options.handleSignals === false ? () => undefined : closeOnSignals(closeOnce)
   return {
     url,
     port: bound,
     ready: registration?.ready ?? new Promise(() => undefined),
-    close: () => {
-      registration?.stop()
-      return close(server, inFlight)
-    },
+    close: closeOnce,
   }
-}
-
-/** Collects a body; hands over undefined when it is too large, and nothing when the client goes away. */
-function readBody(request: IncomingMessage, done: (body: Uint8Array | undefined) => void): void {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.byteLength
-    if (bytes <= REQUEST_BYTES_MAX) {
-      chunks.push(chunk)
-      return
-    }
-    chunks.length = 0
-    request.removeAllListeners('data').removeAllListeners('end').resume()
-    done(undefined)
-  })
-  request.on('end', () => done(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
-  request.on('error', () => undefined)
 }
 
 function respond(response: ServerResponse, { status, headers, body }: HandlerResponse): void {
@@ -129,9 +129,20 @@ function pathOf(request: IncomingMessage): string {
 }
 
 /** The name of this machine for one on the same machine, when the server listens on every address. */
-function reachable(host: string): string {
+export function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
+}
+
+/** URL of a path on a server that listens, for one on the same machine. */
+export function urlOf(server: Pick<Server, 'address'>, path: string): string {
+  const address = server.address()
+  if (address === null || typeof address === 'string') {
+    throw new TypeError(
+      `The server listens at no port (${address}): give the \`url\` the engine reaches it at`,
+    )
+  }
+  return `http://${reachable(address.address)}:${address.port}${path}`
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -1,0 +1,43 @@
+// The types of a declaration file, each written out in full. The protocol derives its types from schemas; what the
+// package publishes must not make its users install the schema library to read them. Called by `tsdown.config.ts`.
+
+import ts from 'typescript'
+
+const FORMAT =
+  ts.TypeFormatFlags.NoTruncation |
+  ts.TypeFormatFlags.InTypeAlias |
+  ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope
+
+/** What `file` (a `.d.ts`) exports, as the text of one declaration file that imports nothing. */
+export function flatTypes(file: string): string {
+  const program = ts.createProgram([file], {
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    lib: ['lib.es2023.d.ts'],
+    types: ['node'],
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+  })
+  const checker = program.getTypeChecker()
+  const source = program.getSourceFile(file)
+  const module = source && checker.getSymbolAtLocation(source)
+  if (!module) throw new Error(`${file} is no module`)
+  const texts = checker.getExportsOfModule(module).map(symbol => declarationOf(checker, symbol))
+  return `${texts.join('\n')}\n`
+}
+
+function declarationOf(checker: ts.TypeChecker, exported: ts.Symbol): string {
+  const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
+  const declaration = symbol.declarations?.[0]
+  if (!declaration) throw new Error(`${exported.name} is declared nowhere`)
+  if (ts.isTypeAliasDeclaration(declaration) && !declaration.typeParameters) {
+    const type = checker.typeToString(checker.getDeclaredTypeOfSymbol(symbol), undefined, FORMAT)
+    return `export type ${exported.name} = ${type};`
+  }
+  if (ts.isVariableDeclaration(declaration)) {
+    const type = checker.typeToString(checker.getTypeOfSymbol(symbol), undefined, FORMAT)
+    return `export declare const ${exported.name}: ${type};`
+  }
+  return declaration.getText()
+}

@@ -1,0 +1,189 @@
+// The Connect runner against a scripted engine over real sockets: the handshake, whom it trusts, and its passes.
+
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { until } from '../../../../test/kit/until.ts'
+import type { ScriptedEngineOptions } from './engine.testkit.ts'
+import { type ConnectOptions, connect } from './index.ts'
+import { open, registered, resultOf, start } from './runner.testkit.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+describe('the handshake', () => {
+  test('brings the key, the version, and all that a registration has but a URL', async () => {
+    const engine = await open()
+    vi.stubEnv('ENGINE_REGION', 'eu')
+    const runner = start(engine, { apiKey: 'rk_1', maxConcurrency: 7 })
+    const { told } = runner
+    expect(runner.connected).toBe(false)
+    expect(await runner.ready).toMatchObject({ ok: true, runnerId: 'r1' })
+    expect(runner.connected).toBe(true)
+    const { headers, frames } = engine.last
+    expect(headers).toMatchObject({
+      authorization: 'Bearer rk_1',
+      'sec-websocket-protocol': 'engine.connect.v0',
+    })
+    expect(frames.map(({ type }) => type)).toEqual(['hello', 'runner.register'])
+    expect(frames[0]?.payload).toEqual({ protocolVersion: 1, instance: expect.stringMatching(/-0$/) })
+    expect(frames[1]?.payload).toMatchObject({
+      app: 'shop',
+      runner: 'r1',
+      region: 'eu',
+      framework: 'connect',
+      language: 'typescript',
+      protocolVersion: 1,
+      maxConcurrency: 7,
+      workflows: [{ name: 'echo' }, { name: 'steps' }, { name: 'held' }],
+    })
+    expect(frames[1]?.payload).not.toHaveProperty('url')
+    expect(frames[1]?.payload).not.toHaveProperty('underWay')
+    expect(told).toEqual(['info Connected to ENGINE as r1: 1 workflows'])
+  })
+
+  test('several sockets each have a name of their own, and a share of the concurrency', async () => {
+    const engine = await open()
+    const { ready, told } = start(engine, { sockets: 3, maxConcurrency: 7 })
+    await ready
+    await registered(engine, 3)
+    const names = engine.connections.map(connection => connection.of('hello')[0]?.payload.instance)
+    expect(new Set(names).size).toBe(3)
+    const shares = engine.connections.map(one => one.of('runner.register')[0]?.payload.maxConcurrency)
+    expect(shares.sort()).toEqual([2, 2, 3])
+    expect(told).toHaveLength(1)
+  })
+
+  test('a refused key rejects ready with the reason, is told once, and is tried on', async () => {
+    let refusals = 0
+    const engine = await open({
+      onFrame: (connection, { type }) => {
+        if (type !== 'hello' || refusals++ > 1) return false
+        connection.send('error', '', { code: 'unauthorized', message: 'no such key' })
+        connection.socket.close(4401)
+        return true
+      },
+    })
+    const errors: string[] = []
+    const runner = start(engine, { onError: ({ code }) => errors.push(code) })
+    const { told } = runner
+    await expect(runner.ready).rejects.toMatchObject({
+      code: 'unauthorized',
+      status: 401,
+      message: 'no such key',
+    })
+    await until(() => runner.connected)
+    expect(told).toEqual([
+      'error ENGINE refuses this runner: no such key',
+      'info Connected to ENGINE as r1: 1 workflows',
+    ])
+    expect(errors).toEqual(['unauthorized'])
+  })
+
+  test.each([
+    ['a version that differs', 'hello', 'protocol_mismatch', 4400],
+    ['a registration that will not do', 'runner.register', 'invalid_request', undefined],
+  ])('%s rejects ready', async (_, frame, code, closeCode) => {
+    const engine = await open({
+      onFrame: (connection, { type, id }) => {
+        if (type !== frame) return false
+        connection.send('error', id, { code, message: 'will not do' })
+        if (closeCode !== undefined) connection.socket.close(closeCode)
+        return true
+      },
+    })
+    await expect(start(engine).ready).rejects.toMatchObject({ code, status: 400, message: 'will not do' })
+  })
+
+  test('an address that opens no socket rejects ready with the status of its answer', async () => {
+    const engine = await open()
+    const { ready, told } = start(engine, { engineUrl: `${engine.url}/elsewhere` })
+    await expect(ready).rejects.toMatchObject({ code: 'http_400', status: 400 })
+    expect(told).toEqual([
+      'error ENGINE/elsewhere refuses this runner: The engine answered the handshake with status 400',
+    ])
+  })
+
+  test('options that will not do are refused at once', async () => {
+    const given = (options: Partial<ConnectOptions>) => () =>
+      connect({ app: 'a', workflows: [], handleSignals: false, ...options })
+    expect(given({ sockets: 17 })).toThrow('sockets must be a whole number from 1 to 16, not 17')
+    expect(given({ maxConcurrency: 0 })).toThrow(
+      'maxConcurrency must be a whole number from 1 to 100000, not 0',
+    )
+    expect(given({ engineUrl: 'nowhere' })).toThrow('is no http or https URL')
+  })
+})
+
+describe('the signing key', () => {
+  test('an engine that signs with it is trusted', async () => {
+    const engine = await open({ signingKey: 'new' })
+    expect(await start(engine, { signingKey: 'old,new' }).ready).toMatchObject({ ok: true })
+  })
+
+  test.each([
+    ['another key', 'other'],
+    ['no key', undefined],
+  ])('an engine with %s is told nothing', async (_, signingKey) => {
+    const engine = await open(signingKey === undefined ? {} : { signingKey })
+    const { ready, told } = start(engine, { signingKey: 'mine' })
+    await expect(ready).rejects.toMatchObject({ code: 'untrusted_engine' })
+    await until(() => engine.connections.length > 1)
+    expect(engine.connections.flatMap(({ frames }) => frames)).toEqual([])
+    expect(told).toEqual([expect.stringContaining('did not sign its answer')])
+  })
+})
+
+describe('passes', () => {
+  test('answer with status and body, under the id of their invoke', async () => {
+    const engine = await open()
+    await start(engine).ready
+    engine.last.invoke('i1', 'echo')
+    engine.last.invoke('i2', 'nobody')
+    expect((await resultOf(engine.last, 'i1')).payload).toEqual({
+      status: 200,
+      body: { data: { id: 'i1' }, logs: [] },
+    })
+    expect((await resultOf(engine.last, 'i2')).payload).toMatchObject({
+      status: 404,
+      body: { error: { message: 'This runner has no workflow "nobody"' } },
+    })
+  })
+
+  test('go on past a finished step once the engine has it', async () => {
+    const engine = await open()
+    await start(engine).ready
+    engine.last.invoke('i1', 'steps')
+    expect((await resultOf(engine.last, 'i1')).payload).toMatchObject({ status: 200, body: { data: 'done' } })
+    const checkpoints = engine.last.of('invoke.checkpoint')
+    expect(checkpoints.map(({ id, payload }) => [id, payload.seq, payload.opcodes[0].name])).toEqual([
+      ['i1', 1, 'one'],
+      ['i1', 2, 'two'],
+    ])
+  })
+
+  test.each<[string, ScriptedEngineOptions, Partial<ConnectOptions>]>([
+    ['an engine that offers no checkpoints', { checkpoints: false }, {}],
+    ['a runner that wants none', {}, { checkpoints: false }],
+  ])('end at a finished step with %s', async (_, engineOptions, options) => {
+    const engine = await open(engineOptions)
+    await start(engine, options).ready
+    engine.last.invoke('i1', 'steps')
+    expect((await resultOf(engine.last, 'i1')).payload).toMatchObject({
+      status: 206,
+      body: { opcodes: [{ name: 'one' }] },
+    })
+    expect(engine.last.of('invoke.checkpoint')).toEqual([])
+  })
+
+  test('a cancelled one is aborted and answers nothing', async () => {
+    const engine = await open()
+    const { ready, started, release } = start(engine)
+    await ready
+    engine.last.invoke('i1', 'held')
+    await until(() => started.includes('held'))
+    engine.last.send('invoke.cancel', 'i1')
+    await until(() => started.includes('aborted: The engine cancelled the invoke'))
+    release()
+    engine.last.invoke('i2', 'echo')
+    await resultOf(engine.last, 'i2')
+    expect(engine.last.of('invoke.result').map(({ id }) => id)).toEqual(['i2'])
+  })
+})

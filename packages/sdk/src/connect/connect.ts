@@ -1,0 +1,73 @@
+// `connect()`: a runner over the Connect transport (contract §4.3, decisions "Connect").
+
+import type { RegisterReply } from '@perdure/protocol'
+import { closeOnSignals } from '../graceful.ts'
+import { createHandler } from '../handler.ts'
+import { Link } from './link.ts'
+import { type ConnectedRunner, type ConnectOptions, readSettings } from './options.ts'
+import { Passes } from './passes.ts'
+import { Reporter } from './reporter.ts'
+
+/**
+ * Connects a runner to the engine and keeps it connected. It needs no address of its own: the engine sends invokes
+ * down the socket that the runner dialled. Lost connections are dialled again for ever; passes in flight go on
+ * meanwhile, and what the engine has not acknowledged is sent again. Throws a TypeError for an option that will not
+ * do; all else is told by `ready`, `log` and `onError`.
+ */
+export function connect(options: ConnectOptions): ConnectedRunner {
+  const handler = createHandler(options)
+  const settings = readSettings(options, handler)
+  const passes = new Passes(handler)
+  const reporter = new Reporter(settings.engine, options)
+  const { ready, resolve, reject } = promiseOfReady()
+  const links = Array.from(
+    { length: settings.sockets },
+    (_, index) =>
+      new Link({
+        settings,
+        passes,
+        index,
+        onRegistered: reply => {
+          reporter.registered(reply)
+          resolve(reply)
+        },
+        onLost: end => {
+          reporter.lost(end, isConnected())
+          if (end.refused) reject(end.error)
+        },
+        onWarning: message => reporter.warned(message),
+      }),
+  )
+  const isConnected = () => links.some(link => link.registered)
+  for (const link of links) link.start()
+
+  let closed: Promise<void> | undefined
+  const close = () => {
+    closed ??= end().finally(stopListening)
+    return closed
+  }
+  const end = async () => {
+    await Promise.all(links.map(link => link.end(settings.closeTimeoutMs)))
+    reject(new Error('The runner was closed'))
+  }
+  const stopListening = options.handleSignals === false ? () => undefined : closeOnSignals(close)
+  return {
+    ready,
+    get connected() {
+      return isConnected()
+    },
+    close,
+  }
+}
+
+function promiseOfReady() {
+  let resolve: (reply: RegisterReply) => void = () => undefined
+  let reject: (error: unknown) => void = () => undefined
+  const ready = new Promise<RegisterReply>((onReply, onError) => {
+    resolve = onReply
+    reject = onError
+  })
+  // Whoever does not look at `ready` must not lose the process over it.
+  ready.catch(() => undefined)
+  return { ready, resolve, reject }
+}

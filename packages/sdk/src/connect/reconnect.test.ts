@@ -1,0 +1,185 @@
+// The Connect runner against a scripted engine over real sockets: silence, lost connections, and its end.
+
+import { describe, expect, test } from 'vitest'
+import { until } from '../../../../test/kit/until.ts'
+import { open, registered, resultOf, start } from './runner.testkit.ts'
+
+describe('liveness', () => {
+  test('a quiet runner sends heartbeats and answers those of the engine', async () => {
+    const engine = await open({ heartbeatMs: 20 })
+    await start(engine).ready
+    engine.last.send('heartbeat', 'h1')
+    await until(() => engine.last.of('heartbeat').length > 2)
+    expect(engine.last.of('heartbeat.ack')).toMatchObject([{ id: 'h1' }])
+  })
+
+  test('a silent engine is left for a new connection', async () => {
+    const engine = await open({
+      heartbeatMs: 20,
+      onFrame: (connection, { type }) => connection === engine.connections[0] && type === 'heartbeat',
+    })
+    const { ready, told } = start(engine)
+    await ready
+    const connection = await registered(engine, 2)
+    expect(engine.connections[0]?.closed).toMatchObject({ code: 1006 })
+    expect(told[1]).toBe('warn No connection to ENGINE, trying on: The engine is silent')
+    // The second one is answered, and stays.
+    await until(() => connection.of('heartbeat').length > 8)
+    expect(engine.connections).toHaveLength(2)
+  })
+})
+
+describe('a lost connection', () => {
+  test('is dialled again for ever; the engine may be away at first', async () => {
+    const away = await open()
+    await away.close()
+    const runner = start(away)
+    const { told } = runner
+    await until(() => told.length > 0)
+    expect(told[0]).toMatch(/^warn No connection to ENGINE, trying on: .*ECONNREFUSED/)
+    await away.open()
+    expect(await runner.ready).toMatchObject({ ok: true })
+    await away.close()
+    await until(() => !runner.connected)
+    await away.open()
+    await until(() => runner.connected)
+    expect(told).toHaveLength(4)
+  })
+
+  test('passes go on; the engine is told of them, and gets their results when it is back', async () => {
+    const engine = await open()
+    const runner = start(engine)
+    const { started, release } = runner
+    await runner.ready
+    engine.last.invoke('i1', 'held')
+    await until(() => started.includes('held'))
+    engine.last.socket.terminate()
+    const second = await registered(engine, 2)
+    expect(second.of('runner.register')[0]?.payload.underWay).toEqual(['i1'])
+    expect(second.of('hello')[0]?.payload).toEqual(engine.connections[0]?.of('hello')[0]?.payload)
+    await engine.close()
+    await until(() => !runner.connected)
+    release()
+    await engine.open()
+    const third = await registered(engine, 3)
+    expect(third.of('runner.register')[0]?.payload.underWay).toEqual(['i1'])
+    expect((await resultOf(third, 'i1')).payload).toMatchObject({ status: 200 })
+  })
+
+  test('a result is sent again until it is acknowledged, then no more', async () => {
+    const engine = await open({
+      onFrame: (connection, { type }) => {
+        if (type !== 'invoke.result' || connection !== engine.connections[0]) return false
+        connection.socket.terminate()
+        return true
+      },
+    })
+    await start(engine).ready
+    engine.last.invoke('i1', 'echo')
+    const second = await registered(engine, 2)
+    expect((await resultOf(second, 'i1')).payload).toMatchObject({ status: 200 })
+    second.socket.terminate()
+    const third = await registered(engine, 3)
+    third.invoke('i2', 'echo')
+    await resultOf(third, 'i2')
+    expect(third.of('runner.register')[0]?.payload.underWay).toEqual([])
+    expect(third.of('invoke.result').map(({ id }) => id)).toEqual(['i2'])
+  })
+
+  test('checkpoints are sent again in their order, and the pass goes on', async () => {
+    const engine = await open({
+      onFrame: (connection, { type }) => {
+        if (type !== 'invoke.checkpoint' || connection !== engine.connections[0]) return false
+        connection.socket.terminate()
+        return true
+      },
+    })
+    const { ready, started } = start(engine)
+    await ready
+    engine.last.invoke('i1', 'steps')
+    const second = await registered(engine, 2)
+    expect((await resultOf(second, 'i1')).payload).toMatchObject({ status: 200 })
+    expect(second.of('invoke.checkpoint').map(({ payload }) => payload.seq)).toEqual([1, 2])
+    expect(started).toEqual(['one', 'two'])
+  })
+
+  test('ends the passes of a runner without a name: its next socket is another runner to the engine', async () => {
+    const engine = await open()
+    const { ready, started } = start(engine, { runner: undefined })
+    await ready
+    engine.last.invoke('i1', 'held')
+    await until(() => started.includes('held'))
+    engine.last.socket.terminate()
+    const second = await registered(engine, 2)
+    expect(started[1]).toMatch(/^aborted: The engine closed the connection/)
+    expect(second.of('runner.register')[0]?.payload).not.toHaveProperty('underWay')
+  })
+
+  test('passes are cancelled when the engine stays away', async () => {
+    const engine = await open()
+    const { ready, started } = start(engine, { awayTimeoutMs: 20 })
+    await ready
+    engine.last.invoke('i1', 'held')
+    await until(() => started.includes('held'))
+    await engine.close()
+    await until(() => started.includes('aborted: The engine has been away for 20 ms'))
+  })
+})
+
+describe('the end', () => {
+  test('lets what is in flight finish, starts nothing more, and then disconnects', async () => {
+    const engine = await open({ checkpoints: false })
+    const runner = start(engine)
+    const { started, release } = runner
+    await runner.ready
+    engine.last.invoke('i1', 'held')
+    await until(() => started.includes('held'))
+    const closing = runner.close()
+    const last = await until(() => engine.last.of('runner.register')[1])
+    expect(last.payload).toMatchObject({ app: 'shop', maxConcurrency: 1 })
+    engine.last.invoke('i2', 'held')
+    await resultOf(engine.last, 'i2')
+    release()
+    await closing
+    expect(engine.last.of('invoke.result').map(({ id, payload }) => [id, payload.status])).toEqual([
+      ['i2', 503],
+      ['i1', 206],
+    ])
+    await until(() => engine.last.closed)
+    expect(engine.last.closed).toEqual({ code: 1000, reason: 'the runner ends' })
+    expect(started).toEqual(['held'])
+    expect(runner.connected).toBe(false)
+    expect(engine.connections).toHaveLength(1)
+  })
+
+  test('cancels what takes too long', async () => {
+    const engine = await open()
+    const runner = start(engine, { closeTimeoutMs: 20 })
+    const { started } = runner
+    await runner.ready
+    engine.last.invoke('i1', 'held')
+    await until(() => started.includes('held'))
+    await runner.close()
+    expect(started).toEqual(['held', 'aborted: The runner ends'])
+  })
+
+  test('comes with a signal, unless that is left to others, and leaves nobody listening', async () => {
+    const engine = await open()
+    const listeners = () => [process.listenerCount('SIGTERM'), process.listenerCount('SIGINT')]
+    const before = listeners()
+    const quiet = start(engine)
+    expect(listeners()).toEqual(before)
+    const [one, two] = [start(engine, { handleSignals: true }), start(engine, { handleSignals: true })]
+    expect(listeners()).toEqual(before.map(count => count + 1))
+    await Promise.all([quiet.close(), one.close(), two.close()])
+    expect(listeners()).toEqual(before)
+  })
+
+  test('before the first connection rejects ready', async () => {
+    const engine = await open()
+    await engine.close()
+    const runner = start(engine)
+    await runner.close()
+    await expect(runner.ready).rejects.toThrow('The runner was closed')
+  })
+})

@@ -1,0 +1,86 @@
+// What the tests of the Connect runner share: a scripted engine, three workflows, and what they did.
+
+import { onTestFinished } from 'vitest'
+import { until } from '../../../../test/kit/until.ts'
+import { createWorkflow } from '../workflow.ts'
+import { type Connection, ScriptedEngine, type ScriptedEngineOptions } from './engine.testkit.ts'
+import { type ConnectedRunner, type ConnectOptions, connect } from './index.ts'
+
+/** A scripted engine that listens until the test is over. */
+export async function open(options: ScriptedEngineOptions = {}): Promise<ScriptedEngine> {
+  const engine = await new ScriptedEngine(options).open()
+  onTestFinished(() => engine.close())
+  return engine
+}
+
+export interface StartedRunner extends ConnectedRunner {
+  /** Lines of its log. */
+  readonly told: string[]
+  /** What the callbacks of its steps did. */
+  readonly started: string[]
+  /** Lets the step of workflow `held` finish. */
+  release(): void
+}
+
+/** A runner `r1` of three workflows: `echo` answers at once, `steps` has two steps, `held` one that is held. */
+export function start(engine: ScriptedEngine, options: Partial<ConnectOptions> = {}): StartedRunner {
+  const told: string[] = []
+  const started: string[] = []
+  let release: () => void = () => undefined
+  const held = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const workflows = [
+    createWorkflow({ name: 'echo', triggers: { event: 'e' } }, ({ event }) => event.data),
+    createWorkflow({ name: 'steps', triggers: { event: 'e' } }, async ({ step }) => {
+      await step.run('one', () => void started.push('one'))
+      await step.run('two', () => void started.push('two'))
+      return 'done'
+    }),
+    createWorkflow({ name: 'held', triggers: { event: 'e' } }, async ({ step }) => {
+      await step.run('wait', async ({ signal }) => {
+        started.push('held')
+        signal.addEventListener('abort', () => started.push(`aborted: ${signal.reason.message}`))
+        await held
+      })
+    }),
+  ]
+  const runner = connect({
+    app: 'shop',
+    runner: 'r1',
+    workflows,
+    engineUrl: engine.url,
+    handleSignals: false,
+    retryInitialMs: 2,
+    closeTimeoutMs: 5_000,
+    log: (level, message) => void told.push(`${level} ${message.replaceAll(engine.url, 'ENGINE')}`),
+    ...options,
+  })
+  onTestFinished(async () => {
+    release()
+    await engine.close()
+    await runner.close()
+  })
+  const { ready, close } = runner
+  return {
+    ready,
+    get connected() {
+      return runner.connected
+    },
+    close,
+    told,
+    started,
+    release,
+  }
+}
+
+/** The n-th connection, once the runner has asked to be registered on it. */
+export function registered(engine: ScriptedEngine, n = 1): Promise<Connection> {
+  const look = () => engine.connections[n - 1]?.of('runner.register')[0] && engine.connections[n - 1]
+  return until(look, { what: `registration ${n}` }) as Promise<Connection>
+}
+
+export function resultOf(connection: Connection, id: string) {
+  const look = () => connection.of('invoke.result').find(frame => frame.id === id)
+  return until(look, { what: `the result of ${id}` })
+}

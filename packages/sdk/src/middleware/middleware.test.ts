@@ -1,0 +1,337 @@
+// Middleware around passes and steps, and around the values on their way.
+
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createHandler } from '../handler.ts'
+import type { Checkpointer } from '../replay/checkpoint.ts'
+import { type Settle, TestRun } from '../replay/engine.testkit.ts'
+import { defineEvent } from '../schema/event.ts'
+import { createWorkflow } from '../workflow.ts'
+import type { InputPlace, Middleware, PassEnd } from './middleware.ts'
+
+const journal: string[] = []
+const noting = (name: string): Middleware => ({
+  name,
+  async wrapRun({ ctx, event, next }) {
+    journal.push(`${name}: run ${ctx.runId} of ${event.name} begins`)
+    const result = await next()
+    journal.push(`${name}: run gives ${result}`)
+    return result
+  },
+  async wrapStep({ step, ctx, next }) {
+    journal.push(`${name}: ${step.op} ${step.name} of ${ctx.workflow} begins`)
+    const result = await next()
+    journal.push(`${name}: step gives ${result}`)
+    return result
+  },
+})
+
+describe('wrapRun and wrapStep', () => {
+  test('surround every pass and every step, the first outermost; a parked pass never comes back', async () => {
+    journal.length = 0
+    const workflow = createWorkflow({ name: 'w', middleware: [noting('a'), noting('b')] }, async ({ step }) =>
+      step.run('s', () => 1),
+    )
+    expect(await new TestRun(workflow).drive()).toMatchObject({ status: 200, data: 1 })
+    const begin = ['a: run run_1 of test begins', 'b: run run_1 of test begins']
+    expect(journal).toEqual([
+      ...begin,
+      'a: StepRun s of w begins',
+      'b: StepRun s of w begins',
+      'b: step gives 1',
+      'a: step gives 1',
+      ...begin,
+      'b: run gives 1',
+      'a: run gives 1',
+    ])
+  })
+
+  test("the runner's is outside the workflow's", async () => {
+    journal.length = 0
+    const workflow = createWorkflow({ name: 'w', middleware: [noting('inner')] }, () => 1)
+    const handler = createHandler({
+      app: 'a',
+      workflows: [workflow],
+      signingKey: [],
+      middleware: [noting('outer')],
+    })
+    const request = { event: { name: 'e' }, steps: {}, ctx: { runId: 'r', workflow: 'w' } }
+    await handler.invoke(request)
+    await handler.handle({ headers: {}, rawBody: JSON.stringify(request) })
+    const pass = [
+      'outer: run r of e begins',
+      'inner: run r of e begins',
+      'inner: run gives 1',
+      'outer: run gives 1',
+    ]
+    expect(journal).toEqual([...pass, ...pass])
+  })
+
+  test('may change what is given, and what they throw is thrown by the step or the handler', async () => {
+    const doubling: Middleware = {
+      name: 'doubling',
+      wrapStep: async ({ next }) => (await next()) as number,
+      wrapRun: async ({ next }) => ((await next()) as number) * 2,
+    }
+    const twice: Middleware = {
+      name: 'twice',
+      wrapStep: async ({ next }) => Number(await next()) + Number(await next()),
+    }
+    const middleware = [doubling, twice]
+    const workflow = createWorkflow({ name: 'w', middleware }, ({ step }) => step.run('s', () => 5))
+    expect(await new TestRun(workflow).drive()).toMatchObject({ data: 20 })
+
+    const refusing: Middleware = {
+      name: 'refusing',
+      wrapStep: () => {
+        throw new Error('no step')
+      },
+    }
+    const refused = createWorkflow({ name: 'w', middleware: [refusing] }, ({ step }) =>
+      step.run('s', () => 5),
+    )
+    expect((await new TestRun(refused).pass()).opcodes).toMatchObject([
+      { op: 'StepRun', error: { message: 'no step' } },
+    ])
+    const blocking: Middleware = { name: 'blocking', wrapRun: () => Promise.reject(new Error('no run')) }
+    const blocked = createWorkflow({ name: 'w', middleware: [blocking] }, () => 1)
+    expect(await new TestRun(blocked).pass()).toMatchObject({ status: 500, error: { message: 'no run' } })
+  })
+
+  test('a handler cannot be run twice in one pass', async () => {
+    const again: Middleware = { name: 'again', wrapRun: async ({ next }) => [await next(), await next()] }
+    const workflow = createWorkflow({ name: 'w', middleware: [again] }, () => 1)
+    expect(await new TestRun(workflow).pass()).toMatchObject({
+      status: 400,
+      error: { message: 'Middleware again: wrapRun called next() twice' },
+    })
+  })
+
+  test('wrapRun sees a refused input, and the step of a wrapStep cannot be nested', async () => {
+    let seen: unknown
+    const watching: Middleware = {
+      name: 'watching',
+      wrapRun: ({ next }) =>
+        next().catch(error => {
+          seen = error
+          throw error
+        }),
+    }
+    const workflow = createWorkflow({ name: 'w', input: z.string(), middleware: [watching] }, () => 1)
+    expect(await new TestRun(workflow, { data: 1 }).pass()).toMatchObject({ status: 400 })
+    expect(seen).toMatchObject({ name: 'InvalidDataError' })
+  })
+})
+
+describe('onPassEnd', () => {
+  test('is told how every pass ended', async () => {
+    const ends: PassEnd[] = []
+    const middleware: Middleware[] = [{ name: 'm', onPassEnd: ({ end }) => ends.push(end) }]
+    let fail = true
+    const workflow = createWorkflow({ name: 'w', middleware }, async ({ step }) => {
+      await step.run('s', () => 1)
+      if (fail) throw new Error('once')
+    })
+    const run = new TestRun(workflow)
+    await run.drive()
+    fail = false
+    await run.drive()
+    expect(ends).toEqual([
+      { kind: 'parked' },
+      { kind: 'threw', error: expect.objectContaining({ message: 'once' }) },
+      { kind: 'returned' },
+    ])
+  })
+
+  test('what fails there is logged and changes nothing', async () => {
+    const broken: Middleware = {
+      name: 'broken',
+      onPassEnd: () => {
+        throw new Error('full')
+      },
+    }
+    const rejecting: Middleware = { name: 'rejecting', onPassEnd: async () => Promise.reject(new Error('x')) }
+    const workflow = createWorkflow({ name: 'w', middleware: [broken, rejecting] }, () => 1)
+    expect(await new TestRun(workflow).pass()).toMatchObject({
+      status: 200,
+      data: 1,
+      logs: [{ level: 'error', message: 'Middleware "broken": onPassEnd failed: full' }],
+    })
+  })
+})
+
+/** Wraps what goes out, and demands the wrapping of what comes in. */
+const sealing = (seal: string): Middleware => ({
+  name: seal,
+  transformOutput: (value, { kind, name, eventName = '' }) => ({
+    [seal]: value,
+    from: `${kind} ${name}${eventName}`,
+  }),
+  transformInput: value => {
+    if (typeof value !== 'object' || value === null || !(seal in value)) throw new Error(`no ${seal}`)
+    return (value as Record<string, unknown>)[seal]
+  },
+})
+
+const told = defineEvent('told', z.object({ n: z.string().transform(Number) }))
+
+const everything = createWorkflow(
+  { name: 'w', middleware: [sealing('outer'), sealing('inner')] },
+  async ({ event, step, ctx }) => {
+    const ran = await step.run('run', () => 1)
+    await step.run('nothing', () => undefined)
+    await step.emit('emit', { event: told, data: { n: '2' } })
+    await ctx.webhook.send('hook', { url: 'http://x.test', data: 3 })
+    const waited = await step.waitForEvent('wait', { event: told })
+    const late = await step.waitForEvent('late', { event: 'never' })
+    const child = await step.runWorkflow('child', { workflow: 'c', data: 4 })
+    return { event: event.data, ran, waited: waited?.data.n, late, child }
+  },
+)
+
+describe('transformInput and transformOutput', () => {
+  const sealed = (value: unknown) => ({ outer: { inner: value } })
+  const settle: Settle = opcode => {
+    if (opcode.name === 'late') return { data: null }
+    if (opcode.op === 'WaitForEvent') {
+      return { data: { id: 'e', name: 'told', receivedAt: 'then', data: sealed({ n: '5' }) } }
+    }
+    return { data: opcode.op === 'RunWorkflow' ? sealed('result') : null }
+  }
+
+  test('see every value, inside out and outside in, and leave nothing and null of a timeout alone', async () => {
+    const run = new TestRun(everything, { data: sealed('start'), settle })
+    const end = await run.drive()
+    const seal = (value: unknown, from: string) => ({ outer: { inner: value, from }, from })
+    expect(end).toMatchObject({
+      status: 200,
+      data: seal({ event: 'start', ran: 1, waited: 5, late: null, child: 'result' }, 'result w'),
+    })
+    const opcodes = run.passes.flatMap(pass => pass.opcodes)
+    expect(opcodes).toMatchObject([
+      { name: 'run', data: seal(1, 'step run') },
+      { name: 'nothing' },
+      { name: 'emit', data: seal({ n: '2' }, 'emit emittold') },
+      { name: 'hook', data: seal(3, 'webhook hook') },
+      { name: 'wait' },
+      { name: 'late' },
+      { name: 'child', childData: seal(4, 'child child') },
+    ])
+    expect(opcodes[1]).not.toHaveProperty('data')
+  })
+
+  test('what they throw fails the step, or the pass', async () => {
+    expect(await new TestRun(everything, { data: 'bare' }).pass()).toMatchObject({
+      status: 500,
+      error: { message: 'no outer' },
+    })
+    const failing: Middleware = {
+      name: 'failing',
+      transformOutput: () => {
+        throw new Error('no key')
+      },
+    }
+    const workflow = createWorkflow({ name: 'w', middleware: [failing] }, ({ step }) =>
+      step.run('s', () => 1),
+    )
+    expect((await new TestRun(workflow).pass()).opcodes).toMatchObject([{ error: { message: 'no key' } }])
+  })
+
+  test('are told the name of the event that a wait received', async () => {
+    const places: InputPlace[] = []
+    const middleware: Middleware[] = [
+      {
+        name: 'm',
+        transformInput: (value, place) => {
+          places.push(place)
+          return value
+        },
+      },
+    ]
+    const workflow = createWorkflow({ name: 'w', middleware }, ({ step }) =>
+      step.waitForEvent('wait', { event: 'told' }),
+    )
+    const event = { id: 'e', name: 'told', receivedAt: 'then', data: 1 }
+    await new TestRun(workflow, { data: 0, settle: () => ({ data: event }) }).drive()
+    const started = { kind: 'event', name: 'test' }
+    expect(places).toEqual([started, started, { kind: 'wait', name: 'wait', eventName: 'told' }])
+  })
+
+  test.each(['transformInput', 'transformOutput'] as const)('%s must be synchronous', async hook => {
+    const middleware: Middleware[] = [
+      { name: 'slow', [hook]: async () => Promise.reject(new Error('unseen')) },
+    ]
+    const workflow = createWorkflow({ name: 'w', middleware }, () => 1)
+    expect(await new TestRun(workflow, { data: 1 }).pass()).toMatchObject({
+      status: 400,
+      error: { message: `Middleware slow: ${hook} returned a promise, but must be synchronous` },
+    })
+  })
+
+  test('collected payloads come in one by one', async () => {
+    const workflow = createWorkflow(
+      { name: 'w', batch: { maxSize: 2, timeout: 1 }, middleware: [sealing('seal')] },
+      ({ event }) => event.data,
+    )
+    const run = new TestRun(workflow, { data: [{ seal: 1 }, { seal: 2 }] })
+    expect(await run.pass()).toMatchObject({ data: { seal: [1, 2] } })
+  })
+
+  test('come before the schema of the input and after that of an emitted event', async () => {
+    const workflow = createWorkflow(
+      { name: 'w', input: z.number(), middleware: [sealing('seal')] },
+      ({ event }) => event.data,
+    )
+    expect(await new TestRun(workflow, { data: { seal: 1 } }).pass()).toMatchObject({ data: { seal: 1 } })
+  })
+
+  test('what a checkpoint hands over within a pass comes in as a replay would show it', async () => {
+    const workflow = createWorkflow({ name: 'w', middleware: [sealing('seal')] }, async ({ step, ctx }) => [
+      await step.run('s', () => 1),
+      typeof (await ctx.uuid()),
+    ])
+    const handler = createHandler({ app: 'a', workflows: [workflow], signingKey: [] })
+    const stored: unknown[] = []
+    const checkpoint: Checkpointer = async ({ opcodes }) => {
+      const reported = JSON.parse(opcodes) as { id: string; data: unknown }[]
+      stored.push(...reported.map(({ data }) => data))
+      return { steps: reported.map(({ id, data }) => ({ id, data })) }
+    }
+    const request = {
+      event: { name: 'e', data: { seal: 0 } },
+      steps: {},
+      ctx: { runId: 'r', workflow: 'w', attempt: 1 },
+    }
+    const { status, body } = await handler.invoke(request, { checkpoint })
+    expect({ status, data: JSON.parse(body).data }).toMatchObject({
+      status: 200,
+      data: { seal: [1, 'string'] },
+    })
+    expect(stored).toEqual([
+      { seal: 1, from: 'step s' },
+      { seal: expect.any(String), from: 'step ctx.uuid' },
+    ])
+  })
+
+  test('the order in which results are handed over stays that of the memo', async () => {
+    const workflow = createWorkflow({ name: 'w', middleware: [sealing('seal')] }, async ({ step }) => {
+      const order: string[] = []
+      const branch = (name: string) => step.run(name, () => name).then(() => order.push(name))
+      await Promise.all([branch('a'), branch('b'), branch('c')])
+      return order
+    })
+    const run = new TestRun(workflow, { data: { seal: 1 } })
+    for (const name of ['c', 'a', 'b']) run.settle(name, { data: { seal: name } })
+    expect(await run.pass()).toMatchObject({ data: { seal: ['c', 'a', 'b'] } })
+  })
+})
+
+test.each([[[{}]], [[{ name: '' }]], ['m'], [[undefined]]])('%s is no middleware', middleware => {
+  const wrong = middleware as unknown as Middleware[]
+  expect(() => createWorkflow({ name: 'w', middleware: wrong }, () => 1)).toThrow(
+    'Workflow "w": middleware must',
+  )
+  expect(() => createHandler({ app: 'a', workflows: [], middleware: wrong })).toThrow(
+    'Runner of app "a": middleware must',
+  )
+})

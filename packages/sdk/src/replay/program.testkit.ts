@@ -1,0 +1,195 @@
+// Random workflows: any nesting of steps with `Promise.all`, `race`, `any`, `allSettled`, loops and catches; what runs
+// them as a handler, and which results they may have, told without any engine.
+
+import {
+  type Arbitrary,
+  array,
+  boolean,
+  constant,
+  constantFrom,
+  integer,
+  letrec,
+  oneof,
+  record,
+} from 'fast-check'
+import type { WorkflowArgs } from '../step-tools.ts'
+
+export type StepOp = 'run' | 'sleep' | 'wait' | 'child' | 'emit' | 'webhook' | 'now'
+export interface StepNode {
+  kind: 'step'
+  op: StepOp
+  /** Few, so that branches share them: then the step's id depends on who comes first. */
+  name: string
+  /** Attempts of a callback that fail; `ALWAYS`, also of a child: for good. */
+  failures: number
+  /** Whether its callback needs no waiting. */
+  quick: boolean
+}
+export type Node =
+  | StepNode
+  | { kind: 'seq' | 'all' | 'allSettled' | 'race' | 'any'; nodes: Node[] }
+  | { kind: 'loop'; count: number; body: Node }
+  | { kind: 'catch'; body: Node }
+
+export const ALWAYS = 99
+
+const step: Arbitrary<StepNode> = record({
+  kind: constant('step' as const),
+  op: constantFrom<StepOp[]>('run', 'run', 'run', 'run', 'sleep', 'wait', 'child', 'emit', 'webhook', 'now'),
+  name: constantFrom('a', 'b', 'a:1'),
+  failures: constantFrom(0, 0, 0, 0, 1, 2, ALWAYS),
+  quick: boolean(),
+})
+
+const branches = constantFrom('seq' as const, 'seq', 'all', 'all', 'allSettled', 'race', 'any')
+
+/** Programs of a few steps, a dozen at times. Whatever they throw is caught at the top. */
+export const programs: Arbitrary<Node> = letrec<{ node: Node; group: Node }>(tie => ({
+  group: record({ kind: branches, nodes: array(tie('node'), { minLength: 1, maxLength: 3 }) }),
+  node: oneof(
+    { depthSize: 'max', withCrossShrink: true, maxDepth: 3 },
+    { weight: 5, arbitrary: step as Arbitrary<Node> },
+    { weight: 4, arbitrary: tie('group') },
+    {
+      weight: 1,
+      arbitrary: record({
+        kind: constant('loop' as const),
+        count: integer({ min: 1, max: 3 }),
+        body: tie('node'),
+      }),
+    },
+    { weight: 1, arbitrary: record({ kind: constant('catch' as const), body: tie('node') }) },
+  ),
+})).group.map(body => ({ kind: 'catch', body }))
+
+/** What the world outside of the handler does for a callback: gives `path`, sooner or later, or throws. */
+export type RunCallback = (path: string, node: StepNode) => string | Promise<string>
+
+export interface Play extends Pick<WorkflowArgs, 'step' | 'ctx'> {
+  runCallback: RunCallback
+  /** Told of every step asked for, and of every result seen. */
+  note(line: string): void
+}
+
+/** Runs a node as part of a handler. Each step gives its path, which no other step of the program has. */
+export async function play(node: Node, path: string, on: Play): Promise<unknown> {
+  switch (node.kind) {
+    case 'step':
+      return playStep(node, path, on)
+    case 'seq':
+    case 'loop': {
+      const values: unknown[] = []
+      for (const [i, one] of inOrder(node).entries()) values.push(await play(one, `${path}.${i}`, on))
+      return values
+    }
+    case 'catch':
+      return play(node.body, `${path}.0`, on).catch(() => 'caught')
+    default:
+      return together(
+        node.kind,
+        node.nodes.map((one, i) => play(one, `${path}.${i}`, on)),
+      )
+  }
+}
+
+async function together(kind: 'all' | 'allSettled' | 'race' | 'any', branches: Promise<unknown>[]) {
+  if (kind === 'all') return Promise.all(branches)
+  if (kind === 'race') return Promise.race(branches)
+  if (kind === 'any') return Promise.any(branches)
+  const settled = await Promise.allSettled(branches)
+  return settled.map(one => (one.status === 'fulfilled' ? one.value : 'rejected'))
+}
+
+async function playStep(node: StepNode, path: string, on: Play): Promise<string> {
+  on.note(`ask ${path}`)
+  try {
+    const given = await callStep(node, path, on)
+    on.note(`${path} gave ${given}`)
+    return given
+  } catch (error) {
+    on.note(`${path} threw ${(error as Error).message}`)
+    throw error
+  }
+}
+
+async function callStep(node: StepNode, path: string, { step, ctx, runCallback }: Play): Promise<string> {
+  const { name } = node
+  const does = {
+    run: () => step.run(name, () => runCallback(path, node), { catch: true }),
+    sleep: () => step.sleep(name, 1000).then(() => path),
+    wait: () => step.waitForEvent(name, { event: path }).then(event => event?.name ?? 'nothing'),
+    child: () =>
+      step.runWorkflow<string>(name, { workflow: 'child', data: { path, fails: node.failures === ALWAYS } }),
+    emit: () => step.emit(name, { event: path }).then(() => path),
+    webhook: () => ctx.webhook.send(name, { url: 'https://example.com' }).then(() => path),
+    now: () => ctx.now().then(time => (typeof time === 'number' ? path : 'nothing')),
+  }
+  return does[node.op]()
+}
+
+function inOrder(
+  node: Extract<Node, { kind: 'seq' | 'all' | 'allSettled' | 'race' | 'any' | 'loop' }>,
+): Node[] {
+  return node.kind === 'loop' ? Array.from({ length: node.count }, () => node.body) : node.nodes
+}
+
+/** What a node came to: its value, or that it threw. */
+export type Ending = { value: unknown } | 'threw'
+
+/** Whether a node may end so, whatever settles first. Without race and any there is one ending alone. */
+export function admits(node: Node, path: string, ending: Ending): boolean {
+  const child = (one: Node, i: number, end: Ending) => admits(one, `${path}.${i}`, end)
+  const threw = ending === 'threw'
+  switch (node.kind) {
+    case 'step':
+      return failsForGood(node) ? threw : !threw && ending.value === path
+    case 'catch':
+      return (
+        !threw && (child(node.body, 0, ending) || (ending.value === 'caught' && child(node.body, 0, 'threw')))
+      )
+    case 'allSettled':
+      return (
+        !threw &&
+        everyValue(node.nodes, ending.value, (one, i, value) => {
+          return child(one, i, { value }) || (value === 'rejected' && child(one, i, 'threw'))
+        })
+      )
+    case 'race':
+      return node.nodes.some((one, i) => child(one, i, ending))
+    case 'any':
+      return threw
+        ? node.nodes.every((one, i) => child(one, i, 'threw'))
+        : node.nodes.some((one, i) => child(one, i, ending))
+    default:
+      return threw
+        ? inOrder(node).some((one, i) => child(one, i, 'threw'))
+        : everyValue(inOrder(node), ending.value, (one, i, value) => child(one, i, { value }))
+  }
+}
+
+function everyValue(
+  nodes: Node[],
+  values: unknown,
+  holds: (n: Node, i: number, v: unknown) => boolean,
+): boolean {
+  if (!Array.isArray(values) || values.length !== nodes.length) return false
+  return nodes.every((one, i) => holds(one, i, values[i]))
+}
+
+function failsForGood({ op, failures }: StepNode): boolean {
+  return failures === ALWAYS && (op === 'run' || op === 'child')
+}
+
+/** Paths of the callbacks that must have run, or undefined when that depends on what settles first. */
+export function mustRun(node: Node, path = '0'): { paths: string[]; threw: boolean } | undefined {
+  if (node.kind === 'step') return { paths: node.op === 'run' ? [path] : [], threw: failsForGood(node) }
+  if (node.kind === 'race' || node.kind === 'any') return undefined
+  const paths: string[] = []
+  for (const [i, one] of (node.kind === 'catch' ? [node.body] : inOrder(node)).entries()) {
+    const inner = mustRun(one, `${path}.${i}`)
+    if (!inner || (inner.threw && node.kind === 'all')) return undefined
+    paths.push(...inner.paths)
+    if (inner.threw && (node.kind === 'seq' || node.kind === 'loop')) return { paths, threw: true }
+  }
+  return { paths, threw: false }
+}

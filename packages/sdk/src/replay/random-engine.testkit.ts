@@ -1,0 +1,311 @@
+// An engine in memory that follows the contract for one run, and lets a list of choices decide everything that is left
+// open: which callback ends, what settles outside, when a frame is read, and where the runner is killed.
+
+import type { CheckpointedStep, MemoEntry, Opcode, RunnerLogLine } from '@perdure/protocol'
+import { Cancellation } from '../cancellation.ts'
+import { NonRetriableError } from '../errors.ts'
+import { createHandler, type Handler } from '../handler.ts'
+import { createWorkflow } from '../workflow.ts'
+import type { Answer } from './answer.ts'
+import type { CheckpointReceipt, CheckpointReport } from './checkpoint.ts'
+import { type Node, play, type StepNode } from './program.testkit.ts'
+
+export type Mode = 'passes' | 'checkpoints' | 'mixed'
+
+interface EngineStep {
+  id: string
+  op: Opcode['op']
+  state: 'parked' | 'backoff' | 'due' | 'settled'
+  entry: MemoEntry
+  attempts: number
+  /** When it last changed. */
+  seq: number
+  /** How it settles from outside. */
+  outcome: MemoEntry
+}
+
+interface PassUnderWay {
+  cancellation: Cancellation
+  told: Set<string>
+  /** Ends of callbacks that run. */
+  gates: (() => void)[]
+  report?: { report: CheckpointReport; resolve: (receipt: CheckpointReceipt) => void }
+  receipt?: CheckpointReceipt
+  answer?: Answer
+  /** How much the handler had seen when it was stopped. */
+  stoppedAt?: number
+}
+
+const KILLS_MAX = 5
+const ATTEMPTS_MAX = 5
+const ACTIONS_MAX = 2000
+
+export class RandomRun {
+  /** What the handler asked for and saw, pass by pass. */
+  readonly traces: string[][] = []
+  readonly warnings: string[] = []
+  readonly rootLines: string[] = []
+  readonly stepLines: string[] = []
+  readonly executed = new Set<string>()
+  result: unknown
+  readonly #handler: Handler
+  readonly #steps = new Map<string, EngineStep>()
+  readonly #executions = new Map<string, number>()
+  readonly #committed = new Set<string>()
+  readonly #choices: readonly number[]
+  readonly #mode: Mode
+  #choice = 0
+  #seq = 0
+  #kills = 0
+  #pass: PassUnderWay | undefined
+
+  constructor(program: Node, { mode, choices }: { mode: Mode; choices: readonly number[] }) {
+    this.#mode = mode
+    this.#choices = choices
+    const workflow = createWorkflow({ name: 'flow' }, ({ step, ctx }) => {
+      const trace: string[] = []
+      this.traces.push(trace)
+      return play(program, '0', {
+        step,
+        ctx,
+        runCallback: (path, node) => {
+          this.executed.add(path)
+          ctx.logger.info(`${path}/${this.#executions.get(path) ?? 0}`)
+          return this.#callback(path, node)
+        },
+        note: line => {
+          trace.push(line)
+          ctx.logger.info(line)
+        },
+      })
+    })
+    this.#handler = createHandler({ app: 'tests', workflows: [workflow], signingKey: [] })
+  }
+
+  /** Drives the run to its end. */
+  async drive(): Promise<void> {
+    for (let count = 0; count < ACTIONS_MAX; count++) {
+      await turns(this.#pass ? 3 : 0)
+      const actions = this.#pass ? this.#passActions(this.#pass) : this.#idleActions()
+      if (actions.length === 0) throw new Error(`The run hangs after ${count} actions`)
+      const ended = (actions[this.#choose(actions.length)] as () => boolean | undefined)()
+      if (ended) return
+    }
+    throw new Error(`The run did not end within ${ACTIONS_MAX} actions`)
+  }
+
+  /** A pass over all that is stored, as the runner of another day would run it: nothing is left to do. */
+  async replay(): Promise<Answer> {
+    for (const step of this.#steps.values()) if (step.state === 'due') step.state = 'backoff'
+    return this.#handler.invoke(JSON.parse(JSON.stringify(this.#request())))
+  }
+
+  get committed(): ReadonlySet<string> {
+    return this.#committed
+  }
+
+  #choose(count: number): number {
+    return (this.#choices[this.#choice++] ?? 0) % count
+  }
+
+  /** First those that lead on, last the mishaps: a list of choices that has ended leads on. */
+  #passActions(pass: PassUnderWay): (() => boolean | undefined)[] {
+    const actions: (() => boolean | undefined)[] = []
+    if (pass.answer) actions.push(() => this.#answered(pass, pass.answer as Answer))
+    pass.gates.forEach((open, i) => {
+      actions.push(() => {
+        pass.gates.splice(i, 1)
+        open()
+        return false
+      })
+    })
+    if (pass.receipt) actions.push(() => this.#deliver(pass))
+    else if (pass.report) actions.push(() => this.#checkpoint(pass))
+    actions.push(...this.#outside())
+    if (this.#kills < KILLS_MAX) actions.push(() => this.#kill(pass))
+    return actions
+  }
+
+  #idleActions(): (() => boolean | undefined)[] {
+    const outside = this.#outside()
+    const start = () => this.#start()
+    return outside.length === 0 ? [start] : [...outside, start]
+  }
+
+  /** Timers, events and children: each parked step may settle, each failed one fall due. */
+  #outside(): (() => boolean | undefined)[] {
+    const actions: (() => boolean | undefined)[] = []
+    for (const step of this.#steps.values()) {
+      if (step.state === 'parked') actions.push(() => this.#settle(step, step.outcome))
+      if (step.state === 'backoff')
+        actions.push(() => {
+          step.state = 'due'
+          return false
+        })
+    }
+    return actions
+  }
+
+  #start(): undefined {
+    const settled = [...this.#steps.values()].filter(({ state }) => state === 'settled')
+    const pass: PassUnderWay = {
+      cancellation: new Cancellation(),
+      told: new Set(settled.map(({ id }) => id)),
+      gates: [],
+    }
+    this.#pass = pass
+    const checkpointed = this.#mode === 'checkpoints' || (this.#mode === 'mixed' && this.#choose(2) === 0)
+    const checkpoint = (report: CheckpointReport) =>
+      new Promise<CheckpointReceipt>(resolve => {
+        if (pass.report) throw new Error('Two reports are under way')
+        pass.report = { report, resolve }
+      })
+    const request = JSON.parse(JSON.stringify(this.#request()))
+    this.#handler
+      .invoke(request, { cancellation: pass.cancellation, ...(checkpointed && { checkpoint }) })
+      .then(answer => {
+        pass.answer = answer
+      })
+  }
+
+  #request() {
+    const steps: Record<string, MemoEntry> = {}
+    const rows = [...this.#steps.values()].sort((a, b) => a.seq - b.seq)
+    for (const { id, state, entry } of rows) if (state === 'settled') steps[id] = entry
+    for (const { id, state } of rows)
+      if (state === 'parked' || state === 'backoff') steps[id] = { pending: true }
+    const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '' }
+    return { event: { name: 'flow' }, steps, ctx }
+  }
+
+  #callback(path: string, node: StepNode): string | Promise<string> {
+    if (this.#committed.has(path)) throw new NonRetriableError(`${path} ran again after it was stored`)
+    const execution = this.#executions.get(path) ?? 0
+    this.#executions.set(path, execution + 1)
+    const end = () => {
+      if (execution >= node.failures) return path
+      if (node.failures >= ATTEMPTS_MAX) throw new NonRetriableError(`${path} fails`)
+      throw new Error(`${path} fails`)
+    }
+    if (node.quick) return end()
+    const pass = this.#pass as PassUnderWay
+    return new Promise<void>(resolve => pass.gates.push(resolve)).then(end)
+  }
+
+  /** The engine commits a report; the receipt is under way. */
+  #checkpoint(pass: PassUnderWay): undefined {
+    const { report } = pass.report as NonNullable<PassUnderWay['report']>
+    const before = this.#seq
+    this.#store(JSON.parse(report.opcodes), JSON.parse(report.logs))
+    const news = [...this.#steps.values()]
+      .filter(step => step.seq > before || (step.state === 'settled' && !pass.told.has(step.id)))
+      .sort((a, b) => a.seq - b.seq)
+    for (const { id, state } of news) if (state === 'settled') pass.told.add(id)
+    const steps = news.map((step): CheckpointedStep => {
+      const { id, op, state, entry, seq } = step
+      if (state !== 'settled') return { id, pending: true }
+      return { id, ...(op === 'StepRun' && seq > before && !entry.error ? {} : entry) }
+    })
+    pass.receipt = { steps, ...(this.#choose(12) === 11 && { stop: true }) }
+  }
+
+  #deliver(pass: PassUnderWay): undefined {
+    const { report, receipt } = pass
+    delete pass.report
+    delete pass.receipt
+    if (receipt?.stop) pass.stoppedAt = this.traces.at(-1)?.length ?? 0
+    report?.resolve(JSON.parse(JSON.stringify(receipt)))
+  }
+
+  /** What was not stored by now is lost. */
+  #kill(pass: PassUnderWay): undefined {
+    this.#kills++
+    this.#pass = undefined
+    pass.cancellation.cancel()
+  }
+
+  #answered(pass: PassUnderWay, { status, body }: Answer): boolean {
+    this.#pass = undefined
+    const { data, opcodes = [], logs } = JSON.parse(body)
+    if (status !== 200 && status !== 206) throw new Error(`The pass was answered ${status}: ${body}`)
+    if (pass.report) throw new Error('The pass was answered with a report under way')
+    if (pass.stoppedAt !== undefined && this.traces.at(-1)?.length !== pass.stoppedAt)
+      throw new Error('The handler went on after it was stopped')
+    const known = this.#seq
+    this.#store(opcodes, logs)
+    if (status === 200) {
+      this.result = data
+      return true
+    }
+    const open = [...this.#steps.values()].filter(({ state }) => state !== 'settled')
+    const isNew = [...this.#steps.values()].some(({ id, state }) => state === 'settled' && !pass.told.has(id))
+    // A run that was stopped is taken up again by whoever stopped it.
+    const wakes = open.length > 0 || isNew || this.#seq > known || pass.stoppedAt !== undefined
+    if (!wakes) throw new Error('Nothing would ever wake the run')
+    return false
+  }
+
+  #store(opcodes: readonly Opcode[], logs: readonly RunnerLogLine[]): void {
+    for (const opcode of opcodes) {
+      const known = this.#steps.get(opcode.id)
+      if (known && known.state !== 'due') continue
+      this.#apply(opcode, known)
+    }
+    for (const { scope, index, message } of logs) {
+      if (scope === '@replay') this.warnings.push(message)
+      else if (scope !== '@root') this.#storeStepLine(message, opcodes)
+      else if (index >= this.rootLines.length) {
+        if (index > this.rootLines.length)
+          throw new Error(`Line ${index} comes after ${this.rootLines.length}`)
+        this.rootLines.push(message)
+      }
+    }
+  }
+
+  /** A line whose step is not stored with it would be stored again when the step is repeated. */
+  #storeStepLine(message: string, opcodes: readonly Opcode[]): void {
+    const [path] = message.split('/')
+    const isTold = opcodes.some(
+      one => one.op === 'StepRun' && (one.data === path || one.error?.message === `${path} fails`),
+    )
+    if (!isTold) throw new Error(`A line of ${path} came without its step`)
+    this.stepLines.push(message)
+  }
+
+  #apply(opcode: Opcode, known: EngineStep | undefined): void {
+    const step: EngineStep = known ?? {
+      id: opcode.id,
+      op: opcode.op,
+      state: 'parked',
+      entry: {},
+      attempts: 0,
+      seq: 0,
+      outcome: outcomeOf(opcode),
+    }
+    this.#steps.set(opcode.id, step)
+    step.seq = ++this.#seq
+    if (opcode.op === 'Emit' || opcode.op === 'Webhook') this.#settle(step, { data: { id: opcode.id } })
+    if (opcode.op !== 'StepRun') return
+    step.attempts++
+    if (!opcode.error) {
+      if (typeof opcode.data === 'string') this.#committed.add(opcode.data)
+      this.#settle(step, { data: opcode.data ?? null })
+    } else if (opcode.retriable !== false && step.attempts < ATTEMPTS_MAX) step.state = 'backoff'
+    else this.#settle(step, { error: opcode.error })
+  }
+
+  #settle(step: EngineStep, entry: MemoEntry): undefined {
+    Object.assign(step, { state: 'settled', entry, seq: ++this.#seq })
+  }
+}
+
+function outcomeOf(opcode: Opcode): MemoEntry {
+  if (opcode.op === 'WaitForEvent') return { data: { id: 'evt_1', name: opcode.eventName, data: null } }
+  if (opcode.op !== 'RunWorkflow') return { data: null }
+  const { path, fails } = opcode.childData as { path: string; fails: boolean }
+  return fails ? { error: { message: `${path} fails` } } : { data: path }
+}
+
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise(resolve => setImmediate(resolve))
+}

@@ -1,0 +1,48 @@
+// Running a workflow's handler within its middleware: the event on its way in, the result on its way out.
+
+import type { MiddlewareChain } from '../middleware/chain.ts'
+import type { PassEnd } from '../middleware/middleware.ts'
+import type { WorkflowArgs, WorkflowEvent } from '../step-tools.ts'
+import { collects, type Workflow } from '../workflow.ts'
+import type { Outcome } from './pass.ts'
+
+interface HandlerCall {
+  readonly workflow: Workflow
+  readonly chain: MiddlewareChain
+  readonly args: WorkflowArgs
+  /** The error of the failed run: then it is the on-failure handler that runs. */
+  readonly error: Error | undefined
+}
+
+/** What the handler gives, as it is to be stored. Rejects with what it, its input's schema or a middleware throws. */
+export function runHandler(call: HandlerCall): unknown {
+  const { workflow, chain } = call
+  const args = { ...call.args, event: eventIn(call) }
+  if (!chain.touchesRuns) return handle(call, args)
+  return chain
+    .run({ ctx: args.ctx, event: args.event }, () => handle(call, args))
+    .then(result => chain.output(result, { kind: 'result', name: workflow.name }))
+}
+
+/** How a pass ended, as middleware is told. */
+export function passEndOf(outcome: Outcome): PassEnd {
+  if (outcome.kind === 'threw') return { kind: 'threw', error: outcome.error }
+  return { kind: outcome.kind === 'opcodes' ? 'parked' : outcome.kind }
+}
+
+function eventIn({ workflow, chain, args: { event } }: HandlerCall): WorkflowEvent {
+  if (!chain.changesInput) return event
+  const place = { kind: 'event', name: event.name } as const
+  const collected = collects(workflow.registration) && Array.isArray(event.data)
+  const data = collected
+    ? (event.data as unknown[]).map(payload => chain.input(payload, place))
+    : chain.input(event.data, place)
+  return { ...event, data }
+}
+
+/** An on-failure handler gets its event unvalidated: that may be why the run failed. */
+function handle({ workflow, error }: HandlerCall, args: WorkflowArgs): unknown {
+  if (error) return workflow.onFailure?.({ ...args, error })
+  if (!workflow.parseEvent) return workflow.handler(args)
+  return workflow.parseEvent(args.event).then(event => workflow.handler({ ...args, event }))
+}

@@ -1,0 +1,159 @@
+// What a pass tells of mistakes in a workflow's code, and when it keeps silent.
+
+import { hashStepId, type MemoEntry, type RunnerLogLine } from '@perdure/protocol'
+import { describe, expect, test } from 'vitest'
+import type { WorkflowArgs } from '../step-tools.ts'
+import { createWorkflow } from '../workflow.ts'
+import { signal, TestRun } from './engine.testkit.ts'
+
+type Handler = (args: WorkflowArgs) => Promise<unknown>
+
+/** A run whose earlier steps were stored by other code. */
+function runOf(handler: Handler, stored: Record<string, MemoEntry> = {}): TestRun {
+  const run = new TestRun(createWorkflow({ name: 'flow' }, handler))
+  for (const [stepId, entry] of Object.entries(stored)) run.settle(stepId, entry)
+  return run
+}
+
+const warnings = (logs: RunnerLogLine[]) => logs.filter(({ scope }) => scope === '@replay')
+const messages = (logs: RunnerLogLine[]) => warnings(logs).map(({ message }) => message)
+const idOf = (stepId: string) => `${hashStepId(stepId).slice(0, 8)}…`
+const REASON =
+  'Its code has changed since they were stored (a step was renamed, removed or moved), or its path depends on ' +
+  'something outside of steps (time, randomness, I/O, shared state).'
+
+describe('a step that nobody awaited', () => {
+  test('is told when the handler has returned, at a place of its own', async () => {
+    const run = runOf(async ({ step, ctx }) => {
+      ctx.logger.info('begin')
+      void step.run('forgotten', () => 1)
+      void step.emit('told', { event: 'e' })
+      await step.run('awaited', () => 2)
+      ctx.logger.info('end')
+    })
+    const { logs } = await run.drive()
+    expect(warnings(logs)).toMatchObject([
+      {
+        level: 'warn',
+        index: 0,
+        message:
+          'Steps "forgotten", "told" were never awaited: the handler returned without looking at the result, or noticing a failure.',
+      },
+    ])
+    expect(logs.filter(({ scope }) => scope === '@root')).toHaveLength(2)
+    for (const pass of run.passes.slice(0, -1)) expect(warnings(pass.logs)).toEqual([])
+  })
+
+  test.each<[string, Handler]>([
+    [
+      'awaited late',
+      async ({ step }) => {
+        const a = step.run('a', () => 1)
+        await step.run('b', () => 2)
+        return a
+      },
+    ],
+    ['returned', ({ step }) => step.run('a', () => 1)],
+    [
+      'followed by then, catch or finally',
+      async ({ step }) => {
+        const [a, b, c] = [step.run('a', () => 1), step.run('b', () => 2), step.run('c', () => 3)]
+        a.then(() => undefined)
+        b.catch(() => undefined)
+        await c.finally(() => undefined)
+      },
+    ],
+    [
+      'the loser of a race, or among many',
+      async ({ step }) => {
+        await Promise.race([
+          step.sleep('pause', 1),
+          step.run('a', () => 1),
+          step.waitForEvent('w', { event: 'e' }),
+        ])
+        await Promise.all([step.sleep('all', 1), step.run('b', () => 1)])
+        await Promise.allSettled([step.emit('tell', { event: 'e' })])
+        await Promise.any([step.sleep('any', 1), step.run('c', () => 1)])
+      },
+    ],
+    [
+      'a wait or a child that is awaited',
+      async ({ step, ctx }) => {
+        await step.waitForEvent('w', { event: 'e' })
+        await step.runWorkflow('child', { workflow: 'w' })
+        await ctx.webhook.send('hook', { url: 'https://example.com' })
+        await ctx.now()
+      },
+    ],
+  ])('is not one that is %s', async (_, handler) => {
+    const run = new TestRun(createWorkflow({ name: 'flow' }, handler), { settle: () => ({ data: null }) })
+    expect((await run.drive()).status).toBe(200)
+    expect(run.passes.flatMap(({ logs }) => messages(logs))).toEqual([])
+  })
+})
+
+describe('a stored step that the handler does not ask for', () => {
+  test('is told when it returned, with the step before it', async () => {
+    const run = runOf(({ step }) => step.run('a', () => 1), { a: { data: 1 }, removed: { data: 2 } })
+    expect(messages((await run.pass()).logs)).toEqual([
+      `The handler returned without asking for 1 of the 2 stored steps (${idOf('removed')}, stored after "a"). ${REASON}`,
+    ])
+  })
+
+  test('is told when the handler went past it to a new one, with its name', async () => {
+    const run = runOf(
+      async ({ step }) => {
+        await step.run('a', () => 1)
+        await step.run('renamed', () => 2)
+      },
+      { a: { data: 1 }, 'old name': { data: 2 } },
+    )
+    const { status, logs } = await run.pass()
+    expect(status).toBe(206)
+    expect(warnings(logs)).toMatchObject([
+      {
+        level: 'warn',
+        index: 1,
+        message: `Expected 1 of the 2 stored steps (${idOf('old name')}, stored after "a"), saw the new step "renamed". ${REASON}`,
+      },
+    ])
+  })
+
+  test('is told in short when there are many', async () => {
+    const stored = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`s${i}`, { data: i }]))
+    const [message] = messages((await runOf(async () => 'gone', stored).pass()).logs)
+    expect(message).toContain(`9 of the 9 stored steps (${idOf('s0')}; `)
+    expect(message).toContain('; and 4 more)')
+  })
+
+  test('is not told of a pass that could not get that far', async () => {
+    const handler: Handler = async ({ step }) => {
+      await step.sleep('long', 1)
+      await step.run('after', () => 1)
+    }
+    const waiting = runOf(handler, { after: { data: 1 }, long: { pending: true } })
+    expect(messages((await waiting.pass()).logs)).toEqual([])
+    const throwing = runOf(
+      async ({ step }) => {
+        void step.run('new', () => 1)
+        throw new Error('flaky')
+      },
+      { a: { data: 1 } },
+    )
+    expect(messages((await throwing.pass()).logs)).toEqual([])
+  })
+
+  test('is none when the loser of a race was stored too', async () => {
+    const gate = signal()
+    const run = runOf(async ({ step }) => {
+      const winner = await Promise.race([
+        step.run('quick', () => 'quick'),
+        step.run('slow', () => gate.promise.then(() => 'slow')).then(() => step.run('more', () => 'more')),
+      ])
+      return step.run('after', () => winner)
+    })
+    gate.resolve()
+    expect(await run.drive()).toMatchObject({ status: 200, data: 'quick' })
+    expect(run.passes.flatMap(({ logs }) => messages(logs))).toEqual([])
+  })
+})

@@ -1,0 +1,61 @@
+// Asking a Standard Schema about a value, and saying what is wrong with it in one bounded line.
+
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { type DataIssue, InvalidDataError, NonRetriableError } from '../errors.ts'
+
+/** Issues kept of one value, and characters of each. */
+const ISSUES_MAX = 20
+const ISSUE_CHARS_MAX = 300
+
+/** Whether a value is a Standard Schema. Those of some libraries are functions. */
+export function isSchema(value: unknown): value is StandardSchemaV1 {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
+  const standard = (value as Partial<StandardSchemaV1>)['~standard']
+  return typeof standard?.validate === 'function'
+}
+
+/** What is validated, for the message: `The input of workflow "ship"`, and where it lies, `data` or `data.3`. */
+export interface Subject {
+  readonly what: string
+  readonly root: string
+}
+
+/** The schema's output for a value. Rejects with an {@link InvalidDataError} that lists the paths of what is wrong. */
+export async function validate(schema: StandardSchemaV1, value: unknown, subject: Subject): Promise<unknown> {
+  return outputOf(await schema['~standard'].validate(value), subject)
+}
+
+/** The same where nothing may be waited for, because the order of a run's steps must not depend on timing. */
+export function validateSync(schema: StandardSchemaV1, value: unknown, subject: Subject): unknown {
+  const result = schema['~standard'].validate(value)
+  if (!('then' in result)) return outputOf(result, subject)
+  result.then(undefined, () => undefined)
+  throw new NonRetriableError(
+    `${subject.what} cannot be validated: its schema is asynchronous, which only a workflow's input may be`,
+  )
+}
+
+/** A value as its receiver will see it. What has no JSON form is left for the encoder to refuse. */
+export function asReceived(value: unknown): unknown {
+  try {
+    const text = JSON.stringify(value) as string | undefined
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return value
+  }
+}
+
+function outputOf(result: StandardSchemaV1.Result<unknown>, { what, root }: Subject): unknown {
+  if (!result.issues) return result.value
+  const issues = result.issues.slice(0, ISSUES_MAX).map(issue => toIssue(root, issue))
+  throw new InvalidDataError(what, issues, result.issues.length)
+}
+
+function toIssue(root: string, { path = [], message }: StandardSchemaV1.Issue): DataIssue {
+  const keys = path.map(segment => String(typeof segment === 'object' ? segment.key : segment))
+  return { path: clip([root, ...keys].join('.')), message: clip(String(message)) }
+}
+
+function clip(text: string): string {
+  return text.length <= ISSUE_CHARS_MAX ? text : `${text.slice(0, ISSUE_CHARS_MAX)}...`
+}

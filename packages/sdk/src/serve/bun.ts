@@ -1,0 +1,96 @@
+// Serving on Bun: a server of our own, or a `fetch` handler for an existing `Bun.serve`.
+
+import { closeOnSignals } from '../graceful.ts'
+import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
+import { REQUEST_BYTES_MAX } from '../limits.ts'
+import { startRegistration } from '../registration.ts'
+import { createFetchHandler, refusal } from './fetch.ts'
+import { type RunnerServer, reachable, type ServeOptions } from './node.ts'
+
+/** The part of Bun's server that is used. */
+export interface BunServer {
+  readonly port: number
+  stop(closeActive?: boolean): Promise<void>
+  /** Seconds of silence after which the connection of a request is closed; 0: never. */
+  timeout(request: Request, seconds: number): void
+}
+
+/** `fetch` of `Bun.serve`, or one of its routes. */
+export type BunHandler = (request: Request, server?: Pick<BunServer, 'timeout'>) => Promise<Response>
+
+interface Bun {
+  serve(options: {
+    port: number
+    hostname: string
+    idleTimeout: number
+    maxRequestBodySize: number
+    fetch: BunHandler
+  }): BunServer
+}
+
+/**
+ * `Bun.serve({ routes: { '/invoke': createBunHandler({ app: 'shop', workflows }) } })`; registering is left to the
+ * caller. A pass may take longer than Bun waits on a silent connection: the handler lifts that limit for its own.
+ */
+export function createBunHandler(options: HandlerOptions | Handler): BunHandler {
+  const handle = createFetchHandler(options)
+  return (request, server) => {
+    server?.timeout?.(request, 0)
+    return handle(request)
+  }
+}
+
+/**
+ * Starts a server for the invoke endpoint and registers it with the engine. Resolves when it listens.
+ * Throws a TypeError on any other runtime.
+ */
+export async function serve(options: ServeOptions): Promise<RunnerServer> {
+  const { Bun } = globalThis as unknown as { Bun?: Bun }
+  if (!Bun) throw new TypeError('This serves on Bun; on Node and Deno, import `@perdure/sdk/node`')
+  const { port = 3000, host = '127.0.0.1', path = '/invoke' } = options
+  const handler = createHandler(options)
+  const handle = createBunHandler(handler)
+  const inFlight = new Set<Promise<Response>>()
+  const server = Bun.serve({
+    port,
+    hostname: host,
+    // Longer than the engine keeps a connection idle: whoever closes first must not be the one who answers.
+    idleTimeout: 75,
+    maxRequestBodySize: REQUEST_BYTES_MAX * 2,
+    fetch: (request, server) => {
+      if (new URL(request.url).pathname !== path) {
+        return Promise.resolve(refusal(404, `Invokes are answered at ${path}`))
+      }
+      const answer = handle(request, server)
+      inFlight.add(answer)
+      return answer.finally(() => inFlight.delete(answer))
+    },
+  })
+  const url = options.url ?? `http://${reachable(host)}:${server.port}${path}`
+  const registration =
+    options.register === false ? undefined : startRegistration(handler, { url, framework: 'bun' }, options)
+  const close = async () => {
+    registration?.stop()
+    const stopped = server.stop()
+    while (inFlight.size > 0) await Promise.allSettled(inFlight)
+    await Promise.race([stopped, answersWritten()])
+    await server.stop(true)
+  }
+  let closed: Promise<void> | undefined
+  const closeOnce = () => {
+    closed ??= close().finally(stopListening)
+    return closed
+  }
+  const stopListening = options.handleSignals === false ? () => undefined : closeOnSignals(closeOnce)
+  return {
+    url,
+    port: server.port,
+    ready: registration?.ready ?? new Promise(() => undefined),
+    close: closeOnce,
+  }
+}
+
+/** Time for the last answers to leave; idle connections would be waited for much longer. */
+function answersWritten(): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, 50))
+}

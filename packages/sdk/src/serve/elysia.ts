@@ -1,0 +1,49 @@
+// Serving inside an Elysia app, as a plugin. Typed by shape, so that this file needs nothing of Elysia at run time.
+
+import { createHandler, type HandlerOptions } from '../handler.ts'
+import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
+import { createFetchHandler } from './fetch.ts'
+
+/** What to serve in an Elysia app, and how the engine learns of it. */
+export interface ElysiaPluginOptions extends HandlerOptions, RegistrationOptions {
+  /** Path of the invoke endpoint. Default `/invoke`. */
+  path?: string
+  /** URL the engine reaches the invoke endpoint at. Default: where the app listens, once it does. */
+  url?: string
+  /** Register with the engine. Default true. */
+  register?: boolean
+}
+
+/** The part of an Elysia app that is used. */
+export interface ElysiaApp {
+  all(
+    path: string,
+    handler: (context: { request: Request }) => Promise<Response>,
+    hook: { parse: 'none' },
+  ): unknown
+  onStart(handler: (app: { server: { url: URL } | null }) => void): unknown
+  onStop(handler: () => void): unknown
+}
+
+/**
+ * `new Elysia().use(perdure({ app: 'shop', workflows }))`: adds the invoke endpoint, registers it with the engine
+ * once the app listens, and stops registering when the app stops.
+ */
+export function perdure(options: ElysiaPluginOptions): <App extends ElysiaApp>(elysia: App) => App {
+  const { path = '/invoke' } = options
+  const handler = createHandler(options)
+  const handle = createFetchHandler(handler)
+  return elysia => {
+    elysia.all(path, ({ request }) => handle(request), { parse: 'none' })
+    if (options.register === false) return elysia
+    let registration: Registration | undefined
+    elysia.onStart(({ server }) => {
+      const url = options.url ?? (server ? new URL(path, server.url).href : undefined)
+      if (url === undefined)
+        throw new TypeError('The adapter does not know where Elysia listens: give a `url`')
+      registration = startRegistration(handler, { url, framework: 'elysia' }, options)
+    })
+    elysia.onStop(() => registration?.stop())
+    return elysia
+  }
+}

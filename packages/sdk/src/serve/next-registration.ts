@@ -1,0 +1,103 @@
+// When a Next.js app registers: it has no start of its own, so its first request is the moment. Called by `next.ts`.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { PerdureError } from '../errors.ts'
+import type { Handler } from '../handler.ts'
+import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
+
+/** What a `GET` of the route tells. */
+export interface NextState {
+  status: 200 | 503
+  body: { app: string; workflows: number; registered: boolean; runnerId?: string; error?: string }
+}
+
+export interface NextRegistration {
+  /** Registers, unless that has begun, in the background. `requestUrl`: of the request that came in. */
+  begin(requestUrl: string): void
+  /** Registers anew. */
+  again(requestUrl: string): void
+  /** Waits a moment for the engine's acknowledgement. */
+  state(requestUrl: string): Promise<NextState>
+}
+
+const ANSWER_MS_MAX = 5_000
+
+/** Heartbeats by URL. A module that a development server loads anew takes over from the one before. */
+const beating: Map<string, Registration> = global(Symbol.for('perdure.next.registrations'))
+
+export function createNextRegistration(
+  handler: Handler,
+  options: RegistrationOptions & { url?: string; register?: boolean },
+): NextRegistration {
+  let current: Registration | undefined
+  let problem = options.register === false ? 'The app does not register: `register` is false' : undefined
+  const again = (requestUrl: string) => {
+    if (options.register === false) return
+    const url = options.url ?? deployedUrl(requestUrl) ?? loopbackUrl(requestUrl)
+    problem = url === undefined ? 'The adapter does not know its address: give `serve` a `url`' : undefined
+    if (url === undefined) return
+    beating.get(url)?.stop()
+    current = startRegistration(handler, { url, framework: 'next' }, options)
+    beating.set(url, current)
+  }
+  const begin = (requestUrl: string) => {
+    if (current) return
+    const before = problem
+    again(requestUrl)
+    if (problem !== undefined && problem !== before) report(options, problem)
+  }
+  return {
+    begin,
+    again,
+    async state(requestUrl) {
+      begin(requestUrl)
+      const about = { app: handler.app, workflows: handler.workflows.length }
+      const runnerId = await acknowledged(current).catch((error: Error) => {
+        problem ??= error.message
+        return undefined
+      })
+      if (runnerId !== undefined) return { status: 200, body: { ...about, registered: true, runnerId } }
+      const error = problem ?? 'The engine does not answer'
+      return { status: 503, body: { ...about, registered: false, error } }
+    },
+  }
+}
+
+/** The runner id of a first acknowledgement that comes soon. */
+async function acknowledged(registration: Registration | undefined): Promise<string | undefined> {
+  if (!registration) return undefined
+  const answered = new AbortController()
+  const late = delay(ANSWER_MS_MAX, undefined, { ref: false, signal: answered.signal }).catch(() => undefined)
+  try {
+    return (await Promise.race([registration.ready, late]))?.runnerId
+  } finally {
+    answered.abort()
+  }
+}
+
+/** On Vercel the platform names the deployment's domain. */
+function deployedUrl(requestUrl: string): string | undefined {
+  const { VERCEL_ENV, VERCEL_URL, VERCEL_PROJECT_PRODUCTION_URL } = process.env
+  const host = (VERCEL_ENV === 'production' && VERCEL_PROJECT_PRODUCTION_URL) || VERCEL_URL
+  return host ? `https://${host}${new URL(requestUrl).pathname}` : undefined
+}
+
+/** A request's own word for where it went, believed on a developer's machine alone: behind a proxy it may be wrong. */
+function loopbackUrl(requestUrl: string): string | undefined {
+  if (process.env.NODE_ENV === 'production') return undefined
+  const { protocol, hostname, host, pathname } = new URL(requestUrl)
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  return isLoopback ? `${protocol}//${host}${pathname}` : undefined
+}
+
+function report(options: RegistrationOptions, message: string): void {
+  if (options.log) options.log('error', message)
+  else console.error(`perdure: ${message}`)
+  options.onError?.(new PerdureError({ code: 'invalid_request', status: 0, message }))
+}
+
+function global<Value>(key: symbol): Map<string, Value> {
+  const holder = globalThis as unknown as Record<symbol, Map<string, Value> | undefined>
+  holder[key] ??= new Map()
+  return holder[key]
+}

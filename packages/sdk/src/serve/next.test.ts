@@ -1,0 +1,94 @@
+// Where a Next app says it is, and when it says so. The adapter in a real Next server: `test/scenario/next.test.ts`.
+
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { type EngineServer, startEngine } from '../engine-server.testkit.ts'
+import { createWorkflow } from '../workflow.ts'
+import { stopNextHeartbeats } from './next.testkit.ts'
+import { type NextServeOptions, serve } from './next.ts'
+
+const workflows = [createWorkflow({ name: 'hello' }, ({ step }) => step.run('greet', () => 'hello'))]
+const invoke = JSON.stringify({ event: { name: 'hello' }, ctx: { runId: 'run_1', workflow: 'hello' } })
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  stopNextHeartbeats()
+})
+
+async function engineOf(): Promise<EngineServer> {
+  const engine = await startEngine({ status: 200, body: { runnerId: 'r', workflows: 1, heartbeatMs: 10 } })
+  onTestFinished(() => engine.close())
+  return engine
+}
+
+const route = (engine: EngineServer, options: Partial<NextServeOptions> = {}) =>
+  serve({ app: 'shop', workflows, signingKey: [], engineUrl: engine.url, log: () => undefined, ...options })
+
+test('the first invoke registers, without keeping it waiting', async () => {
+  const engine = await engineOf()
+  const { POST } = route(engine)
+  const response = await POST(new Request('http://localhost:1/invoke', { method: 'POST', body: invoke }))
+  expect(response.status).toBe(206)
+  await engine.called(1)
+  expect(engine.calls[0]?.body).toMatchObject({ url: 'http://localhost:1/invoke', framework: 'next' })
+})
+
+test("a deployment on Vercel registers by the platform's names, whatever a request says", async () => {
+  const engine = await engineOf()
+  vi.stubEnv('VERCEL_ENV', 'production')
+  vi.stubEnv('VERCEL_URL', 'shop-123.vercel.app')
+  vi.stubEnv('VERCEL_PROJECT_PRODUCTION_URL', 'shop.example')
+  const { GET } = route(engine)
+  const response = await GET(new Request('https://evil.example/api/perdure'))
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { app: 'shop', workflows: 1, registered: true, runnerId: 'r' },
+  ])
+  expect(engine.calls[0]?.body).toMatchObject({ url: 'https://shop.example/api/perdure' })
+  vi.stubEnv('VERCEL_ENV', 'preview')
+  await route(engine).PUT(new Request('https://evil.example/api/perdure', { method: 'PUT' }))
+  expect(engine.calls.map(call => (call.body as { url: string }).url)).toContain(
+    'https://shop-123.vercel.app/api/perdure',
+  )
+})
+
+test('elsewhere it does not believe a request, and asks for its url', async () => {
+  const engine = await engineOf()
+  const lines: string[] = []
+  const { GET, POST } = route(engine, { log: (_, line) => lines.push(line) })
+  const response = await GET(new Request('https://evil.example/api/perdure'))
+  expect([response.status, await response.json()]).toMatchObject([
+    503,
+    { registered: false, error: expect.stringContaining('give `serve` a `url`') },
+  ])
+  vi.stubEnv('NODE_ENV', 'production')
+  await POST(new Request('http://localhost:3000/api/perdure', { method: 'POST', body: invoke }))
+  expect(lines).toHaveLength(1)
+  expect(engine.calls).toHaveLength(0)
+})
+
+test('a module that is loaded anew takes over the heartbeat', async () => {
+  const engine = await engineOf()
+  const url = 'https://shop.example/reloaded'
+  const request = () => new Request(url)
+  await route(engine, { url }).GET(request())
+  const renamed = [createWorkflow({ name: 'renamed' }, () => 'x')]
+  await route(engine, { url, workflows: renamed }).GET(request())
+  const before = engine.calls.length
+  await engine.called(before + 3)
+  const names = engine.calls.slice(before).map(call => {
+    const { workflows } = call.body as { workflows: { name: string }[] }
+    return workflows.map(({ name }) => name)
+  })
+  expect(new Set(names.flat())).toEqual(new Set(['renamed']))
+})
+
+test('a refused registration is told', async () => {
+  const engine = await startEngine({
+    status: 401,
+    body: { error: { code: 'unauthorized', message: 'A key is needed', requestId: 'q' } },
+  })
+  onTestFinished(() => engine.close())
+  const { GET } = route(engine, { url: 'https://shop.example/refused' })
+  const response = await GET(new Request('https://shop.example/refused'))
+  expect([response.status, await response.json()]).toMatchObject([503, { error: 'A key is needed' }])
+})

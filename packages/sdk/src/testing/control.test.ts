@@ -1,0 +1,156 @@
+// Runs among others: children, failures, control actions, webhooks; all through the kit.
+
+import { expect, test } from 'vitest'
+import { NonRetriableError } from '../errors.ts'
+import type { FailureArgs, WorkflowArgs } from '../step-tools.ts'
+import { createWorkflow } from '../workflow.ts'
+import { RunFailedError } from './index.ts'
+import { open } from './opened.testkit.ts'
+
+interface Item {
+  n: number
+}
+
+const square = createWorkflow({ name: 'square' }, async ({ event, step }: WorkflowArgs<Item>) => {
+  if (event.data.n % 10 === 0) await step.sleep('think', '1m')
+  return event.data.n ** 2
+})
+
+test('a hundred children in parallel give a hundred results', async () => {
+  const fanOut = createWorkflow({ name: 'fan-out' }, async ({ step }) => {
+    const all = Array.from({ length: 100 }, (_, n) =>
+      step.runWorkflow(`n${n}`, { workflow: square, data: { n } }),
+    )
+    return (await Promise.all(all)).reduce((sum, one) => sum + one, 0)
+  })
+  const engine = await open([fanOut, square])
+  const run = await engine.start(fanOut)
+  await run.parkedAt('n10')
+  const children = await run.children()
+  expect(children).toHaveLength(100)
+  await children[10]?.parkedAt('think')
+  await engine.advance('1m')
+  expect(await run.result()).toBe(328_350)
+})
+
+test('a failed run has its on-failure handler called', async () => {
+  const told: string[] = []
+  const fragile = createWorkflow(
+    {
+      name: 'fragile',
+      onFailure: ({ error, event, step }: FailureArgs<Item>) =>
+        step.run('tell', () => void told.push(`${error.message} of ${event.data.n}`)),
+    },
+    async ({ step }: WorkflowArgs<Item>) => {
+      await step.run('break', () => {
+        throw new NonRetriableError('broken')
+      })
+    },
+  )
+  const engine = await open([fragile])
+  const run = await engine.start(fragile, { n: 4 })
+  expect(await run.failure()).toMatchObject({ message: 'broken', stepName: 'break' })
+  expect(told).toEqual(['broken of 4'])
+  const [, handler] = await engine.runs()
+  expect(handler?.executions('tell')).toBe(1)
+})
+
+const approval = createWorkflow(
+  { name: 'approval', cancelOn: [{ event: 'withdrawn', if: 'async.data.n == event.data.n' }] },
+  async ({ event, step }: WorkflowArgs<Item>) => {
+    const asked = await step.run('ask', () => event.data.n)
+    await step.waitForEvent('answer', { event: 'answered' })
+    return step.run('file', () => asked)
+  },
+)
+
+test('an event cancels the runs it is about', async () => {
+  const engine = await open([approval])
+  const [one, two] = [await engine.start(approval, { n: 1 }), await engine.start(approval, { n: 2 })]
+  await engine.send('withdrawn', { n: 1 })
+  expect([await one.status(), await two.status()]).toEqual(['cancelled', 'waiting'])
+  await expect(one.result()).rejects.toThrow(`Run ${one.id} of "approval" was cancelled`)
+  await expect(one.result()).rejects.toThrow(RunFailedError)
+})
+
+test('a run is paused, resumed and cancelled', async () => {
+  const engine = await open([approval])
+  const run = await engine.start(approval, { n: 1 })
+  await run.pause()
+  await engine.send('answered')
+  expect(await run.status()).toBe('paused')
+  expect(run.executions('file')).toBe(0)
+  await run.resume()
+  expect(await run.result()).toBe(1)
+  const other = await engine.start(approval, { n: 2 })
+  await other.cancel()
+  expect(await other.status()).toBe('cancelled')
+  expect(await other.why()).toContain('cancelled')
+})
+
+test('a run is replayed, also with another input, and retried from a step', async () => {
+  const engine = await open([approval])
+  const run = await engine.start(approval, { n: 1 })
+  await engine.send('answered')
+  expect(await run.result()).toBe(1)
+  const other = await run.replay({ input: { n: 5 } })
+  await engine.send('answered')
+  expect(await other.result()).toBe(5)
+  expect(other.executions('ask')).toBe(1)
+  const again = await run.retryFromStep('answer')
+  await again.parkedAt('answer')
+  await engine.send('answered')
+  expect(await again.result()).toBe(1)
+  expect(again.executions('ask')).toBe(0)
+  expect(await (await run.replay()).status()).toBe('waiting')
+})
+
+test("the engine's whole interface is at hand", async () => {
+  const engine = await open([approval])
+  const run = await engine.start(approval, { n: 1 })
+  await engine.api.cancelRun({ id: run.id })
+  expect(await engine.api.listControlActions()).toMatchObject([{ action: 'cancel' }])
+  expect(await engine.api.getRunStats()).toMatchObject({ total: 1, active: 0 })
+  await expect(engine.api.cancelRun({ id: run.id })).rejects.toMatchObject({
+    status: 409,
+    code: 'run_terminal',
+  })
+})
+
+const HOOK = 'https://warehouse.example/hook'
+const notify = createWorkflow({ name: 'notify' }, ({ ctx }) =>
+  ctx.webhook.send('tell', { url: HOOK, data: { ok: 1 } }),
+)
+
+test('webhooks go nowhere, and are recorded', async () => {
+  const engine = await open([notify])
+  await (await engine.start(notify)).result()
+  expect(await engine.deliveries()).toMatchObject([
+    { url: HOOK, body: { ok: 1 }, at: new Date('2030-01-01T00:00:00Z'), answer: 200 },
+  ])
+})
+
+test('webhooks that are answered badly are tried again', async () => {
+  const answers = [500, 'timeout', 'connection-error', { status: 429, retryAfterMs: 60_000 }, 204] as const
+  const engine = await open({ workflows: [notify], webhooks: { [HOOK]: answers } })
+  await (await engine.start(notify)).result()
+  await engine.advance('7d')
+  const sent = await engine.deliveries()
+  expect(sent.map(({ answer }) => answer)).toEqual(answers)
+  expect(new Set(sent.map(({ deliveryId }) => deliveryId)).size).toBe(1)
+  expect(await engine.api.listWebhookDeliveries()).toMatchObject({
+    items: [{ status: 'succeeded', attemptCount: 5 }],
+  })
+  engine.answerWebhooks(HOOK, 410)
+  await (await engine.start(notify)).result()
+  expect(await engine.api.listWebhookDeliveries()).toMatchObject({ items: [{ status: 'dead' }, {}] })
+})
+
+test('endpoints get signed webhooks of the runs they ask for', async () => {
+  const engine = await open([square])
+  await engine.api.createWebhookEndpoint({ body: { url: HOOK, eventKinds: ['run.succeeded'] } })
+  const run = await engine.start(square, { n: 3 })
+  const [sent] = await engine.deliveries()
+  expect(sent?.body).toMatchObject({ type: 'run.succeeded', data: { run: { id: run.id, result: 9 } } })
+  expect(sent?.headers).toHaveProperty('webhook-signature')
+})

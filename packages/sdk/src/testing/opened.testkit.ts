@@ -1,0 +1,19 @@
+// An engine under test that is stopped when the test ends, whatever became of its runs.
+
+import { onTestFinished } from 'vitest'
+import { type TestEngine, testEngine } from './index.ts'
+
+export async function open(options: Parameters<typeof testEngine>[0]): Promise<TestEngine> {
+  const engine = await testEngine(options)
+  onTestFinished(() => engine.stop({ leaveRuns: true }))
+  return engine
+}
+
+/** A promise that the test resolves. */
+export function gate() {
+  let open = () => {}
+  const opened = new Promise<void>(resolve => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}

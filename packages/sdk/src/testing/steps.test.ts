@@ -1,0 +1,201 @@
+// Step callbacks: how often they ran, mocks in their place, and callbacks that do I/O of their own.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { NonRetriableError, StepFailedError } from '../errors.ts'
+import type { WorkflowArgs } from '../step-tools.ts'
+import { createWorkflow } from '../workflow.ts'
+import { testEngine } from './index.ts'
+import { gate, open } from './opened.testkit.ts'
+
+const saga = createWorkflow({ name: 'saga' }, async ({ step }) => {
+  await step.run('reserve', () => 'reserved')
+  try {
+    await step.run('charge', () => 'charged', { catch: true })
+  } catch (error) {
+    if (!(error instanceof StepFailedError)) throw error
+    await step.run('release', () => 'released')
+    return `declined: ${error.message}`
+  }
+  return 'sold'
+})
+
+test('a mock takes the place of the callback', async () => {
+  const engine = await open([saga])
+  const charge = engine.mock('charge', () => {
+    throw new NonRetriableError('no funds')
+  })
+  const run = await engine.start(saga)
+  expect(await run.result()).toBe('declined: no funds')
+  expect(charge.calls).toMatchObject([{ runId: run.id, workflow: 'saga', stepName: 'charge', execution: 1 }])
+  expect(run.executions('release')).toBe(1)
+  charge.restore()
+  expect(await (await engine.start(saga)).result()).toBe('sold')
+})
+
+test('a mock that fails twice and then succeeds is retried like the callback', async () => {
+  const engine = await open([saga])
+  engine.mock('charge', ({ execution, original }) => {
+    if (execution <= 2) throw new Error('try again')
+    return original()
+  })
+  const run = await engine.start(saga)
+  expect(await run.parkedAt('charge')).toMatchObject({ status: 'retrying', error: { message: 'try again' } })
+  expect(await run.result({ within: '1h' })).toBe('sold')
+  expect(run.executions('charge')).toBe(3)
+  expect(run.executions('reserve')).toBe(1)
+})
+
+test('a mock may be a function of the test framework', async () => {
+  const engine = await open([saga])
+  const charge = vi.fn().mockRejectedValueOnce(new Error('once')).mockResolvedValue('charged')
+  engine.mock('charge', charge)
+  await (await engine.start(saga)).result({ within: '1h' })
+  expect(charge).toHaveBeenCalledTimes(2)
+})
+
+test('a mock may be for one workflow, or for one use of a name', async () => {
+  const loop = createWorkflow({ name: 'loop' }, async ({ step }) => {
+    const results: string[] = []
+    for (let i = 0; i < 3; i++) results.push(await step.run('turn', () => 'real'))
+    return results
+  })
+  const other = createWorkflow({ name: 'other' }, ({ step }) => step.run('turn', () => 'real'))
+  const engine = await open([loop, other])
+  engine.mock('turn:1', () => 'mocked', { workflow: loop })
+  const run = await engine.start(loop)
+  expect(await run.result()).toEqual(['real', 'mocked', 'real'])
+  expect([run.executions('turn'), run.executions('turn:1')]).toEqual([3, 1])
+  engine.mock('turn', () => 'all', { workflow: 'loop' })
+  expect(await (await engine.start(loop)).result()).toEqual(['all', 'all', 'all'])
+  expect(await (await engine.start(other)).result()).toBe('real')
+})
+
+test("a callback's own I/O is waited for", async () => {
+  const server = createServer((_, response) => response.end('pong')).listen(0, '127.0.0.1')
+  await new Promise(resolve => server.once('listening', resolve))
+  onTestFinished(() => new Promise<void>(resolve => server.close(() => resolve())))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const caller = createWorkflow({ name: 'caller' }, async ({ step }) => {
+    const [text] = await Promise.all([
+      step.run('fetch', async () => (await fetch(url, { headers: { connection: 'close' } })).text()),
+      step.run('wait', () => delay(20)),
+    ])
+    await delay(5)
+    return step.run('after', () => text)
+  })
+  const engine = await open([caller])
+  const run = await engine.start(caller)
+  expect(await run.status()).toBe('succeeded')
+  expect(await run.result()).toBe('pong')
+})
+
+test('a callback that never ends is named', async () => {
+  const stuck = createWorkflow({ name: 'stuck' }, ({ step }) => step.run('hang', () => new Promise(() => {})))
+  const engine = await testEngine({ workflows: [stuck], patienceMs: 50 })
+  await expect(engine.start(stuck)).rejects.toThrow(
+    /Nothing has moved for 50 ms of real time.*callback of step "hang" of run_\w+ \("stuck"\), for \d+ ms/s,
+  )
+  await expect(engine.stop()).rejects.toThrow('callback of step "hang"')
+  await expect(engine.settled()).resolves.toBeUndefined()
+})
+
+test('a handler that awaits what is no step is named', async () => {
+  const stuck = createWorkflow({ name: 'stuck' }, () => new Promise(() => {}))
+  const engine = await testEngine({ workflows: [stuck], patienceMs: 50 })
+  await expect(engine.start(stuck)).rejects.toThrow(
+    /a pass of run_\w+ \("stuck"\).*awaits something that is no step/,
+  )
+  await expect(engine.stop()).rejects.toThrow('no step')
+})
+
+test('patience is for one callback, not for all of them together', async () => {
+  const slow = createWorkflow({ name: 'slow' }, async ({ step }) => {
+    for (let i = 0; i < 5; i++) await step.run('turn', () => delay(30))
+  })
+  const engine = await open({ workflows: [slow], patienceMs: 100 })
+  await (await engine.start(slow)).result()
+})
+
+test('a step that is held back lets the test act in the middle of a pass', async () => {
+  const engine = await open([saga])
+  const hold = engine.hold('charge')
+  const run = await engine.start(saga)
+  await hold.reached
+  expect(await run.status()).toBe('running')
+  expect((await run.steps()).map(({ name }) => name)).toEqual(['reserve'])
+  await run.pause()
+  hold.release()
+  expect(await run.status()).toBe('paused')
+  expect(await run.step('charge')).toMatchObject({ status: 'succeeded', data: 'charged' })
+  await run.resume()
+  expect(await run.result()).toBe('sold')
+})
+
+test('a step that is held back is not waited for; its siblings are', async () => {
+  const done: string[] = []
+  const pair = createWorkflow({ name: 'pair' }, ({ step }) =>
+    Promise.all([
+      step.run('held', () => done.push('held')),
+      step.run('slow', async () => {
+        await delay(20)
+        done.push('slow')
+      }),
+    ]),
+  )
+  const engine = await open([pair])
+  const hold = engine.hold('held', { workflow: pair })
+  const run = await engine.start(pair)
+  expect(done).toEqual(['slow'])
+  hold.release()
+  await run.result()
+  expect(done).toEqual(['slow', 'held'])
+})
+
+test('time goes on while a step is held back, longer than a lease', async () => {
+  const engine = await open([saga])
+  const hold = engine.hold('charge')
+  const run = await engine.start(saga)
+  await engine.advance('1h')
+  expect(await run.status()).toBe('running')
+  hold.release()
+  expect(await run.result()).toBe('sold')
+  expect(run.executions('charge')).toBe(1)
+})
+
+test('a cancelled run aborts its callback, which need not be waited for', async () => {
+  const reasons: unknown[] = []
+  const begun = gate()
+  const held = createWorkflow({ name: 'held' }, ({ step }) =>
+    step.run('hang', ({ signal }) => {
+      signal.addEventListener('abort', () => reasons.push(signal.reason))
+      begun.open()
+      return new Promise(() => {})
+    }),
+  )
+  const engine = await open([held])
+  const starting = engine.start(held)
+  await begun.opened
+  const [{ id } = { id: '' }] = (await engine.api.listRuns()).items
+  await engine.api.cancelRun({ id })
+  expect(await (await starting).status()).toBe('cancelled')
+  expect(reasons).toEqual([expect.any(Error)])
+
+  const hold = engine.hold('hang')
+  const other = await engine.start(held)
+  await hold.reached
+  await other.cancel()
+  expect(await other.status()).toBe('cancelled')
+})
+
+test('a callback may send events, as code under test does', async () => {
+  const second = createWorkflow({ name: 'second' }, async ({ event }: WorkflowArgs<number>) => event.data)
+  const first = createWorkflow({ name: 'first' }, ({ step }) =>
+    step.run('send', async () => (await engine.send('second', 2)).runs[0]?.id),
+  )
+  const engine = await open([first, second])
+  const sent = await (await engine.start(first)).result()
+  expect(await (await engine.run(sent as string)).result()).toBe(2)
+})

@@ -1,0 +1,235 @@
+// Starting runs and sending events, where a run is said to be, and how a test ends.
+
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import { defineEvent } from '../schema/event.ts'
+import type { WorkflowArgs } from '../step-tools.ts'
+import { createWorkflow } from '../workflow.ts'
+import { RunFailedError, TestingError, testEngine } from './index.ts'
+import { open } from './opened.testkit.ts'
+
+interface Order {
+  order: number
+}
+
+const checkout = createWorkflow(
+  { name: 'checkout', triggers: { event: 'order/created' } },
+  async ({ event, step, ctx }: WorkflowArgs<Order>) => {
+    const charge = await step.run('charge', ({ logger }) => {
+      logger.info('charging')
+      return { cents: event.data.order * 100, at: new Date(0) }
+    })
+    const paid = await step.waitForEvent<Order>('wait-for-payment', { event: 'order/paid', timeout: '7d' })
+    ctx.logger.info('paid', { order: paid?.data.order })
+    await step.emit('announce', { event: 'order/done', data: event.data })
+    return { ...charge, paid: paid?.data.order ?? null }
+  },
+)
+const audit = createWorkflow(
+  { name: 'audit', triggers: { event: 'order/*' } },
+  async ({ event }) => event.name,
+)
+
+describe('a run', () => {
+  test('goes from its event to its typed result', async () => {
+    const engine = await testEngine([checkout])
+    const run = await engine.start(checkout, { order: 1 })
+    const parked = await run.parkedAt('wait-for-payment')
+    expect(parked).toMatchObject({ op: 'WaitForEvent', status: 'waiting', eventName: 'order/paid' })
+    expect(await run.status()).toBe('waiting')
+    await engine.send('order/paid', { order: 1 })
+    const result = await run.result()
+    expectTypeOf(result).toEqualTypeOf<{ cents: number; at: string; paid: number | null }>()
+    expect(result).toEqual({ cents: 100, at: '1970-01-01T00:00:00.000Z', paid: 1 })
+    expect(run.executions('charge')).toBe(1)
+    expect((await run.steps()).map(({ name, status }) => [name, status])).toEqual([
+      ['charge', 'succeeded'],
+      ['wait-for-payment', 'succeeded'],
+      ['announce', 'succeeded'],
+    ])
+    expect(await run.step('charge')).toMatchObject({ data: { cents: 100 } })
+    expect((await run.logs()).map(({ scope, message }) => [scope, message])).toEqual([
+      ['charge', 'charging'],
+      ['@root', 'paid'],
+    ])
+    expect((await engine.events()).map(({ name, source }) => [name, source])).toEqual([
+      ['order/created', 'api'],
+      ['order/paid', 'api'],
+      ['order/done', 'emit'],
+    ])
+    expect(await engine.events({ name: 'order/paid' })).toHaveLength(1)
+    await engine.stop()
+  })
+
+  test('asked for its result too early says where it is, at once', async () => {
+    const engine = await open([checkout])
+    const run = await engine.start(checkout, { order: 1 })
+    const early = run.result()
+    await expect(early).rejects.toThrow(TestingError)
+    await expect(early).rejects.toThrow(
+      /"checkout" has not ended\..*order\/paid.*charge \(succeeded\), wait-for-payment/s,
+    )
+  })
+
+  test('asked for a step it is not parked at says where it is, at once', async () => {
+    const engine = await open([checkout])
+    const run = await engine.start(checkout, { order: 1 })
+    await expect(run.parkedAt('ship')).rejects.toThrow(
+      /is not parked at "ship"\..*wait-for-payment \(waiting\)/s,
+    )
+    await engine.send('order/paid', { order: 1 })
+    await expect(run.parkedAt('wait-for-payment')).rejects.toThrow(/It has succeeded/)
+  })
+
+  test('that fails rejects with its own error, its code and its step', async () => {
+    const broken = createWorkflow({ name: 'broken', retry: { maxAttempts: 1 } }, async ({ step }) => {
+      await step.run('explode', () => {
+        throw new RangeError('out of powder')
+      })
+    })
+    const engine = await testEngine([broken])
+    const run = await engine.start(broken)
+    await expect(run.result()).rejects.toThrow('out of powder')
+    const error = await run.failure()
+    expect(error).toBeInstanceOf(RunFailedError)
+    expect(error).toMatchObject({
+      name: 'RangeError',
+      code: 'step_failed',
+      stepName: 'explode',
+      runId: run.id,
+    })
+    expect(error.stack).toContain('test-engine.test.ts')
+    await engine.stop()
+  })
+
+  test('of a workflow with a schema starts with what the schema takes', async () => {
+    const paid = defineEvent('paid', z.object({ cents: z.number() }))
+    const book = createWorkflow(
+      { name: 'book', input: z.object({ at: z.string().transform(text => new Date(text)) }) },
+      async ({ event, step }) => {
+        const received = await step.waitForEvent('paid', { event: paid })
+        return [event.data.at.getTime(), received?.data.cents]
+      },
+    )
+    const engine = await testEngine([book])
+    const run = await engine.start(book, { at: '1970-01-01T00:00:01Z' })
+    await engine.send(paid, { cents: 5 })
+    expect(await run.result()).toEqual([1000, 5])
+    await engine.stop()
+    void (() => {
+      // @ts-expect-error: the data of a typed event is checked
+      void engine.send(paid, { cents: '5' })
+      // @ts-expect-error: so is the input of a workflow
+      void engine.start(book, { at: 5 })
+    })
+  })
+
+  test('is started by an event that also starts others: send() gives all of them', async () => {
+    const engine = await testEngine([checkout, audit])
+    const { runs, eventId } = await engine.send('order/paid', { order: 1 })
+    expect(eventId).toMatch(/^evt_/)
+    expect(runs.map(({ workflow }) => workflow)).toEqual(['audit'])
+    expect(await runs[0]?.result()).toBe('order/paid')
+    expect(await engine.runs({ workflow: audit, status: 'succeeded' })).toHaveLength(1)
+    expect(await engine.runs({ workflow: 'checkout' })).toEqual([])
+    await engine.stop()
+  })
+
+  test('is not started by an event that nothing tells from the trigger', async () => {
+    const engine = await open([audit, checkout])
+    await expect(engine.start(audit)).rejects.toThrow('No trigger of workflow "audit" names an event')
+    const run = await engine.start(audit, undefined, { event: 'order/lost' })
+    expect(await run.result()).toBe('order/lost')
+    await expect(engine.start(checkout, { order: 1 }, { event: 'order/lost' })).rejects.toThrow(
+      'Event "order/lost" started no run of "checkout": no trigger of it matches',
+    )
+  })
+})
+
+describe('the end of a test', () => {
+  test('fails with a list of the runs that have not ended', async () => {
+    const engine = await testEngine([checkout])
+    const run = await engine.start(checkout, { order: 1 })
+    await expect(engine.stop()).rejects.toThrow(
+      new RegExp(
+        `1 run has not ended \\(stop\\({ leaveRuns: true }\\).*${run.id} of "checkout": .*order/paid`,
+        's',
+      ),
+    )
+    await expect(run.status()).rejects.toThrow('The engine was stopped')
+  })
+
+  test('leaves runs when it is told to', async () => {
+    const engine = await testEngine([checkout])
+    await engine.start(checkout, { order: 1 })
+    await engine.stop({ leaveRuns: true })
+  })
+
+  test('comes by itself with `await using`', async () => {
+    const leaking = async () => {
+      await using engine = await testEngine([checkout])
+      await engine.start(checkout, { order: 1 })
+    }
+    await expect(leaking()).rejects.toThrow('1 run has not ended')
+  })
+})
+
+describe('the same seed', () => {
+  const history = async (seed: number) => {
+    const flaky = createWorkflow({ name: 'flaky' }, async ({ step, ctx }) => {
+      await Promise.all([step.sleep('a', '1s'), step.sleep('b', '2s')])
+      return step.run('try', () => {
+        if (ctx.attempt < 4) throw new Error('again')
+      })
+    })
+    const engine = await testEngine({ workflows: [flaky], seed })
+    const run = await engine.start(flaky)
+    await run.result({ within: '1h' })
+    const told = [await run.read(), await run.steps()]
+    await engine.stop()
+    return JSON.stringify(told).replaceAll(/"stack":"[^"]*"/g, '')
+  }
+
+  test('gives the same history: ids, times, jitter', async () => {
+    expect(await history(7)).toBe(await history(7))
+  })
+
+  test('is not any seed', async () => {
+    expect(await history(7)).not.toBe(await history(8))
+  })
+})
+
+describe('testEngine()', () => {
+  test('says why the engine refuses a workflow', async () => {
+    const bad = createWorkflow({ name: 'bad', triggers: { cron: 'every day' } }, async () => {})
+    await expect(testEngine([bad])).rejects.toThrow(/refuses the workflows of app "test".*cron/s)
+  })
+
+  test('serves further apps, and routes children between them', async () => {
+    const ship = createWorkflow({ name: 'ship' }, async ({ ctx }) => ctx.app)
+    const sell = createWorkflow({ name: 'sell' }, ({ step }) =>
+      step.runWorkflow('ship', { workflow: ship, app: 'warehouse' }),
+    )
+    const engine = await testEngine({ app: 'shop', workflows: [sell], apps: { warehouse: [ship] } })
+    expect(await (await engine.start(sell)).result()).toBe('warehouse')
+    await engine.stop()
+  })
+
+  test('applies the middleware of the runner', async () => {
+    const double = createWorkflow({ name: 'double' }, ({ step }) => step.run('two', () => 2))
+    const engine = await testEngine({
+      workflows: [double],
+      middleware: [{ name: 'times-ten', wrapStep: async ({ next }) => ((await next()) as number) * 10 }],
+    })
+    engine.mock('two', () => 3)
+    expect(await (await engine.start(double)).result()).toBe(30)
+    await engine.stop()
+  })
+
+  test('takes settings of the engine, and refuses those it does not know', async () => {
+    await expect(testEngine({ workflows: [], settings: { ENGINE_NONSENSE: '1' } })).rejects.toThrow(
+      'ENGINE_NONSENSE is not a setting',
+    )
+    await expect(testEngine({ workflows: [], startAt: 'tomorrow' })).rejects.toThrow('startAt is not a time')
+  })
+})

@@ -1,0 +1,111 @@
+// The way from the engine to the workflows under test: a function call. With checkpoints it behaves as a Connect
+// runner does: finished steps become durable while the pass goes on.
+
+import type { InvokeCall, InvokeReply, Transport } from '@perdure/engine'
+import type { CheckpointAck } from '@perdure/protocol'
+import { Cancellation } from '../cancellation.ts'
+import type { Handler } from '../handler.ts'
+import { exceeds } from '../json.ts'
+import { RESPONSE_BYTES_MAX } from '../limits.ts'
+import type { Answer } from '../replay/answer.ts'
+import type { Checkpointer } from '../replay/checkpoint.ts'
+import { type Life, never } from './life.ts'
+import { insidePass, type PassUnderWay } from './pass-under-way.ts'
+import { realNow } from './real-time.ts'
+import type { Stillness } from './stillness.ts'
+
+export interface InProcessOptions {
+  /** By the URL of their registration. */
+  handlers: ReadonlyMap<string, Handler>
+  stillness: Stillness
+  life: Life
+  checkpoints: boolean
+}
+
+export class InProcessTransport implements Transport {
+  readonly #options: InProcessOptions
+  readonly #passes = new Set<PassUnderWay>()
+
+  constructor(options: InProcessOptions) {
+    this.#options = options
+  }
+
+  /** Passes that have not answered yet. */
+  get underWay(): Iterable<PassUnderWay> {
+    return this.#passes
+  }
+
+  invoke(call: InvokeCall): Promise<InvokeReply> {
+    const { handlers, life } = this.#options
+    if (!life.alive) return never()
+    if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
+    const handler = handlers.get(call.url)
+    if (!handler) return Promise.resolve({ kind: 'refused', message: `nobody is at ${call.url}` })
+    return new Promise(resolve => this.#pass(handler, call, resolve))
+  }
+
+  /** The engine is dead: its passes are cancelled, as by a connection that broke. */
+  abandon(): void {
+    for (const pass of [...this.#passes]) pass.abandon()
+  }
+
+  /** Part of the port; there is nothing to close. */
+  async close(): Promise<void> {}
+
+  #pass(handler: Handler, call: InvokeCall, resolve: (reply: InvokeReply) => void): void {
+    const { stillness, checkpoints } = this.#options
+    const { onCheckpoint, signal } = call
+    const request = JSON.parse(call.body) as { ctx: { runId: string; workflow: string } }
+    const cancellation = new Cancellation()
+    const ended = stillness.begin()
+    const end = (reply?: InvokeReply) => {
+      if (!this.#passes.delete(pass)) return
+      signal.removeEventListener('abort', abort)
+      if (reply) resolve(reply)
+      ended()
+    }
+    const abort = () => {
+      end({ kind: 'aborted' })
+      cancellation.cancel()
+    }
+    const abandon = () => {
+      end()
+      cancellation.cancel()
+    }
+    const { runId, workflow } = request.ctx
+    const pass: PassUnderWay = { runId, workflow, since: realNow(), running: 0, held: 0, abandon }
+    this.#passes.add(pass)
+    signal.addEventListener('abort', abort)
+    const options =
+      checkpoints && onCheckpoint
+        ? { cancellation, checkpoint: checkpointer(onCheckpoint.bind(call), abort, stillness) }
+        : { cancellation }
+    void insidePass(pass, () => handler.invoke(request, options)).then(answer => end(replyOf(answer)))
+  }
+}
+
+function replyOf({ status, body }: Answer): InvokeReply {
+  return exceeds(body, RESPONSE_BYTES_MAX) ? { kind: 'tooLarge' } : { kind: 'answered', status, body }
+}
+
+/** Hands reports to the engine one at a time, in the order in which they were made. */
+function checkpointer(
+  onCheckpoint: (checkpoint: string) => Promise<string | undefined>,
+  abort: () => void,
+  stillness: Stillness,
+): Checkpointer {
+  let seq = 0
+  let last: Promise<unknown> = Promise.resolve()
+  return ({ opcodes, logs }) => {
+    const payload = `{"seq":${++seq},"opcodes":${opcodes},"logs":${logs}}`
+    const acknowledged = last.then(async () => {
+      const ack = await onCheckpoint(payload)
+      stillness.progress()
+      if (ack !== undefined) return JSON.parse(ack) as CheckpointAck
+      abort()
+      return never()
+    })
+    last = acknowledged
+    return acknowledged
+  }
+}
