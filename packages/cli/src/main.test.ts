@@ -28,6 +28,7 @@ test('all nouns and verbs are there', () => {
   expect(commands.map(path => path.join(' '))).toEqual([
     '',
     'serve',
+    'dev',
     ...[
       '',
       ' list',
@@ -101,6 +102,12 @@ test.each<[string, string]>([
   ['keys revoke', "missing required argument 'id'"],
   ['apps --url nonsense', '"nonsense" is not an http(s) URL'],
   ['serve --colour red', 'there is no flag --colour'],
+  ['dev --colour red', 'there is no flag --colour'],
+  ['dev ./no/such/file.ts', 'there is no file ./no/such/file.ts'],
+  ['dev packages', 'packages is no file'],
+  ['dev README.md', 'README.md is neither JavaScript nor TypeScript'],
+  ['dev a.ts b.ts', '"b.ts" is not a flag'],
+  ['dev --port', '--port needs a value'],
 ])('"perdure %s" is bad usage', async (line, says) => {
   const { code, stdout, stderr } = await ran(line.split(' '))
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

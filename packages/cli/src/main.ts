@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { auditCommand } from './commands/audit.ts'
+import { listDev, runDev } from './commands/dev/index.ts'
 import { eventsCommands } from './commands/events.ts'
 import { registryCommands } from './commands/registry.ts'
 import { runsCommands } from './commands/runs/index.ts'
@@ -12,6 +13,7 @@ import { EXIT_CODES_HELP, exitOf } from './exit.ts'
 
 const EXAMPLES = `
 Examples:
+  perdure dev ./src/worker.ts
   perdure serve
   perdure events send user.signed-up --data '{"name": "Ada"}' --wait
   perdure runs list --status failed
@@ -22,6 +24,7 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     const words = normal(args)
     if (words[0] === 'serve') return await runServe(words.slice(1))
+    if (words[0] === 'dev') return await runDev(words.slice(1))
     const program = await programFor(words[0])
     await program.parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? 0)
@@ -48,6 +51,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'perdure: ')) })
     .addHelpText('after', `${EXAMPLES}\n${EXIT_CODES_HELP}`)
   listServe(program)
+  listDev(program)
   runsCommands(program)
   eventsCommands(program)
   registryCommands(program)

@@ -1,0 +1,100 @@
+// `perdure dev` at work: the engine first, then the runner and the watch on its code; the end in the opposite order.
+
+import { relative } from 'node:path'
+import type { LaunchedEngine, LaunchOptions } from '@perdure/engine'
+import { EXIT } from '../../exit.ts'
+import { painter, wantsColour } from '../../output/colour.ts'
+import { DevLog } from './dev-log.ts'
+import { DevRunner } from './dev-runner.ts'
+import { watchSources } from './watch.ts'
+import type { DevWords } from './words.ts'
+
+export interface DevOptions extends DevWords {
+  env: NodeJS.ProcessEnv
+  launchEngine(options: LaunchOptions): Promise<LaunchedEngine>
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:4777'
+/** What differs from `serve`: a store of its own, and an end that does not keep one waiting. */
+const DEV_SETTINGS = { ENGINE_STORE: 'sqlite:./.perdure/dev.db', ENGINE_DRAIN_TIMEOUT: '3s' }
+
+/** Runs until a signal ends it; answers the exit code. Throws what starting the engine throws. */
+export async function develop({ entry, flags, env, launchEngine }: DevOptions): Promise<number> {
+  const log = new DevLog(process.stdout, painter(wantsColour(process.stdout, env)))
+  const engine = await launchEngine({
+    env: { ...DEV_SETTINGS, ...env },
+    flags,
+    log: { write: line => log.engine(line) },
+  })
+  for (const line of greeting(engine, entry)) log.say(line)
+  const stopped = untilStopped()
+  const end = entry === undefined ? undefined : run({ entry, flags, env, log, url: engine.url })
+  await stopped
+  log.say('ending')
+  await end?.()
+  await engine.stop()
+  return EXIT.ok
+}
+
+interface RunOptions {
+  entry: string
+  flags: Record<string, string>
+  env: NodeJS.ProcessEnv
+  log: DevLog
+  url: string
+}
+
+/** Starts the runner and watches its code; answers how to end both. */
+function run({ entry, flags, env, log, url }: RunOptions): () => Promise<void> {
+  const signingKey = flags['signing-key'] ?? env.ENGINE_SIGNING_KEY
+  const runner = new DevRunner({
+    entry,
+    env: { ENGINE_URL: url, ...(signingKey !== undefined && { ENGINE_SIGNING_KEY: signingKey }) },
+    onLine: line => log.runner(line),
+    onNote: note => log.say(note),
+  })
+  const stopWatching = watchSources({
+    directory: process.cwd(),
+    onChange: file => {
+      log.say(`${file} changed: restarting the runner`)
+      runner.restart()
+    },
+    onProblem: problem => log.say(problem),
+  })
+  runner.restart()
+  return async () => {
+    stopWatching()
+    await runner.end()
+  }
+}
+
+function greeting({ url, banner }: LaunchedEngine, entry: string | undefined): string[] {
+  const where = url === DEFAULT_URL ? '' : ` --url ${url}`
+  return [
+    ...banner,
+    '',
+    `  open ${url}`,
+    `  interface    ${url}/openapi.json`,
+    `  watch runs   perdure runs watch${where}`,
+    `  send events  perdure events send NAME --data '{}' --wait${where}`,
+    entry === undefined
+      ? `  runner       none: start one with ENGINE_URL=${url}, or give its file: perdure dev ./src/worker.ts`
+      : `  runner       ${relative(process.cwd(), entry)}, restarted when a file changes`,
+    '',
+  ]
+}
+
+/** Resolves at the first SIGINT or SIGTERM, or when nobody reads what is shown. A second signal ends it at once. */
+function untilStopped(): Promise<void> {
+  return new Promise(resolve => {
+    let seen = false
+    const onSignal = () => {
+      if (seen) process.exit(EXIT.interrupted)
+      seen = true
+      resolve()
+    }
+    process.on('SIGINT', onSignal)
+    process.on('SIGTERM', onSignal)
+    process.stdout.on('error', () => resolve())
+  })
+}

@@ -1,0 +1,80 @@
+// What counts as a change of the sources, on real directories.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { until } from '../../../../../test/kit/until.ts'
+import { watchSources } from './watch.ts'
+
+function watched() {
+  const directory = mkdtempSync(join(tmpdir(), 'perdure-watch-'))
+  const changes: string[] = []
+  for (const name of ['src/deep', 'node_modules/x', '.git', 'dist', '.perdure']) {
+    mkdirSync(join(directory, name), { recursive: true })
+  }
+  const stop = watchSources({
+    directory,
+    onChange: file => void changes.push(file),
+    onProblem: problem => void changes.push(problem),
+  })
+  onTestFinished(() => {
+    stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return { changes, stop, write: (name: string) => writeFileSync(join(directory, name), ''), directory }
+}
+
+test('sources are told, wherever they are; what is built, installed or written is not', async () => {
+  const { changes, write } = watched()
+  for (const name of [
+    'node_modules/x/a.js',
+    '.git/a.js',
+    'dist/a.js',
+    '.perdure/a.json',
+    'runs.log',
+    'a.db',
+  ]) {
+    write(name)
+  }
+  write('src/deep/a.ts')
+  await until(() => changes.length > 0)
+  expect(changes).toEqual(['src/deep/a.ts'])
+})
+
+test('many changes that come together are told once, with the first', async () => {
+  const { changes, write } = watched()
+  for (const name of ['a.ts', 'b.mjs', '.env', 'src/c.json']) write(name)
+  await until(() => changes.length > 0)
+  write('d.tsx')
+  await until(() => changes.length > 1)
+  expect(changes).toEqual(['a.ts', 'd.tsx'])
+})
+
+test('directories may come, go and come back', async () => {
+  const { changes, directory, write } = watched()
+  /** How often one change is told is up to the machine. */
+  const told = async (change: () => void) => {
+    const before = changes.length
+    change()
+    await until(() => changes.length > before)
+  }
+  for (const _ of [1, 2]) {
+    await told(() => {
+      mkdirSync(join(directory, 'new/below'), { recursive: true })
+      write('new/below/a.ts')
+    })
+    await told(() => rmSync(join(directory, 'new'), { recursive: true }))
+  }
+  expect(new Set(changes)).toEqual(new Set(['new/below/a.ts']))
+})
+
+test('nothing is told once it has stopped', async () => {
+  const { changes, stop, write } = watched()
+  write('a.ts')
+  stop()
+  const other = watched()
+  other.write('b.ts')
+  await until(() => other.changes.length > 0)
+  expect(changes).toEqual([])
+})

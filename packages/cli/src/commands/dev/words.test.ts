@@ -1,0 +1,19 @@
+// The words of `perdure dev`: a file anywhere among flags.
+
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { readDevWords } from './words.ts'
+
+const ENTRY = 'packages/cli/src/main.ts'
+const known = ['port', 'store']
+
+test.each([
+  [[], { flags: {} }],
+  [[ENTRY], { flags: {}, entry: resolve(ENTRY) }],
+  [[ENTRY, '--port', '1'], { flags: { port: '1' }, entry: resolve(ENTRY) }],
+  [['--port', '1', ENTRY, '--store=x'], { flags: { port: '1', store: 'x' }, entry: resolve(ENTRY) }],
+  [['--port=1', ENTRY], { flags: { port: '1' }, entry: resolve(ENTRY) }],
+  [['--port', '1'], { flags: { port: '1' } }],
+])('%j', (words, read) => {
+  expect(readDevWords(words, known)).toEqual(read)
+})
