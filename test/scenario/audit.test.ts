@@ -8,7 +8,7 @@ import {
   JumpClock,
   openDatabase,
   openEngine,
-  PlainRunner,
+  openRunner,
   run,
   unique,
   wait,
@@ -30,7 +30,7 @@ const strangers = engine.api.as(keyOf('strangers'))
 
 const go = unique('go')
 const name = unique('audited')
-const runner = await new PlainRunner({ workflows: { [name]: flow([run('a'), wait('w', go)]) } }).listen()
+const runner = await openRunner({ workflows: { [name]: flow([run('a'), wait('w', go)]) } })
 await runner.register(api)
 
 async function parked(as = api): Promise<string> {

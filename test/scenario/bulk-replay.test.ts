@@ -8,7 +8,8 @@ import {
   JumpClock,
   openDatabase,
   openEngine,
-  PlainRunner,
+  openRunner,
+  type PlainRunner,
   returned,
   run,
   unique,
@@ -28,7 +29,7 @@ const [api, theirs] = [engine.api.as('secret-of-ops'), engine.api.as('secret-of-
 /** An app whose workflow does what the event's data says: returns, fails, or waits for ever. */
 async function openApp(as = api) {
   const name = unique('replayed')
-  const runner: PlainRunner = await new PlainRunner({
+  const runner: PlainRunner = await openRunner({
     workflows: {
       [name]: async invoke => {
         if (invoke.event.data === 'fail') return { status: 400, body: { logs: [] } }
@@ -36,7 +37,7 @@ async function openApp(as = api) {
         return flow([run('a')], (_results, { event }) => event.data)(invoke, runner.ledger)
       },
     },
-  }).listen()
+  })
   await runner.register(as)
   const start = async (data: unknown, status: 'succeeded' | 'failed' | 'waiting' = 'succeeded') => {
     const { runId } = await as.send({ name, app: runner.app, data })

@@ -199,6 +199,7 @@ describe('pause and resume', () => {
     await first.api.post(`/runs/${runId}/pause`)
     await first.stop()
     const second = await openEngine({ clock, storeFile: first.storeFile })
+    await runner.rejoin(second.api)
     await second.api.send({ name: 'go' })
     expect((await second.api.run(runId)).status).toBe('paused')
     await second.api.post(`/runs/${runId}/resume`)

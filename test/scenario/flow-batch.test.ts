@@ -60,10 +60,11 @@ test('a batch outlives the engine, and is dropped with its workflow', async () =
   const workflow = { handler: () => returned(), registration }
   const runner = await before.runner({ workflows: { [kept]: workflow, [dropped]: workflow } })
   for (const name of [kept, dropped, kept]) await before.api.send({ name, data: 0 })
-  await before.api.post('/register', runner.registration({ workflows: [{ name: kept }] }))
+  await runner.register(before.api, { workflows: [{ name: kept }] })
   await before.stop()
   clock.jump(3_600_000)
   const after = await openEngine({ clock, storeFile })
+  await runner.rejoin(after.api)
   const [run] = await until(
     async () => {
       const runs = await after.api.runs()

@@ -10,7 +10,7 @@ import {
   type Handler,
   JumpClock,
   openEngine,
-  PlainRunner,
+  openRunner,
   run,
   type SseMessage,
   sleep,
@@ -29,7 +29,7 @@ const other = engine.api.as('key-number-two')
 /** Registers a workflow of a namespace; answers the event that starts it. */
 async function workflow(handler: Handler, of = api): Promise<string> {
   const name = unique('followed')
-  const runner = await new PlainRunner({ workflows: { [name]: handler } }).listen()
+  const runner = await openRunner({ workflows: { [name]: handler } })
   await runner.register(of)
   return name
 }

@@ -6,6 +6,7 @@ import {
   JumpClock,
   Ledger,
   openEngine,
+  overHttp,
   type PlainRunner,
   run,
   sleep,
@@ -63,16 +64,20 @@ describe('anycast (§4.3.1)', () => {
     expect(ledger.invokes).toHaveLength(20)
   })
 
-  test('stale runners are passed over while a live one is there, and asked when none is (decisions)', async () => {
-    const { send, runners, receivers } = await fleet(['stale', 'live'])
-    clock.jump(91_000)
-    await runners[1]?.register(api)
-    for (let i = 0; i < 15; i++) await api.succeeded((await send()).runId)
-    expect(new Set(receivers())).toEqual(new Set(['live']))
-    clock.jump(91_000)
-    for (let i = 0; i < 25; i++) await api.succeeded((await send()).runId)
-    expect(new Set(receivers())).toEqual(new Set(['stale', 'live']))
-  })
+  const httpOnly = overHttp('a runner behind a socket is live as long as it has one, and never stale')
+  httpOnly(
+    'stale runners are passed over while a live one is there, and asked when none is (decisions)',
+    async () => {
+      const { send, runners, receivers } = await fleet(['stale', 'live'])
+      clock.jump(91_000)
+      await runners[1]?.register(api)
+      for (let i = 0; i < 15; i++) await api.succeeded((await send()).runId)
+      expect(new Set(receivers())).toEqual(new Set(['live']))
+      clock.jump(91_000)
+      for (let i = 0; i < 25; i++) await api.succeeded((await send()).runId)
+      expect(new Set(receivers())).toEqual(new Set(['stale', 'live']))
+    },
+  )
 })
 
 describe('pinned (§4.3.2)', () => {

@@ -33,6 +33,8 @@ export interface Entry {
   elsewhere?: Record<string, unknown>
   /** A stream of a whole namespace: has a test of its own. */
   stream?: true
+  /** A WebSocket: connect-handshake.test.ts. */
+  socket?: true
   /** Belongs to no namespace. */
   common?: true
 }
@@ -69,6 +71,7 @@ export const ENTRIES: Record<string, Entry> = {
   streamEvents: { stream: true },
   getEvent: { id: 'event' },
   register: { body: { app: APP, runner: RUNNER, url: NOWHERE, workflows: [] }, elsewhere: { ok: true } },
+  connect: { socket: true },
   listApps: { finds: () => [''] },
   listRunners: { finds: () => ['', `app=${APP}`] },
   listWorkflows: { finds: () => ['', `app=${APP}`] },

@@ -1,0 +1,8 @@
+// The process that executes the workflow's code.
+
+import { connect } from '@perdure/sdk/connect'
+import { checkout } from './workflows.ts'
+
+const runner = connect({ app: 'shop', workflows: [checkout] })
+await runner.ready
+console.log('runner of app "shop" is ready')

@@ -1,0 +1,25 @@
+// Other people's services, played: a warehouse, a payment provider, a carrier.
+
+import { NonRetriableError } from '@perdure/sdk'
+import type { Order } from './workflows.ts'
+
+export const warehouse = {
+  reserve: async ({ item }: Order, key: string) => ({ reservationId: `rsv_${item}_${key.slice(-6)}` }),
+  release: async (reservationId: string) => ({ released: reservationId }),
+}
+
+export const payments = {
+  async charge({ orderId, amount }: Order, _key: string) {
+    // No attempt will make the customer richer: not worth another one.
+    if (amount > 5000) throw new NonRetriableError('The card was declined')
+    return { chargeId: `ch_${orderId}`, amount }
+  },
+  refund: async (chargeId: string) => ({ refunded: chargeId }),
+}
+
+export const carrier = {
+  async book({ orderId, country }: Order) {
+    if (country === 'AQ') throw new Error('No parcel service answers there')
+    return { tracking: `TRK-${orderId}` }
+  },
+}

@@ -1,0 +1,50 @@
+// `npm run example -- nightly-report`: nights of one second; the engine is off for some of them, and makes up for one.
+
+import assert from 'node:assert/strict'
+import { setTimeout } from 'node:timers/promises'
+import { runExample } from '../shared/example.ts'
+import { heading, note } from '../shared/show.ts'
+import { openSink } from '../shared/sink.ts'
+import type { Schedule } from './workflows.ts'
+
+const runner = new URL('./runner.ts', import.meta.url)
+const sink = await openSink()
+// Six fields: seconds first.
+const runnerEnv = { REPORT_CRON: '* * * * * *', REPORT_URL: sink.url }
+
+const story = runExample({ runner, runnerEnv }, async ({ client, engine }) => {
+  heading('The schedule (in earnest: TZ=Europe/Vienna 0 3 * * *)')
+  const [workflow] = await client.listWorkflows()
+  note(JSON.stringify(workflow?.schedules))
+
+  heading('A report comes')
+  const report = JSON.parse((await sink.next()).body)
+  note(JSON.stringify(report))
+  assert.equal(report.revenue, report.orders * 35)
+
+  heading('The engine is off for two nights')
+  const off = { from: 0, to: 0 }
+  await engine.restart(async () => {
+    off.from = Date.now()
+    const thirdNight = Math.floor(off.from / 1000) * 1000 + 2000
+    await setTimeout(thirdNight - Date.now() + 20)
+    off.to = Date.now()
+  })
+
+  heading('It is back: the latest night that was missed is made up for, once; then comes the next one')
+  const afterwards = () => nights().then(all => all.filter(night => night > off.from))
+  while ((await afterwards()).every(night => night <= off.to)) {
+    await sink.next()
+  }
+  const missed = (await afterwards()).filter(night => night <= off.to)
+  for (const night of await nights()) note(`night of ${new Date(night).toISOString()}`)
+  assert.ok(missed.length <= 1, 'more than one night was made up for')
+
+  /** The instants that have a run, in order. */
+  async function nights(): Promise<number[]> {
+    const { items } = await client.listRuns({ app: 'reports' })
+    const runs = await Promise.all(items.map(({ id }) => client.getRun({ id })))
+    return runs.map(({ input }) => Date.parse((input as Schedule).scheduledAt)).sort((a, b) => a - b)
+  }
+})
+await story.finally(() => sink.close())

@@ -1,0 +1,8 @@
+// The process that executes the workflow's code. It serves HTTP: the engine calls it, and finds it again after a restart.
+
+import { serve } from '@perdure/sdk/node'
+import { nightlyReport } from './workflows.ts'
+
+const runner = await serve({ app: 'reports', workflows: [nightlyReport], port: 0 })
+await runner.ready
+console.log('runner of app "reports" is ready')

@@ -1,0 +1,16 @@
+// The runner as a part of a web server that is there anyway: the engine calls its `/invoke`.
+
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@perdure/sdk/express'
+import express from 'express'
+import { onboarding } from './workflows.ts'
+
+const app = express()
+app.get('/', (_request, response) => void response.send('Welcome to the shop'))
+
+const server = app.listen(0, '127.0.0.1')
+await once(server, 'listening')
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/invoke`
+await serve(app, { app: 'crm', workflows: [onboarding], url }).ready
+console.log('runner of app "crm" is ready')

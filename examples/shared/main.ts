@@ -1,0 +1,15 @@
+// `npm run example -- NAME`: runs one of the examples; without a name it tells their names.
+
+import { existsSync, readdirSync } from 'node:fs'
+
+const folder = new URL('../', import.meta.url)
+const names = readdirSync(folder).filter(
+  name => name !== 'shared' && existsSync(new URL(`${name}/main.ts`, folder)),
+)
+const name = process.argv[2]
+if (name !== undefined && names.includes(name)) {
+  await import(new URL(`${name}/main.ts`, folder).href)
+} else {
+  process.stderr.write(`npm run example -- NAME, with one of: ${names.join(' ')}\n`)
+  process.exitCode = 2
+}

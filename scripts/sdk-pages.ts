@@ -1,0 +1,93 @@
+// The reference of the SDK, `docs/sdk`: one page per entry of its package, made from the docstrings. Called by
+// `docs.ts`.
+
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Application, Converter, type ProjectReflection } from 'typedoc'
+import type { MarkdownApplication } from 'typedoc-plugin-markdown'
+
+const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
+
+/** Page of the entry without a subpath. */
+const ROOT = 'sdk'
+
+const importedAs = (name: string) => (name === ROOT ? '@perdure/sdk' : `@perdure/sdk/${name}`)
+
+/** Settings of the two together: plain tables, no navigation, no line numbers that every edit would change. */
+const LOOK = {
+  plugin: ['typedoc-plugin-markdown'],
+  readme: 'none',
+  disableSources: true,
+  excludeExternals: true,
+  excludePrivate: true,
+  excludeProtected: true,
+  excludeInternal: true,
+  githubPages: false,
+  router: 'module',
+  entryFileName: 'README.md',
+  hideBreadcrumbs: true,
+  hidePageHeader: true,
+  hideGroupHeadings: false,
+  parametersFormat: 'table',
+  interfacePropertiesFormat: 'table',
+  typeDeclarationFormat: 'table',
+  typeAliasPropertiesFormat: 'table',
+  classPropertiesFormat: 'table',
+  propertyMembersFormat: 'table',
+  pageTitleTemplates: { module: ({ name }: { name: string }) => importedAs(name) },
+  tableColumnSettings: { hideInherited: true, hideSources: true },
+  useCodeBlocks: true,
+  formatWithPrettier: false,
+} as const
+
+/** Writes the pages. Answers the exported names that have no docstring, each after its entry. */
+export async function writeSdkPages(): Promise<string[]> {
+  const { exports } = JSON.parse(readFileSync(path('packages/sdk/package.json'), 'utf8')) as {
+    exports: Record<string, { 'perdure-source': string }>
+  }
+  const sources = Object.entries(exports).map(
+    ([subpath, conditions]) =>
+      [subpath === '.' ? ROOT : subpath.slice(2), conditions['perdure-source'].slice(2)] as const,
+  )
+  const app = (await Application.bootstrapWithPlugins({
+    ...LOOK,
+    name: '@perdure/sdk',
+    entryPoints: sources.map(([, source]) => path(`packages/sdk/${source}`)),
+    tsconfig: path('packages/sdk/tsconfig.json'),
+    skipErrorChecking: true,
+    out: path('docs/sdk'),
+    logLevel: 'Error',
+  } as never)) as unknown as MarkdownApplication
+  const names = new Map(sources.map(([name, source]) => [moduleOf(source), name]))
+  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => nameEntries(project, names))
+  const project = await app.convert()
+  if (!project) throw new Error('The SDK could not be read')
+  await app.generateOutputs(project)
+  return undocumented(project)
+}
+
+/** What TypeDoc calls the module of a file under `src`. */
+function moduleOf(source: string): string {
+  return source.replace(/^src\//, '').replace(/(\/index)?\.ts$/, '')
+}
+
+/** Modules, and so their pages, are called as they are imported, not as their files. */
+function nameEntries(project: ProjectReflection, names: Map<string, string>): void {
+  for (const module of project.children ?? []) {
+    const name = names.get(module.name)
+    if (name === undefined) throw new Error(`${module.name} is no entry of the package`)
+    module.name = name
+  }
+}
+
+function undocumented(project: ProjectReflection): string[] {
+  return (project.children ?? []).flatMap(module =>
+    (module.children ?? [])
+      .filter(child => !child.isReference() && !child.hasComment() && !hasSignatureComment(child))
+      .map(child => `${importedAs(module.name)}: ${child.name}`),
+  )
+}
+
+function hasSignatureComment({ signatures = [] }: { signatures?: { hasComment(): boolean }[] }): boolean {
+  return signatures.some(signature => signature.hasComment())
+}
