@@ -2,7 +2,18 @@
 
 import { describe, expect, test } from 'vitest'
 import { type ConnectClient, dial, dialAs } from '../kit/connect-client.ts'
-import { flow, type Handler, JumpClock, Ledger, openEngine, run, unique, until } from '../kit/index.ts'
+import {
+  flow,
+  gate,
+  type Handler,
+  JumpClock,
+  Ledger,
+  openEngine,
+  returned,
+  run,
+  unique,
+  until,
+} from '../kit/index.ts'
 
 const MIB = 1024 * 1024
 const clock = new JumpClock()
@@ -145,6 +156,27 @@ describe('routing', () => {
       client.result(id, 200, '{"logs":[]}')
     }
     for (const { runId } of sent) await api.succeeded(runId)
+  })
+
+  test('counts the invokes of all sockets of a runner against its bound', async () => {
+    const name = unique('bound')
+    const terms = { app: name, runner: unique('runner'), workflows: [name], maxConcurrency: 2 }
+    let now = 0
+    let most = 0
+    const together = gate()
+    const handler: Handler = async () => {
+      most = Math.max(most, ++now)
+      if (now === 2) together.open()
+      await together.opened
+      await new Promise(resolve => setImmediate(resolve))
+      now--
+      return returned()
+    }
+    for (const client of [await dialAs(url, terms), await dialAs(url, terms)])
+      client.serve({ [name]: handler }, new Ledger())
+    const sent = await Promise.all(Array.from({ length: 8 }, () => api.send({ name })))
+    for (const { runId } of sent) await api.succeeded(runId)
+    expect(most).toBe(2)
   })
 
   test('reaches Connect and HTTP runners of one app', async () => {

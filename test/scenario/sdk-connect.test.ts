@@ -168,10 +168,14 @@ describe('a workflow over Connect', () => {
     const name = unique('wide')
     let now = 0
     let most = 0
+    // Nobody ends before so many have begun: then it shows whether one too many would.
+    const together = gate()
     const workflow = createWorkflow({ name, triggers: { event: name } }, ({ step }) =>
       step.run('count', async () => {
         most = Math.max(most, ++now)
-        await new Promise(resolve => setTimeout(resolve, 2))
+        if (now === 10) together.open()
+        await together.opened
+        await new Promise(resolve => setImmediate(resolve))
         now--
       }),
     )

@@ -1,5 +1,7 @@
 // What a checker says when a promise is broken, and the fault the simulation itself injects.
 
+import { EngineError } from '../../../packages/engine/src/domain/errors.ts'
+
 export class Violation extends Error {
   /** Short name of the promise: while a failure is made smaller, it must stay the same one. */
   readonly invariant: string
@@ -25,9 +27,9 @@ export function ensure(
 }
 
 /** An error the engine is meant to meet: the store or the network of the simulation made it. */
-export class InjectedFault extends Error {
+export class InjectedFault extends EngineError {
   constructor(what: string) {
-    super(`injected: ${what}`)
+    super('unavailable', `injected: ${what}`)
     this.name = 'InjectedFault'
   }
 }

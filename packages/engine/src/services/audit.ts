@@ -4,7 +4,7 @@
 import type { Logger } from 'pino'
 import type { Unit } from '../domain/change.ts'
 import type { ControlAction } from '../domain/control-action.ts'
-import { StaleError } from '../domain/errors.ts'
+import { EngineError, StaleError } from '../domain/errors.ts'
 import type { IdSource } from '../domain/ids.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
@@ -32,14 +32,17 @@ export class Audit {
     this.#deps = deps
   }
 
-  /** Makes the unit durable with its entry; should that fail, without it, and the log says what went unrecorded. */
+  /**
+   * Makes the unit durable with its entry; should that fail, without it, and the log says what went unrecorded. Not when
+   * the store is not there at all: the unit may be durable then although its answer was lost.
+   */
   async commit(actor: Actor, { guards, changes }: Unit, act: Act): Promise<void> {
     const { store, log } = this.#deps
     const action = this.#entry(actor, act)
     try {
       await store.commit({ guards, changes: [...changes, { type: 'control.recorded', action }] })
     } catch (error) {
-      if (error instanceof StaleError) throw error
+      if (error instanceof StaleError || error instanceof EngineError) throw error
       if (changes.length > 0) await store.commit({ guards, changes })
       log.error({ err: error, ...act }, 'a control action was not recorded')
     }

@@ -7,6 +7,7 @@ import { runDeadline } from '../domain/flow/deadline.ts'
 import type { Known } from '../domain/known.ts'
 import { type Reported, readCheckpoint } from '../domain/outcome.ts'
 import type { PassContext, SentPass } from '../domain/pass-context.ts'
+import { isDue } from '../domain/run-state.ts'
 import { isSettled, type Step } from '../domain/step.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Active } from './invoke.ts'
@@ -94,7 +95,7 @@ export class Checkpoints {
     if (range.to > range.from) this.#told.set(seq, range)
     // Only a reload shows what settled from outside: without one there is nothing to search for.
     const settled = repeated || active.state !== before ? this.#settledIn(range) : []
-    const stop = isDraining() || active.state.run.status === 'paused'
+    const stop = isDraining() || active.state.run.status === 'paused' || this.#hasDueRetry()
     this.#tell(stop)
     const others = [...settled, ...this.#rowsOf(reported)]
     return acknowledge({ seq, written: decided.decision.steps, others, stop })
@@ -117,6 +118,13 @@ export class Checkpoints {
       const { abort } = active
       this.#stopDeadline = clock.at(deadline, () => abort.abort())
     }
+  }
+
+  /** A retry is offered by a pass of its own: this one ends, however long it could go on. */
+  #hasDueRetry(): boolean {
+    const { active, clock } = this.#deps
+    for (const step of active.state.open.values()) if (isDue(step, clock.now())) return true
+    return false
   }
 
   #settledIn({ from, to }: ToldRange): Step[] {

@@ -2,11 +2,16 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { until } from '../../../../test/kit/until.ts'
-import type { ScriptedEngineOptions } from './engine.testkit.ts'
+import type { ScriptedEngine, ScriptedEngineOptions } from './engine.testkit.ts'
 import { type ConnectOptions, connect } from './index.ts'
 import { open, registered, resultOf, start } from './runner.testkit.ts'
 
 afterEach(() => vi.unstubAllEnvs())
+
+/** What each socket registered as the most passes at a time. */
+function bounds({ connections }: ScriptedEngine): unknown[] {
+  return connections.map(one => one.of('runner.register')[0]?.payload.maxConcurrency).sort()
+}
 
 describe('the handshake', () => {
   test('brings the key, the version, and all that a registration has but a URL', async () => {
@@ -39,16 +44,23 @@ describe('the handshake', () => {
     expect(told).toEqual(['info Connected to ENGINE as r1: 1 workflows'])
   })
 
-  test('several sockets each have a name of their own, and a share of the concurrency', async () => {
+  test('several sockets each have a name of their own, and the concurrency of their runner', async () => {
     const engine = await open()
     const { ready, told } = start(engine, { sockets: 3, maxConcurrency: 7 })
     await ready
     await registered(engine, 3)
     const names = engine.connections.map(connection => connection.of('hello')[0]?.payload.instance)
     expect(new Set(names).size).toBe(3)
-    const shares = engine.connections.map(one => one.of('runner.register')[0]?.payload.maxConcurrency)
-    expect(shares.sort()).toEqual([2, 2, 3])
+    expect(bounds(engine)).toEqual([7, 7, 7])
     expect(told).toHaveLength(1)
+  })
+
+  test('without an id each socket is a runner of its own, and has its share', async () => {
+    const engine = await open()
+    const { ready } = start(engine, { runner: undefined, sockets: 3, maxConcurrency: 7 })
+    await ready
+    await registered(engine, 3)
+    expect(bounds(engine)).toEqual([2, 2, 3])
   })
 
   test('a refused key rejects ready with the reason, is told once, and is tried on', async () => {

@@ -174,7 +174,7 @@ export class Link implements Outlet {
     socket.send(frameText('runner.register', id, { ...this.#options.settings.registration, ...terms }))
   }
 
-  /** The engine gives a socket no further invoke while it has the most that it takes: one, and that is in flight. */
+  /** The engine gives a runner no further invoke while it has the most that it takes: one, and that is in flight. */
   #askForNoMore(): void {
     const isIdle = this.#options.passes.underWay(this).length === 0
     if (this.#socket && !isIdle) this.#register(this.#socket, ENDING_ID, { maxConcurrency: 1 })

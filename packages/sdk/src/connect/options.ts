@@ -112,12 +112,15 @@ export function readSettings(options: ConnectOptions, handler: Handler): Connect
   }
 }
 
-/** A socket's share of the most passes at a time: the engine counts those of each socket. */
+/**
+ * What a socket registers as the most passes at a time. The engine counts those of a runner, whichever socket they came
+ * on; without an id each socket is a runner of its own, and gets its share.
+ */
 export function concurrencyOf(
-  { maxConcurrency, sockets }: ConnectSettings,
+  { maxConcurrency, sockets, registration }: ConnectSettings,
   index: number,
 ): number | undefined {
-  if (maxConcurrency === undefined) return undefined
+  if (maxConcurrency === undefined || registration.runner !== undefined) return maxConcurrency
   return Math.floor(maxConcurrency / sockets) + (index < maxConcurrency % sockets ? 1 : 0)
 }
 

@@ -119,10 +119,9 @@ export class Call {
     this.#call.signal.removeEventListener('abort', this)
     this.#checkpoints?.stop()
     this.#holder?.delete(this)
-    const { session } = this
     this.session = undefined
     this.#onReply(this, reply)
-    if (session) this.runner.fill()
+    if (this.isSent) this.runner.fill()
   }
 
   /** The invoke request with the deadline spliced in, never parsed. */

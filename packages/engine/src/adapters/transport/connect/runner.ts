@@ -34,6 +34,8 @@ export class ConnectedRunner {
   readonly #options: ConnectedRunnerOptions
   readonly #waiting = new Set<Call>()
   readonly #lost = new Set<Lost>()
+  /** Most invokes under way on all its sockets, as the newest registration has it. */
+  #maxConcurrency = Number.POSITIVE_INFINITY
   #turn = 0
 
   constructor(options: ConnectedRunnerOptions) {
@@ -41,7 +43,21 @@ export class ConnectedRunner {
   }
 
   get hasRoom(): boolean {
-    return this.#waiting.size === 0 && this.sessions.some(session => session.hasRoom)
+    return this.#waiting.size === 0 && !this.#isFull && this.sessions.some(({ socket }) => socket.isWritable)
+  }
+
+  /** Those of lost sockets count: the runner may still work on them. */
+  get #isFull(): boolean {
+    if (this.#maxConcurrency === Number.POSITIVE_INFINITY) return false
+    let underWay = 0
+    for (const { calls } of this.sessions) underWay += calls.size
+    for (const { calls } of this.#lost) underWay += calls.size
+    return underWay >= this.#maxConcurrency
+  }
+
+  /** The newest registration counts, whichever socket it came on. */
+  bound(maxConcurrency: number | undefined): void {
+    this.#maxConcurrency = maxConcurrency ?? Number.POSITIVE_INFINITY
   }
 
   /** An invoke that this runner was sent, and that has no reply yet. */
@@ -69,7 +85,8 @@ export class ConnectedRunner {
 
   open(socket: RunnerSocket, options: SessionOptions): ConnectSession {
     const session = new ConnectSession(this, socket, options)
-    const { instance, underWay } = options
+    const { instance, underWay, maxConcurrency } = options
+    this.bound(maxConcurrency)
     const earlier = this.sessions.find(one => instance !== undefined && one.instance === instance)
     const replaced = earlier ?? (this.sessions.length >= SOCKETS_MAX ? this.sessions[0] : undefined)
     this.sessions.push(session)
@@ -151,14 +168,15 @@ export class ConnectedRunner {
     if (this.sessions.length === 0 && this.#lost.size === 0) this.#options.onEmpty()
   }
 
-  /** The least loaded socket with room, in turn among equals. */
+  /** The least loaded socket that is read, in turn among equals; none when the runner has enough to do. */
   #pick(): ConnectSession | undefined {
     const { sessions } = this
     let best: ConnectSession | undefined
+    if (this.#isFull) return undefined
     this.#turn++
     for (let i = 0; i < sessions.length; i++) {
       const session = sessions[(this.#turn + i) % sessions.length] as ConnectSession
-      if (session.hasRoom && (!best || session.calls.size < best.calls.size)) best = session
+      if (session.socket.isWritable && (!best || session.calls.size < best.calls.size)) best = session
     }
     return best
   }

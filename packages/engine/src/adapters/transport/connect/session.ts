@@ -10,23 +10,16 @@ export class ConnectSession implements Session {
   readonly isNamed: boolean
   readonly calls = new Set<Call>()
   readonly #runner: ConnectedRunner
-  #maxConcurrency: number
 
   constructor(runner: ConnectedRunner, socket: RunnerSocket, options: SessionOptions) {
     this.#runner = runner
     this.socket = socket
     this.instance = options.instance
     this.isNamed = options.isNamed
-    this.#maxConcurrency = options.maxConcurrency ?? Number.POSITIVE_INFINITY
-  }
-
-  /** Whether it takes one more invoke now. */
-  get hasRoom(): boolean {
-    return this.calls.size < this.#maxConcurrency && this.socket.isWritable
   }
 
   renew({ maxConcurrency, underWay }: SessionTerms): void {
-    this.#maxConcurrency = maxConcurrency ?? Number.POSITIVE_INFINITY
+    this.#runner.bound(maxConcurrency)
     if (underWay) this.#runner.reclaim(this, underWay)
     this.#runner.fill()
   }
