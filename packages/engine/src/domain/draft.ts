@@ -23,8 +23,6 @@ export class Draft {
   readonly guards: Guard[] = []
   readonly changes: Change[] = []
   readonly steps: Step[] = []
-  /** Steps still unsettled after what is drafted so far. */
-  readonly open: Map<string, Step>
   rootLogged: number
   /** Indexes are dense: the next step recorded gets this one. */
   nextIndex: number
@@ -34,13 +32,16 @@ export class Draft {
   #moved = false
   #started = false
   readonly #fenceBefore: number
+  /** The state's own until one of them moves. */
+  #open: ReadonlyMap<string, Step>
+  #ownOpen: Map<string, Step> | undefined
   readonly #frames: RunStatusFrame[] = []
 
   constructor(state: RunState, now: number) {
     this.now = now
     this.guards.push({ type: 'run', runId: state.run.id, fence: state.run.fence })
     this.#run = state.run
-    this.open = new Map(state.open)
+    this.#open = state.open
     this.rootLogged = state.rootLogged
     this.nextIndex = state.steps.size
     this.#seq = state.seq ?? 0
@@ -53,6 +54,11 @@ export class Draft {
   /** The run as it will be. Change plain fields through `set`, the status through `move`. */
   get run(): Readonly<Run> {
     return this.#run
+  }
+
+  /** Steps still unsettled after what is drafted so far. */
+  get open(): ReadonlyMap<string, Step> {
+    return this.#open
   }
 
   /** Changes fields of the run's row that have no frame of their own. */
@@ -149,7 +155,11 @@ export class Draft {
 
   #keep(step: Step): void {
     this.steps.push(step)
-    if (isSettled(step.status)) this.open.delete(step.id)
-    else this.open.set(step.id, step)
+    const settled = isSettled(step.status)
+    if (settled && !this.#open.has(step.id)) return
+    this.#ownOpen ??= new Map(this.#open)
+    this.#open = this.#ownOpen
+    if (settled) this.#ownOpen.delete(step.id)
+    else this.#ownOpen.set(step.id, step)
   }
 }

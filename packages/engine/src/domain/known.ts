@@ -9,19 +9,19 @@ import type { RunState } from './run-state.ts'
 
 export interface Known {
   /** By event name; a name that is missing is assumed to have none. */
-  waiters: Map<string, readonly Waiter[]>
+  waiters: ReadonlyMap<string, readonly Waiter[]>
   /** By event name: events since the run was created, oldest first, up to log position `after`. */
-  events: Map<string, { events: readonly Event[]; after: number }>
+  events: ReadonlyMap<string, { events: readonly Event[]; after: number }>
   /** Flow-control rows by id; one that is missing is assumed not to exist, `null` is known not to. */
-  flow: Map<string, FlowRow | null>
+  flow: ReadonlyMap<string, FlowRow | null>
   /** By event name: live runs that watch for it, up to position `after`. A name that is missing has none. */
-  watchers: Map<string, { watchers: readonly Watcher[]; after: number }>
+  watchers: ReadonlyMap<string, { watchers: readonly Watcher[]; after: number }>
   /** By `liveKey`: ids of the live runs with that singleton key; one that is missing is assumed to have none. */
-  live: Map<string, readonly string[]>
+  live: ReadonlyMap<string, readonly string[]>
   /** Other runs that the decision ends, by id. Never assumed: asked for. */
-  runs: Map<string, RunState>
+  runs: ReadonlyMap<string, RunState>
   /** By arrival: what the limiter said. Never assumed: asked for, once. */
-  admitted: Map<string, boolean>
+  admitted: ReadonlyMap<string, boolean>
 }
 
 /** What a decision must know, and cannot assume, before it can be made. Answered into `Known`, it decides again. */
@@ -31,16 +31,24 @@ export type Ask =
   /** A token of the limiter's, for the arrival `of`. */
   | { type: 'take'; of: string; quota: { key: string; limit: number; periodMs: number; now: number } }
 
+/** Shared by all that know nothing: decisions are many, and nearly all of them never learn anything. */
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
+
 export function nothingKnown(): Known {
   return {
-    waiters: new Map(),
-    events: new Map(),
-    flow: new Map(),
-    watchers: new Map(),
-    live: new Map(),
-    runs: new Map(),
-    admitted: new Map(),
+    waiters: NOTHING,
+    events: NOTHING,
+    flow: NOTHING,
+    watchers: NOTHING,
+    live: NOTHING,
+    runs: NOTHING,
+    admitted: NOTHING,
   }
+}
+
+/** The map with one more entry, or another value for it. */
+export function withEntry<V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> {
+  return new Map(map).set(key, value)
 }
 
 /** The guard of a wait that found no event: none has come behind what is known. */
@@ -54,9 +62,15 @@ export function noLaterEvent(options: {
   return { type: 'events', namespace, eventName, since, after: known.events.get(eventName)?.after ?? 0 }
 }
 
+/** What is known, with the flow-control rows that a decision has written itself. */
+export interface OwnKnown extends Known {
+  /** The same as `flow`, once something was noted in it. */
+  written?: Map<string, FlowRow | null>
+}
+
 /** What is known, for a decision that goes on to decide on rows it writes itself: see `noteWritten`. */
-export function ownKnown(known: Known): Known {
-  return { ...known, flow: new Map(known.flow) }
+export function ownKnown(known: Known): OwnKnown {
+  return { ...known }
 }
 
 /** The state of a row that the decision itself has deleted. */
@@ -66,14 +80,23 @@ export const EMPTY_STATE = '{}'
  * Notes the flow-control rows that `changes` write, for what the same decision decides next. They keep the version
  * they were read with, 0 if there was none: that is what their guards are about.
  */
-export function noteWritten(known: Known, changes: readonly Change[]): void {
+export function noteWritten(known: OwnKnown, changes: readonly Change[]): void {
   for (const change of changes) {
     if (change.type === 'flow.saved') {
       const version = known.flow.get(change.row.id)?.version ?? 0
-      known.flow.set(change.row.id, { ...change.row, version })
+      writtenBy(known).set(change.row.id, { ...change.row, version })
     } else if (change.type === 'flow.deleted') {
       const row = known.flow.get(change.id)
-      if (row) known.flow.set(change.id, { ...row, state: EMPTY_STATE })
+      if (row) writtenBy(known).set(change.id, { ...row, state: EMPTY_STATE })
     }
   }
+}
+
+/** The decision's own copy, made when it first writes. */
+function writtenBy(known: OwnKnown): Map<string, FlowRow | null> {
+  if (!known.written) {
+    known.written = new Map(known.flow)
+    known.flow = known.written
+  }
+  return known.written
 }

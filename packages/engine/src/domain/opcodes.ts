@@ -9,7 +9,7 @@ import type { Event } from './event.ts'
 import { eventResult, fanout, waiterKey } from './fanout.ts'
 import { derivedId } from './ids.ts'
 import type { JsonText } from './json-text.ts'
-import { type Known, noLaterEvent, noteWritten, ownKnown } from './known.ts'
+import { noLaterEvent, noteWritten, type OwnKnown, ownKnown } from './known.ts'
 import { tellStepFailed } from './lifecycle.ts'
 import { EventSubject, verdictOf } from './matching.ts'
 import { childRun } from './new-run.ts'
@@ -33,7 +33,7 @@ interface Pass {
   /** Waiters woken by emits of this pass. */
   spent: Set<string>
   /** What is known, with the flow-control rows that this pass has written. */
-  known: Known
+  known: OwnKnown
 }
 
 /**
@@ -55,12 +55,13 @@ export function applyOpcodes(
     spent: new Set(),
     known: ownKnown(context.known),
   }
-  const seen = new Set<string>()
+  // Nearly every pass reports one step, which cannot repeat another.
+  const seen = opcodes.length > 1 ? new Set<string>() : undefined
   let failure: RunError | undefined
   for (const opcode of opcodes) {
     const known = state.steps.get(opcode.id)
-    if (seen.has(opcode.id) || (known && !(opcode.op === 'StepRun' && isDue(known, context.sentAt)))) continue
-    seen.add(opcode.id)
+    if (seen?.has(opcode.id) || (known && !(opcode.op === 'StepRun' && isDue(known, context.sentAt)))) continue
+    seen?.add(opcode.id)
     if (opcode.op === 'StepRun') {
       const failed = runStep(pass, opcode, known)
       failure ??= failed

@@ -4,7 +4,7 @@
 import type { Guard, Unit } from '../domain/change.ts'
 import { invariant, StaleError } from '../domain/errors.ts'
 import { liveKey } from '../domain/flow/singleton.ts'
-import { type Ask, type Known, nothingKnown } from '../domain/known.ts'
+import { type Ask, type Known, nothingKnown, withEntry } from '../domain/known.ts'
 import { RunState } from '../domain/run-state.ts'
 import type { Limiter } from '../ports/limiter.ts'
 import type { Store } from '../ports/store.ts'
@@ -78,18 +78,20 @@ function turnsAt(store: Store): Turns {
 /** Reads what an assumption of `known` got wrong. False when the guard is about something else. */
 export async function learn(store: Store, known: Known, guard: Guard): Promise<boolean> {
   if (guard.type === 'waiters') {
-    known.waiters.set(guard.eventName, await store.waiters(guard.namespace, guard.eventName))
+    const waiters = await store.waiters(guard.namespace, guard.eventName)
+    known.waiters = withEntry(known.waiters, guard.eventName, waiters)
     return true
   }
   if (guard.type === 'flow') {
-    known.flow.set(guard.id, (await store.flowRow(guard.id)) ?? null)
+    const row = (await store.flowRow(guard.id)) ?? null
+    known.flow = withEntry(known.flow, guard.id, row)
     return true
   }
   if (guard.type === 'events') {
     const { namespace, eventName, since, after } = guard
     const page = await store.eventsSince({ namespace, eventName, since, after, limit: EVENTS_PAGE })
     const earlier = known.events.get(eventName)?.events ?? []
-    known.events.set(eventName, {
+    known.events = withEntry(known.events, eventName, {
       events: [...earlier, ...page.map(({ event }) => event)],
       after: page.at(-1)?.position ?? after,
     })
@@ -99,18 +101,21 @@ export async function learn(store: Store, known: Known, guard: Guard): Promise<b
     const { namespace, eventName, after } = guard
     const page = await store.watchers({ namespace, eventName, after, limit: WATCHERS_PAGE })
     const earlier = known.watchers.get(eventName)?.watchers ?? []
-    known.watchers.set(eventName, {
+    known.watchers = withEntry(known.watchers, eventName, {
       watchers: [...earlier, ...page.map(({ watcher }) => watcher)],
       after: page.at(-1)?.position ?? after,
     })
     return true
   }
   if (guard.type === 'live') {
-    known.live.set(liveKey(guard), await store.liveRuns(guard))
+    const runIds = await store.liveRuns(guard)
+    known.live = withEntry(known.live, liveKey(guard), runIds)
     return true
   }
   // A run that the decision ends has moved on: it is asked for again.
-  return (guard.type === 'run' || guard.type === 'steps') && known.runs.delete(guard.runId)
+  if ((guard.type !== 'run' && guard.type !== 'steps') || !known.runs.has(guard.runId)) return false
+  known.runs = new Map([...known.runs].filter(([runId]) => runId !== guard.runId))
+  return true
 }
 
 /** Finds out what a decision asks for. */
@@ -119,13 +124,16 @@ export async function answer(
   known: Known,
   { store, limiter }: { store: Store; limiter?: Pick<Limiter, 'take'> },
 ): Promise<void> {
-  if (ask.type === 'flow') known.flow.set(ask.id, (await store.flowRow(ask.id)) ?? null)
-  else if (ask.type === 'run') {
+  if (ask.type === 'flow') {
+    const row = (await store.flowRow(ask.id)) ?? null
+    known.flow = withEntry(known.flow, ask.id, row)
+  } else if (ask.type === 'run') {
     const loaded = await store.loadRun(ask.runId)
-    if (loaded) known.runs.set(ask.runId, RunState.loaded(loaded))
-    else known.live.clear()
+    if (loaded) known.runs = withEntry(known.runs, ask.runId, RunState.loaded(loaded))
+    else known.live = nothingKnown().live
   } else if (!known.admitted.has(ask.of)) {
     invariant(limiter, 'who decides on arrivals has a limiter')
-    known.admitted.set(ask.of, await limiter.take(ask.quota))
+    const admitted = await limiter.take(ask.quota)
+    known.admitted = withEntry(known.admitted, ask.of, admitted)
   }
 }
