@@ -10,6 +10,7 @@ import { lists } from './lists.ts'
 import { long } from './long.ts'
 import { describeMachine, type Machine } from './machine.ts'
 import { type BenchOptions, readOptions, USAGE } from './options.ts'
+import { replay } from './replay.ts'
 import { formatNumber, printResult, type Result } from './report.ts'
 import { w1 } from './w1.ts'
 import { w2 } from './w2.ts'
@@ -23,6 +24,7 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Resu
   W3: w3,
   W4: w4,
   LONG: long,
+  REPLAY: replay,
   EVENTS: events,
   CEL: expressions,
   D1: d1,
