@@ -1,6 +1,6 @@
 // The engine's HTTP interface without a network: the typed client, on requests that are handed to it in process.
 
-import { type Client, createClient } from '@perdure/client'
+import type { Client } from '@perdure/client'
 import { API_KEY, type Host, type HttpRequest } from './host.ts'
 import { outsideWorkflow } from './pass-under-way.ts'
 
@@ -21,7 +21,7 @@ export function injectedClient(host: Host): Client {
     const isEmpty = EMPTY_STATUSES.includes(statusCode)
     return new Response(isEmpty ? null : body, { status: statusCode, headers: fields })
   }
-  return createClient({
+  return host.packages.client.createClient({
     url: 'http://127.0.0.1:4777',
     apiKey: API_KEY,
     fetch: (input, init) => outsideWorkflow(() => ask(input, init)),

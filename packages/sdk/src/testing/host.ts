@@ -1,21 +1,12 @@
 // The engine under test: the real one, on a store in memory, under a virtual clock. It can die and come back on the
 // same store. Opened by `test-engine.ts`.
 
-import {
-  createEngine,
-  createLog,
-  type Engine,
-  openSqliteStore,
-  type Random,
-  readConfig,
-  type Store,
-  seededRandom,
-  VirtualClock,
-} from '@perdure/engine'
+import type { Engine, Random, Store, VirtualClock } from '@perdure/engine'
 import type { Handler } from '../handler.ts'
 import { registerRequest } from '../registration.ts'
 import { TestingError } from './errors.ts'
 import { Life, mortalClock, mortalStore } from './life.ts'
+import type { Packages } from './packages.ts'
 import { isHeld } from './pass-under-way.ts'
 import { realNow } from './real-time.ts'
 import { StepWatch } from './steps.ts'
@@ -64,6 +55,7 @@ export class Host {
   readonly steps: StepWatch
   /** What engines have logged as their own failures: none is meant to happen. */
   readonly errors: string[] = []
+  readonly packages: Packages
   readonly #options: HostOptions
   readonly #random: Random
   readonly #handlers = new Map<string, Handler>()
@@ -71,10 +63,11 @@ export class Host {
   #commandedAt: number | undefined
   #current: Incarnation | undefined
 
-  constructor(options: HostOptions) {
+  constructor(packages: Packages, options: HostOptions) {
+    this.packages = packages
     this.#options = options
-    this.clock = new VirtualClock({ start: options.startAt })
-    this.#random = seededRandom(options.seed)
+    this.clock = new packages.engine.VirtualClock({ start: options.startAt })
+    this.#random = packages.engine.seededRandom(options.seed)
     this.steps = new StepWatch(() => this.stillness.progress())
     this.stillness = new Stillness({
       patienceMs: options.patienceMs,
@@ -110,6 +103,7 @@ export class Host {
   async start(handlers: readonly Handler[], sender: WebhookRecorder): Promise<void> {
     const { checkpoints, settings } = this.#options
     const { stillness } = this
+    const { createEngine, createLog, openSqliteStore, readConfig } = this.packages.engine
     this.#store ??= await openSqliteStore({ file: ':memory:' })
     for (const handler of handlers) this.#handlers.set(urlOf(handler), handler)
     const life = new Life()

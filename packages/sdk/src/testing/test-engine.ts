@@ -10,6 +10,7 @@ import { injectedClient } from './api.ts'
 import { TestingError } from './errors.ts'
 import { Host } from './host.ts'
 import { type AnyWorkflow, handlersOf, isList, readOptions, type TestEngineOptions } from './options.ts'
+import { loadPackages } from './packages.ts'
 import { isInsideWorkflow } from './pass-under-way.ts'
 import type { MockCallback, MockOptions, StepHold, StepMock } from './steps.ts'
 import { type Bench, durationMs, openRun, settle, TestRun } from './test-run.ts'
@@ -59,7 +60,7 @@ const LIVE = ['queued', 'running', 'paused'] as const
  */
 export async function testEngine(workflows: readonly AnyWorkflow[] | TestEngineOptions): Promise<TestEngine> {
   const options = isList(workflows) ? { workflows } : workflows
-  const host = new Host(readOptions(options))
+  const host = new Host(await loadPackages(), readOptions(options))
   const webhooks = new WebhookRecorder(() => host.clock.now(), options.webhooks)
   try {
     await host.start(handlersOf(options, host.steps), webhooks)
