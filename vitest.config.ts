@@ -1,14 +1,25 @@
 // One project per kind of test, so that each can be run alone: `npm run test:unit`, `test:contract`, ...
 import { defineConfig } from 'vitest/config'
+import { haveServers, isAll } from './test/servers.ts'
 
 // No `import` or `module`: workers hand these to Node, whose `require` would then find ES modules.
 const conditions = ['perdure-source', 'node']
+/** Tests that need PostgreSQL or Redis. */
+const ON_SERVERS = [
+  'test/contract/store/postgres*.test.ts',
+  'test/contract/queue/shared.test.ts',
+  'test/contract/limiter/redis.test.ts',
+  'test/{scenario,faults}/cluster*.test.ts',
+  'test/faults/postgres*.test.ts',
+]
+const hasServers = await haveServers()
 const project = (name: string, include: string[], testTimeout: number, env = {}) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
     name,
     include,
+    exclude: ['**/node_modules/**', ...(hasServers ? [] : ON_SERVERS)],
     testTimeout,
     env,
     hookTimeout: 30_000,
@@ -45,6 +56,19 @@ const OVER_CONNECT = [
   'why',
 ].map(name => `test/scenario/${name}.test.ts`)
 
+/** Scenarios that lean on the store most: `postgres` tells them once more on PostgreSQL, and all of them in `test:all`. */
+const ON_POSTGRES = [
+  'control-pause',
+  'event-intake',
+  'flow-concurrency',
+  'flow-cron',
+  'flow-singleton',
+  'run-workflow',
+  'wait-for-event',
+].map(name => `test/scenario/${name}.test.ts`)
+/** Left out: what is about processes, which have files of their own. */
+const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES].filter(path => !path.includes('/health'))
+
 export default defineConfig({
   test: {
     // Most tests wait for a disk, a socket or another process: a few more than there are cores keep them busy.
@@ -54,6 +78,13 @@ export default defineConfig({
       project('contract', ['test/contract/**/*.test.ts'], 60_000),
       project('scenario', ['test/{scenario,conformance}/**/*.test.ts'], 60_000),
       project('connect', OVER_CONNECT, 60_000, { PERDURE_TEST_TRANSPORT: 'connect' }),
+      ...(hasServers
+        ? [
+            project('postgres', isAll ? ALL_ON_POSTGRES : ON_POSTGRES, 60_000, {
+              PERDURE_TEST_STORE: 'postgres',
+            }),
+          ]
+        : []),
       project('faults', ['test/faults/**/*.test.ts'], 180_000),
       project('sim', ['test/sim/**/*.test.ts'], 180_000),
     ],

@@ -15,7 +15,7 @@ const PROBLEMS_MAX = 5
 
 export interface LoopOptions {
   /** Of the engine, or of the bare relay in its place. */
-  origin: string
+  origin: string | readonly string[]
   runner: Runner
   shape: Shape
   inFlight: number

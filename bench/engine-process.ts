@@ -13,6 +13,8 @@ const READY_WITHIN_MS = 60_000
 export interface EngineOptions {
   port: number
   databaseFile: string
+  /** A PostgreSQL database in place of the file. */
+  storeUrl?: string | undefined
   /** Where to write CPU profiles; none without it. */
   profileDir?: string
   /** Further flags for the engine's Node. */
@@ -32,9 +34,10 @@ export class EngineProcess {
 
   /** Resolves when `/readyz` says 200. */
   static async start(options: EngineOptions): Promise<EngineProcess> {
-    const { port, databaseFile, profileDir, nodeFlags = [] } = options
+    const { port, databaseFile, storeUrl, profileDir, nodeFlags = [] } = options
     const flags = [...nodeFlags, ...profilerFlags(profileDir)]
-    const args = [...flags, CLI, 'serve', '--port', String(port), '--store', `sqlite:${databaseFile}`]
+    const store = storeUrl ?? `sqlite:${databaseFile}`
+    const args = [...flags, CLI, 'serve', '--port', String(port), '--store', store]
     const env = environment(profileDir)
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
     const engine = new EngineProcess(keep(child), port)

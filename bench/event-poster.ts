@@ -10,15 +10,18 @@ const HEADERS = ['content-type', 'application/json']
 export type OnReply = (status: number, body: string) => void
 
 export class EventPoster {
-  readonly #pool: Pool
+  readonly #pools: Pool[]
+  #turn = 0
 
-  constructor(origin: string) {
-    this.#pool = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 })
+  /** Several engines get their events in turn. */
+  constructor(origin: string | readonly string[]) {
+    this.#pools = [origin].flat().map(one => new Pool(one, { connections: CONNECTIONS, pipelining: 1 }))
   }
 
   post(body: string, wantBody: boolean, onReply: OnReply): void {
     const exchange = new Exchange(wantBody, onReply)
-    this.#pool.dispatch({ method: 'POST', path: '/events', headers: HEADERS, body }, exchange)
+    const pool = this.#pools[this.#turn++ % this.#pools.length] as Pool
+    pool.dispatch({ method: 'POST', path: '/events', headers: HEADERS, body }, exchange)
   }
 
   /** Resolves with the parsed 202; for the few calls that are made one at a time. */
@@ -31,8 +34,8 @@ export class EventPoster {
     })
   }
 
-  close(): Promise<void> {
-    return this.#pool.destroy()
+  async close(): Promise<void> {
+    await Promise.all(this.#pools.map(pool => pool.destroy()))
   }
 }
 

@@ -26,6 +26,10 @@ export interface BenchOptions {
   nodeFlags: string[]
   /** Where the databases go: the file system decides what a commit costs. */
   dir: string
+  /** A PostgreSQL database to measure W1, W2 and W3 on in place of SQLite, in a schema that is dropped after. */
+  store?: string
+  /** Engines on that database; events go to each in turn. */
+  engines: number
   /** Where to write the figures as JSON. */
   json?: string
 }
@@ -38,6 +42,8 @@ export const USAGE = `npm run bench -- [options]
   --over A,B       http, connect, checkpoints: what W1, W2, W3 and LONG are measured over (default: all)
   --runs N         sleeping runs of W4 (default 100000)
   --listed N       runs in the store of LISTS (default 1000000)
+  --store URL      a postgres:// database for W1, W2 and W3, each in a schema of its own, dropped after
+  --engines N      engines on that database (default 1)
   --json FILE      also write the figures as JSON
   --profile        write CPU profiles of the engine and print where the time went
   --profile-dir D  keep the profiles there, for other tools (implies --profile)
@@ -57,6 +63,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     profile: false,
     nodeFlags: [],
     dir: tmpdir(),
+    engines: 1,
   }
   for (let i = 0; i < args.length; i++) {
     const [flag, inline] = split(args[i] as string)
@@ -75,9 +82,12 @@ export function readOptions(args: readonly string[]): BenchOptions {
     else if (flag === '--json') options.json = value
     else if (flag === '--profile-dir') Object.assign(options, { profile: true, profileDir: value })
     else if (flag === '--node-flags') options.nodeFlags = value.split(' ')
+    else if (flag === '--store') options.store = readStore(value)
+    else if (flag === '--engines') options.engines = Math.ceil(positive(flag, value))
     else if (flag === '--dir') options.dir = value
     else throw new Error(`there is no option ${flag}`)
   }
+  if (options.engines > 1 && options.store === undefined) throw new Error('--engines needs --store')
   return options
 }
 
@@ -90,6 +100,12 @@ function readOver(text: string): Over {
   const over = OVERS.find(one => one === text)
   if (over === undefined) throw new Error(`--over must be of ${OVERS.join(', ')}, not "${text}"`)
   return over
+}
+
+function readStore(text: string): string {
+  if (!/^postgres(ql)?:\/\//.test(text))
+    throw new Error('--store must look like postgres://user@host/database')
+  return text
 }
 
 function positive(flag: string, text: string): number {

@@ -6,6 +6,7 @@ import { type EngineOptions, EngineProcess, freePort } from './engine-process.ts
 import type { BenchOptions, Over } from './options.ts'
 import { readProfiles, type ThreadProfile, type TimeSpan } from './profile.ts'
 import { Runner } from './runner.ts'
+import { openSchema } from './schema.ts'
 
 export class Rig {
   readonly runner: Runner
@@ -14,12 +15,17 @@ export class Rig {
   readonly #keepIn: string | undefined
   readonly #spans: TimeSpan[] = []
   #engine: EngineProcess
+  /** Further engines on the same database. */
+  readonly #others: EngineProcess[]
+  readonly #schema: { drop(): Promise<void> } | undefined
 
   private constructor(parts: {
     dir: string
     engineOptions: EngineOptions
     engine: EngineProcess
+    others: EngineProcess[]
     runner: Runner
+    schema: { drop(): Promise<void> } | undefined
     keepIn: string | undefined
   }) {
     this.#keepIn = parts.keepIn
@@ -27,21 +33,30 @@ export class Rig {
     this.#engineOptions = parts.engineOptions
     this.#engine = parts.engine
     this.runner = parts.runner
+    this.#others = parts.others
+    this.#schema = parts.schema
   }
 
   static async open(options: BenchOptions, over: Over = 'http'): Promise<Rig> {
     const dir = mkdtempSync(join(options.dir, 'perdure-bench-'))
     try {
+      const schema = options.store === undefined ? undefined : await openSchema(options.store)
       const engineOptions: EngineOptions = {
         port: await freePort(),
         databaseFile: join(dir, 'engine.db'),
+        storeUrl: schema?.url,
         nodeFlags: options.nodeFlags,
         ...(options.profile ? { profileDir: dir } : {}),
       }
       const engine = await EngineProcess.start(engineOptions)
+      const others: EngineProcess[] = []
+      while (others.length + 1 < options.engines)
+        others.push(await EngineProcess.start({ ...engineOptions, port: await freePort() }))
       const runner = await Runner.start()
       await runner.register(engine.origin, over)
-      return new Rig({ dir, engineOptions, engine, runner, keepIn: options.profileDir })
+      // Other engines know it within a second.
+      if (others.length > 0) await new Promise(resolve => setTimeout(resolve, 1500))
+      return new Rig({ dir, engineOptions, engine, others, runner, schema, keepIn: options.profileDir })
     } catch (error) {
       rmSync(dir, { recursive: true, force: true })
       throw error
@@ -52,13 +67,24 @@ export class Rig {
     return this.#engine
   }
 
+  /** Where all engines are spoken to. */
+  get origins(): string[] {
+    return [this.#engine, ...this.#others].map(({ origin }) => origin)
+  }
+
   get databaseFile(): string {
     return this.#engineOptions.databaseFile
   }
 
   /** The processes of a workload, for CPU meters. */
   get pids(): Record<string, number> {
-    return { engine: this.#engine.pid, runner: this.runner.pid, load: process.pid }
+    const others = this.#others.map(({ pid }, i) => [`engine ${i + 2}`, pid] as const)
+    return {
+      engine: this.#engine.pid,
+      ...Object.fromEntries(others),
+      runner: this.runner.pid,
+      load: process.pid,
+    }
   }
 
   /** Profiles count only what happens inside such spans. */
@@ -83,6 +109,7 @@ export class Rig {
   /** Stops the engine, so that ceilings are measured without it; answers its profiles. */
   async stopEngine(): Promise<ThreadProfile[]> {
     this.runner.unregister()
+    await Promise.all(this.#others.map(engine => engine.stop()))
     await this.#engine.stop()
     if (!this.#isProfiled) return []
     if (this.#keepIn !== undefined) {
@@ -93,8 +120,9 @@ export class Rig {
   }
 
   async close(): Promise<void> {
-    await this.#engine.stop('SIGKILL')
+    await Promise.all([this.#engine, ...this.#others].map(engine => engine.stop('SIGKILL')))
     await this.runner.stop()
+    await this.#schema?.drop()
     rmSync(this.#dir, { recursive: true, force: true })
   }
 

@@ -26,7 +26,7 @@ export async function measureThroughput(options: BenchOptions, what: Throughput)
   const { shape, inFlight, over } = what
   const rig = await Rig.open(options, over)
   try {
-    const loop = new ClosedLoop({ origin: rig.engine.origin, runner: rig.runner, shape, inFlight })
+    const loop = new ClosedLoop({ origin: rig.origins, runner: rig.runner, shape, inFlight })
     await warmUp(loop, options.seconds)
     const meter = new CpuMeter(rig.pids)
     const window = await loop.measure(options.seconds)

@@ -100,8 +100,9 @@ function parameterType(param: QueryParam): string {
   }
 }
 
-function replyText({ status, description, schema, stream, pages }: Reply): string {
-  const what = schema ? `, ${stream ? 'a stream of ' : ''}${typeText(schema)}` : ', without a body'
+function replyText({ status, description, schema, contentType, stream, pages }: Reply): string {
+  const none = contentType ? `, as \`${contentType}\`` : ', without a body'
+  const what = schema ? `, ${stream ? 'a stream of ' : ''}${typeText(schema)}` : none
   return `**${status}** ${description}${what}${pages ? ', with `X-Next-Cursor` when there are more' : ''}`
 }
 

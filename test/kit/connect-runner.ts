@@ -44,6 +44,10 @@ export class ConnectRunner extends PlainRunner {
     return answer
   }
 
+  get isConnected(): boolean {
+    return this.#socket?.readyState === WebSocket.OPEN
+  }
+
   override async rejoin(api: Api): Promise<void> {
     await this.close()
     await this.register(api, this.#registered?.extra)

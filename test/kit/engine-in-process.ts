@@ -8,6 +8,7 @@ import { Api } from './api.ts'
 import { onCleanup } from './cleanup.ts'
 import type { JumpClock } from './jump-clock.ts'
 import type { PlainRunner, PlainRunnerOptions } from './plain-runner.ts'
+import { freshSchema } from './postgres.ts'
 import { openRunner } from './runner.ts'
 import { tempStoreFile } from './temp.ts'
 
@@ -16,6 +17,7 @@ const ERROR = 50
 
 export interface OpenOptions {
   env?: Record<string, string>
+  /** That of an engine before it. */
   storeFile?: string
   clock?: JumpClock
   /** Replaces further ports, to let them fail. */
@@ -25,7 +27,10 @@ export interface OpenOptions {
 export interface OpenEngine {
   api: Api
   url: string
+  /** For the next engine on the same store. */
   storeFile: string
+  /** The store as `ENGINE_STORE` names it. */
+  store: string
   /** What the engine logged, as JSON lines. */
   log: string[]
   /** A runner that listens and is registered. */
@@ -36,9 +41,10 @@ export interface OpenEngine {
 }
 
 export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine> {
-  const storeFile = options.storeFile ?? tempStoreFile()
+  const storeFile = options.storeFile ?? (await newStoreFile())
+  const store = storeFile.startsWith('postgres:') ? storeFile : `sqlite:${storeFile}`
   const config = readConfig({
-    ENGINE_STORE: `sqlite:${storeFile}`,
+    ENGINE_STORE: store,
     ENGINE_DRAIN_TIMEOUT: '1s',
     ...options.env,
   })
@@ -73,6 +79,7 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
     api,
     url,
     storeFile,
+    store,
     log,
     takeErrors,
     stop,
@@ -82,6 +89,14 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
       return runner
     },
   }
+}
+
+/** In the project `postgres`, whose environment says so, every engine has a schema of its own. */
+const isOnPostgres = process.env.PERDURE_TEST_STORE === 'postgres'
+
+/** Where there is no store yet. */
+export async function newStoreFile(): Promise<string> {
+  return isOnPostgres ? freshSchema() : tempStoreFile()
 }
 
 function isError(line: string): boolean {

@@ -124,6 +124,11 @@ export function startEngine(options: ProcessOptions = {}): Promise<EngineProcess
   return new EngineProcess(options).start()
 }
 
+/** A schema of PostgreSQL takes the place of a file. */
+function storeOf(storeFile: string): string {
+  return storeFile.startsWith('postgres:') ? storeFile : `sqlite:${storeFile}`
+}
+
 interface Launched {
   child: ChildProcess
   listens: Promise<string>
@@ -135,7 +140,7 @@ function launch({ env = {}, args = [], storeFile = tempStoreFile() }: ProcessOpt
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_'))
   const child = spawn(
     process.execPath,
-    [PERDURE, 'serve', '--port', '0', '--store', `sqlite:${storeFile}`, ...args],
+    [PERDURE, 'serve', '--port', '0', '--store', storeOf(storeFile), ...args],
     {
       env: { ...Object.fromEntries(inherited), ENGINE_LOG_LEVEL: 'warn', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

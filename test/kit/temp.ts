@@ -1,5 +1,6 @@
 // A directory of its own for every engine, removed at the end, and names that no other test uses.
 
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,4 +18,9 @@ let count = 0
 /** `name` with a number: engines are shared by the tests of a file, so apps and events need names of their own. */
 export function unique(name: string): string {
   return `${name}-${++count}`
+}
+
+/** A name that nobody else on this machine uses: for servers that several test processes share. */
+export function uniqueHere(name: string): string {
+  return `${unique(name)}-${process.pid}-${randomBytes(3).toString('hex')}`
 }

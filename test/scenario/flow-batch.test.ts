@@ -1,7 +1,7 @@
 // Batch: up to so many events become one run (decisions, "Flow control at registration").
 
 import { expect, test } from 'vitest'
-import { JumpClock, openEngine, returned, unique, until } from '../kit/index.ts'
+import { JumpClock, newStoreFile, openEngine, returned, unique, until } from '../kit/index.ts'
 
 const clock = new JumpClock()
 const engine = await openEngine({ clock })
@@ -53,7 +53,7 @@ test('of 100 events posted at once to one key each is in exactly one batch', asy
 })
 
 test('a batch outlives the engine, and is dropped with its workflow', async () => {
-  const storeFile = engine.storeFile.replace(/[^/]+$/, `${unique('other')}.db`)
+  const storeFile = await newStoreFile()
   const before = await openEngine({ clock, storeFile })
   const [kept, dropped] = [unique('kept'), unique('dropped')]
   const registration = { batch: { maxSize: 5, timeout: '1m' } }

@@ -2,7 +2,7 @@
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { JumpClock, openEngine, PlainRunner, returned, unique, until } from '../kit/index.ts'
+import { JumpClock, newStoreFile, openEngine, PlainRunner, returned, unique, until } from '../kit/index.ts'
 
 const HOUR = 3_600_000
 const clock = new JumpClock(Date.UTC(2031, 4, 20, 12))
@@ -123,7 +123,7 @@ test('a cron that is none is refused by its field', async () => {
 })
 
 test('instants missed while the engine was down are made up for by one run of the latest', async () => {
-  const storeFile = engine.storeFile.replace(/[^/]+$/, `${unique('other')}.db`)
+  const storeFile = await newStoreFile()
   const before = await openEngine({ clock, storeFile })
   const runner = await tidy('*/10 * * * *').listen()
   await runner.register(before.api)

@@ -211,6 +211,7 @@ describe('the examples', () => {
     const answer = await api.request(method, path, requestOf(example))
     expect(answer.status, answer.text).toBe(reply.status)
     if (reply.schema) expectToFit(answer.json, reply.schema, 'reply')
+    else if (reply.contentType) expect(answer.headers.get('content-type')).toContain(reply.contentType)
     else expect(answer.text).toBe('')
   })
 

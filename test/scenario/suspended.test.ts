@@ -22,7 +22,7 @@ import {
 const clock = new JumpClock()
 const engine = await openEngine({ clock })
 const { api } = engine
-const { administration, close } = await openAdministration(`sqlite:${engine.storeFile}`)
+const { administration, close } = await openAdministration(engine.store)
 onCleanup(close)
 
 /** Until the running engine follows; events of a name that nothing listens to tell. */

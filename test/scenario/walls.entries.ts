@@ -77,6 +77,7 @@ export const ENTRIES: Record<string, Entry> = {
   listWorkflows: { finds: () => ['', `app=${APP}`] },
   getHealth: { common: true },
   getReadiness: { common: true },
+  getMetrics: { common: true },
   getOpenapi: { common: true },
   listWebhookDeliveries: { finds: () => ['', `app=${APP}`, 'status=succeeded'] },
   getWebhookDelivery: { id: 'delivery' },

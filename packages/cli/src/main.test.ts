@@ -29,6 +29,7 @@ test('all nouns and verbs are there', () => {
     '',
     'serve',
     'dev',
+    'doctor',
     ...[
       '',
       ' list',
@@ -56,6 +57,9 @@ test('all nouns and verbs are there', () => {
     'webhooks listen',
     ...['', ' create', ' list', ' revoke'].map(verb => `keys${verb}`),
     ...['', ' list', ' suspend', ' resume'].map(verb => `namespaces${verb}`),
+    'backup',
+    'restore',
+    'verify',
   ])
 })
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { auditCommand } from './commands/audit.ts'
 import { listDev, runDev } from './commands/dev/index.ts'
+import { listDoctor, runDoctor } from './commands/doctor.ts'
 import { eventsCommands } from './commands/events.ts'
 import { registryCommands } from './commands/registry.ts'
 import { runsCommands } from './commands/runs/index.ts'
@@ -25,6 +26,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const words = normal(args)
     if (words[0] === 'serve') return await runServe(words.slice(1))
     if (words[0] === 'dev') return await runDev(words.slice(1))
+    if (words[0] === 'doctor') return await runDoctor(words.slice(1))
     const program = await programFor(words[0])
     await program.parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? 0)
@@ -52,6 +54,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
     .addHelpText('after', `${EXAMPLES}\n${EXIT_CODES_HELP}`)
   listServe(program)
   listDev(program)
+  listDoctor(program)
   runsCommands(program)
   eventsCommands(program)
   registryCommands(program)

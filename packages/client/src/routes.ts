@@ -53,5 +53,5 @@ export const ROUTES = {
   getOpenapi: 'GET /openapi.json',
 } as const satisfies { readonly [Id in keyof Operations]?: Route<Operations[Id]> }
 
-/** The operations that the client has a method for: all but the WebSocket of runners. */
+/** The operations that the client has a method for: all but the WebSocket of runners and the metrics. */
 export type OperationId = keyof typeof ROUTES

@@ -6,12 +6,12 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { ROUTES } from './routes.ts'
 import type { Client, Page } from './types.ts'
 
-test('every operation but the WebSocket has its route, and every route its operation', () => {
+test('every operation but the WebSocket and the metrics has its route, and every route its operation', () => {
   const manner = ({ reply }: Operation) => (reply.stream ? ' stream' : reply.pages ? ' pages' : '')
   expect(ROUTES).toEqual(
     Object.fromEntries(
       Object.entries(operations as Record<string, Operation>)
-        .filter(([, { reply }]) => reply.status !== 101)
+        .filter(([, { reply }]) => reply.status !== 101 && !reply.contentType)
         .map(([id, operation]) => [id, `${operation.method} ${operation.path}${manner(operation)}`]),
     ),
   )

@@ -3,8 +3,9 @@
 import { existsSync } from 'node:fs'
 import { systemRandom } from './adapters/clock/seeded-random.ts'
 import { systemClock } from './adapters/clock/system.ts'
+import { openPostgresAdmin } from './adapters/sql/postgres/admin.ts'
 import { openSqliteAdmin } from './adapters/sql/sqlite/admin.ts'
-import { ConfigError, readStore } from './config.ts'
+import { ConfigError, readStore, storeName } from './config.ts'
 import { IdSource } from './domain/ids.ts'
 import { Administration } from './services/administration.ts'
 
@@ -23,12 +24,26 @@ export async function openAdministration(
   store: string | undefined,
   { create = false }: AdministrationOptions = {},
 ): Promise<OpenAdministration> {
-  const file = readStore(store)
+  const address = readStore(store)
+  const { admin, close } =
+    address.kind === 'postgres'
+      ? await openDatabase(address.url, create)
+      : await openFile(address.file, create)
+  const ids = new IdSource(() => systemRandom.next())
+  return { administration: new Administration({ admin, clock: systemClock, ids }), close }
+}
+
+function openFile(file: string, create: boolean) {
   if (file === ':memory:')
     throw new ConfigError('ENGINE_STORE (--store) is in the memory of its engine: nothing else can open it')
   if (!create && !existsSync(file))
     throw new ConfigError(`ENGINE_STORE (--store) names no store: there is no file ${file}`)
-  const { admin, close } = await openSqliteAdmin(file)
-  const ids = new IdSource(() => systemRandom.next())
-  return { administration: new Administration({ admin, clock: systemClock, ids }), close }
+  return openSqliteAdmin(file)
+}
+
+async function openDatabase(url: string, create: boolean) {
+  const open = await openPostgresAdmin(url, { create })
+  if (open) return open
+  const name = storeName({ kind: 'postgres', url })
+  throw new ConfigError(`ENGINE_STORE (--store) names no store: ${name} has no tables of an engine`)
 }

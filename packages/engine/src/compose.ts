@@ -5,14 +5,14 @@ import { signBody } from '@perdure/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { systemRandom } from './adapters/clock/seeded-random.ts'
-import { systemClock } from './adapters/clock/system.ts'
-import { MemoryLimiter } from './adapters/limiter/memory.ts'
-import { MemoryQueue } from './adapters/queue/memory.ts'
+import { PrometheusMetrics } from './adapters/metrics/prometheus.ts'
 import { HttpSender } from './adapters/sender/http-sender.ts'
-import { openSqliteStore } from './adapters/sql/sqlite/store.ts'
+import { openTelemetry } from './adapters/tracing/opentelemetry.ts'
 import { ConnectTransport } from './adapters/transport/connect/transport.ts'
 import { HttpTransport } from './adapters/transport/http.ts'
+import { RelayedConnect } from './adapters/transport/relay/connect.ts'
 import { RoutedTransport } from './adapters/transport/routed.ts'
+import { openBackends } from './backends.ts'
 import { type Config, isLoopback, refuseOpenDoor } from './config.ts'
 import { IdSource } from './domain/ids.ts'
 import { createApp } from './http/app.ts'
@@ -25,6 +25,7 @@ import type { Transport } from './ports/transport.ts'
 import { AdminWatch } from './services/admin-watch.ts'
 import { Announcer } from './services/announce.ts'
 import { Catalog } from './services/catalog.ts'
+import { CatalogWatch } from './services/catalog-watch.ts'
 import { Control } from './services/control.ts'
 import { DELIVERY_LEASE_MS, Deliverer } from './services/deliver.ts'
 import { Deliveries } from './services/deliveries.ts'
@@ -33,6 +34,7 @@ import { DryRun } from './services/dry-run.ts'
 import { Endpoints } from './services/endpoints.ts'
 import { Explain } from './services/explain.ts'
 import { filterLog } from './services/filter-log.ts'
+import { readGauges } from './services/gauges.ts'
 import { Health } from './services/health.ts'
 import { Inbound } from './services/inbound.ts'
 import { Ingest } from './services/ingest.ts'
@@ -40,7 +42,9 @@ import { KeyRing } from './services/keys.ts'
 import { type LaneDeps, LaneLoop } from './services/lane.ts'
 import { LeaseKeeper } from './services/leases.ts'
 import { Live } from './services/live.ts'
+import { LiveShare } from './services/live-share.ts'
 import { Namespaces } from './services/namespaces.ts'
+import { Pruner } from './services/prune.ts'
 import { Receivers } from './services/receivers.ts'
 import { Registry } from './services/registry.ts'
 import { reseal } from './services/reseal.ts'
@@ -93,20 +97,15 @@ export async function createEngine(
   ports: Partial<Ports> = {},
   bounds: Bounds = BOUNDS,
 ): Promise<Engine> {
-  const clock = ports.clock ?? systemClock
   const random = ports.random ?? systemRandom
   const { signingKeys } = config
-  const store = ports.store ?? (await openSqliteStore({ file: config.storeFile, log }))
-  const queue = ports.queue ?? new MemoryQueue(clock)
-  const limiter = ports.limiter ?? new MemoryLimiter()
-  const connect = new ConnectTransport({ clock })
-  const transport =
-    ports.transport ?? new RoutedTransport({ http: new HttpTransport({ clock, signingKeys }), connect })
+  const owner = `engine_${randomUUID()}`
+  const backends = await openBackends({ config, log, owner, ports })
+  const { store, clock, queue, limiter, bus, isShared } = backends
   const sender = ports.sender ?? newSender(config, clock)
 
-  const owner = `engine_${randomUUID()}`
-  // The store is this process's alone, so leases of others are those of a process that died.
-  await store.releaseOthers(owner, clock.now())
+  // Where the store is this process's alone, leases of others are those of a process that died.
+  if (!isShared) await store.releaseOthers(owner, clock.now())
   const catalog = await Catalog.load(store, { deliveryAttemptsMax: config.webhookScheduleMs.length + 1 })
   const vault = new Vault(config.encryptionKeys)
   const keys = new KeyRing({ fixed: config.apiKeys, loopback: isLoopback(config.host) })
@@ -118,19 +117,40 @@ export async function createEngine(
     catalog.apply(await reseal(store, vault, clock.now()))
     refuseOpenDoor(config, keys)
   } catch (error) {
-    await store.close()
+    await backends.close()
     throw error
   }
   const live = new Live()
-  const announcer = new Announcer({ queue, live, store })
+  const liveShare = bus && new LiveShare({ bus, live, store })
+  const metrics = new PrometheusMetrics()
+  const tracing = openTelemetry()
+  const announcer = new Announcer({ queue, live, store, metrics })
   const ids = new IdSource(() => random.next())
   const health = new RunnerHealth(clock)
   const report = filterLog(clock, log)
-  const shared = { report, store, limiter, catalog, announcer, clock, random, log, health, ids, owner }
+  const told = { report, log, metrics, tracing }
+  const shared = { ...told, store, limiter, catalog, announcer, clock, random, health, ids, owner }
 
   const { runnerStaleAfterMs: staleAfterMs } = config
-  const registry = new Registry({ ...shared, presence: connect, staleAfterMs, signingKeys })
-  await registry.forgetLeftovers()
+  const connect = new ConnectTransport({ clock, onPresence: (url, isHere) => relayed?.moved(url, isHere) })
+  const onArrived = (namespace: string, app: string) => void registry.ringHeld(namespace, app)
+  const relayed = bus && new RelayedConnect({ bus, clock, local: connect, onArrived })
+  const http = new HttpTransport({ clock, signingKeys })
+  const transport = ports.transport ?? new RoutedTransport({ http, connect: relayed ?? connect })
+  const presence = relayed ?? connect
+  const catalogWatch: CatalogWatch | undefined = isShared
+    ? new CatalogWatch({
+        ...shared,
+        onArrived,
+        onRead: () => registry.forgetLeftovers({ staleAfterMs }),
+      })
+    : undefined
+  const refresh = catalogWatch && (() => catalogWatch.look())
+  const registry: Registry = new Registry({ ...shared, presence, staleAfterMs, signingKeys, refresh })
+  if (!isShared) await registry.forgetLeftovers({ staleAfterMs: 0 })
+  bus?.on('catalog', () => catalogWatch?.lookSoon())
+  bus?.onBack(() => catalogWatch?.lookSoon())
+  catalog.onNews(() => bus?.tell('catalog', ''))
   const driver = new Driver({
     ...shared,
     transport,
@@ -138,7 +158,13 @@ export async function createEngine(
     invokeTimeoutMs: config.invokeTimeoutMs,
     isLive: runner => registry.isLive(runner),
   })
-  announcer.onInterrupt(runId => driver.interrupt(runId))
+  bus?.on('interrupt', runId => driver.interrupt(runId))
+  // Whoever drives it: that may be another engine.
+  const interrupt = (runId: string) => {
+    driver.interrupt(runId)
+    bus?.tell('interrupt', runId)
+  }
+  announcer.onInterrupt(interrupt)
   const deliverer = new Deliverer({
     ...shared,
     sender,
@@ -153,10 +179,12 @@ export async function createEngine(
     store,
     clock,
     driver,
+    metrics,
     owner,
     onError: err => log.error({ err }, 'leases not extended'),
   })
-  const readiness = new Health({ store, queue, log })
+  const pruner = new Pruner({ store, clock, log, retention: config.retention })
+  const readiness = new Health({ store, queue, limiter, log })
   const ingest = new Ingest({ ...shared, driver })
   const dryRun = new DryRun(shared)
   const explain = new Explain({
@@ -164,6 +192,15 @@ export async function createEngine(
     isLive: runner => registry.isLive(runner),
     passOf: runId => driver.passOf(runId),
   })
+  const watched = {
+    store,
+    clock,
+    live,
+    slots: { runs: driver.slots, deliveries: deliverer.slots, timers: timers.slots },
+    sockets: () => connect.size,
+    readiness: () => readiness.check(),
+    limiterEntries: () => limiter.entries,
+  }
   const app = createApp({
     store,
     ingest,
@@ -174,7 +211,7 @@ export async function createEngine(
       ...shared,
       bulkReplayLimit: config.bulkReplayLimit,
       assertActive: namespace => namespaces.assertActive(namespace),
-      interrupt: runId => driver.interrupt(runId),
+      interrupt,
     }),
     endpoints: new Endpoints({ ...shared, vault }),
     deliveries: new Deliveries({ ...shared, attemptsMax: config.webhookScheduleMs.length + 1 }),
@@ -182,6 +219,7 @@ export async function createEngine(
     inbound: new Inbound({ ...shared, vault, ingest }),
     live,
     readiness: () => readiness.check(),
+    metrics: async namespace => metrics.text(namespace, await readGauges(watched)),
     connections: connect,
     sign: body => signBody({ keys: signingKeys, body, nowMs: clock.now() }),
     keys,
@@ -194,16 +232,21 @@ export async function createEngine(
   const stop = async () => {
     readiness.drain()
     connect.drain()
+    relayed?.leave()
     await Promise.all(lanes.map(lane => lane.stop()))
     const deadline = new AbortController()
     const cancel = clock.at(clock.now() + config.drainTimeoutMs, () => deadline.abort())
-    await Promise.all([driver.drain(deadline.signal), deliverer.drain(), timers.drain()])
+    const { signal } = deadline
+    await Promise.all([driver.drain(signal), relayed?.idle(signal), deliverer.drain(), timers.drain()])
     cancel()
     leases.stop()
     adminWatch.stop()
+    await pruner.stop()
+    catalogWatch?.stop()
+    liveShare?.close()
     await app.close()
-    await Promise.all([transport.close(), sender.close(), limiter.close()])
-    await store.close()
+    await Promise.all([transport.close(), sender.close()])
+    await backends.close()
   }
   return {
     app,
@@ -217,6 +260,8 @@ export async function createEngine(
       for (const lane of lanes) lane.start()
       leases.start()
       adminWatch.start()
+      pruner.start()
+      catalogWatch?.start()
     },
     stop() {
       stopping ??= stop()

@@ -5,16 +5,26 @@ import { parseDurationMs } from '@perdure/protocol'
 import { AddressList } from './domain/address-list.ts'
 import { type ApiKey, KEY_KINDS, type KeyKind } from './domain/api-key.ts'
 import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from './domain/delivery-attempt.ts'
+import { parseRetention, type Retention } from './domain/retention.ts'
+import { withoutPassword } from './domain/service-url.ts'
 
 export interface FixedKey extends ApiKey {
   key: string
 }
 
+/** Where the store is: the path of a SQLite file, or `:memory:`; or a PostgreSQL database, which engines may share. */
+export type StoreAddress = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string }
+
+/** In this process, or a Redis. */
+export type ServiceAddress = { kind: 'memory' } | { kind: 'redis'; url: string }
+
 export interface Config {
   host: string
   port: number
-  /** Path of the SQLite file, or `:memory:`. */
-  storeFile: string
+  store: StoreAddress
+  /** How engines wake each other. Absent: through the database they share, or not at all on SQLite. */
+  queue?: ServiceAddress | undefined
+  limiter: ServiceAddress
   apiKeys: FixedKey[]
   /** The current signing key, and while it is being rotated the one before. */
   signingKeys: string[]
@@ -29,6 +39,8 @@ export interface Config {
   invokeTimeoutMs?: number | undefined
   /** Most runs that one bulk replay forks. */
   bulkReplayLimit: number
+  /** How long ended runs are kept; absent: for ever. */
+  retention?: Retention | undefined
   drainTimeoutMs: number
   /** Origins of the web pages that may call; `*` alone for all. */
   corsOrigins: readonly string[]
@@ -59,6 +71,7 @@ export const SETTINGS = [
   'ENGINE_RUNNER_STALE_AFTER',
   'ENGINE_INVOKE_TIMEOUT',
   'ENGINE_BULK_REPLAY_LIMIT',
+  'ENGINE_RETENTION',
   'ENGINE_DRAIN_TIMEOUT',
   'ENGINE_CORS_ORIGINS',
   'ENGINE_LOG_LEVEL',
@@ -67,8 +80,6 @@ type Setting = (typeof SETTINGS)[number]
 
 /** Read by runners; an engine that shares their environment lets them be. */
 const RUNNER_SETTINGS: readonly string[] = ['ENGINE_URL', 'ENGINE_API_KEY', 'ENGINE_REGION']
-/** Settings of the interface that this version does not carry out: better no start than a wrong promise. */
-const LATER_SETTINGS: readonly string[] = ['ENGINE_RETENTION']
 
 /** The flag of a setting: `ENGINE_DRAIN_TIMEOUT` is `--drain-timeout`. */
 export function flagOf(setting: string): string {
@@ -86,12 +97,12 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
     return value === undefined || value === '' ? undefined : value
   }
   const duration = (setting: Setting, fallbackMs: number) => readDuration(setting, text(setting), fallbackMs)
-  memoryOnly('ENGINE_QUEUE', text('ENGINE_QUEUE'))
-  memoryOnly('ENGINE_LIMITER', text('ENGINE_LIMITER'))
   const config: Config = {
     host: text('ENGINE_HOST') ?? '127.0.0.1',
     port: readPort(text('ENGINE_PORT') ?? '4777'),
-    storeFile: readStore(text('ENGINE_STORE')),
+    store: readStore(text('ENGINE_STORE')),
+    queue: readService('ENGINE_QUEUE', text('ENGINE_QUEUE')),
+    limiter: readService('ENGINE_LIMITER', text('ENGINE_LIMITER')) ?? { kind: 'memory' },
     apiKeys: readKeys(text('ENGINE_API_KEYS')),
     signingKeys: readList(text('ENGINE_SIGNING_KEY')),
     encryptionKeys: readList(text('ENGINE_ENCRYPTION_KEY')),
@@ -101,6 +112,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
     runnerStaleAfterMs: duration('ENGINE_RUNNER_STALE_AFTER', 90_000),
     invokeTimeoutMs: readDuration('ENGINE_INVOKE_TIMEOUT', text('ENGINE_INVOKE_TIMEOUT'), undefined),
     bulkReplayLimit: readBulkReplayLimit(text('ENGINE_BULK_REPLAY_LIMIT') ?? '1000'),
+    retention: readRetention(text('ENGINE_RETENTION')),
     drainTimeoutMs: duration('ENGINE_DRAIN_TIMEOUT', 30_000),
     corsOrigins: readOrigins(text('ENGINE_CORS_ORIGINS')),
     logLevel: text('ENGINE_LOG_LEVEL') ?? 'info',
@@ -117,8 +129,6 @@ function bad(setting: string, problem: string): never {
 function refuseUnknown(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(env)) {
     if (!name.startsWith('ENGINE_') || RUNNER_SETTINGS.includes(name)) continue
-    if (LATER_SETTINGS.includes(name))
-      throw new ConfigError(`${name} is not supported by this version of the engine`)
     if (!(SETTINGS as readonly string[]).includes(name))
       throw new ConfigError(`${name} is not a setting of the engine`)
   }
@@ -128,11 +138,11 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
  * Without keys everybody who can connect may do everything: that is for loopback alone. Asked when the store is open,
  * since it may hold keys. Throws ConfigError.
  */
-export function refuseOpenDoor({ host, storeFile }: Config, keys: { size: number }): void {
+export function refuseOpenDoor({ host, store }: Config, keys: { size: number }): void {
   if (keys.size > 0 || isLoopback(host)) return
   throw new ConfigError(
     `ENGINE_HOST (--host) ${host} is not a loopback address and there is no API key. Make one with ` +
-      `"perdure keys create --kind secret --store sqlite:${storeFile}", or set ENGINE_API_KEYS`,
+      `"perdure keys create --kind secret --store ${storeName(store)}", or set ENGINE_API_KEYS`,
   )
 }
 
@@ -152,17 +162,24 @@ function readPort(text: string): number {
   return port
 }
 
-/** The file that a value of `ENGINE_STORE` names. Throws ConfigError. */
-export function readStore(text = 'sqlite:./.perdure/engine.db'): string {
-  if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) return text.slice('sqlite:'.length)
-  if (/^postgres(ql)?:/.test(text))
-    bad('ENGINE_STORE', 'names PostgreSQL, which this version does not support')
-  return bad('ENGINE_STORE', 'must look like sqlite:./path/to/file.db')
+/** What a value of `ENGINE_STORE` names. Throws ConfigError; passwords never appear in its message. */
+export function readStore(text = 'sqlite:./.perdure/engine.db'): StoreAddress {
+  if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length)
+    return { kind: 'sqlite', file: text.slice('sqlite:'.length) }
+  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return { kind: 'postgres', url: text }
+  return bad('ENGINE_STORE', 'must look like sqlite:./path/to/file.db or postgres://user@host:5432/database')
 }
 
-function memoryOnly(setting: Setting, text: string | undefined): void {
-  if (text !== undefined && text !== 'memory')
-    bad(setting, 'must be "memory": this version supports nothing else')
+/** The store as people are told it: as `ENGINE_STORE` has it, without a password. */
+export function storeName(store: StoreAddress): string {
+  return store.kind === 'sqlite' ? `sqlite:${store.file}` : withoutPassword(store.url)
+}
+
+function readService(setting: Setting, text: string | undefined): ServiceAddress | undefined {
+  if (text === undefined) return undefined
+  if (text === 'memory') return { kind: 'memory' }
+  if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return { kind: 'redis', url: text }
+  return bad(setting, 'must be "memory" or look like redis://host:6379')
 }
 
 function readDuration<Fallback extends number | undefined>(
@@ -207,6 +224,14 @@ function readSchedule(text: string | undefined): readonly number[] {
   return (
     parseDeliverySchedule(text) ??
     bad('ENGINE_WEBHOOK_SCHEDULE', 'must be a list of durations such as "5s,5m,30m"')
+  )
+}
+
+function readRetention(text: string | undefined): Retention | undefined {
+  if (text === undefined) return undefined
+  return (
+    parseRetention(text) ??
+    bad('ENGINE_RETENTION', 'must be a duration such as "30d", or several such as "succeeded=7d,failed=90d"')
   )
 }
 

@@ -6,9 +6,17 @@ export { openSqliteStore, type SqliteStoreOptions } from './adapters/sql/sqlite/
 export { type AdministrationOptions, type OpenAdministration, openAdministration } from './administration.ts'
 export { createEngine, type Engine, type Ports } from './compose.ts'
 export { type Config, ConfigError, FLAGS, flagOf, readConfig } from './config.ts'
+export { type DoctorOptions, examine, type Finding, type Verdict } from './doctor/doctor.ts'
 export { type ApiKey, KEY_KINDS, type KeyKind, type Namespace, type StoredKey } from './domain/api-key.ts'
 export { EngineError } from './domain/errors.ts'
 export { createLog } from './log.ts'
+export {
+  backupStore,
+  type CopyOptions,
+  restoreStore,
+  type Violation,
+  verifyStore,
+} from './maintenance.ts'
 export type { Clock, Random } from './ports/clock.ts'
 export type { SendCall, Sender, SendReply } from './ports/sender.ts'
 export type { Store } from './ports/store.ts'

@@ -3,7 +3,7 @@
 import type { AddressInfo } from 'node:net'
 import pino from 'pino'
 import { createEngine, type Engine } from './compose.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig, storeName } from './config.ts'
 
 export interface LaunchOptions {
   env: NodeJS.ProcessEnv
@@ -92,7 +92,7 @@ function read(env: NodeJS.ProcessEnv, flags: Record<string, string>): Config {
 function bannerOf(config: Config, engine: Engine, port: number): string[] {
   return [
     `perdure listens on ${urlOf(config.host, port)}`,
-    `  store  sqlite:${config.storeFile}`,
+    `  store  ${storeName(config.store)}`,
     `  auth   ${authMode(engine.keys)}`,
     `  invokes are ${config.signingKeys.length > 0 ? 'signed' : 'not signed (ENGINE_SIGNING_KEY is not set)'}`,
   ]

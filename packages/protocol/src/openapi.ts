@@ -121,8 +121,10 @@ function requestBody({ schema, required }: NonNullable<Operation['body']>, examp
   }
 }
 
-function response({ description, schema, stream, pages }: Reply, examples?: Examples): JsonSchema {
+function response(reply: Reply, examples?: Examples): JsonSchema {
+  const { description, schema, contentType, stream, pages } = reply
   const headers = pages ? { headers: { 'X-Next-Cursor': { $ref: '#/components/headers/NextCursor' } } } : {}
+  if (contentType) return { description, content: { [contentType]: { schema: { type: 'string' } } } }
   if (!schema) return { description, ...headers }
   if (stream) {
     const line = 'The JSON of each `data:` line; the `event:` line before it repeats its `kind`'

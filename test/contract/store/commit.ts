@@ -22,6 +22,8 @@ import {
   write,
 } from './samples.ts'
 
+const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+
 /** The guard a commit was refused for. */
 async function staleGuard(commit: Promise<void>): Promise<Guard> {
   const error: unknown = await commit.then(
@@ -100,10 +102,13 @@ export function commitContract(open: OpenStore): void {
         priority: -1.5,
         throttledUntil: NOW + 4,
         heldSlot: 's',
+        trace: TRACE,
       }
-      await write(store(), created(plain), created(full))
+      const traced = aRun({ trace: TRACE })
+      await write(store(), created(plain), created(full), created(traced))
       expect((await store().loadRun(plain.id))?.run).toEqual(plain)
       expect((await store().loadRun(full.id))?.run).toEqual(full)
+      expect((await store().loadRun(traced.id))?.run).toEqual(traced)
     })
 
     it('moves the mutable part of a run and leaves the rest alone', async () => {

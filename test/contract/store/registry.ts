@@ -129,6 +129,7 @@ export function registryContract(open: OpenStore): void {
         endpointId: 'whe_1',
         sourceRunId: 'run_1',
         eventKind: 'run.failed',
+        trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
         payload: '{"a":1}',
       })
       await write(store(), { type: 'delivery.created', delivery })

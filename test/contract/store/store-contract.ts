@@ -10,6 +10,7 @@ import { eventsContract } from './events.ts'
 import { liveContract } from './live.ts'
 import { namespacesContract } from './namespaces.ts'
 import { outsidersContract } from './outsiders.ts'
+import { pruneContract } from './prune.ts'
 import { readsContract } from './reads.ts'
 import { registryContract } from './registry.ts'
 import { runListsContract } from './run-lists.ts'
@@ -42,5 +43,6 @@ export function storeContract(
     namespacesContract(open)
     adminContract(open)
     timersContract(open)
+    pruneContract(open)
   })
 }

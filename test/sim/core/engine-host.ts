@@ -124,7 +124,8 @@ export function apiKey(namespace: string): string {
 const CONFIG: Config = {
   host: '127.0.0.1',
   port: 0,
-  storeFile: ':memory:',
+  store: { kind: 'sqlite', file: ':memory:' },
+  limiter: { kind: 'memory' },
   apiKeys: NAMESPACES.map(namespace => ({
     label: namespace,
     namespace,

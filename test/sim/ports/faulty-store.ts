@@ -110,6 +110,18 @@ export class FaultyStore implements Store {
     return this.#deps.inner.releaseOthers(owner, now)
   }
 
+  prune(pruning: Parameters<Store['prune']>[0]) {
+    return this.#deps.inner.prune(pruning)
+  }
+
+  catalogRevision() {
+    return this.#read(() => this.#deps.inner.catalogRevision())
+  }
+
+  clusterName() {
+    return this.#deps.inner.clusterName()
+  }
+
   loadRun(runId: string) {
     return this.#read(() => this.#deps.inner.loadRun(runId))
   }

@@ -160,7 +160,14 @@ describe('perdure namespaces', () => {
   )
 })
 
-test.each(['postgres://user:hidden@host/db', 'engine.db', 'sqlite::memory:'])(
+test('a database that cannot be reached is told without its password', async () => {
+  store = 'postgres://user:hidden@127.0.0.1:9/db'
+  const { code, err } = await perdure('keys', 'list')
+  expect(code).toBe(1)
+  expect(err).toMatch(/^perdure: cannot open postgres:\/\/user:\*\*\*@127\.0\.0\.1:9\/db: [^\n]+\n$/)
+})
+
+test.each(['mysql://user:hidden@host/db', 'engine.db', 'sqlite::memory:'])(
   'the store %s is refused with exit code 2',
   async name => {
     store = name

@@ -1,7 +1,8 @@
-// The commands that administer a store, whether or not an engine runs on it: `perdure keys` and `perdure namespaces`.
+// The commands that work on a store itself, whether or not an engine runs on it: keys, namespaces, backup, restore, verify.
 
 import type { Command } from 'commander'
 import { keyCommands } from './keys.ts'
+import { maintenanceCommands } from './maintenance.ts'
 import { namespaceCommands } from './namespaces.ts'
 
 /**
@@ -11,4 +12,5 @@ import { namespaceCommands } from './namespaces.ts'
 export function adminCommands(program: Command): void {
   keyCommands(program)
   namespaceCommands(program)
+  maintenanceCommands(program)
 }

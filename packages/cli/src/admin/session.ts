@@ -66,10 +66,17 @@ export async function administer(
   action: (administration: Administration, output: Output) => Promise<void>,
   opening: AdministrationOptions = {},
 ): Promise<void> {
-  const { writeErr } = command.configureOutput()
-  try {
+  await ended(command, async () => {
     const { administration, close } = await openAdministration(options.store || undefined, opening)
     await action(administration, outputOf(command, options)).finally(close)
+  })
+}
+
+/** Does something; what fails is told in one line and ends the command. */
+export async function ended(command: Command, action: () => Promise<void>): Promise<void> {
+  const { writeErr } = command.configureOutput()
+  try {
+    await action()
   } catch (error) {
     const { message } = error as Error
     writeErr?.(`perdure: ${withoutKeys(message)}\n`)
@@ -78,7 +85,8 @@ export async function administer(
   }
 }
 
-function outputOf(command: Command, { json }: SharedOptions): Output {
+/** How the command tells what it has to. */
+export function outputOf(command: Command, { json }: SharedOptions): Output {
   const { writeOut, writeErr } = command.configureOutput()
   const out = (lines: readonly string[]) => writeOut?.(lines.map(line => `${line}\n`).join(''))
   const style = {

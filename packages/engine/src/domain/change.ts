@@ -53,7 +53,8 @@ export type Change =
   | { type: 'delivery.attempted'; attempt: DeliveryAttempt }
   /** Inserted when first seen, otherwise nothing. */
   | { type: 'app.seen'; app: App }
-  | { type: 'runner.registered'; runner: Runner }
+  /** `isRepeat`: all that is new about it is when it was seen. */
+  | { type: 'runner.registered'; runner: Runner; isRepeat?: true }
   /** A runner that had no id of its own, and whose socket is gone. What it served stays known. */
   | { type: 'runner.forgotten'; namespace: string; app: string; runnerId: string }
   | { type: 'workflow.registered'; workflow: Workflow }
@@ -83,6 +84,24 @@ export interface StepWoken {
   error?: StepError
   eventId?: string
   at: number
+}
+
+/** Whether it makes the catalog tell something new, which every engine on the store should know of soon. */
+export function changesCatalog(change: Change): boolean {
+  switch (change.type) {
+    case 'runner.registered':
+      return !change.isRepeat
+    case 'runner.forgotten':
+    case 'workflow.registered':
+    case 'workflow.dropped':
+    case 'endpoint.saved':
+    case 'endpoint.deleted':
+    case 'receiver.saved':
+    case 'receiver.deleted':
+      return true
+    default:
+      return false
+  }
 }
 
 /** What a unit was decided on. If one no longer holds at commit, nothing of the unit is written: StaleError. */

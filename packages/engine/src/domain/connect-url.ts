@@ -19,3 +19,10 @@ export function isConnectUrl(url: string): boolean {
 export function isNamelessConnect({ url, runnerId }: Pick<Runner, 'url' | 'runnerId'>): boolean {
   return runnerId === url && isConnectUrl(url)
 }
+
+/** Whose runner a `conn://` URL names; undefined of any other URL. */
+export function connectUrlOwner(url: string): { namespace: string; app: string } | undefined {
+  if (!isConnectUrl(url)) return undefined
+  const [namespace, app] = url.slice(SCHEME.length).split('/').map(decodeURIComponent)
+  return namespace === undefined || app === undefined ? undefined : { namespace, app }
+}

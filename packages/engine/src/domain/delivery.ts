@@ -16,6 +16,8 @@ export interface Delivery {
   url: string
   eventKind: DeliveryKind
   sourceRunId?: string
+  /** The `traceparent` its posts go on from; absent: that of its source run's id. */
+  trace?: string
   payload?: JsonText
   status: DeliveryStatus
   attemptCount: number

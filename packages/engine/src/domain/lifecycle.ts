@@ -68,6 +68,7 @@ function newDelivery(options: {
     url: endpoint.url,
     eventKind: kind,
     sourceRunId: run.id,
+    ...(run.trace === undefined ? {} : { trace: run.trace }),
     payload,
     status: 'pending' as const,
     attemptCount: 0,

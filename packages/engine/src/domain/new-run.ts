@@ -114,6 +114,7 @@ export function childRun(options: {
     createdAt: now,
     ...(input === undefined ? {} : { input }),
     ...(parent.runner !== undefined && parent.app === app ? { runner: parent.runner } : {}),
+    ...(parent.trace === undefined ? {} : { trace: parent.trace }),
   }
   return queued(origin, under)
 }
@@ -135,6 +136,7 @@ export function onFailureRun(failed: Run, error: StepError, now: number): Run {
     createdAt: now,
     ...(failed.input === undefined ? {} : { input: failed.input }),
     ...(failed.runner === undefined ? {} : { runner: failed.runner }),
+    ...(failed.trace === undefined ? {} : { trace: failed.trace }),
     ...(failed.priority === undefined ? {} : { priority: failed.priority }),
   }
   return queued(origin, UNHELD)

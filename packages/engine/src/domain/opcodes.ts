@@ -18,6 +18,7 @@ import type { PassContext } from './pass-context.ts'
 import { backoffMs, completeRetry } from './retry.ts'
 import { isDue, type RunState } from './run-state.ts'
 import type { Step } from './step.ts'
+import { runTraceparent } from './trace.ts'
 
 /** The last moment of the year 9999: a timestamp has no fifth digit for a year. */
 const TIME_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -60,7 +61,8 @@ export function applyOpcodes(
   let failure: RunError | undefined
   for (const opcode of opcodes) {
     const known = state.steps.get(opcode.id)
-    if (seen?.has(opcode.id) || (known && !(opcode.op === 'StepRun' && isDue(known, context.sentAt)))) continue
+    if (seen?.has(opcode.id) || (known && !(opcode.op === 'StepRun' && isDue(known, context.sentAt))))
+      continue
     seen?.add(opcode.id)
     if (opcode.op === 'StepRun') {
       const failed = runStep(pass, opcode, known)
@@ -255,6 +257,7 @@ function webhook(pass: Pass, opcode: PassOpcodeOf<'Webhook'>): void {
       app: draft.run.app,
       url: opcode.webhookUrl,
       eventKind: 'custom',
+      trace: runTraceparent(draft.run),
       status: 'pending',
       attemptCount: 0,
       maxAttempts: context.catalog.deliveryAttemptsMax,

@@ -8,6 +8,9 @@ import { checkCron } from './flow/schedules.ts'
 import { completeRetry } from './retry.ts'
 import type { Runner, Workflow } from './workflow.ts'
 
+/** Heartbeats come twice as often and more. */
+const REPEAT_MS_MAX = 60_000
+
 /** The runner as registered at `now`. */
 export function registeredRunner(namespace: string, request: RegisterRequest, now: number): Runner {
   const { app, url, framework, runtime, sdkName, version, region, keyFingerprint } = request
@@ -69,9 +72,24 @@ export function registrationChanges(options: {
   const dropped = (earlier?.workflows ?? []).filter(name => !served.has(name))
   return [
     { type: 'app.seen', app: { namespace, name: app, createdAt: now } },
-    { type: 'runner.registered', runner },
+    {
+      type: 'runner.registered',
+      runner,
+      ...(earlier && isRepeat(runner, earlier) ? { isRepeat: true } : {}),
+    },
     ...workflows.map((workflow): Change => ({ type: 'workflow.registered', workflow })),
     ...dropped.map((name): Change => ({ type: 'workflow.dropped', namespace, app, name })),
     { type: 'app.runnerArrived', namespace, app, at: now },
   ]
+}
+
+/** A runner that comes back after a long time is news all the same: whoever holds runs for it should look again. */
+function isRepeat(runner: Runner, earlier: Runner): boolean {
+  const told = ({ lastSeenAt: _, ...rest }: Runner) =>
+    JSON.stringify(
+      Object.entries(rest)
+        .filter(([, value]) => value !== undefined)
+        .sort(),
+    )
+  return told(runner) === told(earlier) && runner.lastSeenAt - earlier.lastSeenAt < REPEAT_MS_MAX
 }

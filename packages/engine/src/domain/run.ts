@@ -33,6 +33,8 @@ export interface Run {
   parentRunId?: string
   /** Index of the parent's RunWorkflow step that waits for this run's end; absent when nobody waits. */
   parentStepIndex?: number
+  /** The `traceparent` of whoever began its trace; absent: it has a trace of its own (`domain/trace`). */
+  trace?: string
   /** The runner id this run is pinned to; absent for an anycast run. */
   runner?: string
   /** The head of the `event` of every invoke of this run; its data is `input`. */

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { given } from './given.testkit.ts'
 import { NOW, reported, run, sends } from './nouns.testkit.ts'
+import { runTraceparent } from './trace.ts'
 
 const hook = sends('tell', 'https://partner.test/hook', '{"n": 1.0}')
 
@@ -17,6 +18,7 @@ describe('a webhook send', () => {
       app: 'shop',
       url: 'https://partner.test/hook',
       eventKind: 'custom',
+      trace: runTraceparent(run()),
       payload: '{"n": 1.0}',
       status: 'pending',
       attemptCount: 0,

@@ -14,7 +14,8 @@ const levelOf = (operation: Operation): 'debug' | 'info' => (operation.access ==
 export function admit({ deps, drain }: HttpContext, operation: Operation): onRequestHookHandler {
   const logLevel = levelOf(operation)
   return (request, reply, done) => {
-    if (deps.log.isLevelEnabled(logLevel)) logAccess(deps.log, logLevel, request, reply)
+    if (!operation.unlogged && deps.log.isLevelEnabled(logLevel))
+      logAccess(deps.log, logLevel, request, reply)
     if (drain.started) {
       done(new EngineError('unavailable', 'the engine is shutting down'))
       return

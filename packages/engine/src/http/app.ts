@@ -19,6 +19,7 @@ import { connectRoutes } from './routes/connect.ts'
 import { controlRoutes } from './routes/control.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
+import { metricsRoutes } from './routes/metrics.ts'
 import { namespaceStreamRoutes } from './routes/namespace-streams.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { registerRoutes } from './routes/register.ts'
@@ -44,6 +45,7 @@ export function createApp(deps: HttpDeps, overrides: Partial<HttpLimits> = {}): 
   app.addHook('preClose', () => context.drain.run(deps.clock, limits.drainMs))
 
   healthRoutes(app, context)
+  metricsRoutes(app, context)
   eventRoutes(app, context)
   registerRoutes(app, context)
   connectRoutes(app, context)

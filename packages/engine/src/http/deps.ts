@@ -30,6 +30,8 @@ export interface IncomingEvent {
   dedupeId?: string
   runner?: string
   targetApp?: string
+  /** The caller's `traceparent`. */
+  trace?: string
 }
 
 /** A runner as listed, with what only the engine knows of it. */
@@ -141,6 +143,8 @@ export interface HttpDeps {
   inbound: { receive(slug: string, post: WebhookPost): Promise<Receipt> }
   live: LiveFace
   readiness(): Promise<Readiness>
+  /** The metrics of the engine as text, with those of the namespace's workflows. */
+  metrics(namespace: string): Promise<string>
   /** Where the sockets of Connect runners go. */
   connections: Connections
   /** The integrity header over what a runner sent when it dialled. */

@@ -143,6 +143,7 @@ export class Faces {
       inbound: { receive: () => Promise.reject(new Error('not here')) },
       live: this.live,
       readiness: () => this.readiness(),
+      metrics: async namespace => `# of ${namespace}\n`,
       connections: this.connect,
       sign: () => 'v0',
       keys: {

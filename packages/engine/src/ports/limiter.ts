@@ -30,6 +30,8 @@ export interface Limiter {
    * `limit + burst` at most (GCRA). A reservation cannot be given back. For `throttle`.
    */
   reserve(quota: Quota & { burst: number }): Promise<number>
+  /** Numbers that it keeps in memory; absent where somebody else keeps them. */
+  readonly entries?: number
   /** Present only where a network service stands behind it (contract §4.7). */
   ping?(): Promise<void>
   close(): Promise<void>

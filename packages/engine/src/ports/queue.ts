@@ -9,4 +9,5 @@ export interface Queue {
   wait(lane: Lane, until: number, signal: AbortSignal): Promise<void>
   /** Present only where a network service stands behind the bell (contract §4.7). */
   ping?(): Promise<void>
+  close?(): Promise<void>
 }

@@ -1,7 +1,7 @@
 // The Store port: the one truth (architecture, "Ports that matter"). Adapters live in adapters/sql.
 
 import type { TimelineFrame } from '@perdure/protocol'
-import type { RunStatusFrame, Unit } from '../domain/change.ts'
+import type { Guard, RunStatusFrame, Unit } from '../domain/change.ts'
 import type { ControlAction, ControlKind } from '../domain/control-action.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/delivery.ts'
 import type { Endpoint } from '../domain/endpoint.ts'
@@ -9,6 +9,7 @@ import type { DedupeKey, Event, Waiter, Watcher } from '../domain/event.ts'
 import type { FlowRow } from '../domain/flow/flow-row.ts'
 import type { LogLine } from '../domain/log-line.ts'
 import type { Receiver } from '../domain/receiver.ts'
+import type { Aged } from '../domain/retention.ts'
 import type { Run, RunStatus } from '../domain/run.ts'
 import type { RunPosition, RunSort, SortDir } from '../domain/run-order.ts'
 import type { Step } from '../domain/step.ts'
@@ -42,6 +43,12 @@ export interface DeliveryClaim extends Claim {
   unnamed: number
 }
 
+/** Rows of a kind that have had their time. */
+export interface Pruning extends Aged {
+  /** Most rows of the kind that go at once; fewer may, for what goes with them counts too. */
+  limit: number
+}
+
 /** An event of the log with its position (rises with commit order). */
 export interface PositionedEvent {
   position: number
@@ -72,6 +79,12 @@ export interface Store {
    * asked to cancel. A fence that somebody bumped takes no lease away: a pause leaves the pass in flight its time.
    */
   extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]>
+  /**
+   * Removes rows that have had their time, the oldest first, in one short transaction, and answers how many: 0 when
+   * there are none left. A run goes with its steps, frames, logs, watches and payloads, a delivery with its attempts.
+   * What is under way stays, and so does an event that a live run of its namespace may still look back at.
+   */
+  prune(pruning: Pruning): Promise<number>
   /** Gives back every lease of owners other than `owner`: right only where one process owns the store. */
   releaseOthers(owner: string, now: number): Promise<void>
 
@@ -102,6 +115,13 @@ export interface Store {
   }): Promise<PositionedEvent[]>
   /** What people and runners have configured, of every namespace, to fill the catalog at start. */
   catalog(): Promise<Configured>
+  /**
+   * Rises, in the same commit, with everything that makes `catalog` answer something else, but for when a runner was
+   * last seen: engines that share the store look at one number.
+   */
+  catalogRevision(): Promise<number>
+  /** What the engines on this store call themselves where they share a Redis with others. Never changes. */
+  clusterName(): Promise<string>
 
   /** API keys and namespaces. */
   readonly admin: Admin
@@ -110,7 +130,26 @@ export interface Store {
   in(namespace: string): Reads
   /** Rejects when the store cannot be read and written. */
   ping(): Promise<void>
+  /** What it has written since it was opened; absent where nobody counts. */
+  stats?(): StoreStats
   close(): Promise<void>
+}
+
+/** What a store has written since it was opened. */
+export interface StoreStats {
+  /** Units that became durable. */
+  commits: number
+  /** Units that were refused, by the guard that no longer held. */
+  stale: Partial<Record<Guard['type'], number>>
+  /** Units, claims and the like, told to the writer. */
+  requests: number
+  batches: number
+  /** Durable ones: many requests share each. */
+  transactions: number
+  /** Requests that are not answered yet. */
+  pending: number
+  /** Batches by how many requests were in them; `counts` has one more entry, of those beyond the last bound. */
+  batchSizes: { bounds: readonly number[]; counts: readonly number[]; sum: number }
 }
 
 /** Everything decisions look up in memory. */

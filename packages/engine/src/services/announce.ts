@@ -4,9 +4,11 @@
 
 import type { Change, StepWoken } from '../domain/change.ts'
 import { statusFrames } from '../domain/status-frames.ts'
+import { type Metrics, NO_METRICS } from '../ports/metrics.ts'
 import type { Queue } from '../ports/queue.ts'
 import type { Store } from '../ports/store.ts'
 import type { Live } from './live.ts'
+import { tally } from './tally.ts'
 
 /** Wakes asked about at once: an event may wake thousands of runs, whose frames are not worth a flood of reads. */
 export const WAKES_ASKED_MAX = 100
@@ -18,11 +20,13 @@ export class Announcer {
   readonly #queue: Queue
   readonly #live: Live
   readonly #store: Pick<Store, 'in'>
+  readonly #metrics: Metrics
   /** Runs whose wake is being asked about, and of which nothing was told since. */
   readonly #woken = new Set<string>()
   #interrupt: Interrupt = () => {}
 
-  constructor(options: { queue: Queue; live: Live; store: Pick<Store, 'in'> }) {
+  constructor(options: { queue: Queue; live: Live; store: Pick<Store, 'in'>; metrics?: Metrics }) {
+    this.#metrics = options.metrics ?? NO_METRICS
     this.#store = options.store
     this.#queue = options.queue
     this.#live = options.live
@@ -36,7 +40,10 @@ export class Announcer {
   announce(changes: readonly Change[]): void {
     // A wake does not say whose run it wakes; it comes with the event, or the end of the child, that caused it.
     const namespace = firstNamespace(changes)
-    for (const change of changes) this.#ring(change, namespace)
+    for (const change of changes) {
+      tally(change, this.#metrics)
+      this.#ring(change, namespace)
+    }
   }
 
   #ring(change: Change, namespace: string | undefined): void {

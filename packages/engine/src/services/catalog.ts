@@ -2,12 +2,12 @@
 // the commit of whatever changes them. Decisions read one namespace of it through `view`.
 
 import type { CatalogView } from '../domain/catalog.ts'
-import type { Change } from '../domain/change.ts'
+import { type Change, changesCatalog } from '../domain/change.ts'
 import { type Endpoint, isSubscribed, type LifecycleKind } from '../domain/endpoint.ts'
 import { matchesEvent } from '../domain/matching.ts'
 import type { Receiver } from '../domain/receiver.ts'
 import type { App, Runner, Workflow } from '../domain/workflow.ts'
-import type { Store } from '../ports/store.ts'
+import type { Configured, Store } from '../ports/store.ts'
 
 export interface CatalogOptions {
   /** Attempts a new webhook delivery gets. */
@@ -20,6 +20,8 @@ export class Catalog {
   readonly #options: CatalogOptions
   /** By slug, of every namespace: a slug is a routing key. */
   readonly #receivers = new Map<string, Receiver>()
+  #applied = 0
+  #tellNews: () => void = () => {}
 
   constructor(options: CatalogOptions) {
     this.#options = options
@@ -27,13 +29,29 @@ export class Catalog {
 
   static async load(store: Store, options: CatalogOptions): Promise<Catalog> {
     const catalog = new Catalog(options)
-    const { apps, runners, workflows, endpoints, receivers } = await store.catalog()
-    for (const app of apps) catalog.view(app.namespace).apps.set(app.name, app)
-    for (const runner of runners) catalog.view(runner.namespace).putRunner(runner)
-    for (const workflow of workflows) catalog.view(workflow.namespace).putWorkflow(workflow)
-    for (const endpoint of endpoints) catalog.view(endpoint.namespace).putEndpoint(endpoint)
-    for (const receiver of receivers) catalog.#receivers.set(receiver.slug, receiver)
+    catalog.replace(await store.catalog())
     return catalog
+  }
+
+  /** Told of every set of changes that another engine should know of. */
+  onNews(tell: () => void): void {
+    this.#tellNews = tell
+  }
+
+  /** How often it has taken over changes of this engine: what was read before the last of them is out of date. */
+  get applied(): number {
+    return this.#applied
+  }
+
+  /** Everything as the store has it. */
+  replace({ apps, runners, workflows, endpoints, receivers }: Configured): void {
+    for (const view of this.#namespaces.values()) view.clear()
+    this.#receivers.clear()
+    for (const app of apps) this.view(app.namespace).apps.set(app.name, app)
+    for (const runner of runners) this.view(runner.namespace).putRunner(runner)
+    for (const workflow of workflows) this.view(workflow.namespace).putWorkflow(workflow)
+    for (const endpoint of endpoints) this.view(endpoint.namespace).putEndpoint(endpoint)
+    for (const receiver of receivers) this.#receivers.set(receiver.slug, receiver)
   }
 
   view(namespace: string): NamespaceCatalog {
@@ -52,6 +70,7 @@ export class Catalog {
 
   /** Takes over what a committed unit registered. */
   apply(changes: readonly Change[]): void {
+    this.#applied++
     for (const change of changes) {
       if (change.type === 'app.seen') this.view(change.app.namespace).seeApp(change.app)
       else if (change.type === 'runner.registered')
@@ -68,6 +87,7 @@ export class Catalog {
       else if (change.type === 'receiver.saved') this.#receivers.set(change.receiver.slug, change.receiver)
       else if (change.type === 'receiver.deleted') this.#dropReceiver(change.id)
     }
+    if (changes.some(changesCatalog)) this.#tellNews()
   }
 
   /** The store's endpoints, after an edit lost a race with somebody else's. */
@@ -168,6 +188,12 @@ export class NamespaceCatalog implements CatalogView {
 
   clearEndpoints(): void {
     this.#endpoints.clear()
+  }
+
+  /** Forgets all that the store tells; whether the namespace is suspended stays. */
+  clear(): void {
+    for (const known of [this.apps, this.#workflows, this.#runners, this.#matches, this.#endpoints])
+      known.clear()
   }
 
   seeApp(app: App): void {

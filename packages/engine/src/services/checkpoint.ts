@@ -23,6 +23,8 @@ export interface CheckpointsDeps {
   pass: SentPass
   clock: Clock
   isDraining(): boolean
+  /** Told of each that is durable. */
+  onTaken(): void
   context(known: Known): PassContext
   /** Makes a decision on the active run durable; undefined when the run is no longer ours. */
   settle(decide: (known: Known) => Decided): Promise<Decided | undefined>
@@ -80,7 +82,7 @@ export class Checkpoints {
   }
 
   async #answer(payload: string): Promise<string | undefined> {
-    const { active, pass, settle, context, isDraining } = this.#deps
+    const { active, pass, settle, context, isDraining, onTaken } = this.#deps
     const { seq, reported } = readCheckpoint(payload)
     const repeated = this.#told.get(seq)
     // Sent again, since its ack was lost: its log lines are stored.
@@ -91,6 +93,7 @@ export class Checkpoints {
       this.hasEnded = true
       return undefined
     }
+    onTaken()
     const range = repeated ?? { from: pass.told.seq, to: active.state.lastStepSeq }
     if (range.to > range.from) this.#told.set(seq, range)
     // Only a reload shows what settled from outside: without one there is nothing to search for.

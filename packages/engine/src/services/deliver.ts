@@ -13,14 +13,17 @@ import {
 } from '../domain/delivery-attempt.ts'
 import { disabledAsGone, type Endpoint, secretsAt } from '../domain/endpoint.ts'
 import { derivedId } from '../domain/ids.ts'
+import { childTraceparent, spanIdOf, traceparentOf } from '../domain/trace.ts'
 import type { Clock, Random } from '../ports/clock.ts'
-import type { Sender } from '../ports/sender.ts'
+import type { SendCall, Sender } from '../ports/sender.ts'
 import type { Claim, Store } from '../ports/store.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import type { Announcer } from './announce.ts'
 import { attempt } from './attempt.ts'
 import type { Catalog } from './catalog.ts'
 import { Destinations } from './destinations.ts'
 import { Slots } from './slots.ts'
+import { endDeliverySpan, startDeliverySpan } from './spans.ts'
 import type { Vault } from './vault.ts'
 
 /** Deadline of one POST (decisions, "Webhooks"). */
@@ -36,6 +39,7 @@ export interface DelivererDeps {
   vault: Vault
   clock: Clock
   random: Random
+  tracing?: Tracing | undefined
   log: Logger
   scheduleMs: readonly number[]
   /** Most deliveries under way at once. */
@@ -90,7 +94,7 @@ export class Deliverer {
 
   /** Makes the attempt: to the endpoint as it is now, signed with the secrets that count now. */
   async #post(delivery: Delivery): Promise<Posted> {
-    const { sender, catalog, vault, clock } = this.#deps
+    const { catalog, vault, clock } = this.#deps
     const { id, namespace, endpointId, payload: body = 'null' } = delivery
     const endpoint = endpointId === undefined ? undefined : catalog.view(namespace).endpoint(endpointId)
     const url = endpoint?.url ?? delivery.url
@@ -103,7 +107,18 @@ export class Deliverer {
     const now = clock.now()
     const secrets = endpoint ? secretsAt(endpoint, now).map(sealed => vault.open(sealed)) : []
     const headers = deliveryHeaders({ id, body, now, secrets })
-    return { url, result: await sender.send({ url, headers, body, timeoutMs: SEND_TIMEOUT_MS }) }
+    return { url, result: await this.#send(delivery, { url, headers, body, timeoutMs: SEND_TIMEOUT_MS }) }
+  }
+
+  /** In the trace of the run that asked for it. */
+  async #send(delivery: Delivery, call: SendCall): Promise<SendResult> {
+    const { sender, tracing, clock, random } = this.#deps
+    const parent = delivery.trace ?? traceparentOf(delivery.sourceRunId ?? delivery.id)
+    const span = tracing && startDeliverySpan(tracing, delivery, { parent, url: call.url, now: clock.now() })
+    const traceparent = span?.traceparent ?? childTraceparent(parent, spanIdOf(random.next(), random.next()))
+    const result = await sender.send({ ...call, headers: { ...call.headers, traceparent } })
+    if (span) endDeliverySpan(span, result, clock.now())
+    return result
   }
 
   /** Stores how the attempt went, unless somebody else has moved the delivery on: then theirs is the truth. */

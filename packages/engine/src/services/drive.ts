@@ -15,7 +15,9 @@ import { RunState } from '../domain/run-state.ts'
 import type { Runner } from '../domain/workflow.ts'
 import type { Clock, Random } from '../ports/clock.ts'
 import type { Limiter } from '../ports/limiter.ts'
+import type { Metrics } from '../ports/metrics.ts'
 import type { LoadedRun, Store } from '../ports/store.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import type { Transport } from '../ports/transport.ts'
 import { Admission } from './admission.ts'
 import type { Announcer } from './announce.ts'
@@ -25,6 +27,7 @@ import { Checkpoints } from './checkpoint.ts'
 import { type Active, Invoker } from './invoke.ts'
 import type { RunnerHealth } from './runner-health.ts'
 import { Slots } from './slots.ts'
+import { endRunSpan, startRunSpan, tellSteps } from './spans.ts'
 
 /** A lease that is not extended runs out after this long, and any engine may claim the run. */
 export const LEASE_MS = 15_000
@@ -38,6 +41,8 @@ export interface DriverDeps {
   announcer: Announcer
   clock: Clock
   random: Random
+  metrics: Metrics
+  tracing?: Tracing | undefined
   log: Logger
   /** Name of this engine in the leases it holds. */
   owner: string
@@ -124,8 +129,14 @@ export class Driver {
   }
 
   async #drive(active: Active, begun: boolean): Promise<void> {
-    let going = begun || (await this.#begin(active))
-    while (going) going = await this.#pass(active)
+    const { tracing, clock } = this.#deps
+    active.span = tracing && startRunSpan(tracing, active.state.run, clock.now())
+    try {
+      let going = begun || (await this.#begin(active))
+      while (going) going = await this.#pass(active)
+    } finally {
+      if (active.span) endRunSpan(active.span, active.state.run, clock.now())
+    }
   }
 
   /** From the lease to `running`; false when there is nothing to send. */
@@ -177,6 +188,7 @@ export class Driver {
       clock,
       context,
       isDraining: () => this.#draining,
+      onTaken: () => this.#deps.metrics.checkpointTaken(),
       settle: decide => this.#settle(active, decide),
     })
     const outcome = await this.#invoker.invoke(active, pass.sentAt, checkpoints.take)
@@ -234,12 +246,19 @@ export class Driver {
       })
       if (!decided) return undefined
       active.state.apply(decided.decision)
+      this.#trace(active, decided.decision)
       announcer.announce(decided.decision.changes)
       admission.start()
       return decided
     } finally {
       admission.end()
     }
+  }
+
+  #trace({ span, passTrace }: Active, { steps }: Decision): void {
+    const { tracing, clock } = this.#deps
+    const parent = passTrace ?? span?.traceparent
+    if (tracing && parent) tellSteps(tracing, steps, { parent, now: clock.now() })
   }
 
   /** Loads the run anew after a lost race. False when it has ended or another lease was given. */

@@ -1,6 +1,7 @@
 // Readiness (contract §4.7): probes what stands behind a network or a disk, and says when the engine is draining.
 
 import type { Logger } from 'pino'
+import type { Limiter } from '../ports/limiter.ts'
 import type { Queue } from '../ports/queue.ts'
 import type { Store } from '../ports/store.ts'
 
@@ -16,6 +17,7 @@ export interface Readiness {
 export interface HealthDeps {
   store: Store
   queue: Queue
+  limiter: Limiter
   log: Logger
 }
 
@@ -33,10 +35,18 @@ export class Health {
   }
 
   async check(): Promise<Readiness> {
-    const { store, queue } = this.#deps
-    const checks: Readiness['checks'] = { store: await this.#probe('store', () => store.ping()) }
-    const ping = queue.ping?.bind(queue)
-    if (ping) checks.queue = await this.#probe('queue', ping)
+    const { store, queue, limiter } = this.#deps
+    const probed: [string, (() => Promise<void>) | undefined][] = [
+      ['store', () => store.ping()],
+      ['queue', queue.ping?.bind(queue)],
+      ['limiter', limiter.ping?.bind(limiter)],
+    ]
+    const answers = probed.map(
+      async ([name, ping]) => ping && ([name, await this.#probe(name, ping)] as const),
+    )
+    const checks: Readiness['checks'] = Object.fromEntries(
+      (await Promise.all(answers)).filter(answer => answer !== undefined),
+    )
     const healthy = Object.values(checks).every(check => check === 'ok')
     return { ready: healthy && !this.#draining, checks, draining: this.#draining }
   }

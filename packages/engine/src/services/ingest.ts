@@ -3,19 +3,23 @@
 
 import type { SendEventReply } from '@perdure/protocol'
 import type { Unit } from '../domain/change.ts'
+import { EngineError } from '../domain/errors.ts'
 import { DEDUPE_WINDOW_MS, type DedupeKey, type Event, type Triggered } from '../domain/event.ts'
 import { type Fanout, fanout } from '../domain/fanout.ts'
 import type { IdSource } from '../domain/ids.ts'
 import type { JsonText } from '../domain/json-text.ts'
 import type { Report } from '../domain/matching.ts'
+import type { Traceparent } from '../domain/trace.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Limiter } from '../ports/limiter.ts'
 import type { Store } from '../ports/store.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import type { Announcer } from './announce.ts'
 import { attempt } from './attempt.ts'
 import type { Catalog } from './catalog.ts'
 import type { Driver } from './drive.ts'
 import { sift } from './sift.ts'
+import { startEventSpan } from './spans.ts'
 
 export interface IncomingEvent {
   name: string
@@ -26,6 +30,8 @@ export interface IncomingEvent {
   dedupeScope?: string
   runner?: string
   targetApp?: string
+  /** The caller's `traceparent`: the runs it starts go on in that trace. */
+  trace?: Traceparent
 }
 
 export interface IngestDeps {
@@ -38,6 +44,7 @@ export interface IngestDeps {
   ids: IdSource
   /** Told of filters that could not be evaluated. */
   report: Report
+  tracing?: Tracing | undefined
 }
 
 export class Ingest {
@@ -49,9 +56,23 @@ export class Ingest {
 
   /** Resolves when the event is durable with everything it set off; a repeated dedupe id sets off nothing. */
   async send(namespace: string, incoming: IncomingEvent): Promise<SendEventReply> {
-    const { store, limiter, catalog, driver, announcer, clock, ids, report } = this.#deps
+    const { tracing, clock, ids } = this.#deps
     const now = clock.now()
     const event = arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now })
+    const span = tracing && startEventSpan(tracing, event, incoming.trace)
+    try {
+      return await this.#take(event, span ? { ...incoming, trace: span.traceparent } : incoming)
+    } catch (error) {
+      span?.fail(error instanceof EngineError ? error.code : 'internal')
+      throw error
+    } finally {
+      span?.end(clock.now())
+    }
+  }
+
+  async #take(event: ArrivedEvent, incoming: IncomingEvent): Promise<SendEventReply> {
+    const { store, limiter, catalog, driver, announcer, clock, report } = this.#deps
+    const { namespace, receivedAt: now } = event
     const dedupe = dedupeKey(namespace, incoming, now)
     const admission = driver.admission()
     try {
@@ -78,6 +99,7 @@ export class Ingest {
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
           if (dedupe) addDedupe(unit, dedupe)
+          if (incoming.trace !== undefined) addTrace(unit, incoming.trace)
           admission.admit(unit.changes)
           return unit
         },
@@ -93,12 +115,14 @@ export class Ingest {
   }
 }
 
+type ArrivedEvent = Omit<Event, 'woke' | 'triggered'>
+
 /** The event as it is recorded, before it is known what it does. */
 export function arrivedEvent(
   namespace: string,
   { name, app, data }: IncomingEvent,
   { id, now }: { id: string; now: number },
-): Omit<Event, 'woke' | 'triggered'> {
+): ArrivedEvent {
   return {
     namespace,
     id,
@@ -117,6 +141,11 @@ export function dedupeKey(
   now: number,
 ): DedupeKey | undefined {
   return dedupeId === undefined ? undefined : { namespace, app: dedupeScope, dedupeId, now }
+}
+
+/** The runs that the unit starts go on in the trace. */
+function addTrace({ changes }: Unit, trace: Traceparent): void {
+  for (const change of changes) if (change.type === 'run.created') change.run.trace = trace
 }
 
 function addDedupe(unit: Unit, key: DedupeKey): void {

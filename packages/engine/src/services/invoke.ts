@@ -1,25 +1,33 @@
 // One invoke: picks the runner, builds the body, calls the transport and reads the answer (contract §2.11). A runner
 // that could not be reached at all is not an outcome: another is tried at once.
 
-import { createHash } from 'node:crypto'
 import { isConnectUrl } from '../domain/connect-url.ts'
 import { runDeadline } from '../domain/flow/deadline.ts'
 import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../domain/outcome.ts'
 import type { Route } from '../domain/routing.ts'
 import type { Run } from '../domain/run.ts'
 import type { RunState } from '../domain/run-state.ts'
+import { childTraceparent, runTraceparent, spanIdOf, type Traceparent } from '../domain/trace.ts'
 import type { Runner } from '../domain/workflow.ts'
-import type { Random } from '../ports/clock.ts'
-import { type InvokeCall, RESPONSE_BYTES_MAX, type Transport } from '../ports/transport.ts'
+import type { Clock, Random } from '../ports/clock.ts'
+import type { InvokeOutcome, Metrics } from '../ports/metrics.ts'
+import type { Span, Tracing } from '../ports/tracing.ts'
+import { type InvokeCall, type InvokeReply, RESPONSE_BYTES_MAX, type Transport } from '../ports/transport.ts'
 import type { Catalog } from './catalog.ts'
 import type { RunnerHealth } from './runner-health.ts'
+import { endInvokeSpan, serverAttributes, startInvokeSpan } from './spans.ts'
 
 /** A run under way here. */
 export interface Active {
   state: RunState
   /** Aborts the invoke in flight. */
   abort: AbortController
-  traceId?: string
+  /** What its spans are below. */
+  trace?: Traceparent
+  /** Of this stretch of it, where spans are made. */
+  span?: Span | undefined
+  /** What the runner of the newest pass was told. */
+  passTrace?: Traceparent
   /** Where its last pass was sent, and when. */
   sent?: { runnerId: string; sentAt: number }
 }
@@ -28,7 +36,10 @@ export interface InvokerDeps {
   transport: Transport
   catalog: Catalog
   health: RunnerHealth
+  clock: Clock
   random: Random
+  metrics: Metrics
+  tracing?: Tracing | undefined
   /** Of a workflow that sets none; each transport has its own when this is absent too. */
   invokeTimeoutMs?: number | undefined
   route(run: Run, tried: ReadonlySet<Runner>): Route
@@ -50,41 +61,80 @@ export class Invoker {
     now: number,
     onCheckpoint?: InvokeCall['onCheckpoint'],
   ): Promise<Outcome | 'held' | 'aborted'> {
-    const { transport, catalog, health, random, invokeTimeoutMs, route } = this.#deps
-    const { state, abort } = active
-    const { run } = state
+    const { clock, random, tracing } = this.#deps
+    const { run } = active.state
+    // All passes of a run share one trace.
+    active.trace ??= runTraceparent(run)
+    const parent = active.span?.traceparent ?? active.trace
+    const span = tracing && startInvokeSpan(tracing, run, parent, now)
+    const traceparent = span?.traceparent ?? childTraceparent(parent, spanIdOf(random.next(), random.next()))
+    active.passTrace = traceparent
+    const body = invokeBody(active.state, now, traceparent)
+    const outcome = await this.#send(active, { body, now, onCheckpoint, span })
+    if (span) endInvokeSpan(span, outcome, clock.now())
+    return outcome
+  }
+
+  async #send(active: Active, sent: Sent): Promise<Outcome | 'held' | 'aborted'> {
+    const { transport, catalog, health, clock, invokeTimeoutMs, route } = this.#deps
+    const { body, now, onCheckpoint, span } = sent
+    const { run } = active.state
     const tried = new Set<Runner>()
     const workflow = catalog.view(run.namespace).workflow(run.app, run.workflow)
     // A pass does not outlive its run's timeout.
     const leftMs = (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now
     const setMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs
-    // All passes of a run share one trace.
-    active.traceId ??= traceId(run.id)
-    const body = invokeBody(state, now, `00-${active.traceId}-${spanId(random)}-01`)
+    const { signal } = active.abort
     for (;;) {
       const chosen = route(run, tried)
       if (chosen.kind !== 'runner') return 'held'
       active.sent = { runnerId: chosen.runner.runnerId, sentAt: now }
       const { url } = chosen.runner
+      span?.set(serverAttributes(url))
       const timeoutMs = Math.min(setMs ?? defaultTimeoutMs(url), Math.max(1, leftMs))
-      const call = { url, body, timeoutMs, signal: abort.signal }
+      const call = { url, body, timeoutMs, signal }
+      const startedAt = clock.now()
       const reply = await transport.invoke(onCheckpoint ? { ...call, onCheckpoint } : call)
-      switch (reply.kind) {
-        case 'answered':
-          health.arrived(chosen.runner)
-          return readAnswer(reply.status, reply.body)
-        case 'broken':
-          return transportFailed(reply.message)
-        case 'tooLarge':
-          return responseTooLarge(RESPONSE_BYTES_MAX)
-        case 'aborted':
-          return 'aborted'
-        case 'refused':
-          health.refused(chosen.runner)
-          tried.add(chosen.runner)
+      const outcome = outcomeOf(reply)
+      this.#count(url, outcome, clock.now() - startedAt)
+      if (outcome !== 'refused') {
+        if (reply.kind === 'answered') health.arrived(chosen.runner)
+        return outcome
       }
+      health.refused(chosen.runner)
+      tried.add(chosen.runner)
     }
   }
+
+  #count(url: string, outcome: Outcome | 'refused' | 'aborted', durationMs: number): void {
+    const transport = isConnectUrl(url) ? 'connect' : 'http'
+    this.#deps.metrics.invoked({ transport, outcome: countedAs(outcome), durationMs })
+  }
+}
+
+interface Sent {
+  body: string
+  now: number
+  onCheckpoint: InvokeCall['onCheckpoint']
+  span: Span | undefined
+}
+
+function outcomeOf(reply: InvokeReply): Outcome | 'refused' | 'aborted' {
+  switch (reply.kind) {
+    case 'answered':
+      return readAnswer(reply.status, reply.body)
+    case 'broken':
+      return transportFailed(reply.message)
+    case 'tooLarge':
+      return responseTooLarge(RESPONSE_BYTES_MAX)
+    default:
+      return reply.kind
+  }
+}
+
+function countedAs(outcome: Outcome | 'refused' | 'aborted'): InvokeOutcome {
+  if (typeof outcome === 'string') return outcome
+  return outcome.kind === 'transportFailed' ? 'transport_failed' : outcome.kind
 }
 
 /** The invoke request, its payloads spliced in as the text they are stored in. */
@@ -108,13 +158,4 @@ function invokeBody(state: RunState, now: number, traceparent: string): string {
 /** A Connect runner is watched by heartbeats, so that a long pass on it is no dead one. */
 function defaultTimeoutMs(url: string): number {
   return isConnectUrl(url) ? 7_200_000 : 300_000
-}
-
-function traceId(runId: string): string {
-  return createHash('sha256').update(runId).digest('hex').slice(0, 32)
-}
-
-function spanId(random: Random): string {
-  const half = () => (Math.floor(random.next() * 0xffffffff) + 1).toString(16).padStart(8, '0').slice(-8)
-  return half() + half()
 }

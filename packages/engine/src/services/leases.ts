@@ -1,6 +1,7 @@
 // Leases and keeping alive those of the runs under way here.
 
 import type { Clock } from '../ports/clock.ts'
+import type { Metrics } from '../ports/metrics.ts'
 import type { Store } from '../ports/store.ts'
 import { type Driver, LEASE_MS } from './drive.ts'
 
@@ -9,7 +10,8 @@ const EXTEND_EVERY_MS = 5_000
 export interface LeaseKeeperDeps {
   store: Store
   clock: Clock
-  driver: Driver
+  driver: Pick<Driver, 'leases' | 'interrupt'>
+  metrics: Metrics
   /** Name of this engine in the leases it holds. */
   owner: string
   onError(error: unknown): void
@@ -45,7 +47,7 @@ export class LeaseKeeper {
   }
 
   async #extend(): Promise<void> {
-    const { store, clock, driver, owner } = this.#deps
+    const { store, clock, driver, metrics, owner } = this.#deps
     const until = clock.now() + LEASE_MS
     // Runs leased a moment ago need nothing yet: most are over before their first extension.
     const old = [...driver.leases].filter(
@@ -59,8 +61,10 @@ export class LeaseKeeper {
       const { runId, fence } = held[i] as { runId: string; fence: number }
       // A fence that moved meanwhile was moved by our own commit, or by somebody the next commit will meet.
       if (active.state.run.id !== runId || active.state.run.fence !== fence) continue
-      if (lost.has(runId)) driver.interrupt(runId)
-      else active.state.run.availableAt = until
+      if (lost.has(runId)) {
+        metrics.leaseLost()
+        driver.interrupt(runId)
+      } else active.state.run.availableAt = until
     }
   }
 }

@@ -16,9 +16,19 @@ export class Live {
   readonly events = new Topic<Event>()
 }
 
+/** The listeners that other engines have. */
+export interface Elsewhere<T> {
+  has(key: string): boolean
+  tell(key: string, told: T): void
+  /** Somebody listens to the key on this engine, the first to do so. */
+  listened(key: string): void
+}
+
 /** Listeners by key. */
 export class Topic<T> {
   readonly #listeners = new Map<string, Set<(told: T) => void>>()
+  /** To the listeners of other engines, where there are any. */
+  elsewhere: Elsewhere<T> | undefined
 
   /** Calls `listener` with all that is told under the key, until the returned function is called. */
   on(key: string, listener: (told: T) => void): () => void {
@@ -26,6 +36,7 @@ export class Topic<T> {
     if (!listeners) {
       listeners = new Set()
       this.#listeners.set(key, listeners)
+      this.elsewhere?.listened(key)
     }
     listeners.add(listener)
     return () => {
@@ -35,13 +46,24 @@ export class Topic<T> {
   }
 
   tell(key: string, told: T): void {
+    this.hear(key, told)
+    if (this.elsewhere?.has(key)) this.elsewhere.tell(key, told)
+  }
+
+  /** Tells the listeners of this engine alone. */
+  hear(key: string, told: T): void {
     const listeners = this.#listeners.get(key)
     if (listeners) for (const listener of listeners) listener(told)
   }
 
-  /** Whether anybody listens. */
+  /** Whether anybody listens, here or elsewhere. */
   has(key: string): boolean {
-    return this.#listeners.has(key)
+    return this.#listeners.has(key) || this.elsewhere?.has(key) === true
+  }
+
+  /** What somebody listens to on this engine. */
+  get keys(): IterableIterator<string> {
+    return this.#listeners.keys()
   }
 
   /** How many listen, whatever the key. */

@@ -28,6 +28,8 @@ export interface RegistryDeps {
   presence: Presence
   staleAfterMs: number
   signingKeys: readonly string[]
+  /** Present where other engines register runners too: sees to it that what they did is known. */
+  refresh?: (() => Promise<void>) | undefined
 }
 
 export class Registry {
@@ -48,6 +50,7 @@ export class Registry {
   ): Promise<RegisterReply> {
     const { store, catalog, announcer, health, clock } = this.#deps
     refuseDoubles(request)
+    await this.#deps.refresh?.()
     const now = clock.now()
     const runner = registeredRunner(namespace, request, now)
     const workflows = request.workflows.map((registration, i) =>
@@ -77,11 +80,25 @@ export class Registry {
     catalog.apply(changes)
   }
 
-  /** Forgets those that an earlier process had no time to. */
-  async forgetLeftovers(): Promise<void> {
-    for (const runner of this.#deps.catalog.allRunners()) {
-      if (isNamelessConnect(runner)) await this.forget(runner)
+  /** Forgets those that a process that is gone had no time to: nobody has a socket of theirs, and not for a while. */
+  async forgetLeftovers({ staleAfterMs }: { staleAfterMs: number }): Promise<void> {
+    const { catalog, presence, clock } = this.#deps
+    for (const runner of catalog.allRunners()) {
+      if (!isNamelessConnect(runner) || presence.reaches(runner.url)) continue
+      if (clock.now() - runner.lastSeenAt >= staleAfterMs) await this.forget(runner)
     }
+  }
+
+  /** A runner of the app came within reach of this engine: whoever is held for want of one should look again. */
+  async ringHeld(namespace: string, app: string): Promise<void> {
+    const { store, announcer, clock, health, catalog } = this.#deps
+    for (const runner of catalog.view(namespace).runners(app)) health.arrived(runner)
+    const changes: Change[] = [{ type: 'app.runnerArrived', namespace, app, at: clock.now() }]
+    // Lost, the runs look by themselves, a little later.
+    await store.commit({ guards: [], changes }).then(
+      () => announcer.announce(changes),
+      () => {},
+    )
   }
 
   apps(namespace: string): App[] {

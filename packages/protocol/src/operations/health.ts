@@ -1,4 +1,4 @@
-// The probes (contract §4.7).
+// The probes (contract §4.7), and the metrics.
 
 import { HealthSchema, ReadinessSchema } from '../api-schema.ts'
 import type { Operation } from './operation.ts'
@@ -32,4 +32,19 @@ export const getReadiness = {
   },
   errors: [],
   examples: [{ summary: 'Ready', reply: { status: 'ready', checks: { store: 'ok' } } }],
+} as const satisfies Operation
+
+export const getMetrics = {
+  id: 'getMetrics',
+  method: 'GET',
+  path: '/metrics',
+  tag: 'health',
+  summary: 'Read the metrics of the engine, in the text format of Prometheus',
+  description:
+    'The numbers are those of the whole engine; apps and workflows are named of the namespace of the key alone.',
+  access: 'read',
+  unlogged: true,
+  reply: { status: 200, description: 'The metrics', contentType: 'text/plain' },
+  errors: [],
+  examples: [{ summary: 'Every metric' }],
 } as const satisfies Operation

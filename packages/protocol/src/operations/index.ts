@@ -54,6 +54,7 @@ export const operations = {
   receiveWebhook: webhooks.receiveWebhook,
   getHealth: health.getHealth,
   getReadiness: health.getReadiness,
+  getMetrics: health.getMetrics,
   getOpenapi: meta.getOpenapi,
 } as const satisfies Record<string, Operation>
 

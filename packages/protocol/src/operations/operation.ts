@@ -74,6 +74,8 @@ export interface Operation {
   readonly otherwise?: Reply
   /** Answered before keys, logs and the drain are looked at. */
   readonly probe?: true
+  /** Has no line in the access log: it is asked every few seconds. */
+  readonly unlogged?: true
   /** Codes of its own; `errorsOf` adds those that come with its access and method. */
   readonly errors: readonly ApiErrorCode[]
   readonly examples?: readonly Example[]
@@ -84,6 +86,8 @@ export interface Reply {
   readonly description: string
   /** Of the JSON body, or of the `data:` lines when it is a stream. */
   readonly schema?: TSchema
+  /** Of a body that is text and no JSON. */
+  readonly contentType?: string
   /** Server-sent events. */
   readonly stream?: true
   /** Carries `X-Next-Cursor` when more rows exist. */

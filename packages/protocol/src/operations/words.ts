@@ -9,7 +9,7 @@ export const TAGS: Record<Operation['tag'], { title: string; description: string
   control: { title: 'Run control', description: 'Act on runs, and read the audit log of it' },
   registry: { title: 'Apps, runners, workflows', description: 'Register runners and list what they serve' },
   webhooks: { title: 'Webhooks', description: 'Deliveries, endpoints and receivers' },
-  health: { title: 'Health', description: 'The probes' },
+  health: { title: 'Health', description: 'The probes, and the metrics' },
   meta: { title: 'This interface', description: 'Its description of itself' },
 }
 

@@ -8,6 +8,7 @@ import { chainOf } from '../middleware/chain.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { WorkflowArgs, WorkflowEvent } from '../step-tools.ts'
 import type { Workflow } from '../workflow.ts'
+import { withinTrace } from './active-trace.ts'
 import { type Answer, answerError, answerOf } from './answer.ts'
 import type { Checkpointer } from './checkpoint.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -46,8 +47,9 @@ export async function invoke(
     step: createStepTools(environment, runContext),
     ctx: runContext,
   }
-  const ended = pass.run(() =>
-    runHandler({ workflow, chain, args, error: ctx.onFailure ? failureOf(request) : undefined }),
+  const error = ctx.onFailure ? failureOf(request) : undefined
+  const ended = withinTrace(ctx.traceparent, () =>
+    pass.run(() => runHandler({ workflow, chain, args, error })),
   )
   cancellation.onCancel(() => pass.cancel())
   const outcome = await ended

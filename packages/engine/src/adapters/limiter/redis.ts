@@ -68,6 +68,18 @@ export class RedisLimiter implements Limiter {
     this.#redis = redis as Scripts
   }
 
+  /** Rejects when Redis cannot be reached. */
+  static async open(options: RedisLimiterOptions): Promise<RedisLimiter> {
+    const limiter = new RedisLimiter(options)
+    try {
+      await limiter.ping()
+    } catch (error) {
+      await limiter.close()
+      throw error
+    }
+    return limiter
+  }
+
   take(quota: Quota): Promise<boolean> {
     return this.#window(quota, 1)
   }

@@ -1,6 +1,6 @@
 // Every change as row operations. Called by the store for each unit; the order of the changes is kept.
 
-import type { Change, StepWoken } from '../../domain/change.ts'
+import { type Change, changesCatalog, type StepWoken } from '../../domain/change.ts'
 import { isTerminal, type Run } from '../../domain/run.ts'
 import { isSettled, type Step } from '../../domain/step.ts'
 import type { Op } from './operations.ts'
@@ -19,6 +19,7 @@ import { endpointRow, receiverRow } from './rows/webhook-row.ts'
 export function changeOps(changes: readonly Change[]): Op[] {
   const ops: Op[] = []
   for (const change of changes) addOps(ops, change)
+  if (changes.some(changesCatalog)) ops.push(['catalog.changed'])
   return ops
 }
 

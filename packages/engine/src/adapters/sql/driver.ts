@@ -1,6 +1,6 @@
 // What a SQL database must do for the store: the seam between what every dialect shares and one database's driver.
 
-import type { Claim, DeliveryClaim } from '../../ports/store.ts'
+import type { Claim, DeliveryClaim, Pruning } from '../../ports/store.ts'
 import type { Check, Op, Query, Row } from './operations.ts'
 
 /** A claimed run as rows. */
@@ -25,6 +25,8 @@ export interface SqlDriver {
   /** Answers the ids of the runs whose lease was lost. */
   extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]>
   releaseOthers(owner: string, now: number): Promise<void>
+  /** Answers how many rows of the kind went. */
+  prune(pruning: Pruning): Promise<number>
   /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
   read(queries: Query[]): Promise<Row[][]>
   /** Writes a little, durably. */

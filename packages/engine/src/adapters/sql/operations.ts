@@ -46,6 +46,7 @@ export type OpName =
   | 'namespace.suspend'
   | 'namespace.resume'
   | 'admin.changed'
+  | 'catalog.changed'
 
 /** A question whose answer must be exactly the expected rows, in whatever order. */
 export interface Check {

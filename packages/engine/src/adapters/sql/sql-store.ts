@@ -15,9 +15,12 @@ import type {
   Lane,
   LoadedRun,
   PositionedEvent,
+  Pruning,
   Reads,
   Store,
+  StoreStats,
 } from '../../ports/store.ts'
+import type { BatchQueue } from './batches/batch-queue.ts'
 import { changeOps } from './change-ops.ts'
 import { Crowds } from './crowds.ts'
 import type { SqlDriver } from './driver.ts'
@@ -25,7 +28,7 @@ import { type EventsSince, eventsSinceQuery, waiterFromRow, waitersQuery } from 
 import { guardChecks } from './guard-checks.ts'
 import { LANE_TABLES } from './lanes.ts'
 import { LIVE_RUNS, type WatchersQuery, watcherFromRow, watchersQuery } from './live-queries.ts'
-import type { Row } from './operations.ts'
+import type { Row, Value } from './operations.ts'
 import { SqlReads } from './reads.ts'
 import { deliveryFromRow } from './rows/delivery-row.ts'
 import { eventFromRow } from './rows/event-row.ts'
@@ -50,11 +53,27 @@ export class SqlStore implements Store {
   readonly #driver: SqlDriver
   readonly #searches = new Turns()
   readonly #crowds = new Crowds()
+  readonly #writer: BatchQueue
+  #commits = 0
+  readonly #stale: StoreStats['stale'] = {}
   readonly admin: Admin
 
-  constructor(driver: SqlDriver) {
+  /** `writer` is the queue that the driver writes through. */
+  constructor(driver: SqlDriver, writer: BatchQueue) {
     this.#driver = driver
+    this.#writer = writer
     this.admin = new SqlAdmin(driver)
+  }
+
+  stats(): StoreStats {
+    const { stats, sizes, pending } = this.#writer
+    return {
+      ...stats,
+      commits: this.#commits,
+      stale: { ...this.#stale },
+      pending,
+      batchSizes: sizes,
+    }
   }
 
   async commit(unit: Unit): Promise<void> {
@@ -66,11 +85,13 @@ export class SqlStore implements Store {
     if (changes.length > LONG_UNIT) await nextTurn()
     const failed = await this.#driver.commit({ checks, ops })
     if (failed === undefined) {
+      this.#commits++
       this.#crowds.settled(unit, 'done')
       return
     }
     const guard = guards[failed]
     invariant(guard, `the driver names a check that was not asked: ${failed}`)
+    this.#stale[guard.type] = (this.#stale[guard.type] ?? 0) + 1
     if (guard.type === 'waiters') this.#crowds.settled(unit, 'lost')
     throw new StaleError(guard)
   }
@@ -90,18 +111,20 @@ export class SqlStore implements Store {
 
   async nextAvailableAt(lane: Lane, after = -1): Promise<number | undefined> {
     const { table, parts } = LANE_TABLES[lane]
-    const earliest = await this.#driver.read(
-      parts.map(part => ({
-        sql: `SELECT min(available_at) FROM ${table} WHERE ${part} AND available_at > ?`,
-        params: [after],
-      })),
+    const earliest = parts.map(
+      part => `SELECT min(available_at) AS at FROM ${table} WHERE ${part} AND available_at > ?`,
     )
-    const times = earliest.flatMap(([row]) => (row?.[0] as number | null) ?? [])
-    return times.length === 0 ? undefined : Math.min(...times)
+    const sql = `SELECT min(at) FROM (${earliest.join(' UNION ALL ')}) AS earliest`
+    const [rows] = await this.#driver.read([{ sql, params: parts.map(() => after) }])
+    return (rows?.[0]?.[0] as number | null) ?? undefined
   }
 
   extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]> {
     return this.#driver.extendRuns(owner, runIds, until)
+  }
+
+  prune(pruning: Pruning): Promise<number> {
+    return this.#driver.prune(pruning)
   }
 
   releaseOthers(owner: string, now: number): Promise<void> {
@@ -168,6 +191,14 @@ export class SqlStore implements Store {
     }
   }
 
+  async catalogRevision(): Promise<number> {
+    return (await this.#value('SELECT revision FROM catalog_revision')) as number
+  }
+
+  async clusterName(): Promise<string> {
+    return (await this.#value('SELECT name FROM cluster')) as string
+  }
+
   in(namespace: string): Reads {
     return new SqlReads(this.#driver, namespace, this.#searches)
   }
@@ -179,5 +210,10 @@ export class SqlStore implements Store {
 
   close(): Promise<void> {
     return this.#driver.close()
+  }
+
+  async #value(sql: string): Promise<Value> {
+    const [[row]] = (await this.#driver.read([{ sql, params: [] }])) as [Row[]]
+    return (row as Row)[0] as Value
   }
 }

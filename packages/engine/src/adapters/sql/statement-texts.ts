@@ -73,6 +73,7 @@ export const OP_SQL: Record<Exclude<OpName, 'step.wake'>, string> = {
   'namespace.suspend': 'UPDATE namespaces SET suspended_at = ?i WHERE name = ? AND suspended_at IS NULL',
   'namespace.resume': 'UPDATE namespaces SET suspended_at = NULL WHERE name = ?',
   'admin.changed': 'UPDATE admin_revision SET revision = revision + 1',
+  'catalog.changed': 'UPDATE catalog_revision SET revision = revision + 1',
 }
 
 /** Operations on a row that must be there: nothing changed means that the decision rested on something untrue. */

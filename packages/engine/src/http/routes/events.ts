@@ -4,6 +4,7 @@ import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { objectMembers } from '../../domain/json-text.ts'
 import { list } from '../../domain/splice.ts'
+import { readTraceparent } from '../../domain/trace.ts'
 import { bodyOf } from '../body.ts'
 import type { HttpContext } from '../context.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../cursor.ts'
@@ -58,6 +59,8 @@ function incomingEvent(request: FastifyRequest): IncomingEvent {
   checkName('runner', runner)
   checkName('targetApp', targetApp)
   const event: IncomingEvent = { name }
+  const trace = readTraceparent(request.headers.traceparent)
+  if (trace !== undefined) event.trace = trace
   if (app !== undefined) event.app = app
   if (dedupeId !== undefined) event.dedupeId = dedupeId
   if (runner !== undefined) event.runner = runner

@@ -12,6 +12,9 @@ const BATCH_WEIGHT_MAX = 4 * 1024 * 1024
 export const QUEUED_REQUESTS_MAX = 20_000
 export const QUEUED_WEIGHT_MAX = 256 * 1024 * 1024
 
+/** 1, 2, 4, ... up to the most a batch can hold. */
+const BATCH_BOUNDS = Array.from({ length: Math.log2(BATCH_REQUESTS_MAX) + 1 }, (_, i) => 2 ** i)
+
 interface Entry {
   request: Request
   weight: number
@@ -34,6 +37,8 @@ export class BatchQueue {
   #broken: Error | undefined
   #stopped = false
   readonly stats = { requests: 0, batches: 0, transactions: 0 }
+  /** Batches by the power of two that their requests come to at most: 1, 2, 4, ... */
+  readonly #sizes = Array.from({ length: BATCH_BOUNDS.length + 1 }, () => 0)
 
   constructor(channel: Channel, onTrouble: (details: object, message: string) => void) {
     this.#channel = channel
@@ -43,6 +48,12 @@ export class BatchQueue {
   /** Requests not answered yet. */
   get pending(): number {
     return this.#pending
+  }
+
+  /** Batches by their size, as a histogram. */
+  get sizes(): { bounds: readonly number[]; counts: readonly number[]; sum: number } {
+    const sum = this.stats.requests - this.#waiting.length
+    return { bounds: BATCH_BOUNDS, counts: this.#sizes, sum }
   }
 
   /** The answer, whose type the caller knows. A request that can come again may be refused when too many wait. */
@@ -108,6 +119,8 @@ export class BatchQueue {
     }
     const entries = this.#waiting.splice(0, count)
     this.stats.batches++
+    const power = 32 - Math.clz32(count - 1)
+    this.#sizes[power] = (this.#sizes[power] ?? 0) + 1
     return { entries, answer: this.#channel.run(entries.map(entry => entry.request)) }
   }
 

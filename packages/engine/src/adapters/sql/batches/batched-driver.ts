@@ -1,7 +1,7 @@
 // The writing half of a SQL driver: turns what the store asks into requests that share batches, and so transactions.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Claim, DeliveryClaim } from '../../../ports/store.ts'
+import type { Claim, DeliveryClaim, Pruning } from '../../../ports/store.ts'
 import type { ClaimedRun, SqlDriver } from '../driver.ts'
 import type { Check, Op, Query, Row } from '../operations.ts'
 import type { BatchQueue } from './batch-queue.ts'
@@ -11,6 +11,7 @@ import {
   claimTimersRequest,
   extendRequest,
   probeRequest,
+  pruneRequest,
   type Request,
   releaseRequest,
   unitRequest,
@@ -52,6 +53,10 @@ export abstract class BatchedDriver implements SqlDriver {
 
   async releaseOthers(owner: string, now: number): Promise<void> {
     await this.#write(releaseRequest(owner, now))
+  }
+
+  prune(pruning: Pruning): Promise<number> {
+    return this.#write(pruneRequest(pruning))
   }
 
   async probe(): Promise<void> {

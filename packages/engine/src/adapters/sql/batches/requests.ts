@@ -1,7 +1,7 @@
 // What is asked of a writer or reader and what it answers, as flat lists: one array per request crosses to a thread
 // at a third of the cost of nested ones. Written by driver.ts, read by writer.ts and reader.ts.
 
-import type { Claim, DeliveryClaim } from '../../../ports/store.ts'
+import type { Claim, DeliveryClaim, Pruning } from '../../../ports/store.ts'
 import type { Check, Op, Query, Value } from '../operations.ts'
 
 /** What is asked, then its values. */
@@ -89,6 +89,17 @@ export function extendRequest(owner: string, runIds: readonly string[], until: n
 
 export function releaseRequest(owner: string, now: number): Request {
   return ['release', owner, now]
+}
+
+/** Answered with the number of rows that went. */
+export function pruneRequest({ rows, before, limit }: Pruning): Request {
+  return ['prune', rows, before, limit]
+}
+
+/** What `pruneRequest` was made of. */
+export function readPruning(request: Request): Pruning {
+  const [rows, before, limit] = request.slice(1) as [Pruning['rows'], number, number]
+  return { rows, before, limit }
 }
 
 export function probeRequest(): Request {

@@ -11,7 +11,7 @@ import { FLOW_COLUMNS } from '../rows/flow-row.ts'
 import { SELECT_RUN } from '../rows/run-row.ts'
 import { STEP_COLUMNS } from '../rows/step-row.ts'
 import { answered } from './answered.ts'
-import { rowsOf, type Session } from './client.ts'
+import { nameOf, rowsOf, type Session } from './client.ts'
 
 /** Runs one claim holds at most: a long line is worked off in several, and others write in between. */
 const HELD_MAX = 500
@@ -144,7 +144,7 @@ async function inOrder(ids: readonly string[], lease: (ids: string[]) => Promise
 
 /** Parameters may be lists, which are no values of rows. */
 function query(session: Session, sql: string, params: readonly unknown[]): Promise<Row[]> {
-  return rowsOf(session, sql, params as never)
+  return rowsOf(session, sql, params as never, nameOf(sql))
 }
 
 function charsOf(rows: readonly Row[]): number {

@@ -68,6 +68,8 @@ export async function openSession(url: string, onLost: (error: Error) => void): 
 export function openPool(url: string, max: number, onLost: (error: Error) => void): Pool {
   const pool = new Pool({ ...settings(url), max, idleTimeoutMillis: 30_000 })
   pool.on('error', onLost)
+  // Of a session that is lost between two queries of the one who has it: the next query tells.
+  pool.on('connect', client => client.on('error', () => {}))
   return pool
 }
 
@@ -83,6 +85,19 @@ export async function rowsOf(
   const { rows } = await session.query<Value[]>(query)
   for (const row of rows) restore(row)
   return rows
+}
+
+/** Texts that have a name. Those of claims are a few dozen; should there be more, the rest is planned at each use. */
+const NAMED_MAX = 200
+const names = new Map<string, string>()
+
+/** A name for a statement whose text is the same at every use, so that it is planned once in a session. */
+export function nameOf(sql: string): string | undefined {
+  const known = names.get(sql)
+  if (known !== undefined || names.size >= NAMED_MAX) return known
+  const name = `perdure_${names.size + 1}`
+  names.set(sql, name)
+  return name
 }
 
 function restore(row: Row): void {

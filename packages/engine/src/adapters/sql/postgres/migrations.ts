@@ -172,6 +172,7 @@ CREATE TABLE deliveries (
   source_run_id text COLLATE "C",
   created_at bigint NOT NULL,
   destination text COLLATE "C" NOT NULL,
+  trace text COLLATE "C",
   payload text COLLATE "C",
   url text COLLATE "C" NOT NULL,
   status text COLLATE "C" NOT NULL,
@@ -346,8 +347,47 @@ CREATE TABLE probes (
   count bigint NOT NULL
 );
 INSERT INTO probes VALUES (1, 0);
+
+-- Rises with every write of apps, runners, workflows, endpoints and receivers that tells something new.
+CREATE TABLE catalog_revision (
+  id bigint PRIMARY KEY CHECK (id = 1),
+  revision bigint NOT NULL
+);
+INSERT INTO catalog_revision VALUES (1, 0);
+
+-- What the engines on this store call themselves where they share other services with strangers.
+CREATE TABLE cluster (
+  id bigint PRIMARY KEY CHECK (id = 1),
+  name text COLLATE "C" NOT NULL
+);
+INSERT INTO cluster VALUES (1, replace(gen_random_uuid()::text, '-', ''));
+
+-- Words between engines that are too long for a notification, until whom they are for has read them.
+CREATE TABLE wire_words (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  word text NOT NULL,
+  at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX wire_words_by_age ON wire_words (at);
+
+-- What retention finds its rows by. Each costs one entry, at the end of its index, when a run ends, a delivery settles, an
+-- event claims a dedupe id, an action is recorded.
+CREATE INDEX runs_ended ON runs (status, finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX deliveries_settled ON deliveries (updated_at) WHERE available_at IS NULL;
+CREATE INDEX dedupes_expiring ON dedupes (expires_at);
+CREATE INDEX flow_rows_expiring ON flow_rows (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX control_aged ON control_actions (created_at);
+
+-- How far retention has come with runs, events and deliveries: what is younger is never missing.
+CREATE TABLE prune_marks (
+  what text COLLATE "C" PRIMARY KEY,
+  up_to bigint NOT NULL
+);
 `,
 ]
+
+/** The version that `migrate` brings a schema to. */
+export const SCHEMA_VERSION = MIGRATIONS.length
 
 /**
  * Brings the schema to this code's version. Engines that start together wait for each other; one that runs on an older
@@ -370,6 +410,8 @@ export async function migrate(client: Client): Promise<void> {
       await client.query(MIGRATIONS[version - 1] as string)
       await client.query('INSERT INTO migrations VALUES ($1)', [version])
     }
+    // Of engines that died: no batch of theirs is on its way any more.
+    await client.query(`DELETE FROM writers WHERE at < now() - interval '1 day'`)
     // Both are named, or written, such that the same text always does the same.
     const [known] = await rowsOf(
       client,

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { EngineError } from '../../../domain/errors.ts'
+import { withoutPassword } from '../../../domain/service-url.ts'
 import { BatchQueue } from '../batches/batch-queue.ts'
 import { BatchedDriver } from '../batches/batched-driver.ts'
 import type { Query, Row } from '../operations.ts'
@@ -25,8 +26,8 @@ export interface PostgresStoreOptions {
 export class PostgresStore extends SqlStore {
   readonly #pool: Pool
 
-  constructor(driver: BatchedDriver, pool: Pool) {
-    super(driver)
+  constructor(driver: BatchedDriver, writer: BatchQueue, pool: Pool) {
+    super(driver, writer)
     this.#pool = pool
   }
 
@@ -45,7 +46,7 @@ export async function openPostgresStore({ url, log }: PostgresStoreOptions): Pro
   await prepare(url)
   const writer = new BatchQueue(new Writer({ url, name: randomUUID(), onTrouble: trouble }), trouble)
   const pool = openPool(url, READERS_MAX, err => trouble({ err }, 'an idle session of the store was lost'))
-  return new PostgresStore(new PostgresDriver(writer, pool), pool)
+  return new PostgresStore(new PostgresDriver(writer, pool), writer, pool)
 }
 
 async function prepare(url: string): Promise<void> {
@@ -55,13 +56,6 @@ async function prepare(url: string): Promise<void> {
   } catch (cause) {
     throw new Error(`cannot open ${withoutPassword(url)}: ${(cause as Error).message}`, { cause })
   }
-}
-
-/** How the address may be told to people. */
-export function withoutPassword(url: string): string {
-  const told = new URL(url)
-  if (told.password !== '') told.password = '***'
-  return told.href
 }
 
 class PostgresDriver extends BatchedDriver {
@@ -99,10 +93,9 @@ class PostgresDriver extends BatchedDriver {
   async #together(queries: Query[]): Promise<Row[][]> {
     const session = await this.#pool.connect()
     try {
-      const begun = session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-      // Sent without waiting for each other.
-      const answers = queries.map(({ sql, params }) => rowsOf(session, numbered(sql), params))
-      const [, ...rows] = await Promise.all([begun, ...answers])
+      await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      const rows: Row[][] = []
+      for (const { sql, params } of queries) rows.push(await rowsOf(session, numbered(sql), params))
       await session.query('COMMIT')
       session.release()
       return rows

@@ -29,7 +29,8 @@ export const WRITE_FUNCTION = `perdure_write_${createHash('sha256').update(BODY)
  * `units`: each unit's number of values behind this one, its number of checks, then per check name, number of
  * parameters, number of expected values, and those; then per operation number of parameters, name, and those. Answers
  * for each unit 0 when it is written, or the position of its first check that does not hold, from 1: nothing of it is
- * written then. `batch` lets a writer that lost the answer ask for it later.
+ * written then. A writer numbers its batches upwards and sends one again when its answer was lost: a batch that was
+ * written is not written again, also when an earlier copy of it arrives late, but answered as it was then.
  */
 export const CREATE_WRITE_FUNCTION = `CREATE OR REPLACE FUNCTION ${WRITE_FUNCTION}(writer text, batch bigint, units text[])
 RETURNS int[] LANGUAGE plpgsql AS $body$${BODY}$body$`
@@ -55,6 +56,9 @@ DECLARE
   answers int[] := '{}';
 BEGIN
   PERFORM ${TAKE_WRITE_LOCK};
+  SELECT w.answers INTO answers FROM writers AS w WHERE w.writer = $1 AND w.batch >= $2;
+  IF FOUND THEN RETURN answers; END IF;
+  answers := '{}';
   WHILE p <= n LOOP
     unit_end := p + a[p]::int;
     checks := a[p + 1]::int;
@@ -98,7 +102,7 @@ ${Object.entries(OP_SQL)
     p := unit_end + 1;
   END LOOP;
   INSERT INTO writers (writer, batch, answers) VALUES ($1, $2, answers)
-    ON CONFLICT ON CONSTRAINT writers_pkey DO UPDATE SET batch = excluded.batch, answers = excluded.answers;
+    ON CONFLICT ON CONSTRAINT writers_pkey DO UPDATE SET batch = excluded.batch, answers = excluded.answers, at = now();
   RETURN answers;
 END`
 }

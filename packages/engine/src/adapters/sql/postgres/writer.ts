@@ -11,7 +11,9 @@ import {
   type Request,
   readClaim,
   readDeliveryClaim,
+  readPruning,
 } from '../batches/requests.ts'
+import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
 import type { Value } from '../operations.ts'
 import { toStored } from '../text.ts'
@@ -78,6 +80,7 @@ export class Writer implements Channel {
     return single
   }
 
+  /** Sent again under the same number when the answer is lost, until there is one. */
   async #write(units: Request[]): Promise<Answer[] | Failure> {
     const batch = ++this.#batch
     const values = flat(units)
@@ -85,47 +88,21 @@ export class Writer implements Channel {
       try {
         const client = await this.#session()
         const sql = `SELECT ${WRITE_FUNCTION}($1, $2, $3::text[])`
-        const values2 = [this.#options.name, batch, values]
         const { rows } = await client.query<[number[]]>({
           name: WRITE_FUNCTION,
           text: sql,
-          values: values2,
+          values: [this.#options.name, batch, values],
           rowMode: 'array',
         })
         return (rows[0] as [number[]])[0].map(failed => (failed === 0 ? null : failed - 1))
       } catch (error) {
         if (!isUnavailable(error)) return { failed: (error as Error).message, unavailable: false }
         this.#lost(error)
+        // What became of it nobody knows then: whoever waits for it has to look.
         if (tries >= RECONNECTS_MAX) return unavailable(error)
-        const known = await this.#outcomeOf(batch)
-        if (known === 'unknown') return unavailable(error)
-        if (known) return known.map(failed => (failed === 0 ? null : failed - 1))
+        await pause(RECONNECT_PAUSE_MS * 2 ** tries)
       }
     }
-  }
-
-  /**
-   * What became of a batch whose answer was lost: its answers, or undefined when it was not written. Under the writers'
-   * lock, so that a call which the server still works on has come to its end.
-   */
-  async #outcomeOf(batch: number): Promise<number[] | undefined | 'unknown'> {
-    for (let tries = 0; tries < RECONNECTS_MAX; tries++) {
-      await pause(RECONNECT_PAUSE_MS * 2 ** tries)
-      try {
-        const client = await this.#session()
-        await client.query('BEGIN')
-        await client.query(`SELECT ${TAKE_WRITE_LOCK}`)
-        const [row] = await rowsOf(client, 'SELECT batch, answers FROM writers WHERE writer = $1', [
-          this.#options.name,
-        ])
-        await client.query('COMMIT')
-        const [last, answers] = (row ?? [-1, []]) as unknown as [number, number[]]
-        return last === batch ? answers : undefined
-      } catch (error) {
-        this.#lost(error)
-      }
-    }
-    return 'unknown'
   }
 
   /** A claim and the like: its own transaction. Of one that was lost on the way the leases run out. */
@@ -148,12 +125,18 @@ export class Writer implements Channel {
   }
 
   async #session(): Promise<Client> {
-    this.#client ??= await openSession(this.#options.url, error => this.#lost(error))
-    return this.#client
+    if (this.#client) return this.#client
+    let opened: Client | undefined
+    // Lost before it is ours, the first query tells.
+    const client = await openSession(this.#options.url, error => opened && this.#lost(error, opened))
+    opened = client
+    this.#client = client
+    return client
   }
 
-  #lost(error: unknown): void {
-    const client = this.#client
+  /** Of one that was given up before, nothing is lost any more. */
+  #lost(error: unknown, client = this.#client): void {
+    if (client !== this.#client) return
     this.#client = undefined
     this.#options.onTrouble({ err: error }, 'the connection to the store was lost')
     client?.end().catch(() => {})
@@ -172,6 +155,8 @@ function execute(client: Client, request: Request): Promise<Answer> {
       return extendRuns(client, request.slice(1) as [string, number, ...string[]])
     case 'release':
       return answered(client, releaseOthers(request[1] as string, request[2] as number))
+    case 'prune':
+      return answered(client, prune(readPruning(request)))
     case 'probe':
       return rowsOf(client, 'UPDATE probes SET count = count + 1')
     default:

@@ -14,6 +14,7 @@ type DeliveryFixed = [
   sourceRunId: string | null,
   createdAt: number,
   destination: string,
+  trace: string | null,
   payload: string | null,
 ]
 
@@ -39,6 +40,7 @@ const DELIVERY_FIXED: Columns<DeliveryFixed> = [
   'source_run_id',
   'created_at',
   'destination',
+  'trace',
   'payload',
 ]
 
@@ -71,6 +73,7 @@ export function deliveryRow(delivery: Delivery): [...DeliveryFixed, ...DeliveryM
     delivery.sourceRunId ?? null,
     delivery.createdAt,
     destinationOf(delivery),
+    delivery.trace ?? null,
     inlinePayload(delivery.payload),
     ...deliveryMoves(delivery),
   ]
@@ -93,7 +96,8 @@ export function deliveryMoves(delivery: Delivery): DeliveryMoving {
 
 /** Reads a row of `SELECT_DELIVERY`. */
 export function deliveryFromRow(row: Row): Delivery {
-  const [id, namespace, app, endpointId, eventKind, sourceRunId, createdAt, , payload] = row as DeliveryFixed
+  const [id, namespace, app, endpointId, eventKind, sourceRunId, createdAt, , trace, payload] =
+    row as DeliveryFixed
   const [url, status, fence, availableAt, leaseOwner, ...counts] = row.slice(
     DELIVERY_FIXED.length,
   ) as DeliveryMoving
@@ -106,6 +110,7 @@ export function deliveryFromRow(row: Row): Delivery {
     url,
     eventKind,
     sourceRunId: sourceRunId ?? undefined,
+    trace: trace ?? undefined,
     payload: payload ?? undefined,
     status,
     attemptCount,

@@ -140,7 +140,7 @@ export function runRow(run: Run): [...RunFixed, ...RunMoving] {
     inlinePayload(run.input),
     run.singletonKey ?? null,
     toJson(run.cancelOn),
-    toJson(run.holds),
+    keptBeside(run),
     run.priority ?? null,
     // Beside `holds`, for the indexes that slots are counted by.
     run.holds?.slots?.[0]?.id ?? null,
@@ -148,6 +148,21 @@ export function runRow(run: Run): [...RunFixed, ...RunMoving] {
     run.holds?.slots?.[2]?.id ?? null,
     ...runMoves(run),
   ]
+}
+
+/** What holds a run back, and the trace it was begun in: its own from the start, and most runs have neither. */
+type KeptBeside = Holds & Pick<Run, 'trace'>
+
+function keptBeside({ holds, trace }: Run): string | null {
+  if (trace === undefined) return toJson(holds)
+  return JSON.stringify({ ...holds, trace } satisfies KeptBeside)
+}
+
+/** What `keptBeside` wrote. */
+function fromKept(text: string): Pick<Run, 'trace'> & { holds: Holds | undefined } {
+  const { trace, ...holds } = JSON.parse(text) as KeptBeside
+  const kept = { holds: Object.keys(holds).length === 0 ? undefined : holds }
+  return trace === undefined ? kept : { ...kept, trace }
 }
 
 export function runMoves(run: Run): RunMoving {
@@ -203,6 +218,7 @@ function fixedFromRow([
   holds,
   priority,
 ]: RunFixed): Partial<Run> {
+  const kept = holds === null ? undefined : fromKept(holds)
   return {
     id,
     namespace,
@@ -222,7 +238,8 @@ function fixedFromRow([
     input: input ?? undefined,
     singletonKey: singletonKey ?? undefined,
     cancelOn: fromJson<CancelOn[]>(cancelOn),
-    holds: fromJson<Holds>(holds),
+    holds: kept?.holds,
+    trace: kept?.trace,
     priority: priority ?? undefined,
   }
 }

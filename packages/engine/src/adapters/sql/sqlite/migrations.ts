@@ -335,6 +335,37 @@ CREATE TABLE probes (
 );
 INSERT INTO probes VALUES (1, 0);
 `,
+  `
+CREATE TABLE catalog_revision (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  revision INTEGER NOT NULL
+);
+INSERT INTO catalog_revision VALUES (1, 0);
+
+CREATE TABLE cluster (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  name TEXT NOT NULL
+);
+INSERT INTO cluster VALUES (1, lower(hex(randomblob(16))));
+`,
+  `
+-- What retention finds its rows by. Each costs one entry, at the end of its index, when a run ends, a delivery settles, an
+-- event claims a dedupe id, an action is recorded.
+CREATE INDEX runs_ended ON runs (status, finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX deliveries_settled ON deliveries (updated_at) WHERE available_at IS NULL;
+CREATE INDEX dedupes_expiring ON dedupes (expires_at);
+CREATE INDEX flow_rows_expiring ON flow_rows (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX control_aged ON control_actions (created_at);
+
+-- How far retention has come with runs, events and deliveries: what is younger is never missing.
+CREATE TABLE prune_marks (
+  what TEXT NOT NULL PRIMARY KEY,
+  up_to INTEGER NOT NULL
+) WITHOUT ROWID;
+`,
+  `
+ALTER TABLE deliveries ADD COLUMN trace TEXT;
+`,
 ]
 
 /** The version that `migrate` brings a database to. */

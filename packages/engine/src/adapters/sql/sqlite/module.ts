@@ -4,6 +4,8 @@
 /** The part of the `node:sqlite` API used here. */
 export interface SqliteModule {
   DatabaseSync: new (path: string, options?: { readOnly?: boolean }) => Database
+  /** Copies the database into a file, in a thread of its own, so many pages at a time. */
+  backup(source: Database, path: string, options: { rate: number }): Promise<number>
 }
 
 export interface Database {
@@ -30,7 +32,7 @@ export async function loadSqlite(): Promise<SqliteModule> {
   // A variable keeps bundlers and Node 20's types from looking for it.
   const builtIn = 'node:sqlite'
   if (isNewEnough(process.versions.sqlite)) return (await import(builtIn)) as SqliteModule
-  return (await import('@photostructure/sqlite')) as SqliteModule
+  return (await import('@photostructure/sqlite')) as unknown as SqliteModule
 }
 
 function isNewEnough(version: string | undefined): boolean {

@@ -23,25 +23,12 @@ export interface StoreLog {
   error(details: object, message: string): void
 }
 
-export interface WriterStats {
-  /** Units, claims and the like. */
-  requests: number
-  batches: number
-  /** Durable ones: many requests share each. */
-  transactions: number
-}
-
 export class SqliteStore extends SqlStore {
   readonly #writer: BatchQueue
 
   constructor(driver: SqliteDriver, writer: BatchQueue) {
-    super(driver)
+    super(driver, writer)
     this.#writer = writer
-  }
-
-  /** What the writer has done so far. */
-  stats(): WriterStats {
-    return { ...this.#writer.stats }
   }
 
   /** Writes that are not durable yet: admission control looks at it. */

@@ -24,11 +24,14 @@ export class ThreadChannel implements Channel {
     const { port1, port2 } = new MessageChannel()
     this.#bell = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
     const workerData: ThreadOptions = { role, file, port: port2, bell: this.#bell }
-    // No execArgv: flags of the main thread (loaders, inspectors) are not for this one.
+    // Flags of the main thread (loaders, inspectors, a preloaded SDK whose timers would keep the thread from ending) are
+    // not for this one, wherever they are set.
+    const { NODE_OPTIONS: _, ...env } = process.env
     this.#worker = new Worker(ENTRY, {
       workerData,
       transferList: [port2],
       execArgv: [],
+      env,
       name: `perdure ${role}`,
     })
     this.#port = port1

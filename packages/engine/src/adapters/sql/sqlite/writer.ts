@@ -8,7 +8,9 @@ import {
   type Request,
   readClaim,
   readDeliveryClaim,
+  readPruning,
 } from '../batches/requests.ts'
+import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
 import type { Row, Value } from '../operations.ts'
 import { answered } from './answered.ts'
@@ -120,6 +122,8 @@ export class Writer {
         return extendRuns(this.#connection, request.slice(1) as [string, number, ...string[]])
       case 'release':
         return answered(this.#connection, releaseOthers(request[1] as string, request[2] as number))
+      case 'prune':
+        return answered(this.#connection, prune(readPruning(request)))
       case 'probe':
         return this.#connection.prepare('UPDATE probes SET count = count + 1').run([])
       default:

@@ -25,6 +25,8 @@ export interface ConnectedRunnerOptions {
   graceMs: number
   /** A call of the whole transport, by its id. */
   find(id: string): Call | undefined
+  /** Its last socket is gone. */
+  onAway(): void
   /** Nothing of the runner is left. */
   onEmpty(): void
 }
@@ -126,6 +128,7 @@ export class ConnectedRunner {
     if (session.isNamed) this.#await(session)
     else for (const call of [...session.calls]) this.#breakOff(call)
     if (this.sessions.length === 0) {
+      this.#options.onAway()
       for (const call of [...this.#waiting]) call.fail('the runner is not connected any more')
     }
     this.#checkEmpty()

@@ -21,6 +21,8 @@ export interface ConnectTransportOptions {
   lostGraceMs?: number
   /** How long `close` waits for the calls under way. */
   closeGraceMs?: number
+  /** Told when a runner has its first socket, and when it has none any more. */
+  onPresence?: (url: string, isHere: boolean) => void
 }
 
 const LOST_GRACE_MS = 5000
@@ -42,8 +44,9 @@ export class ConnectTransport implements Transport, Connections, Presence {
     clock,
     lostGraceMs = LOST_GRACE_MS,
     closeGraceMs = CLOSE_GRACE_MS,
+    onPresence = () => {},
   }: ConnectTransportOptions) {
-    this.#options = { clock, lostGraceMs, closeGraceMs }
+    this.#options = { clock, lostGraceMs, closeGraceMs, onPresence }
   }
 
   /** `body` is a JSON object: it becomes the frame's payload, with the deadline added. */
@@ -68,12 +71,24 @@ export class ConnectTransport implements Transport, Connections, Presence {
     })
   }
 
+  /** Registered sockets, of all runners. */
+  get size(): number {
+    let size = 0
+    for (const { sessions } of this.#runners.values()) size += sessions.length
+    return size
+  }
+
   reaches(url: string): boolean {
     return (this.#runners.get(url)?.sessions.length ?? 0) > 0
   }
 
   hasRoom(url: string): boolean {
     return this.#runners.get(url)?.hasRoom ?? false
+  }
+
+  /** The URLs of those with a socket. */
+  get connected(): string[] {
+    return [...this.#runners].flatMap(([url, { sessions }]) => (sessions.length > 0 ? url : []))
   }
 
   lastSeenAt(url: string): number | undefined {
@@ -85,7 +100,10 @@ export class ConnectTransport implements Transport, Connections, Presence {
     const { url } = options
     const runner = this.#runners.get(url) ?? this.#newRunner(url)
     this.#runners.set(url, runner)
-    return runner.open(socket, options)
+    const isFirst = runner.sessions.length === 0
+    const session = runner.open(socket, options)
+    if (isFirst) this.#options.onPresence(url, true)
+    return session
   }
 
   /** Tells every runner that the engine shuts down. Results are still taken. */
@@ -107,6 +125,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
       clock,
       graceMs,
       find: id => this.#calls.get(id),
+      onAway: () => this.#options.onPresence(url, false),
       onEmpty: () => {
         if (this.#runners.get(url) === runner) this.#runners.delete(url)
       },

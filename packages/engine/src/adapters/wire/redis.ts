@@ -1,10 +1,12 @@
-// Engines hear each other through a channel of Redis.
+// Engines hear each other through channels of Redis: one for all, one for each.
 
 import { Redis } from 'ioredis'
-import type { Wire } from './shared.ts'
+import type { Wire } from './wire.ts'
 
 const TIMEOUT_MS = 2000
 const RETRY_MS_MAX = 2000
+/** A Redis that cannot be reached at the start stops the start. */
+const START_MS_MAX = 5000
 
 export interface RedisWireOptions {
   url: string
@@ -30,14 +32,16 @@ export class RedisWire implements Wire {
     for (const redis of [this.#publisher, this.#subscriber]) redis.on('error', onTrouble)
   }
 
-  async listen(onWord: (word: string) => void, onBack: () => void): Promise<void> {
+  async listen(name: string, onWord: (word: string) => void, onBack: () => void): Promise<void> {
     this.#subscriber.on('message', (_, word) => onWord(word))
-    await this.#subscriber.subscribe(this.#channel)
+    await inTime(this.#subscriber.subscribe(this.#channel, `${this.#channel}:${name}`))
     this.#subscriber.on('ready', onBack)
   }
 
-  async say(word: string): Promise<void> {
-    await this.#publisher.publish(this.#channel, word).catch(() => {})
+  async say(word: string, to?: string): Promise<void> {
+    await this.#publisher
+      .publish(to === undefined ? this.#channel : `${this.#channel}:${to}`, word)
+      .catch(() => {})
   }
 
   async ping(): Promise<void> {
@@ -48,4 +52,15 @@ export class RedisWire implements Wire {
     this.#publisher.disconnect()
     this.#subscriber.disconnect()
   }
+}
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`Redis did not answer within ${START_MS_MAX} ms`)),
+      START_MS_MAX,
+    )
+  })
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }

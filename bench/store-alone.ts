@@ -1,0 +1,188 @@
+// The store without an engine: writes the five units of a W1 run, many runs at a time, and prints what they cost.
+//   node --conditions=perdure-source --import tsx bench/store-alone.ts [postgres://...] [--stores 2] [--in-flight 300]
+// Without an address on a SQLite file; on PostgreSQL in a schema of its own, whose sessions must be on this machine.
+
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Client } from 'pg'
+import { systemClock } from '../packages/engine/src/adapters/clock/system.ts'
+import { openPostgresStore } from '../packages/engine/src/adapters/sql/postgres/store.ts'
+import { openSqliteStore } from '../packages/engine/src/adapters/sql/sqlite/store.ts'
+import type { Event } from '../packages/engine/src/domain/event.ts'
+import { IdSource } from '../packages/engine/src/domain/ids.ts'
+import type { Run } from '../packages/engine/src/domain/run.ts'
+import type { Step } from '../packages/engine/src/domain/step.ts'
+import type { Store } from '../packages/engine/src/ports/store.ts'
+import { cpuSeconds } from './proc.ts'
+
+const STEPS = 3
+const ids = new IdSource(Math.random)
+
+/** Where the stores are, and what only that place can tell. */
+interface Place {
+  open(): Promise<Store>
+  /** Processes that work for the stores, beside this one. */
+  servers(): Promise<number[]>
+  /** Bytes on disk, and bytes of log written so far. */
+  bytes(): Promise<{ kept: number; logged: number }>
+  close(): Promise<void>
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      stores: { type: 'string', default: '1' },
+      'in-flight': { type: 'string', default: '300' },
+      seconds: { type: 'string', default: '5' },
+    },
+  })
+  const place = positionals[0] === undefined ? sqlite() : await postgres(positionals[0])
+  const stores: Store[] = []
+  try {
+    for (let i = 0; i < Number(values.stores); i++) stores.push(await place.open())
+    // Sessions are opened, and statements prepared, at their first use.
+    for (const store of stores) await writeRun(store)
+    console.log(await measure(place, stores, Number(values['in-flight']), Number(values.seconds) * 1000))
+  } finally {
+    for (const store of stores) await store.close()
+    await place.close()
+  }
+}
+
+async function measure(place: Place, stores: Store[], inFlight: number, forMs: number) {
+  const servers = await place.servers()
+  const serverSeconds = () => servers.reduce((sum, pid) => sum + (cpuSeconds(pid) ?? 0), 0)
+  const [before, cpu, busy, from] = [
+    await place.bytes(),
+    process.cpuUsage(),
+    serverSeconds(),
+    performance.now(),
+  ]
+  let runs = 0
+  const loop = async (store: Store) => {
+    for (; performance.now() - from < forMs; runs++) await writeRun(store)
+  }
+  await Promise.all(Array.from({ length: inFlight }, (_, i) => loop(stores[i % stores.length] as Store)))
+  const [wallMs, used, after] = [performance.now() - from, process.cpuUsage(cpu), await place.bytes()]
+  return {
+    'runs/s': Math.round((runs * 1000) / wallMs),
+    'us/run of this process': Math.round((used.user + used.system) / runs),
+    'us/run of the server': Math.round(((serverSeconds() - busy) * 1e6) / runs),
+    'bytes/run kept': Math.round((after.kept - before.kept) / runs),
+    'bytes/run logged': Math.round((after.logged - before.logged) / runs),
+  }
+}
+
+/** Created with its event, three steps, and its end: each durable before the next. */
+async function writeRun(store: Store): Promise<void> {
+  const now = systemClock.now()
+  const event: Event = {
+    namespace: 'default',
+    id: ids.next('evt', now),
+    name: 'bench.w1',
+    source: 'api',
+    data: '{"n":1}',
+    receivedAt: now,
+    woke: 0,
+    triggered: [],
+  }
+  const run: Run = {
+    namespace: 'default',
+    id: ids.next('run', now),
+    workflow: 'w1',
+    app: 'bench',
+    status: 'running',
+    triggerKind: 'event',
+    eventName: event.name,
+    eventId: event.id,
+    trigger: { id: event.id, name: event.name },
+    input: '{"n":1}',
+    attempt: 1,
+    transportTries: 0,
+    createdAt: now,
+    startedAt: now,
+    startedSeq: 2,
+    fence: 0,
+    leaseOwner: 'bench',
+    availableAt: now + 15_000,
+  }
+  const guards = [{ type: 'run' as const, runId: run.id, fence: run.fence }]
+  await store.commit({
+    guards: [],
+    changes: [
+      { type: 'event.recorded', event },
+      { type: 'run.created', run },
+    ],
+  })
+  for (let i = 0; i < STEPS; i++)
+    await store.commit({ guards, changes: [{ type: 'step.recorded', step: aStep(run, i) }] })
+  const { leaseOwner: _, availableAt: __, ...rest } = run
+  const ended: Run = { ...rest, status: 'succeeded', finishedAt: now, finishedSeq: 10, result: '{"ok":true}' }
+  await store.commit({ guards, changes: [{ type: 'run.moved', run: ended, frames: [] }] })
+}
+
+function aStep(run: Run, index: number): Step {
+  return {
+    runId: run.id,
+    id: `c2a1f0e4${index}`.padEnd(40, '7'),
+    name: `step ${index}`,
+    op: 'StepRun',
+    index,
+    status: 'succeeded',
+    attempt: 1,
+    seq: 3 + index,
+    startedAt: run.createdAt,
+    finishedAt: run.createdAt,
+    data: '{"ok":true}',
+  }
+}
+
+function sqlite(): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'perdure-bench-'))
+  const file = join(folder, 'engine.db')
+  const log = { error: console.error }
+  return {
+    open: () => openSqliteStore({ file, log }),
+    servers: async () => [],
+    bytes: async () => ({ kept: statSync(file).size, logged: 0 }),
+    close: async () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+async function postgres(address: string): Promise<Place> {
+  const client = new Client({ connectionString: address })
+  await client.connect()
+  const schema = `perdure_bench_${process.pid}`
+  await client.query(`CREATE SCHEMA ${schema}`)
+  const url = new URL(address)
+  url.searchParams.set('options', `-c search_path=${schema}`)
+  const sessions = async () => {
+    const { rows } = await client.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE application_name = 'perdure'`,
+    )
+    return rows.map(({ pid }) => pid)
+  }
+  const others = new Set(await sessions())
+  return {
+    open: () => openPostgresStore({ url: url.href }),
+    servers: async () => (await sessions()).filter(pid => !others.has(pid)),
+    async bytes() {
+      const { rows } = await client.query<{ kept: string; logged: string }>(
+        `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS logged,
+          (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relnamespace = $1::regnamespace
+            AND relkind = 'r') AS kept`,
+        [schema],
+      )
+      return { kept: Number(rows[0]?.kept), logged: Number(rows[0]?.logged) }
+    },
+    async close() {
+      await client.query(`DROP SCHEMA ${schema} CASCADE`)
+      await client.end()
+    },
+  }
+}
+
+await main()

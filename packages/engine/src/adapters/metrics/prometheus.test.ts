@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import type { Gauges } from '../../ports/metrics.ts'
+import { NAMES_MAX } from './counts.ts'
+import { PrometheusMetrics } from './prometheus.ts'
+
+const IDLE: Gauges = {
+  lanes: [
+    { lane: 'runs', underWay: 3, lagMs: 1500, oldestReadyAt: 1_700_000_000_500 },
+    { lane: 'timers', underWay: 0, lagMs: 0 },
+    { lane: 'deliveries', underWay: 0 },
+  ],
+  sockets: 2,
+  streams: { run: 1, runs: 0, events: 4 },
+  dependencies: { store: 'ok', queue: 'unavailable' },
+  draining: false,
+}
+
+const ORDER = { namespace: 'default', app: 'shop', workflow: 'order' }
+
+/** The lines that say something of the metric. */
+const linesOf = (text: string, name: string) =>
+  text.split('\n').filter(line => new RegExp(`^${name}(_bucket|_sum|_count)?[{ ]`).test(line))
+
+test('what is counted is told with its labels, and what was never counted is 0 or absent', async () => {
+  const metrics = new PrometheusMetrics()
+  metrics.eventAccepted()
+  metrics.runStarted(ORDER)
+  metrics.runStarted(ORDER)
+  metrics.runEnded(ORDER, 'succeeded')
+  metrics.runEnded(ORDER, 'failed')
+  metrics.deliveryAttempted('http_error')
+  metrics.leaseLost()
+  const text = await metrics.text('default', IDLE)
+  expect(linesOf(text, 'perdure_events_accepted_total')).toEqual(['perdure_events_accepted_total 1'])
+  expect(linesOf(text, 'perdure_runs_started_total')).toEqual(['perdure_runs_started_total 2'])
+  expect(linesOf(text, 'perdure_runs_ended_total')).toEqual([
+    'perdure_runs_ended_total{status="succeeded"} 1',
+    'perdure_runs_ended_total{status="failed"} 1',
+  ])
+  expect(linesOf(text, 'perdure_workflow_runs_ended_total')).toEqual([
+    'perdure_workflow_runs_ended_total{app="shop",workflow="order",status="succeeded"} 1',
+    'perdure_workflow_runs_ended_total{app="shop",workflow="order",status="failed"} 1',
+  ])
+  expect(linesOf(text, 'perdure_delivery_attempts_total')).toEqual([
+    'perdure_delivery_attempts_total{outcome="http_error"} 1',
+  ])
+  expect(linesOf(text, 'perdure_leases_lost_total')).toEqual(['perdure_leases_lost_total 1'])
+  expect(linesOf(text, 'perdure_checkpoints_total')).toEqual(['perdure_checkpoints_total 0'])
+  expect(linesOf(text, 'perdure_deliveries_ended_total')).toEqual([])
+})
+
+test('every metric has its help and its type once, those of the process too', async () => {
+  const text = await new PrometheusMetrics().text('default', IDLE)
+  for (const kind of ['HELP', 'TYPE']) {
+    const names = [...text.matchAll(new RegExp(`^# ${kind} (\\S+) `, 'gm'))].map(([, name]) => name)
+    expect(names.length).toBeGreaterThan(30)
+    expect(names.length).toBe(new Set(names).size)
+    expect(names).toContain('perdure_lane_lag_seconds')
+    expect(names).toContain('nodejs_eventloop_lag_p99_seconds')
+    expect(names).toContain('process_resident_memory_bytes')
+  }
+})
+
+test('a duration falls into the buckets of its transport, in seconds', async () => {
+  const metrics = new PrometheusMetrics()
+  for (const durationMs of [2, 30, 9_000_000])
+    metrics.invoked({ transport: 'http', outcome: 'opcodes', durationMs })
+  const lines = linesOf(await metrics.text('default', IDLE), 'perdure_invoke_duration_seconds')
+  const of = (end: string) => lines.filter(line => line.includes('transport="http"') && line.endsWith(end))
+  expect(of('le="0.002"} 1')).toHaveLength(1)
+  expect(of('le="0.025"} 1')).toHaveLength(1)
+  expect(of('le="0.05"} 2')).toHaveLength(1)
+  expect(of('le="7200"} 2')).toHaveLength(1)
+  expect(of('le="+Inf"} 3')).toHaveLength(1)
+  expect(lines).toContain('perdure_invoke_duration_seconds_sum{transport="http"} 9000.032')
+  expect(lines).toContain('perdure_invoke_duration_seconds_count{transport="http"} 3')
+  expect(lines).toContain('perdure_invoke_duration_seconds_count{transport="connect"} 0')
+})
+
+test('gauges are in seconds, and what the store did not tell is left out', async () => {
+  const text = await new PrometheusMetrics().text('default', IDLE)
+  expect(linesOf(text, 'perdure_lane_lag_seconds')).toEqual([
+    'perdure_lane_lag_seconds{lane="runs"} 1.5',
+    'perdure_lane_lag_seconds{lane="timers"} 0',
+  ])
+  expect(linesOf(text, 'perdure_lane_oldest_ready_timestamp_seconds')).toEqual([
+    'perdure_lane_oldest_ready_timestamp_seconds{lane="runs"} 1700000000.5',
+  ])
+  expect(linesOf(text, 'perdure_dependency_up')).toEqual([
+    'perdure_dependency_up{dependency="store"} 1',
+    'perdure_dependency_up{dependency="queue"} 0',
+  ])
+  expect(linesOf(text, 'perdure_limiter_entries')).toEqual([])
+})
+
+test('beyond a hundred names every further one is counted as other', async () => {
+  const metrics = new PrometheusMetrics()
+  for (let i = 0; i < NAMES_MAX + 5; i++) metrics.runStarted({ ...ORDER, workflow: `flow-${i}` })
+  metrics.runStarted({ ...ORDER, workflow: 'flow-0' })
+  const lines = linesOf(await metrics.text('default', IDLE), 'perdure_workflow_runs_started_total')
+  expect(lines).toHaveLength(NAMES_MAX + 1)
+  expect(lines[0]).toBe('perdure_workflow_runs_started_total{app="shop",workflow="flow-0"} 2')
+  expect(lines.at(-1)).toBe('perdure_workflow_runs_started_total{app="other",workflow="other"} 5')
+})
+
+test("another namespace's workflows are not named, though they are counted", async () => {
+  const metrics = new PrometheusMetrics()
+  metrics.runStarted({ namespace: 'north', app: 'secret-app', workflow: 'secret-flow' })
+  const text = await metrics.text('south', IDLE)
+  expect(text).not.toContain('secret')
+  expect(linesOf(text, 'perdure_runs_started_total')).toEqual(['perdure_runs_started_total 1'])
+  expect(await metrics.text('north', IDLE)).toContain('{app="secret-app",workflow="secret-flow"} 1')
+})
+
+test('what a name holds cannot end its label', async () => {
+  const metrics = new PrometheusMetrics()
+  metrics.runStarted({ ...ORDER, workflow: 'a"} 1\\' })
+  const text = await metrics.text('default', IDLE)
+  expect(linesOf(text, 'perdure_workflow_runs_started_total')).toEqual([
+    'perdure_workflow_runs_started_total{app="shop",workflow="a\\"} 1\\\\"} 1',
+  ])
+})
+
+test('docs/operating.md tells of every metric, and of no other', async () => {
+  const store = {
+    ...{ commits: 1, stale: { flow: 2 }, requests: 3, batches: 1, transactions: 1, pending: 0 },
+    batchSizes: { bounds: [1, 2], counts: [1, 0, 1], sum: 3 },
+  }
+  const text = await new PrometheusMetrics().text('default', { ...IDLE, store, limiterEntries: 1 })
+  const told = [...text.matchAll(/^# TYPE (perdure_\S+) /gm)].map(([, name]) => name)
+  const page = readFileSync(new URL('../../../../../docs/operating.md', import.meta.url), 'utf8')
+  const cells = page.split('\n').flatMap(line => (line.startsWith('| `perdure_') ? [line.split('|')[1]] : []))
+  const listed = cells.flatMap(cell => [...(cell ?? '').matchAll(/`(perdure_\w+)/g)].map(([, name]) => name))
+  expect(listed.sort()).toEqual(told.sort())
+  expect(linesOf(text, 'perdure_store_batch_requests')).toEqual([
+    'perdure_store_batch_requests_bucket{le="1"} 1',
+    'perdure_store_batch_requests_bucket{le="2"} 1',
+    'perdure_store_batch_requests_bucket{le="+Inf"} 2',
+    'perdure_store_batch_requests_sum 3',
+    'perdure_store_batch_requests_count 2',
+  ])
+})

@@ -1,0 +1,41 @@
+// A PostgreSQL store as it is at one moment, whatever its engines write meanwhile. Used by verify.
+
+import type { Snapshot } from '../verify/check.ts'
+import { openSession, rowsOf } from './client.ts'
+import { SCHEMA_VERSION } from './migrations.ts'
+import { numbered } from './placeholders.ts'
+
+const INVALID_INDEXES = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+  JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND NOT i.indisvalid`
+
+/** Rejects when the server cannot be reached, or its schema is of another version. */
+export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
+  const session = await openSession(url, () => {})
+  try {
+    // A question may take longer here than an engine would wait for one, and so may what is done between two.
+    await session.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
+    await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const version = await schemaVersionOf(session)
+    if (version !== SCHEMA_VERSION)
+      throw new Error(`the store has schema version ${version}, this perdure knows ${SCHEMA_VERSION}`)
+  } catch (error) {
+    await session.end().catch(() => {})
+    throw error
+  }
+  return {
+    rows: (sql, params = []) => rowsOf(session, numbered(sql), params),
+    damage: async () =>
+      (await rowsOf(session, INVALID_INDEXES)).map(([name]) => `index ${name} is not valid: REINDEX it`),
+    close: () => session.end(),
+  }
+}
+
+/** 0 where no engine has ever been. */
+export async function schemaVersionOf(session: Parameters<typeof rowsOf>[0]): Promise<number> {
+  const [table] = await rowsOf(session, `SELECT to_regclass('migrations')::text`)
+  if (table?.[0] === null) return 0
+  const [[version]] = (await rowsOf(session, 'SELECT coalesce(max(version), 0) FROM migrations')) as [
+    [number],
+  ]
+  return version
+}

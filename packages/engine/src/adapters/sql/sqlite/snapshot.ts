@@ -1,0 +1,38 @@
+// A SQLite file as it is at one moment, to be read beside the engine that may be running on it. Used by verify.
+
+import { existsSync } from 'node:fs'
+import type { Snapshot } from '../verify/check.ts'
+import { Connection } from './connection.ts'
+import { SCHEMA_VERSION, schemaVersion } from './migrations.ts'
+import { untyped } from './statements.ts'
+
+/** Rejects when the file is missing, is no store, or one of another version. */
+export async function openSqliteSnapshot(file: string): Promise<Snapshot> {
+  if (!existsSync(file)) throw new Error(`there is no file ${file}`)
+  const connection = await Connection.open(file, { readOnly: true })
+  try {
+    // The first read is what fixes the moment.
+    connection.exec('BEGIN')
+    refuseOtherVersion(schemaVersion(connection))
+  } catch (error) {
+    connection.close()
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+  return {
+    rows: async (sql, params = []) => connection.prepare(untyped(sql)).all(params),
+    damage: async () => damageOf(connection),
+    close: async () => connection.close(),
+  }
+}
+
+/** What SQLite finds wrong with the file's pages and indexes. */
+export function damageOf(connection: Connection): string[] {
+  const lines = connection.prepare('PRAGMA integrity_check(100)').all([]) as [string][]
+  return lines.map(([line]) => line).filter(line => line !== 'ok')
+}
+
+/** Throws when the rows are not those that this code knows. */
+export function refuseOtherVersion(version: number): void {
+  if (version === SCHEMA_VERSION) return
+  throw new Error(`it has schema version ${version}, this perdure knows ${SCHEMA_VERSION}`)
+}

@@ -1,0 +1,143 @@
+// What rows hold must be readable: one row that is not can stop every start. Also the rows of flow control, whose ids and
+// times follow from what they hold, and the schedules that registered workflows must have.
+
+import { type FlowPolicy, type FlowRow, flowRowId } from '../../../domain/flow/flow-row.ts'
+import { cronsOf } from '../../../domain/flow/schedules.ts'
+import type { Row } from '../operations.ts'
+import { EVENT_COLUMNS } from '../rows/event-row.ts'
+import { FLOW_COLUMNS, flowFromRow } from '../rows/flow-row.ts'
+import { WORKFLOW_COLUMNS, workflowFromRow } from '../rows/registry-row.ts'
+import { runFromRow, SELECT_RUN_SUMMARY } from '../rows/run-row.ts'
+import type { Snapshot, Violation, Violations } from './check.ts'
+
+const PAGE = 200
+
+/** Runs, limits and slots: what the rows of a range of run ids hold. */
+export async function* runContents(snapshot: Snapshot, [from, to]: readonly [string, string]): Violations {
+  const runs = await snapshot.rows(`SELECT ${SELECT_RUN_SUMMARY} FROM runs WHERE id > ? AND id <= ?`, [
+    from,
+    to,
+  ])
+  yield* unreadable('run.readable', runs, runFromRow)
+  const steps = await snapshot.rows(
+    'SELECT run_id, idx, error FROM steps WHERE run_id > ? AND run_id <= ? AND error IS NOT NULL',
+    [from, to],
+  )
+  yield* unreadable('step.readable', steps, row => JSON.parse(row[2] as string))
+}
+
+export async function* eventContents(snapshot: Snapshot): Violations {
+  const at = EVENT_COLUMNS.indexOf('triggered')
+  for (let position = -1; ; ) {
+    const rows = await snapshot.rows(
+      `SELECT ${EVENT_COLUMNS.map(column => (column === 'data' ? 'NULL' : column)).join(', ')}, position
+       FROM events WHERE position > ? ORDER BY position LIMIT ${PAGE}`,
+      [position],
+    )
+    if (rows.length === 0) return
+    yield* unreadable('event.readable', rows, row => {
+      if (!Array.isArray(JSON.parse(row[at] as string)))
+        throw new Error('it has no list of what it triggered')
+    })
+    position = (rows.at(-1) as Row).at(-1) as number
+  }
+}
+
+/** More than one run beyond what any of the holders of a slot would have let in. */
+export async function* slotContents(snapshot: Snapshot): Violations {
+  const held = new Map<string, { count: number; limit: number }>()
+  for (const slot of ['slot1', 'slot2', 'slot3']) {
+    const rows = await snapshot.rows(
+      `SELECT ${slot}, holds FROM runs WHERE ${slot} IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL`,
+    )
+    for (const [id, holds] of rows as [string, string][]) {
+      const limit = limitOf(holds, id)
+      const known = held.get(id) ?? { count: 0, limit: 0 }
+      held.set(id, { count: known.count + 1, limit: Math.max(known.limit, limit) })
+    }
+  }
+  for (const [id, { count, limit }] of held) {
+    if (count > limit)
+      yield {
+        check: 'slot.limit',
+        subject: id,
+        message: `is held by ${count} runs, and its limit is ${limit}`,
+      }
+  }
+}
+
+/** Every row of flow control, by its id. */
+export async function* flowContents(snapshot: Snapshot): Violations {
+  for (let last = ''; ; ) {
+    const rows = await snapshot.rows(
+      `SELECT ${FLOW_COLUMNS.join(', ')} FROM flow_rows WHERE id > ? ORDER BY id LIMIT ${PAGE}`,
+      [last],
+    )
+    const [end] = rows.at(-1) ?? []
+    if (end === undefined) return
+    yield* unreadable('flow.readable', rows, row => wellFormed(flowFromRow(row)))
+    last = end as string
+  }
+}
+
+/** Every cron of a registered workflow has its schedule, which has a next time. */
+export async function* scheduleContents(snapshot: Snapshot): Violations {
+  const rows = await snapshot.rows(`SELECT ${WORKFLOW_COLUMNS.join(', ')} FROM workflows`)
+  for (const row of rows) {
+    let workflow: ReturnType<typeof workflowFromRow>
+    try {
+      workflow = workflowFromRow(row)
+    } catch (error) {
+      yield { check: 'workflow.readable', subject: String(row[2]), message: reasonOf(error) }
+      continue
+    }
+    const { namespace, app, name } = workflow
+    for (const cron of cronsOf(workflow)) {
+      const id = flowRowId({ namespace, app, workflow: name, policy: 'cron', key: cron })
+      const [schedule] = await snapshot.rows('SELECT available_at FROM flow_rows WHERE id = ?', [id])
+      if (schedule && schedule[0] !== null) continue
+      const message = `of app ${app} in namespace ${namespace} has the cron "${cron}", which never fires`
+      yield { check: 'workflow.schedule', subject: name, message }
+    }
+  }
+}
+
+const WANTS: Record<FlowPolicy, (row: FlowRow, state: object) => boolean> = {
+  cron: (row, state) => row.availableAt !== undefined && 'scheduledAt' in state,
+  debounce: (row, state) => row.availableAt !== undefined && 'head' in state,
+  batch: (row, state) => row.availableAt !== undefined && 'head' in state,
+  idempotency: row => row.expiresAt !== undefined,
+}
+
+function wellFormed(row: FlowRow): void {
+  const wants = WANTS[row.policy]
+  if (!wants) throw new Error(`its policy ${row.policy} is none`)
+  const state = JSON.parse(row.state) as object
+  if (row.id !== flowRowId(row))
+    throw new Error('its id is not that of its namespace, app, workflow, policy and key')
+  if (!wants(row, state)) throw new Error(`a ${row.policy} of ${row.workflow} without its time or its state`)
+}
+
+function limitOf(holds: string, slotId: string): number {
+  try {
+    const { slots = [] } = JSON.parse(holds) as { slots?: { id: string; limit: number }[] }
+    return slots.find(({ id }) => id === slotId)?.limit ?? 0
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+function* unreadable(check: string, rows: Row[], read: (row: Row) => unknown): Generator<Violation> {
+  for (const row of rows) {
+    try {
+      read(row)
+    } catch (error) {
+      yield { check, subject: String(row[0]), message: reasonOf(error) }
+    }
+  }
+}
+
+/** In one line: what is stored may be in the message, and may have several. */
+function reasonOf(error: unknown): string {
+  return `cannot be read: ${(error as Error).message}`.replace(/\s+/g, ' ').slice(0, 200)
+}

@@ -1,0 +1,96 @@
+// Invokes of Connect runners whose socket is on another engine: asked of that engine over the bus (host.ts answers
+// there). Words may be lost: this side asks from time to time whether each call is still known, and an engine that falls
+// silent, or knows it no more, ends it.
+
+import { randomBytes } from 'node:crypto'
+import type { Bus } from '../../../ports/bus.ts'
+import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
+import { CLOSING, UnderWay } from '../under-way.ts'
+import { RelayedCall } from './call.ts'
+import { type EnginePresence, split } from './presence.ts'
+
+const ASK_EVERY_MS = 2000
+const CLOSE_GRACE_MS = 1000
+
+export class RelayTransport implements Transport {
+  readonly #bus: Bus
+  readonly #presence: Pick<EnginePresence, 'engineOf'>
+  readonly #calls = new Map<string, RelayedCall>()
+  readonly #underWay = new UnderWay<RelayedCall>()
+  readonly #timer: NodeJS.Timeout
+  readonly #idPrefix = randomBytes(6).toString('hex')
+  #idCount = 0
+  #closed: Promise<void> | undefined
+
+  constructor({ bus, presence }: { bus: Bus; presence: Pick<EnginePresence, 'engineOf'> }) {
+    this.#bus = bus
+    this.#presence = presence
+    bus.on('reply', (text, from) => this.#replied(text, from))
+    bus.on('checkpoint', (text, from) => this.#checkpointed(text, from))
+    bus.on('alive', ids => {
+      for (const id of ids.split(' ')) this.#calls.get(id)?.heard()
+    })
+    bus.on('unknown', ids => {
+      for (const id of ids.split(' ')) this.#calls.get(id)?.unknown()
+    })
+    this.#timer = setInterval(() => this.#askAll(), ASK_EVERY_MS).unref()
+  }
+
+  invoke(call: InvokeCall): Promise<InvokeReply> {
+    if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
+    const engine = this.#presence.engineOf(call.url)
+    if (this.#closed || engine === undefined) {
+      const message = this.#closed ? CLOSING : 'the runner is not connected'
+      return Promise.resolve({ kind: 'refused', message })
+    }
+    const id = `${this.#idPrefix}${(++this.#idCount).toString(36)}`
+    return new Promise(resolve => {
+      const onReply = (reply: InvokeReply) => {
+        this.#calls.delete(id)
+        this.#underWay.delete(relayed)
+        resolve(reply)
+      }
+      const relayed: RelayedCall = new RelayedCall({ id, engine, call, bus: this.#bus, onReply })
+      this.#calls.set(id, relayed)
+      this.#underWay.add(relayed)
+      relayed.send()
+    })
+  }
+
+  /** The engine is dead, or does not answer for its runners any more. */
+  lost(engine: string): void {
+    for (const call of [...this.#calls.values()])
+      if (call.engine === engine) call.fail('the engine that has the runner fell silent')
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#underWay.end(CLOSE_GRACE_MS).finally(() => clearInterval(this.#timer))
+    return this.#closed
+  }
+
+  #replied(text: string, from: string): void {
+    const [head, body] = split(text, '\n')
+    const [id, told] = split(head, ' ')
+    // Also of a call that is over: it was told twice.
+    this.#bus.tell('had', id, from)
+    const reply = JSON.parse(told) as InvokeReply
+    this.#calls.get(id)?.end(reply.kind === 'answered' ? { ...reply, body } : reply)
+  }
+
+  #checkpointed(text: string, from: string): void {
+    const [head, payload] = split(text, '\n')
+    const [id, no] = split(head, ' ')
+    const call = this.#calls.get(id)
+    if (call) void call.checkpoint(Number(no), payload)
+    else this.#bus.tell('cancel', id, from)
+  }
+
+  #askAll(): void {
+    const ids = new Map<string, string[]>()
+    for (const call of [...this.#calls.values()]) {
+      if (call.isSilent) call.fail('nothing was heard of the call')
+      else ids.set(call.engine, [...(ids.get(call.engine) ?? []), call.id])
+    }
+    for (const [engine, list] of ids) this.#bus.tell('still', list.join(' '), engine)
+  }
+}

@@ -1,0 +1,151 @@
+// Opens what an engine stands on, by its settings: the store and its clock, the bell, the limiter, and the bus to other
+// engines where the store is one that engines share. Called by compose.
+
+import type { Logger } from 'pino'
+import { ServerClock } from './adapters/clock/server.ts'
+import { systemClock } from './adapters/clock/system.ts'
+import { MemoryLimiter } from './adapters/limiter/memory.ts'
+import { RedisLimiter } from './adapters/limiter/redis.ts'
+import { MemoryQueue } from './adapters/queue/memory.ts'
+import { SharedQueue } from './adapters/queue/shared.ts'
+import { openPostgresStore } from './adapters/sql/postgres/store.ts'
+import { openSqliteStore } from './adapters/sql/sqlite/store.ts'
+import { WireBus } from './adapters/wire/bus.ts'
+import { PostgresWire } from './adapters/wire/postgres.ts'
+import { RedisWire } from './adapters/wire/redis.ts'
+import type { Wire } from './adapters/wire/wire.ts'
+import type { Config } from './config.ts'
+import { withoutPassword } from './domain/service-url.ts'
+import type { Bus } from './ports/bus.ts'
+import type { Clock } from './ports/clock.ts'
+import type { Limiter } from './ports/limiter.ts'
+import type { Queue } from './ports/queue.ts'
+import type { Store } from './ports/store.ts'
+
+export interface Backends {
+  store: Store
+  clock: Clock
+  queue: Queue
+  limiter: Limiter
+  /** To the other engines; absent where this one is alone, or is told to keep to itself. */
+  bus?: Bus | undefined
+  /** Whether other engines may work on the store too. */
+  isShared: boolean
+  /** The store last. */
+  close(): Promise<void>
+}
+
+export interface BackendsOptions {
+  config: Pick<Config, 'store' | 'queue' | 'limiter'>
+  log: Logger
+  /** This engine's name among the others. */
+  owner: string
+  /** Taken as they are. */
+  ports: { store?: Store; clock?: Clock; queue?: Queue; limiter?: Limiter }
+}
+
+/** Rejects when one of them cannot be reached, with nothing left open. */
+export async function openBackends(options: BackendsOptions): Promise<Backends> {
+  const opened: (() => Promise<void> | void | undefined)[] = []
+  const close = async () => {
+    for (const one of opened.splice(0).reverse()) await one()
+  }
+  try {
+    return { ...(await openAll(options, opened)), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function openAll(
+  { config, log, owner, ports }: BackendsOptions,
+  opened: (() => Promise<void> | void | undefined)[],
+): Promise<Omit<Backends, 'close'>> {
+  const { store, serverTime } = await openStore(config.store, log, ports.store)
+  opened.push(() => store.close())
+  let clock = ports.clock ?? systemClock
+  if (serverTime && !ports.clock) {
+    const onError = (err: unknown) => log.warn({ err }, "the store's clock could not be asked")
+    const server = await ServerClock.follow({ local: systemClock, serverTime, onError })
+    opened.push(() => server.stop())
+    clock = server
+  }
+  const limiter = ports.limiter ?? (await openLimiter(config, log, store))
+  opened.push(() => limiter.close())
+  const wire = ports.queue ? undefined : await wireOf(config, log, store)
+  if (wire) opened.push(() => wire.close())
+  const bus = wire && (await openBus(wire, owner, config.queue))
+  if (bus) opened.push(() => bus.close())
+  const queue = ports.queue ?? (bus ? new SharedQueue({ bus, clock }) : new MemoryQueue(clock))
+  if (ports.queue) opened.push(() => ports.queue?.close?.())
+  return { store, clock, queue, limiter, bus, isShared: serverTime !== undefined }
+}
+
+interface OpenStore {
+  store: Store
+  /** The time that engines go by which share the store. */
+  serverTime?: () => Promise<number>
+}
+
+async function openStore(
+  address: Config['store'],
+  log: Logger,
+  given: Store | undefined,
+): Promise<OpenStore> {
+  if (given) return { store: given }
+  if (address.kind === 'sqlite') return { store: await openSqliteStore({ file: address.file, log }) }
+  const store = await openPostgresStore({ url: address.url, log })
+  return { store, serverTime: () => store.serverTime() }
+}
+
+async function openLimiter(
+  { limiter }: BackendsOptions['config'],
+  log: Logger,
+  store: Store,
+): Promise<Limiter> {
+  if (limiter.kind === 'memory') return new MemoryLimiter()
+  const { url } = limiter
+  const prefix = `perdure:${await store.clusterName()}:`
+  const onTrouble = seldom(err => log.error({ err }, 'the limiter is not available'))
+  return RedisLimiter.open({ url, prefix, onTrouble }).catch(cause => {
+    throw new Error(`cannot reach the limiter at ${withoutPassword(url)}`, { cause })
+  })
+}
+
+async function openBus(wire: Wire, self: string, queue: Config['queue']): Promise<WireBus> {
+  try {
+    return await WireBus.open({ wire, self })
+  } catch (cause) {
+    const at = queue?.kind === 'redis' ? `the queue at ${withoutPassword(queue.url)}` : 'the other engines'
+    throw new Error(`cannot reach ${at}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** What other engines are heard by. One on SQLite is alone, but its bell may be a Redis all the same. */
+async function wireOf(
+  { store: address, queue }: BackendsOptions['config'],
+  log: Logger,
+  store: Store,
+): Promise<Wire | undefined> {
+  const isShared = address.kind === 'postgres'
+  if (queue?.kind === 'memory' || (!queue && !isShared)) return undefined
+  const channel = `perdure:${await store.clusterName()}`
+  const onTrouble = seldom(err => log.error({ err }, 'other engines cannot be heard'))
+  if (queue?.kind !== 'redis')
+    return isShared ? new PostgresWire({ url: address.url, channel, onTrouble }) : undefined
+  return new RedisWire({ url: queue.url, channel, onTrouble })
+}
+
+/** A service that is away fails again and again: it is told of once in a while. */
+const TELL_EVERY_MS = 30_000
+
+function seldom(tell: (error: unknown) => void): (error: unknown) => void {
+  let toldAt = Number.NEGATIVE_INFINITY
+  return error => {
+    const now = performance.now()
+    if (now - toldAt < TELL_EVERY_MS) return
+    toldAt = now
+    tell(error)
+  }
+}

@@ -1,0 +1,88 @@
+// `perdure doctor`: looks at everything an engine with these settings would stand on, and says what is right and what is
+// not. It changes nothing, and no secret gets into what it says.
+
+import { type Config, type ConfigError, readConfig } from '../config.ts'
+import { error, type Finding, type Findings, ok, warning } from './finding.ts'
+import { examinePostgres } from './postgres.ts'
+import { examineEngine, examinePort, examineRedis } from './services.ts'
+import { examineDoor, examineNode, examineSecrets } from './settings.ts'
+import { examineDisk, examineFile, type StoredKeys } from './sqlite.ts'
+
+export type { Finding, Verdict } from './finding.ts'
+
+export interface DoctorOptions {
+  env: NodeJS.ProcessEnv
+  /** As of `perdure serve`. */
+  flags: Record<string, string>
+}
+
+/** What is found, one thing after the other. Healthy: nothing has the verdict `error`. */
+export async function* examine({ env, flags }: DoctorOptions): Findings {
+  yield* examineNode()
+  let config: Config
+  try {
+    config = readConfig(env, flags)
+  } catch (cause) {
+    yield error('configuration', (cause as ConfigError).message)
+    return
+  }
+  for await (const finding of examineAll(config, env)) {
+    yield { ...finding, message: redacted(finding.message, config, env) }
+  }
+}
+
+async function* examineAll(config: Config, env: NodeJS.ProcessEnv): Findings {
+  yield ok('configuration', 'every setting can be read')
+  yield* examineSecrets(config)
+  if (!config.retention)
+    yield warning('retention', 'ENGINE_RETENTION is not set: ended runs are kept for ever')
+  const { findings, keys } = await examineStore(config)
+  yield* findings
+  yield* examineDoor(config, keys)
+  for (const [check, address] of [
+    ['queue', config.queue],
+    ['limiter', config.limiter],
+  ] as const) {
+    if (address?.kind === 'redis') yield* examineRedis(check, address.url)
+  }
+  yield await examinePort(config.host, config.port)
+  if (env.ENGINE_URL) yield* examineEngine(env.ENGINE_URL, env.ENGINE_API_KEY || undefined)
+}
+
+async function examineStore({
+  store,
+}: Config): Promise<{ findings: Finding[]; keys?: StoredKeys | undefined }> {
+  if (store.kind === 'postgres') return examinePostgres(store.url)
+  if (store.file === ':memory:')
+    return { findings: [warning('store', 'the store is in memory: nothing outlives the engine')] }
+  const findings: Finding[] = []
+  for await (const finding of examineDisk(store.file)) findings.push(finding)
+  const { finding, keys } = await examineFile(store.file)
+  return { findings: [...findings, finding], keys }
+}
+
+/** What others say about themselves may repeat what they were given. */
+function redacted(message: string, config: Config, env: NodeJS.ProcessEnv): string {
+  const passwords = [
+    config.store,
+    config.queue,
+    config.limiter,
+    { kind: 'url', url: env.ENGINE_URL },
+  ].flatMap(address => passwordsOf(address && 'url' in address ? address.url : undefined))
+  const secrets = [
+    ...config.signingKeys,
+    ...config.encryptionKeys,
+    ...config.apiKeys.map(({ key }) => key),
+    ...(env.ENGINE_API_KEY ? [env.ENGINE_API_KEY] : []),
+    ...passwords,
+  ]
+  let text = message
+  for (const secret of secrets) text = text.replaceAll(secret, '[REDACTED]')
+  return text
+}
+
+function passwordsOf(url: string | undefined): string[] {
+  if (url === undefined || !URL.canParse(url)) return []
+  const { password } = new URL(url)
+  return password === '' ? [] : [password, decodeURIComponent(password)]
+}

@@ -1,0 +1,23 @@
+// What a look at one thing finds. Every examination of `perdure doctor` yields these.
+
+export type Verdict = 'ok' | 'warning' | 'error'
+
+export interface Finding {
+  /** What was looked at, such as `store.fsync`. */
+  check: string
+  verdict: Verdict
+  /** One line, without secrets. */
+  message: string
+}
+
+export type Findings = AsyncGenerator<Finding>
+
+export const ok = (check: string, message: string): Finding => ({ check, verdict: 'ok', message })
+export const warning = (check: string, message: string): Finding => ({ check, verdict: 'warning', message })
+export const error = (check: string, message: string): Finding => ({ check, verdict: 'error', message })
+
+/** What was caught, in one line. */
+export function reasonOf(cause: unknown): string {
+  const { message, code } = cause as NodeJS.ErrnoException
+  return (message || code || String(cause)).replace(/\s+/g, ' ')
+}

@@ -1,0 +1,110 @@
+// Looks at a PostgreSQL store: whether it answers, the settings that durability and throughput rest on, its clock.
+
+import { openSession, rowsOf } from '../adapters/sql/postgres/client.ts'
+import { SCHEMA_VERSION } from '../adapters/sql/postgres/migrations.ts'
+import { schemaVersionOf } from '../adapters/sql/postgres/snapshot.ts'
+import { withoutPassword } from '../domain/service-url.ts'
+import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
+import { judged, type StoredKeys } from './sqlite.ts'
+
+type Session = Awaited<ReturnType<typeof openSession>>
+
+const VERSION_MIN = 14
+/** Of one engine: a writer, readers, a bell. */
+const SESSIONS = 8
+export const SKEW_MS_WARN = 1000
+
+export interface Examined {
+  findings: Finding[]
+  keys?: StoredKeys
+}
+
+export async function examinePostgres(url: string): Promise<Examined> {
+  const name = withoutPassword(url)
+  let session: Session
+  try {
+    session = await openSession(url, () => {})
+  } catch (cause) {
+    return { findings: [error('store', `${name} cannot be reached: ${reasonOf(cause)}`)] }
+  }
+  try {
+    const version = await schemaVersionOf(session)
+    const schema =
+      version === 0
+        ? ok('store', `${name} has no tables of an engine yet: the engine makes them`)
+        : judged(name, version, SCHEMA_VERSION)
+    const findings = [schema, ...(await settings(session)), await sessions(session), await skew(session)]
+    return version === 0 ? { findings } : { findings, keys: await keys(session) }
+  } catch (cause) {
+    return { findings: [error('store', `${name} does not answer as it should: ${reasonOf(cause)}`)] }
+  } finally {
+    await session.end().catch(() => {})
+  }
+}
+
+async function settings(session: Session): Promise<Finding[]> {
+  const [row] = await rowsOf(
+    session,
+    `SELECT current_setting('server_version_num')::bigint, current_setting('synchronous_commit'), current_setting('fsync'),
+      current_setting('full_page_writes'), current_setting('server_encoding'), pg_is_in_recovery()::text,
+      current_setting('default_transaction_read_only')`,
+  )
+  const [number, commit, fsync, pages, encoding, standby, readOnly] = row as [number, ...string[]]
+  const major = Math.floor(number / 10_000)
+  return [
+    major < VERSION_MIN
+      ? error('postgres.version', `PostgreSQL ${major}: ${VERSION_MIN} or newer is needed`)
+      : ok('postgres.version', `PostgreSQL ${major}`),
+    commit === 'off'
+      ? error('postgres.synchronous_commit', 'synchronous_commit is off: what was acknowledged can be lost')
+      : ok('postgres.synchronous_commit', `synchronous_commit is ${commit}`),
+    ...(fsync === 'off'
+      ? [error('postgres.fsync', 'fsync is off: a power cut can destroy the database')]
+      : []),
+    ...(pages === 'off'
+      ? [
+          warning(
+            'postgres.full_page_writes',
+            'full_page_writes is off: safe only where the file system tears no page',
+          ),
+        ]
+      : []),
+    ...(encoding === 'UTF8'
+      ? []
+      : [error('postgres.encoding', `the database is encoded in ${encoding}, not UTF8`)]),
+    ...(standby === 'true' || readOnly === 'on'
+      ? [error('postgres.writable', 'the server takes no writes: it is a standby, or read only')]
+      : []),
+  ]
+}
+
+async function sessions(session: Session): Promise<Finding> {
+  const [row] = await rowsOf(
+    session,
+    `SELECT current_setting('max_connections')::bigint, current_setting('superuser_reserved_connections')::bigint,
+      (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')`,
+  )
+  const [max, reserved, used] = row as [number, number, number]
+  const free = max - reserved - used
+  const told = `${free} of ${max} connections are free, an engine takes up to ${SESSIONS}`
+  if (free < 1) return error('postgres.connections', told)
+  return free < SESSIONS ? warning('postgres.connections', told) : ok('postgres.connections', told)
+}
+
+async function skew(session: Session): Promise<Finding> {
+  const before = Date.now()
+  const [row] = await rowsOf(session, 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint')
+  return judgedSkew('postgres.clock', 'PostgreSQL', (row?.[0] as number) - (before + Date.now()) / 2)
+}
+
+/** Engines that share a store go by its clock; logs and people go by the machine's. */
+export function judgedSkew(check: string, server: string, skewMs: number): Finding {
+  const told = `the clock of ${server} is ${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
+  return Math.abs(skewMs) > SKEW_MS_WARN ? warning(check, told) : ok(check, told)
+}
+
+async function keys(session: Session): Promise<StoredKeys> {
+  const [row] = await rowsOf(session, 'SELECT count(*) - count(revoked_at), count(*) FROM api_keys')
+  const [live, made] = row as [number, number]
+  return { live, made }
+}

@@ -1,0 +1,62 @@
+// Looks at what can be told without leaving the process: Node, the keys that sign and seal, who may come in.
+
+import { type Config, isLoopback } from '../config.ts'
+import { error, type Finding, ok, warning } from './finding.ts'
+
+const NODE_MIN = [20, 19] as const
+/** 256 bits, as text. */
+const KEY_BYTES_MIN = 32
+
+export function* examineNode(version = process.versions.node): Generator<Finding> {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [majorMin, minorMin] = NODE_MIN
+  const isOld = major < majorMin || (major === majorMin && minor < minorMin)
+  if (isOld) yield error('node', `Node ${version}: ${NODE_MIN.join('.')} or newer is needed`)
+  else if (major % 2 === 1) yield warning('node', `Node ${version} has no long-term support`)
+  else yield ok('node', `Node ${version}`)
+}
+
+export function* examineSecrets({ signingKeys, encryptionKeys }: Config): Generator<Finding> {
+  if (signingKeys.length === 0)
+    yield warning(
+      'signing',
+      'ENGINE_SIGNING_KEY is not set: runners cannot tell that an invoke is from this engine',
+    )
+  else yield* keyLength('signing', 'ENGINE_SIGNING_KEY', signingKeys)
+  if (encryptionKeys.length === 0)
+    yield warning(
+      'encryption',
+      'ENGINE_ENCRYPTION_KEY is not set: the store keeps webhook secrets in the clear',
+    )
+  else if (encryptionKeys.some(key => signingKeys.includes(key)))
+    yield error('encryption', 'ENGINE_ENCRYPTION_KEY is the signing key, which every runner has')
+  else yield* keyLength('encryption', 'ENGINE_ENCRYPTION_KEY', encryptionKeys)
+}
+
+function* keyLength(check: string, setting: string, keys: readonly string[]): Generator<Finding> {
+  const shortest = Math.min(...keys.map(key => Buffer.byteLength(key)))
+  if (shortest < KEY_BYTES_MIN)
+    yield error(check, `${setting} has a key of ${shortest} bytes: ${KEY_BYTES_MIN} or more are needed`)
+  else
+    yield ok(
+      check,
+      `${setting} has ${keys.length === 1 ? 'a key' : `${keys.length} keys`} of ${shortest} bytes or more`,
+    )
+}
+
+/** `stored`: API keys of the store that are not revoked, and how many were ever made; undefined when nobody knows. */
+export function* examineDoor(
+  { host, apiKeys, corsOrigins }: Config,
+  stored: { live: number; made: number } | undefined,
+): Generator<Finding> {
+  const live = apiKeys.length + (stored?.live ?? 0)
+  if (live > 0) yield ok('keys', live === 1 ? '1 API key' : `${live} API keys`)
+  else if (!isLoopback(host) && (stored?.made ?? 0) === 0)
+    yield error(
+      'keys',
+      `ENGINE_HOST ${host} is no loopback address and there is no API key: the engine will not start`,
+    )
+  else if ((stored?.made ?? 0) > 0) yield warning('keys', 'every API key was revoked: nobody can come in')
+  else yield warning('keys', 'no API key: whoever can connect from this machine may do everything')
+  if (corsOrigins.includes('*')) yield warning('cors', 'ENGINE_CORS_ORIGINS lets pages of every origin call')
+}

@@ -1,0 +1,19 @@
+// The Bus port: how engines on one store talk to each other. Whatever is said may be lost, so nothing rests on it alone:
+// what must not be lost is in the store, or is asked for again.
+
+export interface Bus {
+  /** This engine's name on the bus. */
+  readonly self: string
+  /** Calls `hear` with all that the other engines say of the topic from now on, in each one's order. */
+  on(topic: string, hear: (text: string, from: string) => void): void
+  /** Calls `fn` whenever words may have been missed. */
+  onBack(fn: () => void): void
+  /** Says it to one engine, or to all others. To all only a few thousand bytes may be said. */
+  tell(topic: string, text: string, to?: string): void
+  /** Present only where a network service of its own stands behind it (contract §4.7). */
+  ping?(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Most bytes that may be said to everybody at once. */
+export const BROADCAST_BYTES_MAX = 7000

@@ -1,0 +1,226 @@
+// Three engines on one database, and faults without end: kill -9, a freeze past the lease and back, every session of the
+// database cut, Redis emptied. Nothing that was acknowledged is lost, nothing that was seen is done again, limits and
+// schedules hold for all engines together, and work goes on soon after each fault.
+// `PERDURE_FAULTS=200` for the long run, `PERDURE_SEED` to repeat the choices of an earlier one.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { ConnectRunner } from '../kit/connect-runner.ts'
+import {
+  Api,
+  EngineProcess,
+  freshSchema,
+  type Handler,
+  onCleanup,
+  openSink,
+  PlainRunner,
+  REDIS_URL,
+  returned,
+  type Seeded,
+  seeded,
+  until,
+} from '../kit/index.ts'
+import { terminateSessions } from '../kit/postgres.ts'
+import { deleteKeysOf } from '../kit/redis.ts'
+import { LoadClient } from './kill/client.ts'
+import { verdict } from './kill/verdict.ts'
+import { MemoLedger, workload } from './kill/workload.ts'
+
+const FAULTS = Number(process.env.PERDURE_FAULTS ?? 3)
+const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
+const ORDERS_UNDER_WAY = 8
+const LIMIT = 2
+/** Longer than a lease. */
+const FREEZE_MS = 17_000
+const PROGRESS_MS_MAX = 30_000
+const TITLE = `${FAULTS} faults over three engines: nothing lost, nothing twice, no limit broken, progress after each`
+
+const ENV = {
+  ENGINE_QUEUE: REDIS_URL,
+  ENGINE_LIMITER: REDIS_URL,
+  ENGINE_WEBHOOK_ALLOW_PRIVATE: '1',
+  ENGINE_WEBHOOK_SCHEDULE: '1s,1s,1s,1s',
+  ENGINE_LOG_LEVEL: 'silent',
+}
+
+/** The engines of the test, and those of them that can be spoken to. */
+class Cluster {
+  readonly url: string
+  readonly engines: EngineProcess[]
+  readonly #up = new Set<EngineProcess>()
+  readonly api: Api
+  readonly problems: string[] = []
+  #turn = 0
+
+  constructor(url: string) {
+    this.url = url
+    this.engines = [1, 2, 3].map(() => new EngineProcess({ env: ENV, storeFile: url }))
+    this.api = new Api(() => this.#next().url)
+  }
+
+  async start(): Promise<this> {
+    await Promise.all(this.engines.map(engine => this.#start(engine)))
+    return this
+  }
+
+  /** kill -9 of one of those that are up, and a new start. */
+  async kill(random: Seeded): Promise<void> {
+    const engine = this.#pick(random)
+    this.#up.delete(engine)
+    await engine.kill9()
+    await this.#start(engine)
+  }
+
+  /** One stands still for longer than its leases last, and goes on as if nothing had been. */
+  async freeze(random: Seeded): Promise<void> {
+    const engine = this.#pick(random)
+    this.#up.delete(engine)
+    engine.signal('SIGSTOP')
+    await pause(FREEZE_MS)
+    engine.signal('SIGCONT')
+    this.#up.add(engine)
+  }
+
+  /** Nothing but a kill ends it. */
+  async #start(engine: EngineProcess): Promise<void> {
+    this.#up.add(await engine.start())
+    void engine.exit.then(({ code, signal, stderr }) => {
+      if (signal !== 'SIGKILL') this.problems.push(`an engine ended by itself: ${code} ${signal} ${stderr}`)
+    })
+  }
+
+  #pick(random: Seeded): EngineProcess {
+    return [...this.#up][random.between(0, this.#up.size - 1)] as EngineProcess
+  }
+
+  #next(): EngineProcess {
+    const up = [...this.#up]
+    return up[this.#turn++ % up.length] as EngineProcess
+  }
+}
+
+/** A workflow that counts how many of its passes are under way, and one that tells when it was due. */
+function extras() {
+  const seen = { underWay: 0, most: 0, passes: 0 }
+  const limited: Handler = async () => {
+    seen.passes++
+    seen.most = Math.max(seen.most, ++seen.underWay)
+    await pause(15)
+    seen.underWay--
+    return returned()
+  }
+  const workflows = {
+    limited: { handler: limited, registration: { concurrency: { limit: LIMIT } } },
+    ticking: { handler: () => returned(), registration: { triggers: [{ cron: '* * * * * *' }] } },
+  }
+  return { seen, workflows }
+}
+
+test(TITLE, { timeout: 120_000 + FAULTS * 15_000 }, async () => {
+  const random = seeded(SEED)
+  const sink = await openSink()
+  const cluster = await new Cluster(await freshSchema()).start()
+  const { api } = cluster
+  const ledger = new MemoLedger()
+  const workflows = workload(sink.url)
+  const app = 'orders'
+  const steady = await new PlainRunner({ app, runner: 'steady', ledger, workflows }).listen()
+  const socketed = new ConnectRunner({ app, runner: 'socketed', ledger, workflows })
+  const { seen, workflows: others } = extras()
+  const extra = await new PlainRunner({ app: 'extras', runner: 'extra', workflows: others }).listen()
+  for (const runner of [steady, socketed, extra]) await runner.register(api)
+  const stopBeats = keepRegistered(api, { plain: [steady, extra], socketed })
+
+  const client = new LoadClient({ api, app, whenUp: async () => {}, parallel: ORDERS_UNDER_WAY })
+  const posting = postLimited(api)
+  const frozen = cluster.freeze(random)
+  for (let i = 0; i < FAULTS; i++) {
+    const before = client.ended.size
+    await fault(cluster, random)
+    await until(() => client.ended.size > before, {
+      what: `progress after fault ${i}`,
+      deadlineMs: PROGRESS_MS_MAX,
+    })
+    if (i % 20 === 19) await cluster.freeze(random)
+    await pause(random.between(100, 800))
+  }
+  await frozen
+  await client.finish(PROGRESS_MS_MAX)
+  const posted = await posting.stop()
+  const quiet = async () => {
+    for (const status of ['queued', 'running'])
+      if ((await api.runs(`?app=${app}&status=${status}&limit=1`)).length > 0) return false
+    const delivered = new Set(sink.received.map(({ raw }) => (JSON.parse(raw) as { token: string }).token))
+    return client.acknowledged.every(({ token }) => delivered.has(token))
+  }
+  await until(quiet, { deadlineMs: PROGRESS_MS_MAX }).catch(() => {})
+  stopBeats()
+
+  const summary = `seed ${SEED}: ${FAULTS} faults, ${client.acknowledged.length} orders acknowledged, ${ledger.executedCount} steps, ${posted.length} limited runs`
+  console.log(summary)
+  expect(cluster.problems, summary).toEqual([])
+  const problems = await verdict({ api, app, client, runner: ledger, hooks: sink.received })
+  // An invoke whose socket went down with another engine was broken: that is the transport's, and costs a try.
+  const told = problems.filter(problem => !/spent \d+ attempts/.test(problem))
+  expect(told.slice(0, 40), `${told.length} differences; ${summary}`).toEqual([])
+  for (const runId of posted) await api.reaches(runId, 'succeeded', PROGRESS_MS_MAX)
+  expect(seen.most, summary).toBeLessThanOrEqual(LIMIT)
+  const ticks = await Promise.all((await api.runs('?app=extras&limit=200')).map(({ id }) => api.run(id)))
+  const times = ticks.flatMap(({ input }) => (input as { scheduledAt?: string })?.scheduledAt ?? [])
+  expect(times.length).toBeGreaterThan(0)
+  expect(new Set(times).size, summary).toBe(times.length)
+})
+
+async function fault(cluster: Cluster, random: Seeded): Promise<void> {
+  const choice = random.between(0, 3)
+  if (choice <= 1) await cluster.kill(random)
+  else if (choice === 2) await terminateSessions(cluster.url)
+  else await deleteKeysOf(cluster.url)
+}
+
+/** Heartbeats of the runners at an address, and the redialling of the one behind a socket. */
+function keepRegistered(
+  api: Api,
+  { plain, socketed }: { plain: PlainRunner[]; socketed: ConnectRunner },
+): () => void {
+  const beats = setInterval(() => {
+    for (const runner of plain) void runner.register(api).catch(() => {})
+  }, 10_000)
+  let isDialling = false
+  const dials = setInterval(() => {
+    if (socketed.isConnected || isDialling) return
+    isDialling = true
+    void socketed
+      .rejoin(api)
+      .catch(() => {})
+      .finally(() => {
+        isDialling = false
+      })
+  }, 200)
+  const stop = () => {
+    clearInterval(beats)
+    clearInterval(dials)
+  }
+  onCleanup(stop)
+  return stop
+}
+
+/** Starts limited runs all the time; answers the ids of those that were acknowledged. */
+function postLimited(api: Api): { stop(): Promise<string[]> } {
+  const posted: string[] = []
+  let isOver = false
+  const going = (async () => {
+    while (!isOver) {
+      const answer = await api.post('/events', { name: 'limited' }).catch(() => undefined)
+      if (answer?.status === 202) posted.push((answer.json as { runId: string }).runId)
+      await pause(100)
+    }
+  })()
+  return {
+    async stop() {
+      isOver = true
+      await going
+      return posted
+    },
+  }
+}

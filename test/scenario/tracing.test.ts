@@ -1,0 +1,210 @@
+// Traces: whose trace a run goes on in, with and without a tracing SDK in the engine's process, and what the spans say.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import {
+  child,
+  flow,
+  type OpenEngine,
+  openEngine,
+  openSink,
+  run,
+  StepFailure,
+  sleep,
+  startEngine,
+  step,
+  tempStoreFile,
+  unique,
+  until,
+} from '../kit/index.ts'
+import { openSpans, type RecordedSpan } from '../kit/spans.ts'
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const CALLER = '00f067aa0ba902b7'
+const SAMPLED = `00-${TRACE}-${CALLER}-01`
+const env = { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' }
+
+async function send({ api }: OpenEngine, name: string, traceparent?: string): Promise<string> {
+  const { status, json } = await api.request('POST', '/events', {
+    body: JSON.stringify({ name }),
+    headers: { 'content-type': 'application/json', ...(traceparent ? { traceparent } : {}) },
+  })
+  expect(status).toBe(202)
+  return (json as { runId: string }).runId
+}
+
+const partsOf = (traceparent: string | undefined) => {
+  const [version, traceId, spanId, flags] = (traceparent ?? '').split('-')
+  return { version, traceId, spanId, flags }
+}
+
+test("without an SDK a run goes on in its caller's trace, through parks, children and deliveries", async () => {
+  const engine = await openEngine({ env })
+  const [name, childName] = [unique('traced'), unique('traced-child')]
+  const sink = await openSink()
+  const notify = step('Webhook', 'tell', { webhookUrl: sink.url, data: 1 })
+  const { ledger } = await engine.runner({
+    workflows: {
+      [name]: flow([run('one'), sleep('nap', 20), child('child', childName), notify]),
+      [childName]: flow([run('inner')]),
+    },
+  })
+  const runId = await send(engine, name, `00-${TRACE}-${CALLER}-00`)
+  await engine.api.succeeded(runId)
+  const [post] = await until(() => sink.received.length === 1 && sink.received)
+  const told = [...ledger.invokes.map(({ ctx }) => ctx.traceparent), post?.headers.traceparent as string]
+  expect(told.length).toBeGreaterThan(5)
+  for (const traceparent of told)
+    expect(partsOf(traceparent)).toMatchObject({ version: '00', traceId: TRACE, flags: '00' })
+  const spanIds = told.map(traceparent => partsOf(traceparent).spanId)
+  expect(new Set([...spanIds, CALLER]).size).toBe(told.length + 1)
+})
+
+test('a header that is no trace context is as good as none: the trace follows from the run', async () => {
+  const engine = await openEngine({ env })
+  const name = unique('traced')
+  const { ledger } = await engine.runner({ workflows: { [name]: flow([run('one')]) } })
+  const runIds = [await send(engine, name, `00-${TRACE}-nonsense-01`), await send(engine, name)]
+  const traces = []
+  for (const runId of runIds) {
+    await engine.api.succeeded(runId)
+    traces.push(...new Set(ledger.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).traceId)))
+  }
+  expect(traces).toHaveLength(2)
+  expect(new Set([...traces, TRACE]).size).toBe(3)
+})
+
+test('the trace is stored: an engine that starts on the file goes on in it', async () => {
+  const storeFile = tempStoreFile()
+  const first = await openEngine({ env, storeFile })
+  const name = unique('traced')
+  const { ledger, app } = await first.runner({
+    runner: 'stays',
+    workflows: { [name]: { handler: flow([run('one'), sleep('nap', 300), run('two')]) } },
+  })
+  const runId = await send(first, name, SAMPLED)
+  await first.api.reaches(runId, 'waiting')
+  await first.stop()
+  const second = await openEngine({ env, storeFile })
+  expect(app).toBeTruthy()
+  const passes = ledger.of(runId).length
+  await second.runner({
+    app,
+    runner: 'stays',
+    ledger,
+    workflows: { [name]: flow([run('one'), sleep('nap', 300), run('two')]) },
+  })
+  await second.api.succeeded(runId)
+  expect(ledger.of(runId).length).toBeGreaterThan(passes)
+  for (const { ctx } of ledger.of(runId)) expect(partsOf(ctx.traceparent).traceId).toBe(TRACE)
+})
+
+test('with an SDK: the event, the stretches of the run, its passes, steps and deliveries are spans of one trace', async () => {
+  const { spans, close } = openSpans()
+  const engine = await openEngine({ env })
+  // It has its provider; what else this process does is no part of the test.
+  close()
+  const name = unique('traced')
+  const sink = await openSink()
+  const notify = step('Webhook', 'tell', { webhookUrl: `${sink.url}?token=hidden`, data: 'hidden' })
+  const { ledger, app } = await engine.runner({
+    workflows: { [name]: flow([run('one'), sleep('nap', 20), notify]) },
+  })
+  const runId = await send(engine, name, SAMPLED)
+  await engine.api.succeeded(runId)
+  const [post] = await until(() => sink.received.length === 1 && sink.received)
+  const named = (name: string) => spans.filter(span => span.name === name)
+  await until(() => named('perdure.delivery')[0]?.endMs !== undefined)
+  await until(() => named('perdure.run').every(({ endMs }) => endMs !== undefined))
+
+  for (const span of spans) {
+    expect(span, span.name).toMatchObject({ traceId: TRACE, sampled: true, failed: false })
+    expect(span.endMs).toBeGreaterThanOrEqual(span.startMs)
+    expect(JSON.stringify(span)).not.toContain('hidden')
+  }
+  const [event] = named('perdure.event') as [RecordedSpan]
+  expect(event).toMatchObject({ parentId: CALLER, attributes: { 'perdure.event.name': name } })
+  // One until it sleeps, one from when it wakes.
+  const stretches = named('perdure.run')
+  expect(stretches.map(({ attributes }) => attributes['perdure.run.status'])).toEqual([
+    'waiting',
+    'succeeded',
+  ])
+  for (const { parentId, attributes } of stretches) {
+    expect(parentId).toBe(event.spanId)
+    expect(attributes).toMatchObject({
+      'perdure.run.id': runId,
+      'perdure.app': app,
+      'perdure.workflow': name,
+    })
+  }
+  const invokes = named('perdure.invoke')
+  const told = ledger.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).spanId)
+  expect(invokes.map(({ spanId }) => spanId)).toEqual(told)
+  const stretchIds = stretches.map(({ spanId }) => spanId)
+  for (const invoke of invokes) {
+    expect(stretchIds).toContain(invoke.parentId)
+    expect(invoke.attributes['server.address']).toBe('127.0.0.1')
+  }
+  const steps = named('perdure.step')
+  expect(steps.map(({ attributes }) => attributes['perdure.step.name'])).toEqual(['one', 'nap', 'tell'])
+  expect(steps[0]?.parentId).toBe(invokes[0]?.spanId)
+  const [delivery] = named('perdure.delivery') as [RecordedSpan]
+  expect(partsOf(post?.headers.traceparent as string).spanId).toBe(delivery.spanId)
+  expect(delivery.attributes).toMatchObject({
+    'http.request.method': 'POST',
+    'http.response.status_code': 200,
+  })
+})
+
+test('with an SDK: what fails is a span that failed, and a run nobody traced begins a trace', async () => {
+  const { spans, close } = openSpans()
+  const engine = await openEngine({ env })
+  close()
+  const name = unique('traced')
+  const refuse = run('refuse', () => {
+    throw new StepFailure('a secret of the user', { retriable: false })
+  })
+  await engine.runner({ workflows: { [name]: flow([run('one'), refuse]) } })
+  const runId = await send(engine, name)
+  await engine.api.failed(runId)
+  await until(() => spans.find(span => span.name === 'perdure.run')?.endMs !== undefined)
+  const failed = spans.filter(span => span.failed).map(span => [span.name, span.attributes['error.type']])
+  expect(failed.sort()).toEqual([
+    ['perdure.run', 'step_failed'],
+    ['perdure.step', 'step_failed'],
+  ])
+  expect(spans[0]).toMatchObject({ name: 'perdure.event', parentId: undefined })
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1)
+  expect(JSON.stringify(spans)).not.toContain('secret')
+})
+
+/** What an operator preloads, in a few lines; in a thread of the store it would keep that from ending. */
+const PRELOAD = `
+const { appendFileSync } = require('node:fs')
+const { trace } = require(${JSON.stringify(createRequire(import.meta.url).resolve('@opentelemetry/api'))})
+const tell = line => appendFileSync(process.env.TOLD, line + '\\n')
+tell('loaded')
+if (!require('node:worker_threads').isMainThread) setInterval(() => {}, 1000)
+trace.setGlobalTracerProvider({
+  getTracer: () => ({
+    startSpan: name => {
+      tell(name)
+      return trace.wrapSpanContext({ traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), traceFlags: 1 })
+    },
+  }),
+})`
+
+test('an SDK that is preloaded makes the spans of a real engine, and is no affair of its threads', async () => {
+  const storeFile = tempStoreFile()
+  const preload = join(dirname(storeFile), 'tracing.cjs')
+  const told = join(dirname(storeFile), 'told.txt')
+  writeFileSync(preload, PRELOAD)
+  const env = { NODE_OPTIONS: `--require ${preload}`, TOLD: told }
+  const engine = await startEngine({ storeFile, env })
+  await engine.api.send({ name: unique('traced') })
+  expect((await engine.sigterm()).code).toBe(0)
+  expect(readFileSync(told, 'utf8')).toBe('loaded\nperdure.event\n')
+})

@@ -1,0 +1,39 @@
+// Whether the servers that some tests need answer: PostgreSQL and Redis, of this machine unless `PERDURE_TEST_POSTGRES`
+// and `PERDURE_TEST_REDIS` say otherwise. Asked once by vitest.config.ts; a run that must not leave anything out
+// (`npm run test:all`, CI) ends when one is missing.
+
+import { connect } from 'node:net'
+
+const POSTGRES_URL = process.env.PERDURE_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/test'
+const REDIS_URL = process.env.PERDURE_TEST_REDIS ?? 'redis://127.0.0.1:6379'
+const ANSWER_MS_MAX = 2000
+
+/** Whether everything is to be run. */
+export const isAll = process.env.PERDURE_TEST_ALL === '1'
+
+/** True when both answer; otherwise says in one line what is left out. Throws when nothing may be. */
+export async function haveServers(): Promise<boolean> {
+  const [postgres, redis] = await Promise.all([answers(POSTGRES_URL, 5432), answers(REDIS_URL, 6379)])
+  if (postgres && redis) return true
+  const missing = [postgres ? '' : 'PostgreSQL', redis ? '' : 'Redis']
+    .filter(name => name !== '')
+    .join(' and ')
+  if (isAll) throw new Error(`${missing} must answer for all tests to run: see CONTRIBUTING.md`)
+  console.warn(
+    `${missing} cannot be reached: the project "postgres" and all tests that need them are LEFT OUT`,
+  )
+  return false
+}
+
+function answers(url: string, defaultPort: number): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  return new Promise(resolve => {
+    const socket = connect(Number(port || defaultPort), hostname)
+    const end = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.setTimeout(ANSWER_MS_MAX, () => end(false))
+    socket.on('connect', () => end(true)).on('error', () => end(false))
+  })
+}
