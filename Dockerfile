@@ -1,0 +1,55 @@
+# The engine as an image: `docker build -t perdure .`. It runs as nobody, needs no writable root, and keeps its SQLite
+# file in the volume /app/.perdure. Its arguments are those of `perdure`: `docker run perdure keys create --kind secret`.
+
+FROM node:24-bookworm-slim AS manifests
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY packages/protocol/package.json packages/protocol/
+COPY packages/client/package.json packages/client/
+COPY packages/engine/package.json packages/engine/
+COPY packages/sdk/package.json packages/sdk/
+COPY packages/cli/package.json packages/cli/
+COPY examples/order/package.json examples/order/
+
+# What the engine needs at run time. Optional packages are binaries of tools: of `perdure dev`, and of tests.
+FROM manifests AS production
+RUN npm ci --omit=dev --omit=optional --workspace @perdure/cli
+
+FROM manifests AS build
+RUN npm ci --omit=optional
+COPY tsconfig.json tsconfig.base.json ./
+COPY packages packages
+RUN node_modules/.bin/tsc -b packages/cli && mkdir -p /empty
+
+# A runner to try the engine with (compose.yaml); yours is an image of your own.
+FROM build AS example-runner
+COPY examples/order examples/order
+USER node
+CMD ["node", "--conditions=perdure-source", "examples/order/connected-runner.ts"]
+
+FROM gcr.io/distroless/nodejs24-debian12:nonroot AS engine
+WORKDIR /app
+COPY --from=production /app/node_modules node_modules
+COPY --from=production /app/packages/protocol/package.json packages/protocol/
+COPY --from=production /app/packages/client/package.json packages/client/
+COPY --from=production /app/packages/engine/package.json packages/engine/
+COPY --from=production /app/packages/cli/package.json packages/cli/
+COPY --from=build /app/packages/protocol/dist packages/protocol/dist
+COPY --from=build /app/packages/client/dist packages/client/dist
+COPY --from=build /app/packages/engine/dist packages/engine/dist
+COPY --from=build /app/packages/cli/dist packages/cli/dist
+COPY packages/cli/bin packages/cli/bin
+# A volume takes its owner from the folder it covers.
+COPY --from=build --chown=65532:65532 /empty .perdure
+
+# Behind a published port loopback is no address to listen on. Without a key the engine then refuses to start.
+ENV NODE_ENV=production ENGINE_HOST=0.0.0.0 ENGINE_PORT=4777
+USER 65532:65532
+VOLUME ["/app/.perdure"]
+EXPOSE 4777
+# SIGTERM drains; allow more than ENGINE_DRAIN_TIMEOUT before SIGKILL (`docker stop -t 60`).
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["/nodejs/bin/node", "-e", "fetch('http://127.0.0.1:' + (process.env.ENGINE_PORT || 4777) + '/healthz').then(answer => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=64", "packages/cli/bin/perdure.js"]
+CMD ["serve"]

@@ -1,0 +1,9 @@
+// The runner of the order workflows behind a socket: it needs no address of its own, so it runs wherever it can reach
+// the engine. compose.yaml starts it.
+
+import { connect } from '@perdure/sdk/connect'
+import { awardPoints, processOrder, shipOrder } from './workflows.ts'
+
+const runner = connect({ app: 'shop', workflows: [processOrder, shipOrder, awardPoints] })
+await runner.ready
+console.log('runner of app "shop" is ready')
