@@ -15,11 +15,12 @@ COPY examples/order/package.json examples/order/
 FROM manifests AS production
 RUN npm ci --omit=dev --omit=optional --workspace @perdure/cli
 
+# The bundler's binary is an optional package too.
 FROM manifests AS build
-RUN npm ci --omit=optional
+RUN npm ci
 COPY tsconfig.json tsconfig.base.json ./
 COPY packages packages
-RUN node_modules/.bin/tsc -b packages/cli && mkdir -p /empty
+RUN node_modules/.bin/tsc -b packages/cli && npm run -s build:engine && mkdir -p /empty
 
 # A runner to try the engine with (compose.yaml); yours is an image of your own.
 FROM build AS example-runner

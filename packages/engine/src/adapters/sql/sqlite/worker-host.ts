@@ -6,9 +6,9 @@ import type { Channel } from '../batches/channel.ts'
 import type { BatchAnswer, Request } from '../batches/requests.ts'
 import type { ThreadMessage, ThreadOptions, ThreadOrder } from './thread.ts'
 
-/** Node 20 cannot load TypeScript in a worker: from source, the built entry runs. */
+/** In the bundle it lies beside this. Node 20 cannot load TypeScript in a worker: from source, the bundled one runs. */
 const ENTRY = import.meta.url.endsWith('.ts')
-  ? new URL('../../../../dist/adapters/sql/sqlite/thread.js', import.meta.url)
+  ? new URL('../../../../dist/bundle/thread.js', import.meta.url)
   : new URL('./thread.js', import.meta.url)
 
 export class ThreadChannel implements Channel {
