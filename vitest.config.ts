@@ -1,4 +1,5 @@
-// One project per kind of test, so that each can be run alone: `npm run test:unit`, `test:contract`, ...
+// Every kind of test in one project, whose files share what they import; `npm run test:unit`, `test:contract` and so on
+// pick theirs by folder. Scenarios that are told once more in another setting are projects of their own.
 import { defineConfig } from 'vitest/config'
 import { haveServers, isAll } from './test/servers.ts'
 
@@ -13,14 +14,15 @@ const ON_SERVERS = [
   'test/faults/postgres*.test.ts',
 ]
 const hasServers = await haveServers()
-const project = (name: string, include: string[], testTimeout: number, env = {}) => ({
+const project = (name: string, include: string[], env = {}) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
     name,
     include,
     exclude: ['**/node_modules/**', ...(hasServers ? [] : ON_SERVERS)],
-    testTimeout,
+    // Of the longest, which kill processes for a minute; what waits inside a test has deadlines of its own.
+    testTimeout: 180_000,
     env,
     hookTimeout: 30_000,
     environment: 'node' as const,
@@ -74,19 +76,15 @@ export default defineConfig({
     // Most tests wait for a disk, a socket or another process: a few more than there are cores keep them busy.
     maxWorkers: '150%',
     projects: [
-      project('unit', ['packages/*/src/**/*.test.ts'], 30_000),
-      project('contract', ['test/contract/**/*.test.ts'], 60_000),
-      project('scenario', ['test/{scenario,conformance}/**/*.test.ts'], 60_000),
-      project('connect', OVER_CONNECT, 60_000, { PERDURE_TEST_TRANSPORT: 'connect' }),
+      project('main', ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts']),
+      project('connect', OVER_CONNECT, { PERDURE_TEST_TRANSPORT: 'connect' }),
       ...(hasServers
         ? [
-            project('postgres', isAll ? ALL_ON_POSTGRES : ON_POSTGRES, 60_000, {
+            project('postgres', isAll ? ALL_ON_POSTGRES : ON_POSTGRES, {
               PERDURE_TEST_STORE: 'postgres',
             }),
           ]
         : []),
-      project('faults', ['test/faults/**/*.test.ts'], 180_000),
-      project('sim', ['test/sim/**/*.test.ts'], 180_000),
     ],
   },
 })

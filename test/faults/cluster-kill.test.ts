@@ -129,6 +129,8 @@ test(TITLE, { timeout: 120_000 + FAULTS * 15_000 }, async () => {
   const { seen, workflows: others } = extras()
   const extra = await new PlainRunner({ app: 'extras', runner: 'extra', workflows: others }).listen()
   for (const runner of [steady, socketed, extra]) await runner.register(api)
+  // An event that comes to an engine before word of a registration elsewhere has, meets no trigger there.
+  for (const engine of cluster.engines) await knows(new Api(() => engine.url), ['orders', 'extras'])
   const stopBeats = keepRegistered(api, { plain: [steady, extra], socketed })
 
   const client = new LoadClient({ api, app, whenUp: async () => {}, parallel: ORDERS_UNDER_WAY })
@@ -206,6 +208,15 @@ function keepRegistered(
 }
 
 /** Starts limited runs all the time; answers the ids of those that were acknowledged. */
+/** Resolves when the engine knows workflows of the apps. */
+async function knows(api: Api, apps: readonly string[]): Promise<void> {
+  await until(async () => {
+    const { json } = await api.get('/workflows')
+    const known = new Set((json as { app: string }[]).map(({ app }) => app))
+    return apps.every(app => known.has(app))
+  })
+}
+
 function postLimited(api: Api): { stop(): Promise<string[]> } {
   const posted: string[] = []
   let isOver = false

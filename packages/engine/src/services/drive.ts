@@ -60,11 +60,13 @@ export class Driver {
   readonly #invoker: Invoker
   readonly #active = new Map<string, Active>()
   readonly slots: Slots
+  readonly #random: () => number
   #draining = false
 
   constructor(deps: DriverDeps) {
     this.#deps = deps
     this.slots = new Slots(deps.passesMax)
+    this.#random = () => deps.random.next()
     this.#invoker = new Invoker({ ...deps, route: (run, tried) => this.#route(run, tried) })
   }
 
@@ -200,13 +202,16 @@ export class Driver {
     return decided?.next === 'pass'
   }
 
+  /** Field by field: made for every commit of a pass, it would cost several times as much from a spread. */
   #context(run: Run, pass: SentPass, known: Known): PassContext {
-    const { clock, random, catalog, report } = this.#deps
+    const { clock, catalog, report } = this.#deps
     return {
-      ...pass,
+      sentAt: pass.sentAt,
+      sentAttempt: pass.sentAttempt,
+      told: pass.told,
       known,
       now: clock.now(),
-      random: () => random.next(),
+      random: this.#random,
       report,
       catalog: catalog.view(run.namespace),
     }
