@@ -44,3 +44,20 @@ test('follows a clock that is set, and goes on by the last answer when there is 
   clock.stop()
   expect(local.nextTimer()).toBeUndefined()
 })
+
+test('goes by the quickest of several answers', async () => {
+  const local = new VirtualClock({ start: START })
+  const delaysMs = [400, 90, 2, 300, 50]
+  const clock = await ServerClock.follow({
+    local,
+    serverTime: async () => {
+      const answer = local.now() + 1000
+      await local.advance(delaysMs.shift() ?? 0)
+      return answer
+    },
+    onError: () => {},
+  })
+  // Wrong by half of the two milliseconds at most.
+  expect(Math.abs(clock.now() - local.now() - 1000)).toBeLessThanOrEqual(1)
+  clock.stop()
+})
