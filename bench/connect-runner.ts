@@ -1,8 +1,8 @@
 // The Connect side of the runner process: one socket, frames as the wire contract has them, nothing of the SDK. With
 // checkpoints a pass goes on past its steps, each of them made durable first.
 
-import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
+import { Corked } from './corked.ts'
 import { type Answer, answer, type Invoke, openSteps } from './workflows.ts'
 
 export interface ConnectOptions {
@@ -27,13 +27,14 @@ interface Frame {
 export class ConnectRunner {
   readonly #options: ConnectOptions
   readonly #socket: WebSocket
+  readonly #frames: Corked
   /** The next step of each invoke whose steps are reported one by one. */
   readonly #passes = new Map<string, { invoke: Invoke; seq: number; next: number }>()
-  #corked = false
 
   private constructor(options: ConnectOptions) {
     this.#options = options
     this.#socket = new WebSocket(options.url, 'engine.connect.v0', { perMessageDeflate: false })
+    this.#frames = new Corked(this.#socket)
   }
 
   /** Connects and registers; resolves when invokes may come. */
@@ -59,7 +60,7 @@ export class ConnectRunner {
         const frame = JSON.parse(text) as Frame
         if (frame.type === 'invoke') this.#invoked(frame)
         else if (frame.type === 'checkpoint.ack') this.#goOn(frame.id)
-        else if (frame.type === 'echo') this.#write(text)
+        else if (frame.type === 'echo') this.#frames.write(text)
         else if (frame.type === 'heartbeat') this.#send('heartbeat.ack', frame.id, '{}')
         else if (frame.type === 'runner.registered') resolve()
         else if (frame.type === 'error') reject(new Error(text))
@@ -103,20 +104,6 @@ export class ConnectRunner {
   }
 
   #send(type: string, id: string, payload: string): void {
-    this.#write(`{"type":"${type}","id":"${id}","payload":${payload}}`)
-  }
-
-  /** Frames of one tick are written together. */
-  #write(frame: string): void {
-    const socket = (this.#socket as unknown as { _socket: Socket })._socket
-    if (!this.#corked) {
-      this.#corked = true
-      socket.cork()
-      setImmediate(() => {
-        this.#corked = false
-        socket.uncork()
-      })
-    }
-    this.#socket.send(frame)
+    this.#frames.write(`{"type":"${type}","id":"${id}","payload":${payload}}`)
   }
 }

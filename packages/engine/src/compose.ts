@@ -121,7 +121,7 @@ export async function createEngine(
     throw error
   }
   const live = new Live()
-  const liveShare = bus && new LiveShare({ bus, live, store })
+  const liveShare = bus && new LiveShare({ bus, live, store, clock })
   const metrics = new PrometheusMetrics()
   const tracing = openTelemetry()
   const announcer = new Announcer({ queue, live, store, metrics })
@@ -184,7 +184,7 @@ export async function createEngine(
     onError: err => log.error({ err }, 'leases not extended'),
   })
   const pruner = new Pruner({ store, clock, log, retention: config.retention })
-  const readiness = new Health({ store, queue, limiter, log })
+  const readiness = new Health({ store, queue, limiter, clock, log })
   const ingest = new Ingest({ ...shared, driver })
   const dryRun = new DryRun(shared)
   const explain = new Explain({

@@ -91,7 +91,7 @@ describe('a typed event', () => {
     expect(engine.calls).toEqual([])
   })
 
-  test('goes through the middleware, as any event does', async () => {
+  test('goes through the middleware like every other event', async () => {
     engine = await startEngine({ status: 202, body: {} })
     const wrap = (name: string) => ({ name, transformOutput: (data: unknown) => ({ [name]: data }) })
     const client = createClient({ url: engine.url, middleware: [wrap('outer'), wrap('inner')] })

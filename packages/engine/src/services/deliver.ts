@@ -28,8 +28,11 @@ import type { Vault } from './vault.ts'
 
 /** Deadline of one POST (decisions, "Webhooks"). */
 const SEND_TIMEOUT_MS = 15_000
-/** Longer than a POST can take, so that a healthy attempt never loses its lease. */
-export const DELIVERY_LEASE_MS = 60_000
+/**
+ * Longer than a POST can take, so that a healthy attempt never loses its lease; and no longer than it must be, since what
+ * an engine held when it died waits for it.
+ */
+export const DELIVERY_LEASE_MS = SEND_TIMEOUT_MS + 10_000
 
 export interface DelivererDeps {
   store: Store

@@ -7,6 +7,7 @@ import type { Lane, Store } from '../ports/store.ts'
 import type { Readiness } from './health.ts'
 import type { Live } from './live.ts'
 import type { Slots } from './slots.ts'
+import { within } from './within.ts'
 
 /** A store that does not tell in time leaves the lateness of its lanes out. */
 const READ_MS_MAX = 2000
@@ -43,19 +44,12 @@ export async function readGauges(deps: GaugesDeps): Promise<Gauges> {
 type Oldest = Pick<LaneGauge, 'lagMs' | 'oldestReadyAt'>
 
 async function oldestReady(lane: Lane, { store, clock }: GaugesDeps): Promise<Oldest> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<'late'>(resolve => {
-    timer = setTimeout(resolve, READ_MS_MAX, 'late')
-  })
   try {
-    const at = await Promise.race([store.nextAvailableAt(lane), late])
-    if (at === 'late') return {}
+    const at = await within(clock, READ_MS_MAX, store.nextAvailableAt(lane))
     const now = clock.now()
     return at === undefined || at > now ? { lagMs: 0 } : { lagMs: now - at, oldestReadyAt: at }
   } catch {
     // Whether the store answers is told by its probe.
     return {}
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,9 +1,11 @@
 // Readiness (contract §4.7): probes what stands behind a network or a disk, and says when the engine is draining.
 
 import type { Logger } from 'pino'
+import type { Clock } from '../ports/clock.ts'
 import type { Limiter } from '../ports/limiter.ts'
 import type { Queue } from '../ports/queue.ts'
 import type { Store } from '../ports/store.ts'
+import { within } from './within.ts'
 
 /** A probe that has not answered by then counts as failed. */
 const PROBE_MS_MAX = 2000
@@ -18,6 +20,7 @@ export interface HealthDeps {
   store: Store
   queue: Queue
   limiter: Limiter
+  clock: Clock
   log: Logger
 }
 
@@ -53,18 +56,12 @@ export class Health {
 
   /** The error goes to the log, never into the answer. */
   async #probe(name: string, ping: () => Promise<void>): Promise<'ok' | 'unavailable'> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${PROBE_MS_MAX} ms`)), PROBE_MS_MAX)
-    })
     try {
-      await Promise.race([ping(), late])
+      await within(this.#deps.clock, PROBE_MS_MAX, ping())
       return 'ok'
     } catch (error) {
       this.#deps.log.error({ err: error, dependency: name }, 'a dependency is unavailable')
       return 'unavailable'
-    } finally {
-      clearTimeout(timer)
     }
   }
 }

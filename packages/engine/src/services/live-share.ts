@@ -2,6 +2,7 @@
 // that alone: where nobody follows a stream, nothing is said. Opened by compose where there is a bus.
 
 import { BROADCAST_BYTES_MAX, type Bus } from '../ports/bus.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import type { Live, RunMove, Topic } from './live.ts'
 
@@ -19,12 +20,14 @@ export interface LiveShareDeps {
   bus: Bus
   live: Live
   store: Pick<Store, 'in'>
+  clock: Clock
 }
 
 export class LiveShare {
   readonly #deps: LiveShareDeps
   readonly #rung = new Set<string>()
-  readonly #timer: NodeJS.Timeout
+  #stopSaying: () => void = () => {}
+  #stopRinging: () => void = () => {}
 
   constructor(deps: LiveShareDeps) {
     const { bus, live } = deps
@@ -52,15 +55,24 @@ export class LiveShare {
       void this.#hearEvent(namespace, id)
     })
     bus.onBack(() => this.#sayAll())
-    this.#timer = setInterval(() => this.#sayAll(), SAY_EVERY_MS).unref()
+    this.#saySoon()
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    this.#stopSaying()
+    this.#stopRinging()
+  }
+
+  #saySoon(): void {
+    const { clock } = this.#deps
+    this.#stopSaying = clock.at(clock.now() + SAY_EVERY_MS, () => {
+      this.#sayAll()
+      this.#saySoon()
+    })
   }
 
   #share<T>(name: Name, topic: Topic<T>, tell: (key: string, told: T) => void): Followed {
-    const followed = new Followed()
+    const followed = new Followed(this.#deps.clock)
     const listened = (key: string) => this.#deps.bus.tell('follow', JSON.stringify([name, key]))
     topic.elsewhere = { has: key => followed.has(key), tell, listened }
     return followed
@@ -73,7 +85,8 @@ export class LiveShare {
   }
 
   #ringRun(runId: string): void {
-    if (this.#rung.size === 0) setTimeout(() => this.#ringRuns(), GATHER_MS).unref()
+    const { clock } = this.#deps
+    if (this.#rung.size === 0) this.#stopRinging = clock.at(clock.now() + GATHER_MS, () => this.#ringRuns())
     this.#rung.add(runId)
   }
 
@@ -102,10 +115,15 @@ export class LiveShare {
 
 /** What streams of other engines follow, until they say so no more. */
 class Followed {
+  readonly #clock: Clock
   readonly #until = new Map<string, number>()
 
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
   add(keys: readonly string[]): void {
-    const now = performance.now()
+    const now = this.#clock.now()
     if (this.#until.size > FOLLOWED_MAX / 2)
       for (const [key, until] of this.#until) if (until < now) this.#until.delete(key)
     for (const key of keys)
@@ -116,7 +134,7 @@ class Followed {
     if (this.#until.size === 0) return false
     const until = this.#until.get(key)
     if (until === undefined) return false
-    if (until >= performance.now()) return true
+    if (until >= this.#clock.now()) return true
     this.#until.delete(key)
     return false
   }
