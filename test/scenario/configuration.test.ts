@@ -27,6 +27,11 @@ const REFUSED: [string, ProcessOptions, string][] = [
   ['a limit out of range', { env: { ENGINE_BULK_REPLAY_LIMIT: '0' } }, 'ENGINE_BULK_REPLAY_LIMIT'],
   ['an unknown log level', { env: { ENGINE_LOG_LEVEL: 'loud' } }, 'ENGINE_LOG_LEVEL'],
   ['keys that are no JSON', { env: { ENGINE_API_KEYS: LONG_KEY } }, 'ENGINE_API_KEYS'],
+  [
+    'a namespace that is too long',
+    { env: { ENGINE_API_KEYS: key({ namespace: 'n'.repeat(129) }) } },
+    'ENGINE_API_KEYS',
+  ],
   ['a key of an unknown kind', { env: { ENGINE_API_KEYS: key({ kind: 'master' }) } }, 'ENGINE_API_KEYS'],
   ['a flag nobody knows', { args: ['--colour', 'red'] }, '--colour'],
   ['a flag without a value', { args: ['--drain-timeout'] }, '--drain-timeout'],

@@ -3,7 +3,7 @@
 
 import { parseDurationMs } from '@perdure/protocol'
 import { AddressList } from './domain/address-list.ts'
-import { type ApiKey, KEY_KINDS, type KeyKind } from './domain/api-key.ts'
+import { type ApiKey, KEY_KINDS, type KeyKind, nameFault } from './domain/api-key.ts'
 import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from './domain/delivery-attempt.ts'
 import { parseRetention, type Retention } from './domain/retention.ts'
 import { withoutPassword } from './domain/service-url.ts'
@@ -264,13 +264,13 @@ function readKeys(text: string | undefined): FixedKey[] {
   return list.map((entry: Partial<Record<keyof FixedKey, unknown>> | null, i) => {
     const { label, namespace = 'default', kind, key } = entry ?? {}
     if (typeof label !== 'string' || label === '') return bad('ENGINE_API_KEYS', `entry ${i} needs a label`)
-    if (typeof namespace !== 'string' || namespace === '')
-      return bad('ENGINE_API_KEYS', `entry ${i} has a bad namespace`)
+    const fault = typeof namespace === 'string' ? nameFault(namespace) : 'must be a string'
+    if (fault !== undefined) return bad('ENGINE_API_KEYS', `entry ${i} has a namespace that ${fault}`)
     if (!KEY_KINDS.includes(kind as KeyKind)) {
       return bad('ENGINE_API_KEYS', `entry ${i} has a kind that is none of ${KEY_KINDS.join(', ')}`)
     }
     if (typeof key !== 'string' || key.length < 8)
       return bad('ENGINE_API_KEYS', `entry ${i} needs a key of 8 characters or more`)
-    return { label, namespace, kind: kind as KeyKind, key }
+    return { label, namespace: namespace as string, kind: kind as KeyKind, key }
   })
 }

@@ -101,7 +101,13 @@ export const RunExplanationSchema = Type.Object({
   ),
   runners: Type.Optional(
     Type.Object(
-      { live: Type.Integer({ minimum: 0 }), stale: Type.Integer({ minimum: 0 }) },
+      {
+        live: Type.Integer({ minimum: 0 }),
+        stale: Type.Integer({ minimum: 0 }),
+        disconnected: Type.Optional(
+          Type.Integer({ minimum: 1, description: 'Connect runners without a socket, where there are any' }),
+        ),
+      },
       { description: 'Registered runners that may take it; absent once it has ended' },
     ),
   ),

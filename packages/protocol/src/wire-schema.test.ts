@@ -47,6 +47,19 @@ describe('an opcode', () => {
   })
 })
 
+describe("a log line's index", () => {
+  it.each([
+    [2 ** 31 - 1, true],
+    [2 ** 31, false],
+    [1e300, false],
+    [-1, false],
+    [0.5, false],
+  ])('%d: %s', (index, passes) => {
+    const line = { level: 'info', message: '', scope: '@root', index }
+    expect(Value.Check(RunnerLogLineSchema, line)).toBe(passes)
+  })
+})
+
 describe('what the contract shows', () => {
   it.each([
     ['a 200', InvokeReturnedSchema, { data: 1, logs: [] }],

@@ -67,7 +67,7 @@ export const RunnerLogLineSchema = Type.Object({
   message: Type.String(),
   fields: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   scope: Type.String({ description: 'Step name, or @root for the handler.' }),
-  index: Type.Integer({ minimum: 0, description: 'Counter within the scope.' }),
+  index: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'Counter within the scope.' }),
   tsMs: Type.Optional(Type.Number()),
 })
 

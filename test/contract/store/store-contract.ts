@@ -8,6 +8,7 @@ import { controlContract } from './control.ts'
 import { deliveriesContract } from './deliveries.ts'
 import { eventsContract } from './events.ts'
 import { liveContract } from './live.ts'
+import { longNamesContract } from './long-names.ts'
 import { namespacesContract } from './namespaces.ts'
 import { outsidersContract } from './outsiders.ts'
 import { pruneContract } from './prune.ts'
@@ -40,6 +41,7 @@ export function storeContract(
     readsContract(open)
     runListsContract(open)
     stringsContract(open, nameCharsMax)
+    longNamesContract(open)
     namespacesContract(open)
     adminContract(open)
     timersContract(open)

@@ -3,6 +3,17 @@
 export const KEY_KINDS = ['secret', 'read', 'event', 'runner'] as const
 export type KeyKind = (typeof KEY_KINDS)[number]
 
+/** Longest label and namespace name, in characters. Namespaces are part of every index of names (`bounded-key.ts`). */
+const NAME_LENGTH_MAX = 128
+const FORBIDDEN = /[\p{Cc}\p{Cs}]/u
+
+/** What is wrong with a label or the name of a namespace, if anything. */
+export function nameFault(name: string): string | undefined {
+  if (name.trim() === '') return 'must not be blank'
+  if (name.length > NAME_LENGTH_MAX) return `must not be longer than ${NAME_LENGTH_MAX} characters`
+  return FORBIDDEN.test(name) ? 'must not have control characters or lone surrogates' : undefined
+}
+
 export interface ApiKey {
   /** Recorded as the actor of what the key does. */
   label: string

@@ -1,6 +1,7 @@
 // The webhook delivery: a durable POST to somebody else's server, with an append-only log of its attempts
 // (contract §2.8, decisions "Webhooks"). Pure data; `delivery-attempt.ts` decides what an attempt leads to.
 
+import { boundedKey } from './bounded-key.ts'
 import type { JsonText } from './json-text.ts'
 
 export type DeliveryStatus = 'pending' | 'delivering' | 'succeeded' | 'failed' | 'exhausted' | 'dead'
@@ -32,9 +33,9 @@ export interface Delivery {
   leaseOwner?: string
 }
 
-/** What is kept apart from the others when it is slow or down: an endpoint, or the server of a custom send. */
+/** What is kept apart from the others when it is slow or down: an endpoint, or the server of a custom send. A key. */
 export function destinationOf({ endpointId, url }: Pick<Delivery, 'endpointId' | 'url'>): string {
-  return endpointId ?? (URL.canParse(url) ? new URL(url).origin : url)
+  return endpointId ?? boundedKey(URL.canParse(url) ? new URL(url).origin : url)
 }
 
 export interface DeliveryAttempt {

@@ -2,6 +2,7 @@
 // lines once per attempt, sensitive fields redacted.
 
 import { ROOT_SCOPE, type RunnerLogLine } from '@perdure/protocol'
+import { boundedKey } from './bounded-key.ts'
 import type { Draft } from './draft.ts'
 import type { LogLine } from './log-line.ts'
 import type { Outcome } from './outcome.ts'
@@ -35,7 +36,16 @@ function keepRootLine(draft: Draft, line: RunnerLogLine): void {
 function keepStepLine(draft: Draft, state: RunState, line: RunnerLogLine, id: string | undefined): void {
   const known = id === undefined ? stepNamed(state, line.scope) : state.steps.get(id)
   const attempt = known?.status === 'retrying' ? known.attempt + 1 : (known?.attempt ?? 1)
-  draft.log({ ...told(line), attempt, dedupe: `${id ?? known?.id ?? line.scope}#${attempt}#${line.index}` })
+  draft.log({
+    ...told(line),
+    attempt,
+    dedupe: stepLineKey(id ?? known?.id ?? line.scope, attempt, line.index),
+  })
+}
+
+/** `of`: a step's id, or the scope of a line that belongs to none; a scope may be of any length. */
+export function stepLineKey(of: string, attempt: number, index: number): string {
+  return `${boundedKey(of)}#${attempt}#${index}`
 }
 
 function stepNamed(state: RunState, name: string): Step | undefined {

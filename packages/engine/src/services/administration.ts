@@ -1,18 +1,14 @@
 // What people do to API keys and namespaces: the use cases behind `perdure keys` and `perdure namespaces`.
 
-import type { KeyKind, Namespace, StoredKey } from '../domain/api-key.ts'
+import { type KeyKind, type Namespace, nameFault, type StoredKey } from '../domain/api-key.ts'
 import { EngineError, invalid } from '../domain/errors.ts'
 import type { IdSource } from '../domain/ids.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Clock } from '../ports/clock.ts'
 import { hashKey, newKey } from './keys.ts'
 
-/** Longest label and namespace name, in characters. */
-const NAME_LENGTH_MAX = 128
 /** Engines keep every live key in memory. */
 const LIVE_KEYS_MAX = 10_000
-
-const FORBIDDEN = /[\p{Cc}\p{Cs}]/u
 
 export interface AdministrationDeps {
   admin: Admin
@@ -85,10 +81,8 @@ export class Administration {
 }
 
 function checkName(field: string, value: string): void {
-  if (value.trim() === '') throw invalid(field, 'must not be blank')
-  if (value.length > NAME_LENGTH_MAX)
-    throw invalid(field, `must not be longer than ${NAME_LENGTH_MAX} characters`)
-  if (FORBIDDEN.test(value)) throw invalid(field, 'must not have control characters or lone surrogates')
+  const fault = nameFault(value)
+  if (fault !== undefined) throw invalid(field, fault)
 }
 
 function noNamespace(name: string): string {

@@ -10,7 +10,7 @@ import { flowRow } from './rows/flow-row.ts'
 import { runFrameRow, stepFrameRow } from './rows/frame-row.ts'
 import { logRow } from './rows/log-row.ts'
 import { payloadOps } from './rows/payload-row.ts'
-import { appRow, controlRow, runnerRow, workflowRow } from './rows/registry-row.ts'
+import { appRow, controlRow, runnerKey, runnerRow, workflowRow } from './rows/registry-row.ts'
 import { runMoves, runRow } from './rows/run-row.ts'
 import { stepMoves, stepRow } from './rows/step-row.ts'
 import { endpointRow, receiverRow } from './rows/webhook-row.ts'
@@ -70,7 +70,7 @@ function addOps(ops: Op[], change: Change): number {
     case 'runner.registered':
       return ops.push(['runner.put', ...runnerRow(change.runner)])
     case 'runner.forgotten':
-      return ops.push(['runner.delete', change.namespace, change.app, change.runnerId])
+      return ops.push(['runner.delete', change.namespace, change.app, runnerKey(change.runnerId)])
     case 'workflow.registered':
       return ops.push(['workflow.put', ...workflowRow(change.workflow)])
     case 'workflow.dropped':

@@ -1,6 +1,7 @@
 // The rows of apps, runners and workflows, and the way there and back; and the row of a control action, which is
 // only written so far.
 
+import { boundedKey } from '../../../domain/bounded-key.ts'
 import type { ControlAction } from '../../../domain/control-action.ts'
 import type { FlowControl } from '../../../domain/flow/policies.ts'
 import type { App, RetryPolicy, Runner, Trigger, Workflow } from '../../../domain/workflow.ts'
@@ -50,11 +51,14 @@ export const RUNNER_COLUMNS: Columns<RunnerRow> = [
   'last_seen_at',
 ]
 
+/** A runner without an id of its own goes by its URL, which may be too long for an index; own ids are not. */
+export const runnerKey = boundedKey
+
 export function runnerRow(runner: Runner): RunnerRow {
   return [
     runner.namespace,
     runner.app,
-    runner.runnerId,
+    runnerKey(runner.runnerId),
     runner.url,
     JSON.stringify(runner.workflows),
     runner.framework ?? null,
@@ -85,7 +89,7 @@ export function runnerFromRow(row: Row): Runner {
   return {
     namespace,
     app,
-    runnerId,
+    runnerId: runnerId === runnerKey(url) ? url : runnerId,
     url,
     workflows: JSON.parse(workflows) as string[],
     framework: framework ?? undefined,
