@@ -1,7 +1,21 @@
 // The probes, and a shutdown that loses nothing (§4.7; decisions "Configuration"). Real processes: signals are.
 
 import { describe, expect, test } from 'vitest'
-import { flow, gate, openEngine, run, sleep, startEngine, unique, until, within } from '../kit/index.ts'
+import {
+  flow,
+  gate,
+  openEngine,
+  perdure,
+  run,
+  serveToTheEnd,
+  sleep,
+  startEngine,
+  tempStoreFile,
+  unique,
+  until,
+  within,
+} from '../kit/index.ts'
+import { AT, signalsItself } from '../kit/self-signal.ts'
 
 describe('probes (§4.7)', () => {
   test('/healthz is 200 ok, /readyz 200 ready with the store probed and nothing in process listed', async () => {
@@ -21,6 +35,23 @@ describe('probes (§4.7)', () => {
 })
 
 describe('SIGTERM', () => {
+  test.each([
+    ['as the banner is printed', AT.print],
+    ['before it listens', AT.listen],
+  ])('%s: the engine begins, drains and ends in order', async (_, moment) => {
+    const exit = await serveToTheEnd({ env: { ENGINE_LOG_LEVEL: 'info', ...signalsItself(moment) } })
+    expect(exit).toMatchObject({ code: 0, signal: null })
+    expect(exit.stdout).toContain('perdure listens on')
+    expect(exit.stderr).toContain('draining')
+  })
+
+  test('as the first line of `perdure dev` is printed: it begins, and ends in order', async () => {
+    const env = { ENGINE_ENCRYPTION_KEY: 'k'.repeat(32), ...signalsItself(AT.print) }
+    const exit = await perdure(['dev', '--port', '0', '--store', `sqlite:${tempStoreFile()}`], { env })
+    expect(exit).toMatchObject({ code: 0, signal: null })
+    expect(exit.stdout).toMatch(/perdure listens on.*ending/s)
+  })
+
   test("while an invoke hangs: /readyz is 503 draining, the invoke's result is kept, the next engine goes on", async () => {
     const engine = await startEngine()
     const [name, held] = [unique('work'), gate()]

@@ -41,6 +41,8 @@ const EXIT_BAD_CONFIG = 2
 
 /** Runs until a signal ends it; answers the exit code. */
 export async function serve({ print, ...options }: ServeOptions): Promise<number> {
+  // Before anything is opened, told or listened to: a signal that comes meanwhile ends it in order, once it has begun.
+  const signalled = untilSignal()
   let engine: LaunchedEngine
   try {
     engine = await launchEngine(options)
@@ -50,7 +52,8 @@ export async function serve({ print, ...options }: ServeOptions): Promise<number
     return EXIT_BAD_CONFIG
   }
   for (const line of engine.banner) print(line)
-  await untilSignal(engine.log)
+  const signal = await signalled
+  engine.log.info({ signal }, 'draining')
   await engine.stop()
   return 0
 }
@@ -115,14 +118,13 @@ function authMode({ open, size }: Engine['keys']): string {
 }
 
 /** Resolves at the first SIGINT or SIGTERM. A second one exits at once; recovery is then the same as after a crash. */
-function untilSignal(log: pino.Logger): Promise<void> {
+function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise(resolve => {
     let seen = false
     const onSignal = (signal: NodeJS.Signals) => {
       if (seen) process.exit(1)
       seen = true
-      log.info({ signal }, 'draining')
-      resolve()
+      resolve(signal)
     }
     process.on('SIGINT', onSignal)
     process.on('SIGTERM', onSignal)

@@ -20,6 +20,8 @@ const DEV_SETTINGS = { ENGINE_STORE: 'sqlite:./.perdure/dev.db', ENGINE_DRAIN_TI
 
 /** Runs until a signal ends it; answers the exit code. Throws what starting the engine throws. */
 export async function develop({ entry, flags, env, launchEngine }: DevOptions): Promise<number> {
+  // Before anything is opened or told: a signal that comes meanwhile ends it in order, once it has begun.
+  const stopped = untilStopped()
   const log = new DevLog(process.stdout, painter(wantsColour(process.stdout, env)))
   const engine = await launchEngine({
     env: { ...DEV_SETTINGS, ...env },
@@ -27,7 +29,6 @@ export async function develop({ entry, flags, env, launchEngine }: DevOptions): 
     log: { write: line => log.engine(line) },
   })
   for (const line of greeting(engine, entry)) log.say(line)
-  const stopped = untilStopped()
   const end = entry === undefined ? undefined : run({ entry, flags, env, log, url: engine.url })
   await stopped
   log.say('ending')

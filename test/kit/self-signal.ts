@@ -1,0 +1,23 @@
+// A process that signals itself at a moment which no other process could be sure to meet.
+
+/** Moments of a process, as the object and the method whose first call they are. */
+export const AT = {
+  print: "process.stdout, 'write'",
+  listen: "Server.prototype, 'listen'",
+} as const
+
+/** The environment of a process of Node's that sends itself SIGTERM right before that call. */
+export function signalsItself(moment: (typeof AT)[keyof typeof AT]): { NODE_OPTIONS: string } {
+  const code = `import { Server } from 'node:net'
+    import { isMainThread } from 'node:worker_threads'
+    function before(object, name) {
+      const original = object[name]
+      object[name] = function (...args) {
+        object[name] = original
+        process.kill(process.pid, 'SIGTERM')
+        return original.apply(this, args)
+      }
+    }
+    if (isMainThread) before(${moment})`
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` }
+}
