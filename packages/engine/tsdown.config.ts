@@ -3,6 +3,7 @@
 
 import { resolve } from 'node:path'
 import { defineConfig } from 'tsdown'
+import { thirdPartyNotices } from './third-party-notices.ts'
 
 const here = import.meta.dirname
 
@@ -24,6 +25,7 @@ export default defineConfig({
   dts: false,
   report: false,
   logLevel: 'error',
+  plugins: [thirdPartyNotices],
   checks: { pluginTimings: false },
   // One has native code; of the other every copy must be the same as the user's.
   deps: { alwaysBundle: [/.*/], neverBundle: ['@photostructure/sqlite', '@opentelemetry/api', 'pg-native'] },
