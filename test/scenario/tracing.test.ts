@@ -7,9 +7,11 @@ import { expect, test } from 'vitest'
 import {
   child,
   flow,
+  JumpClock,
   type OpenEngine,
   openEngine,
   openSink,
+  type PlainRunner,
   run,
   StepFailure,
   sleep,
@@ -74,6 +76,72 @@ test('a header that is no trace context is as good as none: the trace follows fr
   }
   expect(traces).toHaveLength(2)
   expect(new Set([...traces, TRACE]).size).toBe(3)
+})
+
+/** The only trace of the run's passes. */
+function traceOf({ ledger }: PlainRunner, runId: string): string | undefined {
+  const traces = new Set(ledger.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).traceId))
+  expect(traces.size).toBe(1)
+  return [...traces][0]
+}
+
+test('a replay, a retry and a bulk replay go on in the trace of their request', async () => {
+  const engine = await openEngine({ env })
+  const name = unique('traced')
+  const runner = await engine.runner({ workflows: { [name]: flow([run('one')]) } })
+  const runId = await send(engine, name)
+  await engine.api.succeeded(runId)
+  const own = traceOf(runner, runId)
+  const fork = async (path: string, body: object, trace?: string): Promise<string> => {
+    const { status, json } = await engine.api.request('POST', path, {
+      body: JSON.stringify(body),
+      headers: {
+        'content-type': 'application/json',
+        ...(trace ? { traceparent: `00-${trace}-${CALLER}-01` } : {}),
+      },
+    })
+    expect(status).toBe(200)
+    return (json as { id: string }).id
+  }
+  const [first, second, third] = ['1', '2', '3'].map(digit => digit.repeat(32)) as [string, string, string]
+  const forks: [string, string | undefined][] = [
+    [await fork(`/runs/${runId}/replay`, {}, first), first],
+    [await fork(`/runs/${runId}/retry-from-step`, { step: 'one' }, second), second],
+    [await fork(`/runs/${runId}/replay`, {}), undefined],
+  ]
+  for (const [id, trace] of forks) {
+    await engine.api.succeeded(id)
+    const told = traceOf(runner, id)
+    if (trace === undefined) expect([own, first, second]).not.toContain(told)
+    else expect(told).toBe(trace)
+  }
+  await fork('/runs/bulk-replay', { workflow: name }, third)
+  const inThird = () => runner.ledger.invokes.filter(({ ctx }) => partsOf(ctx.traceparent).traceId === third)
+  await until(() => new Set(inThird().map(({ ctx }) => ctx.runId)).size === 1 + forks.length)
+})
+
+test('a batch goes on in the trace of its first event, a debounced run in that of its last', async () => {
+  const clock = new JumpClock()
+  const engine = await openEngine({ env, clock })
+  const [batch, burst] = [unique('batch'), unique('burst')]
+  const handler = flow([run('one')])
+  const runner = await engine.runner({
+    workflows: {
+      [batch]: { handler, registration: { batch: { maxSize: 2, timeout: '1h' } } },
+      [burst]: { handler, registration: { debounce: { period: '10s' } } },
+    },
+  })
+  for (const name of [batch, burst])
+    for (const digit of ['1', '2']) await send(engine, name, `00-${digit.repeat(32)}-${CALLER}-01`)
+  clock.jump(10_000)
+  const passOf = (name: string) => runner.ledger.invokes.find(({ ctx }) => ctx.workflow === name)
+  for (const [name, digit] of [
+    [batch, '1'],
+    [burst, '2'],
+  ] as const) {
+    const pass = await until(() => passOf(name))
+    expect(partsOf(pass.ctx.traceparent).traceId).toBe(digit.repeat(32))
+  }
 })
 
 test('the trace is stored: an engine that starts on the file goes on in it', async () => {

@@ -14,6 +14,7 @@ import { isTerminal, type Run } from './run.ts'
 import type { RunState } from './run-state.ts'
 import { firstSeq } from './seq.ts'
 import { isSettled, type Step } from './step.ts'
+import type { Traceparent } from './trace.ts'
 
 export function cancel(state: RunState, context: { now: number; catalog: CatalogView }): Decision {
   refuseTerminal(state.run, 'cancel')
@@ -61,6 +62,8 @@ export interface NewFork {
   id: string
   now: number
   under: Under
+  /** Of whoever asks for it; without one it has a trace of its own. */
+  trace?: Traceparent | undefined
 }
 
 export interface Fork {
@@ -78,8 +81,7 @@ export function retryFromStep(source: RunState, options: NewFork & { step: strin
       details: { step: options.step },
     })
   }
-  const { id, now, under } = options
-  const run = forkedRun({ source: source.run, id, now, under, input: source.run.input })
+  const run = forkedRun({ ...options, source: source.run, input: source.run.input })
   const changes: Change[] = [{ type: 'run.created', run }]
   const carried = steps.filter(step => step.index < from.index && isCarried(step, source.run))
   // Replay hands results over in the order of their seqs, so the copies keep it.

@@ -12,6 +12,7 @@ import type { JsonText } from './json-text.ts'
 import type { Ask, Known } from './known.ts'
 import { EventSubject, isTriggered, type Report, verdictOf } from './matching.ts'
 import { isTerminal } from './run.ts'
+import type { Traceparent } from './trace.ts'
 import type { Workflow } from './workflow.ts'
 
 export interface Fanout {
@@ -34,6 +35,8 @@ export interface FanoutInput {
   event: Omit<Event, 'woke' | 'triggered'>
   targetApp?: string | undefined
   pin?: string | undefined
+  /** The runs it starts go on in it. */
+  trace?: Traceparent | undefined
   catalog: CatalogView
   /** Who waits for this event name, and the flow-control state it meets. */
   known: Known
@@ -56,10 +59,12 @@ export function waiterKey(waiter: { runId: string; stepIndex: number }): string 
 }
 
 export function fanout(input: FanoutInput): Fanout {
-  const { known, catalog, report, pin, drafted = NOTHING, now = input.event.receivedAt } = input
-  const event: Event = { ...input.event, woke: 0, triggered: [] }
+  const { known, catalog, report, pin, trace, drafted = NOTHING, now = input.event.receivedAt } = input
+  const { namespace, id, name: eventName, app, source, data, receivedAt } = input.event
+  const triggered: Triggered[] = []
+  // Field by field: every event passes here, and a spread of one costs as much as all else that is done with it.
+  const event: Event = { namespace, id, name: eventName, app, source, data, receivedAt, woke: 0, triggered }
   const subject = new EventSubject(event)
-  const { namespace, name: eventName, id, triggered } = event
   const waiters = known.waiters.get(eventName) ?? []
   const cancelled = cancelWatching({ event, subject, known, drafted, now, report })
   const guards: Guard[] = [{ type: 'waiters', namespace, eventName, waiters }, ...cancelled.guards]
@@ -70,14 +75,15 @@ export function fanout(input: FanoutInput): Fanout {
     if (!isTriggered(workflow, subject, eventName, report)) continue
     const { origin = id } = input
     const own = { origin, cancelled: cancelled.runIds, drafted }
-    const arrival = arrive({ event, subject, workflow, pin, catalog, known, now, report, ...own })
+    const arrival = arrive({ event, subject, workflow, pin, trace, catalog, known, now, report, ...own })
     guards.push(...arrival.guards)
     changes.push(...arrival.changes)
     asks.push(...arrival.asks)
     cancelsSelf ||= arrival.cancelsSelf === true
     triggered.push(arrival.entry)
   }
-  const wakes = wakesOf({ ...input, now, event, subject, waiters, ended: endedBy(changes) })
+  const wakes =
+    waiters.length === 0 ? [] : wakesOf({ ...input, now, event, subject, waiters, ended: endedBy(changes) })
   event.woke = wakes.length
   const { suspended } = catalog
   return { guards, asks, changes, wakes, woke: wakes.length, triggered, suspended, cancelsSelf }

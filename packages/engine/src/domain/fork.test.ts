@@ -52,6 +52,15 @@ describe('a fork', () => {
     })
   })
 
+  it("goes on in the trace of whoever asks for it, never in its source's", () => {
+    const source = endedRun('failed', { trace: 'of the source' })
+    expect(replay(source, { ...fork, input: undefined }).run).not.toHaveProperty('trace')
+    expect(replay(source, { ...fork, input: undefined, trace: 'asked' }).run.trace).toBe('asked')
+    const { state } = given(source, succeeded('a'))
+    expect(retryFromStep(state, { ...fork, step: 'a' }).run).not.toHaveProperty('trace')
+    expect(retryFromStep(state, { ...fork, step: 'a', trace: 'asked' }).run.trace).toBe('asked')
+  })
+
   it('of a cron run is a cron run', () => {
     const source = endedRun('failed', { triggerKind: 'cron', cron: '* * * * *', eventName: undefined })
     expect(replay(source, { ...fork, input: undefined }).run).toMatchObject({

@@ -8,6 +8,7 @@ import type { JsonText } from './json-text.ts'
 import type { Report } from './matching.ts'
 import type { Run } from './run.ts'
 import { timestamp } from './timestamp.ts'
+import type { Traceparent } from './trace.ts'
 import type { Workflow } from './workflow.ts'
 
 type Origin = Pick<Run, 'namespace' | 'id' | 'workflow' | 'app' | 'triggerKind' | 'trigger' | 'createdAt'> &
@@ -27,6 +28,16 @@ function queued(origin: Origin, { workflow, report = () => {} }: Under): Run {
     transportTries: 0,
     fence: 0,
     availableAt: origin.createdAt,
+    // What comes later is there from the start: a run that never changes its shape is cheap to copy and to change.
+    leaseOwner: undefined,
+    waitingFor: undefined,
+    cancelAsked: undefined,
+    startedAt: undefined,
+    startedSeq: undefined,
+    finishedAt: undefined,
+    finishedSeq: undefined,
+    result: undefined,
+    error: undefined,
     ...origin,
     ...(workflow ? holdsOf(origin, workflow, report) : {}),
     ...(workflow?.flowControl?.cancelOn ? { cancelOn: workflow.flowControl.cancelOn } : {}),
@@ -43,10 +54,11 @@ export function eventRun(options: {
   event: TriggeringEvent
   workflow: Workflow
   pin?: string | undefined
+  trace?: Traceparent | undefined
   singletonKey?: string | undefined
   report?: Report | undefined
 }): Run {
-  const { event, workflow, pin, singletonKey } = options
+  const { event, workflow, pin, trace, singletonKey } = options
   const origin: Origin = {
     namespace: event.namespace,
     id: derivedId('run', event.receivedAt, event.id, workflow.app, workflow.name),
@@ -59,6 +71,7 @@ export function eventRun(options: {
     createdAt: event.receivedAt,
     ...(event.data === undefined ? {} : { input: event.data }),
     ...(pin === undefined ? {} : { runner: pin }),
+    ...(trace === undefined ? {} : { trace }),
     ...(singletonKey === undefined ? {} : { singletonKey }),
   }
   return queued(origin, options)
@@ -144,7 +157,7 @@ export function onFailureRun(failed: Run, error: StepError, now: number): Run {
 
 /**
  * A fork of a finished run (replay, retry-from-step): its own id, the same work (contract §3), held as its workflow
- * is by now.
+ * is by now. Its trace is that of whoever asked for it.
  */
 export function forkedRun(options: {
   source: Run
@@ -152,8 +165,9 @@ export function forkedRun(options: {
   input: JsonText | undefined
   now: number
   under: Under
+  trace?: Traceparent | undefined
 }): Run {
-  const { source, id, input, now, under } = options
+  const { source, id, input, now, under, trace } = options
   const origin: Origin = {
     namespace: source.namespace,
     id,
@@ -168,6 +182,7 @@ export function forkedRun(options: {
     ...(source.failure === undefined ? {} : { failure: source.failure }),
     ...(input === undefined ? {} : { input }),
     ...(source.runner === undefined ? {} : { runner: source.runner }),
+    ...(trace === undefined ? {} : { trace }),
   }
   return queued(origin, source.failure === undefined ? under : UNHELD)
 }

@@ -63,6 +63,8 @@ export interface RegistryFace {
 export interface Actor {
   namespace: string
   label?: string
+  /** The `traceparent` of what it asks, where that starts runs: they go on in that trace. */
+  trace?: string
 }
 
 export interface ControlFace {

@@ -6,6 +6,7 @@ import type { Unit } from '../domain/change.ts'
 import type { ControlAction } from '../domain/control-action.ts'
 import { EngineError, StaleError } from '../domain/errors.ts'
 import type { IdSource } from '../domain/ids.ts'
+import type { Traceparent } from '../domain/trace.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 
@@ -13,6 +14,8 @@ import type { Store } from '../ports/store.ts'
 export interface Actor {
   namespace: string
   label?: string
+  /** The `traceparent` of what it asks, where that starts runs: they go on in that trace. */
+  trace?: Traceparent
 }
 
 /** What an action says of itself. */

@@ -49,7 +49,7 @@ export class BulkReplay {
     let tried = 0
     let recorded = false
     for (const batch of batches(runIds)) {
-      const forks = await this.#forks(actor.namespace, batch)
+      const forks = await this.#forks(actor, batch)
       tried += batch.length
       const isLast = tried === runIds.length
       const hoped = outcome(replayed + forks.length, tried - replayed - forks.length)
@@ -65,14 +65,14 @@ export class BulkReplay {
   }
 
   /** A fork of each run that is still there. */
-  async #forks(namespace: string, runIds: readonly string[]): Promise<Fork[]> {
+  async #forks({ namespace, trace }: Actor, runIds: readonly string[]): Promise<Fork[]> {
     const { store, clock, ids, under } = this.#deps
     const sources = await Promise.all(runIds.map(id => store.in(namespace).run(id)))
     const now = clock.now()
     return sources.flatMap(source => {
       if (!source) return []
       const id = ids.nextAt('run', now)
-      return [replay(source, { id, now, input: undefined, under: under(source) })]
+      return [replay(source, { id, now, input: undefined, under: under(source), trace })]
     })
   }
 

@@ -68,7 +68,7 @@ export class Control {
     this.#deps.assertActive(actor.namespace)
     const { run } = await this.#load(actor, runId)
     const { id, now } = this.#newRun()
-    const fork = replay(run, { id, now, input, under: this.#under(run) })
+    const fork = replay(run, { id, now, input, under: this.#under(run), trace: actor.trace })
     return this.#fork(actor, fork, { action: 'replay', runId, newRunId: id })
   }
 
@@ -76,7 +76,8 @@ export class Control {
     this.#deps.assertActive(actor.namespace)
     const state = await this.#load(actor, runId)
     const { id, now } = this.#newRun()
-    const fork = retryFromStep(state, { id, now, step, under: this.#under(state.run) })
+    const under = this.#under(state.run)
+    const fork = retryFromStep(state, { id, now, step, under, trace: actor.trace })
     const detail = JSON.stringify({ step })
     return this.#fork(actor, fork, { action: 'retry_from_step', runId, newRunId: id, detail })
   }

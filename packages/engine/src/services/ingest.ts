@@ -85,6 +85,7 @@ export class Ingest {
             event,
             targetApp: incoming.targetApp,
             pin: incoming.runner,
+            trace: incoming.trace,
             catalog: catalog.view(namespace),
             known,
             awaited,
@@ -99,7 +100,6 @@ export class Ingest {
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
           if (dedupe) addDedupe(unit, dedupe)
-          if (incoming.trace !== undefined) addTrace(unit, incoming.trace)
           admission.admit(unit.changes)
           return unit
         },
@@ -123,15 +123,7 @@ export function arrivedEvent(
   { name, app, data }: IncomingEvent,
   { id, now }: { id: string; now: number },
 ): ArrivedEvent {
-  return {
-    namespace,
-    id,
-    name,
-    source: 'api',
-    receivedAt: now,
-    ...(app === undefined ? {} : { app }),
-    ...(data === undefined ? {} : { data }),
-  }
+  return { namespace, id, name, app, source: 'api', data, receivedAt: now }
 }
 
 /** What its dedupe id claims, if it has one. */
@@ -141,11 +133,6 @@ export function dedupeKey(
   now: number,
 ): DedupeKey | undefined {
   return dedupeId === undefined ? undefined : { namespace, app: dedupeScope, dedupeId, now }
-}
-
-/** The runs that the unit starts go on in the trace. */
-function addTrace({ changes }: Unit, trace: Traceparent): void {
-  for (const change of changes) if (change.type === 'run.created') change.run.trace = trace
 }
 
 function addDedupe(unit: Unit, key: DedupeKey): void {

@@ -7,6 +7,7 @@ import type { Event, Triggered } from '../event.ts'
 import type { Ask, Known } from '../known.ts'
 import type { EventSubject, Report } from '../matching.ts'
 import type { Run } from '../run.ts'
+import type { Traceparent } from '../trace.ts'
 import type { Workflow } from '../workflow.ts'
 
 export interface ArrivalInput {
@@ -16,6 +17,8 @@ export interface ArrivalInput {
   subject: EventSubject
   workflow: Workflow
   pin?: string | undefined
+  /** Of the event: the run it starts goes on in it. */
+  trace?: Traceparent | undefined
   catalog: CatalogView
   known: Known
   drafted: Drafted

@@ -15,7 +15,7 @@ export type { Arrival, ArrivalInput, Policy, Verdict } from './arrival-policy.ts
 const POLICIES: readonly Policy[] = [idempotency, rateLimit, singleton, debounce, batch]
 
 export function arrive(input: ArrivalInput): Arrival {
-  const { event, workflow, pin } = input
+  const { event, workflow, pin, trace, report } = input
   const entry = { workflow: workflow.name, app: workflow.app }
   const arrival: Arrival = { entry, guards: [], changes: [], asks: [] }
   // Most workflows have none.
@@ -26,6 +26,7 @@ export function arrive(input: ArrivalInput): Arrival {
       return arrival
     }
   }
-  start(arrival, eventRun({ event, workflow, pin, singletonKey: arrival.singletonKey, report: input.report }))
+  const { singletonKey } = arrival
+  start(arrival, eventRun({ event, workflow, pin, trace, singletonKey, report }))
   return arrival
 }

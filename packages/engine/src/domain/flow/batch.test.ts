@@ -24,6 +24,30 @@ describe('a batch', () => {
     expect(flow.rows.size).toBe(0)
   })
 
+  it.each([
+    ['the event that fills it', (flow: FlowRows) => void flow.post('add', '3')],
+    ['its timeout', (flow: FlowRows) => flow.fire(1000)],
+    ['the first event after that', (flow: FlowRows) => void flow.post('add', '3', 1000)],
+  ])('goes on in the trace of its first event, closed by %s', (_, close) => {
+    const flow = batched()
+    flow.trace = '1'
+    flow.post('add', '1')
+    flow.trace = '2'
+    flow.post('add', '2')
+    close(flow)
+    expect(flow.runs).toMatchObject([{ trace: '1' }])
+  })
+
+  it('goes on in no other trace when its first event has none', () => {
+    const flow = batched()
+    flow.post('add', '1')
+    flow.trace = '2'
+    flow.post('add', '2')
+    flow.fire(1000)
+    expect(flow.runs).toHaveLength(1)
+    expect(flow.runs[0]).not.toHaveProperty('trace')
+  })
+
   it('becomes a run at the timeout, counted from its first event', () => {
     const flow = batched()
     flow.post('add', '1')

@@ -8,6 +8,6 @@ export const batch: Policy = (input, arrival) => {
   if (!policy) return undefined
   const { maxSize, timeoutMs, key } = policy
   const fireAt = (firstAt: number) => firstAt + timeoutMs
-  buffer({ policy: 'batch', key, fireAt, countMax: maxSize }, input, arrival)
+  buffer({ policy: 'batch', key, fireAt, countMax: maxSize, keepsTrace: true }, input, arrival)
   return { batched: true }
 }

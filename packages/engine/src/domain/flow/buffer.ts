@@ -8,6 +8,7 @@ import { EMPTY_STATE } from '../known.ts'
 import type { Report } from '../matching.ts'
 import { eventRun } from '../new-run.ts'
 import type { Run } from '../run.ts'
+import type { Traceparent } from '../trace.ts'
 import type { Workflow } from '../workflow.ts'
 import type { Arrival, ArrivalInput } from './arrival-policy.ts'
 import type { FireInput, Firing } from './firing.ts'
@@ -27,6 +28,8 @@ export interface Buffer {
   /** The event that its run will name, and the runner that one was pinned to. */
   event: { id: string; name: string }
   runner?: string
+  /** The trace its run goes on in: that of the event it names, of a batch that of its first one. */
+  trace?: Traceparent
   /** Of that run, if its workflow has one. */
   singletonKey?: string
   /** How many payloads `data` is a list of; absent when it is a single one. */
@@ -44,6 +47,8 @@ export interface BufferRule {
   countMax?: number
   /** The run is that of the first event, not of the last. */
   keepsFirst?: boolean
+  /** The run goes on in the trace of the first event, also where it names the last. */
+  keepsTrace?: boolean
 }
 
 /** Puts the event into its buffer, and creates the runs of buffers that this closes. */
@@ -116,6 +121,7 @@ function added(
   singletonKey?: string,
 ): Buffer {
   const { event, pin, now } = input
+  const trace = open && rule.keepsTrace ? open.trace : input.trace
   const firstAt = open?.firstAt ?? now
   const fireAt = rule.fireAt(firstAt, now)
   if (open && rule.keepsFirst) return { ...open, fireAt }
@@ -125,6 +131,7 @@ function added(
     fireAt,
     event: { id, name },
     ...(pin === undefined ? {} : { runner: pin }),
+    ...(trace === undefined ? {} : { trace }),
     ...(singletonKey === undefined ? {} : { singletonKey }),
   }
   if (rule.countMax === undefined) return { ...newest, ...(data === undefined ? {} : { data }) }
@@ -134,9 +141,9 @@ function added(
 }
 
 function bufferedRun(buffer: Buffer, under: { workflow: Workflow; now: number; report: Report }): Run {
-  const { event, runner: pin, singletonKey, data } = buffer
+  const { event, runner: pin, trace, singletonKey, data } = buffer
   const { workflow, now, report } = under
   const { namespace } = workflow
   const carried = { namespace, ...event, receivedAt: now, ...(data === undefined ? {} : { data }) }
-  return eventRun({ event: carried, workflow, pin, singletonKey, report })
+  return eventRun({ event: carried, workflow, pin, trace, singletonKey, report })
 }

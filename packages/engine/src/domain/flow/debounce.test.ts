@@ -56,6 +56,34 @@ describe('a burst', () => {
     expect(flow.runs).toMatchObject([{ input: '1', eventId: 'evt_1', runner: 'r1' }])
   })
 
+  it.each([
+    ['last', '2'],
+    ['first', '1'],
+    ['all', '2'],
+  ] as const)('with mode %s goes on in the trace of the event it names', (mode, trace) => {
+    const flow = debounced({ mode })
+    for (const n of ['1', '2']) {
+      flow.trace = n
+      flow.post('save', n)
+    }
+    flow.fire(1000)
+    expect(flow.runs).toMatchObject([{ trace, eventId: `evt_${trace}` }])
+  })
+
+  it('goes on in no trace of an earlier event, nor of one that comes after it', () => {
+    const flow = debounced()
+    flow.trace = '1'
+    flow.post('save', '1')
+    flow.trace = undefined
+    flow.post('save', '2')
+    flow.trace = '3'
+    flow.post('save', '3', 1000)
+    expect(flow.runs).toMatchObject([{ eventId: 'evt_2' }])
+    expect(flow.runs[0]).not.toHaveProperty('trace')
+    flow.fire(1000)
+    expect(flow.runs[1]).toMatchObject({ eventId: 'evt_3', trace: '3' })
+  })
+
   it('with mode all has every payload, to the letter, and names the last event', () => {
     const flow = debounced({ mode: 'all' })
     flow.post('save', '{"n": 1.0}')

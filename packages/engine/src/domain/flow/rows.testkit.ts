@@ -16,6 +16,8 @@ export class FlowRows {
   now = NOW
   catalog: CatalogView
   suspended = false
+  /** Of the events to come. */
+  trace: string | undefined
   readonly rows = new Map<string, FlowRow>()
   readonly runs: Run[] = []
   #events = 0
@@ -44,7 +46,8 @@ export class FlowRows {
     this.now += later
     const fields = { receivedAt: this.now, ...(data === undefined ? {} : { data }) }
     const posted = event(`evt_${++this.#events}`, name, fields)
-    const spread = fanout({ event: posted, pin, catalog: this.catalog, known: this.known, report: () => {} })
+    const { catalog, known, trace } = this
+    const spread = fanout({ event: posted, pin, trace, catalog, known, report: () => {} })
     this.commit(spread)
     return spread.triggered[0]
   }

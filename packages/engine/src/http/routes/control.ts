@@ -2,13 +2,15 @@
 // the label of each actor's key (contract §4.2).
 
 import { operations } from '@perdure/protocol/operations'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../domain/errors.ts'
 import { type JsonText, objectMembers } from '../../domain/json-text.ts'
 import { list } from '../../domain/splice.ts'
+import { readTraceparent } from '../../domain/trace.ts'
 import type { ReplayFilter, RunView } from '../../ports/store.ts'
 import { type Body, bodyOf } from '../body.ts'
 import type { HttpContext } from '../context.ts'
+import type { Actor } from '../deps.ts'
 import { mount } from '../mount.ts'
 import { controlActionText } from '../present/control-action.ts'
 import { runSummary } from '../present/run.ts'
@@ -35,23 +37,29 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
 
   mount(app, context, operations.replayRun, async (request, reply) => {
     const input = overridingInput(bodyOf(request))
-    return sendRun(reply, await control.replay(request.actor, pathId(request, 'run'), input))
+    return sendRun(reply, await control.replay(traced(request), pathId(request, 'run'), input))
   })
 
   mount(app, context, operations.retryRunFromStep, async (request, reply) => {
     const step = requiredStep(bodyOf(request))
-    return sendRun(reply, await control.retryFromStep(request.actor, pathId(request, 'run'), step))
+    return sendRun(reply, await control.retryFromStep(traced(request), pathId(request, 'run'), step))
   })
 
   mount(app, context, operations.bulkReplayRuns, async (request, reply) => {
     const filter = replayFilter(bodyOf(request))
-    return sendJson(reply, 200, JSON.stringify(await control.bulkReplay(request.actor, filter)))
+    return sendJson(reply, 200, JSON.stringify(await control.bulkReplay(traced(request), filter)))
   })
 
   mount(app, context, operations.listControlActions, async (request, reply, query) => {
     const entries = await store.in(request.actor.namespace).controlActions(query)
     return sendJson(reply, 200, list(entries.map(controlActionText)))
   })
+}
+
+/** The forks it asks for go on in its trace. */
+function traced(request: FastifyRequest): Actor {
+  const trace = readTraceparent(request.headers.traceparent)
+  return trace === undefined ? request.actor : { ...request.actor, trace }
 }
 
 function sendRun(reply: FastifyReply, run: RunView): FastifyReply {
