@@ -82,9 +82,12 @@ export class Draft {
     } else this.#frames.push({ seq, ts: this.now, status, attempt: run.attempt })
   }
 
-  /** Records a step first seen. */
+  /** Records a step first seen; the object is the draft's from then on. */
   record(step: Omit<Step, 'runId' | 'seq' | 'index'>): Step {
-    const recorded = { ...step, runId: this.run.id, index: this.nextIndex++, seq: this.nextSeq() }
+    const recorded = step as Step
+    recorded.runId = this.run.id
+    recorded.index = this.nextIndex++
+    recorded.seq = this.nextSeq()
     this.#keep(recorded)
     this.changes.push({ type: 'step.recorded', step: recorded, at: this.now })
     return recorded

@@ -1,7 +1,7 @@
 // Ids: a prefix and a ULID, so that they sort by creation time (decisions, "Ids, times, numbers").
 // Two ways to make one: derived from what it stands for (a repeat of the same work gives the same id), or drawn.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 export type IdPrefix = 'run' | 'evt' | 'dlv' | 'att' | 'whe' | 'whr' | 'act' | 'key'
 
@@ -10,7 +10,7 @@ const ENTROPY_LENGTH = 16
 
 /** The id of a thing that follows from others: same parts and time, same id. */
 export function derivedId(prefix: IdPrefix, at: number, ...parts: string[]): string {
-  const digest = createHash('sha256').update(parts.join('\n')).digest()
+  const digest = hash('sha256', parts.join('\n'), 'buffer')
   let entropy = ''
   for (let i = 0; i < ENTROPY_LENGTH; i++) entropy += ALPHABET[(digest[i] as number) & 31]
   return `${prefix}_${encodeTime(at)}${entropy}`

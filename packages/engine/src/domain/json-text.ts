@@ -49,6 +49,28 @@ export function objectMembers(text: JsonText): Map<string, JsonText> {
   return members
 }
 
+/** The raw text of one member of a valid JSON object, as `objectMembers` has it; undefined when there is none. */
+export function objectMember(text: JsonText, name: string): JsonText | undefined {
+  let found: JsonText | undefined
+  let i = skipSpace(text, 0) + 1
+  for (i = skipSpace(text, i); text.charCodeAt(i) !== 125; ) {
+    const keyEnd = endOfString(text, i)
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1)
+    const end = endOfValue(text, start)
+    if (isKey(text, i, keyEnd, name)) found = text.slice(start, end)
+    i = skipSpace(text, end)
+    if (text.charCodeAt(i) === 44) i = skipSpace(text, i + 1)
+  }
+  return found
+}
+
+/** Whether the string between the two says `name`. */
+function isKey(text: string, from: number, end: number, name: string): boolean {
+  if (end - from - 2 === name.length) return text.startsWith(name, from + 1)
+  const raw = text.slice(from, end)
+  return raw.includes('\\') && JSON.parse(raw) === name
+}
+
 /** The raw text of every element of a valid JSON array. */
 export function arrayElements(text: JsonText): JsonText[] {
   const elements: JsonText[] = []

@@ -23,6 +23,8 @@ import { runTraceparent } from './trace.ts'
 /** The last moment of the year 9999: a timestamp has no fifth digit for a year. */
 const TIME_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
+type NewStep = Parameters<Draft['record']>[0]
+
 interface Pass {
   draft: Draft
   state: RunState
@@ -75,6 +77,15 @@ export function applyOpcodes(
 /** A step attempt ended: well, to be retried, or for good. */
 function runStep(pass: Pass, opcode: PassOpcodeOf<'StepRun'>, known: Step | undefined): RunError | undefined {
   const { draft, context } = pass
+  if (!known && !opcode.error) {
+    // What nearly every pass comes to.
+    const { id, name, op } = opcode
+    const { now: finishedAt } = draft
+    const done: NewStep = { id, name, op, attempt: 1, startedAt: context.told.at, status: 'succeeded', finishedAt }
+    if (opcode.data !== undefined) done.data = opcode.data
+    draft.record(done)
+    return undefined
+  }
   const attempt = (known?.attempt ?? 0) + 1
   const write = (fields: Pick<Step, 'status'> & Partial<Step>) =>
     known

@@ -10,7 +10,7 @@ import {
   StepErrorSchema,
 } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
-import { arrayElements, isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMembers } from './json-text.ts'
+import { arrayElements, isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember } from './json-text.ts'
 
 /** An opcode whose payload is kept as the text it came in. */
 export type PassOpcode = DistributiveOmit<Opcode, 'data' | 'childData'> & { data?: JsonText }
@@ -94,7 +94,7 @@ function invalidResponse(problem: string, what = 'answer'): Extract<Outcome, { k
 
 function readReturned(parsed: object, body: string): Outcome {
   if (!returned.Check(parsed)) return invalidResponse(firstProblem(returned.Errors(parsed)))
-  const data = objectMembers(body).get('data')
+  const data = objectMember(body, 'data')
   return { kind: 'returned', ...(data === undefined ? {} : { data }), logs: parsed.logs ?? [] }
 }
 
@@ -107,13 +107,13 @@ function withRawOpcodes(
   parsed: { opcodes: Opcode[]; logs?: RunnerLogLine[] },
   text: JsonText,
 ): Extract<Outcome, { kind: 'opcodes' }> {
-  const texts = arrayElements(objectMembers(text).get('opcodes') as JsonText)
+  const texts = arrayElements(objectMember(text, 'opcodes') as JsonText)
   const read = parsed.opcodes.map((opcode, i) => withRawData(opcode, texts[i] as JsonText))
   return { kind: 'opcodes', opcodes: read, logs: parsed.logs ?? [] }
 }
 
 function withRawData(opcode: Opcode, text: JsonText): PassOpcode {
-  const data = objectMembers(text).get(opcode.op === 'RunWorkflow' ? 'childData' : 'data')
+  const data = objectMember(text, opcode.op === 'RunWorkflow' ? 'childData' : 'data')
   // Whatever was parsed as `data` must not pass for a text, also where an opcode has no such field. The opcode is
   // ours to change: it was parsed a moment ago, and a copy of each costs a tenth of reading a large fan-out.
   const read = opcode as PassOpcode

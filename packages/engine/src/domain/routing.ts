@@ -29,6 +29,11 @@ export function route({ run, runners, isLive, isAvoided, hasRoom, random }: Rout
     if (!pinned) return { kind: 'pinMissing' }
     return isAvoided(pinned) ? { kind: 'none' } : { kind: 'runner', runner: pinned }
   }
+  // Nothing to choose: as with most apps, at every pass.
+  if (runners.length === 1) {
+    const [only] = runners as [Runner]
+    return isAvoided(only) ? { kind: 'none' } : { kind: 'runner', runner: only }
+  }
   // During a deploy only some runners know a new workflow; the others would reject it, also while those are avoided.
   const knowing = runners.filter(runner => runner.workflows.includes(run.workflow))
   const candidates = (knowing.length > 0 ? knowing : runners).filter(runner => !isAvoided(runner))

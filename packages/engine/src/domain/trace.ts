@@ -1,7 +1,7 @@
 // W3C trace context: which trace a run belongs to, and the `traceparent` that tells others of it. Pure; whoever sent
 // the event of a run may have begun its trace, else it follows from the run's id.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Run } from './run.ts'
 
 /** `00-<trace id>-<span id>-<flags>`, lower case. */
@@ -42,7 +42,7 @@ export function runTraceparent({ id, trace }: Pick<Run, 'id' | 'trace'>): Tracep
 
 /** A trace that follows from an id. */
 export function traceparentOf(id: string): Traceparent {
-  const digest = createHash('sha256').update(id).digest('hex')
+  const digest = hash('sha256', id, 'hex')
   return `${VERSION}-${digest.slice(0, 32)}-${digest.slice(32, 48)}-01`
 }
 
@@ -53,5 +53,8 @@ export function spanIdOf(first: number, second: number): string {
 
 /** Never all zeros. */
 function half(random: number): string {
-  return (Math.floor(random * 0xffffffff) + 1).toString(16).padStart(8, '0').slice(-8)
+  const bits = Math.floor(random * 0xffffffff) + 1
+  return BYTES[bits >>> 24]! + BYTES[(bits >>> 16) & 255] + BYTES[(bits >>> 8) & 255] + BYTES[bits & 255]
 }
+
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))

@@ -1,11 +1,20 @@
 // The Transport port: one invoke of a runner. It knows bytes and deadlines, nothing of runs.
 
+/** Tells that an invoke is wanted no more: what transports use of an `AbortSignal`. */
+export interface InvokeSignal {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: InvokeListener): void
+  removeEventListener(type: 'abort', listener: InvokeListener): void
+}
+
+export type InvokeListener = (() => void) | { handleEvent(): void }
+
 export interface InvokeCall {
   url: string
   /** The invoke request, as JSON text. */
   body: string
   timeoutMs: number
-  signal: AbortSignal
+  signal: InvokeSignal
   /**
    * Makes durable what the runner reports as finished while its pass goes on. Takes the payload of an
    * `invoke.checkpoint`, answers that of its `checkpoint.ack`; undefined when the invoke is of no use any more (the

@@ -17,10 +17,13 @@ export interface AdmissionDeps {
   start(run: Run): void
 }
 
+/** Shared by all that admit nothing, which nearly every unit does; never added to. */
+const NONE: Run[] = []
+
 /** One unit's worth of admissions. Call `admit` before each try to commit, `start` after success, `end` always. */
 export class Admission {
   readonly #deps: AdmissionDeps
-  #admitted: Run[] = []
+  #admitted: Run[] = NONE
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps
@@ -42,6 +45,7 @@ export class Admission {
         leaseOwner: owner,
         availableAt: now + leaseMs,
       } satisfies Partial<Run>)
+      if (this.#admitted === NONE) this.#admitted = []
       this.#admitted.push(change.run)
     }
   }
@@ -56,13 +60,13 @@ export class Admission {
       if (clock.now() < (run.availableAt as number)) start(run)
       else slots.free()
     }
-    this.#admitted = []
+    this.#admitted = NONE
   }
 
   /** Frees what was leased for a unit that did not become durable. */
   end(): void {
     for (const _ of this.#admitted) this.#deps.slots.free()
-    this.#admitted = []
+    this.#admitted = NONE
   }
 }
 

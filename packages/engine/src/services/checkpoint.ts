@@ -39,7 +39,7 @@ interface ToldRange {
 export class Checkpoints {
   readonly #deps: CheckpointsDeps
   /** By the checkpoint's seq; only of those that told something, which a run's steps bound. */
-  readonly #told = new Map<number, ToldRange>()
+  #told: Map<number, ToldRange> | undefined
   #underWay: Promise<unknown> | undefined
   #failure: { error: unknown } | undefined
   #isOver = false
@@ -84,7 +84,7 @@ export class Checkpoints {
   async #answer(payload: string): Promise<string | undefined> {
     const { active, pass, settle, context, isDraining, onTaken } = this.#deps
     const { seq, reported } = readCheckpoint(payload)
-    const repeated = this.#told.get(seq)
+    const repeated = this.#told?.get(seq)
     // Sent again, since its ack was lost: its log lines are stored.
     if (repeated) reported.logs = []
     const before = active.state
@@ -95,7 +95,10 @@ export class Checkpoints {
     }
     onTaken()
     const range = repeated ?? { from: pass.told.seq, to: active.state.lastStepSeq }
-    if (range.to > range.from) this.#told.set(seq, range)
+    if (range.to > range.from) {
+      this.#told ??= new Map()
+      this.#told.set(seq, range)
+    }
     // Only a reload shows what settled from outside: without one there is nothing to search for.
     const settled = repeated || active.state !== before ? this.#settledIn(range) : []
     const stop = isDraining() || active.state.run.status === 'paused' || this.#hasDueRetry()

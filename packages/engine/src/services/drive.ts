@@ -19,12 +19,13 @@ import type { Metrics } from '../ports/metrics.ts'
 import type { LoadedRun, Store } from '../ports/store.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { Transport } from '../ports/transport.ts'
-import { Admission } from './admission.ts'
+import { Admission, type AdmissionDeps } from './admission.ts'
 import type { Announcer } from './announce.ts'
 import { attempt } from './attempt.ts'
 import type { Catalog } from './catalog.ts'
 import { Checkpoints } from './checkpoint.ts'
-import { type Active, Invoker } from './invoke.ts'
+import { Interrupt } from './interrupt.ts'
+import { type Active, Invoker, NONE_TRIED } from './invoke.ts'
 import type { RunnerHealth } from './runner-health.ts'
 import { Slots } from './slots.ts'
 import { endRunSpan, startRunSpan, tellSteps } from './spans.ts'
@@ -61,12 +62,21 @@ export class Driver {
   readonly #active = new Map<string, Active>()
   readonly slots: Slots
   readonly #random: () => number
+  readonly #admitting: AdmissionDeps
   #draining = false
 
   constructor(deps: DriverDeps) {
     this.#deps = deps
     this.slots = new Slots(deps.passesMax)
     this.#random = () => deps.random.next()
+    this.#admitting = {
+      clock: deps.clock,
+      leaseMs: LEASE_MS,
+      owner: deps.owner,
+      slots: this.slots,
+      accepts: run => !this.#draining && this.#route(run, NONE_TRIED).kind === 'runner',
+      start: run => this.#start(RunState.created(run), true),
+    }
     this.#invoker = new Invoker({ ...deps, route: (run, tried) => this.#route(run, tried) })
   }
 
@@ -82,14 +92,7 @@ export class Driver {
 
   /** For a unit that creates runs: those there is room for are leased in its own commit and start without a claim. */
   admission(): Admission {
-    return new Admission({
-      clock: this.#deps.clock,
-      leaseMs: LEASE_MS,
-      owner: this.#deps.owner,
-      slots: this.slots,
-      accepts: run => !this.#draining && this.#route(run, NONE_TRIED).kind === 'runner',
-      start: run => this.#start(RunState.created(run), true),
-    })
+    return new Admission(this.#admitting)
   }
 
   /** Takes over a run the lane has claimed; its slot was taken before the claim. */
@@ -116,7 +119,7 @@ export class Driver {
 
   #start(state: RunState, begun: boolean): void {
     const { id } = state.run
-    const active: Active = { state, abort: new AbortController() }
+    const active: Active = { state, abort: new Interrupt() }
     // Our own lease ran out under a stalled pass and we claimed the run again: the old pass can change nothing now.
     this.interrupt(id)
     this.#active.set(id, active)
@@ -182,6 +185,7 @@ export class Driver {
   async #pass(active: Active): Promise<boolean> {
     const { clock } = this.#deps
     if (this.#draining) return this.#stopWith(active, () => giveBack(active.state, clock.now()))
+    if (!(await this.#holdsLease(active.state.run))) return false
     const pass = sentNow(active.state, clock.now())
     const context = (known: Known) => this.#context(active.state.run, pass, known)
     const checkpoints = new Checkpoints({
@@ -200,6 +204,18 @@ export class Driver {
     if (outcome === 'aborted') return this.#aborted(active)
     const decided = await this.#settle(active, known => advance(active.state, outcome, context(known)))
     return decided?.next === 'pass'
+  }
+
+  /** After a stall the lease may have run out, and the run be far ahead elsewhere: no pass is sent without a lease. */
+  async #holdsLease(run: Run): Promise<boolean> {
+    const { store, clock, metrics, owner } = this.#deps
+    const now = clock.now()
+    if (now < (run.availableAt ?? 0)) return true
+    const until = now + LEASE_MS
+    const lost = await store.extendRuns(owner, [run.id], until)
+    if (lost.length === 0) run.availableAt = until
+    else metrics.leaseLost()
+    return lost.length === 0
   }
 
   /** Field by field: made for every commit of a pass, it would cost several times as much from a spread. */
@@ -221,7 +237,7 @@ export class Driver {
   async #aborted(active: Active): Promise<boolean> {
     if (!(await this.#reload(active))) return false
     if (this.#draining) return this.#stopWith(active, () => giveBack(active.state, this.#deps.clock.now()))
-    active.abort = new AbortController()
+    active.abort = new Interrupt()
     return this.#begin(active)
   }
 
@@ -295,4 +311,3 @@ function sentNow({ run, settledCount, lastStepSeq }: RunState, now: number): Sen
   return { sentAt: now, sentAttempt: run.attempt, told }
 }
 
-const NONE_TRIED: ReadonlySet<Runner> = new Set()

@@ -12,7 +12,13 @@ import type { Runner } from '../domain/workflow.ts'
 import type { Clock, Random } from '../ports/clock.ts'
 import type { InvokeOutcome, Metrics } from '../ports/metrics.ts'
 import type { Span, Tracing } from '../ports/tracing.ts'
-import { type InvokeCall, type InvokeReply, RESPONSE_BYTES_MAX, type Transport } from '../ports/transport.ts'
+import {
+  type InvokeCall,
+  type InvokeReply,
+  type InvokeSignal,
+  RESPONSE_BYTES_MAX,
+  type Transport,
+} from '../ports/transport.ts'
 import type { Catalog } from './catalog.ts'
 import type { RunnerHealth } from './runner-health.ts'
 import { endInvokeSpan, serverAttributes, startInvokeSpan } from './spans.ts'
@@ -21,13 +27,15 @@ import { endInvokeSpan, serverAttributes, startInvokeSpan } from './spans.ts'
 export interface Active {
   state: RunState
   /** Aborts the invoke in flight. */
-  abort: AbortController
+  abort: { readonly signal: InvokeSignal; abort(): void }
   /** What its spans are below. */
   trace?: Traceparent
   /** Of this stretch of it, where spans are made. */
   span?: Span | undefined
   /** What the runner of the newest pass was told. */
   passTrace?: Traceparent
+  /** Made with the first pass. */
+  envelope?: Envelope
   /** Where its last pass was sent, and when. */
   sent?: { runnerId: string; sentAt: number }
 }
@@ -44,6 +52,9 @@ export interface InvokerDeps {
   invokeTimeoutMs?: number | undefined
   route(run: Run, tried: ReadonlySet<Runner>): Route
 }
+
+/** Runners that refused this pass. */
+export const NONE_TRIED: ReadonlySet<Runner> = new Set()
 
 export class Invoker {
   readonly #deps: InvokerDeps
@@ -69,7 +80,7 @@ export class Invoker {
     const span = tracing && startInvokeSpan(tracing, run, parent, now)
     const traceparent = span?.traceparent ?? childTraceparent(parent, spanIdOf(random.next(), random.next()))
     active.passTrace = traceparent
-    const body = invokeBody(active.state, now, traceparent)
+    const body = invokeBody(active, now, traceparent)
     const outcome = await this.#send(active, { body, now, onCheckpoint, span })
     if (span) endInvokeSpan(span, outcome, clock.now())
     return outcome
@@ -79,7 +90,7 @@ export class Invoker {
     const { transport, catalog, health, clock, invokeTimeoutMs, route } = this.#deps
     const { body, now, onCheckpoint, span } = sent
     const { run } = active.state
-    const tried = new Set<Runner>()
+    let tried = NONE_TRIED
     const workflow = catalog.view(run.namespace).workflow(run.app, run.workflow)
     // A pass does not outlive its run's timeout.
     const leftMs = (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now
@@ -92,9 +103,10 @@ export class Invoker {
       const { url } = chosen.runner
       span?.set(serverAttributes(url))
       const timeoutMs = Math.min(setMs ?? defaultTimeoutMs(url), Math.max(1, leftMs))
-      const call = { url, body, timeoutMs, signal }
+      const call: InvokeCall = { url, body, timeoutMs, signal }
+      if (onCheckpoint) call.onCheckpoint = onCheckpoint
       const startedAt = clock.now()
-      const reply = await transport.invoke(onCheckpoint ? { ...call, onCheckpoint } : call)
+      const reply = await transport.invoke(call)
       const outcome = outcomeOf(reply)
       this.#count(url, outcome, clock.now() - startedAt)
       if (outcome !== 'refused') {
@@ -102,7 +114,7 @@ export class Invoker {
         return outcome
       }
       health.refused(chosen.runner)
-      tried.add(chosen.runner)
+      tried = new Set([...tried, chosen.runner])
     }
   }
 
@@ -137,22 +149,28 @@ function countedAs(outcome: Outcome | 'refused' | 'aborted'): InvokeOutcome {
   return outcome.kind === 'transportFailed' ? 'transport_failed' : outcome.kind
 }
 
-/** The invoke request, its payloads spliced in as the text they are stored in. */
-function invokeBody(state: RunState, now: number, traceparent: string): string {
-  const { run } = state
-  const id = run.trigger.id === undefined ? '' : `"id":${JSON.stringify(run.trigger.id)},`
-  const data = run.input === undefined ? '' : `,"data":${run.input}`
-  const ctx = {
-    runId: run.id,
-    workflow: run.workflow,
-    attempt: run.attempt,
-    app: run.app,
-    runner: run.runner ?? '',
-    ...(run.failure === undefined ? {} : { onFailure: true, error: run.failure }),
-    traceparent,
+/** What all invokes of a run have in common, as text. */
+export interface Envelope {
+  event: string
+  ctx: string
+}
+
+function envelopeOf({ id: runId, workflow, app, runner = '', trigger, input, failure }: Run): Envelope {
+  const id = trigger.id === undefined ? '' : `"id":${JSON.stringify(trigger.id)},`
+  const data = input === undefined ? '' : `,"data":${input}`
+  const ctx = { runId, workflow, app, runner, ...(failure && { onFailure: true, error: failure }) }
+  return {
+    event: `{"event":{${id}"name":${JSON.stringify(trigger.name)}${data}},"steps":`,
+    ctx: `,"ctx":${JSON.stringify(ctx).slice(0, -1)}`,
   }
-  const event = `{${id}"name":${JSON.stringify(run.trigger.name)}${data}}`
-  return `{"event":${event},"steps":${state.memo(now)},"ctx":${JSON.stringify(ctx)}}`
+}
+
+/** The invoke request, its payloads spliced in as the text they are stored in. */
+function invokeBody(active: Active, now: number, traceparent: string): string {
+  const { run } = active.state
+  active.envelope ??= envelopeOf(run)
+  const { event, ctx } = active.envelope
+  return `${event}${active.state.memo(now)}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"}}`
 }
 
 /** A Connect runner is watched by heartbeats, so that a long pass on it is no dead one. */

@@ -2,13 +2,13 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { Dispatcher } from 'undici'
-import type { InvokeReply } from '../../ports/transport.ts'
+import type { InvokeReply, InvokeSignal } from '../../ports/transport.ts'
 import { startDeadline } from './deadline.ts'
 import { describeFailure, OVER } from './failure.ts'
 
 export interface ExchangeOptions {
   timeoutMs: number
-  signal: AbortSignal
+  signal: InvokeSignal
   responseBytesMax: number
   /** Called once: the call waits for a connection no more. */
   onWaitOver: () => void

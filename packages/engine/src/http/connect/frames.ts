@@ -3,7 +3,7 @@
 
 import type { FrameType } from '@perdure/protocol'
 import { EngineError, invalid } from '../../domain/errors.ts'
-import { objectMembers } from '../../domain/json-text.ts'
+import { objectMember } from '../../domain/json-text.ts'
 
 export interface IncomingFrame {
   type: string
@@ -48,12 +48,12 @@ export function readResult({ payload, text }: IncomingFrame): { status: number; 
 /** The payload of an `invoke.checkpoint`, to the letter. */
 export function readCheckpoint({ payload, text }: IncomingFrame): string {
   objectOf(payload)
-  return objectMembers(text).get('payload') as string
+  return objectMember(text, 'payload') as string
 }
 
 function rawBody(text: string): string {
-  const payload = objectMembers(text).get('payload') as string
-  return objectMembers(payload).get('body') ?? ''
+  const payload = objectMember(text, 'payload') as string
+  return objectMember(payload, 'body') ?? ''
 }
 
 function objectOf(payload: unknown): Record<string, unknown> {

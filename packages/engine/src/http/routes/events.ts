@@ -2,7 +2,7 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { objectMembers } from '../../domain/json-text.ts'
+import { objectMember } from '../../domain/json-text.ts'
 import { list } from '../../domain/splice.ts'
 import { readTraceparent } from '../../domain/trace.ts'
 import { bodyOf } from '../body.ts'
@@ -65,7 +65,7 @@ function incomingEvent(request: FastifyRequest): IncomingEvent {
   if (dedupeId !== undefined) event.dedupeId = dedupeId
   if (runner !== undefined) event.runner = runner
   if (targetApp !== undefined) event.targetApp = targetApp
-  const data = body && objectMembers(body.text).get('data')
+  const data = body && objectMember(body.text, 'data')
   if (data !== undefined) event.data = data
   return event
 }
