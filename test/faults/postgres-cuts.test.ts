@@ -3,8 +3,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { openPostgresStore } from '../../packages/engine/src/adapters/sql/postgres/store.ts'
-import type { Unit } from '../../packages/engine/src/domain/change.ts'
 import { freshSchema, onCleanup, openEngine, POSTGRES_URL, REDIS_URL, unique, until } from '../kit/index.ts'
+import { claimOf, isClaimed } from '../kit/once.ts'
 import { TcpProxy } from '../kit/tcp-proxy.ts'
 
 const schema = await freshSchema()
@@ -12,17 +12,7 @@ const proxy = await TcpProxy.open(POSTGRES_URL, 5432)
 const store = await openPostgresStore({ url: proxy.urlOf(schema) })
 onCleanup(() => store.close())
 
-/** Holds only once: written a second time it would be refused. */
-function claimOf(dedupeId: string): Unit {
-  const of = { namespace: 'n', app: 'a', dedupeId }
-  const now = Date.now()
-  return {
-    guards: [{ type: 'dedupe', ...of, now }],
-    changes: [{ type: 'dedupe.claimed', ...of, expiresAt: now + 60_000 }],
-  }
-}
-
-const isThere = (dedupeId: string) => store.isDeduped({ namespace: 'n', app: 'a', dedupeId, now: Date.now() })
+const isThere = (dedupeId: string) => isClaimed(store, dedupeId)
 
 describe('a commit', () => {
   test('that never arrived is sent again, once', async () => {

@@ -1,18 +1,21 @@
 // A way to a server that a test can cut at chosen moments: before something is sent, between it and its answer, or for as
-// long as it likes.
+// long as it likes. Or it swallows all and says nothing, as a network does that has lost its way.
 
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { onCleanup } from './cleanup.ts'
 
-/** Where to cut what a client says next: it never arrives, or its answer does not. */
-export type Cut = 'before' | 'answer'
+/** Where to cut what a client says next: it never arrives, or its answer does not. Or from there on all is swallowed. */
+export type Cut = 'before' | 'answer' | 'swallow'
 
 export class TcpProxy {
   readonly #to: { host: string; port: number }
   readonly #server: Server
   readonly #pairs = new Set<[Socket, Socket]>()
   #isDown = false
+  #isSwallowing = false
+  /** What was swallowed, in its order. */
+  readonly #swallowed: (() => void)[] = []
   #next: { text: string; cut: Cut } | undefined
   /** How often it has cut. */
   cuts = 0
@@ -57,6 +60,23 @@ export class TcpProxy {
     this.#isDown = false
   }
 
+  /** From now on nothing arrives on either side, and nobody is told. */
+  swallow(): void {
+    this.#isSwallowing = true
+  }
+
+  /** All goes on, and what was swallowed arrives after all, as what a network repeats does. */
+  release(): void {
+    this.#isSwallowing = false
+    for (const arrive of this.#swallowed.splice(0)) arrive()
+  }
+
+  /** At once, or when the way is found again. */
+  #carry(arrive: () => void): void {
+    if (this.#isSwallowing) this.#swallowed.push(arrive)
+    else arrive()
+  }
+
   #pair(client: Socket): void {
     if (this.#isDown) {
       client.destroy()
@@ -67,26 +87,25 @@ export class TcpProxy {
     this.#pairs.add(pair)
     const end = () => {
       this.#pairs.delete(pair)
-      for (const socket of pair) socket.destroy()
+      for (const socket of pair) socket.destroySoon()
     }
-    for (const socket of pair) socket.on('close', end).on('error', end)
+    for (const socket of pair) socket.on('close', () => this.#carry(end)).on('error', () => {})
     let isMuted = false
     client.on('data', chunk => {
       const next = this.#next
-      if (!next || !chunk.includes(next.text)) {
-        server.write(chunk)
-        return
+      if (next && chunk.includes(next.text)) {
+        this.#next = undefined
+        this.cuts++
+        if (next.cut === 'before') return end()
+        if (next.cut === 'swallow') this.swallow()
+        isMuted = next.cut === 'answer'
       }
-      this.#next = undefined
-      this.cuts++
-      if (next.cut === 'before') return end()
-      isMuted = true
-      server.write(chunk)
+      this.#carry(() => server.write(chunk))
     })
     // The server has done its work when it answers: then the way is cut.
     server.on('data', chunk => {
       if (isMuted) end()
-      else client.write(chunk)
+      else this.#carry(() => client.write(chunk))
     })
   }
 }

@@ -2,6 +2,7 @@
 // others know and reach; through Redis, and through the database where there is none.
 
 import { describe, expect, test } from 'vitest'
+import { WIRES } from '../kit/cluster.ts'
 import { type ConnectClient, dial } from '../kit/connect-client.ts'
 import {
   type Api,
@@ -14,7 +15,6 @@ import {
   opcode,
   openEngine,
   PlainRunner,
-  REDIS_URL,
   returned,
   run,
   type SseMessage,
@@ -23,13 +23,9 @@ import {
   unique,
   until,
   wait,
+  within,
 } from '../kit/index.ts'
 import { API_KEYS, SECRET_KEY } from '../kit/webhooks.ts'
-
-const WIRES: Record<string, Record<string, string>> = {
-  PostgreSQL: {},
-  Redis: { ENGINE_QUEUE: REDIS_URL, ENGINE_LIMITER: REDIS_URL },
-}
 
 for (const [wire, env] of Object.entries(WIRES)) {
   describe(`two engines that hear each other through ${wire}`, async () => {
@@ -174,6 +170,28 @@ for (const [wire, env] of Object.entries(WIRES)) {
       const { runId } = await two.api.send({ name })
       const frames = (await one.api.stream(runId)).messages.map(({ data }) => data.status)
       expect(frames.at(-1)).toBe('succeeded')
+    })
+
+    test('the stream of a run at one tells each step as the other drives it', async () => {
+      const going = gate()
+      const { name, ledger } = await workflow(flow([run('a'), run('b', () => going.opened), run('c')]))
+      const { runId } = await two.api.send({ name })
+      await until(() => ledger.times(runId, 'b') === 1)
+      const told = gate()
+      const settled = (messages: readonly SseMessage[]) =>
+        messages.filter(({ data }) => data.kind === 'step_status' && data.status === 'succeeded').length
+      const stream = one.api.stream(runId, {
+        stopWhen: messages => {
+          if (settled(messages) === 1) told.open()
+          return false
+        },
+      })
+      await within(told.opened, 'the first step')
+      going.open()
+      const { messages, ended } = await stream
+      expect(ended).toBe(true)
+      expect(settled(messages)).toBe(3)
+      expect(messages.at(-1)?.data).toMatchObject({ kind: 'run_status', status: 'succeeded' })
     })
 
     test('a schedule fires once, a limit of concurrency is one for all', async () => {

@@ -4,10 +4,12 @@
 
 import { createHash } from 'node:crypto'
 import type { Client } from 'pg'
-import { openSession, rowsOf } from '../sql/postgres/client.ts'
+import { end, openSession, rowsOf } from '../sql/postgres/client.ts'
 import type { Wire } from './wire.ts'
 
 const RETRY_MS = 500
+/** Nothing that is asked here takes long. */
+const ANSWER_MS_MAX = 8000
 /** A session that listens may die without a word: it is asked from time to time. */
 const PROBE_EVERY_MS = 10_000
 /** A notification holds 8,000 bytes less one. */
@@ -72,7 +74,7 @@ export class PostgresWire implements Wire {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
-    await this.#client?.end().catch(() => {})
+    if (this.#client) await end(this.#client)
   }
 
   #channelOf(name: string | undefined): string {
@@ -118,7 +120,8 @@ export class PostgresWire implements Wire {
 
   async #connect(): Promise<void> {
     let opened: Client | undefined
-    const client = await openSession(this.#options.url, error => opened && this.#lost(opened, error))
+    const onLost = (error: Error) => opened && this.#lost(opened, error)
+    const client = await openSession(this.#options.url, onLost, { answerMsMax: ANSWER_MS_MAX })
     opened = client
     client.on('notification', ({ payload }) => {
       if (payload === undefined) return

@@ -11,10 +11,16 @@ const SESSION = [
   'lock_timeout=20000',
   'idle_in_transaction_session_timeout=5000',
   'client_min_messages=warning',
+  // The server too notices a client that has vanished, instead of keeping its session for hours.
+  'tcp_keepalives_idle=10',
+  'tcp_keepalives_interval=5',
+  'tcp_keepalives_count=3',
 ]
 const CONNECT_TIMEOUT_MS = 5000
-/** A query that gets no answer at all: the server, or the way to it, is gone. */
-const QUERY_TIMEOUT_MS = 65_000
+/** The last resort, beyond what the server allows a statement. Whoever waits for less says so, or asks (patience.ts). */
+const ANSWER_MS_MAX = 65_000
+/** From when on the kernel asks after a connection on which nothing is said, on either side. */
+const QUIET_MS = 10_000
 
 const BIGINT = 20
 const DOUBLE = 701
@@ -31,15 +37,27 @@ const numbers = {
 /** What runs queries: a session, or a pool of them. */
 export type Session = Pick<PoolClient, 'query'>
 
-function settings(url: string) {
+export interface SessionBounds {
+  /** To connect. */
+  connectMsMax?: number
+  /** For each answer; 0 for none. */
+  answerMsMax?: number
+}
+
+/** What the address sets itself comes last, and wins. */
+function settings(
+  url: string,
+  { connectMsMax = CONNECT_TIMEOUT_MS, answerMsMax = ANSWER_MS_MAX }: SessionBounds,
+) {
   const given = new URL(url).searchParams.get('options') ?? ''
   return {
     connectionString: withoutOptions(url),
-    options: `${given} ${SESSION.map(setting => `-c ${setting}`).join(' ')}`.trim(),
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    options: `${SESSION.map(setting => `-c ${setting}`).join(' ')} ${given}`.trim(),
+    connectionTimeoutMillis: connectMsMax,
+    query_timeout: answerMsMax,
     application_name: 'perdure',
     keepAlive: true,
+    keepAliveInitialDelayMillis: QUIET_MS,
     types: numbers,
   }
 }
@@ -52,8 +70,12 @@ function withoutOptions(url: string): string {
 }
 
 /** A single session. Errors of an idle one are told to `onLost`, once. */
-export async function openSession(url: string, onLost: (error: Error) => void): Promise<Client> {
-  const client = new Client(settings(url))
+export async function openSession(
+  url: string,
+  onLost: (error: Error) => void,
+  bounds: SessionBounds = {},
+): Promise<Client> {
+  const client = new Client(settings(url, bounds))
   client.on('error', onLost)
   try {
     await client.connect()
@@ -66,11 +88,25 @@ export async function openSession(url: string, onLost: (error: Error) => void): 
 
 /** Sessions for reads. Without its listener an idle session that is lost would end the process. */
 export function openPool(url: string, max: number, onLost: (error: Error) => void): Pool {
-  const pool = new Pool({ ...settings(url), max, idleTimeoutMillis: 30_000 })
+  const pool = new Pool({ ...settings(url, {}), max, idleTimeoutMillis: 30_000, allowExitOnIdle: true })
   pool.on('error', onLost)
   // Of a session that is lost between two queries of the one who has it: the next query tells.
   pool.on('connect', client => client.on('error', () => {}))
   return pool
+}
+
+/** To say goodbye. */
+const END_MS_MAX = 1000
+
+/** Resolves when the other side has heard the goodbye, or has had the time to. The process need not wait for it. */
+export async function end(open: Client | Pool): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, END_MS_MAX)
+  })
+  await Promise.race([open.end().catch(() => {}), late])
+  clearTimeout(timer)
+  if (open instanceof Client) (open as Client & { unref(): void }).unref()
 }
 
 /** The rows of a statement. One with a name is prepared at its first use in a session. */

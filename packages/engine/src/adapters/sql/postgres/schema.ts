@@ -1,6 +1,9 @@
 // The schema of a PostgreSQL store, as numbered steps. A step that has been released is never edited, and an engine of the
 // version before must be able to work on what the next step has made: a change is a new one at the end, and only adds.
 
+/** The oldest engine that can work on this schema, by the last step it knows. It rises when a step does not only add. */
+export const NEEDS_VERSION = 1
+
 export const MIGRATIONS: readonly string[] = [
   `
 CREATE TABLE runs (

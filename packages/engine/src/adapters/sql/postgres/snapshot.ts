@@ -10,9 +10,9 @@ const INVALID_INDEXES = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.o
 
 /** Rejects when the server cannot be reached, or its schema is of another version. */
 export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
-  const session = await openSession(url, () => {})
+  // A question may take longer here than an engine would wait for one, and so may what is done between two.
+  const session = await openSession(url, () => {}, { answerMsMax: 0 })
   try {
-    // A question may take longer here than an engine would wait for one, and so may what is done between two.
     await session.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const version = await schemaVersionOf(session)

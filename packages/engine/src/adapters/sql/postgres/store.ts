@@ -1,16 +1,17 @@
 // Opens a store on PostgreSQL: one session writes, a few read. Called by compose for `postgres://` addresses.
 
 import { randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { EngineError } from '../../../domain/errors.ts'
 import { withoutPassword } from '../../../domain/service-url.ts'
 import { BatchQueue } from '../batches/batch-queue.ts'
 import { BatchedDriver } from '../batches/batched-driver.ts'
 import type { Query, Row } from '../operations.ts'
 import { SqlStore } from '../sql-store.ts'
-import { openPool, openSession, rowsOf } from './client.ts'
+import { end, openPool, openSession, rowsOf } from './client.ts'
 import { isUnavailable } from './failures.ts'
 import { migrate } from './migrations.ts'
+import { answerTo } from './patience.ts'
 import { numbered } from './placeholders.ts'
 import { Writer } from './writer.ts'
 
@@ -46,13 +47,14 @@ export async function openPostgresStore({ url, log }: PostgresStoreOptions): Pro
   await prepare(url)
   const writer = new BatchQueue(new Writer({ url, name: randomUUID(), onTrouble: trouble }), trouble)
   const pool = openPool(url, READERS_MAX, err => trouble({ err }, 'an idle session of the store was lost'))
-  return new PostgresStore(new PostgresDriver(writer, pool), writer, pool)
+  return new PostgresStore(new PostgresDriver(writer, pool, url), writer, pool)
 }
 
 async function prepare(url: string): Promise<void> {
   try {
-    const session = await openSession(url, () => {})
-    await migrate(session).finally(() => session.end())
+    // A migration takes the time that it takes.
+    const session = await openSession(url, () => {}, { answerMsMax: 0 })
+    await answerTo(session, url, migrate(session)).finally(() => end(session))
   } catch (cause) {
     throw new Error(`cannot open ${withoutPassword(url)}: ${(cause as Error).message}`, { cause })
   }
@@ -61,19 +63,27 @@ async function prepare(url: string): Promise<void> {
 class PostgresDriver extends BatchedDriver {
   readonly #queue: BatchQueue
   readonly #pool: Pool
+  readonly #url: string
   #closing: Promise<void> | undefined
 
-  constructor(queue: BatchQueue, pool: Pool) {
+  constructor(queue: BatchQueue, pool: Pool, url: string) {
     super(queue)
     this.#queue = queue
     this.#pool = pool
+    this.#url = url
   }
 
   async read(queries: Query[]): Promise<Row[][]> {
     try {
-      const [only, ...rest] = queries
-      if (only && rest.length === 0) return [await rowsOf(this.#pool, numbered(only.sql), only.params)]
-      return await this.#together(queries)
+      const session = await this.#pool.connect()
+      try {
+        const rows = await answerTo(session, this.#url, readAll(session, queries))
+        session.release()
+        return rows
+      } catch (error) {
+        session.release(error as Error)
+        throw error
+      }
     } catch (cause) {
       if (isUnavailable(cause)) throw new EngineError('unavailable', 'The store is not available.', { cause })
       throw cause
@@ -84,24 +94,17 @@ class PostgresDriver extends BatchedDriver {
     this.#closing ??= (async () => {
       await this.#queue.stop()
       await this.#queue.close()
-      await this.#pool.end()
+      await end(this.#pool)
     })()
     return this.#closing
   }
+}
 
-  /** All from one moment. */
-  async #together(queries: Query[]): Promise<Row[][]> {
-    const session = await this.#pool.connect()
-    try {
-      await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-      const rows: Row[][] = []
-      for (const { sql, params } of queries) rows.push(await rowsOf(session, numbered(sql), params))
-      await session.query('COMMIT')
-      session.release()
-      return rows
-    } catch (error) {
-      session.release(error as Error)
-      throw error
-    }
-  }
+/** All from one moment. */
+async function readAll(session: PoolClient, queries: Query[]): Promise<Row[][]> {
+  const rows: Row[][] = []
+  if (queries.length > 1) await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  for (const { sql, params } of queries) rows.push(await rowsOf(session, numbered(sql), params))
+  if (queries.length > 1) await session.query('COMMIT')
+  return rows
 }

@@ -19,14 +19,19 @@ import type { Value } from '../operations.ts'
 import { toStored } from '../text.ts'
 import { answered } from './answered.ts'
 import { claimDeliveries, claimRuns, claimTimers } from './claims.ts'
-import { openSession, rowsOf } from './client.ts'
+import { end, openSession, rowsOf } from './client.ts'
 import { isUnavailable } from './failures.ts'
 import { extendRuns } from './leases.ts'
+import { answerTo } from './patience.ts'
 import { TAKE_WRITE_LOCK, WRITE_FUNCTION } from './write-function.ts'
 
-/** How often a lost session is opened anew for one request, and how long is waited in between. */
+/** How often a lost session is opened anew for one batch, and how long is waited in between. */
 const RECONNECTS_MAX = 3
 const RECONNECT_PAUSE_MS = 100
+const CONNECT_MS_MAX = 3000
+/** After its first try a batch is tried no more: whoever waits is told. Sooner where the batch before was given up. */
+const TRY_MS_MAX = 8000
+const TRY_MS_MAX_WHILE_AWAY = 1000
 
 export interface WriterOptions {
   url: string
@@ -39,16 +44,23 @@ export class Writer implements Channel {
   readonly #options: WriterOptions
   #client: Client | undefined
   #batch = 0
+  /** Why the store could not be reached, while that is so. */
+  #away: Failure | undefined
 
   constructor(options: WriterOptions) {
     this.#options = options
   }
 
-  /** All requests in their order. Those that fail, fail alone. */
+  /** All requests in their order. Those that fail, fail alone, but for those behind one that met no store. */
   async run(batch: Request[]): Promise<BatchAnswer> {
     const answers: Answer[] = []
     let transactions = 0
     for (let at = 0; at < batch.length; ) {
+      if (at > 0 && this.#away) {
+        const away = this.#away
+        answers.push(...batch.slice(at).map(() => away))
+        break
+      }
       const units = unitsFrom(batch, at)
       const taken =
         units > 0 ? await this.#units(batch.slice(at, at + units)) : [await this.#other(batch[at] as Request)]
@@ -63,8 +75,9 @@ export class Writer implements Channel {
     const client = this.#client
     this.#client = undefined
     if (!client) return
-    await rowsOf(client, 'DELETE FROM writers WHERE writer = $1', [this.#options.name]).catch(() => {})
-    await client.end().catch(() => {})
+    const forgotten = rowsOf(client, 'DELETE FROM writers WHERE writer = $1', [this.#options.name])
+    await answerTo(client, this.#options.url, forgotten).catch(() => {})
+    await end(client)
   }
 
   /** Units that follow each other share a call. When one meets an unexpected error, each is written by itself. */
@@ -84,22 +97,16 @@ export class Writer implements Channel {
   async #write(units: Request[]): Promise<Answer[] | Failure> {
     const batch = ++this.#batch
     const values = flat(units)
+    const begunAt = performance.now()
+    const tryMsMax = this.#away ? TRY_MS_MAX_WHILE_AWAY : TRY_MS_MAX
     for (let tries = 0; ; tries++) {
       try {
-        const client = await this.#session()
-        const sql = `SELECT ${WRITE_FUNCTION}($1, $2, $3::text[])`
-        const { rows } = await client.query<[number[]]>({
-          name: WRITE_FUNCTION,
-          text: sql,
-          values: [this.#options.name, batch, values],
-          rowMode: 'array',
-        })
-        return (rows[0] as [number[]])[0].map(failed => (failed === 0 ? null : failed - 1))
+        return await this.#asked(client => written(client, [this.#options.name, batch, values]))
       } catch (error) {
         if (!isUnavailable(error)) return { failed: (error as Error).message, unavailable: false }
         this.#lost(error)
         // What became of it nobody knows then: whoever waits for it has to look.
-        if (tries >= RECONNECTS_MAX) return unavailable(error)
+        if (tries >= RECONNECTS_MAX || performance.now() - begunAt > tryMsMax) return this.#unavailable(error)
         await pause(RECONNECT_PAUSE_MS * 2 ** tries)
       }
     }
@@ -108,27 +115,37 @@ export class Writer implements Channel {
   /** A claim and the like: its own transaction. Of one that was lost on the way the leases run out. */
   async #other(request: Request): Promise<Answer> {
     try {
-      const client = await this.#session()
-      await client.query('BEGIN')
-      await client.query(`SELECT ${TAKE_WRITE_LOCK}`)
-      const answer = await execute(client, request)
-      await client.query('COMMIT')
-      return answer
+      return await this.#asked(client => transaction(client, request))
     } catch (error) {
       if (isUnavailable(error)) {
         this.#lost(error)
-        return unavailable(error)
+        return this.#unavailable(error)
       }
       await this.#client?.query('ROLLBACK').catch(lost => this.#lost(lost))
       return { failed: (error as Error).message, unavailable: false } satisfies Failure
     }
   }
 
+  /** The answer of a session to the question. */
+  async #asked<T>(question: (client: Client) => Promise<T>): Promise<T> {
+    const client = await this.#session()
+    const answer = await answerTo(client, this.#options.url, question(client))
+    this.#away = undefined
+    return answer
+  }
+
+  #unavailable(error: unknown): Failure {
+    this.#away = { failed: (error as Error).message, unavailable: true }
+    return this.#away
+  }
+
   async #session(): Promise<Client> {
     if (this.#client) return this.#client
     let opened: Client | undefined
     // Lost before it is ours, the first query tells.
-    const client = await openSession(this.#options.url, error => opened && this.#lost(error, opened))
+    const client = await openSession(this.#options.url, error => opened && this.#lost(error, opened), {
+      connectMsMax: CONNECT_MS_MAX,
+    })
     opened = client
     this.#client = client
     return client
@@ -139,8 +156,30 @@ export class Writer implements Channel {
     if (client !== this.#client) return
     this.#client = undefined
     this.#options.onTrouble({ err: error }, 'the connection to the store was lost')
-    client?.end().catch(() => {})
+    if (client) void end(client)
   }
+}
+
+/** One call, which is a transaction: for each unit null, or the index of its check that does not hold. */
+async function written(
+  client: Client,
+  values: [writer: string, batch: number, units: (string | null)[]],
+): Promise<(number | null)[]> {
+  const { rows } = await client.query<[number[]]>({
+    name: WRITE_FUNCTION,
+    text: `SELECT ${WRITE_FUNCTION}($1, $2, $3::text[])`,
+    values,
+    rowMode: 'array',
+  })
+  return (rows[0] as [number[]])[0].map(failed => (failed === 0 ? null : failed - 1))
+}
+
+async function transaction(client: Client, request: Request): Promise<Answer> {
+  await client.query('BEGIN')
+  await client.query(`SELECT ${TAKE_WRITE_LOCK}`)
+  const answer = await execute(client, request)
+  await client.query('COMMIT')
+  return answer
 }
 
 function execute(client: Client, request: Request): Promise<Answer> {
@@ -184,10 +223,6 @@ function flat(units: readonly Request[]): (string | null)[] {
 function text(value: Value): string | null {
   if (typeof value === 'string') return toStored(value)
   return value === null ? null : String(value)
-}
-
-function unavailable(error: unknown): Failure {
-  return { failed: (error as Error).message, unavailable: true }
 }
 
 function pause(ms: number): Promise<void> {
