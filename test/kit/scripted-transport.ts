@@ -1,7 +1,7 @@
 // A way to runners that is a function of the test: what each pass brings, checkpoints included, without a runner.
 // For engines in the test's process (`ports.transport`).
 
-import type { InvokeCall, InvokeReply, Transport } from '../../packages/engine/src/ports/transport.ts'
+import type { InvokeCall, InvokeReply, InvokeSignal, Transport } from '../../packages/engine/src/ports/transport.ts'
 import type { InvokeRequest, MemoEntry, Opcode, Reply } from './wire.ts'
 
 export interface Ack {
@@ -16,7 +16,7 @@ export interface ScriptedPass {
   no: number
   runId: string
   request: InvokeRequest
-  signal: AbortSignal
+  signal: InvokeSignal
   /** Reports steps while the pass goes on; with `seq`, one that was sent before. Undefined: the pass is of no use. */
   checkpoint(
     opcodes: readonly Opcode[],

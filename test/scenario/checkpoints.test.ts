@@ -350,7 +350,7 @@ describe('what stops a pass', () => {
       async ({ checkpoint, signal }) => {
         await checkpoint([ran('a')])
         going.open()
-        if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve))
+        if (!signal.aborted) await new Promise<void>(resolve => signal.addEventListener('abort', resolve))
         return aborted
       },
       { registration: { timeouts: { run: '1m' } } },

@@ -1,16 +1,18 @@
-// The contract on each wire that engines hear each other by, and that a ring reaches the other engine.
+// The contract on each wire that engines hear each other by, that a ring reaches the other engine, and that long words do.
 
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../../packages/engine/src/adapters/clock/system.ts'
 import { SharedQueue } from '../../../packages/engine/src/adapters/queue/shared.ts'
+import { openPostgresStore } from '../../../packages/engine/src/adapters/sql/postgres/store.ts'
 import { WireBus } from '../../../packages/engine/src/adapters/wire/bus.ts'
 import { PostgresWire } from '../../../packages/engine/src/adapters/wire/postgres.ts'
 import { RedisWire } from '../../../packages/engine/src/adapters/wire/redis.ts'
 import type { Wire } from '../../../packages/engine/src/adapters/wire/wire.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
-import { POSTGRES_URL } from '../../kit/postgres.ts'
+import { freshSchema } from '../../kit/postgres.ts'
 import { REDIS_URL } from '../../kit/redis.ts'
 import { uniqueHere } from '../../kit/temp.ts'
+import { until } from '../../kit/until.ts'
 import { queueContract } from './queue-contract.ts'
 
 const never = new AbortController().signal
@@ -18,9 +20,13 @@ const onTrouble = (error: unknown) => {
   throw error
 }
 
+/** Long words wait in a table of the store. */
+const storeUrl = await freshSchema()
+await (await openPostgresStore({ url: storeUrl })).close()
+
 const WIRES: Record<string, (channel: string) => Wire> = {
   Redis: channel => new RedisWire({ url: REDIS_URL, channel, onTrouble }),
-  PostgreSQL: channel => new PostgresWire({ url: POSTGRES_URL, channel, onTrouble }),
+  PostgreSQL: channel => new PostgresWire({ url: storeUrl, channel, onTrouble }),
 }
 
 for (const [name, wire] of Object.entries(WIRES)) {
@@ -45,5 +51,33 @@ for (const [name, wire] of Object.entries(WIRES)) {
       await Promise.all(waits)
       expect(systemClock.now()).toBeLessThan(far)
     })
+  })
+}
+
+for (const [name, wire] of Object.entries(WIRES)) {
+  test(`through ${name} the longest words arrive to the letter, in their order among short ones`, async () => {
+    const channel = uniqueHere('long')
+    const [one, two] = [wire(channel), wire(channel)]
+    onCleanup(() => Promise.all([one.close(), two.close()]))
+    const heard: string[] = []
+    let backs = 0
+    await two.listen(
+      'two',
+      word => heard.push(word),
+      () => backs++,
+    )
+    await one.listen(
+      'one',
+      () => {},
+      () => {},
+    )
+    // Of a run whose state is as large as it may be; no part of it ends with a character.
+    const long = `x${'ä€𝄞'.repeat(4 * 1024 * 1024)}`
+    const words = ['first', long, 'second', `${'y'.repeat(3 * 1024 * 1024)}`, 'third', 'last']
+    await Promise.all(words.map(word => one.say(word, 'two')))
+    await until(() => heard.length >= words.length, { what: 'the words' })
+    expect(heard.map(({ length }) => length)).toEqual(words.map(({ length }) => length))
+    expect(heard.every((word, i) => word === words[i])).toBe(true)
+    expect(backs).toBe(0)
   })
 }

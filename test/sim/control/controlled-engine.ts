@@ -112,7 +112,7 @@ export class ControlledEngine implements Transport {
         answer: (status, body) => end({ kind: 'answered', status, body: JSON.stringify(body) }),
       }
       this.held.add(pass)
-      signal.addEventListener('abort', () => end({ kind: 'aborted' }), { once: true })
+      signal.addEventListener('abort', () => end({ kind: 'aborted' }))
     })
   }
 

@@ -200,7 +200,7 @@ export class CrashingEngine {
             end({ kind: 'broken', message: 'the runner took too long' }),
           )
           this.held.add(pass)
-          signal.addEventListener('abort', () => end({ kind: 'aborted' }), { once: true })
+          signal.addEventListener('abort', () => end({ kind: 'aborted' }))
         })
       },
       close: async () => {},

@@ -29,7 +29,7 @@ function why(
     run: row,
     since: NOW,
     steps: steps.map((step, index) => ({ ...step, runId: row.id, index, seq: index + 1 })),
-    runners: { live: 1, stale: 2 },
+    runners: { live: 1, stale: 2, disconnected: 0 },
     childStatuses: new Map(),
     ...fields,
   }
@@ -55,9 +55,18 @@ describe('queued', () => {
       wakeAt: THEN,
       waitingFor: { kind: 'runner', until: THEN },
     })
-    const pinned = why({ ...row, runner: 'r7' }, { runners: { live: 0, stale: 0 } })
+    const pinned = why({ ...row, runner: 'r7' }, { runners: { live: 0, stale: 0, disconnected: 0 } })
     expect(pinned.sentence).toContain('its pin "r7" has 0 live and 0 stale runners')
     expect(pinned.runner).toBe('r7')
+  })
+
+  test('for a runner whose socket is gone', () => {
+    const runners = { live: 0, stale: 0, disconnected: 1 }
+    const gone = why({ ...held({ kind: 'runner', until: LATER }), runner: 'r7' }, { runners })
+    expect(gone.sentence).toBe(
+      `No runner could be reached: it is tried again at ${THEN}; its pin "r7" has 0 live, 0 stale and 1 disconnected runners.`,
+    )
+    expect(gone.runners).toEqual(runners)
   })
 
   test('held by a concurrency limit, behind others', () => {

@@ -16,8 +16,8 @@ export interface Facts {
   /** When it came to its status. */
   since: number
   steps: readonly Step[]
-  /** Runners of its app that may take it; of a pinned run, that one alone. */
-  runners: { live: number; stale: number }
+  /** Runners of its app that may take it; of a pinned run, that one alone. Of Connect: live or disconnected. */
+  runners: { live: number; stale: number; disconnected: number }
   /** The pass that is under way in this engine. */
   pass?: { runnerId: string; sentAt: number } | undefined
   /** How many held runs come before it, if it is held by a limit. */
@@ -47,7 +47,7 @@ export function explain(facts: Facts): RunExplanation {
     childRunId: waiting?.childRunId,
     children: children.length === 0 ? undefined : children,
     position,
-    runners: isTerminal(run.status) ? undefined : runners,
+    runners: isTerminal(run.status) ? undefined : toldRunners(runners),
     runner: pass?.runnerId ?? run.runner,
     passSince: optionalTimestamp(pass?.sentAt),
     error: run.error,
@@ -106,7 +106,7 @@ function failureText({ message, code, stepName }: NonNullable<Run['error']>): st
 function queuedSentence({ run, runners, position }: Facts): string {
   const { waitingFor } = run
   const whose = run.runner === undefined ? `app "${run.app}"` : `its pin "${run.runner}"`
-  const known = `${whose} has ${runners.live} live and ${runners.stale} stale runners`
+  const known = `${whose} has ${runnersText(runners)}`
   const key = waitingFor?.key === undefined || waitingFor.key === '' ? '' : ` for key "${waitingFor.key}"`
   const before = position === undefined ? '' : `; ${position} held runs are before it`
   switch (waitingFor?.kind) {
@@ -141,6 +141,16 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
     default:
       return `It waits${waiting ? ` for ${waiting.kind}` : ''}.${more}`
   }
+}
+
+/** Those without a socket are told of where there are any: the listing of runners leaves them out. */
+function toldRunners({ live, stale, disconnected }: Facts['runners']) {
+  return disconnected === 0 ? { live, stale } : { live, stale, disconnected }
+}
+
+function runnersText({ live, stale, disconnected }: Facts['runners']): string {
+  if (disconnected === 0) return `${live} live and ${stale} stale runners`
+  return `${live} live, ${stale} stale and ${disconnected} disconnected runners`
 }
 
 function by({ until }: WaitingFor): string {

@@ -17,3 +17,20 @@ export interface Bus {
 
 /** Most bytes that may be said to everybody at once. */
 export const BROADCAST_BYTES_MAX = 7000
+
+/** The parts of what is said to everybody, as many together as may be said at once. */
+export function* inWords(parts: Iterable<string>): Generator<string[]> {
+  let some: string[] = []
+  let bytes = 0
+  for (const part of parts) {
+    const length = Buffer.byteLength(JSON.stringify(part)) + 1
+    if (bytes + length > BROADCAST_BYTES_MAX && some.length > 0) {
+      yield some
+      some = []
+      bytes = 0
+    }
+    some.push(part)
+    bytes += length
+  }
+  if (some.length > 0) yield some
+}

@@ -2,7 +2,8 @@
 // only this engine knows of a pass under way.
 
 import type { RunExplanation } from '@perdure/protocol'
-import { awaitedChildren, explain } from '../domain/explain.ts'
+import { isConnectUrl } from '../domain/connect-url.ts'
+import { awaitedChildren, explain, type Facts } from '../domain/explain.ts'
 import { isTerminal, type Run, type RunStatus } from '../domain/run.ts'
 import type { Step } from '../domain/step.ts'
 import type { Runner } from '../domain/workflow.ts'
@@ -42,11 +43,12 @@ export class Explain {
     })
   }
 
-  #runners(run: Run): { live: number; stale: number } {
+  #runners(run: Run): Facts['runners'] {
     const all = this.#deps.catalog.view(run.namespace).runners(run.app)
     const able = run.runner === undefined ? all : all.filter(({ runnerId }) => runnerId === run.runner)
-    const live = able.filter(runner => this.#deps.isLive(runner)).length
-    return { live, stale: able.length - live }
+    const away = able.filter(runner => !this.#deps.isLive(runner))
+    const disconnected = away.filter(({ url }) => isConnectUrl(url)).length
+    return { live: able.length - away.length, stale: away.length - disconnected, disconnected }
   }
 }
 

@@ -1,7 +1,7 @@
 // Streams that are open on one engine hear of what others commit. Each engine says what its streams follow, and is told of
 // that alone: where nobody follows a stream, nothing is said. Opened by compose where there is a bus.
 
-import { BROADCAST_BYTES_MAX, type Bus } from '../ports/bus.ts'
+import { BROADCAST_BYTES_MAX, type Bus, inWords } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import type { Live, RunMove, Topic } from './live.ts'
@@ -11,6 +11,8 @@ const SAY_EVERY_MS = 5000
 const FOLLOWED_MS = 15_000
 /** Keys of a topic that are remembered as followed; more, and the streams hear of things by their own looks. */
 const FOLLOWED_MAX = 10_000
+/** Events of others that are read for our streams at once; those beyond are lost to them, as any word may be. */
+const READS_MAX = 1000
 /** Rings of runs are told together, this long after the first. */
 const GATHER_MS = 5
 
@@ -26,6 +28,7 @@ export interface LiveShareDeps {
 export class LiveShare {
   readonly #deps: LiveShareDeps
   readonly #rung = new Set<string>()
+  #reads = 0
   #stopSaying: () => void = () => {}
   #stopRinging: () => void = () => {}
 
@@ -81,7 +84,7 @@ export class LiveShare {
   #sayAll(): void {
     const { bus, live } = this.#deps
     for (const name of ['runs', 'moves', 'events'] as const)
-      for (const keys of chunks(live[name].keys)) bus.tell('follow', JSON.stringify([name, ...keys]))
+      for (const keys of inWords(live[name].keys)) bus.tell('follow', JSON.stringify([name, ...keys]))
   }
 
   #ringRun(runId: string): void {
@@ -93,7 +96,7 @@ export class LiveShare {
   #ringRuns(): void {
     const rung = [...this.#rung]
     this.#rung.clear()
-    for (const runIds of chunks(rung)) this.#deps.bus.tell('runs', runIds.join(' '))
+    for (const runIds of inWords(rung)) this.#deps.bus.tell('runs', runIds.join(' '))
   }
 
   #tellMove(namespace: string, move: RunMove): void {
@@ -104,11 +107,13 @@ export class LiveShare {
   /** It may be long, so it is read here. */
   async #hearEvent(namespace: string, id: string): Promise<void> {
     const { live, store } = this.#deps
-    if (!live.events.has(namespace)) return
+    if (!live.events.has(namespace) || this.#reads >= READS_MAX) return
+    this.#reads++
     const event = await store
       .in(namespace)
       .event(id)
       .catch(() => undefined)
+    this.#reads--
     if (event) live.events.hear(namespace, event)
   }
 }
@@ -138,21 +143,4 @@ class Followed {
     this.#until.delete(key)
     return false
   }
-}
-
-/** As many as may be said at once. */
-function* chunks(keys: Iterable<string>): Generator<string[]> {
-  let some: string[] = []
-  let bytes = 0
-  for (const key of keys) {
-    const length = Buffer.byteLength(JSON.stringify(key)) + 1
-    if (bytes + length > BROADCAST_BYTES_MAX && some.length > 0) {
-      yield some
-      some = []
-      bytes = 0
-    }
-    some.push(key)
-    bytes += length
-  }
-  if (some.length > 0) yield some
 }

@@ -48,13 +48,22 @@ export class ConnectedRunner {
     return this.#waiting.size === 0 && !this.#isFull && this.sessions.some(({ socket }) => socket.isWritable)
   }
 
-  /** Those of lost sockets count: the runner may still work on them. */
+  /** How many further invokes it would take at once; undefined when it has no bound. */
+  get room(): number | undefined {
+    if (this.#maxConcurrency === Number.POSITIVE_INFINITY) return undefined
+    return this.hasRoom ? this.#maxConcurrency - this.#underWay : 0
+  }
+
   get #isFull(): boolean {
-    if (this.#maxConcurrency === Number.POSITIVE_INFINITY) return false
+    return this.#maxConcurrency !== Number.POSITIVE_INFINITY && this.#underWay >= this.#maxConcurrency
+  }
+
+  /** Those of lost sockets count: the runner may still work on them. */
+  get #underWay(): number {
     let underWay = 0
     for (const { calls } of this.sessions) underWay += calls.size
     for (const { calls } of this.#lost) underWay += calls.size
-    return underWay >= this.#maxConcurrency
+    return underWay
   }
 
   /** The newest registration counts, whichever socket it came on. */

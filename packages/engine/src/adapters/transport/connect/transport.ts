@@ -86,6 +86,12 @@ export class ConnectTransport implements Transport, Connections, Presence {
     return this.#runners.get(url)?.hasRoom ?? false
   }
 
+  /** How many invokes the runner would take at once; undefined when it has no bound, or no socket. */
+  room(url: string): number | undefined {
+    const runner = this.#runners.get(url)
+    return runner && runner.sessions.length > 0 ? runner.room : undefined
+  }
+
   /** The URLs of those with a socket. */
   get connected(): string[] {
     return [...this.#runners].flatMap(([url, { sessions }]) => (sessions.length > 0 ? url : []))

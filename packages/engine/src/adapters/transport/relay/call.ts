@@ -3,14 +3,15 @@
 import type { Bus } from '../../../ports/bus.ts'
 import type { InvokeCall, InvokeReply } from '../../../ports/transport.ts'
 
-/** Asked every other second, the other engine answers at once. */
-const SILENCE_MS_MAX = 15_000
+/** Questions without an answer, one every other second: the other engine answers at once. */
+const ASKED_MAX = 7
 
 export interface RelayedCallOptions {
   id: string
   /** The engine that has the runner's socket. */
   engine: string
   call: InvokeCall
+  sentAt: number
   bus: Bus
   onReply(reply: InvokeReply): void
 }
@@ -19,7 +20,8 @@ export class RelayedCall {
   readonly id: string
   readonly engine: string
   readonly #options: RelayedCallOptions
-  #heardAt = performance.now()
+  /** Since it was heard of. */
+  #asked = 0
   /** Whether the other engine ever said anything of it. */
   #isKnown = false
   #over = false
@@ -35,9 +37,9 @@ export class RelayedCall {
 
   /** The deadline is kept where the socket is. */
   send(): void {
-    const { id, engine, bus, call } = this.#options
+    const { id, engine, bus, call, sentAt } = this.#options
     const { url, timeoutMs, body } = call
-    const head = { id, url, timeoutMs, checkpoints: call.onCheckpoint !== undefined }
+    const head = { id, url, sentAt, timeoutMs, checkpoints: call.onCheckpoint !== undefined }
     bus.tell('invoke', `${JSON.stringify(head)}\n${body}`, engine)
   }
 
@@ -46,12 +48,13 @@ export class RelayedCall {
     this.#stop({ kind: 'aborted' })
   }
 
-  get isSilent(): boolean {
-    return performance.now() - this.#heardAt > SILENCE_MS_MAX
+  /** The other engine is asked whether it still knows the call; false when it has been asked often enough. */
+  ask(): boolean {
+    return ++this.#asked <= ASKED_MAX
   }
 
   heard(): void {
-    this.#heardAt = performance.now()
+    this.#asked = 0
     this.#isKnown = true
   }
 

@@ -17,50 +17,48 @@ export interface RelayedConnectOptions {
   local: ConnectTransport
   /** A runner of the app came within reach through another engine. */
   onArrived(namespace: string, app: string): void
+  /** How long calls under way have, at the close, to end. */
+  closeGraceMs?: number
 }
 
 export class RelayedConnect implements Transport, Presence {
   readonly #local: ConnectTransport
-  readonly #clock: Clock
   readonly #presence: EnginePresence
   readonly #relay: RelayTransport
   readonly #host: RelayHost
 
-  constructor({ bus, clock, local, onArrived }: RelayedConnectOptions) {
+  constructor({ bus, clock, local, onArrived, closeGraceMs }: RelayedConnectOptions) {
     this.#local = local
-    this.#clock = clock
     this.#presence = new EnginePresence({
       bus,
+      clock,
       own: () => local.connected,
+      ownRoom: url => local.room(url),
       onArrived: url => {
         const owner = connectUrlOwner(url)
         if (owner) onArrived(owner.namespace, owner.app)
       },
       onGone: engine => this.#relay.lost(engine),
     })
-    this.#relay = new RelayTransport({ bus, presence: this.#presence })
-    this.#host = new RelayHost({ bus, transport: local })
+    this.#relay = new RelayTransport({ bus, clock, presence: this.#presence, closeGraceMs })
+    this.#host = new RelayHost({ bus, clock, transport: { invoke: call => this.#invokeHere(call) } })
   }
 
   invoke(call: InvokeCall): Promise<InvokeReply> {
-    return (this.#local.reaches(call.url) ? this.#local : this.#relay).invoke(call)
+    return this.#local.reaches(call.url) ? this.#invokeHere(call) : this.#relay.invoke(call)
   }
 
   reaches(url: string): boolean {
     return this.#local.reaches(url) || this.#presence.engineOf(url) !== undefined
   }
 
-  /** What another engine's sockets have room for is not known here. */
+  /** Of another engine's sockets as that engine told it last: a call that finds none after all waits in line there. */
   hasRoom(url: string): boolean {
-    return !this.#local.reaches(url) || this.#local.hasRoom(url)
+    return this.#local.reaches(url) ? this.#local.hasRoom(url) : this.#presence.hasRoom(url)
   }
 
   lastSeenAt(url: string): number | undefined {
-    const silence = this.#presence.silenceOf(url)
-    return (
-      this.#local.lastSeenAt(url) ??
-      (silence === undefined ? undefined : this.#clock.now() - Math.round(silence))
-    )
+    return this.#local.lastSeenAt(url) ?? this.#presence.heardAt(url)
   }
 
   /** A runner has its first socket here, or none any more. */
@@ -83,5 +81,12 @@ export class RelayedConnect implements Transport, Presence {
     await Promise.all([this.#relay.close(), this.#local.close()])
     this.#host.close()
     this.#presence.close()
+  }
+
+  /** The other engines are told how much room it leaves. */
+  #invokeHere(call: InvokeCall): Promise<InvokeReply> {
+    const reply = this.#local.invoke(call)
+    this.#presence.roomMoved(call.url)
+    return reply.finally(() => this.#presence.roomMoved(call.url))
   }
 }

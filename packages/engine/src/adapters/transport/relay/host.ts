@@ -1,91 +1,156 @@
 // Carries out invokes of the Connect runners of this engine for other engines, and tells those what becomes of them.
 
 import type { Bus } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { InvokeReply, Transport } from '../../../ports/transport.ts'
+import { every } from './every.ts'
+import { PastCalls } from './past-calls.ts'
 import { split } from './presence.ts'
 
-/** Whoever asked for it has not asked whether it is still known for so long: it is dead, or does not want it any more. */
-const SILENCE_MS_MAX = 15_000
 const LOOK_EVERY_MS = 2000
-/** A checkpoint whose answer has not come by then is told again when its call is asked for. */
-const TELL_AGAIN_MS = 1500
+/**
+ * An invoke that comes later than this is not carried out: this engine stood still, or the line did. Who sent it takes us
+ * for dead soon (presence.ts), and the run goes on elsewhere: a runner that began on it now would repeat what is done.
+ */
+const LATE_MS_MAX = 4000
+/** Whoever asked for it has not asked for so many looks whether it is still known: it is dead, or does not want it any more. */
+const SILENT_LOOKS_MAX = 7
+/** Looks after which calls that are over may be forgotten: a word that is said again comes within seconds. */
+const PAST_LOOKS = 8
 /** Calls of other engines under way at once. */
 const CALLS_MAX = 10_000
+/** Characters of replies that others have not said to have: a reply beyond is told once, and not kept. */
+const REPLIES_LENGTH_MAX = 64 * 1024 * 1024
+
+interface Checkpoint {
+  no: number
+  payload: string
+  /** Whether its call was asked for since it was told: at the first time, the answer may be on its way. */
+  wasAskedFor: boolean
+  settle(answer: string): void
+}
 
 interface Hosted {
   engine: string
   abort: AbortController
-  heardAt: number
+  /** Since the other engine was heard of. */
+  silentLooks: number
+  /** Nobody asked for it any more, so it was taken back. */
+  isGivenUp: boolean
   /** What it ended with, until the other engine says that it had it. */
   reply?: string
-  checkpoint?: { no: number; payload: string; toldAt: number; settle(answer: string): void }
+  checkpoint?: Checkpoint | undefined
+}
+
+export interface RelayHostOptions {
+  bus: Bus
+  clock: Clock
+  transport: Pick<Transport, 'invoke'>
 }
 
 export class RelayHost {
   readonly #bus: Bus
-  readonly #transport: Transport
+  readonly #clock: Clock
+  readonly #transport: RelayHostOptions['transport']
   readonly #calls = new Map<string, Hosted>()
-  readonly #timer: NodeJS.Timeout
-  #onReply: () => void = () => {}
+  readonly #past = new PastCalls()
+  readonly #stopLooking: () => void
+  #looks = 0
+  #underWay = 0
+  #repliesLength = 0
+  #onIdle: () => void = () => {}
 
-  constructor({ bus, transport }: { bus: Bus; transport: Transport }) {
+  constructor({ bus, clock, transport }: RelayHostOptions) {
     this.#bus = bus
+    this.#clock = clock
     this.#transport = transport
-    bus.on('invoke', (text, from) => void this.#invoke(text, from))
-    bus.on('cancel', id => this.#calls.get(id)?.abort.abort())
-    bus.on('had', id => this.#calls.delete(id))
+    bus.on('invoke', (text, from) => this.#invoke(text, from))
+    bus.on('cancel', id => this.#cancel(id))
+    bus.on('had', id => this.#forget(id))
     bus.on('still', (ids, from) => this.#asked(ids.split(' '), from))
     bus.on('checkpointed', text => this.#checkpointed(text))
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref()
+    this.#stopLooking = every(clock, LOOK_EVERY_MS, () => this.#look())
   }
 
   /** Resolves when none is under way, or on abort. */
   async idle(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && [...this.#calls.values()].some(({ reply }) => reply === undefined)) {
-      await new Promise<void>(resolve => {
-        this.#onReply = resolve
-        signal.addEventListener('abort', () => resolve(), { once: true })
-      })
-    }
+    if (this.#underWay === 0 || signal.aborted) return
+    await new Promise<void>(resolve => {
+      this.#onIdle = resolve
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    this.#stopLooking()
     for (const { abort } of this.#calls.values()) abort.abort()
   }
 
-  async #invoke(text: string, engine: string): Promise<void> {
+  #invoke(text: string, engine: string): void {
     const [head, body] = split(text, '\n')
-    const { id, url, timeoutMs, checkpoints } = JSON.parse(head) as Head
-    if (this.#calls.has(id)) return
-    const hosted: Hosted = { engine, abort: new AbortController(), heardAt: performance.now() }
+    const { id, url, sentAt, timeoutMs, checkpoints } = JSON.parse(head) as Head
+    if (this.#calls.has(id) || this.#past.has(id)) return
+    const hosted: Hosted = { engine, abort: new AbortController(), silentLooks: 0, isGivenUp: false }
     this.#calls.set(id, hosted)
-    const { signal } = hosted.abort
-    const call = { url, body, timeoutMs, signal }
-    const reply: InvokeReply =
-      this.#calls.size > CALLS_MAX
-        ? { kind: 'refused', message: `${CALLS_MAX} invokes of other engines are under way` }
-        : await this.#transport.invoke(
-            checkpoints ? { ...call, onCheckpoint: payload => this.#checkpoint(id, hosted, payload) } : call,
-          )
-    hosted.reply = replyText(id, reply)
-    hosted.heardAt = performance.now()
-    this.#bus.tell('reply', hosted.reply, engine)
-    this.#onReply()
+    const refusal = this.#refusal(sentAt)
+    if (refusal !== undefined) {
+      this.#reply(id, hosted, { kind: 'refused', message: refusal })
+      return
+    }
+    const call = { url, body, timeoutMs: timeoutMs ?? Number.POSITIVE_INFINITY, signal: hosted.abort.signal }
+    const onCheckpoint = (payload: string) => this.#checkpoint(id, hosted, payload)
+    this.#underWay++
+    void this.#transport.invoke(checkpoints ? { ...call, onCheckpoint } : call).then(reply => {
+      this.#underWay--
+      this.#reply(id, hosted, hosted.isGivenUp ? FORGOTTEN : reply)
+      if (this.#underWay === 0) this.#onIdle()
+    })
   }
 
-  /** One at a time. */
+  #refusal(sentAt = this.#clock.now()): string | undefined {
+    if (this.#underWay >= CALLS_MAX) return `${CALLS_MAX} invokes of other engines are under way`
+    return this.#clock.now() - sentAt > LATE_MS_MAX ? 'the invoke came too late' : undefined
+  }
+
+  #reply(id: string, hosted: Hosted, reply: InvokeReply): void {
+    const text = replyText(id, reply)
+    hosted.silentLooks = 0
+    hosted.reply = text
+    this.#repliesLength += text.length
+    if (this.#repliesLength > REPLIES_LENGTH_MAX) this.#forget(id)
+    this.#bus.tell('reply', text, hosted.engine)
+  }
+
+  /** It is over; should it come again, it is not carried out. */
+  #forget(id: string): void {
+    const hosted = this.#calls.get(id)
+    if (hosted?.reply === undefined) return
+    this.#repliesLength -= hosted.reply.length
+    this.#calls.delete(id)
+    this.#past.add(id, true)
+  }
+
+  #cancel(id: string): void {
+    const hosted = this.#calls.get(id)
+    if (hosted) hosted.abort.abort()
+    // It may have come before what it takes back.
+    else this.#past.add(id, false)
+  }
+
+  /** One at a time; of a call that was taken back, nobody waits for it. */
   async #checkpoint(id: string, hosted: Hosted, payload: string): Promise<string | undefined> {
     const no = ++checkpointCount
-    const { signal } = hosted.abort
     const answer = await new Promise<string>(settle => {
-      hosted.checkpoint = { no, payload, toldAt: performance.now(), settle }
-      signal.addEventListener('abort', () => settle('-'), { once: true })
-      this.#bus.tell('checkpoint', `${id} ${no}\n${payload}`, hosted.engine)
+      hosted.checkpoint = { no, payload, wasAskedFor: false, settle }
+      this.#tellCheckpoint(id, hosted, hosted.checkpoint)
     })
-    delete hosted.checkpoint
+    hosted.checkpoint = undefined
     if (answer === '!') throw new Error('the checkpoint could not be stored')
     return answer === '-' ? undefined : answer.slice(1)
+  }
+
+  #tellCheckpoint(id: string, { engine }: Hosted, { no, payload }: Checkpoint): void {
+    this.#bus.tell('checkpoint', `${id} ${no}\n${payload}`, engine)
   }
 
   #checkpointed(text: string): void {
@@ -96,30 +161,43 @@ export class RelayHost {
   }
 
   #asked(ids: readonly string[], engine: string): void {
-    const now = performance.now()
-    const unknown = ids.filter(id => !this.#calls.has(id))
-    const alive = ids.filter(id => this.#calls.has(id))
-    for (const id of alive) this.#tellAgain(id, this.#calls.get(id) as Hosted, now)
+    const alive: string[] = []
+    const unknown: string[] = []
+    for (const id of ids) {
+      const hosted = this.#calls.get(id)
+      if (hosted) {
+        alive.push(id)
+        this.#tellAgain(id, hosted)
+      } else if (this.#past.isDone(id)) this.#bus.tell('reply', replyText(id, FORGOTTEN), engine)
+      else {
+        // Whoever asked gives it up: should it arrive yet, it is not carried out.
+        this.#past.add(id, false)
+        unknown.push(id)
+      }
+    }
     if (alive.length > 0) this.#bus.tell('alive', alive.join(' '), engine)
     if (unknown.length > 0) this.#bus.tell('unknown', unknown.join(' '), engine)
   }
 
   /** What it was told may have been lost. */
-  #tellAgain(id: string, hosted: Hosted, now: number): void {
-    hosted.heardAt = now
-    if (hosted.reply !== undefined) this.#bus.tell('reply', hosted.reply, hosted.engine)
-    const { checkpoint } = hosted
-    if (!checkpoint || now - checkpoint.toldAt < TELL_AGAIN_MS) return
-    checkpoint.toldAt = now
-    this.#bus.tell('checkpoint', `${id} ${checkpoint.no}\n${checkpoint.payload}`, hosted.engine)
+  #tellAgain(id: string, hosted: Hosted): void {
+    const { reply, checkpoint, engine } = hosted
+    hosted.silentLooks = 0
+    if (reply !== undefined) this.#bus.tell('reply', reply, engine)
+    if (!checkpoint) return
+    if (checkpoint.wasAskedFor) this.#tellCheckpoint(id, hosted, checkpoint)
+    checkpoint.wasAskedFor = true
   }
 
   #look(): void {
-    const since = performance.now() - SILENCE_MS_MAX
-    for (const [id, { heardAt, reply, abort }] of this.#calls) {
-      if (heardAt >= since) continue
-      if (reply === undefined) abort.abort()
-      else this.#calls.delete(id)
+    if (++this.#looks % PAST_LOOKS === 0) this.#past.turn()
+    for (const [id, hosted] of this.#calls) {
+      if (++hosted.silentLooks <= SILENT_LOOKS_MAX) continue
+      if (hosted.reply !== undefined) this.#forget(id)
+      else if (!hosted.isGivenUp) {
+        hosted.isGivenUp = true
+        hosted.abort.abort()
+      }
     }
   }
 }
@@ -127,9 +205,15 @@ export class RelayHost {
 interface Head {
   id: string
   url: string
-  timeoutMs: number
+  /** By the clock that all engines share; absent from an engine of an earlier version. */
+  sentAt?: number
+  /** JSON has no infinity. */
+  timeoutMs: number | null
   checkpoints: boolean
 }
+
+/** To an engine that asks for a call after all: it did not take it back, and a runner may have had it. */
+const FORGOTTEN: InvokeReply = { kind: 'broken', message: 'nobody asked for the call for a while' }
 
 /** Rises over all calls: an answer to an earlier checkpoint is never taken for a later one's. */
 let checkpointCount = 0

@@ -1,15 +1,25 @@
-// Which Connect runners have a socket on which other engine, as those engines say it: with every change, and in short
-// every other second. An engine that falls silent is taken for dead, and its runners with it.
+// Which Connect runners have a socket on which other engine, and for how much they have room, as those engines say it:
+// with every change, and in short every other second. An engine that falls silent is taken for dead, and its runners
+// with it.
 
-import type { Bus } from '../../../ports/bus.ts'
+import { type Bus, inWords } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { every } from './every.ts'
+import { Room } from './room.ts'
 
 const SAY_EVERY_MS = 2000
-const SILENCE_MS_MAX = 8000
+/** Turns of ours in which an engine is not heard. */
+const SILENT_TURNS_MAX = 4
+/** Changes of room are told together, this long after the first. */
+const GATHER_MS = 50
 
 export interface EnginePresenceOptions {
   bus: Bus
+  clock: Clock
   /** Runners with a socket on this engine. */
   own(): string[]
+  /** How many invokes a runner of this engine would take at once; undefined when it has no bound. */
+  ownRoom(url: string): number | undefined
   /** A runner came within reach. */
   onArrived(url: string): void
   /** An engine fell silent, or said goodbye. */
@@ -18,41 +28,62 @@ export interface EnginePresenceOptions {
 
 interface Known {
   urls: Set<string>
+  room: Room
   /** Of the list that `urls` is; undefined until one was heard. */
   version: number | undefined
   heardAt: number
+  silentTurns: number
 }
 
 export class EnginePresence {
   readonly #options: EnginePresenceOptions
   readonly #engines = new Map<string, Known>()
-  readonly #timer: NodeJS.Timeout
+  readonly #stopTurns: () => void
+  /** Runners of this engine whose room changed. */
+  readonly #moved = new Set<string>()
+  #stopGathering: () => void = () => {}
   #version = 0
   #hasLeft = false
 
   constructor(options: EnginePresenceOptions) {
     this.#options = options
-    const { bus } = options
+    const { bus, clock } = options
     bus.on('here', (text, from) => this.#heardHere(from, Number(text)))
     bus.on('moved', (text, from) => this.#heardMove(from, text))
     bus.on('who', (_, from) => this.#list(from))
     bus.on('list', (text, from) => this.#heardList(from, text))
+    bus.on('room', (text, from) => this.#heardRoom(from, text))
     bus.on('bye', (_, from) => this.#drop(from))
     bus.onBack(() => this.#say())
-    this.#timer = setInterval(() => this.#turn(), SAY_EVERY_MS).unref()
+    this.#stopTurns = every(clock, SAY_EVERY_MS, () => this.#turn())
     this.#say()
   }
 
-  /** An engine that has a socket of the runner; undefined when none is known. */
+  /** An engine that has a socket of the runner, one with room for it if there is one; undefined when none is known. */
   engineOf(url: string): string | undefined {
-    for (const [engine, { urls }] of this.#engines) if (urls.has(url)) return engine
-    return undefined
+    let found: string | undefined
+    for (const [engine, { urls, room }] of this.#engines) {
+      if (!urls.has(url)) continue
+      if (room.has(url)) return engine
+      found ??= engine
+    }
+    return found
   }
 
-  /** How long ago an engine that has the runner was heard. */
-  silenceOf(url: string): number | undefined {
-    const known = this.#engines.get(this.engineOf(url) ?? '')
-    return known && performance.now() - known.heardAt
+  /** Whether an engine that has a socket of the runner has room on it, for all we know. */
+  hasRoom(url: string): boolean {
+    const engine = this.engineOf(url)
+    return engine !== undefined && this.#engines.get(engine)?.room.has(url) === true
+  }
+
+  /** An invoke of the runner was sent to the engine. */
+  took(engine: string, url: string): void {
+    this.#engines.get(engine)?.room.took(url)
+  }
+
+  /** When an engine that has the runner was last heard. */
+  heardAt(url: string): number | undefined {
+    return this.#engines.get(this.engineOf(url) ?? '')?.heardAt
   }
 
   /** A runner has its first socket on this engine, or none any more. */
@@ -60,6 +91,20 @@ export class EnginePresence {
     if (this.#hasLeft) return
     this.#version++
     this.#options.bus.tell('moved', `${this.#version} ${isHere ? '+' : '-'}${url}`)
+    if (isHere) this.#tellRoom([url])
+  }
+
+  /** An invoke of a runner of this engine began or ended. */
+  roomMoved(url: string): void {
+    if (this.#engines.size === 0 || this.#options.ownRoom(url) === undefined) return
+    const { clock } = this.#options
+    if (this.#moved.size === 0)
+      this.#stopGathering = clock.at(clock.now() + GATHER_MS, () => {
+        const moved = [...this.#moved]
+        this.#moved.clear()
+        this.#tellRoom(moved)
+      })
+    this.#moved.add(url)
   }
 
   /** Nobody shall send further invokes here; those under way go on. */
@@ -71,23 +116,40 @@ export class EnginePresence {
 
   /** This engine is not there any more. */
   close(): void {
-    clearInterval(this.#timer)
+    this.#stopTurns()
+    this.#stopGathering()
     this.#options.bus.tell('bye', '')
   }
 
   #turn(): void {
+    const { own, ownRoom } = this.#options
     this.#say()
-    const heardSince = performance.now() - SILENCE_MS_MAX
-    for (const [engine, { heardAt }] of this.#engines) if (heardAt < heardSince) this.#drop(engine)
+    // A word of it may have been lost, and is not believed for long.
+    if (this.#engines.size > 0) this.#tellRoom(own().filter(url => ownRoom(url) === 0))
+    for (const [engine, known] of this.#engines) {
+      known.room.turn()
+      if (++known.silentTurns > SILENT_TURNS_MAX) this.#drop(engine)
+    }
   }
 
-  #say(): void {
-    this.#options.bus.tell('here', String(this.#version))
+  #say(to?: string): void {
+    this.#options.bus.tell('here', String(this.#version), to)
   }
 
   #list(to: string): void {
     const { bus, own } = this.#options
-    bus.tell('list', [this.#version, ...(this.#hasLeft ? [] : own())].join('\n'), to)
+    const urls = this.#hasLeft ? [] : own()
+    bus.tell('list', [this.#version, ...urls].join('\n'), to)
+    this.#tellRoom(urls, to)
+  }
+
+  #tellRoom(urls: readonly string[], to?: string): void {
+    const { bus, ownRoom } = this.#options
+    const lines = urls.flatMap(url => {
+      const room = ownRoom(url)
+      return room === undefined ? [] : `${room} ${url}`
+    })
+    for (const some of inWords(lines)) bus.tell('room', some.join('\n'), to)
   }
 
   #heardHere(engine: string, version: number): void {
@@ -120,13 +182,24 @@ export class EnginePresence {
     for (const url of urls) if (!before.has(url)) this.#options.onArrived(url)
   }
 
+  #heardRoom(engine: string, text: string): void {
+    const { urls, room } = this.#heard(engine)
+    for (const line of text.split('\n')) {
+      const [free, url] = split(line, ' ')
+      if (urls.has(url)) room.told(url, Number(free))
+    }
+  }
+
   #heard(engine: string): Known {
     let known = this.#engines.get(engine)
     if (!known) {
-      known = { urls: new Set(), version: undefined, heardAt: 0 }
+      known = { urls: new Set(), room: new Room(), version: undefined, heardAt: 0, silentTurns: 0 }
       this.#engines.set(engine, known)
+      // It may be new, and not have heard of us.
+      this.#say(engine)
     }
-    known.heardAt = performance.now()
+    known.heardAt = this.#options.clock.now()
+    known.silentTurns = 0
     return known
   }
 

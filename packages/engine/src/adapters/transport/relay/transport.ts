@@ -4,26 +4,40 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Bus } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
 import { CLOSING, UnderWay } from '../under-way.ts'
 import { RelayedCall } from './call.ts'
+import { every } from './every.ts'
 import { type EnginePresence, split } from './presence.ts'
 
 const ASK_EVERY_MS = 2000
 const CLOSE_GRACE_MS = 1000
 
+export interface RelayTransportOptions {
+  bus: Bus
+  clock: Clock
+  presence: Pick<EnginePresence, 'engineOf' | 'took'>
+  /** How long `close` waits for the calls under way. */
+  closeGraceMs?: number | undefined
+}
+
 export class RelayTransport implements Transport {
   readonly #bus: Bus
-  readonly #presence: Pick<EnginePresence, 'engineOf'>
+  readonly #clock: Clock
+  readonly #presence: RelayTransportOptions['presence']
   readonly #calls = new Map<string, RelayedCall>()
   readonly #underWay = new UnderWay<RelayedCall>()
-  readonly #timer: NodeJS.Timeout
+  readonly #stopAsking: () => void
+  readonly #closeGraceMs: number
   readonly #idPrefix = randomBytes(6).toString('hex')
   #idCount = 0
   #closed: Promise<void> | undefined
 
-  constructor({ bus, presence }: { bus: Bus; presence: Pick<EnginePresence, 'engineOf'> }) {
+  constructor({ bus, clock, presence, closeGraceMs = CLOSE_GRACE_MS }: RelayTransportOptions) {
     this.#bus = bus
+    this.#clock = clock
+    this.#closeGraceMs = closeGraceMs
     this.#presence = presence
     bus.on('reply', (text, from) => this.#replied(text, from))
     bus.on('checkpoint', (text, from) => this.#checkpointed(text, from))
@@ -33,7 +47,7 @@ export class RelayTransport implements Transport {
     bus.on('unknown', ids => {
       for (const id of ids.split(' ')) this.#calls.get(id)?.unknown()
     })
-    this.#timer = setInterval(() => this.#askAll(), ASK_EVERY_MS).unref()
+    this.#stopAsking = every(clock, ASK_EVERY_MS, () => this.#askAll())
   }
 
   invoke(call: InvokeCall): Promise<InvokeReply> {
@@ -50,10 +64,12 @@ export class RelayTransport implements Transport {
         this.#underWay.delete(relayed)
         resolve(reply)
       }
-      const relayed: RelayedCall = new RelayedCall({ id, engine, call, bus: this.#bus, onReply })
+      const sentAt = this.#clock.now()
+      const relayed: RelayedCall = new RelayedCall({ id, engine, call, sentAt, bus: this.#bus, onReply })
       this.#calls.set(id, relayed)
       this.#underWay.add(relayed)
       relayed.send()
+      this.#presence.took(engine, call.url)
     })
   }
 
@@ -64,7 +80,7 @@ export class RelayTransport implements Transport {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#underWay.end(CLOSE_GRACE_MS).finally(() => clearInterval(this.#timer))
+    this.#closed ??= this.#underWay.end(this.#closeGraceMs).finally(() => this.#stopAsking())
     return this.#closed
   }
 
@@ -88,8 +104,13 @@ export class RelayTransport implements Transport {
   #askAll(): void {
     const ids = new Map<string, string[]>()
     for (const call of [...this.#calls.values()]) {
-      if (call.isSilent) call.fail('nothing was heard of the call')
-      else ids.set(call.engine, [...(ids.get(call.engine) ?? []), call.id])
+      if (!call.ask()) {
+        call.fail('nothing was heard of the call')
+        continue
+      }
+      const list = ids.get(call.engine) ?? []
+      list.push(call.id)
+      ids.set(call.engine, list)
     }
     for (const [engine, list] of ids) this.#bus.tell('still', list.join(' '), engine)
   }

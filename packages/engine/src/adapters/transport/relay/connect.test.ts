@@ -1,0 +1,199 @@
+// Invokes of runners whose socket another engine has: what reaches the runner, what comes back, and what is taken back.
+
+import { describe, expect, test } from 'vitest'
+import { RESPONSE_BYTES_MAX } from '../../../ports/transport.ts'
+import { APP_RUNNER, hold, type RelayEngine, RelayWorld } from './relay.testkit.ts'
+
+/** Two engines, a runner with a socket on the first. */
+async function opened(terms: { maxConcurrency?: number } = {}) {
+  const world = new RelayWorld()
+  const [one, two] = (await world.engines('one', 'two')) as [RelayEngine, RelayEngine]
+  const runner = hold(one, terms)
+  await world.settle()
+  /** The next invoke that the runner has been sent. */
+  const sent = async (index = 0) => {
+    await world.settle()
+    return runner.invokes[index]!.id
+  }
+  return { world, one, two, runner, sent }
+}
+
+describe('an invoke', () => {
+  test('reaches the runner on the other engine, its texts and deadline to the letter', async () => {
+    const { two, runner, sent } = await opened()
+    const reply = two.invoke({ body: '{"a":"\\ud800 \\n ä𝄞"}', timeoutMs: 5000 })
+    const id = await sent()
+    expect(runner.invokes[0]!.payload).toEqual({ deadlineMs: 5000, a: '\ud800 \n ä𝄞' })
+    const body = '{"b" : 1.50,\n"c":"\\u0000 ä𝄞\u2028"} '
+    runner.session.result(id, 206, body)
+    expect(await reply).toEqual({ kind: 'answered', status: 206, body })
+  })
+
+  test('has a long deadline when it has none', async () => {
+    const { two, runner, sent } = await opened()
+    const reply = two.invoke({ timeoutMs: Number.POSITIVE_INFINITY })
+    const id = await sent()
+    expect(runner.invokes[0]!.payload.deadlineMs).toBe(Number.MAX_SAFE_INTEGER)
+    runner.session.result(id, 200, '{}')
+    expect(await reply).toMatchObject({ kind: 'answered' })
+  })
+
+  test('answers as much as a runner may answer, and tells what is more', async () => {
+    const { two, runner, sent } = await opened()
+    const big = JSON.stringify('ä'.repeat(RESPONSE_BYTES_MAX / 2 - 1))
+    expect(Buffer.byteLength(big)).toBe(RESPONSE_BYTES_MAX)
+    const replies = [two.invoke(), two.invoke()]
+    const last = await sent(1)
+    runner.session.result(runner.invokes[0]!.id, 200, big)
+    runner.session.result(last, 200, `${big} `)
+    expect(await Promise.all(replies)).toEqual([
+      { kind: 'answered', status: 200, body: big },
+      { kind: 'tooLarge' },
+    ])
+  })
+
+  test('of an engine of its own goes over no line', async () => {
+    const { world, one, runner, sent } = await opened()
+    const reply = one.invoke()
+    runner.session.result(await sent(), 200, '{}')
+    expect(await reply).toMatchObject({ kind: 'answered' })
+    expect(world.loop.count('invoke')).toBe(0)
+  })
+
+  test('of a runner that nobody has is refused, as is every one of an engine that closes', async () => {
+    const { two, runner } = await opened()
+    expect(await two.invoke({ url: `${APP_RUNNER}x` })).toMatchObject({ kind: 'refused' })
+    await two.relayed.close()
+    expect(await two.invoke()).toEqual({ kind: 'refused', message: 'the engine is closing' })
+    expect(runner.invokes).toEqual([])
+  })
+
+  test('that finds no room waits its turn there, and costs nothing when the runner goes', async () => {
+    const { world, two, runner, sent } = await opened({ maxConcurrency: 1 })
+    const replies = [two.invoke({ body: '{"no":1}' }), two.invoke({ body: '{"no":2}' }), two.invoke()]
+    const first = await sent()
+    await world.clock.advance(3_600_000)
+    expect(runner.invokes).toHaveLength(1)
+    runner.session.result(first, 200, '"one"')
+    expect(await replies[0]).toMatchObject({ kind: 'answered', body: '"one"' })
+    expect(runner.invokes.map(({ payload }) => payload.no)).toEqual([1, 2])
+    runner.session.close()
+    expect(await replies[2]).toEqual({ kind: 'refused', message: 'the runner is not connected any more' })
+    await world.clock.advance(5000)
+    expect(await replies[1]).toMatchObject({ kind: 'broken' })
+  })
+})
+
+describe('a cancel', () => {
+  test('crosses to the runner', async () => {
+    const { world, two, runner, sent } = await opened()
+    const controller = new AbortController()
+    const reply = two.invoke({ signal: controller.signal })
+    const id = await sent()
+    controller.abort()
+    expect(await reply).toEqual({ kind: 'aborted' })
+    await world.settle()
+    expect(runner.cancelled).toEqual([id])
+    expect(await two.invoke({ signal: controller.signal })).toEqual({ kind: 'aborted' })
+  })
+
+  test('that is lost is made up for: what nobody asks for is taken back', async () => {
+    const { world, two, runner, sent } = await opened()
+    const controller = new AbortController()
+    const reply = two.invoke({ signal: controller.signal })
+    const id = await sent()
+    world.loop.loses = word => word.includes(' cancel ')
+    controller.abort()
+    await reply
+    await world.clock.advance(14_000)
+    expect(runner.cancelled).toEqual([])
+    await world.clock.advance(4000)
+    expect(runner.cancelled).toEqual([id])
+  })
+
+  test('that overtakes its invoke takes it back all the same', async () => {
+    const { world, two, runner } = await opened()
+    const controller = new AbortController()
+    world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 500 }
+    const reply = two.invoke({ signal: controller.signal })
+    world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
+    controller.abort()
+    expect(await reply).toEqual({ kind: 'aborted' })
+    await world.clock.advance(1000)
+    expect(runner.invokes).toEqual([])
+  })
+})
+
+describe('a checkpoint', () => {
+  test('is stored where the run is driven, in order, and acknowledged to the runner', async () => {
+    const { world, two, runner, sent } = await opened()
+    const stored: string[] = []
+    const reply = two.invoke({
+      onCheckpoint: async checkpoint => {
+        stored.push(checkpoint)
+        return `{"stored":${stored.length}}`
+      },
+    })
+    const id = await sent()
+    for (const n of [1, 2, 3]) runner.session.checkpoint(id, `{"n":${n}}`)
+    runner.session.result(id, 200, '{}')
+    expect(await reply).toMatchObject({ kind: 'answered' })
+    expect(stored).toEqual(['{"n":1}', '{"n":2}', '{"n":3}'])
+    await world.settle()
+    expect(runner.acks).toEqual(['{"stored":1}', '{"stored":2}', '{"stored":3}'])
+  })
+
+  test('is stored once, whatever is lost of it and of its answer', async () => {
+    const { world, two, runner, sent } = await opened()
+    let stored = 0
+    const reply = two.invoke({ onCheckpoint: async () => `{"stored":${++stored}}` })
+    const id = await sent()
+    const losses = new Map([
+      ['checkpoint', 2],
+      ['checkpointed', 2],
+    ])
+    world.loop.loses = word => {
+      const topic = word.split(' ', 2)[1] as string
+      const left = losses.get(topic) ?? 0
+      losses.set(topic, left - 1)
+      return left > 0
+    }
+    runner.session.checkpoint(id, '{}')
+    await world.clock.advance(20_000)
+    expect(stored).toBe(1)
+    expect(runner.acks).toEqual(['{"stored":1}'])
+    runner.session.result(id, 200, '{}')
+    expect(await reply).toMatchObject({ kind: 'answered' })
+  })
+
+  test('that cannot be stored breaks the invoke, one that is of no use ends it', async () => {
+    const { two, runner, sent } = await opened()
+    const failing = two.invoke({ onCheckpoint: () => Promise.reject(new Error('the disk is full')) })
+    runner.session.checkpoint(await sent(0), '{}')
+    expect(await failing).toEqual({ kind: 'broken', message: 'a checkpoint could not be stored' })
+    const useless = two.invoke({ onCheckpoint: async () => undefined })
+    runner.session.checkpoint(await sent(1), '{}')
+    expect(await useless).toEqual({ kind: 'aborted' })
+  })
+
+  test('of an invoke that takes none breaks it', async () => {
+    const { two, runner, sent } = await opened()
+    const reply = two.invoke()
+    runner.session.checkpoint(await sent(), '{}')
+    expect(await reply).toMatchObject({ kind: 'broken' })
+  })
+
+  test('of a call that its engine gave up ends there', async () => {
+    const { world, two, runner, sent } = await opened()
+    const controller = new AbortController()
+    const reply = two.invoke({ signal: controller.signal, onCheckpoint: async () => '{}' })
+    const id = await sent()
+    world.loop.loses = word => word.includes(' cancel ')
+    controller.abort()
+    await reply
+    world.loop.loses = () => false
+    runner.session.checkpoint(id, '{}')
+    await world.settle()
+    expect(runner.cancelled).toEqual([id])
+  })
+})

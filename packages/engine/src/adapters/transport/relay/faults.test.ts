@@ -1,0 +1,244 @@
+// Invokes between engines whose words are lost, said twice, late or in another order, and engines that die: every call
+// ends, in one reply, and no runner is handed the same call twice.
+
+import { describe, expect, test } from 'vitest'
+import type { InvokeReply } from '../../../ports/transport.ts'
+import { hold, type RelayEngine, RelayWorld } from './relay.testkit.ts'
+
+async function opened(seed = 1) {
+  const world = new RelayWorld(seed)
+  const [one, two] = (await world.engines('one', 'two')) as [RelayEngine, RelayEngine]
+  const runner = hold(one)
+  await world.settle()
+  return { world, one, two, runner }
+}
+
+/** The reply, if there is one by then. */
+async function after(world: RelayWorld, ms: number, reply: Promise<InvokeReply>) {
+  await world.clock.advance(ms)
+  return Promise.race([reply, undefined])
+}
+
+describe('an engine that dies over a call', () => {
+  test('breaks it as soon as it is taken for dead, whatever the deadline', async () => {
+    const { world, two, runner } = await opened()
+    const reply = two.invoke({ timeoutMs: 7_200_000 })
+    await world.settle()
+    expect(runner.invokes).toHaveLength(1)
+    world.loop.cut('one')
+    expect(await after(world, 8000, reply)).toBeUndefined()
+    expect(await after(world, 4000, reply)).toMatchObject({ kind: 'broken' })
+  })
+
+  test('is waited for when it comes back before', async () => {
+    const { world, two, runner } = await opened()
+    const reply = two.invoke()
+    await world.settle()
+    world.loop.cut('one')
+    await world.clock.advance(7000)
+    runner.session.result(runner.invokes[0]!.id, 200, '{}')
+    world.loop.mend('one')
+    expect(await after(world, 4000, reply)).toMatchObject({ kind: 'answered' })
+  })
+
+  test('and says that it lives, but not of the call, is not waited for either', async () => {
+    const { world, two } = await opened()
+    const reply = two.invoke()
+    await world.settle()
+    world.loop.loses = (word, to) => to === 'one' && word.includes(' still ')
+    expect(await after(world, 14_000, reply)).toBeUndefined()
+    expect(await after(world, 4000, reply)).toMatchObject({ kind: 'broken' })
+  })
+
+  test('as the caller: what the runner has is taken back', async () => {
+    const { world, two, runner } = await opened()
+    void two.invoke()
+    await world.settle()
+    world.loop.cut('two')
+    await world.clock.advance(20_000)
+    expect(runner.cancelled).toEqual([runner.invokes[0]!.id])
+  })
+})
+
+describe('a word that is lost', () => {
+  test('the invoke: the call ends as one that no runner had', async () => {
+    const { world, two, runner } = await opened()
+    world.loop.loses = word => word.includes(' invoke ')
+    const reply = two.invoke()
+    expect(await after(world, 3000, reply)).toMatchObject({ kind: 'refused' })
+    expect(runner.invokes).toEqual([])
+  })
+
+  test('the answer: it is told again when it is asked for, and not for ever', async () => {
+    const { world, two, runner } = await opened()
+    const reply = two.invoke()
+    await world.settle()
+    world.loop.loses = word => word.includes(' reply ')
+    runner.session.result(runner.invokes[0]!.id, 200, '"the answer"')
+    expect(await after(world, 6000, reply)).toBeUndefined()
+    world.loop.loses = () => false
+    expect(await after(world, 3000, reply)).toEqual({ kind: 'answered', status: 200, body: '"the answer"' })
+    const told = world.loop.count('reply')
+    await world.clock.advance(60_000)
+    expect(world.loop.count('reply')).toBe(told)
+  })
+})
+
+describe('a word that comes twice, or late', () => {
+  test('the invoke: also after its call is over', async () => {
+    const { world, two, runner } = await opened()
+    world.loop.faults = { lost: 0, repeated: 1, delayMsMax: 3000 }
+    const replies = Array.from({ length: 50 }, (_, i) => two.invoke({ body: `{"no":${i}}` }))
+    runner.onInvoke = ({ id, payload }) => runner.session.result(id, 200, String(payload.no))
+    await world.clock.advance(60_000)
+    for (const [i, reply] of replies.entries()) {
+      expect([{ kind: 'answered', status: 200, body: String(i) }]).toContainEqual(await reply)
+    }
+    expect(runner.invokes).toHaveLength(50)
+  })
+
+  test('the answer: of a call that is over it changes nothing', async () => {
+    const { world, two, runner } = await opened()
+    const controller = new AbortController()
+    world.loop.loses = word => word.includes(' cancel ')
+    const aborted = two.invoke({ signal: controller.signal })
+    await world.settle()
+    controller.abort()
+    expect(await aborted).toEqual({ kind: 'aborted' })
+    const next = two.invoke()
+    await world.settle()
+    runner.session.result(runner.invokes[0]!.id, 200, '"late"')
+    runner.session.result(runner.invokes[1]!.id, 200, '"next"')
+    expect(await next).toMatchObject({ body: '"next"' })
+    await world.settle()
+    // It was had: it is not told again.
+    const told = world.loop.count('reply')
+    await world.clock.advance(10_000)
+    expect(world.loop.count('reply')).toBe(told)
+  })
+
+  test('an invoke that comes when its engine was told that it is unknown', async () => {
+    const { world, two, runner } = await opened()
+    world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 20_000 }
+    const reply = two.invoke()
+    world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
+    expect(await after(world, 3000, reply)).toMatchObject({ kind: 'refused' })
+    await world.clock.advance(30_000)
+    expect(runner.invokes).toEqual([])
+  })
+})
+
+describe('an engine that stood still', () => {
+  test('does not carry out what has waited for it: the run may be far ahead by now', async () => {
+    const { world, two, runner } = await opened()
+    world.loop.freeze('one')
+    const reply = two.invoke()
+    expect(await after(world, 4001, reply)).toBeUndefined()
+    world.loop.thaw('one')
+    await world.settle()
+    expect(await reply).toEqual({ kind: 'refused', message: 'the invoke came too late' })
+    expect(runner.invokes).toEqual([])
+  })
+
+  test('for a moment carries it out', async () => {
+    const { world, two, runner } = await opened()
+    world.loop.freeze('one')
+    void two.invoke()
+    await world.clock.advance(4000)
+    world.loop.thaw('one')
+    await world.settle()
+    expect(runner.invokes).toHaveLength(1)
+  })
+})
+
+describe('a line that is down', () => {
+  test('ends what is under way, refuses the next, and carries again when it is back', async () => {
+    const { world, two, runner } = await opened()
+    const under = two.invoke()
+    await world.settle()
+    world.loop.cut('two')
+    expect(await after(world, 12_000, under)).toMatchObject({ kind: 'broken' })
+    expect(await two.invoke()).toMatchObject({ kind: 'refused' })
+    world.loop.mend('two')
+    await world.clock.advance(2000)
+    await world.settle()
+    const reply = two.invoke()
+    await world.settle()
+    runner.session.result(runner.invokes.at(-1)!.id, 200, '{}')
+    expect(await reply).toMatchObject({ kind: 'answered' })
+  })
+})
+
+describe('what is kept', () => {
+  test('is bounded: invokes of others beyond it are refused', async () => {
+    const { world, two, runner } = await opened()
+    const replies = Array.from({ length: 10_001 }, () => two.invoke())
+    await world.settle()
+    expect(runner.invokes).toHaveLength(10_000)
+    expect(await replies[10_000]).toEqual({
+      kind: 'refused',
+      message: '10000 invokes of other engines are under way',
+    })
+    for (const { id } of runner.invokes) runner.session.result(id, 200, '{}')
+    for (const reply of replies.slice(0, -1)) expect((await reply).kind).toBe('answered')
+  })
+
+  test('of answers that nobody has had is bounded: those beyond it are told once', async () => {
+    const { world, two, runner } = await opened()
+    const answer = async (length: number) => {
+      const replies = Array.from({ length }, () => two.invoke())
+      await world.settle()
+      for (const { id } of runner.invokes.splice(0))
+        runner.session.result(id, 200, `"${'x'.repeat(1_000_000)}"`)
+      await world.settle()
+      return replies
+    }
+    // Those that were had count no more.
+    for (let i = 0; i < 2; i++)
+      for (const { kind } of await Promise.all(await answer(35))) expect(kind).toBe('answered')
+    world.loop.loses = word => word.includes(' reply ')
+    const replies = await answer(70)
+    world.loop.loses = () => false
+    await world.clock.advance(6000)
+    const kinds = (await Promise.all(replies)).map(({ kind }) => kind)
+    expect(kinds.filter(kind => kind === 'answered')).toHaveLength(67)
+    expect(kinds.filter(kind => kind === 'broken')).toHaveLength(3)
+  })
+})
+
+test.each(Array.from({ length: 30 }, (_, i) => i + 1))(
+  'with words lost, repeated and reordered (seed %i) every call ends in one answer, its own',
+  async seed => {
+    const { world, one, two, runner } = await opened(seed)
+    world.loop.faults = { lost: 0.2, repeated: 0.2, delayMsMax: 3000 }
+    runner.onInvoke = ({ id, payload }) => {
+      const answer = () => runner.session.result(id, 200, String(payload.no))
+      world.clock.at(world.clock.now() + (Number(payload.no) % 7) * 1000, answer)
+    }
+    const replies: Promise<InvokeReply>[] = []
+    for (let i = 0; i < 40; i++) {
+      replies.push(two.invoke({ body: `{"no":${i}}` }))
+      await world.clock.advance(500)
+    }
+    await world.clock.advance(60_000)
+    const ended: InvokeReply[] = []
+    for (const reply of replies) void reply.then(told => ended.push(told))
+    await world.settle()
+    expect(ended).toHaveLength(replies.length)
+    const sent = runner.invokes.map(({ payload }) => payload.no)
+    expect(new Set(sent).size).toBe(sent.length)
+    for (const [i, reply] of (await Promise.all(replies)).entries()) {
+      if (reply.kind === 'answered') expect(reply.body).toBe(String(i))
+      // What ends as refused costs no try: no runner may have it, then.
+      if (reply.kind === 'refused') expect(sent).not.toContain(i)
+    }
+    expect(ended.filter(({ kind }) => kind === 'answered').length).toBeGreaterThan(0)
+    // Nothing is left of them on either side, once the line is sound.
+    world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
+    await world.clock.advance(60_000)
+    await one.relayed.idle(new AbortController().signal)
+    const [still, told] = [world.loop.count('still'), world.loop.count('reply')]
+    await world.clock.advance(20_000)
+    expect([world.loop.count('still'), world.loop.count('reply')]).toEqual([still, told])
+  },
+)

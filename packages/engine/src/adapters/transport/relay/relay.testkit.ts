@@ -1,0 +1,118 @@
+// Engines of one process that reach each other's Connect runners, and runners whose sockets a test holds in its hands.
+
+import type { FrameType } from '@perdure/protocol'
+import { onTestFinished } from 'vitest'
+import { connectUrl } from '../../../domain/connect-url.ts'
+import type { RunnerSocket, Session } from '../../../ports/connections.ts'
+import type { InvokeCall, InvokeReply } from '../../../ports/transport.ts'
+import { VirtualClock } from '../../clock/virtual.ts'
+import { Loop } from '../../wire/loop.testkit.ts'
+import { ConnectTransport } from '../connect/transport.ts'
+import { RelayedConnect } from './connect.ts'
+
+export const APP_RUNNER = connectUrl('default', 'app', 'r1')
+
+export interface RelayEngine {
+  name: string
+  local: ConnectTransport
+  relayed: RelayedConnect
+  /** Apps of runners that came within reach through another engine. */
+  arrived: string[]
+  invoke(call?: Partial<InvokeCall>): Promise<InvokeReply>
+}
+
+/** A clock, a line, and engines on it. */
+export class RelayWorld {
+  readonly clock = new VirtualClock()
+  readonly loop: Loop
+
+  constructor(seed = 1) {
+    this.loop = new Loop(this.clock, seed)
+  }
+
+  async engine(name: string): Promise<RelayEngine> {
+    const { clock, loop } = this
+    const bus = await loop.open(name)
+    const local = new ConnectTransport({
+      clock,
+      closeGraceMs: 1,
+      onPresence: (url, isHere) => relayed.moved(url, isHere),
+    })
+    const arrived: string[] = []
+    const relayed: RelayedConnect = new RelayedConnect({
+      bus,
+      clock,
+      local,
+      onArrived: (_, app) => void arrived.push(app),
+      closeGraceMs: 1,
+    })
+    onTestFinished(async () => {
+      await relayed.close()
+      await bus.close()
+    })
+    const invoke = (call: Partial<InvokeCall> = {}) =>
+      relayed.invoke({ url: APP_RUNNER, body: '{}', timeoutMs: 600_000, signal: never(), ...call })
+    return { name, local, relayed, arrived, invoke }
+  }
+
+  async engines(...names: string[]): Promise<RelayEngine[]> {
+    const engines = await Promise.all(names.map(name => this.engine(name)))
+    await this.settle()
+    return engines
+  }
+
+  /** All that was said is heard, and what follows from it, as far as it takes no time. */
+  async settle(): Promise<void> {
+    for (let i = 0; i < 5; i++) await this.clock.advance(0)
+  }
+}
+
+export interface HeldInvoke {
+  id: string
+  payload: Record<string, unknown>
+  /** The payload to the letter. */
+  text: string
+}
+
+export interface HeldRunner {
+  /** Those it was sent, in order. */
+  invokes: HeldInvoke[]
+  cancelled: string[]
+  /** Payloads of the acknowledgements of its checkpoints. */
+  acks: string[]
+  /** Called with each invoke. */
+  onInvoke(invoke: HeldInvoke): void
+  session: Session
+}
+
+/** A runner's socket on the engine. */
+export function hold(
+  { local }: Pick<RelayEngine, 'local'>,
+  { url = APP_RUNNER, maxConcurrency }: { url?: string; maxConcurrency?: number } = {},
+): HeldRunner {
+  const runner: Omit<HeldRunner, 'session'> & { session?: Session } = {
+    invokes: [],
+    cancelled: [],
+    acks: [],
+    onInvoke: () => {},
+  }
+  const socket: RunnerSocket = {
+    lastSeenAt: 1,
+    isWritable: true,
+    send(type: FrameType, id, payload = '') {
+      if (type === 'invoke.cancel') runner.cancelled.push(id)
+      if (type === 'checkpoint.ack') runner.acks.push(payload)
+      if (type !== 'invoke') return
+      const invoke = { id, payload: JSON.parse(payload) as Record<string, unknown>, text: payload }
+      runner.invokes.push(invoke)
+      runner.onInvoke(invoke)
+    },
+    close() {},
+  }
+  runner.session = local.open(socket, { url, isNamed: true, maxConcurrency })
+  return runner as HeldRunner
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal
+}

@@ -1,0 +1,75 @@
+// The contract for runners whose socket another engine has: one engine calls, the other has the runner, and both hear each
+// other over a wire in this process.
+
+import { expect } from 'vitest'
+import { systemClock } from '../../../packages/engine/src/adapters/clock/system.ts'
+import { ConnectTransport } from '../../../packages/engine/src/adapters/transport/connect/transport.ts'
+import { RelayedConnect } from '../../../packages/engine/src/adapters/transport/relay/connect.ts'
+import { type HeldRunner, hold } from '../../../packages/engine/src/adapters/transport/relay/relay.testkit.ts'
+import { Loop } from '../../../packages/engine/src/adapters/wire/loop.testkit.ts'
+import { connectUrl } from '../../../packages/engine/src/domain/connect-url.ts'
+import { until } from '../../kit/index.ts'
+import { type RunnerAct, transportContract } from './transport-contract.ts'
+
+const clock = systemClock
+
+transportContract('connect, through another engine', async () => {
+  const loop = new Loop(clock)
+  const open = async (name: string) => {
+    const bus = await loop.open(name)
+    const onPresence = (url: string, isHere: boolean) => relayed.moved(url, isHere)
+    const local = new ConnectTransport({ clock, closeGraceMs: 200, lostGraceMs: 300, onPresence })
+    const relayed: RelayedConnect = new RelayedConnect({
+      bus,
+      clock,
+      local,
+      onArrived() {},
+      closeGraceMs: 200,
+    })
+    return { bus, local, relayed }
+  }
+  const [caller, host] = [await open('caller'), await open('host')]
+  let act: RunnerAct | ((body: string) => RunnerAct) = 'hang'
+  const runners: HeldRunner[] = []
+  const connect = () => {
+    const runner = hold(host)
+    runners.push(runner)
+    runner.onInvoke = ({ id, text }) => {
+      const now = typeof act === 'function' ? act(bodyOf(text)) : act
+      if (now === 'vanish') {
+        runner.session.close()
+        connect().session.renew({ underWay: [] })
+      } else if (now !== 'hang') runner.session.result(id, now.status, now.body)
+    }
+    return runner
+  }
+  connect()
+  const url = connectUrl('default', 'app', 'r1')
+  await until(() => caller.relayed.reaches(url))
+  const count = (what: 'invokes' | 'cancelled') =>
+    runners.reduce((sum, runner) => sum + runner[what].length, 0)
+  return {
+    transport: caller.relayed,
+    url,
+    deadUrl: connectUrl('default', 'app', 'nobody'),
+    act: next => {
+      act = next
+    },
+    async abandoned(n) {
+      await until(() => count('cancelled') >= n)
+    },
+    async received(n) {
+      await until(() => count('invokes') >= n)
+      expect(count('invokes')).toBe(n)
+    },
+    async close() {
+      await Promise.all([caller.relayed.close(), host.relayed.close()])
+      await Promise.all([caller.bus.close(), host.bus.close()])
+    },
+  }
+})
+
+/** The invoke request as the engine gave it, without the deadline that the transport adds. */
+function bodyOf(text: string): string {
+  return text.replace(/^\{"deadlineMs":\d+,?/, '{')
+}
