@@ -123,26 +123,26 @@ export function eventsContract(open: OpenStore): void {
         after,
       })
       expect(await holds(store(), guard(NOW))).toBe(true)
-      await write(store(), logged({ name: 'stop', receivedAt: NOW + 50 }), logged({ receivedAt: NOW + 10 }))
+      await write(store(), logged({ name: 'stop', receivedAt: NOW + 50_000 }), logged({ receivedAt: NOW + 10_000 }))
       const [position] = (await store().in(NS).events({ name: 'go', limit: 1 })).map(found => found.position)
-      expect(await holds(store(), guard(NOW + 11))).toBe(true)
-      expect(await holds(store(), guard(NOW + 10))).toBe(false)
-      expect(await holds(store(), guard(NOW + 10, position))).toBe(true)
-      expect(await holds(store(), guard(NOW + 10, (position as number) - 1))).toBe(false)
-      await write(store(), logged({ receivedAt: NOW + 20 }))
-      expect(await holds(store(), guard(NOW + 10, position))).toBe(false)
-      expect(await holds(store(), guard(NOW + 21, position))).toBe(true)
+      expect(await holds(store(), guard(NOW + 10_001))).toBe(true)
+      expect(await holds(store(), guard(NOW + 10_000))).toBe(false)
+      expect(await holds(store(), guard(NOW + 10_000, position))).toBe(true)
+      expect(await holds(store(), guard(NOW + 10_000, (position as number) - 1))).toBe(false)
+      await write(store(), logged({ receivedAt: NOW + 20_000 }))
+      expect(await holds(store(), guard(NOW + 10_000, position))).toBe(false)
+      expect(await holds(store(), guard(NOW + 20_001, position))).toBe(true)
     })
 
     it('meets an event that was received before one that was stored before it', async () => {
       // A decision that lost a race is made again: events become durable in another order than they came.
-      const times = [-90, 10, 2]
+      const times = [-90_000, 10_000, 2000]
       await write(
         store(),
         times.map(ms => logged({ receivedAt: NOW + ms })),
       )
       const [, counts, old] = (await store().in(NS).events({ limit: 3 })).map(({ position }) => position)
-      const guard: Guard = { type: 'events', namespace: NS, eventName: 'go', since: NOW + 5, after: 0 }
+      const guard: Guard = { type: 'events', namespace: NS, eventName: 'go', since: NOW + 5000, after: 0 }
       expect(await holds(store(), guard)).toBe(false)
       expect(await holds(store(), { ...guard, after: old as number })).toBe(false)
       expect(await holds(store(), { ...guard, after: counts as number })).toBe(true)
@@ -150,14 +150,14 @@ export function eventsContract(open: OpenStore): void {
     })
 
     it('answers the events since a moment behind a position, oldest first, in pages', async () => {
-      const times = [50, 10, 40, 20, 60, 30]
+      const times = [50_000, 10_000, 40_000, 20_000, 60_000, 30_000]
       const events = times.map((ms, i) => anEvent({ receivedAt: NOW + ms, data: `${i}` }))
       await write(
         store(),
         events.map((event): Change => ({ type: 'event.recorded', event })),
-        logged({ name: 'stop', receivedAt: NOW + 99 }),
+        logged({ name: 'stop', receivedAt: NOW + 99_000 }),
       )
-      const query = { namespace: NS, eventName: 'go', since: NOW + 30, after: 0, limit: 10 }
+      const query = { namespace: NS, eventName: 'go', since: NOW + 30_000, after: 0, limit: 10 }
       const all = await store().eventsSince(query)
       expect(all.map(({ event }) => event)).toEqual([events[0], events[2], events[4], events[5]])
       for (const limit of [1, 2, 3]) {
@@ -170,7 +170,7 @@ export function eventsContract(open: OpenStore): void {
         }
         expect(paged, `pages of ${limit}`).toEqual(all)
       }
-      expect(await store().eventsSince({ ...query, since: NOW + 61 })).toEqual([])
+      expect(await store().eventsSince({ ...query, since: NOW + 60_001 })).toEqual([])
     })
   })
 

@@ -173,7 +173,7 @@ export function readsContract(open: OpenStore): void {
         anEvent({
           name: i % 2 ? 'go' : 'stop',
           app: [undefined, 'shop', 'mail'][i % 3],
-          receivedAt: NOW - i,
+          receivedAt: NOW - i * 2000,
         }),
       )
       await write(

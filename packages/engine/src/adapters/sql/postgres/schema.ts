@@ -381,4 +381,8 @@ CREATE TABLE prune_marks (
   up_to bigint NOT NULL
 );
 `,
+  // The latest time that a writer has written: no later event is stored with an earlier one.
+  `
+ALTER TABLE writers ADD COLUMN latest bigint NOT NULL DEFAULT 0;
+`,
 ]

@@ -8,6 +8,8 @@
 
 import { createHash } from 'node:crypto'
 import type { CheckName, OpName } from '../operations.ts'
+import { EVENT_COLUMNS } from '../rows/event-row.ts'
+import { RUN_COLUMNS } from '../rows/run-row.ts'
 import { CHECK_SQL, MUST_CHANGE, OP_SQL, WAKE_SQL } from '../statement-texts.ts'
 import { fromArray } from './placeholders.ts'
 
@@ -19,6 +21,15 @@ export const TAKE_WRITE_LOCK = `pg_advisory_xact_lock(${LOCKS.write}, hashtext(c
 
 /** Checks whose rows are compared as a set; of the others one value, or none, is expected. */
 const SETS: ReadonlySet<CheckName> = new Set(['live', 'waiters'])
+
+/** When something began that later events are seen from, and when an event came: both in ms, at that place of a row. */
+const TIMES: Partial<Record<OpName, number>> = {
+  'run.insert': RUN_COLUMNS.indexOf('created_at'),
+  'event.insert': EVENT_COLUMNS.indexOf('received_at'),
+}
+
+/** Clocks of engines differ by milliseconds. What is further apart was set back, and stays as it is. */
+const SKEW_MS_MAX = 1000
 
 const BODY = writeBody()
 
@@ -53,12 +64,14 @@ DECLARE
   want text[];
   failed int;
   changed bigint;
+  latest bigint;
   answers int[] := '{}';
 BEGIN
   PERFORM ${TAKE_WRITE_LOCK};
   SELECT w.answers INTO answers FROM writers AS w WHERE w.writer = $1 AND w.batch >= $2;
   IF FOUND THEN RETURN answers; END IF;
   answers := '{}';
+  SELECT coalesce(max(w.latest), 0) INTO latest FROM writers AS w;
   WHILE p <= n LOOP
     unit_end := p + a[p]::int;
     checks := a[p + 1]::int;
@@ -101,8 +114,9 @@ ${Object.entries(OP_SQL)
     END IF;
     p := unit_end + 1;
   END LOOP;
-  INSERT INTO writers (writer, batch, answers) VALUES ($1, $2, answers)
-    ON CONFLICT ON CONSTRAINT writers_pkey DO UPDATE SET batch = excluded.batch, answers = excluded.answers, at = now();
+  INSERT INTO writers (writer, batch, answers, latest) VALUES ($1, $2, answers, latest)
+    ON CONFLICT ON CONSTRAINT writers_pkey
+    DO UPDATE SET batch = excluded.batch, answers = excluded.answers, latest = excluded.latest, at = now();
   RETURN answers;
 END`
 }
@@ -140,8 +154,21 @@ function setCase(name: CheckName, sql: string): string {
         IF got IS DISTINCT FROM want THEN failed := k; END IF;`
 }
 
+/**
+ * A run sees the events that came since it was created, by their times. So that the clocks of two engines cannot hide one
+ * from it, no event is stored with a time a moment before anything that was committed earlier.
+ */
+function timed(name: OpName, sql: string): string {
+  const place = TIMES[name]
+  if (place === undefined) return sql
+  const time = `a[p + ${place}]::bigint`
+  const risen = `CASE WHEN latest - ${time} <= ${SKEW_MS_MAX} THEN greatest(${time}, latest) ELSE ${time} END`
+  return `${name === 'event.insert' ? sql.replace(time, risen) : sql};
+          latest := greatest(${time}, latest)`
+}
+
 function opCase(name: OpName, text: string): string {
-  const { sql } = fromArray(text)
+  const sql = timed(name, fromArray(text).sql)
   if (!MUST_CHANGE.has(name)) return `        WHEN '${name}' THEN ${sql};`
   return `        WHEN '${name}' THEN ${sql};
           GET DIAGNOSTICS changed = ROW_COUNT;
