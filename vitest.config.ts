@@ -1,6 +1,9 @@
 // Every kind of test in one project, whose files share what they import; `npm run test:unit`, `test:contract` and so on
 // pick theirs by folder. Scenarios that are told once more in another setting are projects of their own.
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { ClosingLine } from './test/kit/closing-line.ts'
+import { LongestFirst } from './test/kit/longest-first.ts'
 import { haveServers, isAll } from './test/servers.ts'
 
 // No `import` or `module`: workers hand these to Node, whose `require` would then find ES modules.
@@ -12,6 +15,7 @@ const ON_SERVERS = [
   'test/contract/limiter/redis.test.ts',
   'test/{scenario,faults}/cluster*.test.ts',
   'test/faults/postgres*.test.ts',
+  'test/scenario/doctor-servers.test.ts',
 ]
 /**
  * Engines killed on one database: in `test:all` alone. It still finds differences now and then, which are not yet told
@@ -34,6 +38,8 @@ const project = (name: string, include: string[], env = {}) => ({
     setupFiles: ['test/kit/close-opened.ts'],
     // The files of a worker share what they import: loading it anew for each would take a third of the time.
     isolate: false,
+    // Tests make much short-lived garbage: with a larger nursery less of it is copied.
+    execArgv: ['--max-semi-space-size=64'],
   },
 })
 
@@ -78,8 +84,11 @@ const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES].filter(path => !path.i
 
 export default defineConfig({
   test: {
-    // Most tests wait for a disk, a socket or another process: a few more than there are cores keep them busy.
-    maxWorkers: '150%',
+    // Most tests wait for a disk, a socket or another process: one more than there are cores keeps them busy.
+    // (A percentage above 100 would be cut to the cores.)
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
+    reporters: ['default', new ClosingLine()],
     projects: [
       project('main', ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts']),
       project('connect', OVER_CONNECT, { PERDURE_TEST_TRANSPORT: 'connect' }),

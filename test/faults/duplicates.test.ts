@@ -4,6 +4,7 @@
 import type { EventRecord } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import type { Store } from '../../packages/engine/src/ports/store.ts'
 import {
   discovered,
   gate,
@@ -111,21 +112,26 @@ describe('opcodes of steps that are settled already', () => {
   })
 })
 
+/** The store, but for some of what it does. */
+function overriding(store: Store, own: Partial<Store>): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name in own) return own[name as keyof Store]
+      const member = Reflect.get(target, name, target)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+}
+
 describe('a pass whose lease was taken over (R3)', () => {
   /** Two engines on one store: the second takes the first one's leases over, as after a crash, while it still lives. */
-  async function takeover(answers: { first: Handler; second: Handler }) {
+  async function takeover(answers: { first: Handler; second: Handler }, hold = (store: Store) => store) {
     const store = await openSqliteStore({ file: tempStoreFile() })
     onCleanup(() => store.close())
     // The engines must not close what they share.
-    const shared = new Proxy(store, {
-      get(target, name) {
-        if (name === 'close') return async () => {}
-        const member = Reflect.get(target, name, target)
-        return typeof member === 'function' ? member.bind(target) : member
-      },
-    })
+    const shared = overriding(store, { close: async () => {} })
     const name = unique('contested')
-    const zombie = await openEngine({ clock, ports: { store: shared } })
+    const zombie = await openEngine({ clock, ports: { store: hold(shared) } })
     const runner = await zombie.runner({
       workflows: {
         [name]: (invoke, ledger) => (invoke.pass === 1 ? answers.first : answers.second)(invoke, ledger),
@@ -187,6 +193,42 @@ describe('a pass whose lease was taken over (R3)', () => {
     expect((await heir.api.run(runId)).status).toBe('running')
     held.open()
     expect(await heir.api.succeeded(runId)).toMatchObject({ result: 'heir' })
+  })
+
+  test('an engine that stood still sends no further pass of a run that has gone on', async () => {
+    const [still, thawed] = [gate(), gate()]
+    let isStill = false
+    /** What is done is done, but an engine that stands still does not hear of it. */
+    const heard = async <T>(answer: Promise<T>): Promise<T> => {
+      if (!isStill) return answer
+      await answer.then(() => still.open())
+      await thawed.opened
+      return answer
+    }
+    const { heir, zombie, runId, ledger } = await takeover(
+      {
+        first: async () => {
+          isStill = true
+          return discovered([opcode('StepRun', 'a', { data: 'zombie' })])
+        },
+        second: () => returned('heir'),
+      },
+      store =>
+        overriding(store, {
+          commit: unit => heard(store.commit(unit)),
+          extendRuns: (...lease) => heard(store.extendRuns(...lease)),
+        }),
+    )
+    await still.opened
+    expect(await heir.api.succeeded(runId)).toMatchObject({ result: 'heir' })
+    expect(ledger.passes(runId)).toBe(2)
+    clock.jump(15_000)
+    isStill = false
+    thawed.open()
+    // It goes on, and would have sent its next pass before it has recorded an event.
+    await zombie.api.send({ name: unique('other') })
+    await zombie.stop()
+    expect(ledger.passes(runId)).toBe(2)
   })
 
   test('an emit by both is one event', async () => {

@@ -2,6 +2,7 @@
 
 import { Client } from 'pg'
 import { onCleanup } from './cleanup.ts'
+import { FILLED_TABLES } from './kept-open.ts'
 import { uniqueHere } from './temp.ts'
 
 /** The server of this machine; its database is there for tests. */
@@ -25,7 +26,8 @@ export async function openEmptier(url: string): Promise<{ empty(): Promise<void>
   await client.connect()
   const { rows } = await client.query<{ name: string }>(
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()
-      AND tablename NOT IN ('migrations', 'probes', 'admin_revision', 'catalog_revision', 'cluster')`,
+      AND tablename <> ALL ($1)`,
+    [FILLED_TABLES],
   )
   const sql = rows.map(({ name }) => `DELETE FROM ${name}`).join('; ')
   return {

@@ -1,7 +1,12 @@
 // A way to runners that is a function of the test: what each pass brings, checkpoints included, without a runner.
 // For engines in the test's process (`ports.transport`).
 
-import type { InvokeCall, InvokeReply, InvokeSignal, Transport } from '../../packages/engine/src/ports/transport.ts'
+import type {
+  InvokeCall,
+  InvokeReply,
+  InvokeSignal,
+  Transport,
+} from '../../packages/engine/src/ports/transport.ts'
 import type { InvokeRequest, MemoEntry, Opcode, Reply } from './wire.ts'
 
 export interface Ack {

@@ -3,30 +3,13 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname } from 'node:path'
-import { examine, type Finding, openAdministration } from '@perdure/engine'
+import { type Finding, openAdministration } from '@perdure/engine'
 import { expect, test } from 'vitest'
-import {
-  flow,
-  freshSchema,
-  onCleanup,
-  openEngine,
-  perdure,
-  REDIS_URL,
-  run,
-  tempStoreFile,
-  unique,
-} from '../kit/index.ts'
-
-async function findings(env: Record<string, string>): Promise<Map<string, Finding>> {
-  const found = new Map<string, Finding>()
-  for await (const finding of examine({ env: { ENGINE_PORT: '0', ...env }, flags: {} }))
-    found.set(finding.check, finding)
-  return found
-}
+import { findings, verdictOf } from '../kit/findings.ts'
+import { flow, onCleanup, openEngine, perdure, run, tempStoreFile, unique } from '../kit/index.ts'
 
 const fresh = () => ({ ENGINE_STORE: `sqlite:${tempStoreFile()}` })
 const GOOD = 'k'.repeat(32)
-const verdictOf = (found: Map<string, Finding>, check: string) => found.get(check)?.verdict
 
 test('a sound SQLite configuration has no errors, and nothing is made by looking', async () => {
   const file = tempStoreFile()
@@ -117,33 +100,6 @@ test('an engine at ENGINE_URL tells its readiness and its runners; one that is n
   const gone = await findings({ ...fresh(), ENGINE_URL: 'http://ada:hidden-word@127.0.0.1:1' })
   expect(verdictOf(gone, 'engine')).toBe('warning')
   expect(JSON.stringify([...gone.values()])).not.toContain('hidden-word')
-})
-
-test('PostgreSQL: its settings are looked at, and synchronous_commit off is an error', async () => {
-  const url = await freshSchema()
-  const found = await findings({ ENGINE_STORE: url })
-  for (const check of ['store', 'postgres.version', 'postgres.synchronous_commit', 'postgres.clock'])
-    expect(verdictOf(found, check), check).toBe('ok')
-  const careless = new URL(url)
-  const options = careless.searchParams.get('options')
-  careless.searchParams.set('options', `${options} -c synchronous_commit=off`)
-  expect(verdictOf(await findings({ ENGINE_STORE: careless.href }), 'postgres.synchronous_commit')).toBe(
-    'error',
-  )
-  const away = await findings({ ENGINE_STORE: 'postgres://ada:hidden-word@127.0.0.1:1/none' })
-  expect(away.get('store')).toMatchObject({
-    verdict: 'error',
-    message: expect.stringContaining('cannot be reached'),
-  })
-  expect(JSON.stringify([...away.values()])).not.toContain('hidden-word')
-})
-
-test('Redis: reachable or not, for the queue and for the limiter', async () => {
-  const there = await findings({ ...fresh(), ENGINE_LIMITER: REDIS_URL })
-  expect(verdictOf(there, 'limiter')).toBe('ok')
-  const away = await findings({ ...fresh(), ENGINE_QUEUE: 'redis://:hidden-word@127.0.0.1:1' })
-  expect(verdictOf(away, 'queue')).toBe('error')
-  expect(JSON.stringify([...away.values()])).not.toContain('hidden-word')
 })
 
 test('the command ends with 0 or 1, and prints lines or JSON', async () => {

@@ -123,7 +123,11 @@ export function eventsContract(open: OpenStore): void {
         after,
       })
       expect(await holds(store(), guard(NOW))).toBe(true)
-      await write(store(), logged({ name: 'stop', receivedAt: NOW + 50_000 }), logged({ receivedAt: NOW + 10_000 }))
+      await write(
+        store(),
+        logged({ name: 'stop', receivedAt: NOW + 50_000 }),
+        logged({ receivedAt: NOW + 10_000 }),
+      )
       const [position] = (await store().in(NS).events({ name: 'go', limit: 1 })).map(found => found.position)
       expect(await holds(store(), guard(NOW + 10_001))).toBe(true)
       expect(await holds(store(), guard(NOW + 10_000))).toBe(false)

@@ -9,6 +9,9 @@ import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadSqlite } from '../../../packages/engine/src/adapters/sql/sqlite/module.ts'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import { onCleanup } from '../../kit/cleanup.ts'
+import { openEmptier } from '../../kit/database.ts'
+import { keptOpen } from '../../kit/kept-open.ts'
 import { aLeasedRun, anEvent, aRun, aStep, created, NOW, NS, write } from './samples.ts'
 import { storeContract } from './store-contract.ts'
 
@@ -22,7 +25,10 @@ function freshFile(): string {
 
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-storeContract('SQLite on a file', () => openSqliteStore({ file: freshFile() }))
+const kept = freshFile()
+const store = await openSqliteStore({ file: kept })
+onCleanup(() => store.close())
+storeContract('SQLite on a file', keptOpen(store, await openEmptier(kept)))
 
 describe('SQLite on a file', () => {
   it('keeps what was committed over a reopening', async () => {

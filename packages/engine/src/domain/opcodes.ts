@@ -81,7 +81,15 @@ function runStep(pass: Pass, opcode: PassOpcodeOf<'StepRun'>, known: Step | unde
     // What nearly every pass comes to.
     const { id, name, op } = opcode
     const { now: finishedAt } = draft
-    const done: NewStep = { id, name, op, attempt: 1, startedAt: context.told.at, status: 'succeeded', finishedAt }
+    const done: NewStep = {
+      id,
+      name,
+      op,
+      attempt: 1,
+      startedAt: context.told.at,
+      status: 'succeeded',
+      finishedAt,
+    }
     if (opcode.data !== undefined) done.data = opcode.data
     draft.record(done)
     return undefined

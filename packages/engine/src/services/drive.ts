@@ -310,4 +310,3 @@ function sentNow({ run, settledCount, lastStepSeq }: RunState, now: number): Sen
   const told = { at: now, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
   return { sentAt: now, sentAttempt: run.attempt, told }
 }
-
