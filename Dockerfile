@@ -20,7 +20,7 @@ FROM manifests AS build
 RUN npm ci
 COPY tsconfig.json tsconfig.base.json ./
 COPY packages packages
-RUN node_modules/.bin/tsc -b packages/cli && npm run -s build:engine && mkdir -p /empty
+RUN node node_modules/typescript-native/bin/tsc -b packages/cli && npm run -s build:engine && mkdir -p /empty
 
 # A runner to try the engine with (compose.yaml); yours is an image of your own.
 FROM build AS example-runner

@@ -17,11 +17,6 @@ const ON_SERVERS = [
   'test/faults/postgres*.test.ts',
   'test/scenario/doctor-servers.test.ts',
 ]
-/**
- * Engines killed on one database: in `test:all` alone. It still finds differences now and then, which are not yet told
- * apart into the engine's and the test's own.
- */
-const UNSETTLED = ['test/faults/cluster-kill.test.ts']
 const hasServers = await haveServers()
 const project = (name: string, include: string[], env = {}) => ({
   resolve: { conditions },
@@ -29,7 +24,7 @@ const project = (name: string, include: string[], env = {}) => ({
   test: {
     name,
     include,
-    exclude: ['**/node_modules/**', ...(hasServers ? [] : ON_SERVERS), ...(isAll ? [] : UNSETTLED)],
+    exclude: ['**/node_modules/**', ...(hasServers ? [] : ON_SERVERS)],
     // Of the longest, which kill processes for a minute; what waits inside a test has deadlines of its own.
     testTimeout: 180_000,
     env,
