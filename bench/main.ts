@@ -2,10 +2,12 @@
 // or failed run does (exit code 1).
 
 import { writeFileSync } from 'node:fs'
+import { claims } from './claims.ts'
 import { d1, d2 } from './deliveries.ts'
 import { events } from './events.ts'
 import { expressions } from './expressions.ts'
 import { f1 } from './flow.ts'
+import { idle } from './idle.ts'
 import { lists } from './lists.ts'
 import { long } from './long.ts'
 import { describeMachine, type Machine } from './machine.ts'
@@ -31,6 +33,8 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Resu
   D2: d2,
   F1: f1,
   LISTS: lists,
+  CLAIMS: claims,
+  IDLE: idle,
 }
 
 async function main(args: readonly string[]): Promise<number> {

@@ -17,7 +17,7 @@ export interface BenchOptions {
   over: Over[]
   /** Sleepers of W4. */
   runs: number
-  /** Runs in the store of LISTS. */
+  /** Runs in the store of LISTS; most sleepers of CLAIMS. */
   listed: number
   profile: boolean
   /** Where the profiles are kept, for other tools; else they go with the database. */
@@ -26,7 +26,7 @@ export interface BenchOptions {
   nodeFlags: string[]
   /** Where the databases go: the file system decides what a commit costs. */
   dir: string
-  /** A PostgreSQL database to measure W1, W2 and W3 on in place of SQLite, in a schema that is dropped after. */
+  /** A PostgreSQL database to measure on in place of SQLite, in a schema that is dropped after. */
   store?: string
   /** Engines on that database; events go to each in turn. */
   engines: number
@@ -41,8 +41,8 @@ export const USAGE = `npm run bench -- [options]
   --in-flight N,M  runs in flight in W1, one measurement each (default 100,300)
   --over A,B       http, connect, checkpoints: what W1, W2, W3 and LONG are measured over (default: all)
   --runs N         sleeping runs of W4 (default 100000)
-  --listed N       runs in the store of LISTS (default 1000000)
-  --store URL      a postgres:// database for W1, W2 and W3, each in a schema of its own, dropped after
+  --listed N       runs in the store of LISTS and CLAIMS (default 1000000)
+  --store URL      a postgres:// database for W1, W2, W3, CLAIMS and IDLE, each in a schema of its own, dropped after
   --engines N      engines on that database (default 1)
   --json FILE      also write the figures as JSON
   --profile        write CPU profiles of the engine and print where the time went
