@@ -34,7 +34,7 @@ export interface Attempt<D> {
 
 /** The decision that was made durable, or undefined if `decide` or `onStale` ended it. */
 export async function attempt<D>(options: Attempt<D>): Promise<D | undefined> {
-  const { store, decide, asks, unit, commit = unit => store.commit(unit), onStale } = options
+  const { store, decide, asks, unit, commit, onStale } = options
   const known = nothingKnown()
   // At most one is held at a time: nobody waits for somebody who waits.
   let endTurn = () => {}
@@ -48,7 +48,7 @@ export async function attempt<D>(options: Attempt<D>): Promise<D | undefined> {
         continue
       }
       try {
-        await commit(unit(decision))
+        await (commit ? commit(unit(decision)) : store.commit(unit(decision)))
         return decision
       } catch (error) {
         if (!(error instanceof StaleError)) throw error

@@ -53,7 +53,7 @@ export class Checkpoints {
   hasEnded = false
 
   /** For the transport: makes a checkpoint durable (see `InvokeCall.onCheckpoint`). Never rejects. */
-  readonly take = (payload: string): Promise<string | undefined> => {
+  take(payload: string): Promise<string | undefined> {
     const answered = this.#inTurn(payload)
     this.#underWay = answered
     return answered

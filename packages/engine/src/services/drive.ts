@@ -187,23 +187,32 @@ export class Driver {
     if (this.#draining) return this.#stopWith(active, () => giveBack(active.state, clock.now()))
     if (!(await this.#holdsLease(active.state.run))) return false
     const pass = sentNow(active.state, clock.now())
-    const context = (known: Known) => this.#context(active.state.run, pass, known)
-    const checkpoints = new Checkpoints({
+    let checkpoints: Checkpoints | undefined
+    const outcome = await this.#invoker.invoke(active, pass.sentAt, payload => {
+      checkpoints ??= this.#checkpoints(active, pass)
+      return checkpoints.take(payload)
+    })
+    await checkpoints?.over()
+    if (checkpoints?.hasEnded) return false
+    if (outcome === 'held') return this.#stopWith(active, () => holdForRunner(active.state, clock.now()))
+    if (outcome === 'aborted') return this.#aborted(active)
+    const decided = await this.#settle(active, known =>
+      advance(active.state, outcome, this.#context(active.state.run, pass, known)),
+    )
+    return decided?.next === 'pass'
+  }
+
+  /** Made when the first one comes: most passes have none. */
+  #checkpoints(active: Active, pass: SentPass): Checkpoints {
+    return new Checkpoints({
       active,
       pass,
-      clock,
-      context,
+      clock: this.#deps.clock,
+      context: known => this.#context(active.state.run, pass, known),
       isDraining: () => this.#draining,
       onTaken: () => this.#deps.metrics.checkpointTaken(),
       settle: decide => this.#settle(active, decide),
     })
-    const outcome = await this.#invoker.invoke(active, pass.sentAt, checkpoints.take)
-    await checkpoints.over()
-    if (checkpoints.hasEnded) return false
-    if (outcome === 'held') return this.#stopWith(active, () => holdForRunner(active.state, clock.now()))
-    if (outcome === 'aborted') return this.#aborted(active)
-    const decided = await this.#settle(active, known => advance(active.state, outcome, context(known)))
-    return decided?.next === 'pass'
   }
 
   /** After a stall the lease may have run out, and the run be far ahead elsewhere: no pass is sent without a lease. */

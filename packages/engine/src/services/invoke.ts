@@ -67,7 +67,7 @@ export class Invoker {
    * `held`: no runner could be reached. `aborted`: by the caller's signal, or since `onCheckpoint` answered that the
    * pass is of no use.
    */
-  async invoke(
+  invoke(
     active: Active,
     now: number,
     onCheckpoint?: InvokeCall['onCheckpoint'],
@@ -81,9 +81,8 @@ export class Invoker {
     const traceparent = span?.traceparent ?? childTraceparent(parent, spanIdOf(random.next(), random.next()))
     active.passTrace = traceparent
     const body = invokeBody(active, now, traceparent)
-    const outcome = await this.#send(active, { body, now, onCheckpoint, span })
-    if (span) endInvokeSpan(span, outcome, clock.now())
-    return outcome
+    const outcome = this.#send(active, { body, now, onCheckpoint, span })
+    return span ? told(span, outcome, clock) : outcome
   }
 
   async #send(active: Active, sent: Sent): Promise<Outcome | 'held' | 'aborted'> {
@@ -122,6 +121,15 @@ export class Invoker {
     const transport = isConnectUrl(url) ? 'connect' : 'http'
     this.#deps.metrics.invoked({ transport, outcome: countedAs(outcome), durationMs })
   }
+}
+
+async function told<T extends Parameters<typeof endInvokeSpan>[1]>(
+  span: Span,
+  outcome: Promise<T>,
+  clock: Clock,
+): Promise<T> {
+  endInvokeSpan(span, await outcome, clock.now())
+  return outcome
 }
 
 interface Sent {
