@@ -42,17 +42,26 @@ export interface SessionBounds {
   connectMsMax?: number
   /** For each answer; 0 for none. */
   answerMsMax?: number
+  /** Every statement goes along an index. */
+  indexesOnly?: boolean
 }
+
+/**
+ * The plan of a prepared statement stays for as long as its session, and one that was made while a table was small walks
+ * through all of it when it is large.
+ */
+const INDEXES_ONLY = ['enable_seqscan=off', 'enable_bitmapscan=off']
 
 /** What the address sets itself comes last, and wins. */
 function settings(
   url: string,
-  { connectMsMax = CONNECT_TIMEOUT_MS, answerMsMax = ANSWER_MS_MAX }: SessionBounds,
+  { connectMsMax = CONNECT_TIMEOUT_MS, answerMsMax = ANSWER_MS_MAX, indexesOnly = false }: SessionBounds,
 ) {
   const given = new URL(url).searchParams.get('options') ?? ''
+  const set = indexesOnly ? [...SESSION, ...INDEXES_ONLY] : SESSION
   return {
     connectionString: withoutOptions(url),
-    options: `${SESSION.map(setting => `-c ${setting}`).join(' ')} ${given}`.trim(),
+    options: `${set.map(setting => `-c ${setting}`).join(' ')} ${given}`.trim(),
     connectionTimeoutMillis: connectMsMax,
     query_timeout: answerMsMax,
     application_name: 'perdure',
