@@ -11,6 +11,8 @@ const SESSION = [
   'lock_timeout=20000',
   'idle_in_transaction_session_timeout=5000',
   'client_min_messages=warning',
+  // Statements are many and short: compiling one costs more than running it.
+  'jit=off',
   // The server too notices a client that has vanished, instead of keeping its session for hours.
   'tcp_keepalives_idle=10',
   'tcp_keepalives_interval=5',
