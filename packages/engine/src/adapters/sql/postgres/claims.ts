@@ -21,23 +21,24 @@ const CLAIM_CHARS_MAX = 32 * 1024 * 1024
 
 type Due = [id: string, isPlain: boolean]
 
+/** A limit that the planner knows: for an unknown one it may take all that is due, and sort it. */
+const oldest = (limit: number) => `available_at <= $1 ORDER BY available_at LIMIT ${limit}`
 const RANKED = 'available_at IS NOT NULL AND priority IS NOT NULL'
-const OLDEST = 'available_at <= $1 ORDER BY available_at LIMIT $2'
 /**
  * Of higher priorities first, then those that have been due longest. Each part goes along an index of its own, whatever
  * else is asleep: the runs without a priority, and those of each priority there is, found by a jump through the index.
  */
-const DUE = `WITH RECURSIVE priorities (ranked) AS (
+const DUE = (limit: number) => `WITH RECURSIVE priorities (ranked) AS (
     SELECT max(priority) FROM runs WHERE ${RANKED}
     UNION ALL
     SELECT (SELECT max(priority) FROM runs WHERE ${RANKED} AND priority < ranked)
     FROM priorities WHERE ranked IS NOT NULL)
   SELECT id, is_plain FROM (
-    (SELECT id, slot1 IS NULL AS is_plain, 0 AS rank, available_at FROM runs WHERE priority IS NULL AND ${OLDEST})
+    (SELECT id, slot1 IS NULL AS is_plain, 0 AS rank, available_at FROM runs WHERE priority IS NULL AND ${oldest(limit)})
     UNION ALL
     SELECT due.* FROM priorities CROSS JOIN LATERAL (
-      SELECT id, slot1 IS NULL, priority, available_at FROM runs WHERE ${RANKED} AND priority = ranked AND ${OLDEST}) AS due
-  ) AS due ORDER BY rank DESC, available_at, id LIMIT $2`
+      SELECT id, slot1 IS NULL, priority, available_at FROM runs WHERE ${RANKED} AND priority = ranked AND ${oldest(limit)}) AS due
+  ) AS due ORDER BY rank DESC, available_at, id LIMIT ${limit}`
 const LEASE_PLAIN = `UPDATE runs SET lease_owner = $1, fence = fence + 1, available_at = $2
   WHERE id = ANY ($3) RETURNING ${SELECT_RUN}`
 /** Near enough: what the steps hold is nearly all of it. */
@@ -53,7 +54,7 @@ export async function claimRuns(session: Session, claim: Claim): Promise<Claimed
   let held = 0
   for (;;) {
     const heldBefore = held
-    const due = (await fresh(session, DUE, [now, limit - claimed.length])) as unknown as Due[]
+    const due = (await fresh(session, DUE(limit - claimed.length), [now])) as unknown as Due[]
     for (let at = 0; at < due.length; ) {
       const next = due.slice(at, at + RUNS_AT_ONCE)
       const some = await together(session, next)
@@ -127,7 +128,8 @@ export async function claimDeliveries(session: Session, claim: DeliveryClaim): P
   )
 }
 
-const DUE_TIMERS = 'SELECT id FROM flow_rows WHERE available_at <= $1 ORDER BY available_at, id LIMIT $2'
+const DUE_TIMERS = (limit: number) =>
+  `SELECT id FROM flow_rows WHERE available_at <= $1 ORDER BY available_at, id LIMIT ${limit}`
 const LEASE_TIMERS = `UPDATE flow_rows SET lease_owner = $1, version = version + 1, available_at = $2
   WHERE id = ANY ($3) RETURNING ${FLOW_COLUMNS.join(', ')}`
 
@@ -135,7 +137,7 @@ export async function claimTimers(
   session: Session,
   { owner, now, leaseUntil, limit }: Claim,
 ): Promise<Row[]> {
-  const due = (await fresh(session, DUE_TIMERS, [now, limit])).map(([id]) => id as string)
+  const due = (await fresh(session, DUE_TIMERS(limit), [now])).map(([id]) => id as string)
   return inOrder(due, ids => query(session, LEASE_TIMERS, [owner, leaseUntil, ids]))
 }
 
@@ -161,7 +163,7 @@ function query(session: Session, sql: string, params: readonly unknown[]): Promi
   return rowsOf(session, sql, params as never, nameOf(sql))
 }
 
-/** Planned anew each time: a plan for any limit may walk through all that is asleep. */
+/** Planned at each use. */
 function fresh(session: Session, sql: string, params: readonly unknown[]): Promise<Row[]> {
   return rowsOf(session, sql, params as never)
 }

@@ -145,7 +145,7 @@ export class Writer implements Channel {
     // Lost before it is ours, the first query tells.
     const client = await openSession(this.#options.url, error => opened && this.#lost(error, opened), {
       connectMsMax: CONNECT_MS_MAX,
-      indexesOnly: true,
+      plansOnce: true,
     })
     opened = client
     this.#client = client
