@@ -54,6 +54,8 @@ export class Rig {
         others.push(await EngineProcess.start({ ...engineOptions, port: await freePort() }))
       const runner = await Runner.start()
       await runner.register(engine.origin, over)
+      // A socket to each, as a fleet of runners behind a balancer has.
+      if (over !== 'http') for (const { origin } of others) await runner.register(origin, over)
       // Other engines know it within a second.
       if (others.length > 0) await new Promise(resolve => setTimeout(resolve, 1500))
       return new Rig({ dir, engineOptions, engine, others, runner, schema, keepIn: options.profileDir })

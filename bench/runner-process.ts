@@ -77,10 +77,11 @@ function toParent(message: RunnerMessage): void {
   process.send?.(message)
 }
 
-let connected: ConnectRunner | undefined
+/** One to each engine. */
+const sockets: ConnectRunner[] = []
 
 async function connect({ url, registration, checkpoints }: RunnerRequest & { kind: 'connect' }) {
-  connected = await ConnectRunner.open({
+  const socket = await ConnectRunner.open({
     url,
     registration,
     checkpoints,
@@ -92,11 +93,12 @@ async function connect({ url, registration, checkpoints }: RunnerRequest & { kin
     },
     onTold: (told, invoke) => tell(told, invoke.event.data.n),
   })
+  sockets.push(socket)
 }
 
 process.on('message', (request: RunnerRequest) => {
   if (request.kind === 'count') toParent({ kind: 'counted', passes, failed })
-  else if (request.kind === 'disconnect') connected?.close()
+  else if (request.kind === 'disconnect') for (const socket of sockets.splice(0)) socket.close()
   else {
     connect(request).then(
       () => toParent({ kind: 'connected' }),
