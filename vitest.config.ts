@@ -15,7 +15,7 @@ const ON_SERVERS = [
   'test/contract/limiter/redis.test.ts',
   'test/{scenario,faults}/cluster*.test.ts',
   'test/faults/postgres*.test.ts',
-  'test/scenario/doctor-servers.test.ts',
+  'test/scenario/*-servers.test.ts',
 ]
 const hasServers = await haveServers()
 const project = (name: string, include: string[], env = {}) => ({

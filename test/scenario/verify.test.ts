@@ -1,14 +1,11 @@
 // `perdure verify`: no violation on what an engine writes, and each kind told when it is planted.
 
 import { copyFileSync } from 'node:fs'
-import { type Violation, verifyStore } from '@perdure/engine'
-import { Client } from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import {
   child,
   emit,
   flow,
-  freshSchema,
   openDatabase,
   openEngine,
   openSink,
@@ -22,14 +19,9 @@ import {
   until,
   wait,
 } from '../kit/index.ts'
+import { violations } from '../kit/violations.ts'
 
 let file: string
-
-async function violations(store: string): Promise<Violation[]> {
-  const found: Violation[] = []
-  for await (const violation of verifyStore(store)) found.push(violation)
-  return found
-}
 
 beforeAll(async () => {
   const engine = await openEngine({ env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
@@ -179,38 +171,4 @@ test('the command tells a line for each and ends with 1, with 2 when there is no
     message: expect.any(String),
   })
   expect(await perdure(['verify', '--store', 'sqlite:/nowhere.db'])).toMatchObject({ code: 2, stdout: '' })
-})
-
-test('every rule can be asked of PostgreSQL', async () => {
-  const url = await freshSchema()
-  const engine = await openEngine({ env: { ENGINE_STORE: url } })
-  const [one, held] = [unique('one'), unique('held')]
-  await engine.runner({
-    workflows: {
-      [one]: flow([run('first'), emit('say', unique('said')), child('kid', `${one}-kid`)]),
-      [`${one}-kid`]: flow([run('only')]),
-      [held]: {
-        handler: flow([wait('hold', 'nothing')]),
-        registration: {
-          concurrency: { limit: 1 },
-          cancelOn: [{ event: 'never' }],
-          triggers: [{ event: held }, { cron: '0 0 1 1 *' }],
-        },
-      },
-    },
-  })
-  await engine.api.reaches((await engine.api.send({ name: one })).runId, 'succeeded')
-  await engine.api.reaches((await engine.api.send({ name: held })).runId, 'waiting')
-  expect(await violations(url)).toEqual([])
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  await client.query('DELETE FROM events')
-  await client.query(`UPDATE flow_rows SET state = '{'`)
-  await client.query(`INSERT INTO payloads (id, body) VALUES ('run_none', 'x')`)
-  await client.query(
-    `INSERT INTO frames (run_id, seq, ts, status, attempt) VALUES ('run_none', 2, 1, 'queued', 1)`,
-  )
-  await client.end()
-  const found = new Set((await violations(url)).map(({ check }) => check))
-  expect([...found].sort()).toEqual(['flow.readable', 'payload.owner', 'run.event', 'seq.run', 'step.event'])
 })
