@@ -1,9 +1,12 @@
 // Three engines on one database, and faults without end: kill -9, a freeze past the lease and back, every session of the
 // database cut, Redis emptied. Nothing that was acknowledged is lost, nothing that was seen is done again, limits and
 // schedules hold for all engines together, and work goes on soon after each fault.
-// `PERDURE_FAULTS=200` for the long run, `PERDURE_SEED` to repeat the choices of an earlier one.
+// `PERDURE_FAULTS=200` for the long run, `PERDURE_SEED` to repeat the choices of an earlier one. `PERDURE_RESTART` is a
+// command that restarts PostgreSQL, where both servers are one's own: it is run, and all of Redis is flushed.
 
+import { exec } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { ConnectRunner } from '../kit/connect-runner.ts'
 import {
@@ -21,12 +24,13 @@ import {
   until,
 } from '../kit/index.ts'
 import { terminateSessions } from '../kit/postgres.ts'
-import { deleteKeysOf } from '../kit/redis.ts'
+import { deleteKeysOf, flushAll } from '../kit/redis.ts'
 import { LoadClient } from './kill/client.ts'
 import { verdict } from './kill/verdict.ts'
 import { MemoLedger, workload } from './kill/workload.ts'
 
 const FAULTS = Number(process.env.PERDURE_FAULTS ?? 3)
+const RESTART = process.env.PERDURE_RESTART
 const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
 const ORDERS_UNDER_WAY = 8
 const LIMIT = 2
@@ -176,8 +180,8 @@ test(TITLE, { timeout: 120_000 + FAULTS * 15_000 }, async () => {
 async function fault(cluster: Cluster, random: Seeded): Promise<void> {
   const choice = random.between(0, 3)
   if (choice <= 1) await cluster.kill(random)
-  else if (choice === 2) await terminateSessions(cluster.url)
-  else await deleteKeysOf(cluster.url)
+  else if (choice === 2) await (RESTART ? promisify(exec)(RESTART) : terminateSessions(cluster.url))
+  else await (RESTART ? flushAll() : deleteKeysOf(cluster.url))
 }
 
 /** Heartbeats of the runners at an address, and the redialling of the one behind a socket. */

@@ -125,7 +125,10 @@ function overriding(store: Store, own: Partial<Store>): Store {
 
 describe('a pass whose lease was taken over (R3)', () => {
   /** Two engines on one store: the second takes the first one's leases over, as after a crash, while it still lives. */
-  async function takeover(answers: { first: Handler; second: Handler }, hold = (store: Store) => store) {
+  async function takeover(
+    answers: { first: Handler; second: Handler },
+    { hold = (store: Store) => store, ready = Promise.resolve() } = {},
+  ) {
     const store = await openSqliteStore({ file: tempStoreFile() })
     onCleanup(() => store.close())
     // The engines must not close what they share.
@@ -139,6 +142,7 @@ describe('a pass whose lease was taken over (R3)', () => {
     })
     const { runId } = await zombie.api.send({ name })
     await until(() => runner.ledger.passes(runId) === 1)
+    await ready
     const heir = await openEngine({ clock, ports: { store: shared } })
     return { zombie, heir, runId, ledger: runner.ledger }
   }
@@ -213,13 +217,15 @@ describe('a pass whose lease was taken over (R3)', () => {
         },
         second: () => returned('heir'),
       },
-      store =>
-        overriding(store, {
-          commit: unit => heard(store.commit(unit)),
-          extendRuns: (...lease) => heard(store.extendRuns(...lease)),
-        }),
+      {
+        hold: store =>
+          overriding(store, {
+            commit: unit => heard(store.commit(unit)),
+            extendRuns: (...lease) => heard(store.extendRuns(...lease)),
+          }),
+        ready: still.opened,
+      },
     )
-    await still.opened
     expect(await heir.api.succeeded(runId)).toMatchObject({ result: 'heir' })
     expect(ledger.passes(runId)).toBe(2)
     clock.jump(15_000)

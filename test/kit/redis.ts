@@ -24,6 +24,13 @@ export async function deleteKeysOf(storeUrl: string): Promise<void> {
   await deleteKeys(`perdure:${rows[0]?.name}:`)
 }
 
+/** Empties a server that nobody else uses. */
+export async function flushAll(): Promise<void> {
+  const redis = new Redis(REDIS_URL)
+  await redis.flushall()
+  redis.disconnect()
+}
+
 async function deleteKeys(prefix: string): Promise<void> {
   const redis = new Redis(REDIS_URL)
   const keys = await redis.keys(`${prefix}*`)
