@@ -134,7 +134,12 @@ describe('a pass whose lease was taken over (R3)', () => {
     // The engines must not close what they share.
     const shared = overriding(store, { close: async () => {} })
     const name = unique('contested')
-    const zombie = await openEngine({ clock, ports: { store: hold(shared) } })
+    // What its lease was taken of must not go back to it: it is the heir's.
+    let isDead = false
+    const its = overriding(hold(shared), {
+      claimRuns: async claim => (isDead ? [] : shared.claimRuns(claim)),
+    })
+    const zombie = await openEngine({ clock, ports: { store: its } })
     const runner = await zombie.runner({
       workflows: {
         [name]: (invoke, ledger) => (invoke.pass === 1 ? answers.first : answers.second)(invoke, ledger),
@@ -143,6 +148,7 @@ describe('a pass whose lease was taken over (R3)', () => {
     const { runId } = await zombie.api.send({ name })
     await until(() => runner.ledger.passes(runId) === 1)
     await ready
+    isDead = true
     const heir = await openEngine({ clock, ports: { store: shared } })
     return { zombie, heir, runId, ledger: runner.ledger }
   }
