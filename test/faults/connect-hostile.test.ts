@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
+import { LEASE_MS } from '../../packages/engine/src/services/drive.ts'
 import { type ConnectClient, dial, dialAs } from '../kit/connect-client.ts'
 import {
   flow,
@@ -10,6 +11,7 @@ import {
   type Handler,
   JumpClock,
   Ledger,
+  openDatabase,
   openEngine,
   returned,
   run,
@@ -162,10 +164,16 @@ test('a half-open socket holds nothing up: what was on it goes on where the runn
   const { id } = await halfOpen.next('invoke')
   halfOpen.ws.pause()
   const again = await dialAs(url, { ...who, underWay: [id] })
+  const database = await openDatabase(engine.storeFile)
+  const lease = database.prepare('SELECT available_at AS until FROM runs WHERE id = ?')
   for (let i = 0; i < 5; i++) {
     const before = again.count('heartbeat')
     clock.jump(10_000)
     await until(() => again.count('heartbeat') > before)
+    // A lease that is not extended before the next jump runs out in it, and the pass is sent anew.
+    const isExtended = () => (lease.all(runId) as { until: number }[])[0]!.until >= clock.now() + LEASE_MS
+    await until(isExtended)
+    await api.get('/healthz')
   }
   // By now the first is evicted, and it took nothing along.
   again.result(id, 200, '{"data":"on the second","logs":[]}')

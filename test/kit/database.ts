@@ -5,7 +5,7 @@ import { onCleanup } from './cleanup.ts'
 import { FILLED_TABLES } from './kept-open.ts'
 
 /** Runs SQL in an engine's database from outside; it waits for the engine's own writes to end. */
-export async function openDatabase(storeFile: string): Promise<Pick<Database, 'exec'>> {
+export async function openDatabase(storeFile: string): Promise<Pick<Database, 'exec' | 'prepare'>> {
   const { DatabaseSync } = await loadSqlite()
   const database = new DatabaseSync(storeFile)
   onCleanup(() => database.close())
