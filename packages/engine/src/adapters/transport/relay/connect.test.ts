@@ -2,14 +2,11 @@
 
 import { describe, expect, test } from 'vitest'
 import { RESPONSE_BYTES_MAX } from '../../../ports/transport.ts'
-import { APP_RUNNER, hold, type RelayEngine, RelayWorld } from './relay.testkit.ts'
+import { APP_RUNNER, twoEngines } from './relay.testkit.ts'
 
 /** Two engines, a runner with a socket on the first. */
 async function opened(terms: { maxConcurrency?: number } = {}) {
-  const world = new RelayWorld()
-  const [one, two] = (await world.engines('one', 'two')) as [RelayEngine, RelayEngine]
-  const runner = hold(one, terms)
-  await world.settle()
+  const { world, one, two, runner } = await twoEngines(terms)
   /** The next invoke that the runner has been sent. */
   const sent = async (index = 0) => {
     await world.settle()

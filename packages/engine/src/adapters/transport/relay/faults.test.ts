@@ -3,15 +3,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { InvokeReply } from '../../../ports/transport.ts'
-import { hold, type RelayEngine, RelayWorld } from './relay.testkit.ts'
-
-async function opened(seed = 1) {
-  const world = new RelayWorld(seed)
-  const [one, two] = (await world.engines('one', 'two')) as [RelayEngine, RelayEngine]
-  const runner = hold(one)
-  await world.settle()
-  return { world, one, two, runner }
-}
+import { type RelayWorld, twoEngines } from './relay.testkit.ts'
 
 /** The reply, if there is one by then. */
 async function after(world: RelayWorld, ms: number, reply: Promise<InvokeReply>) {
@@ -21,7 +13,7 @@ async function after(world: RelayWorld, ms: number, reply: Promise<InvokeReply>)
 
 describe('an engine that dies over a call', () => {
   test('breaks it as soon as it is taken for dead, whatever the deadline', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     const reply = two.invoke({ timeoutMs: 7_200_000 })
     await world.settle()
     expect(runner.invokes).toHaveLength(1)
@@ -31,7 +23,7 @@ describe('an engine that dies over a call', () => {
   })
 
   test('is waited for when it comes back before', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     const reply = two.invoke()
     await world.settle()
     world.loop.cut('one')
@@ -42,7 +34,7 @@ describe('an engine that dies over a call', () => {
   })
 
   test('and says that it lives, but not of the call, is not waited for either', async () => {
-    const { world, two } = await opened()
+    const { world, two } = await twoEngines()
     const reply = two.invoke()
     await world.settle()
     world.loop.loses = (word, to) => to === 'one' && word.includes(' still ')
@@ -51,7 +43,7 @@ describe('an engine that dies over a call', () => {
   })
 
   test('as the caller: what the runner has is taken back', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     void two.invoke()
     await world.settle()
     world.loop.cut('two')
@@ -62,7 +54,7 @@ describe('an engine that dies over a call', () => {
 
 describe('a word that is lost', () => {
   test('the invoke: the call ends as one that no runner had', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     world.loop.loses = word => word.includes(' invoke ')
     const reply = two.invoke()
     expect(await after(world, 3000, reply)).toMatchObject({ kind: 'refused' })
@@ -70,7 +62,7 @@ describe('a word that is lost', () => {
   })
 
   test('the answer: it is told again when it is asked for, and not for ever', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     const reply = two.invoke()
     await world.settle()
     world.loop.loses = word => word.includes(' reply ')
@@ -86,7 +78,7 @@ describe('a word that is lost', () => {
 
 describe('a word that comes twice, or late', () => {
   test('the invoke: also after its call is over', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     world.loop.faults = { lost: 0, repeated: 1, delayMsMax: 3000 }
     const replies = Array.from({ length: 50 }, (_, i) => two.invoke({ body: `{"no":${i}}` }))
     runner.onInvoke = ({ id, payload }) => runner.session.result(id, 200, String(payload.no))
@@ -98,7 +90,7 @@ describe('a word that comes twice, or late', () => {
   })
 
   test('the answer: of a call that is over it changes nothing', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     const controller = new AbortController()
     world.loop.loses = word => word.includes(' cancel ')
     const aborted = two.invoke({ signal: controller.signal })
@@ -118,7 +110,7 @@ describe('a word that comes twice, or late', () => {
   })
 
   test('an invoke that comes when its engine was told that it is unknown', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 20_000 }
     const reply = two.invoke()
     world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
@@ -130,7 +122,7 @@ describe('a word that comes twice, or late', () => {
 
 describe('an engine that stood still', () => {
   test('does not carry out what has waited for it: the run may be far ahead by now', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     world.loop.freeze('one')
     const reply = two.invoke()
     expect(await after(world, 4001, reply)).toBeUndefined()
@@ -141,7 +133,7 @@ describe('an engine that stood still', () => {
   })
 
   test('for a moment carries it out', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     world.loop.freeze('one')
     void two.invoke()
     await world.clock.advance(4000)
@@ -153,7 +145,7 @@ describe('an engine that stood still', () => {
 
 describe('a line that is down', () => {
   test('ends what is under way, refuses the next, and carries again when it is back', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     const under = two.invoke()
     await world.settle()
     world.loop.cut('two')
@@ -171,7 +163,7 @@ describe('a line that is down', () => {
 
 describe('what is kept', () => {
   test('is bounded: invokes of others beyond it are refused', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     const replies = Array.from({ length: 10_001 }, () => two.invoke())
     await world.settle()
     expect(runner.invokes).toHaveLength(10_000)
@@ -184,7 +176,7 @@ describe('what is kept', () => {
   })
 
   test('of answers that nobody has had is bounded: those beyond it are told once', async () => {
-    const { world, two, runner } = await opened()
+    const { world, two, runner } = await twoEngines()
     const answer = async (length: number) => {
       const replies = Array.from({ length }, () => two.invoke())
       await world.settle()
@@ -209,7 +201,7 @@ describe('what is kept', () => {
 test.each(Array.from({ length: 30 }, (_, i) => i + 1))(
   'with words lost, repeated and reordered (seed %i) every call ends in one answer, its own',
   async seed => {
-    const { world, one, two, runner } = await opened(seed)
+    const { world, one, two, runner } = await twoEngines({ seed })
     world.loop.faults = { lost: 0.2, repeated: 0.2, delayMsMax: 3000 }
     runner.onInvoke = ({ id, payload }) => {
       const answer = () => runner.session.result(id, 200, String(payload.no))

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { connectUrl } from '../../../domain/connect-url.ts'
-import { APP_RUNNER, hold, RelayWorld } from './relay.testkit.ts'
+import { APP_RUNNER, hold, RelayWorld, twoEngines } from './relay.testkit.ts'
 
 test('a runner is reached from every engine as soon as it has a socket on one, and no more without one', async () => {
   const world = new RelayWorld()
@@ -30,32 +30,26 @@ test('an engine that comes later knows at once who is where, and is known', asyn
 })
 
 test('an engine that falls silent is forgotten with its runners, and known again when it is back', async () => {
-  const world = new RelayWorld()
-  const [one, two] = await world.engines('one', 'two')
-  hold(one!)
-  await world.settle()
+  const { world, two } = await twoEngines()
   world.loop.cut('one')
   await world.clock.advance(8000)
-  expect(two!.relayed.reaches(APP_RUNNER)).toBe(true)
+  expect(two.relayed.reaches(APP_RUNNER)).toBe(true)
   await world.clock.advance(2000)
-  expect(two!.relayed.reaches(APP_RUNNER)).toBe(false)
+  expect(two.relayed.reaches(APP_RUNNER)).toBe(false)
   world.loop.mend('one')
   await world.settle()
-  expect(two!.relayed.reaches(APP_RUNNER)).toBe(true)
-  expect(two!.arrived).toEqual(['app', 'app'])
+  expect(two.relayed.reaches(APP_RUNNER)).toBe(true)
+  expect(two.arrived).toEqual(['app', 'app'])
 })
 
 test('a clock that leaps, as that of a machine that slept, makes nobody dead', async () => {
-  const world = new RelayWorld()
-  const [one, two] = await world.engines('one', 'two')
-  hold(one!)
-  await world.settle()
-  const reply = two!.invoke()
+  const { world, two } = await twoEngines()
+  const reply = two.invoke()
   await world.settle()
   world.clock.leapTo(world.clock.now() + 3_600_000)
-  expect(two!.relayed.reaches(APP_RUNNER)).toBe(true)
+  expect(two.relayed.reaches(APP_RUNNER)).toBe(true)
   await world.clock.advance(20_000)
-  expect(two!.relayed.reaches(APP_RUNNER)).toBe(true)
+  expect(two.relayed.reaches(APP_RUNNER)).toBe(true)
   expect(await Promise.race([reply, 'under way'])).toBe('under way')
 })
 
@@ -72,44 +66,35 @@ test('a move that was lost is asked for at the next word', async () => {
 })
 
 test('an engine that leaves is sent nothing more, and one that closes is forgotten at once', async () => {
-  const world = new RelayWorld()
-  const [one, two] = await world.engines('one', 'two')
-  const runner = hold(one!)
+  const { world, one, two, runner } = await twoEngines()
+  const under = two.invoke()
   await world.settle()
-  const under = two!.invoke()
+  one.relayed.leave()
   await world.settle()
-  one!.relayed.leave()
-  await world.settle()
-  expect(two!.relayed.reaches(APP_RUNNER)).toBe(false)
-  expect(await two!.invoke()).toEqual({ kind: 'refused', message: 'the runner is not connected' })
-  const idle = one!.relayed.idle(new AbortController().signal)
+  expect(two.relayed.reaches(APP_RUNNER)).toBe(false)
+  expect(await two.invoke()).toEqual({ kind: 'refused', message: 'the runner is not connected' })
+  const idle = one.relayed.idle(new AbortController().signal)
   runner.session.result(runner.invokes[0]!.id, 200, '{"a":1}')
   expect(await under).toEqual({ kind: 'answered', status: 200, body: '{"a":1}' })
   await idle
 })
 
 test('the end of an engine breaks what it had under way off at once', async () => {
-  const world = new RelayWorld()
-  const [one, two] = await world.engines('one', 'two')
-  hold(one!)
+  const { world, one, two } = await twoEngines()
+  const reply = two.invoke()
   await world.settle()
-  const reply = two!.invoke()
-  await world.settle()
-  await one!.relayed.close()
+  await one.relayed.close()
   expect(await reply).toMatchObject({ kind: 'broken' })
   await world.settle()
-  expect(two!.relayed.reaches(APP_RUNNER)).toBe(false)
+  expect(two.relayed.reaches(APP_RUNNER)).toBe(false)
 })
 
 test('when none comes to be under way, waiting for it ends with the signal', async () => {
-  const world = new RelayWorld()
-  const [one, two] = await world.engines('one', 'two')
-  hold(one!)
-  await world.settle()
-  void two!.invoke()
+  const { world, one, two } = await twoEngines()
+  void two.invoke()
   await world.settle()
   const deadline = new AbortController()
-  const idle = one!.relayed.idle(deadline.signal)
+  const idle = one.relayed.idle(deadline.signal)
   expect(await Promise.race([idle, world.settle().then(() => 'busy')])).toBe('busy')
   deadline.abort()
   await idle
@@ -137,23 +122,20 @@ test('how much room a bounded runner has is known elsewhere: it moves with invok
 })
 
 test('a word of room that is lost is made up for: said again while there is none, not believed for long', async () => {
-  const world = new RelayWorld()
-  const [one, two] = await world.engines('one', 'two')
-  const runner = hold(one!, { maxConcurrency: 1 })
-  await world.settle()
+  const { world, one, two, runner } = await twoEngines({ maxConcurrency: 1 })
   world.loop.loses = word => word.includes(' room ')
-  void one!.invoke()
+  void one.invoke()
   await world.clock.advance(100)
-  expect(two!.relayed.hasRoom(APP_RUNNER)).toBe(true)
+  expect(two.relayed.hasRoom(APP_RUNNER)).toBe(true)
   world.loop.loses = () => false
   await world.clock.advance(2000)
-  expect(two!.relayed.hasRoom(APP_RUNNER)).toBe(false)
+  expect(two.relayed.hasRoom(APP_RUNNER)).toBe(false)
   await world.clock.advance(60_000)
-  expect(two!.relayed.hasRoom(APP_RUNNER)).toBe(false)
+  expect(two.relayed.hasRoom(APP_RUNNER)).toBe(false)
   world.loop.loses = word => word.includes(' room ')
   runner.session.result(runner.invokes[0]!.id, 200, '{}')
   await world.clock.advance(8000)
-  expect(two!.relayed.hasRoom(APP_RUNNER)).toBe(true)
+  expect(two.relayed.hasRoom(APP_RUNNER)).toBe(true)
 })
 
 test('of a runner with sockets on two engines, the one with room is taken', async () => {
@@ -197,14 +179,11 @@ test('a thousand runners are told of in words that may be said to all', async ()
 })
 
 test('what nobody needs any more holds no timer', async () => {
-  const world = new RelayWorld()
-  const [one, two] = await world.engines('one', 'two')
-  const runner = hold(one!, { maxConcurrency: 1 })
-  await world.settle()
-  const reply = two!.invoke()
+  const { world, one, two, runner } = await twoEngines({ maxConcurrency: 1 })
+  const reply = two.invoke()
   await world.settle()
   runner.session.result(runner.invokes[0]!.id, 200, '{}')
   await reply
-  await Promise.all([one!.relayed.close(), two!.relayed.close()])
+  await Promise.all([one.relayed.close(), two.relayed.close()])
   expect(world.clock.nextTimer()).toBeUndefined()
 })

@@ -67,6 +67,15 @@ export class RelayWorld {
   }
 }
 
+/** Two engines, the first of which has the runner's socket. */
+export async function twoEngines({ seed, ...terms }: { seed?: number; maxConcurrency?: number } = {}) {
+  const world = new RelayWorld(seed)
+  const [one, two] = (await world.engines('one', 'two')) as [RelayEngine, RelayEngine]
+  const runner = hold(one, terms)
+  await world.settle()
+  return { world, one, two, runner }
+}
+
 export interface HeldInvoke {
   id: string
   payload: Record<string, unknown>
