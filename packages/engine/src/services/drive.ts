@@ -185,7 +185,7 @@ export class Driver {
   async #pass(active: Active): Promise<boolean> {
     const { clock } = this.#deps
     if (this.#draining) return this.#stopWith(active, () => giveBack(active.state, clock.now()))
-    if (!(await this.#holdsLease(active.state.run))) return false
+    if (this.#isLapsed(active.state.run) && !(await this.#renewLease(active.state.run))) return false
     const pass = sentNow(active.state, clock.now())
     let checkpoints: Checkpoints | undefined
     const outcome = await this.#invoker.invoke(active, pass.sentAt, payload => {
@@ -216,11 +216,14 @@ export class Driver {
   }
 
   /** After a stall the lease may have run out, and the run be far ahead elsewhere: no pass is sent without a lease. */
-  async #holdsLease(run: Run): Promise<boolean> {
+  #isLapsed(run: Run): boolean {
+    return this.#deps.clock.now() >= (run.availableAt ?? 0)
+  }
+
+  /** False when the run is another's by now. */
+  async #renewLease(run: Run): Promise<boolean> {
     const { store, clock, metrics, owner } = this.#deps
-    const now = clock.now()
-    if (now < (run.availableAt ?? 0)) return true
-    const until = now + LEASE_MS
+    const until = clock.now() + LEASE_MS
     const lost = await store.extendRuns(owner, [run.id], until)
     if (lost.length === 0) run.availableAt = until
     else metrics.leaseLost()
