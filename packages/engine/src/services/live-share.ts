@@ -11,7 +11,7 @@ const SAY_EVERY_MS = 5000
 const FOLLOWED_MS = 15_000
 /** Keys of a topic that are remembered as followed; more, and the streams hear of things by their own looks. */
 const FOLLOWED_MAX = 10_000
-/** Events of others that are read for our streams at once; those beyond are lost to them, as any word may be. */
+/** Events of others that are read for our live tails at once. A tail of more than that skips: it is best effort. */
 const READS_MAX = 1000
 /** Rings of runs are told together, this long after the first. */
 const GATHER_MS = 5

@@ -21,7 +21,7 @@ const CLAIM_CHARS_MAX = 32 * 1024 * 1024
 
 type Due = [id: string, isPlain: boolean]
 
-/** A limit that the planner knows: for an unknown one it may take all that is due, and sort it. */
+/** A limit that the planner knows, in a statement that is planned at each use: for an unknown one it may sort all that is due. */
 const oldest = (limit: number) => `available_at <= $1 ORDER BY available_at LIMIT ${limit}`
 const RANKED = 'available_at IS NOT NULL AND priority IS NOT NULL'
 /**
@@ -54,7 +54,7 @@ export async function claimRuns(session: Session, claim: Claim): Promise<Claimed
   let held = 0
   for (;;) {
     const heldBefore = held
-    const due = (await fresh(session, DUE(limit - claimed.length), [now])) as unknown as Due[]
+    const due = (await rowsOf(session, DUE(limit - claimed.length), [now])) as unknown as Due[]
     for (let at = 0; at < due.length; ) {
       const next = due.slice(at, at + RUNS_AT_ONCE)
       const some = await together(session, next)
@@ -137,7 +137,7 @@ export async function claimTimers(
   session: Session,
   { owner, now, leaseUntil, limit }: Claim,
 ): Promise<Row[]> {
-  const due = (await fresh(session, DUE_TIMERS(limit), [now])).map(([id]) => id as string)
+  const due = (await rowsOf(session, DUE_TIMERS(limit), [now])).map(([id]) => id as string)
   return inOrder(due, ids => query(session, LEASE_TIMERS, [owner, leaseUntil, ids]))
 }
 
@@ -161,11 +161,6 @@ async function inOrder(ids: readonly string[], lease: (ids: string[]) => Promise
 /** Parameters may be lists, which are no values of rows. */
 function query(session: Session, sql: string, params: readonly unknown[]): Promise<Row[]> {
   return rowsOf(session, sql, params as never, nameOf(sql))
-}
-
-/** Planned at each use. */
-function fresh(session: Session, sql: string, params: readonly unknown[]): Promise<Row[]> {
-  return rowsOf(session, sql, params as never)
 }
 
 function charsOf(rows: readonly Row[]): number {
