@@ -35,36 +35,36 @@ export function isDeeperThan(text: string, max: number): boolean {
 /** The raw text of every member of a valid JSON object (the last of equal keys, as JSON.parse takes it). */
 export function objectMembers(text: JsonText): Map<string, JsonText> {
   const members = new Map<string, JsonText>()
-  eachMember(text, (key, keyEnd, start, end) => {
-    const raw = text.slice(key + 1, keyEnd - 1)
-    members.set(raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw, text.slice(start, end))
-  })
+  let i = skipSpace(text, 0) + 1
+  for (i = skipSpace(text, i); text.charCodeAt(i) !== 125; ) {
+    const keyEnd = endOfString(text, i)
+    const rawKey = text.slice(i + 1, keyEnd - 1)
+    const key = rawKey.includes('\\') ? (JSON.parse(`"${rawKey}"`) as string) : rawKey
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1)
+    const end = endOfValue(text, start)
+    members.set(key, text.slice(start, end))
+    i = skipSpace(text, end)
+    if (text.charCodeAt(i) === 44) i = skipSpace(text, i + 1)
+  }
   return members
 }
 
-/** The raw text of one member of a valid JSON object, as `objectMembers` has it; undefined when there is none. */
+/**
+ * The raw text of one member of a valid JSON object, as `objectMembers` has it; undefined when there is none. A walk of its
+ * own: every frame and answer passes here, and needs neither the map nor a call for each member.
+ */
 export function objectMember(text: JsonText, name: string): JsonText | undefined {
   let found: JsonText | undefined
-  eachMember(text, (key, keyEnd, start, end) => {
-    if (isKey(text, key, keyEnd, name)) found = text.slice(start, end)
-  })
-  return found
-}
-
-/** Calls `visit` with where the key and the value of each member begin and end. */
-function eachMember(
-  text: JsonText,
-  visit: (key: number, keyEnd: number, start: number, end: number) => void,
-): void {
   let i = skipSpace(text, 0) + 1
   for (i = skipSpace(text, i); text.charCodeAt(i) !== 125; ) {
     const keyEnd = endOfString(text, i)
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1)
     const end = endOfValue(text, start)
-    visit(i, keyEnd, start, end)
+    if (isKey(text, i, keyEnd, name)) found = text.slice(start, end)
     i = skipSpace(text, end)
     if (text.charCodeAt(i) === 44) i = skipSpace(text, i + 1)
   }
+  return found
 }
 
 /** Whether the string between the two says `name`. */
