@@ -14,6 +14,7 @@ describe('Drain', () => {
     drain.enter(cut)
     expect(drain.inFlight).toBe(2)
     written.emit('finish')
+    expect(drain.inFlight).toBe(2)
     written.emit('close')
     expect(drain.inFlight).toBe(1)
     cut.emit('close')
@@ -43,7 +44,7 @@ describe('Drain', () => {
     expect(told).toEqual(['open'])
     await Promise.resolve()
     expect(over).toBe(false)
-    response.emit('finish')
+    response.emit('close')
     await run
     expect(clock.timers.size).toBe(0)
   })

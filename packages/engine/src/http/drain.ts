@@ -7,25 +7,17 @@ import type { Clock } from '../ports/clock.ts'
 export class Drain {
   /** True from the moment the app closes: requests that come now are answered 503. */
   started = false
-  readonly #open = new Set<ServerResponse>()
+  #inFlight = 0
   readonly #streams = new Set<() => void>()
-  readonly #leave: (this: ServerResponse) => void
   #onEmpty: (() => void) | undefined
-
-  constructor() {
-    const left = (response: ServerResponse): void => {
-      this.#open.delete(response)
-      if (this.#open.size === 0) this.#onEmpty?.()
-    }
-    // One listener for every response, told by `this` which: a closure each would cost every request.
-    this.#leave = function () {
-      left(this)
-    }
+  /** One for every response: a closure each would cost every request. */
+  readonly #leave = (): void => {
+    if (--this.#inFlight === 0) this.#onEmpty?.()
   }
 
   /** How many responses are in flight. */
   get inFlight(): number {
-    return this.#open.size
+    return this.#inFlight
   }
 
   /** How many streams would be told to end. */
@@ -33,10 +25,9 @@ export class Drain {
     return this.#streams.size
   }
 
-  /** Counts the response as in flight until it is written out or its connection is gone. */
+  /** Counts the response as in flight until it is written out or its connection is gone; `close` tells both, once. */
   enter(response: ServerResponse): void {
-    this.#open.add(response)
-    response.on('finish', this.#leave)
+    this.#inFlight++
     response.on('close', this.#leave)
   }
 
@@ -50,7 +41,7 @@ export class Drain {
   async run(clock: Clock, graceMs: number): Promise<void> {
     this.started = true
     for (const end of this.#streams) end()
-    if (this.#open.size === 0) return
+    if (this.#inFlight === 0) return
     await new Promise<void>(resolve => {
       const cancel = clock.at(clock.now() + graceMs, resolve)
       this.#onEmpty = () => {

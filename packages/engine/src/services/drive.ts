@@ -2,6 +2,7 @@
 // one invoke of a runner; its outcome becomes changes, the changes one commit, and only then comes the next pass.
 
 import type { Logger } from 'pino'
+import { TransientMap } from '../collections/transient-map.ts'
 import { advance } from '../domain/advance.ts'
 import { begin, giveBack, holdForRunner, unreserved } from '../domain/begin.ts'
 import type { Change } from '../domain/change.ts'
@@ -59,7 +60,7 @@ export interface DriverDeps {
 export class Driver {
   readonly #deps: DriverDeps
   readonly #invoker: Invoker
-  readonly #active = new Map<string, Active>()
+  readonly #active = new TransientMap<string, Active>()
   readonly slots: Slots
   readonly #random: () => number
   readonly #admitting: AdmissionDeps

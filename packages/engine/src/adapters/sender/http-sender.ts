@@ -34,7 +34,8 @@ export class HttpSender implements Sender {
   readonly #closeGraceMs: number
   readonly #pools: Pools
   readonly #targets = new Targets()
-  readonly #underWay = new UnderWay<SendExchange>()
+  readonly #underWay = new UnderWay<number, SendExchange>()
+  #callCount = 0
   #closed: Promise<void> | undefined
 
   constructor(options: HttpSenderOptions) {
@@ -55,6 +56,7 @@ export class HttpSender implements Sender {
     const target = this.#targets.of(url)
     if (typeof target === 'string') return Promise.resolve({ kind: 'refusedAddress', error: target })
     const used = this.#pools.take(target.origin)
+    const no = ++this.#callCount
     return new Promise(resolve => {
       const exchange = new SendExchange({
         timeoutMs,
@@ -64,11 +66,11 @@ export class HttpSender implements Sender {
         },
         onReply: reply => {
           this.#pools.giveBack(used)
-          this.#underWay.delete(exchange)
+          this.#underWay.delete(no)
           resolve(reply)
         },
       })
-      this.#underWay.add(exchange)
+      this.#underWay.add(no, exchange)
       used.pool.dispatch({ method: 'POST', path: target.path, headers, body }, exchange)
     })
   }

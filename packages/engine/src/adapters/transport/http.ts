@@ -41,7 +41,8 @@ export class HttpTransport implements Transport {
   readonly #closeGraceMs: number
   readonly #pools: Pools
   readonly #targets = new Targets()
-  readonly #underWay = new UnderWay<Exchange>()
+  readonly #underWay = new UnderWay<number, Exchange>()
+  #callCount = 0
   #closed: Promise<void> | undefined
 
   constructor(options: HttpTransportOptions) {
@@ -67,6 +68,7 @@ export class HttpTransport implements Transport {
     const body = Buffer.from(call.body)
     const request = { method: 'POST', path: target.path, headers: this.#headers(body), body }
     const used = this.#pools.take(target.origin)
+    const no = ++this.#callCount
     return new Promise(resolve => {
       const exchange = new Exchange({
         timeoutMs: call.timeoutMs,
@@ -77,11 +79,11 @@ export class HttpTransport implements Transport {
         },
         onReply: reply => {
           this.#pools.giveBack(used)
-          this.#underWay.delete(exchange)
+          this.#underWay.delete(no)
           resolve(reply)
         },
       })
-      this.#underWay.add(exchange)
+      this.#underWay.add(no, exchange)
       used.pool.dispatch(request, exchange)
     })
   }

@@ -1,15 +1,26 @@
 // The calls of a transport or sender that have no reply yet, so that closing can wait for them and end the rest.
 
-export class UnderWay<Call extends { fail(message: string): void }> {
-  readonly #calls = new Set<Call>()
+import { TransientMap } from '../../collections/transient-map.ts'
+
+export class UnderWay<Key extends string | number, Call extends { fail(message: string): void }> {
+  readonly #calls = new TransientMap<Key, Call>()
   #onQuiet: () => void = () => {}
 
-  add(call: Call): void {
-    this.#calls.add(call)
+  add(key: Key, call: Call): void {
+    this.#calls.set(key, call)
   }
 
-  delete(call: Call): void {
-    this.#calls.delete(call)
+  get(key: Key): Call | undefined {
+    return this.#calls.get(key)
+  }
+
+  /** A copy: calls may end while it is gone through. */
+  all(): Call[] {
+    return [...this.#calls.values()]
+  }
+
+  delete(key: Key): void {
+    this.#calls.delete(key)
     if (this.#calls.size === 0) this.#onQuiet()
   }
 
@@ -24,7 +35,7 @@ export class UnderWay<Call extends { fail(message: string): void }> {
         }
       })
     }
-    for (const call of [...this.#calls]) call.fail(CLOSING)
+    for (const call of this.all()) call.fail(CLOSING)
   }
 }
 

@@ -1,18 +1,22 @@
 // One invoke of a Connect runner: it waits for room, is on a socket, or waits for its runner to come back, and
 // whatever happens ends in one InvokeReply. Moved about by its runner (runner.ts).
 
+import type { TransientMap } from '../../../collections/transient-map.ts'
 import { type InvokeCall, type InvokeReply, RESPONSE_BYTES_MAX } from '../../../ports/transport.ts'
 import { startDeadline } from '../deadline.ts'
 import { CheckpointQueue } from './checkpoints.ts'
 import type { ConnectedRunner } from './runner.ts'
 import type { ConnectSession } from './session.ts'
 
+/** Calls by their ids. */
+export type Calls = TransientMap<string, Call>
+
 export interface CallOptions {
   id: string
   call: InvokeCall
   runner: ConnectedRunner
   /** Called once, with the reply. */
-  onReply(call: Call, reply: InvokeReply): void
+  onReply(reply: InvokeReply): void
 }
 
 export class Call {
@@ -25,7 +29,7 @@ export class Call {
   readonly #timer: NodeJS.Timeout
   readonly #startedAt = performance.now()
   /** Where it is kept: of its session, of those that wait, or of a socket that was lost. */
-  #holder: Set<Call> | undefined
+  #holder: Calls | undefined
   /** Whether it was handed over to a socket. */
   isSent = false
   #over = false
@@ -47,11 +51,11 @@ export class Call {
   }
 
   /** Kept in `holder` from now on, and nowhere else. */
-  moveTo(holder: Set<Call>, session?: ConnectSession): void {
-    this.#holder?.delete(this)
+  moveTo(holder: Calls, session?: ConnectSession): void {
+    this.#holder?.delete(this.id)
     this.#holder = holder
     this.session = session
-    holder.add(this)
+    holder.set(this.id, this)
   }
 
   /** Hands the invoke to a socket. */
@@ -118,9 +122,9 @@ export class Call {
     clearTimeout(this.#timer)
     this.#call.signal.removeEventListener('abort', this)
     this.#checkpoints?.stop()
-    this.#holder?.delete(this)
+    this.#holder?.delete(this.id)
     this.session = undefined
-    this.#onReply(this, reply)
+    this.#onReply(reply)
     if (this.isSent) this.runner.fill()
   }
 

@@ -2,9 +2,10 @@
 // the runner may come back for.
 
 import { CLOSE_CODES } from '@perdure/protocol'
+import { TransientMap } from '../../../collections/transient-map.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { RunnerSocket, SessionOptions } from '../../../ports/connections.ts'
-import type { Call } from './call.ts'
+import type { Call, Calls } from './call.ts'
 import { ConnectSession } from './session.ts'
 
 /** Sockets of one runner; one more takes the place of the oldest. */
@@ -14,7 +15,7 @@ const WAITING_MAX = 10_000
 
 /** Invokes of a socket that was lost. */
 interface Lost {
-  calls: Set<Call>
+  calls: Calls
   instance: string | undefined
   cancel(): void
 }
@@ -34,7 +35,7 @@ export interface ConnectedRunnerOptions {
 export class ConnectedRunner {
   readonly sessions: ConnectSession[] = []
   readonly #options: ConnectedRunnerOptions
-  readonly #waiting = new Set<Call>()
+  readonly #waiting: Calls = new TransientMap()
   readonly #lost = new Set<Lost>()
   /** Most invokes under way on all its sockets, as the newest registration has it. */
   #maxConcurrency = Number.POSITIVE_INFINITY
@@ -87,7 +88,7 @@ export class ConnectedRunner {
 
   /** Sends what waits, as far as there is room: a call ended, a socket came or has been read. */
   fill(): void {
-    for (const call of this.#waiting) {
+    for (const call of this.#waiting.values()) {
       const session = this.#pick()
       if (!session) return
       call.send(session)
@@ -124,7 +125,7 @@ export class ConnectedRunner {
     }
     for (const lost of [...this.#lost]) {
       if (!isSameInstance(lost, session)) continue
-      for (const call of [...lost.calls]) call.fail('the runner came back without it')
+      for (const call of [...lost.calls.values()]) call.fail('the runner came back without it')
       this.#forget(lost)
     }
   }
@@ -135,10 +136,10 @@ export class ConnectedRunner {
     if (index < 0) return
     this.sessions.splice(index, 1)
     if (session.isNamed) this.#await(session)
-    else for (const call of [...session.calls]) this.#breakOff(call)
+    else for (const call of [...session.calls.values()]) this.#breakOff(call)
     if (this.sessions.length === 0) {
       this.#options.onAway()
-      for (const call of [...this.#waiting]) call.fail('the runner is not connected any more')
+      for (const call of [...this.#waiting.values()]) call.fail('the runner is not connected any more')
     }
     this.#checkEmpty()
   }
@@ -147,12 +148,12 @@ export class ConnectedRunner {
     if (session.calls.size === 0) return
     const { clock, graceMs } = this.#options
     const end = () => {
-      for (const call of [...lost.calls]) this.#breakOff(call)
+      for (const call of [...lost.calls.values()]) this.#breakOff(call)
       this.#forget(lost)
     }
     const cancel = clock.at(clock.now() + graceMs, end)
-    const lost: Lost = { calls: new Set(), instance: session.instance, cancel }
-    for (const call of [...session.calls]) call.moveTo(lost.calls)
+    const lost: Lost = { calls: new TransientMap(), instance: session.instance, cancel }
+    for (const call of [...session.calls.values()]) call.moveTo(lost.calls)
     this.#lost.add(lost)
   }
 
@@ -165,7 +166,7 @@ export class ConnectedRunner {
   #inherit(session: ConnectSession): void {
     for (const lost of [...this.#lost]) {
       if (lost.instance !== session.instance) continue
-      for (const call of [...lost.calls]) call.moveTo(session.calls, session)
+      for (const call of [...lost.calls.values()]) call.moveTo(session.calls, session)
       this.#forget(lost)
     }
   }

@@ -1,14 +1,15 @@
 // One registered socket of a Connect runner, and the invokes on it. http/connect tells it what comes in.
 
+import { TransientMap } from '../../../collections/transient-map.ts'
 import type { RunnerSocket, Session, SessionOptions, SessionTerms } from '../../../ports/connections.ts'
-import type { Call } from './call.ts'
+import type { Calls } from './call.ts'
 import type { ConnectedRunner } from './runner.ts'
 
 export class ConnectSession implements Session {
   readonly socket: RunnerSocket
   readonly instance: string | undefined
   readonly isNamed: boolean
-  readonly calls = new Set<Call>()
+  readonly calls: Calls = new TransientMap()
   readonly #runner: ConnectedRunner
 
   constructor(runner: ConnectedRunner, socket: RunnerSocket, options: SessionOptions) {

@@ -33,8 +33,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
   readonly #options: Required<ConnectTransportOptions>
   /** By URL: those with a socket, or with invokes that wait for one. */
   readonly #runners = new Map<string, ConnectedRunner>()
-  readonly #calls = new Map<string, Call>()
-  readonly #underWay = new UnderWay<Call>()
+  readonly #underWay = new UnderWay<string, Call>()
   /** Tells processes apart: a result may come late, after a restart. */
   readonly #idPrefix = `inv_${randomBytes(6).toString('hex')}`
   #idCount = 0
@@ -59,14 +58,12 @@ export class ConnectTransport implements Transport, Connections, Presence {
     }
     const id = `${this.#idPrefix}${(++this.#idCount).toString(36)}`
     return new Promise(resolve => {
-      const onReply = (ended: Call, reply: InvokeReply) => {
-        this.#calls.delete(id)
-        this.#underWay.delete(ended)
+      const onReply = (reply: InvokeReply) => {
+        this.#underWay.delete(id)
         resolve(reply)
       }
       const sent = new Call({ id, call, runner, onReply })
-      this.#calls.set(id, sent)
-      this.#underWay.add(sent)
+      this.#underWay.add(id, sent)
       runner.take(sent)
     })
   }
@@ -130,7 +127,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
     const runner = new ConnectedRunner({
       clock,
       graceMs,
-      find: id => this.#calls.get(id),
+      find: id => this.#underWay.get(id),
       onAway: () => this.#options.onPresence(url, false),
       onEmpty: () => {
         if (this.#runners.get(url) === runner) this.#runners.delete(url)

@@ -1,5 +1,6 @@
 // Carries out invokes of the Connect runners of this engine for other engines, and tells those what becomes of them.
 
+import { TransientMap } from '../../../collections/transient-map.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { InvokeReply, Transport } from '../../../ports/transport.ts'
@@ -52,7 +53,7 @@ export class RelayHost {
   readonly #bus: Bus
   readonly #clock: Clock
   readonly #transport: RelayHostOptions['transport']
-  readonly #calls = new Map<string, Hosted>()
+  readonly #calls = new TransientMap<string, Hosted>()
   readonly #past = new PastCalls()
   readonly #stopLooking: () => void
   #looks = 0
@@ -191,7 +192,7 @@ export class RelayHost {
 
   #look(): void {
     if (++this.#looks % PAST_LOOKS === 0) this.#past.turn()
-    for (const [id, hosted] of this.#calls) {
+    for (const [id, hosted] of this.#calls.entries()) {
       if (++hosted.silentLooks <= SILENT_LOOKS_MAX) continue
       if (hosted.reply !== undefined) this.#forget(id)
       else if (!hosted.isGivenUp) {

@@ -26,8 +26,7 @@ export class RelayTransport implements Transport {
   readonly #bus: Bus
   readonly #clock: Clock
   readonly #presence: RelayTransportOptions['presence']
-  readonly #calls = new Map<string, RelayedCall>()
-  readonly #underWay = new UnderWay<RelayedCall>()
+  readonly #underWay = new UnderWay<string, RelayedCall>()
   readonly #stopAsking: () => void
   readonly #closeGraceMs: number
   readonly #idPrefix = randomBytes(6).toString('hex')
@@ -42,10 +41,10 @@ export class RelayTransport implements Transport {
     bus.on('reply', (text, from) => this.#replied(text, from))
     bus.on('checkpoint', (text, from) => this.#checkpointed(text, from))
     bus.on('alive', ids => {
-      for (const id of ids.split(' ')) this.#calls.get(id)?.heard()
+      for (const id of ids.split(' ')) this.#underWay.get(id)?.heard()
     })
     bus.on('unknown', ids => {
-      for (const id of ids.split(' ')) this.#calls.get(id)?.unknown()
+      for (const id of ids.split(' ')) this.#underWay.get(id)?.unknown()
     })
     this.#stopAsking = every(clock, ASK_EVERY_MS, () => this.#askAll())
   }
@@ -60,14 +59,12 @@ export class RelayTransport implements Transport {
     const id = `${this.#idPrefix}${(++this.#idCount).toString(36)}`
     return new Promise(resolve => {
       const onReply = (reply: InvokeReply) => {
-        this.#calls.delete(id)
-        this.#underWay.delete(relayed)
+        this.#underWay.delete(id)
         resolve(reply)
       }
       const sentAt = this.#clock.now()
       const relayed: RelayedCall = new RelayedCall({ id, engine, call, sentAt, bus: this.#bus, onReply })
-      this.#calls.set(id, relayed)
-      this.#underWay.add(relayed)
+      this.#underWay.add(id, relayed)
       relayed.send()
       this.#presence.took(engine, call.url)
     })
@@ -75,7 +72,7 @@ export class RelayTransport implements Transport {
 
   /** The engine is dead, or does not answer for its runners any more. */
   lost(engine: string): void {
-    for (const call of [...this.#calls.values()])
+    for (const call of this.#underWay.all())
       if (call.engine === engine) call.fail('the engine that has the runner fell silent')
   }
 
@@ -90,20 +87,20 @@ export class RelayTransport implements Transport {
     // Also of a call that is over: it was told twice.
     this.#bus.tell('had', id, from)
     const reply = JSON.parse(told) as InvokeReply
-    this.#calls.get(id)?.end(reply.kind === 'answered' ? { ...reply, body } : reply)
+    this.#underWay.get(id)?.end(reply.kind === 'answered' ? { ...reply, body } : reply)
   }
 
   #checkpointed(text: string, from: string): void {
     const [head, payload] = split(text, '\n')
     const [id, no] = split(head, ' ')
-    const call = this.#calls.get(id)
+    const call = this.#underWay.get(id)
     if (call) void call.checkpoint(Number(no), payload)
     else this.#bus.tell('cancel', id, from)
   }
 
   #askAll(): void {
     const ids = new Map<string, string[]>()
-    for (const call of [...this.#calls.values()]) {
+    for (const call of this.#underWay.all()) {
       if (!call.ask()) {
         call.fail('nothing was heard of the call')
         continue
