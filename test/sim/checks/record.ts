@@ -14,6 +14,8 @@ export interface RunRecord {
   /** Every frame read so far, page by page. */
   frames: TimelineFrame[]
   openFrom: number
+  /** Frames that streams were told of without reading, since they were last held against the stored ones. */
+  told: TimelineFrame[]
   /** Time of the last frame that was decided on all before it. */
   lastTs: string
   terminalSince?: number
@@ -35,6 +37,7 @@ export function newRecord(namespace: string, id: string): RunRecord {
     steps: [],
     frames: [],
     openFrom: 0,
+    told: [],
     lastTs: '',
     sentWhilePaused: 0,
     wentOnWhilePaused: 0,

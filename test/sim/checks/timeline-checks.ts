@@ -57,6 +57,21 @@ function appendFrame(record: RunRecord, frame: TimelineFrame): void {
   record.frames.push(frame)
 }
 
+/** A stream sends what it is told as it is: it must be what is stored. */
+export function checkTold(record: RunRecord): void {
+  const stored = new Map(record.frames.map(frame => [frame.seq, frame]))
+  for (const told of record.told) {
+    const frame = stored.get(told.seq)
+    ensure(
+      frame !== undefined && same(told, frame),
+      'what streams are told is what is stored',
+      () => `${record.id}: told ${JSON.stringify(told)}, stored ${JSON.stringify(frame)}`,
+      [record.id],
+    )
+  }
+  record.told = []
+}
+
 /** What was read bit by bit against the run and its steps as they are now. */
 export function checkTimelineWhole({ id, run, steps, frames }: RunRecord): void {
   if (run === undefined) return

@@ -1,7 +1,8 @@
 // Watches the store from beside the engine. Whenever all is still it reads every run that a commit touched and holds
 // it against what it read before; promises about answers are checked at the next still moment after them.
 
-import type { Unit } from '../../../packages/engine/src/domain/change.ts'
+import type { Change, Unit } from '../../../packages/engine/src/domain/change.ts'
+import { toldFrames } from '../../../packages/engine/src/domain/timeline-frames.ts'
 import type { Lane, Store } from '../../../packages/engine/src/ports/store.ts'
 import type { Rng } from '../core/random.ts'
 import type { SimClock } from '../core/sim-clock.ts'
@@ -16,7 +17,7 @@ import { isEnded, newRecord, type RunRecord } from './record.ts'
 import { checkReason, checkRunKept, checkRunWhole } from './run-checks.ts'
 import { checkAck, checkAlone, checkSend, checkTimers } from './send-checks.ts'
 import { checkStepsKept, checkStepsWhole } from './step-checks.ts'
-import { checkTimelineWhole, followTimeline } from './timeline-checks.ts'
+import { checkTimelineWhole, checkTold, followTimeline } from './timeline-checks.ts'
 
 export interface WitnessDeps {
   inner: Store
@@ -58,6 +59,14 @@ export class Witness implements StoreTap, SendTap {
         this.#touched.add(change.step.runId)
       else if (change.type === 'step.woken' || change.type === 'run.cancelAsked')
         this.#touched.add(change.runId)
+    }
+    this.#keepTold(unit.changes)
+  }
+
+  #keepTold(changes: readonly Change[]): void {
+    for (const runId of this.#touched) {
+      const frames = toldFrames(changes, runId)
+      if (frames) this.records.get(runId)?.told.push(...frames)
     }
   }
 
@@ -184,5 +193,6 @@ export class Witness implements StoreTap, SendTap {
     if (!isEnded(run) && rng.chance(0.85)) return
     await followTimeline(record, reads, rng)
     checkTimelineWhole(record)
+    checkTold(record)
   }
 }

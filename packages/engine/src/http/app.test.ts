@@ -234,12 +234,12 @@ describe('closing', () => {
     const port = await listen(app)
     let release = (): void => {}
     // The request is let in before the drain, and opens its stream after it has begun.
-    const { status } = faces.shelf()
-    faces.shelf().status = async id => {
+    const { timeline } = faces.shelf()
+    faces.shelf().timeline = async (...query) => {
       await new Promise<void>(resolve => {
         release = resolve
       })
-      return status.call(faces.shelf(), id)
+      return timeline.call(faces.shelf(), ...query)
     }
     const opening = openStream(port, '/runs/run_1/stream')
     await eventually(() => faces.listening === 1)

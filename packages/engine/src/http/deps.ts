@@ -7,6 +7,7 @@ import type {
   RegisterRequest,
   RunExplanation,
   SendEventReply,
+  TimelineFrame,
 } from '@perdure/protocol'
 import type { Logger } from 'pino'
 import type { ApiKey, KeyKind } from '../domain/api-key.ts'
@@ -100,8 +101,8 @@ export interface DeliveriesFace {
 
 /** What this process commits, told to its open streams, as long as they listen. */
 export interface LiveFace {
-  /** Rings for one run, by its id: something of it was committed. A ring may be spurious. */
-  runs: Source<void>
+  /** By the id of a run: something of it was committed, these frames or (undefined) whatever the store has. */
+  runs: Source<readonly TimelineFrame[] | undefined>
   /** The status moves of all runs of a namespace, by its name. Best effort. */
   moves: Source<RunMove>
   /** The events recorded in a namespace, by its name. Best effort. */

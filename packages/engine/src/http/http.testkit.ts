@@ -76,7 +76,7 @@ export class Faces {
   }
 
   ring(runId: string): void {
-    this.live.runs.tell(runId)
+    this.live.runs.tell(runId, undefined)
   }
 
   deps(logLevel: string): HttpDeps {

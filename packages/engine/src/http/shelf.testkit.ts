@@ -82,9 +82,12 @@ export class Shelf implements Reads {
   async timeline(runId: string, query: { after: number; limit: number; openFrom: number }) {
     this.calls.push(['timeline', runId, { ...query }])
     if (this.timelineError) throw this.timelineError
-    const rest = this.frames.filter(frame => frame.runId === runId && frame.seq > query.after)
+    const all = this.frames.filter(frame => frame.runId === runId)
+    const rest = all.filter(frame => frame.seq > query.after)
     const frames = rest.slice(0, query.limit)
-    return { frames, openFrom: query.openFrom + 1, more: rest.length > frames.length }
+    const moves = all.flatMap(frame => (frame.kind === 'run_status' ? frame.status : []))
+    const status = moves.at(-1) ?? this.runRows.get(runId)?.status
+    return { status, frames, openFrom: query.openFrom + 1, more: rest.length > frames.length }
   }
 
   async event(id: string): Promise<Event | undefined> {

@@ -302,6 +302,8 @@ export interface Reads {
 }
 
 export interface TimelinePage {
+  /** What the run had come to when the page was read; absent when there is no such run. */
+  status: RunStatus | undefined
   frames: TimelineFrame[]
   openFrom: number
   /** Whether more frames were stored than fit in the page. */

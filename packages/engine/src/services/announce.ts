@@ -4,6 +4,7 @@
 
 import type { Change, StepWoken } from '../domain/change.ts'
 import { statusFrames } from '../domain/status-frames.ts'
+import { toldFrames } from '../domain/timeline-frames.ts'
 import { type Metrics, NO_METRICS } from '../ports/metrics.ts'
 import type { Queue } from '../ports/queue.ts'
 import type { Store } from '../ports/store.ts'
@@ -44,26 +45,29 @@ export class Announcer {
       tally(change, this.#metrics)
       this.#ring(change, namespace)
     }
+    this.#tellRuns(changes)
+  }
+
+  #tellRuns(changes: readonly Change[]): void {
+    let told: string | undefined
+    for (const change of changes) {
+      const runId = runOf(change)
+      // Nearly every unit is about one run.
+      if (runId === undefined || runId === told) continue
+      told = runId
+      if (this.#live.runs.has(runId)) this.#live.runs.tell(runId, toldFrames(changes, runId))
+    }
   }
 
   #ring(change: Change, namespace: string | undefined): void {
     switch (change.type) {
       case 'run.created':
       case 'run.moved':
-        this.#live.runs.tell(change.run.id)
         this.#tellMoves(change)
         if (change.run.leaseOwner === undefined) this.#wakeRuns(change.run.availableAt)
         if (change.type === 'run.moved' && change.interrupts) this.#interrupt(change.run.id)
         break
-      case 'step.recorded':
-      case 'step.moved':
-        this.#live.runs.tell(change.step.runId)
-        break
-      case 'log.written':
-        this.#live.runs.tell(change.line.runId)
-        break
       case 'step.woken':
-        this.#live.runs.tell(change.runId)
         this.#wakeRuns(change.at)
         if (namespace !== undefined) void this.#tellWoken(change, namespace)
         break
@@ -111,6 +115,24 @@ export class Announcer {
 
   #wakeRuns(at: number | undefined): void {
     if (at !== undefined) this.#queue.wake('runs', at)
+  }
+}
+
+/** The run whose timeline the change goes on with. */
+function runOf(change: Change): string | undefined {
+  switch (change.type) {
+    case 'run.created':
+    case 'run.moved':
+      return change.run.id
+    case 'step.recorded':
+    case 'step.moved':
+      return change.step.runId
+    case 'log.written':
+      return change.line.runId
+    case 'step.woken':
+      return change.runId
+    default:
+      return undefined
   }
 }
 

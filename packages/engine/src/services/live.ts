@@ -1,6 +1,7 @@
 // What this process has just committed, for its open streams. Best effort and in memory: a stream that must not
 // miss anything takes a ring as "read again" and is told the rest by the store.
 
+import type { TimelineFrame } from '@perdure/protocol'
 import type { RunStatusFrame } from '../domain/change.ts'
 import type { Event } from '../domain/event.ts'
 
@@ -8,8 +9,8 @@ import type { Event } from '../domain/event.ts'
 export type RunMove = RunStatusFrame & { runId: string }
 
 export class Live {
-  /** Rings for one run, by its id: something of it was committed. A ring may be spurious. */
-  readonly runs = new Topic<void>()
+  /** By the id of a run: something of it was committed, these frames or (undefined) whatever the store has. */
+  readonly runs = new Topic<readonly TimelineFrame[] | undefined>()
   /** The status moves of all runs of a namespace, by its name. */
   readonly moves = new Topic<RunMove>()
   /** The events recorded in a namespace, by its name. */

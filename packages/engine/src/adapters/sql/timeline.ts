@@ -74,11 +74,12 @@ export function timelineQueries({ namespace, runId, after, limit, openFrom }: Ti
 /** The page from the rows of its queries. */
 export function timelinePage({ runId, limit, after, openFrom }: TimelineQuery, found: Row[][]): TimelinePage {
   const [[run], steps, moves, lines, [open]] = found as [Row[], Row[], Row[], Row[], Row[]]
-  if (!run) return { frames: [], openFrom, more: false }
+  if (!run) return { status: undefined, frames: [], openFrom, more: false }
   const rows = [...ownFrames(run as RunRow).map(rowOf), ...steps, ...moves, ...lines]
     .filter(row => seqOf(row) > after)
     .sort((a, b) => seqOf(a) - seqOf(b))
   return {
+    status: (run as RunRow)[0],
     frames: rows.slice(0, limit).map(row => frameFromRow(runId, row)),
     openFrom: Math.max(openFrom, open?.[0] as number),
     more: rows.length > limit,

@@ -94,11 +94,22 @@ export class ConnectSocket implements RunnerSocket {
   }
 }
 
+/** Sent at once when it is gathered: a batch of commits answered by a dozen or two invokes. */
+const CORKED_BYTES_MAX = 8192
+
 let corked: Duplex[] = []
 
-/** One system call for all that is sent to the socket before the event loop comes round. */
+/**
+ * One system call for what is sent to the socket before the event loop comes round, unless that is much: then the other
+ * end shall begin with it while we are still busy with the rest.
+ */
 function corkForThisTick(stream: Duplex): void {
-  if (stream.writableCorked > 0) return
+  if (stream.writableCorked > 0) {
+    if (stream.writableLength < CORKED_BYTES_MAX) return
+    stream.uncork()
+    stream.cork()
+    return
+  }
   stream.cork()
   if (corked.push(stream) === 1) setImmediate(uncorkAll)
 }

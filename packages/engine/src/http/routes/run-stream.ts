@@ -1,32 +1,35 @@
 // `GET /runs/{id}/stream`: a run's timeline, replayed from the store and tailed until the run ends (contract
-// §2.3, §4.1). The store is the truth and a ring only says when to look, so no frame is lost or repeated.
+// §2.3, §4.1). The store is the truth: it is read first, and again whenever frames that were told do not follow on those
+// that were sent, so no frame is lost or repeated.
 
+import type { TimelineFrame } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isTerminal } from '../../domain/run.ts'
 import type { Reads, TimelinePage } from '../../ports/store.ts'
-import { Bell } from '../bell.ts'
 import type { HttpContext } from '../context.ts'
 import { mount } from '../mount.ts'
 import { clampedInteger, notFound, pathId } from '../query.ts'
+import { RunTail } from '../run-tail.ts'
 import { SseStream, sseMessage } from '../sse.ts'
 
 export function runStreamRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { deps } = context
+  const { deps, limits } = context
 
   mount(app, context, operations.streamRun, async (request, reply, query) => {
     const runId = pathId(request, 'run')
     const from = query.from ?? lastEventId(request)
     const reads = deps.store.in(request.actor.namespace)
-    const bell = new Bell()
-    // Before the first read: what is committed after that read must ring.
-    const stopListening = deps.live.runs.on(runId, () => bell.ring())
+    const tail = new RunTail()
+    // Before the first read: what is committed after that read must be told.
+    const stopListening = deps.live.runs.on(runId, frames => tail.tell(frames))
+    const timeline = new Timeline(reads, runId, from, limits.pageFrames)
     try {
-      const told = await reads.status(runId)
-      if (!told) throw notFound('run')
-      const stream = new SseStream(reply, context, () => bell.ring())
+      const page = await timeline.read()
+      if (page.status === undefined) throw notFound('run')
+      const stream = new SseStream(reply, context, () => tail.ring())
       try {
-        await sendTimeline(context, { stream, bell, reads, runId, from, ended: isTerminal(told.status) })
+        await sendTimeline(context, { stream, tail, timeline, page })
         stream.end()
       } catch (err) {
         deps.log.error({ err, requestId: request.id, runId }, 'run stream failed')
@@ -45,49 +48,73 @@ function lastEventId(request: FastifyRequest): number {
   return clampedInteger('Last-Event-ID', seen, operations.streamRun.query.from)
 }
 
-interface Tail {
-  stream: SseStream
-  bell: Bell
-  reads: Reads
-  runId: string
-  from: number
-  /** Whether the run had ended before the first read of its timeline. */
-  ended: boolean
-}
+/** Reads a run's timeline on and on. */
+class Timeline {
+  readonly #reads: Reads
+  readonly #runId: string
+  readonly #limit: number
+  #openFrom = 0
+  /** The seq of the last frame that was read or told. */
+  after: number
 
-/** Sends pages, one at a time, until the run's last frame is out or the stream is closed. */
-async function sendTimeline({ deps: { clock }, limits }: HttpContext, tail: Tail): Promise<void> {
-  const { stream, bell, reads, runId } = tail
-  const position = { after: tail.from, openFrom: 0, limit: limits.pageFrames }
-  let ended = tail.ended
-  while (stream.open) {
-    const page = await reads.timeline(runId, position)
-    position.openFrom = page.openFrom
-    const last = page.frames.at(-1)
-    if (last) {
-      position.after = last.seq
-      ended ||= page.frames.some(frame => frame.kind === 'run_status' && isTerminal(frame.status))
-      await stream.write(messages(page))
-      if (page.more) continue
-    }
-    if (ended) return
-    // A client may ask to start after a seq that the run will never reach: then no frame tells the end.
-    if (position.after === tail.from && tail.from > 0) {
-      ended = await hasEnded(reads, runId)
-      if (ended) continue
-    }
-    // The stream may have closed while we were busy; its ring is remembered, so this wait ends at once.
-    await bell.wait(clock, clock.now() + limits.rereadMs)
+  constructor(reads: Reads, runId: string, after: number, limit: number) {
+    this.#reads = reads
+    this.#runId = runId
+    this.#limit = limit
+    this.after = after
+  }
+
+  async read(): Promise<TimelinePage> {
+    const position = { after: this.after, openFrom: this.#openFrom, limit: this.#limit }
+    const page = await this.#reads.timeline(this.#runId, position)
+    this.#openFrom = page.openFrom
+    this.after = page.frames.at(-1)?.seq ?? this.after
+    return page
   }
 }
 
-function messages(page: TimelinePage): string {
-  return page.frames
-    .map(frame => sseMessage({ id: frame.seq, event: frame.kind, data: JSON.stringify(frame) }))
-    .join('')
+interface Sending {
+  stream: SseStream
+  tail: RunTail
+  timeline: Timeline
+  /** The first. */
+  page: TimelinePage
 }
 
-async function hasEnded(reads: Reads, runId: string): Promise<boolean> {
-  const told = await reads.status(runId)
-  return !told || isTerminal(told.status)
+/** Sends pages, one at a time, until the run's last frame is out or the stream is closed. */
+async function sendTimeline(context: HttpContext, { stream, tail, timeline, page }: Sending): Promise<void> {
+  let next = page
+  for (;;) {
+    if (next.frames.length > 0) await stream.write(messages(next.frames))
+    if (!next.more) {
+      if (next.status === undefined || isTerminal(next.status)) return
+      if (await sendTold(context, { stream, tail, timeline })) return
+    }
+    if (!stream.open) return
+    next = await timeline.read()
+  }
+}
+
+/** Sends what is told, as long as nothing of it is missing. True when that was the run's last frame. */
+async function sendTold(
+  { deps: { clock }, limits }: HttpContext,
+  { stream, tail, timeline }: Omit<Sending, 'page'>,
+): Promise<boolean> {
+  // The stream may have closed while we were busy; its ring is remembered, so the wait ends at once.
+  while (stream.open) {
+    const frames = await tail.next(timeline.after, clock, clock.now() + limits.rereadMs)
+    if (!frames) return false
+    const last = frames.at(-1)
+    if (!last) continue
+    timeline.after = last.seq
+    await stream.write(messages(frames))
+    if (last.kind === 'run_status' && isTerminal(last.status)) return true
+  }
+  return false
+}
+
+function messages(frames: readonly TimelineFrame[]): string {
+  return frames
+    .map(frame => sseMessage({ id: frame.seq, event: frame.kind, data: JSON.stringify(frame) }))
+    .join('')
 }

@@ -4,6 +4,7 @@
 import type { LogLevel, RunStatus, StepError, StepStatus, TimelineFrame } from '@perdure/protocol'
 import type { RunStatusFrame } from '../../../domain/change.ts'
 import type { Step } from '../../../domain/step.ts'
+import { runFrame, stepFrame } from '../../../domain/timeline-frames.ts'
 import type { Row } from '../operations.ts'
 import { type Columns, fromJson, toJson } from './columns.ts'
 
@@ -55,22 +56,13 @@ type TimelineRow = [
 
 export function frameFromRow(runId: string, row: Row): TimelineFrame {
   const [kind, seq, time, status, attempt, name, index, detail, message] = row as TimelineRow
-  const ts = new Date(time).toISOString()
-  if (kind === 'run_status') return { kind, seq, ts, runId, status: status as RunStatus, attempt }
+  if (kind === 'run_status') return runFrame(runId, { seq, ts: time, status: status as RunStatus, attempt })
   if (kind === 'step_status') {
     const error = fromJson<StepError>(detail)
-    return {
-      kind,
-      seq,
-      ts,
-      runId,
-      name: name ?? '',
-      status: status as StepStatus,
-      attempt,
-      ...(index === null ? {} : { index }),
-      ...(error === undefined ? {} : { error }),
-    }
+    const told = { seq, ts: time, name: name ?? '', status: status as StepStatus, attempt }
+    return stepFrame(runId, { ...told, index: index ?? undefined, error })
   }
+  const ts = new Date(time).toISOString()
   const fields = fromJson<Record<string, unknown>>(detail)
   const told = { level: status as LogLevel, message: message ?? '', scope: name ?? '', attempt }
   return { kind, seq, ts, runId, ...told, ...(fields === undefined ? {} : { fields }) }

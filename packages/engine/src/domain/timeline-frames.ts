@@ -1,0 +1,57 @@
+// The timeline frames that a unit tells of a run, from the same rows and seqs as the stored timeline, so that a stream
+// which has all that came before can send them without reading. Read by services/announce; the shapes are shared with
+// the rows of stored frames.
+
+import type { TimelineFrame } from '@perdure/protocol'
+import type { Change, RunStatusFrame } from './change.ts'
+import { statusFrames } from './status-frames.ts'
+import { isSettled, type Step } from './step.ts'
+
+type StepFrame = Pick<Step, 'seq' | 'name' | 'status' | 'attempt' | 'error'> & {
+  ts: number
+  index?: number | undefined
+}
+
+export function runFrame(runId: string, { seq, ts, status, attempt }: RunStatusFrame): TimelineFrame {
+  return { kind: 'run_status', seq, ts: new Date(ts).toISOString(), runId, status, attempt }
+}
+
+export function stepFrame(runId: string, frame: StepFrame): TimelineFrame {
+  const { seq, ts, name, status, attempt, index, error } = frame
+  return {
+    kind: 'step_status',
+    seq,
+    ts: new Date(ts).toISOString(),
+    runId,
+    name,
+    status,
+    attempt,
+    ...(index === undefined ? {} : { index }),
+    ...(error === undefined ? {} : { error }),
+  }
+}
+
+/**
+ * In order of seq. Undefined when only the store knows them: a wake gets its seqs there, and a log line that was stored
+ * before is not stored again.
+ */
+export function toldFrames(changes: readonly Change[], runId: string): TimelineFrame[] | undefined {
+  const frames: TimelineFrame[] = []
+  for (const change of changes) {
+    if (change.type === 'run.moved' && change.run.id === runId) {
+      for (const frame of statusFrames(change)) frames.push(runFrame(runId, frame))
+    } else if (change.type === 'step.recorded' || change.type === 'step.moved') {
+      const { step, at = step.startedAt } = change
+      if (step.runId !== runId) continue
+      const ts = isSettled(step.status) ? (step.finishedAt ?? at) : at
+      frames.push(stepFrame(runId, { ...step, ts }))
+    } else if (isUntold(change, runId)) return undefined
+  }
+  return frames.sort((a, b) => a.seq - b.seq)
+}
+
+function isUntold(change: Change, runId: string): boolean {
+  if (change.type === 'log.written') return change.line.runId === runId
+  if (change.type === 'run.created') return change.run.id === runId
+  return change.type === 'step.woken' && change.runId === runId
+}
