@@ -11,7 +11,9 @@ import { expectation, verify } from './verify.ts'
 import { memosOfPasses, type Shape } from './workflows.ts'
 
 /** Warm is an engine that has done so many runs, its code compiled; on a slow machine it gets so long for it. */
+/** Of each engine: it begins with uncompiled code. */
 const WARM_UP_RUNS = 3000
+/** Of each engine. */
 const WARM_UP_SECONDS_MAX = 10
 
 export interface Throughput {
@@ -27,7 +29,7 @@ export async function measureThroughput(options: BenchOptions, what: Throughput)
   const rig = await Rig.open(options, over)
   try {
     const loop = new ClosedLoop({ origin: rig.origins, runner: rig.runner, shape, inFlight })
-    await warmUp(loop, options.seconds)
+    await warmUp(loop, options)
     const meter = new CpuMeter(rig.pids)
     const window = await loop.measure(options.seconds)
     const cpu = meter.read()
@@ -77,8 +79,8 @@ export async function measureThroughput(options: BenchOptions, what: Throughput)
 }
 
 /** No longer than the window itself: when that is short the figures are a trial anyway. */
-async function warmUp(loop: ClosedLoop, seconds: number): Promise<void> {
-  const endAt = performance.now() + Math.min(seconds, WARM_UP_SECONDS_MAX) * 1000
+async function warmUp(loop: ClosedLoop, { seconds, engines }: BenchOptions): Promise<void> {
+  const endAt = performance.now() + Math.min(seconds, WARM_UP_SECONDS_MAX) * engines * 1000
   do await loop.measure(0.2)
-  while (loop.left < WARM_UP_RUNS && performance.now() < endAt)
+  while (loop.left < WARM_UP_RUNS * engines && performance.now() < endAt)
 }

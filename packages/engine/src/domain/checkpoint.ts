@@ -55,6 +55,13 @@ export interface Acknowledged {
  * replay. What succeeded as it was reported is told by its id alone.
  */
 export function acknowledge({ seq, written, others, stop }: Acknowledged): JsonText {
+  return `{"seq":${seq},"steps":[${told(written, others)}]${stop ? ',"stop":true' : ''}}`
+}
+
+function told(written: readonly Step[], others: readonly Step[]): string {
+  const [only] = written
+  // What nearly every checkpoint comes to.
+  if (only && written.length === 1 && others.every(({ id }) => id === only.id)) return tell(only, true)
   // A step may move twice in one commit: its last row is what counts.
   const rows = new Map(others.map(step => [step.id, step]))
   const fresh = new Set<string>()
@@ -63,8 +70,7 @@ export function acknowledge({ seq, written, others, stop }: Acknowledged): JsonT
     fresh.add(step.id)
   }
   const steps = [...rows.values()].sort((a, b) => a.seq - b.seq)
-  const told = steps.map(step => tell(step, fresh.has(step.id)))
-  return `{"seq":${seq},"steps":[${told.join(',')}]${stop ? ',"stop":true' : ''}}`
+  return steps.map(step => tell(step, fresh.has(step.id))).join(',')
 }
 
 function tell(step: Step, isFresh: boolean): JsonText {
