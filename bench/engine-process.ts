@@ -1,7 +1,6 @@
 // The engine under test: the real `perdure serve`, in its own process, on a database file of its own.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -36,7 +35,7 @@ export class EngineProcess {
   /** Resolves when `/readyz` says 200. */
   static async start(options: EngineOptions): Promise<EngineProcess> {
     const { port, databaseFile, storeUrl, profileDir, nodeFlags = [] } = options
-    const flags = [...commandFlags(), ...nodeFlags, ...profilerFlags(profileDir)]
+    const flags = [...nodeFlags, ...profilerFlags(profileDir)]
     const store = storeUrl ?? `sqlite:${databaseFile}`
     const args = [...flags, CLI, 'serve', '--port', String(port), '--store', store]
     const env = environment(profileDir)
@@ -77,12 +76,6 @@ export function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
     })
   })
-}
-
-/** What the first line of the command gives Node: it is run by its path, as the shell does, where it is installed. */
-function commandFlags(): string[] {
-  const [first = ''] = readFileSync(CLI, 'utf8').split('\n')
-  return first.split(' ').filter(word => word.startsWith('--'))
 }
 
 /** A profile of the main thread, and through the preload one of every other. */

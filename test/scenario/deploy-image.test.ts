@@ -84,9 +84,9 @@ describe('the Dockerfile', () => {
     for (const word of ['HEALTHCHECK', 'ENTRYPOINT']) expect(listOf(image, word)[0]).toBe(NODE)
   })
 
-  test('starts the engine with the flags of Node that the command has', () => {
-    const [, flags] = /-S node (.*)/.exec(read('packages/cli/bin/perdure.js')) as unknown as [string, string]
-    expect(listOf(image, 'ENTRYPOINT').slice(1, -1)).toEqual(flags.split(' '))
+  test('starts the engine with the flag of Node that the docs tell to give', () => {
+    const [, flags] = /NODE_OPTIONS=(\S+)`/.exec(read('docs/operating.md')) as unknown as [string, string]
+    expect(listOf(image, 'ENTRYPOINT').slice(1, -1)).toEqual([flags])
   })
 })
 

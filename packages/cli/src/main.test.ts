@@ -1,5 +1,6 @@
 // The command line itself: every command has help with examples, and what it cannot read is bad usage.
 
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { afterEach, expect, test, vi } from 'vitest'
 import { main, programFor } from './main.ts'
@@ -23,6 +24,11 @@ function paths(command: Command, path: string[] = []): string[][] {
 }
 
 const commands = paths(await programFor(undefined))
+
+test('the command starts wherever there is a node: `env` with options is not everywhere', () => {
+  const command = readFileSync(new URL('../bin/perdure.js', import.meta.url), 'utf8')
+  expect(command.split('\n')[0]).toBe('#!/usr/bin/env node')
+})
 
 test('all nouns and verbs are there', () => {
   expect(commands.map(path => path.join(' '))).toEqual([
