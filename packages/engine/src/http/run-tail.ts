@@ -2,6 +2,7 @@
 // must look into the store. Used by routes/run-stream.
 
 import type { TimelineFrame } from '@perdure/protocol'
+import { isTerminal } from '../domain/run.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Bell } from './bell.ts'
 
@@ -40,6 +41,13 @@ export class RunTail {
       return undefined
     }
     const fresh = told.filter(frame => frame.seq > after)
+    // A client may ask to start after a seq that the run will never reach: the store tells it of the end.
+    if (fresh.length === 0 && told.some(isEnd)) return undefined
     return fresh.every((frame, i) => frame.seq === after + 1 + i) ? fresh : undefined
   }
+}
+
+/** Whether it is the last frame of its run. */
+export function isEnd(frame: TimelineFrame): boolean {
+  return frame.kind === 'run_status' && isTerminal(frame.status)
 }

@@ -186,6 +186,17 @@ describe('tailing a run that goes on', () => {
     expect(stream.text()).toBe('retry: 2000\n\n: keep-alive\n\n: keep-alive\n\n')
   })
 
+  test('from a seq the run never reaches, it ends with the run it is told of', async () => {
+    const { app, faces, shelf } = setUp({ frames: [status(1, 'queued')] })
+    const stream = await openStream(await listen(app), '/runs/run_1/stream?from=1000000')
+    await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
+    const end = status(2, 'succeeded')
+    shelf.frames.push(end)
+    faces.live.runs.tell('run_1', [end])
+    expect(await stream.over).toBe(true)
+    expect(stream.text()).toBe('retry: 2000\n\n')
+  })
+
   test('from a seq the run never reaches, it still ends with the run', async () => {
     const { app, faces, shelf } = setUp({ frames: [status(1, 'queued')] })
     const stream = await openStream(await listen(app), '/runs/run_1/stream?from=1000000')

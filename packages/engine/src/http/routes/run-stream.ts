@@ -10,7 +10,7 @@ import type { Reads, TimelinePage } from '../../ports/store.ts'
 import type { HttpContext } from '../context.ts'
 import { mount } from '../mount.ts'
 import { clampedInteger, notFound, pathId } from '../query.ts'
-import { RunTail } from '../run-tail.ts'
+import { isEnd, RunTail } from '../run-tail.ts'
 import { SseStream, sseMessage } from '../sse.ts'
 
 export function runStreamRoutes(app: FastifyInstance, context: HttpContext): void {
@@ -108,7 +108,7 @@ async function sendTold(
     if (!last) continue
     timeline.after = last.seq
     await stream.write(messages(frames))
-    if (last.kind === 'run_status' && isTerminal(last.status)) return true
+    if (isEnd(last)) return true
   }
   return false
 }
