@@ -10,10 +10,8 @@ import { Rig } from './rig.ts'
 import { expectation, verify } from './verify.ts'
 import { memosOfPasses, type Shape } from './workflows.ts'
 
-/** Warm is an engine that has done so many runs, its code compiled; on a slow machine it gets so long for it. */
-/** Of each engine: it begins with uncompiled code. */
+/** Warm is an engine that has done so many runs, its code compiled; on a slow machine each gets so long for it. */
 const WARM_UP_RUNS = 3000
-/** Of each engine. */
 const WARM_UP_SECONDS_MAX = 10
 
 export interface Throughput {

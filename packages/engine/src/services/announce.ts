@@ -55,7 +55,10 @@ export class Announcer {
       // Nearly every unit is about one run.
       if (runId === undefined || runId === told) continue
       told = runId
-      if (this.#live.runs.has(runId)) this.#live.runs.tell(runId, toldFrames(changes, runId))
+      if (!this.#live.runs.has(runId)) continue
+      // One of thousands, it may be: what only the store knows is not looked for in all the others.
+      const isUntold = change.type === 'step.woken' || change.type === 'run.created'
+      this.#live.runs.tell(runId, isUntold ? undefined : toldFrames(changes, runId))
     }
   }
 
