@@ -26,7 +26,7 @@ The same as an OpenAPI 3.1 document: \`GET /openapi.json\`. Paths below follow t
   loopback address only, and everything is open in the namespace \`default\` unless it says otherwise below.
 - **Bodies** are JSON with \`Content-Type: application/json\`, at most 1 MiB (\`POST /register\`: 4 MiB) and 200 levels
   deep. Payloads are kept to the letter. Unknown fields and parameters are ignored, both ways.
-- **Times** are RFC 3339, UTC, in milliseconds. Fields that end in \`Ms\` are milliseconds.
+- **Times** are RFC 3339, UTC, in milliseconds; a finer one that is sent is rounded up. Fields that end in \`Ms\` are milliseconds.
 - **\`field?\`** may be absent. What does not apply is left out, never \`null\`.
 - **Lists** are newest first. Where \`X-Next-Cursor\` is in the answer there are more rows: pass it as \`cursor\`, with the
   same filters. A \`limit\` out of range is moved into it.

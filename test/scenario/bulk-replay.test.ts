@@ -117,7 +117,11 @@ describe('what is replayed', () => {
       capped: false,
     })
     const made = await forks(app)
-    expect(made.map(({ replayOf }) => replayOf).sort()).toEqual(ids.sort())
+    const newestFirst = (await api.runs(`?app=${app}&limit=200`)).flatMap(({ id, replayOf }) =>
+      replayOf === undefined ? [id] : [],
+    )
+    expect([...ids].sort().reverse()).toEqual(newestFirst)
+    expect(made.reverse().map(({ replayOf }) => replayOf)).toEqual(newestFirst)
     await Promise.all(made.map(({ id }) => api.succeeded(id)))
     // The clock has stood still: the forks are as old as their sources, and match from the next call on.
     expect(await bulk({ app })).toMatchObject({ matched: 120, replayed: 120 })
@@ -214,6 +218,29 @@ describe('what is recorded', () => {
       { action: 'bulk_replay', actor: 'ops', detail: { filter: { app, since: createdAt }, ...answer } },
     ])
     expect(own[0]).not.toHaveProperty('runId')
+  })
+
+  test('from the first batch on, so that of a call that is cut short it is told what it has done', async () => {
+    const { app, start } = await openApp()
+    const ids = await Promise.all(Array.from({ length: 30 }, (_, i) => start(i)))
+    const database = await openDatabase(engine.storeFile)
+    // Of the second batch nothing can be written, its entry neither.
+    const oldest = ids.sort().slice(0, 5)
+    database.exec(`CREATE TRIGGER no_fork BEFORE INSERT ON runs WHEN instr('${oldest}', NEW.replay_of)
+      BEGIN SELECT RAISE(ABORT, 'no fork'); END;
+      CREATE TABLE told (detail TEXT);
+      CREATE TRIGGER tell AFTER INSERT ON control_actions BEGIN INSERT INTO told VALUES (NEW.detail); END`)
+    expect(await bulk({ app })).toMatchObject({ matched: 30, replayed: 25, failed: 5 })
+    const first = database.prepare('SELECT detail FROM told').all() as { detail: string }[]
+    database.exec('DROP TRIGGER no_fork; DROP TRIGGER tell; DROP TABLE told')
+    expect(first.map(({ detail }) => JSON.parse(detail))).toMatchObject([
+      { matched: 30, replayed: 25, failed: 0 },
+    ])
+    const entries = (await api.get('/control-actions?action=bulk_replay&limit=2')).json as ControlAction[]
+    expect(entries.filter(({ detail }) => JSON.stringify(detail).includes(`"${app}"`))).toMatchObject([
+      { actor: 'ops', detail: { matched: 30, replayed: 25, failed: 5 } },
+    ])
+    engine.takeErrors()
   })
 
   test('also when nothing was replayed', async () => {

@@ -95,6 +95,9 @@ test('endpoints: made, listed, changed, deleted; the secret shows when it is mad
   expect(rotated?.secret).not.toBe(secret)
   expect(rotated).not.toHaveProperty('name')
   expect(rotated).not.toHaveProperty('app')
+  const [revoked] = await lines<WebhookEndpoint>('endpoints', 'update', id, '--revoke-old-secrets')
+  expect(revoked).toMatchObject({ id, enabled: true })
+  expect(revoked).not.toHaveProperty('secret')
 
   expect(await cli(['endpoints', 'delete', id])).toMatchObject({ code: 0, stdout: `${id} deleted\n` })
   const again = await cli(['endpoints', 'delete', id, '--json'])

@@ -102,6 +102,52 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(under.most).toBe(1)
     })
 
+    test('a run that is paused in the line, at another engine than the one it waits in, is not sent', async () => {
+      const app = unique('recall')
+      const open = gate()
+      const handler: Handler = async () => {
+        await open.opened
+        return returned('late')
+      }
+      const { ledger } = await connected(app, 'r1', { handler, maxConcurrency: 1 })
+      const first = await one.api.send({ name: app })
+      await until(() => ledger.of(first.runId).length > 0, { what: 'the invoke that fills it' })
+      const waiting = await Promise.all([one, two, one, two].map(({ api }) => api.send({ name: app })))
+      // Only the engine that drives a run knows that it is in line.
+      const isInLine = async (runId: string) => {
+        const told = await Promise.all([one, two].map(({ api }) => api.get(`/runs/${runId}/why`)))
+        return told.some(({ json }) => (json as RunExplanation).sentence.startsWith('It is in line for room'))
+      }
+      for (const { runId } of waiting) await until(() => isInLine(runId as string), { what: 'the line' })
+      for (const [i, { runId }] of waiting.entries())
+        await (i < 2 ? two : one).api.post(`/runs/${runId}/pause`)
+      open.open()
+      await two.api.succeeded(first.runId)
+      const last = await two.api.send({ name: app })
+      await two.api.succeeded(last.runId)
+      for (const { runId } of waiting) {
+        expect((await two.api.get(`/runs/${runId}`)).json).toMatchObject({ status: 'paused' })
+        expect(ledger.of(runId)).toEqual([])
+        await one.api.post(`/runs/${runId}/resume`)
+      }
+      for (const { runId } of waiting) await two.api.succeeded(runId)
+    })
+
+    test('that comes back to another engine with a result is not asked for it again', async () => {
+      const app = unique('roams')
+      const { client } = await connected(app, 'r1', { handler: () => returned('never') })
+      client.onFrame = () => {}
+      const { runId } = await two.api.send({ name: app })
+      const { id } = await client.next('invoke')
+      client.ws.terminate()
+      const back = await dial(two.url, { key: SECRET_KEY })
+      await back.register({ app, runner: 'r1', workflows: [app], underWay: [id] })
+      back.result(id, 200, '{"data":"kept","logs":[]}')
+      expect(await back.next('result.ack')).toMatchObject({ id })
+      expect(await two.api.succeeded(runId)).toMatchObject({ result: 'kept', attempt: 1 })
+      expect(back.count('invoke')).toBe(0)
+    })
+
     test('that goes is told of as disconnected, and its run goes on when it is back', async () => {
       const app = unique('away')
       const handler: Handler = () => returned('back')

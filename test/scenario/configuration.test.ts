@@ -16,6 +16,9 @@ const LONG_KEY = 'a-secret-key-that-must-not-be-printed'
 const key = (change: Record<string, unknown> = {}) =>
   JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: LONG_KEY, ...change }])
 
+/** Nothing listens there. */
+const NOWHERE = 'redis://127.0.0.1:1'
+
 const REFUSED: [string, ProcessOptions, string][] = [
   ['an ENGINE_* name nobody knows', { env: { ENGINE_COLOUR: 'red' } }, 'ENGINE_COLOUR'],
   ['an unreadable port', { args: ['--port', 'http'] }, 'ENGINE_PORT'],
@@ -33,6 +36,9 @@ const REFUSED: [string, ProcessOptions, string][] = [
     'ENGINE_API_KEYS',
   ],
   ['a key of an unknown kind', { env: { ENGINE_API_KEYS: key({ kind: 'master' }) } }, 'ENGINE_API_KEYS'],
+  ['a signing key that is left out', { env: { ENGINE_SIGNING_KEY: ',' } }, 'ENGINE_SIGNING_KEY'],
+  ['a limiter that is not there', { env: { ENGINE_LIMITER: NOWHERE } }, `the limiter at ${NOWHERE}`],
+  ['a queue that is not there', { env: { ENGINE_QUEUE: NOWHERE } }, `the queue at ${NOWHERE}`],
   ['a flag nobody knows', { args: ['--colour', 'red'] }, '--colour'],
   ['a flag without a value', { args: ['--drain-timeout'] }, '--drain-timeout'],
   ['a non-loopback address without keys', { args: ['--host', '0.0.0.0'] }, 'perdure keys create'],

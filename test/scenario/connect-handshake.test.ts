@@ -1,7 +1,7 @@
 // How a runner dials in (§4.3 "Connect transport", decisions "Connect"): the upgrade, the key, hello and registration,
 // and what is wrong with any of them.
 
-import { request } from 'node:http'
+import { type IncomingHttpHeaders, type RequestOptions, request } from 'node:http'
 import { openAdministration } from '@perdure/engine'
 import { verifyBody } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -62,10 +62,33 @@ describe('the upgrade', () => {
       ['/runs', 'websocket'],
       ['/connect', 'h2c'],
     ] as const) {
-      const answer = await fetchUpgrade(engine.url + path, upgrade)
+      const answer = await fetchUpgrade(engine.url + path, { headers: { connection: 'Upgrade', upgrade } })
       expect(answer.status).toBe(400)
       expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'invalid_request' } })
     }
+  })
+
+  test.each<[string, Record<string, string>, string, number, string]>([
+    ['of an unknown version', { 'sec-websocket-version': '12' }, 'GET', 400, 'invalid_request'],
+    ['with a malformed key', { 'sec-websocket-key': 'zz' }, 'GET', 400, 'invalid_request'],
+    ['with malformed subprotocols', { 'sec-websocket-protocol': 'a,,b' }, 'GET', 400, 'invalid_request'],
+    ['by POST', {}, 'POST', 405, 'method_not_allowed'],
+  ])('%s is refused as every other request is', async (_, change, method, status, code) => {
+    const sound = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': Buffer.from('0123456789abcdef').toString('base64'),
+    }
+    const answer = await fetchUpgrade(`${engine.url}/connect`, { method, headers: { ...sound, ...change } })
+    expect(answer.status).toBe(status)
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      ...(status === 405 ? { allow: 'GET' } : { 'sec-websocket-version': '13' }),
+    })
+    const requestId = answer.headers['x-request-id']
+    const { details: _details, ...error } = JSON.parse(answer.text).error
+    expect(error).toEqual({ code, message: expect.any(String), requestId })
   })
 
   test('is what GET /connect asks for', async () => {
@@ -112,10 +135,11 @@ describe('the upgrade', () => {
       return (await timed.api.as(key).get('/connect')).status === 400
     })
     const client = await dialAs(timed.url, { app: 'kept' }, { key })
+    const revokedAt = clock.now()
     await administration.revokeKey(stored.id)
     await close()
     await until(() => {
-      clock.jump(10_000)
+      if (clock.now() < revokedAt + 2000) clock.jump(1000)
       return client.closed
     })
     expect(client.closed?.code).toBe(4401)
@@ -159,10 +183,26 @@ describe('hello', () => {
     expect((await client.register({ app: unique('app') })).type).toBe('runner.registered')
   })
 
-  test.each(['hello', 'runner.register'])('of another version ends with 4400, in %s too', async type => {
+  describe.each(['hello', 'runner.register'])('in %s', type => {
+    test.each([2, 0, '0', '1', true, [0], null])('of another version ends with 4400: %j', async version => {
+      const client = await dial(engine.url)
+      client.send(type, { protocolVersion: version, app: 'a', workflows: [] })
+      expect(await refusalOf(client)).toEqual({ code: 'protocol_mismatch', close: 4400 })
+    })
+  })
+
+  test.each([
+    [null, 'payload'],
+    [7, 'payload'],
+    [{ instance: '' }, 'instance'],
+  ])('that is refused says why and closes: %j', async (payload, field) => {
     const client = await dial(engine.url)
-    client.send(type, { protocolVersion: 2, app: 'a', workflows: [] })
-    expect(await refusalOf(client)).toEqual({ code: 'protocol_mismatch', close: 4400 })
+    const id = client.send('hello', payload)
+    expect(await client.next('error')).toMatchObject({
+      id,
+      payload: { code: 'invalid_request', details: { field } },
+    })
+    expect(await client.closes()).toBe(4400)
   })
 })
 
@@ -189,13 +229,13 @@ describe('a registration', () => {
     [{ app: 'a', workflows: [{ name: 'w', triggers: [{ cron: 'x' }] }] }, 'workflows[0].triggers[0].cron'],
     [{ app: 'a', workflows: [], maxConcurrency: 0 }, 'maxConcurrency'],
     [{ app: 'a', workflows: [], underWay: 'all' }, 'underWay'],
-    [7, 'body'],
+    [7, 'payload'],
+    [{ app: 'a', workflows: [], keyFingerprint: 'the-key-itself-of-a-runner' }, 'keyFingerprint'],
   ])('that is wrong is refused by its field, and the socket stays: %j', async (payload, field) => {
     const client = await dial(engine.url)
     const id = client.send('runner.register', payload)
     const error = await client.next('error')
-    expect(error).toMatchObject({ id, payload: { code: 'invalid_request' } })
-    if (field !== 'body') expect(error.payload).toMatchObject({ details: { field } })
+    expect(error).toMatchObject({ id, payload: { code: 'invalid_request', details: { field } } })
     expect((await client.register({ app: unique('app') })).type).toBe('runner.registered')
   })
 
@@ -249,14 +289,17 @@ describe('a registration', () => {
 })
 
 /** Asks for an upgrade by hand; answers what came instead. */
-function fetchUpgrade(url: string, upgrade: string): Promise<{ status: number | undefined; text: string }> {
+function fetchUpgrade(
+  url: string,
+  options: RequestOptions,
+): Promise<{ status: number | undefined; headers: IncomingHttpHeaders; text: string }> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { headers: { connection: 'Upgrade', upgrade } }, response => {
+    const asked = request(url, options, response => {
       let text = ''
       response.on('data', chunk => {
         text += chunk
       })
-      response.on('end', () => resolve({ status: response.statusCode, text }))
+      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }))
     })
     asked.on('error', reject).end()
   })

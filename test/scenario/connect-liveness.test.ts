@@ -37,7 +37,8 @@ test('a runner that answers nothing for 30 s is evicted with 4408, and what it h
   await silent.next('invoke')
   for (let i = 0; i < 3; i++) await beat(silent)
   expect(await runnersOf(app)).toHaveLength(1)
-  clock.jump(10_000)
+  // Half a second for the answer to the last heartbeat.
+  clock.jump(1000)
   expect(await silent.closes()).toBe(4408)
   expect(await runnersOf(app)).toEqual([])
   const other = await dialAs(url, { app, runner: 'other', workflows: [app] })
@@ -50,6 +51,23 @@ test('a runner that answers nothing for 30 s is evicted with 4408, and what it h
   expect(payload).toMatchObject({ ctx: { runId } })
   other.result(id, 200, '{"logs":[]}')
   await api.succeeded(runId)
+})
+
+test('its 30 s count from when it was last heard of, not from a heartbeat', async () => {
+  const silent = await mute(unique('late'), 'late')
+  await beat(silent)
+  clock.jump(6000)
+  const before = silent.count('heartbeat.ack')
+  silent.send('heartbeat')
+  await until(() => silent.count('heartbeat.ack') > before)
+  clock.jump(4000)
+  await until(() => silent.count('heartbeat') === 2)
+  for (let i = 0; i < 2; i++) await beat(silent)
+  clock.jump(5000)
+  await api.get('/healthz')
+  expect(silent.isOpen).toBe(true)
+  clock.jump(2000)
+  expect(await silent.closes()).toBe(4408)
 })
 
 test.each<[string, (client: ConnectClient) => void]>([

@@ -200,10 +200,10 @@ test('a run that is cancelled takes its invoke along', async () => {
   const { runId } = await api.send({ name })
   const { id } = await client.next('invoke')
   await api.post(`/runs/${runId}/cancel`)
-  expect(await client.next('invoke.cancel')).toMatchObject({ id })
+  expect((await client.next('invoke.cancel')).text).toBe(`{"type":"invoke.cancel","id":"${id}","payload":{}}`)
   expect(await api.reaches(runId, 'cancelled')).toMatchObject({ status: 'cancelled' })
   client.result(id, 200, '{"data":"late","logs":[]}')
-  expect(await client.next('result.ack')).toMatchObject({ id })
+  expect((await client.next('result.ack')).text).toBe(`{"type":"result.ack","id":"${id}","payload":{}}`)
 })
 
 describe('a result', () => {
@@ -231,16 +231,53 @@ describe('a result', () => {
     expect(await client.closes()).toBe(1009)
   })
 
-  test('without a status is refused by its field; the invoke goes on', async () => {
+  test.each<[string, unknown, string]>([
+    ['invoke.result', { body: {} }, 'status'],
+    ['invoke.result', { status: '200', body: { logs: [] } }, 'status'],
+    ['invoke.result', { status: 999 }, 'status'],
+    ['invoke.result', null, 'payload'],
+    ['invoke.checkpoint', null, 'payload'],
+    ['invoke.checkpoint', 'steps', 'payload'],
+  ])('that cannot be read breaks its invoke, and the pass is repeated: %s %j', async (type, sent, field) => {
     const { client, invoke, runId } = await open()
-    client.send('invoke.result', { body: {} }, invoke.id)
+    client.send(type, sent, invoke.id)
     const { payload, id } = await client.next('error')
-    expect({ id, payload }).toMatchObject({
-      id: invoke.id,
-      payload: { message: expect.stringContaining('status') },
+    const message = expect.stringContaining(field)
+    expect({ id, payload }).toMatchObject({ id: invoke.id, payload: { message } })
+    await until(async () => {
+      const { json } = await api.get(`/runs/${runId}`)
+      return (json as { waitingFor?: { kind: string } }).waitingFor?.kind === 'retry'
     })
+    clock.jump(1000)
+    const repeated = await client.next('invoke')
+    expect(repeated.payload).toMatchObject({ ctx: { runId, attempt: 2 } })
+    client.result(repeated.id, 200, '{"logs":[]}')
+    await api.succeeded(runId)
+  })
+
+  test('that can never be read fails the run, which says what was wrong', async () => {
+    const { client, invoke, runId } = await open()
+    client.onFrame = ({ type, id }) => {
+      if (type === 'invoke') client.send('invoke.result', { status: '200', body: {} }, id)
+    }
+    client.send('invoke.result', { status: '200', body: {} }, invoke.id)
+    await until(async () => {
+      clock.jump(5000)
+      return ((await api.get(`/runs/${runId}`)).json as { status: string }).status === 'failed'
+    })
+    expect((await api.get(`/runs/${runId}`)).json).toMatchObject({
+      error: { code: 'runner_unreachable', message: expect.stringContaining('payload.status must be') },
+    })
+  })
+
+  test('that cannot be read changes nothing for an invoke of another runner', async () => {
+    const { client, invoke, runId } = await open()
+    const stranger = await dialAs(url, { app: unique('stranger') })
+    stranger.send('invoke.result', null, invoke.id)
+    await stranger.next('error')
     client.result(invoke.id, 200, '{"logs":[]}')
     await api.succeeded(runId)
+    expect(client.count('invoke')).toBe(1)
   })
 
   test('of an invoke that nobody knows is acknowledged, and before the registration it is not', async () => {

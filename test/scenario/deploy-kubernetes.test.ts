@@ -3,9 +3,9 @@
 
 import { readdirSync } from 'node:fs'
 import { ConfigError, readConfig } from '@perdure/engine'
+import { ENGINE_SETTINGS } from '@perdure/protocol'
 import { type Operation, operations } from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
-import { SETTINGS } from '../../packages/engine/src/config.ts'
 import { HTTP_LIMITS } from '../../packages/engine/src/http/limits.ts'
 import { yamlDocuments as documents, imageStages, projectFile as read } from '../kit/deploy-files.ts'
 import { environmentOf, listOf } from '../kit/dockerfile.ts'
@@ -89,7 +89,7 @@ describe('deploy/kubernetes', () => {
 
   test('names settings that exist, and no secret in the ConfigMap', () => {
     const names = [...Object.keys(data), ...Object.keys(stringData)]
-    expect(names.filter(name => !(SETTINGS as readonly string[]).includes(name))).toEqual([])
+    expect(names.filter(name => !(ENGINE_SETTINGS as readonly string[]).includes(name))).toEqual([])
     expect(Object.keys(data).filter(name => /KEY|STORE|QUEUE|LIMITER/.test(name))).toEqual([])
   })
 

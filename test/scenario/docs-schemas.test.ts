@@ -6,10 +6,19 @@ import { createClient } from '@perdure/sdk'
 import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
 import { onCleanup, openEngine, until, waitsFor } from '../kit/index.ts'
-import { book, everyStep, observed, orderRefunded, reported, send, ship } from './docs-schemas.workflows.ts'
+import {
+  book,
+  everyStep,
+  failing,
+  observed,
+  orderRefunded,
+  reported,
+  send,
+  ship,
+} from './docs-schemas.workflows.ts'
 
 const { api, url } = await openEngine()
-const workflows = [ship, book, everyStep, observed]
+const workflows = [ship, book, everyStep, observed, failing]
 const runner = await serve({ app: 'docs', workflows, port: 0, engineUrl: url, log: () => {} })
 onCleanup(() => runner.close())
 await runner.ready
@@ -70,4 +79,15 @@ test('middleware times the steps, counts the passes and keeps dates', async () =
     'observed returned',
   ])
   expect((await api.step(good.runId, 'look at the clock')).data).toEqual({ $date: 0 })
+})
+
+test.each([
+  ['step', 'Error: no step in {"workflow":"failing","step":"break"}'],
+  ['caught step', 'Error: no step in {"workflow":"failing","step":"break"}'],
+  ['handler', 'NonRetriableError: no handler in {"workflow":"failing"}'],
+])('middleware reports the failure of a %s once', async (where, told) => {
+  reported.length = 0
+  const { runId } = await api.send({ name: 'failing', data: { where } })
+  await api.failed(runId)
+  expect(reported.filter(line => line.includes('Error'))).toEqual([told])
 })

@@ -7,8 +7,11 @@ import {
   defineEvent,
   type InputPlace,
   type Middleware,
+  NonRetriableError,
   type OutputPlace,
+  StepFailedError,
   type StepTools,
+  type WorkflowArgs,
 } from '@perdure/sdk'
 import { z } from 'zod'
 
@@ -93,11 +96,19 @@ const timing: Middleware = {
 
 const errors: Middleware = {
   name: 'errors',
+  async wrapStep({ step, ctx, next }) {
+    try {
+      return await next()
+    } catch (error) {
+      errorTracker.capture(error, { workflow: ctx.workflow, step: step.name })
+      throw error
+    }
+  },
   async wrapRun({ ctx, next }) {
     try {
       return await next()
     } catch (error) {
-      errorTracker.capture(error, { workflow: ctx.workflow })
+      if (!(error instanceof StepFailedError)) errorTracker.capture(error, { workflow: ctx.workflow })
       throw error
     }
   },
@@ -118,5 +129,15 @@ export const observed = createWorkflow(
   async ({ step }) => {
     const now = await step.run('look at the clock', () => new Date(0))
     return (now as unknown) instanceof Date
+  },
+)
+
+/** Fails in a step, or in the handler, as the event says. */
+export const failing = createWorkflow(
+  { name: 'failing', retry: { maxAttempts: 1 }, middleware: [errors] },
+  async ({ event, step }: WorkflowArgs<{ where: 'step' | 'caught step' | 'handler' }>) => {
+    const { where } = event.data
+    if (where === 'handler') throw new NonRetriableError('no handler')
+    await step.run('break', () => Promise.reject(new Error('no step')), { catch: where === 'caught step' })
   },
 )

@@ -133,6 +133,17 @@ test('race: whoever came first', async () => {
   expect(await resultOf(runId)).toEqual({ quotes: 3, answer: 'declined' })
 })
 
+test('race: a child has a time limit beside it, a step.run has not', async () => {
+  const late = await start('docs-limits')
+  expect(await skipWait(api, clock, late, 'sleep')).toBe(600_000)
+  expect(await resultOf(late)).toEqual({ rate: 2, parcel: 'too late' })
+  const early = await start('docs-limits')
+  await until(async () => (await api.runs('?q=docs-book&status=waiting')).length > 0, { what: 'the child' })
+  await api.send({ name: 'parcel/booked' })
+  expect(await resultOf(early)).toEqual({ rate: 2, parcel: 'booked' })
+  expect(await resultOf(await start('docs-beside'))).toBe('the step')
+})
+
 test('failures: a step that is caught, and a run that is followed by onFailure', async () => {
   const runId = await start('docs-failures', { amount: -1 })
   letChargesFail(3)
@@ -171,4 +182,5 @@ test('over Connect the same code gives the same', async () => {
     expect(ended.result).toEqual(await resultOf(here))
     expect(await stepsOf(other.api, there)).toEqual(await stepsOf(api, here))
   }
+  expect((await other.api.succeeded(await send('docs-beside'))).result).toBe('the step')
 })

@@ -134,6 +134,35 @@ export const together = createWorkflow({ name: 'docs-together' }, async ({ step 
   return { quotes: quotes.length, answer }
 })
 
+const askForRate = async ({ signal }: { signal: AbortSignal }) => (signal.aborted ? 0 : 2)
+export const bookParcel = createWorkflow(
+  { name: 'docs-book' },
+  async ({ step }: WorkflowArgs<{ rate: number }>) => {
+    await step.waitForEvent('confirmation', { event: 'parcel/booked' })
+    return 'booked'
+  },
+)
+export const limits = createWorkflow({ name: 'docs-limits' }, async ({ step }) => {
+  const rate = await step.run('ask for the rate', ({ signal }) =>
+    askForRate({ signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]) }),
+  )
+  const parcel = await Promise.race([
+    step.runWorkflow('book', { workflow: bookParcel, data: { rate } }),
+    step.sleep('time to book', '10m').then(() => 'too late'),
+  ])
+  return { rate, parcel }
+})
+/** A mistake that the page warns of. */
+export const beside = createWorkflow({ name: 'docs-beside' }, ({ step }) =>
+  Promise.race([
+    step.run('slow', async () => {
+      await new Promise(resolve => setTimeout(resolve, 30))
+      return 'the step'
+    }),
+    step.sleep('short', 1).then(() => 'the sleep'),
+  ]),
+)
+
 export const failures = createWorkflow(
   {
     name: 'docs-failures',
@@ -160,4 +189,20 @@ export const failures = createWorkflow(
   },
 )
 
-export const all = [run, sleep, wait, typed, shipOrder, child, tell, own, drift, repeats, together, failures]
+export const all = [
+  run,
+  sleep,
+  wait,
+  typed,
+  shipOrder,
+  child,
+  tell,
+  own,
+  drift,
+  repeats,
+  together,
+  bookParcel,
+  limits,
+  beside,
+  failures,
+]

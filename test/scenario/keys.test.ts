@@ -6,13 +6,17 @@ import { openAdministration } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
 import {
   type Api,
+  flow,
   JumpClock,
   onCleanup,
   openEngine,
   PlainRunner,
   returned,
+  type SseMessage,
+  sleep,
   unique,
   until,
+  within,
 } from '../kit/index.ts'
 
 const KINDS = ['secret', 'read', 'event', 'runner'] as const
@@ -102,6 +106,36 @@ describe('keys of the store, while the engine runs', () => {
     await acme.post(`/runs/${runId}/replay`)
     expect((await api.as(key).get('/control-actions')).json).toMatchObject([{ actor: 'the operator' }])
     expect((await api.as(keyOf('secret')).get(`/runs/${runId}`)).status).toBe(404)
+  })
+
+  test('count for open streams too: one that is revoked ends its own, and no others', async () => {
+    const { api, administration, becomes } = await live({ ENGINE_API_KEYS: JSON.stringify(keys) })
+    const { stored, key } = await administration.createKey({ kind: 'read' })
+    const [revoked, kept] = [api.as(key), api.as(keyOf('secret'))]
+    await becomes(200, revoked)
+    const name = unique('workflow')
+    const runner = await new PlainRunner({ workflows: { [name]: flow([sleep('nap', 3_600_000)]) } }).listen()
+    await runner.register(kept)
+    const { runId } = await kept.send({ name })
+    await kept.reaches(runId, 'waiting')
+    const paths = ['/events/stream', '/runs/stream', `/runs/${runId}/stream`]
+    const ended = await Promise.all(paths.map(path => revoked.follow(path)))
+    const later = unique('later')
+    const stopWhen = (messages: readonly SseMessage[]) => messages.some(({ data }) => data.name === later)
+    const goesOn = await kept.follow('/events/stream', { stopWhen })
+    await administration.revokeKey(stored.id)
+    await becomes(401, revoked)
+    for (const { over } of ended) expect((await within(over, 'the end of the stream')).ended).toBe(true)
+    await kept.send({ name: later })
+    expect((await goesOn.over).ended).toBe(false)
+  })
+
+  test('the first one ends the streams of an open engine', async () => {
+    const { api, administration, becomes } = await live()
+    const { over } = await api.follow('/events/stream')
+    await administration.createKey({ kind: 'secret' })
+    await becomes(401)
+    expect((await within(over, 'the end of the stream')).ended).toBe(true)
   })
 
   test('are never shown, not even as hashes', async () => {

@@ -33,6 +33,7 @@ describe('GET /runners (§2.5)', () => {
       runtime: 'node',
       sdkName: '@perdure/sdk',
       version: '1.2.3',
+      language: 'python',
       region: 'eu-1',
       keyFingerprint: '0123456789abcdef',
     }

@@ -101,6 +101,18 @@ describe('stored once under replay (§2.2)', () => {
     expect((await told(runId)).map(([, message]) => message)).toEqual(['@root 0', '@root 1'])
   })
 
+  test("a step's line that a 500 brought is not stored again when the step is reported", async () => {
+    const runId = await finished(({ pass, steps }) => {
+      if (pass === 1) return { status: 500, body: { error: { message: 'oops' }, logs: [line('pay', 0)] } }
+      if (steps[stepId('pay')]) return returned()
+      return discovered([opcode('StepRun', 'pay', { data: 1 })], [line('pay', 0), line('pay', 1)])
+    })
+    expect(await told(runId)).toEqual([
+      ['pay', 'pay 0', 1],
+      ['pay', 'pay 1', 1],
+    ])
+  })
+
   test('the lines of a 4xx are kept with the failed run', async () => {
     const runId = await finished(
       () => ({ status: 400, body: { error: { message: 'no' }, logs: [line('@root', 0)] } }),
@@ -135,6 +147,17 @@ describe('fields (§2.2)', () => {
     for (const { ts } of lines) expect(Math.abs(Date.parse(ts) - Date.now())).toBeLessThan(60_000)
   })
 
+  test('they are kept to the letter, in the list and in the stream (decisions)', async () => {
+    const letters =
+      '{"big":9007199254740993,"huge":1e400, "zero":-0,\n"price":1.50,"a":1,"a":2,"text":"\\u0041"}'
+    const text = `{"data":1,"logs":[{"level":"info","message":"m","scope":"@root","index":0,"fields":${letters}}]}`
+    const runId = await finished(() => ({ status: 200, text }))
+    expect((await api.get(`/runs/${runId}/logs`)).text).toContain(`"fields":${letters}}`)
+    const { messages } = await api.stream(runId)
+    const frame = messages.find(({ event }) => event === 'log')
+    expect(frame?.raw).toContain(`"fields":${letters.replace('\n', ' ')}}`)
+  })
+
   test('sensitive keys are redacted at any depth, before storage (decisions)', async () => {
     const fields = {
       password: 'p',
@@ -158,6 +181,36 @@ describe('fields (§2.2)', () => {
     })
     const { messages } = await api.stream(runId)
     expect(messages.find(({ event }) => event === 'log')?.data.fields).toMatchObject({ password: redacted })
+  })
+})
+
+describe('lines that are not as they should be', () => {
+  const bad = [
+    { level: 'INFO', message: 'capitals', scope: '@root', index: 0 },
+    { level: 'warning', message: 'another name', scope: '@root', index: 1, fields: null },
+    { level: 'info', message: 'no index', scope: '@root' },
+    { level: 'info', message: ['no text'], scope: '@root', index: 9 },
+    'no line',
+  ]
+
+  test.each([200, 206, 500])('cost no more than themselves, in a %d', async status => {
+    const before = engine.log.length
+    const runId = await finished(({ pass }) => {
+      if (pass > 1 || status === 200) return { status: 200, body: { data: 'done', logs: bad } }
+      const opcodes = [opcode('StepRun', 'a', { data: 1 })]
+      return { status, body: status === 206 ? { opcodes, logs: bad } : { error: 'oops', logs: bad } }
+    })
+    expect(await api.run(runId)).toMatchObject({ status: 'succeeded', result: 'done' })
+    expect((await api.logs(runId)).map(({ level, message }) => [level, message])).toEqual([
+      ['info', 'capitals'],
+      ['warn', 'another name'],
+      ['info', 'no index'],
+    ])
+    // Once, although every pass has brought them.
+    const warned = engine.log.slice(before).map(text => JSON.parse(text))
+    expect(warned.filter(({ unread }) => unread !== undefined)).toMatchObject([
+      { level: 40, unread: 2, error: '/logs/3 message must be a string' },
+    ])
   })
 })
 

@@ -43,6 +43,29 @@ describe('the answer (decisions, "Registration, routing, wire")', () => {
   })
 })
 
+describe('lists', () => {
+  test('of limits and cancels that are empty are none', async () => {
+    const app = unique('app')
+    const workflows = [{ name: 'w', concurrency: [], cancelOn: [] }]
+    expect((await api.post('/register', minimal({ app, workflows }))).json).toMatchObject({ warnings: [] })
+    const [listed] = (await api.get(`/workflows?app=${app}`)).json as object[]
+    expect(listed).not.toHaveProperty('flowControl')
+  })
+
+  test('of triggers that are empty are none too: only omitted ones are implicit (§2.11), and the answer says so', async () => {
+    const name = unique('child')
+    const answer = await api.post('/register', minimal({ workflows: [{ name, triggers: [] }] }))
+    expect(answer.json).toMatchObject({ warnings: [expect.stringContaining('workflows[0].triggers')] })
+    expect((await api.send({ name })).triggered).toEqual([])
+  })
+
+  test('of cancels have no wildcards, and the answer says so', async () => {
+    const workflows = [{ name: unique('w'), cancelOn: [{ event: 'x/*' }] }]
+    const answer = await api.post('/register', minimal({ workflows }))
+    expect(answer.json).toMatchObject({ warnings: [expect.stringContaining('cancelOn[0].event')] })
+  })
+})
+
 describe('validation', () => {
   const long = (length: number) => 'x'.repeat(length)
   test.each([

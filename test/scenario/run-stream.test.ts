@@ -172,14 +172,17 @@ describe('lossless (§4.1)', () => {
     expect(pieces).toEqual((await api.stream(runId)).messages)
   })
 
-  test('from beats Last-Event-ID, and one beyond the end ends at once', async () => {
+  test('of from and Last-Event-ID the later counts, and one beyond the end ends at once', async () => {
     const { runId, live } = await watched()
     const [first] = live.messages as [SseMessage]
     const last = live.messages.at(-1)?.id as string
-    const headers = { 'last-event-id': last }
-    expect((await api.stream(runId, { query: `?from=${first.id}`, headers })).messages).toEqual(
-      live.messages.slice(1),
-    )
+    for (const [from, seen] of [
+      [0, first.id],
+      [first.id, 0],
+    ]) {
+      const resumed = { query: `?from=${from}`, headers: { 'last-event-id': String(seen) } }
+      expect((await api.stream(runId, resumed)).messages).toEqual(live.messages.slice(1))
+    }
     for (const query of [`?from=${last}`, '?from=99999999999']) {
       expect(await api.stream(runId, { query })).toMatchObject({ messages: [], ended: true })
     }

@@ -141,7 +141,7 @@ test('children and on-failure runs of runs in flight continue what was begun', a
   })
 })
 
-test('every replay path is 403, whatever the run; other actions work; afterwards all do', async () => {
+test('every replay path is 403, whatever the run and the body; other actions work; afterwards all do', async () => {
   const [name, waiter] = [unique('workflow'), unique('waiter')]
   await engine.runner({
     workflows: { [name]: flow([run('a')]), [waiter]: flow([wait('w', unique('never'))]) },
@@ -155,11 +155,19 @@ test('every replay path is 403, whatever the run; other actions work; afterwards
     () => api.post(`/runs/${runId}/retry-from-step`, { step: 'a' }),
     () => api.post('/runs/bulk-replay', { workflow: name }),
   ]
+  const unusable = [
+    () => api.post('/runs/run_none/replay', 7),
+    () => api.post(`/runs/${runId}/retry-from-step`, {}),
+    () => api.post('/runs/bulk-replay', {}),
+    () => api.postText('/runs/bulk-replay', '{'),
+  ]
   await whileSuspended(async () => {
-    for (const fork of forks) expect(await fork()).toMatchObject({ status: 403, code: 'namespace_suspended' })
+    for (const fork of [...forks, ...unusable])
+      expect(await fork()).toMatchObject({ status: 403, code: 'namespace_suspended' })
     for (const action of ['pause', 'resume', 'cancel'])
       expect((await api.post(`/runs/${waiting.runId}/${action}`)).status, action).toBe(200)
     expect(await api.runs(`?replayOf=${runId}`)).toEqual([])
   })
   for (const fork of forks) expect((await fork()).status).toBe(200)
+  for (const fork of unusable) expect((await fork()).status).toBe(400)
 })

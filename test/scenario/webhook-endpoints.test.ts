@@ -1,7 +1,9 @@
 // Webhook endpoints: creating, reading, changing and deleting them, and which of them is told of what (§2.9, §4.6, §5,
 // §6; decisions "Webhooks").
 
+import { verifyWebhook } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
+import type { RawRequest } from '../contract/transport/raw-server.ts'
 import {
   flow,
   JumpClock,
@@ -48,9 +50,30 @@ describe('POST /webhook-endpoints', () => {
     expect(answer.text).not.toContain('secret')
   })
 
-  test('adopts a known secret', async () => {
-    const secret = `whsec_${Buffer.from('k'.repeat(32)).toString('base64')}`
+  test.each([
+    `whsec_${Buffer.from('k'.repeat(32)).toString('base64')}`,
+    `whsec_${Buffer.from('k'.repeat(16)).toString('base64')}`,
+    'a text of our own',
+  ])('adopts a known secret: %s', async secret => {
     expect((await create({ ...valid, secret })).json).toMatchObject({ secret })
+  })
+
+  test('makes one that is off, if it is to be', async () => {
+    const partner = await openPartner(acts.status(200))
+    const app = unique('app')
+    const made = await webhooks.endpoint({ app, url: partner.url, enabled: false })
+    expect(await listed(made.id)).toMatchObject({ enabled: false })
+    await webhooks.runs(app)
+    await webhooks.edit(made.id, { enabled: true })
+    const [runId] = await webhooks.runs(app)
+    await until(() => partner.requests.length === 1, { what: 'the delivery' })
+    const told = (await webhooks.list(`?app=${app}`)).filter(({ endpointId }) => endpointId === made.id)
+    expect(told.map(({ sourceRunId }) => sourceRunId)).toEqual([runId])
+  })
+
+  test('takes the one scheme there is', async () => {
+    const scheme = 'standard-webhooks'
+    expect(await create({ ...valid, scheme })).toMatchObject({ status: 201, json: { scheme } })
   })
 
   test.each<[string, object, string]>([
@@ -67,6 +90,12 @@ describe('POST /webhook-endpoints', () => {
     ['a control character', { ...valid, app: 'a\u0000b' }, 'app'],
     ['a secret too short', { ...valid, secret: 'short' }, 'secret'],
     ['a secret that is not what it claims', { ...valid, secret: 'whsec_not base64!' }, 'secret'],
+    ['a secret of few bytes', { ...valid, secret: 'whsec_AAAA' }, 'secret'],
+    ['a secret of few characters', { ...valid, secret: 'fifteen charact' }, 'secret'],
+    ['a text that is base64 of few bytes', { ...valid, secret: '0123456789abcdef' }, 'secret'],
+    ['a secret with a control character', { ...valid, secret: 'with a \u0000 in the middle' }, 'secret'],
+    ['another scheme', { ...valid, scheme: 'github' }, 'scheme'],
+    ['a switch that is neither', { ...valid, enabled: 'no' }, 'enabled'],
     ['a body that is a list', [], 'body'],
   ])('refuses %s, naming the field', async (_, fields, field) => {
     const { status, code, text } = await create(fields)
@@ -110,6 +139,43 @@ describe('PATCH /webhook-endpoints/{id}', () => {
     expect(await webhooks.edit(id, { rotateSecret: false })).not.toHaveProperty('secret')
   })
 
+  test('many rotations cut nobody off; revokeOldSecrets does, at once', async () => {
+    const partner = await openPartner(acts.status(200))
+    const { id, secret: first } = await webhooks.endpoint({ app: unique('app'), url: partner.url })
+    const rotate = async (fields = {}) =>
+      (await webhooks.edit(id, { rotateSecret: true, ...fields })).secret as string
+    const told = async () => {
+      const { app } = (await listed(id)) as unknown as { app: string }
+      const before = partner.requests.length
+      await webhooks.runs(app)
+      await until(() => partner.requests.length === before + 1, { what: 'a delivery' })
+      const { headers, body } = partner.requests.at(-1) as RawRequest
+      const verifies = (secret: string) =>
+        verifyWebhook({ secret, headers, body, nowMs: clock.now() }) === 'verified'
+      return { verifies, signatures: headers['webhook-signature']?.split(' ').length }
+    }
+    const second = await rotate()
+    clock.jump(1000)
+    const third = await rotate()
+    const all = await told()
+    expect([first, second, third].map(all.verifies)).toEqual([true, true, true])
+    clock.jump(24 * 3_600_000 - 1000)
+    const later = await told()
+    expect([first, second, third].map(later.verifies)).toEqual([false, true, true])
+    const fourth = await rotate({ revokeOldSecrets: true })
+    const after = await told()
+    expect([first, second, third, fourth].map(after.verifies)).toEqual([false, false, false, true])
+    expect(after.signatures).toBe(1)
+
+    // So many may overlap; one more is refused rather than that anybody is cut off unasked.
+    for (let i = 0; i < 4; i++) await rotate()
+    expect(await patch(id, { rotateSecret: true })).toMatchObject({ status: 409, code: 'conflict' })
+    expect((await told()).signatures).toBe(5)
+    expect(await webhooks.edit(id, { revokeOldSecrets: true })).not.toHaveProperty('secret')
+    expect((await told()).signatures).toBe(1)
+    expect((await patch(id, { rotateSecret: true })).status).toBe(200)
+  })
+
   test('many at once lose none of the changes', async () => {
     const { id } = await webhooks.endpoint({ url: URL })
     const edits = [
@@ -131,8 +197,12 @@ describe('PATCH /webhook-endpoints/{id}', () => {
       { eventKinds: [] },
       { enabled: 'yes' },
       { name: '' },
+      { scheme: 'github' },
     ])
       expect((await patch(id, fields)).status).toBe(400)
+    const brought = await patch(id, { secret: `whsec_${Buffer.alloc(32).toString('base64')}` })
+    expect(brought).toMatchObject({ status: 400, code: 'invalid_request' })
+    expect(brought.text).toContain('rotateSecret')
     expect(await listed(id)).toMatchObject({ url: URL, enabled: true })
   })
 

@@ -139,6 +139,10 @@ describe('the data of the event', () => {
       'text/plain',
       'application/cloudevents+json',
       'image/png; charset=x',
+      '',
+      'x',
+      ';',
+      'a/b c',
     ])
       expect(await dataText(text, type)).toBe(text)
   })

@@ -89,6 +89,14 @@ describe('create', () => {
     expect(await listed(here, created.id)).toEqual(withoutSecret(created))
   })
 
+  test('makes one that is closed, if it is to be', async () => {
+    const receiver = await create(here, { enabled: false })
+    expect(receiver).toMatchObject({ enabled: false })
+    expect(await posted(receiver, receiver.secret)).toBe(404)
+    await patch(here, receiver.id, { enabled: true })
+    expect(await posted(receiver, receiver.secret)).toBe(202)
+  })
+
   test.each<Scheme>(['github', 'stripe', 'slack', 'hmac-sha256'])(
     'makes a random secret for %s too',
     async scheme => {
@@ -111,6 +119,7 @@ describe('create', () => {
     ['app', { app: '\n' }],
     ['targetApp', { targetApp: ' ' }],
     ['scheme', { scheme: 'paypal' }],
+    ['enabled', { enabled: 'no' }],
     ['slug', { slug: 'ab' }],
     ['slug', { slug: 'x'.repeat(65) }],
     ['slug', { slug: 'Upper' }],
@@ -228,7 +237,7 @@ describe('rotation', () => {
     expect(await posted(receiver, receiver.secret)).toBe(202)
   })
 
-  test('of a brought secret makes one of the same kind; after a second one the first is gone', async () => {
+  test('of a brought secret makes one of the same kind; after a second one all of them hold', async () => {
     const first = 'the secret GitHub was told'
     const receiver = await create(here, { scheme: 'github', secret: first })
     const rotate = async () =>
@@ -240,7 +249,20 @@ describe('rotation', () => {
       await posted(receiver, second),
       await posted(receiver, third),
     ]
-    expect(statuses).toEqual([401, 202, 202])
+    expect(statuses).toEqual([202, 202, 202])
+  })
+
+  test('with revokeOldSecrets closes the URL to the others at once', async () => {
+    const receiver = await create(here)
+    const rotate = async (fields: object) =>
+      ((await patch(here, receiver.id, { rotateSecret: true, ...fields })).json as Created).secret
+    const second = await rotate({})
+    const third = await rotate({ revokeOldSecrets: true })
+    const statuses = [receiver.secret, second, third].map(secret => posted(receiver, secret))
+    expect(await Promise.all(statuses)).toEqual([401, 401, 202])
+    const fourth = await rotate({})
+    await patch(here, receiver.id, { revokeOldSecrets: true })
+    expect([await posted(receiver, third), await posted(receiver, fourth)]).toEqual([401, 202])
   })
 })
 
@@ -325,9 +347,12 @@ describe('the secret', () => {
 
     const first = await restarted(env.ENGINE_ENCRYPTION_KEY)
     const receiver = await create(first.api.as(keyOf('secret', 'default')))
-    const { secret } = (
-      await patch(first.api.as(keyOf('secret', 'default')), receiver.id, { rotateSecret: true })
-    ).json as Created
+    const rotate = async () =>
+      (
+        (await patch(first.api.as(keyOf('secret', 'default')), receiver.id, { rotateSecret: true }))
+          .json as Created
+      ).secret
+    const [second, secret] = [await rotate(), await rotate()]
     const before = await list(first.api.as(keyOf('secret', 'default')))
     await first.stop()
 
@@ -335,6 +360,7 @@ describe('the secret', () => {
     await (await restarted(`new-passphrase,${env.ENGINE_ENCRYPTION_KEY}`)).stop()
     const last = await restarted('new-passphrase')
     expect(await status(receiver, secret, last)).toBe(202)
+    expect(await status(receiver, second, last)).toBe(202)
     expect(await status(receiver, receiver.secret, last)).toBe(202)
     expect(await list(last.api.as(keyOf('secret', 'default')))).toEqual(before)
   })

@@ -10,8 +10,10 @@ import {
   openEngine,
   run,
   StepFailure,
+  skipWait,
   sleep,
   unique,
+  until,
   wait,
   waitsFor,
 } from '../kit/index.ts'
@@ -56,6 +58,28 @@ test('a sleeping run, then paused, then over', async () => {
   const { sentence, runners } = await why(runId)
   expect(sentence).toMatch(/^It succeeded at .*, after \d+ ms\.$/)
   expect(runners).toBeUndefined()
+})
+
+test('a run whose passes come to nothing says why, and so does the log', async () => {
+  const name = unique('why')
+  const { runner } = await engine.runner({
+    runner: unique('r'),
+    workflows: { [name]: () => ({ status: 500, body: { error: { message: 'no database' }, logs: [] } }) },
+  })
+  const { runId } = await api.send({ name })
+  const { waitingFor } = await waitsFor(api, runId, 'retry')
+  const error = 'The runner answered 500: no database.'
+  expect(waitingFor).toEqual({ kind: 'retry', until: expect.any(String), error })
+  expect(await why(runId)).toMatchObject({
+    waitingFor,
+    sentence: `The last pass came to nothing (try 1 of 8): it is repeated at ${waitingFor?.until}. What came of it: ${error}`,
+  })
+  await skipWait(api, clock, runId, 'retry')
+  await until(async () => (await why(runId)).sentence.includes('(try 2 of 8)'))
+  const warned = engine.log.map(line => JSON.parse(line)).filter(line => line.runId === runId)
+  expect(warned).toEqual([
+    expect.objectContaining({ level: 40, runnerId: runner, tries: 1, error, msg: 'a pass came to nothing' }),
+  ])
 })
 
 test('a parent and its child; a running run names its runner', async () => {

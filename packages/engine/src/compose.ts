@@ -8,7 +8,7 @@ import { systemRandom } from './adapters/clock/seeded-random.ts'
 import { PrometheusMetrics } from './adapters/metrics/prometheus.ts'
 import { HttpSender } from './adapters/sender/http-sender.ts'
 import { openTelemetry } from './adapters/tracing/opentelemetry.ts'
-import { ConnectTransport } from './adapters/transport/connect/transport.ts'
+import { ConnectTransport, type Stray } from './adapters/transport/connect/transport.ts'
 import { HttpTransport } from './adapters/transport/http.ts'
 import { RelayedConnect } from './adapters/transport/relay/connect.ts'
 import { RoutedTransport } from './adapters/transport/routed.ts'
@@ -106,7 +106,8 @@ export async function createEngine(
 
   // Where the store is this process's alone, leases of others are those of a process that died.
   if (!isShared) await store.releaseOthers(owner, clock.now())
-  const catalog = await Catalog.load(store, { deliveryAttemptsMax: config.webhookScheduleMs.length + 1 })
+  const deliveryAttemptsMax = config.webhookScheduleMs.length + 1
+  const catalog = await Catalog.load(store, { deliveryAttemptsMax }, isShared)
   const vault = new Vault(config.encryptionKeys)
   const keys = new KeyRing({ fixed: config.apiKeys, loopback: isLoopback(config.host) })
   const namespaces = new Namespaces(catalog)
@@ -132,9 +133,12 @@ export async function createEngine(
   const shared = { ...told, store, limiter, catalog, announcer, clock, random, health, ids, owner }
 
   const { runnerStaleAfterMs: staleAfterMs } = config
-  const connect = new ConnectTransport({ clock, onPresence: (url, isHere) => relayed?.moved(url, isHere) })
+  const onRoom = (url: string) => driver.roomMoved(url, relayed?.lends(url) ?? false)
+  const onPresence = (url: string, isHere: boolean) => relayed?.moved(url, isHere)
+  const onStray = (stray: Stray) => relayed?.handOver(stray)
+  const connect = new ConnectTransport({ clock, onPresence, onRoom, ...(bus && { onStray }) })
   const onArrived = (namespace: string, app: string) => void registry.ringHeld(namespace, app)
-  const relayed = bus && new RelayedConnect({ bus, clock, local: connect, onArrived })
+  const relayed = bus && new RelayedConnect({ bus, clock, local: connect, onArrived, onRoom })
   const http = new HttpTransport({ clock, signingKeys })
   const transport = ports.transport ?? new RoutedTransport({ http, connect: relayed ?? connect })
   const presence = relayed ?? connect
@@ -145,13 +149,13 @@ export async function createEngine(
         onRead: () => registry.forgetLeftovers({ staleAfterMs }),
       })
     : undefined
-  const refresh = catalogWatch && (() => catalogWatch.look())
-  const registry: Registry = new Registry({ ...shared, presence, staleAfterMs, signingKeys, refresh })
+  if (catalogWatch) catalog.onRefresh(() => catalogWatch.look())
+  const registry: Registry = new Registry({ ...shared, presence, staleAfterMs, signingKeys })
   if (!isShared) await registry.forgetLeftovers({ staleAfterMs: 0 })
   bus?.on('catalog', () => catalogWatch?.lookSoon())
   bus?.onBack(() => catalogWatch?.lookSoon())
   catalog.onNews(() => bus?.tell('catalog', ''))
-  const driver = new Driver({
+  const driver: Driver = new Driver({
     ...shared,
     transport,
     passesMax: bounds.passesMax,
@@ -165,6 +169,11 @@ export async function createEngine(
     bus?.tell('interrupt', runId)
   }
   announcer.onInterrupt(interrupt)
+  bus?.on('recall', runId => driver.recall(runId))
+  const recall = (runId: string) => {
+    driver.recall(runId)
+    bus?.tell('recall', runId)
+  }
   const deliverer = new Deliverer({
     ...shared,
     sender,
@@ -174,7 +183,7 @@ export async function createEngine(
     onRoom: () => queue.wake('deliveries', clock.now()),
   })
   const timers = new Timers({ ...shared, timersMax: bounds.timersMax })
-  const lanes = lanesOf({ ...shared, queue, driver, deliverer, timers })
+  const lanes = lanesOf({ ...shared, isShared, queue, driver, deliverer, timers })
   const leases = new LeaseKeeper({
     store,
     clock,
@@ -191,6 +200,7 @@ export async function createEngine(
     ...shared,
     isLive: runner => registry.isLive(runner),
     passOf: runId => driver.passOf(runId),
+    isInLine: runId => driver.isInLine(runId),
   })
   const watched = {
     store,
@@ -212,6 +222,7 @@ export async function createEngine(
       bulkReplayLimit: config.bulkReplayLimit,
       assertActive: namespace => namespaces.assertActive(namespace),
       interrupt,
+      recall,
     }),
     endpoints: new Endpoints({ ...shared, vault }),
     deliveries: new Deliveries({ ...shared, attemptsMax: config.webhookScheduleMs.length + 1 }),

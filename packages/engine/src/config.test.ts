@@ -1,6 +1,63 @@
 import { describe, expect, test } from 'vitest'
 import { readConfig, storeName } from './config.ts'
 
+describe('keys of the configuration', () => {
+  const SECRET = 'a-key-that-nobody-may-see'
+  const entry = { label: 'ops', namespace: 'default', kind: 'secret', key: SECRET }
+  const read = (...entries: object[]) => readConfig({ ENGINE_API_KEYS: JSON.stringify(entries) })
+
+  test('are as they were given; what is inside a key is its own affair', () => {
+    const other = { label: 'l'.repeat(128), namespace: 'acme', kind: 'read', key: '~with, blanks "inside"' }
+    expect(read(entry, other).apiKeys).toEqual([entry, other])
+  })
+
+  test.each([
+    [
+      'twice the same key',
+      [entry, { ...entry, label: 'b' }, { ...entry, namespace: 'acme', kind: 'read' }],
+      /entry 1 .*entry 0/,
+    ],
+    ['a key with a space behind it', [{ ...entry, key: `${SECRET} ` }], /entry 0 .*visible ASCII/],
+    ['a key with a line break', [entry, { ...entry, key: `${SECRET}\n` }], /entry 1 .*visible ASCII/],
+    ['a key of other letters', [{ ...entry, key: `${SECRET}é` }], /entry 0 .*visible ASCII/],
+    ['a label that is too long', [{ ...entry, label: 'l'.repeat(129) }], /entry 0 .*label .*128/],
+    ['a label with a NUL', [{ ...entry, label: 'a\u0000' }], /entry 0 .*label .*control/],
+    ['a blank label', [{ ...entry, label: ' ' }], /entry 0 .*label .*blank/],
+    ['no label', [{ ...entry, label: undefined }], /entry 0 .*label/],
+  ])('%s is refused in one line that shows no key', (_, entries, problem) => {
+    expect(() => read(...entries)).toThrow(problem)
+    expect(() => read(...entries)).toThrow(/^ENGINE_API_KEYS \(--api-keys\) [^\n]+$/)
+    expect(() => read(...entries)).not.toThrow(SECRET)
+  })
+})
+
+describe.each(['ENGINE_SIGNING_KEY', 'ENGINE_ENCRYPTION_KEY'])('%s', setting => {
+  const read = (value: string) => {
+    const { signingKeys, encryptionKeys } = readConfig({ [setting]: value })
+    return [...signingKeys, ...encryptionKeys]
+  }
+
+  test.each([
+    ['', []],
+    ['k1', ['k1']],
+    ['k1,k2', ['k1', 'k2']],
+    [' k1 , k2\n', ['k1', 'k2']],
+    ['k1 k2', ['k1', 'k2']],
+  ])('%j is %j', (value, keys) => {
+    expect(read(value)).toEqual(keys)
+  })
+
+  test.each([',', ' ', '\n', 'k1,,k2', 'k1,', ',k1', 'k1, ,k2'])('%j is refused: a key is missing', value => {
+    expect(() => read(value)).toThrow(new RegExp(`^${setting} \\(--[a-z-]+\\) [^\n]+$`))
+    expect(() => read(value)).not.toThrow(/k[12]/)
+  })
+})
+
+test.each(['0', '0s', '0.0001ms'])('a time of %s is refused for being none', value => {
+  for (const setting of ['ENGINE_DRAIN_TIMEOUT', 'ENGINE_RUNNER_STALE_AFTER', 'ENGINE_INVOKE_TIMEOUT'])
+    expect(() => readConfig({ [setting]: value })).toThrow(/ must be more than 0, not "/)
+})
+
 describe('where an engine stands', () => {
   test('by default on a file, alone', () => {
     const { store, queue, limiter } = readConfig({})

@@ -1,7 +1,7 @@
 // The engine's settings: `ENGINE_*` variables, or flags of the same names on `perdure serve`, flags first
 // (decisions, "Configuration"). Nothing unknown or unreadable is ignored: it stops the start with one clear line.
 
-import { parseDurationMs } from '@perdure/protocol'
+import { ENGINE_SETTINGS, parseDurationMs, unknownSetting } from '@perdure/protocol'
 import { AddressList } from './domain/address-list.ts'
 import { type ApiKey, KEY_KINDS, type KeyKind, nameFault } from './domain/api-key.ts'
 import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from './domain/delivery-attempt.ts'
@@ -56,30 +56,7 @@ export class ConfigError extends Error {
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-export const SETTINGS = [
-  'ENGINE_HOST',
-  'ENGINE_PORT',
-  'ENGINE_STORE',
-  'ENGINE_QUEUE',
-  'ENGINE_LIMITER',
-  'ENGINE_API_KEYS',
-  'ENGINE_SIGNING_KEY',
-  'ENGINE_ENCRYPTION_KEY',
-  'ENGINE_WEBHOOK_ALLOW',
-  'ENGINE_WEBHOOK_ALLOW_PRIVATE',
-  'ENGINE_WEBHOOK_SCHEDULE',
-  'ENGINE_RUNNER_STALE_AFTER',
-  'ENGINE_INVOKE_TIMEOUT',
-  'ENGINE_BULK_REPLAY_LIMIT',
-  'ENGINE_RETENTION',
-  'ENGINE_DRAIN_TIMEOUT',
-  'ENGINE_CORS_ORIGINS',
-  'ENGINE_LOG_LEVEL',
-] as const
-type Setting = (typeof SETTINGS)[number]
-
-/** Read by runners; an engine that shares their environment lets them be. */
-const RUNNER_SETTINGS: readonly string[] = ['ENGINE_URL', 'ENGINE_API_KEY', 'ENGINE_REGION']
+type Setting = (typeof ENGINE_SETTINGS)[number]
 
 /** The flag of a setting: `ENGINE_DRAIN_TIMEOUT` is `--drain-timeout`. */
 export function flagOf(setting: string): string {
@@ -87,7 +64,7 @@ export function flagOf(setting: string): string {
 }
 
 /** Every flag `perdure serve` takes. */
-export const FLAGS: readonly string[] = SETTINGS.map(flagOf)
+export const FLAGS: readonly string[] = ENGINE_SETTINGS.map(flagOf)
 
 /** Reads and checks the whole configuration, but for what depends on the store. Throws ConfigError. */
 export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string> = {}): Config {
@@ -104,8 +81,8 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
     queue: readService('ENGINE_QUEUE', text('ENGINE_QUEUE')),
     limiter: readService('ENGINE_LIMITER', text('ENGINE_LIMITER')) ?? { kind: 'memory' },
     apiKeys: readKeys(text('ENGINE_API_KEYS')),
-    signingKeys: readList(text('ENGINE_SIGNING_KEY')),
-    encryptionKeys: readList(text('ENGINE_ENCRYPTION_KEY')),
+    signingKeys: readSecrets('ENGINE_SIGNING_KEY', text('ENGINE_SIGNING_KEY')),
+    encryptionKeys: readSecrets('ENGINE_ENCRYPTION_KEY', text('ENGINE_ENCRYPTION_KEY')),
     webhookAllowPrivate: readBoolean('ENGINE_WEBHOOK_ALLOW_PRIVATE', text('ENGINE_WEBHOOK_ALLOW_PRIVATE')),
     webhookAllow: readAddressList(text('ENGINE_WEBHOOK_ALLOW')),
     webhookScheduleMs: readSchedule(text('ENGINE_WEBHOOK_SCHEDULE')),
@@ -127,11 +104,8 @@ function bad(setting: string, problem: string): never {
 }
 
 function refuseUnknown(env: NodeJS.ProcessEnv): void {
-  for (const name of Object.keys(env)) {
-    if (!name.startsWith('ENGINE_') || RUNNER_SETTINGS.includes(name)) continue
-    if (!(SETTINGS as readonly string[]).includes(name))
-      throw new ConfigError(`${name} is not a setting of the engine`)
-  }
+  const unknown = unknownSetting(Object.keys(env))
+  if (unknown !== undefined) throw new ConfigError(`${unknown} is not a setting of the engine`)
 }
 
 /**
@@ -153,6 +127,13 @@ export function isLoopback(host: string): boolean {
 /** Separated by commas or white space. */
 function readList(text = ''): string[] {
   return text.split(/[\s,]+/).filter(word => word !== '')
+}
+
+/** A key that is missing where one was meant, as an unset variable leaves it, must not pass for none at all. */
+function readSecrets(setting: Setting, text: string | undefined): string[] {
+  if (text?.split(',').some(item => item.trim() === ''))
+    bad(setting, 'must be one key, or several with commas between them: one of them is empty')
+  return readList(text)
 }
 
 function readPort(text: string): number {
@@ -189,8 +170,8 @@ function readDuration<Fallback extends number | undefined>(
 ): number | Fallback {
   if (text === undefined) return fallbackMs
   const ms = parseDurationMs(text)
-  if (ms === undefined || ms <= 0)
-    bad(setting, `must be milliseconds or a duration such as "30s", not "${text}"`)
+  if (ms === undefined) bad(setting, `must be milliseconds or a duration such as "30s", not "${text}"`)
+  if (ms <= 0) bad(setting, `must be more than 0, not "${text}"`)
   return ms
 }
 
@@ -250,6 +231,9 @@ function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
+/** What an `Authorization` header brings to the letter. */
+const SENDABLE = /^[!-~]([ -~]*[!-~])?$/
+
 /** Keys never appear in a message. */
 function readKeys(text: string | undefined): FixedKey[] {
   if (text === undefined) return []
@@ -261,16 +245,25 @@ function readKeys(text: string | undefined): FixedKey[] {
   }
   if (!Array.isArray(list))
     return bad('ENGINE_API_KEYS', 'must be a JSON list of {label, namespace, kind, key}')
-  return list.map((entry: Partial<Record<keyof FixedKey, unknown>> | null, i) => {
-    const { label, namespace = 'default', kind, key } = entry ?? {}
-    if (typeof label !== 'string' || label === '') return bad('ENGINE_API_KEYS', `entry ${i} needs a label`)
-    const fault = typeof namespace === 'string' ? nameFault(namespace) : 'must be a string'
-    if (fault !== undefined) return bad('ENGINE_API_KEYS', `entry ${i} has a namespace that ${fault}`)
-    if (!KEY_KINDS.includes(kind as KeyKind)) {
-      return bad('ENGINE_API_KEYS', `entry ${i} has a kind that is none of ${KEY_KINDS.join(', ')}`)
-    }
-    if (typeof key !== 'string' || key.length < 8)
-      return bad('ENGINE_API_KEYS', `entry ${i} needs a key of 8 characters or more`)
-    return { label, namespace: namespace as string, kind: kind as KeyKind, key }
-  })
+  const keys = list.map(readKey)
+  for (const [i, { key }] of keys.entries()) {
+    const first = keys.findIndex(other => other.key === key)
+    if (first < i) bad('ENGINE_API_KEYS', `entry ${i} has the same key as entry ${first}`)
+  }
+  return keys
+}
+
+function readKey(entry: Partial<Record<keyof FixedKey, unknown>> | null, i: number): FixedKey {
+  const refuse = (problem: string) => bad('ENGINE_API_KEYS', `entry ${i} ${problem}`)
+  const { label, namespace = 'default', kind, key } = entry ?? {}
+  if (typeof label !== 'string' || label === '') return refuse('needs a label')
+  if (typeof namespace !== 'string') return refuse('has a namespace that must be a string')
+  for (const [what, name] of Object.entries({ label, namespace })) {
+    const fault = nameFault(name)
+    if (fault !== undefined) refuse(`has a ${what} that ${fault}`)
+  }
+  if (!KEY_KINDS.includes(kind as KeyKind)) refuse(`has a kind that is none of ${KEY_KINDS.join(', ')}`)
+  if (typeof key !== 'string' || key.length < 8) return refuse('needs a key of 8 characters or more')
+  if (!SENDABLE.test(key)) refuse('has a key that is not of visible ASCII, or has spaces around it')
+  return { label, namespace, kind: kind as KeyKind, key }
 }

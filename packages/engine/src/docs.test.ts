@@ -1,11 +1,11 @@
 // Holds the tables of the documentation equal to the code they describe.
 
 import { readFileSync } from 'node:fs'
+import { ENGINE_SETTINGS } from '@perdure/protocol'
 import { RunErrorCodeSchema } from '@perdure/protocol/schema'
 import { expect, test } from 'vitest'
 import { httpApiPage } from '../../../scripts/http-api-page.ts'
 import { API_ERROR_MEANING } from '../../protocol/src/api-error-text.ts'
-import { SETTINGS } from './config.ts'
 import { ERROR_CODES } from './domain/errors.ts'
 import { statusOf } from './http/problem.ts'
 import { ENGINE_VERSION } from './version.ts'
@@ -63,5 +63,5 @@ test('docs/operating.md lists every setting, and no other', () => {
     rows(settings as string)
       .flatMap(([name]) => codesOf(name))
       .sort(),
-  ).toEqual([...SETTINGS].sort())
+  ).toEqual([...ENGINE_SETTINGS].sort())
 })

@@ -4,6 +4,7 @@
 import Type from 'typebox'
 import {
   InvokeRequestSchema,
+  OPCODES_MAX,
   OpcodeSchema,
   RegisterReplySchema,
   RegisterRequestSchema,
@@ -67,7 +68,7 @@ export const ConnectResultSchema = Type.Object({
 /** `invoke.checkpoint`: steps that finished while the pass goes on. Answered by `checkpoint.ack` with the same `seq`. */
 export const CheckpointSchema = Type.Object({
   seq: Type.Integer({ minimum: 1, description: 'Counts the checkpoints of the invoke, from 1.' }),
-  opcodes: Type.Array(OpcodeSchema, { maxItems: 10_000 }),
+  opcodes: Type.Array(OpcodeSchema, { maxItems: OPCODES_MAX }),
   logs: Type.Optional(Type.Array(RunnerLogLineSchema)),
 })
 

@@ -2,6 +2,9 @@
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
+/** What a duration may look like, to be told where something else was given. */
+export const DURATION_FORMS = 'milliseconds, or a number with ms, s, m, h or d: "30s"'
+
 /** Milliseconds of a duration (a number of ms, or a number with one of ms s m h d), or undefined if it is none. */
 export function parseDurationMs(value: number | string): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined

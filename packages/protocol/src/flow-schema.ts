@@ -64,13 +64,10 @@ export const CancelOnSchema = Type.Object({
   if: Type.Optional(Expression),
 })
 
-/** The flow-control members of a workflow's registration. */
+/** The flow-control members of a workflow's registration; an empty list is none. */
 export const flowControlMembers = {
   concurrency: Type.Optional(
-    Type.Union([
-      ConcurrencySchema,
-      Type.Array(ConcurrencySchema, { minItems: 1, maxItems: CONCURRENCY_MAX }),
-    ]),
+    Type.Union([ConcurrencySchema, Type.Array(ConcurrencySchema, { maxItems: CONCURRENCY_MAX })]),
   ),
   throttle: Type.Optional(ThrottleSchema),
   rateLimit: Type.Optional(RateLimitSchema),
@@ -80,5 +77,5 @@ export const flowControlMembers = {
   idempotency: Type.Optional(IdempotencySchema),
   priority: Type.Optional(Expression),
   timeouts: Type.Optional(TimeoutsSchema),
-  cancelOn: Type.Optional(Type.Array(CancelOnSchema, { minItems: 1, maxItems: 20 })),
+  cancelOn: Type.Optional(Type.Array(CancelOnSchema, { maxItems: 20 })),
 }

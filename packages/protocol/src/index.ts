@@ -9,7 +9,8 @@ export {
   CONNECT_HEARTBEAT_MS,
   CONNECT_SILENCE_MS,
 } from './connect.ts'
-export { parseDurationMs } from './duration.ts'
+export { DURATION_FORMS, parseDurationMs } from './duration.ts'
+export { ENGINE_SETTINGS, RUNNER_SETTINGS, unknownSetting } from './settings.ts'
 export { keyFingerprint, SIGNATURE_WINDOW_MS, signBody, UNSIGNED, verifyBody } from './signature.ts'
 export { hashStepId, positionalStepId } from './step-id.ts'
 export { CONNECT_SUBPROTOCOL, PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADER } from './version.ts'

@@ -12,6 +12,7 @@ export const RunnerSchema = Type.Object({
   url: Type.String({ description: 'Where it is invoked; `conn://…` on a socket' }),
   framework: Type.Optional(Type.String({ description: 'Serve adapter' })),
   runtime: Type.Optional(Type.String()),
+  language: Type.Optional(Type.String()),
   sdkName: Type.Optional(Type.String()),
   version: Type.Optional(Type.String({ description: 'Of the SDK' })),
   region: Type.Optional(Type.String()),

@@ -41,6 +41,9 @@ export const WaitingForSchema = Type.Object({
   eventName: Type.Optional(Type.String({ description: 'The event it waits for' })),
   childRunId: Type.Optional(Type.String({ description: 'The run it waits for' })),
   key: Type.Optional(Type.String({ description: 'The flow-control key it is held by' })),
+  error: Type.Optional(
+    Type.String({ description: 'Of a pass that is repeated as a whole: why the last one came to nothing' }),
+  ),
 })
 
 const runSummary = {

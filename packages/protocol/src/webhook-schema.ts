@@ -10,7 +10,7 @@ export const WEBHOOK_BOUNDS = {
   url: 2048,
   eventName: 256,
   app: 128,
-  secretMin: 8,
+  secretMin: 16,
   secretMax: 256,
 } as const
 
@@ -26,12 +26,21 @@ const EventName = Type.String({ minLength: 1, maxLength: WEBHOOK_BOUNDS.eventNam
 const Secret = Type.String({ minLength: WEBHOOK_BOUNDS.secretMin, maxLength: WEBHOOK_BOUNDS.secretMax })
 const EventKinds = Type.Array(LifecycleKindSchema, { minItems: 1, maxItems: 4 })
 
+/** There is one. */
+const EndpointScheme = Type.Literal('standard-webhooks')
+/** What a change of an endpoint and of a receiver have in common. */
+const SWITCHES = {
+  enabled: Type.Optional(Type.Boolean()),
+  rotateSecret: Type.Optional(Type.Boolean()),
+  revokeOldSecrets: Type.Optional(Type.Boolean()),
+}
+
 const endpoint = {
   id: Type.String(),
   name: Type.Optional(Type.String()),
   app: Type.Optional(Type.String()),
   url: Type.String(),
-  scheme: Type.Literal('standard-webhooks'),
+  scheme: EndpointScheme,
   eventKinds: Type.Array(LifecycleKindSchema),
   enabled: Type.Boolean(),
   /** Why the engine disabled it: the endpoint answered 410. */
@@ -50,7 +59,9 @@ export const CreateWebhookEndpointSchema = Type.Object({
   name: Type.Optional(Name),
   app: Type.Optional(App),
   url: Url,
+  scheme: Type.Optional(EndpointScheme),
   eventKinds: EventKinds,
+  enabled: Type.Optional(Type.Boolean()),
   secret: Type.Optional(Secret),
 })
 /** `null` takes an optional field away. */
@@ -58,9 +69,9 @@ export const UpdateWebhookEndpointSchema = Type.Object({
   name: Type.Optional(Type.Union([Name, Type.Null()])),
   app: Type.Optional(Type.Union([App, Type.Null()])),
   url: Type.Optional(Url),
+  scheme: Type.Optional(EndpointScheme),
   eventKinds: Type.Optional(EventKinds),
-  enabled: Type.Optional(Type.Boolean()),
-  rotateSecret: Type.Optional(Type.Boolean()),
+  ...SWITCHES,
 })
 
 export const WebhookEndpointStatsSchema = Type.Object({
@@ -96,6 +107,7 @@ export const CreateWebhookReceiverSchema = Type.Object({
   targetApp: Type.Optional(App),
   slug: Type.Optional(Type.String({ pattern: SLUG_PATTERN })),
   scheme: Type.Optional(ReceiverSchemeSchema),
+  enabled: Type.Optional(Type.Boolean()),
   secret: Type.Optional(Secret),
 })
 /** `null` takes an optional field away. */
@@ -104,8 +116,7 @@ export const UpdateWebhookReceiverSchema = Type.Object({
   app: Type.Optional(Type.Union([App, Type.Null()])),
   eventName: Type.Optional(EventName),
   targetApp: Type.Optional(Type.Union([App, Type.Null()])),
-  enabled: Type.Optional(Type.Boolean()),
-  rotateSecret: Type.Optional(Type.Boolean()),
+  ...SWITCHES,
 })
 
 /** `POST /webhooks/{slug}`. A handshake of the provider is answered in the provider's own words instead. */

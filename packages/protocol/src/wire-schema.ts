@@ -38,7 +38,13 @@ export const RegisterRequestSchema = Type.Object({
   framework: Type.Optional(Type.String({ maxLength: 64 })),
   sdkName: Type.Optional(Type.String({ maxLength: 128 })),
   region: Type.Optional(Type.String({ maxLength: 64 })),
-  keyFingerprint: Type.Optional(Type.String({ maxLength: 64 })),
+  keyFingerprint: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-fA-F]{16}$',
+      description:
+        'First 16 hex digits of the SHA-256 of its signing key. Anything else is refused: it is shown.',
+    }),
+  ),
   protocolVersion: Type.Optional(Type.Number()),
   workflows: Type.Array(WorkflowRegistrationSchema, { maxItems: 1000 }),
 })
@@ -141,9 +147,12 @@ export const InvokeRequestSchema = Type.Object({
   ctx: InvokeContextSchema,
 })
 
+/** Most opcodes of one answer or checkpoint. */
+export const OPCODES_MAX = 10_000
+
 const logs = { logs: Type.Optional(Type.Array(RunnerLogLineSchema)) }
 export const InvokeReturnedSchema = Type.Object({ data: Type.Optional(Type.Unknown()), ...logs })
 export const InvokeOpcodesSchema = Type.Object({
-  opcodes: Type.Array(OpcodeSchema, { maxItems: 10_000 }),
+  opcodes: Type.Array(OpcodeSchema, { maxItems: OPCODES_MAX }),
   ...logs,
 })

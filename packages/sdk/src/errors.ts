@@ -4,7 +4,7 @@
 // Kinds are marked with registered symbols, and `instanceof` goes by them: two copies of the SDK in one process
 // must still recognise each other's errors.
 
-import { parseDurationMs, type StepError } from '@perdure/protocol'
+import { DURATION_FORMS, parseDurationMs, type StepError } from '@perdure/protocol'
 import { goByBrand } from './error-brand.ts'
 import { ERROR_CHARS_MAX } from './limits.ts'
 
@@ -65,7 +65,7 @@ export class RetryAfterError extends Error {
     this.name = 'RetryAfterError'
     const delayMs = after instanceof Date ? Math.max(0, after.getTime() - Date.now()) : parseDurationMs(after)
     if (delayMs === undefined || Number.isNaN(delayMs)) {
-      throw new TypeError(`RetryAfterError: not a duration or a time: ${String(after)}`)
+      throw new TypeError(`RetryAfterError: not a duration or a time: ${String(after)} (${DURATION_FORMS})`)
     }
     this[retryAfter] = delayMs
   }
@@ -112,6 +112,16 @@ export class PerdureError extends Error {
     this.code = problem.code
     this.status = problem.status
     this.requestId = problem.requestId
+  }
+}
+
+/** A setting of the environment that cannot be used: the runner does not start. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ConfigError'
+    // No line of code is at fault: one that nobody catches ends the process with this line.
+    this.stack = `${this.name}: ${message}`
   }
 }
 

@@ -110,7 +110,7 @@ describe('the signature', () => {
     ['of another key', signed(['other'])],
     ['over another body', signed(['secret'], Date.now(), `${body} `)],
     ['too old', signed(['secret'], Date.now() - 302_000)],
-    ['from the future', signed(['secret'], Date.now() + 302_000)],
+    ['from the future', signed(['secret'], Date.now() + 360_000)],
     ['cut short', { 'x-engine-signature': signed(['secret'])['x-engine-signature'].slice(0, -2) }],
   ])('that is %s is refused, and nothing runs', async (_, headers) => {
     let ran = false
@@ -119,7 +119,10 @@ describe('the signature', () => {
     })
     expect(await send({ headers }, { ...withKey, workflows: [spying] })).toMatchObject({
       status: 401,
-      error: { message: 'The signature of the request is missing, wrong or too old' },
+      error: {
+        message:
+          'The signature of the request is missing, wrong or too old (ENGINE_SIGNING_KEY must be the same on both sides)',
+      },
     })
     expect(ran).toBe(false)
   })
@@ -141,12 +144,12 @@ describe('the signature', () => {
 })
 
 describe('a handler', () => {
-  test('tells its workflows and the fingerprint of its first key', () => {
+  test('tells its workflows and the fingerprints of its keys', () => {
     const handler = createHandler({ app: 'shop', workflows, signingKey: 'new,old' })
     expect(handler).toMatchObject({
       app: 'shop',
       workflows: [{ name: 'hello' }],
-      keyFingerprint: keyFingerprint('new'),
+      keyFingerprints: [keyFingerprint('new'), keyFingerprint('old')],
     })
   })
 
@@ -155,6 +158,23 @@ describe('a handler', () => {
     expect(() => createHandler({ app: 'shop', workflows: [...workflows, ...workflows] })).toThrow(
       'Two workflows are named "hello"',
     )
+  })
+})
+
+describe('a list of workflows', () => {
+  test.each<[string, unknown, string]>([
+    ['an import that gave nothing', [undefined], 'workflows[0] is no workflow: undefined'],
+    ['a module', [...workflows, { default: 1 }], 'workflows[1] is no workflow: object'],
+    [
+      'a second call that was forgotten',
+      [createWorkflow({ name: 'x' })],
+      'workflows[0] is no workflow: function',
+    ],
+    ['no list', workflows[0], 'The workflows of a runner must be a list'],
+    ['nothing', undefined, 'The workflows of a runner must be a list'],
+  ])('with %s is refused', (_, given, message) => {
+    const options = { app: 'shop', workflows: given } as unknown as HandlerOptions
+    expect(() => createHandler(options)).toThrow(new TypeError(message))
   })
 })
 

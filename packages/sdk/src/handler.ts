@@ -11,7 +11,7 @@ import {
   type WorkflowRegistration,
 } from '@perdure/protocol'
 import type { Cancellation } from './cancellation.ts'
-import { parseKeys, readEnvironment } from './environment.ts'
+import { checkEnvironment, parseKeys, readEnvironment } from './environment.ts'
 import { byteLength } from './json.ts'
 import { NAME_CHARS_MAX, REQUEST_BYTES_MAX } from './limits.ts'
 import { checkMiddleware } from './middleware/chain.ts'
@@ -58,8 +58,8 @@ export interface Handler {
   readonly app: string
   /** What a registration tells the engine of the workflows. */
   readonly workflows: WorkflowRegistration[]
-  /** One-way fingerprint of the first signing key. */
-  readonly keyFingerprint: string | undefined
+  /** One-way fingerprints of the signing keys, in their order. */
+  readonly keyFingerprints: readonly string[]
   /** Answers one `POST /invoke`. Never rejects. */
   handle(request: HandlerRequest): Promise<HandlerResponse>
   /** Answers one invoke that came over a transport which knows its sender. Never rejects. */
@@ -68,8 +68,12 @@ export interface Handler {
 
 const HEADERS = { 'content-type': 'application/json' }
 
-/** A handler of `POST /invoke` without a transport (contract §2.11, §5.5, §7, §9). */
+/**
+ * A handler of `POST /invoke` without a transport (contract §2.11, §5.5, §7, §9). Throws a TypeError for an option
+ * that will not do, a ConfigError for a setting of the environment.
+ */
 export function createHandler(options: HandlerOptions): Handler {
+  checkEnvironment()
   if (typeof options.app !== 'string' || options.app.trim() === '' || options.app.length > NAME_CHARS_MAX) {
     throw new TypeError('A runner needs the name of its app')
   }
@@ -80,7 +84,7 @@ export function createHandler(options: HandlerOptions): Handler {
   return {
     app: options.app,
     workflows: [...workflows.values()].map(workflow => workflow.registration),
-    keyFingerprint: keys[0] === undefined ? undefined : keyFingerprint(keys[0]),
+    keyFingerprints: keys.map(keyFingerprint),
     async handle(request) {
       const answer = refuse(request, keys) ?? (await answerBody(workflows, request, middleware))
       return { ...answer, headers: HEADERS }
@@ -100,7 +104,8 @@ function refuse({ headers, rawBody }: HandlerRequest, keys: readonly string[]): 
   }
   const signature = headerOf(headers, SIGNATURE_HEADER)
   if (keys.length > 0 && !verifyBody({ keys, body: rawBody, nowMs: Date.now(), header: signature })) {
-    return answerError(401, new Error('The signature of the request is missing, wrong or too old'))
+    const why = 'missing, wrong or too old (ENGINE_SIGNING_KEY must be the same on both sides)'
+    return answerError(401, new Error(`The signature of the request is ${why}`))
   }
   const version = headerOf(headers, PROTOCOL_HEADER)
   if (version !== undefined && version.trim() !== String(PROTOCOL_VERSION)) {
@@ -148,12 +153,21 @@ function asInvokeRequest(value: unknown): InvokeRequest | undefined {
 }
 
 function byName(workflows: readonly AnyWorkflow[]): Map<string, Workflow> {
+  if (!Array.isArray(workflows)) throw new TypeError('The workflows of a runner must be a list')
   const map = new Map<string, Workflow>()
-  for (const workflow of workflows) {
+  for (const [index, workflow] of workflows.entries()) {
+    // A circle of imports, or a name that is exported nowhere, gives `undefined`.
+    if (!isWorkflow(workflow)) {
+      throw new TypeError(`workflows[${index}] is no workflow: ${typeof workflow}`)
+    }
     if (map.has(workflow.name)) throw new TypeError(`Two workflows are named "${workflow.name}"`)
-    map.set(workflow.name, workflow as Workflow)
+    map.set(workflow.name, workflow)
   }
   return map
+}
+
+function isWorkflow(value: unknown): value is Workflow {
+  return isRecord(value) && typeof value.handler === 'function' && typeof value.name === 'string'
 }
 
 function headerOf(headers: HeaderSource, name: string): string | undefined {

@@ -10,6 +10,7 @@ export {
   type SendOptions,
 } from './client.ts'
 export {
+  ConfigError,
   type DataIssue,
   InvalidDataError,
   NonRetriableError,

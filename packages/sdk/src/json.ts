@@ -7,9 +7,16 @@ import { PAYLOAD_BYTES_MAX } from './limits.ts'
 
 type NotJson = bigint | symbol | ((...args: never[]) => unknown)
 
+/** An element of a list that has no JSON becomes `null`. */
+type JsonElement<T> = unknown extends T
+  ? T
+  : T extends undefined | ((...args: never[]) => unknown) | symbol
+    ? null
+    : Json<T>
+
 /**
  * The type of a value after the engine has stored and returned it: a `Date` is a string by then, functions
- * are gone. Every step result is replayed from storage, so this is what a handler really sees.
+ * are gone, and `undefined` in a list is `null`. Every step result is replayed from storage, so this is what a handler really sees.
  */
 export type Json<T> = unknown extends T
   ? T
@@ -20,7 +27,7 @@ export type Json<T> = unknown extends T
       : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
         ? Record<string, never>
         : T extends readonly unknown[]
-          ? { [K in keyof T]: Json<T[K]> }
+          ? { [K in keyof T]: JsonElement<T[K]> }
           : T extends object
             ? { [K in keyof T as T[K] extends NotJson ? never : K & string]: Json<T[K]> }
             : T

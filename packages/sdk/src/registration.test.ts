@@ -1,7 +1,7 @@
 // The heartbeat over real HTTP: what is sent, when it is repeated, and what is told of failures.
 
 import { readFile } from 'node:fs/promises'
-import { keyFingerprint } from '@perdure/protocol'
+import { keyFingerprint, type RegisterRequest } from '@perdure/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type EngineServer, startEngine } from './engine-server.testkit.ts'
 import type { PerdureError } from './errors.ts'
@@ -24,6 +24,7 @@ const reply = {
   workflows: 1,
   heartbeatMs: 60_000,
   staleAfterMs: 90_000,
+  keyMatches: true,
   warnings: [],
 }
 const accepted = (fields: object = {}) => ({ status: 200, body: { ...reply, ...fields } })
@@ -45,9 +46,9 @@ function toldLines(count: number): Promise<void> {
   })
 }
 
-function start(options: RegistrationOptions = {}): Registration {
+function start(options: RegistrationOptions = {}, of = handler): Registration {
   told.length = 0
-  registration = startRegistration(handler, serving, {
+  registration = startRegistration(of, serving, {
     engineUrl: engine.url,
     retryInitialMs: 1,
     log: (level, message) => {
@@ -114,13 +115,10 @@ describe('a registration', () => {
     expect(told).toHaveLength(1)
   })
 
-  test('tells warnings and a signing key that differs', async () => {
-    engine = await startEngine(accepted({ keyMatches: false, warnings: ['old SDK'] }))
+  test('tells warnings', async () => {
+    engine = await startEngine(accepted({ warnings: ['old SDK'] }))
     await start().ready
-    expect(told.slice(1)).toEqual([
-      'warn old SDK',
-      'warn The signing key differs from the engine: invokes will be refused',
-    ])
+    expect(told.slice(1)).toEqual(['warn old SDK'])
   })
 
   test('stops for good', async () => {
@@ -190,6 +188,44 @@ describe('an engine that refuses', () => {
     engine = await startEngine(refused)
     start()
     await engine.called(2)
+  })
+})
+
+describe('an engine whose signatures the runner would refuse', () => {
+  test.each([
+    ['another key', { keyMatches: false }, "The engine's signing key is not that of this runner"],
+    ['no key', { keyMatches: undefined }, 'The engine has no signing key, and this runner has one'],
+  ])('for it has %s is refused, told once, and tried on', async (_, fields, why) => {
+    engine = await startEngine(accepted(fields), accepted(fields), accepted())
+    const reported = signal<PerdureError>()
+    const { ready } = start({ onError: reported.resolve })
+    const message = `${why} (ENGINE_SIGNING_KEY on both sides): every invoke would be refused`
+    await expect(ready).rejects.toMatchObject({ code: 'untrusted_engine', status: 0, message })
+    expect(await reported.promise).toMatchObject({ code: 'untrusted_engine' })
+    await engine.called(3)
+    await toldLines(2)
+    expect(told).toEqual([
+      `error This runner refuses ENGINE: ${message}`,
+      'info Registered with ENGINE as r1: 1 workflows',
+    ])
+  })
+
+  test('is none for a runner that has no key', async () => {
+    engine = await startEngine(accepted({ keyMatches: undefined }))
+    await start({}, createHandler({ app: 'shop', workflows: [], signingKey: [] })).ready
+    expect(engine.calls[0]?.body).not.toHaveProperty('keyFingerprint')
+  })
+
+  test('is none during a rotation: the key that both have is told', async () => {
+    const other = accepted({ keyMatches: false })
+    engine = await startEngine(other, accepted({ heartbeatMs: 10 }), accepted({ heartbeatMs: 10 }), other)
+    await start({}, createHandler({ app: 'shop', workflows: [], signingKey: 'new,old' })).ready
+    await engine.called(5)
+    const [first, second] = [keyFingerprint('new'), keyFingerprint('old')]
+    const given = engine.calls.map(({ body }) => (body as RegisterRequest).keyFingerprint)
+    expect(given.slice(0, 5)).toEqual([first, second, second, second, first])
+    await toldLines(2)
+    expect(told[0]).toBe('info Registered with ENGINE as r1: 1 workflows')
   })
 })
 

@@ -31,7 +31,8 @@ export interface RegistrationOptions {
 export interface Registration {
   /**
    * The first acknowledgement. Rejects when the engine refuses the first registration (a wrong key, a cron that
-   * does not compile), or when the registration is stopped before; never because the engine is away.
+   * does not compile), when it does not sign with a signing key of the runner, or when the registration is stopped
+   * before; never because the engine is away.
    */
   readonly ready: Promise<RegisterReply>
   /** Stops the heartbeat, once and for all. */
@@ -64,13 +65,18 @@ export function startRegistration(
   const request = {
     url: `${engine}/register`,
     apiKey: options.apiKey ?? readEnvironment('ENGINE_API_KEY'),
-    body: registerRequest(handler, serving, options),
     signal,
     timeoutMs: TIMEOUT_MS,
   }
+  const told = registerRequest(handler, serving, options)
+  const fingerprints = [...handler.keyFingerprints]
+  const register = (keyFingerprint: string | undefined) => {
+    const body = { ...told, ...(keyFingerprint !== undefined && { keyFingerprint }) }
+    return postToEngine<RegisterReply>({ ...request, body })
+  }
   const beat = async (): Promise<number> => {
     try {
-      const reply = await postToEngine<RegisterReply>(request)
+      const reply = await registerTrusted(fingerprints, register)
       reporter.registered(reply)
       resolveReady(reply)
       return Math.max(HEARTBEAT_MIN_MS, reply.heartbeatMs || HEARTBEAT_DEFAULT_MS)
@@ -83,6 +89,29 @@ export function startRegistration(
   }
   repeat(beat, signal).catch(error => rejectReady(signal.aborted ? signal.reason : error))
   return { ready, stop: () => stopping.abort(new Error('The registration was stopped')) }
+}
+
+/**
+ * Registers with an engine that signs with a key of ours. While keys are being rotated that may be any of them: when
+ * the engine does not have the first, it goes to the end of the list, and the next is told.
+ */
+async function registerTrusted(
+  fingerprints: string[],
+  register: (keyFingerprint: string | undefined) => Promise<RegisterReply>,
+): Promise<RegisterReply> {
+  for (let untold = fingerprints.length; ; untold--) {
+    const reply = await register(fingerprints[0])
+    if (fingerprints.length === 0 || reply.keyMatches === true) return reply
+    if (reply.keyMatches === undefined)
+      throw untrusted('The engine has no signing key, and this runner has one')
+    if (untold <= 1) throw untrusted("The engine's signing key is not that of this runner")
+    fingerprints.push(fingerprints.shift() as string)
+  }
+}
+
+function untrusted(why: string): PerdureError {
+  const message = `${why} (ENGINE_SIGNING_KEY on both sides): every invoke would be refused`
+  return new PerdureError({ code: 'untrusted_engine', status: 0, message })
 }
 
 /** Calls `beat` for ever, each time after the delay it returned; its timers keep no process alive. */
@@ -110,15 +139,19 @@ export function registerRequest(
     sdkName: SDK_NAME,
     version: SDK_VERSION,
     ...(region !== undefined && { region }),
-    ...(handler.keyFingerprint !== undefined && { keyFingerprint: handler.keyFingerprint }),
+    ...(handler.keyFingerprints[0] !== undefined && { keyFingerprint: handler.keyFingerprints[0] }),
     protocolVersion: PROTOCOL_VERSION,
     workflows: handler.workflows,
   }
 }
 
 /** A 4xx says that this registration will not do; a busy or absent engine says nothing about it. */
-function isRefusal({ status }: PerdureError): boolean {
-  return status >= 400 && status < 500 && status !== 408 && status !== 429
+function isRefusal({ code, status }: PerdureError): boolean {
+  return isUntrusted(code) || (status >= 400 && status < 500 && status !== 408 && status !== 429)
+}
+
+function isUntrusted(code: string): boolean {
+  return code === 'untrusted_engine'
 }
 
 /** Turns many equal outcomes into one line per change. */
@@ -135,9 +168,7 @@ class Reporter {
 
   registered(reply: RegisterReply): void {
     this.#failures = 0
-    const warnings = [...(reply.warnings ?? [])]
-    if (reply.keyMatches === false)
-      warnings.push('The signing key differs from the engine: invokes will be refused')
+    const warnings = reply.warnings ?? []
     if (!this.#changed(`registered ${warnings.join()}`)) return
     this.#log('info', `Registered with ${this.#engine} as ${reply.runnerId}: ${reply.workflows} workflows`)
     for (const warning of warnings) this.#log('warn', warning)
@@ -147,8 +178,10 @@ class Reporter {
     this.#failures++
     const refused = isRefusal(error)
     if (!this.#changed(refused ? `refused ${error.message}` : 'away')) return
-    const what = refused ? 'refuses the registration' : 'does not take the registration, trying on'
-    this.#log(refused ? 'error' : 'warn', `${this.#engine} ${what}: ${error.message}`)
+    const told = isUntrusted(error.code)
+      ? `This runner refuses ${this.#engine}`
+      : `${this.#engine} ${refused ? 'refuses' : 'does not take'} the registration${refused ? '' : ', trying on'}`
+    this.#log(refused ? 'error' : 'warn', `${told}: ${error.message}`)
     this.#options.onError?.(error)
   }
 

@@ -130,6 +130,9 @@ describe('types', () => {
       b?: number
     }>()
     expectTypeOf<Json<[Date, 'x']>>().toEqualTypeOf<[string, 'x']>()
+    expectTypeOf<Json<(number | undefined)[]>>().toEqualTypeOf<(number | null)[]>()
+    expectTypeOf<Json<[Date, undefined, () => void]>>().toEqualTypeOf<[string, null, null]>()
+    expectTypeOf<Json<unknown[]>>().toEqualTypeOf<unknown[]>()
     expectTypeOf<Json<readonly Date[]>>().toEqualTypeOf<readonly string[]>()
     expectTypeOf<Json<Map<string, number>>>().toEqualTypeOf<Record<string, never>>()
     expectTypeOf<Json<string | null | { d: Date }>>().toEqualTypeOf<string | null | { d: string }>()

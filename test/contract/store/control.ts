@@ -109,6 +109,12 @@ export function controlContract(open: OpenStore): void {
       expect(await ids({ limit: 2 })).toEqual(['act_4', 'act_3'])
     })
 
+    it('are told as they were recorded last', async () => {
+      const further = { ...bulk, detail: '{"replayed":2}' }
+      for (let i = 0; i < 2; i++) await write(store(), [{ type: 'control.recorded', action: further }])
+      expect(await store().in(NS).controlActions({ action: 'bulk_replay', limit: 100 })).toEqual([further])
+    })
+
     it('are found by kind', async () => {
       expect(await ids({ action: 'replay' })).toEqual(['act_2'])
       expect(await ids({ action: 'pause' })).toEqual([])

@@ -66,7 +66,25 @@ export function deliveriesContract(open: OpenStore): void {
       expect(await store().claimDeliveries(aClaim({ now: NOW + 59_999 }))).toEqual([])
       const again = await store().claimDeliveries(aClaim({ now: NOW + 60_000, owner: 'engine-2' }))
       expect(again).toMatchObject([
-        { id: delivery?.id, fence: 2, leaseOwner: 'engine-2', status: 'delivering' },
+        { id: delivery?.id, fence: 2, leaseOwner: 'engine-2', status: 'delivering', isCutOff: true },
+      ])
+    })
+
+    it('tell what was under way when its engine let go of it from what was not', async () => {
+      const due = (status: Delivery['status']) => aDelivery({ status, url: URL_OF(status) })
+      await create(store(), due('pending'), due('failed'), due('delivering'))
+      const cutOff = async (claim: DeliveryClaim) =>
+        (await store().claimDeliveries(claim)).map(({ url, isCutOff }) => [url, isCutOff]).sort()
+      expect(await cutOff(aClaim())).toEqual([
+        [URL_OF('delivering'), true],
+        [URL_OF('failed'), undefined],
+        [URL_OF('pending'), undefined],
+      ])
+      await store().releaseOthers('engine-2', NOW)
+      expect((await cutOff(aClaim({ owner: 'engine-2' }))).map(([, isCutOff]) => isCutOff)).toEqual([
+        true,
+        true,
+        true,
       ])
     })
 

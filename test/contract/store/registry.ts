@@ -1,8 +1,9 @@
 // Theme: what runners register, deliveries with their attempts, and the audit log.
 
 import { describe, expect, it } from 'vitest'
+import { StaleError } from '../../../packages/engine/src/domain/errors.ts'
 import type { Runner, Workflow } from '../../../packages/engine/src/domain/workflow.ts'
-import { aDelivery, eachStore, NOW, NS, type OpenStore, write } from './samples.ts'
+import { aDelivery, anEvent, eachStore, NOW, NS, type OpenStore, write } from './samples.ts'
 
 const runner: Runner = {
   namespace: NS,
@@ -52,16 +53,40 @@ export function registryContract(open: OpenStore): void {
       expect(workflows).toEqual([workflow])
     })
 
+    it('refuses what was decided on an earlier revision, but for heartbeats', async () => {
+      const [first, heartbeat] = [
+        { runner },
+        { runner: { ...runner, lastSeenAt: NOW + 5 }, isRepeat: true },
+      ] as const
+      await write(store(), { type: 'runner.registered', ...first })
+      const revision = await store().catalogRevision()
+      const decided = () =>
+        store().commit({
+          guards: [{ type: 'catalog', revision }],
+          changes: [{ type: 'event.recorded', event: anEvent() }],
+        })
+      await write(store(), { type: 'runner.registered', ...heartbeat })
+      await decided()
+      await write(store(), { type: 'workflow.registered', workflow })
+      await expect(decided()).rejects.toThrow(StaleError)
+      expect(await store().catalogRevision()).toBe(revision + 1)
+    })
+
     it('keeps every field of apps, runners and workflows of every namespace', async () => {
       const app = { namespace: NS, name: 'shop', createdAt: NOW }
       const fullRunner: Required<Runner> = {
         ...runner,
         namespace: 'other',
-        workflows: [],
+        workflows: ['pack', 'ship'],
+        definitions: [
+          { digest: 'abc', since: NOW },
+          { digest: 'def', since: NOW + 1 },
+        ],
         framework: 'hono',
         runtime: 'node',
         sdkName: '@perdure/sdk',
         version: '1.2.3',
+        language: 'typescript',
         region: 'eu',
         keyFingerprint: 'abcd',
       }

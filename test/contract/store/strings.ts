@@ -115,7 +115,7 @@ export function stringsContract(open: OpenStore, nameCharsMax = Number.POSITIVE_
         const { frames } = await reads.timeline(run.id, { after: 2, limit: 10, openFrom: 0 })
         expect(frames).toMatchObject([
           { kind: 'step_status', name: text, error },
-          { kind: 'log', message: text, scope: `s${text}`, fields: { [text]: text } },
+          { kind: 'log', message: text, scope: `s${text}`, fields: json },
         ])
         const claimed = await store().claimRuns({
           owner: text,

@@ -1,11 +1,11 @@
 // Theme: the timeline of a run. Every frame once, in seq order, however it is paged, and whatever row tells it.
 
-import type { TimelineFrame } from '@perdure/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../../../packages/engine/src/domain/run.ts'
 import { firstSeq } from '../../../packages/engine/src/domain/seq.ts'
 import type { Step } from '../../../packages/engine/src/domain/step.ts'
+import type { StoredFrame } from '../../../packages/engine/src/domain/timeline-frames.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import {
   aLeasedRun,
@@ -24,8 +24,8 @@ import {
 } from './samples.ts'
 
 /** The whole timeline, read in pages of `limit`; checks what every page, and the status alone, promise. */
-async function read(store: Store, runId: string, limit = 1000): Promise<TimelineFrame[]> {
-  const frames: TimelineFrame[] = []
+async function read(store: Store, runId: string, limit = 1000): Promise<StoredFrame[]> {
+  const frames: StoredFrame[] = []
   const position = { after: 0, openFrom: 0 }
   for (;;) {
     const page = await store.in(NS).timeline(runId, { ...position, limit })
@@ -42,18 +42,18 @@ async function read(store: Store, runId: string, limit = 1000): Promise<Timeline
 }
 
 /** The frame of the run's present status, asked for alone. */
-async function status(store: Store, runId: string): Promise<TimelineFrame | undefined> {
+async function status(store: Store, runId: string): Promise<StoredFrame | undefined> {
   const told = await store.in(NS).status(runId)
   return told && { kind: 'run_status', runId, ...told, ts: at(told.ts) }
 }
 
 const at = (ms: number) => new Date(ms).toISOString()
 
-function runFrame(run: Run, seq: number, status: Run['status'], ts: number, attempt = 1): TimelineFrame {
+function runFrame(run: Run, seq: number, status: Run['status'], ts: number, attempt = 1): StoredFrame {
   return { kind: 'run_status', seq, ts: at(ts), runId: run.id, status, attempt }
 }
 
-function stepFrame(step: Step, ts: number): TimelineFrame {
+function stepFrame(step: Step, ts: number): StoredFrame {
   const { runId, seq, name, status, attempt, index, error } = step
   return {
     kind: 'step_status',
@@ -186,14 +186,14 @@ export function timelineContract(open: OpenStore): void {
       expect(frames.map(({ ts }) => ts)).toEqual([at(NOW + 40), at(NOW + 50), at(NOW + 10)])
     })
 
-    it('tells log lines, with their fields', async () => {
+    it('tells log lines, with their fields to the letter', async () => {
       const run = aLeasedRun()
       const plain = aLine(run, { seq: 3 })
       const rich = aLine(run, {
         index: 1,
         seq: 4,
         level: 'warn',
-        fields: '{"a":{"b":[1]}}',
+        fields: '{"a":{"b":[1.50]}}',
         scope: 'charge',
         attempt: 2,
       })
@@ -212,7 +212,7 @@ export function timelineContract(open: OpenStore): void {
           message: 'line 1',
           scope: 'charge',
           attempt: 2,
-          fields: { a: { b: [1] } },
+          fields: '{"a":{"b":[1.50]}}',
         },
       ])
     })

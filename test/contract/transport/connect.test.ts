@@ -18,7 +18,13 @@ const WHO = { app: 'app', runner: 'runner' }
 
 /** The hub on a server of its own, with a registry that takes everybody. */
 async function openHub(limits: Partial<ConnectLimits> = {}) {
-  const transport = new ConnectTransport({ clock: systemClock, closeGraceMs: 200, lostGraceMs: 300 })
+  const roomy: string[] = []
+  const transport = new ConnectTransport({
+    clock: systemClock,
+    closeGraceMs: 200,
+    lostGraceMs: 300,
+    onRoom: url => void roomy.push(url),
+  })
   const deps: ConnectDeps = {
     connections: transport,
     registry: {
@@ -37,7 +43,7 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
       },
       forget: async () => {},
     },
-    keys: { open: true, find: () => undefined },
+    keys: { open: true, find: () => undefined, onChange: () => () => {} },
     corsOrigins: [],
     clock: systemClock,
     log: pino({ level: 'silent' }),
@@ -53,7 +59,7 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
     await hub.close()
     await new Promise(resolve => server.close(resolve))
   }
-  return { transport, url, close }
+  return { transport, url, roomy, close }
 }
 
 /** The invoke request as the engine gave it, without the deadline that the transport adds. */
@@ -100,12 +106,12 @@ transportContract('connect', async () => {
 })
 
 async function open(registration: Record<string, unknown> = {}) {
-  const { transport, url, close } = await openHub()
+  const { transport, url, roomy, close } = await openHub()
   const client = await dialAs(url, { ...WHO, ...registration })
   const controller = new AbortController()
   const invoke = (call: Partial<Parameters<ConnectTransport['invoke']>[0]> = {}): Promise<InvokeReply> =>
     transport.invoke({ url: URL, body: '{}', timeoutMs: 10_000, signal: controller.signal, ...call })
-  return { transport, url, client, invoke, controller, close }
+  return { transport, url, roomy, client, invoke, controller, close }
 }
 
 it('keeps a JSON body of a result to the letter', async () => {
@@ -120,38 +126,35 @@ it('keeps a JSON body of a result to the letter', async () => {
   await close()
 })
 
-it('waits for room on the runner, and leaves the line when aborted', async () => {
-  const { client, transport, invoke, controller, close } = await open({ maxConcurrency: 1 })
-  expect(transport.hasRoom(URL)).toBe(true)
+it('refuses what there is no room for, and says when there is some', async () => {
+  const { client, transport, invoke, roomy, close } = await open({ maxConcurrency: 1 })
+  expect(transport.room(URL)).toBe(1)
   const first = invoke()
-  expect(transport.hasRoom(URL)).toBe(false)
-  const impatient = new AbortController()
-  const second = invoke({ signal: impatient.signal })
-  const third = invoke({ signal: new AbortController().signal, body: '{"third":1}' })
+  expect(transport.room(URL)).toBe(0)
+  expect(await invoke()).toEqual({ kind: 'refused', message: 'there is no room on the runner', isFull: true })
   const { id } = await client.next('invoke')
-  expect(await invoke({ timeoutMs: 20, signal: new AbortController().signal })).toEqual({
-    kind: 'refused',
-    message: 'no room on the runner within 20 ms',
-  })
-  impatient.abort()
-  controller.abort()
-  expect([await first, await second]).toEqual([{ kind: 'aborted' }, { kind: 'aborted' }])
-  expect(await client.next('invoke.cancel')).toMatchObject({ id })
-  const next = await client.next('invoke')
-  expect(next.payload).toMatchObject({ third: 1 })
-  client.result(next.id, 200, '{}')
-  expect(await third).toMatchObject({ kind: 'answered' })
-  expect(client.count('invoke')).toBe(2)
+  roomy.length = 0
+  client.result(id, 200, '{}')
+  await first
+  expect(roomy).toEqual([URL])
+  expect(transport.room(URL)).toBe(1)
+  await client.register({ ...WHO, maxConcurrency: 3 })
+  expect(transport.room(URL)).toBe(3)
+  await client.register(WHO)
+  expect(transport.room(URL)).toBeUndefined()
+  expect(roomy).toHaveLength(3)
   await close()
 })
 
-it('refuses what waits for a runner that goes, and gives it time to come back for what it has', async () => {
-  const { client, invoke, url, close } = await open({ maxConcurrency: 1 })
-  const [first, second] = [invoke(), invoke()]
+it('counts what the runner may come back for, and gives it time to', async () => {
+  const { client, invoke, transport, url, close } = await open({ maxConcurrency: 1 })
+  const first = invoke()
   const { id } = await client.next('invoke')
   client.ws.terminate()
-  expect(await second).toMatchObject({ kind: 'refused' })
-  const back = await dialAs(url, { ...WHO, underWay: [id, 'inv_gone'] })
+  await until(() => transport.room(URL) === 0 && !transport.reaches(URL))
+  expect(await invoke()).toMatchObject({ kind: 'refused' })
+  const back = await dialAs(url, { ...WHO, maxConcurrency: 1, underWay: [id, 'inv_gone'] })
+  expect(transport.room(URL)).toBe(0)
   expect((await back.next('invoke.cancel')).id).toBe('inv_gone')
   back.result(id, 200, '{"back":true}')
   expect(await first).toEqual({ kind: 'answered', status: 200, body: '{"back":true}' })

@@ -24,6 +24,7 @@ transportContract('connect, through another engine', async () => {
       clock,
       local,
       onArrived() {},
+      onRoom() {},
       closeGraceMs: 200,
     })
     return { bus, local, relayed }

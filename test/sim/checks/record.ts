@@ -1,8 +1,8 @@
 // What the checkers know of one run: what was read of it when all was last still, and what was learnt on the way.
 
 import type { Step } from '../../../packages/engine/src/domain/step.ts'
+import type { StoredFrame } from '../../../packages/engine/src/domain/timeline-frames.ts'
 import type { RunView } from '../../../packages/engine/src/ports/store.ts'
-import type { TimelineFrame } from '../../../packages/protocol/src/index.ts'
 import type { MemoEntry } from '../workload/wire.ts'
 
 export interface RunRecord {
@@ -12,10 +12,10 @@ export interface RunRecord {
   run?: RunView
   steps: readonly Step[]
   /** Every frame read so far, page by page. */
-  frames: TimelineFrame[]
+  frames: StoredFrame[]
   openFrom: number
   /** Frames that streams were told of without reading, since they were last held against the stored ones. */
-  told: TimelineFrame[]
+  told: StoredFrame[]
   /** Time of the last frame that was decided on all before it. */
   lastTs: string
   terminalSince?: number

@@ -1,8 +1,8 @@
 // Promises about a run's timeline: seqs rise, pages have no holes, statuses move only as documented, and the last
 // frame tells the end.
 
+import type { StoredFrame } from '../../../packages/engine/src/domain/timeline-frames.ts'
 import type { Reads } from '../../../packages/engine/src/ports/store.ts'
-import type { TimelineFrame } from '../../../packages/protocol/src/index.ts'
 import type { Rng } from '../core/random.ts'
 import { ensure, same } from '../core/violation.ts'
 import { isEnded, type RunRecord } from './record.ts'
@@ -35,7 +35,7 @@ export async function followTimeline(record: RunRecord, reads: Reads, rng: Rng):
   }
 }
 
-function appendFrame(record: RunRecord, frame: TimelineFrame): void {
+function appendFrame(record: RunRecord, frame: StoredFrame): void {
   const last = record.frames.at(-1)
   const subjects = [record.id]
   const tell = () => `${record.id}: ${JSON.stringify(frame)} after ${JSON.stringify(last)}`
@@ -120,7 +120,7 @@ export async function checkNoHoles(record: RunRecord, reads: Reads): Promise<voi
   )
 }
 
-function statuses(frames: readonly TimelineFrame[]): string[] {
+function statuses(frames: readonly StoredFrame[]): string[] {
   return frames.flatMap(frame => (frame.kind === 'run_status' ? [frame.status] : []))
 }
 
@@ -128,7 +128,7 @@ function statuses(frames: readonly TimelineFrame[]): string[] {
  * Whether the frame was decided on all frames before it. Not so for wakes from outside, decided a moment before they
  * are committed, and for steps that a fork carries, which keep the time at which they ended.
  */
-function isTimely({ steps }: RunRecord, frame: TimelineFrame): boolean {
+function isTimely({ steps }: RunRecord, frame: StoredFrame): boolean {
   if (frame.kind === 'run_status') return frame.status !== 'queued'
   const step = frame.kind === 'step_status' ? steps[frame.index ?? -1] : undefined
   return !step?.carried && step?.op !== 'WaitForEvent' && step?.op !== 'RunWorkflow'

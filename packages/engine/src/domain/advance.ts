@@ -7,16 +7,20 @@ import { Draft } from './draft.ts'
 import { type End, finish } from './finish.ts'
 import { timedOut } from './flow/deadline.ts'
 import { applyOpcodes } from './opcodes.ts'
-import type { Outcome, PassOpcode } from './outcome.ts'
+import type { Outcome } from './outcome.ts'
 import { park, settleDue } from './park.ts'
 import type { PassContext } from './pass-context.ts'
 import { keepLogs } from './pass-logs.ts'
+import type { PassOpcode } from './pass-opcodes.ts'
 import { TRANSPORT_TRIES_MAX, transportBackoffMs } from './retry.ts'
 import { isDue, type RunState } from './run-state.ts'
 
 /** Most steps of one run, and most bytes of its stored state (decisions, "Errors, limits, auth"). */
 export const STEPS_MAX = 10_000
 export const STATE_BYTES_MAX = 32 * 1024 * 1024
+
+/** Most of what is kept of why a pass came to nothing. */
+const ERROR_CHARACTERS_MAX = 500
 
 export function advance(
   state: RunState,
@@ -29,7 +33,7 @@ export function advance(
     finish(draft, { status: 'cancelled' }, context.catalog)
     return { decision: draft.done(), next: 'stop' }
   }
-  keepLogs(draft, state, outcome)
+  keepLogs(draft, state, outcome, context)
   const next = step(draft, state, outcome, context)
   return { decision: draft.done(), next }
 }
@@ -54,7 +58,7 @@ function step(draft: Draft, state: RunState, outcome: Outcome, context: PassCont
       if (timeout) return fail(timeout)
       const tries = draft.run.transportTries + 1
       if (tries >= TRANSPORT_TRIES_MAX) return fail({ ...outcome.error, code: 'runner_unreachable' })
-      return repeatLater(draft, tries, context)
+      return repeatLater(draft, { tries, error: outcome.error.message }, context)
     }
     case 'opcodes': {
       const end = takeUp(draft, state, outcome.opcodes, context)
@@ -81,16 +85,24 @@ export function takeUp(
 }
 
 /** A pass whose transport failed is repeated after a backoff; nothing else about the run changes. */
-function repeatLater(draft: Draft, tries: number, context: PassContext): Next {
+function repeatLater(
+  draft: Draft,
+  { tries, error }: { tries: number; error: string },
+  context: PassContext,
+): Next {
   const until = context.now + transportBackoffMs(tries, context.random())
   draft.set({ transportTries: tries, attempt: context.sentAttempt + 1, leaseOwner: undefined })
   if (draft.run.status === 'paused') {
     park(draft, context.sentAt)
     return 'stop'
   }
-  draft.set({ availableAt: until, waitingFor: { kind: 'retry', until } })
+  draft.set({ availableAt: until, waitingFor: { kind: 'retry', until, error: shortened(error) } })
   draft.move('waiting')
   return 'stop'
+}
+
+function shortened(error: string): string {
+  return error.length > ERROR_CHARACTERS_MAX ? `${error.slice(0, ERROR_CHARACTERS_MAX)}…` : error
 }
 
 /**

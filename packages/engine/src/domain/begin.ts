@@ -88,6 +88,14 @@ function holdForThrottle(draft: Draft): void {
   draft.set({ availableAt: until, leaseOwner: undefined, waitingFor })
 }
 
+/** Every runner has enough to do: the run waits for its turn queued, and keeps its lease. */
+export function lineUp(state: RunState, now: number): Decision {
+  const draft = new Draft(state, now)
+  draft.move('queued')
+  draft.set({ waitingFor: { kind: 'runner' } })
+  return draft.done()
+}
+
 /** No runner could be reached: the run stays queued, spends nothing, and is tried again (contract §3). */
 export function holdForRunner(state: RunState, now: number): Decision {
   const draft = new Draft(state, now)

@@ -6,6 +6,8 @@ import type { Runner, Workflow } from './workflow.ts'
 
 export interface CatalogView {
   readonly namespace: string
+  /** Which revision of the store's catalog it tells; absent where this engine alone changes that. */
+  readonly revision?: number | undefined
   /** While it is, no event starts a run. */
   readonly suspended: boolean
   workflow(app: string, name: string): Workflow | undefined

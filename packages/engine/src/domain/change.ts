@@ -67,6 +67,7 @@ export type Change =
   /** A flow-control row as it is now, new or changed. */
   | { type: 'flow.saved'; row: FlowRow }
   | { type: 'flow.deleted'; id: string }
+  /** An audit entry as it is now: one of many commits is written with each. */
   | { type: 'control.recorded'; action: ControlAction }
 
 /**
@@ -128,6 +129,8 @@ export type Guard =
   | { type: 'events'; namespace: string; eventName: string; since: number; after: number }
   /** The dedupe id is unclaimed, or its claim ended at or before `now`. */
   | { type: 'dedupe'; namespace: string; app: string; dedupeId: string; now: number }
+  /** Nothing of the catalog has changed since this revision of it. */
+  | { type: 'catalog'; revision: number }
 
 export interface Waiting {
   runId: string

@@ -30,7 +30,7 @@ function step(draft: Draft, state: RunState, reported: Reported, context: PassCo
     return 'stop'
   }
   if (draft.run.cancelAsked) return end({ status: 'cancelled' })
-  keepLogs(draft, state, reported)
+  keepLogs(draft, state, reported, context)
   if (reported.kind === 'rejected') return end({ status: 'failed', error: reported.error })
   const ended = takeUp(draft, state, reported.opcodes, context)
   if (ended) return end(ended)

@@ -83,7 +83,8 @@ export function retryFromStep(source: RunState, options: NewFork & { step: strin
   }
   const run = forkedRun({ ...options, source: source.run, input: source.run.input })
   const changes: Change[] = [{ type: 'run.created', run }]
-  const carried = steps.filter(step => step.index < from.index && isCarried(step, source.run))
+  const ending = endingStep(steps, source.run)
+  const carried = steps.filter(step => step.index < from.index && isCarried(step, source.run, ending))
   // Replay hands results over in the order of their seqs, so the copies keep it.
   const rank = new Map([...carried].sort((a, b) => a.seq - b.seq).map((step, i) => [step, i]))
   for (const [index, step] of carried.entries()) {
@@ -105,13 +106,26 @@ function findStep(steps: readonly Step[], wanted: string): Step | undefined {
 }
 
 /**
- * Results are carried, also failures that the handler caught. A cancelled step has none; and what failed at the very
- * end of a run that a step's failure ended is what is tried again (names do not tell: a run may use one twice).
+ * Results are carried, also failures that the handler caught. A cancelled step has none; and what ended the run is tried
+ * again, together with what failed behind it in the same answer, of which nobody knows whether it could be caught.
  */
-function isCarried(step: Step, run: Run): boolean {
+function isCarried(step: Step, run: Run, ending: Step | undefined): boolean {
   if (!isSettled(step.status) || step.status === 'cancelled') return false
-  const endedRun = step.op === 'StepRun' && step.finishedAt === run.finishedAt
-  return step.status === 'succeeded' || run.error?.code !== 'step_failed' || !endedRun
+  return !ending || !failedAtEnd(step, run) || step.seq < ending.seq
+}
+
+/** The step whose failure ended the run: of those that failed at its end, the first that is as its error says. */
+function endingStep(steps: readonly Step[], run: Run): Step | undefined {
+  const { code, stepName, message, stack, name } = run.error ?? {}
+  if (code !== 'step_failed') return undefined
+  const isTold = ({ error }: Step) =>
+    error?.message === message && error?.stack === stack && error?.name === name
+  const last = steps.filter(step => failedAtEnd(step, run)).sort((a, b) => a.seq - b.seq)
+  return last.find(step => step.name === stepName && isTold(step)) ?? last[0]
+}
+
+function failedAtEnd({ op, status, finishedAt }: Step, run: Run): boolean {
+  return op === 'StepRun' && status === 'failed' && finishedAt === run.finishedAt
 }
 
 function nextTimer(steps: Iterable<Step>): number | undefined {

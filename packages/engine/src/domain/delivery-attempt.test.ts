@@ -89,15 +89,14 @@ describe('an answer', () => {
     expect(attempt).not.toHaveProperty('error')
   })
 
-  it.each([300, 301, 302, 304, 307, 400, 401, 403, 404, 409, 410, 418, 422, 424, 426, 428, 430, 451])(
-    '%i is the end',
-    status => {
-      const { delivery, attempt } = given().when(answered(status, { retryAfterMs: 1000 }))
-      expect(delivery).toMatchObject({ status: 'dead', attemptCount: 1, lastStatusCode: status })
-      for (const field of settledFields) expect(delivery).not.toHaveProperty(field)
-      expect(attempt).toMatchObject({ outcome: 'http_error', statusCode: status })
-    },
-  )
+  it.each([
+    300, 301, 302, 304, 307, 400, 401, 403, 404, 409, 410, 418, 422, 424, 426, 428, 430, 451, 600, 799, 999,
+  ])('%i is the end', status => {
+    const { delivery, attempt } = given().when(answered(status, { retryAfterMs: 1000 }))
+    expect(delivery).toMatchObject({ status: 'dead', attemptCount: 1, lastStatusCode: status })
+    for (const field of settledFields) expect(delivery).not.toHaveProperty(field)
+    expect(attempt).toMatchObject({ outcome: 'http_error', statusCode: status })
+  })
 
   it('410 alone says that the endpoint is gone', () => {
     expect([410, 404, 500, 200].map(status => given().when(answered(status)).isGone)).toEqual([
@@ -138,6 +137,19 @@ describe('no answer', () => {
       durationMs: 7,
       createdAt: NOW,
     })
+  })
+
+  it('an attempt that an engine did not live to tell of counts, and is tried again', () => {
+    const cutOff = { kind: 'cutOff' } as const
+    const { delivery, attempt } = given({ attemptCount: 1 }).when(cutOff)
+    expect(delivery).toMatchObject({ status: 'failed', attemptCount: 2, nextAttemptAt: NOW + 300_000 })
+    expect(attempt).toMatchObject({
+      attempt: 2,
+      outcome: 'connection_error',
+      error: 'the engine stopped during this attempt',
+      durationMs: 0,
+    })
+    expect(given({ attemptCount: 7 }).when(cutOff).delivery).toMatchObject({ status: 'exhausted' })
   })
 
   it('an endpoint that is off is skipped, then dead', () => {

@@ -11,6 +11,8 @@ export type SendResult =
   | { kind: 'timeout' | 'connectionError'; error: string; durationMs: number }
   /** No connection was made: the address may not be called, or the endpoint is disabled or deleted. */
   | { kind: 'refusedAddress' | 'endpointOff'; error: string }
+  /** Nobody knows: the engine that made the attempt never told its end. */
+  | { kind: 'cutOff' }
 
 /** Delays between the attempts: 8 in all, over about a day. */
 export const DEFAULT_DELIVERY_SCHEDULE_MS: readonly number[] = [
@@ -19,6 +21,9 @@ export const DEFAULT_DELIVERY_SCHEDULE_MS: readonly number[] = [
 
 /** Most delays a schedule may name: more is a slip of the pen, and each is a stored attempt. */
 export const DELIVERY_SCHEDULE_LENGTH_MAX = 100
+
+/** What the log says of an attempt whose engine never told its end. */
+export const CUT_OFF_ERROR = 'the engine stopped during this attempt'
 
 const JITTER = 0.2
 const GONE = 410
@@ -124,6 +129,8 @@ function attemptOf(input: {
       return { ...base, outcome: 'timeout', error: result.error }
     case 'connectionError':
       return { ...base, outcome: 'connection_error', error: result.error }
+    case 'cutOff':
+      return { ...base, outcome: 'connection_error', error: CUT_OFF_ERROR }
     case 'refusedAddress':
     case 'endpointOff':
       return { ...base, outcome: 'skipped', error: result.error }
@@ -131,8 +138,13 @@ function attemptOf(input: {
 }
 
 function isRetried(result: SendResult): boolean {
-  if (result.kind === 'answered') return result.status >= 500 || RETRIED_STATUSES.includes(result.status)
-  return result.kind === 'timeout' || result.kind === 'connectionError'
+  if (result.kind === 'answered') return isServerError(result) || RETRIED_STATUSES.includes(result.status)
+  return result.kind === 'timeout' || result.kind === 'connectionError' || result.kind === 'cutOff'
+}
+
+/** Three digits may say 999, which no server means as "later". */
+function isServerError({ status }: { status: number }): boolean {
+  return status >= 500 && status < 600
 }
 
 /**

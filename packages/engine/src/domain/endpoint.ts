@@ -1,7 +1,9 @@
 // The webhook endpoint: somebody who wants to be told how runs go (contract §2.9, decisions "Webhooks"). Pure data and
 // the rules about it; services/endpoints changes them, domain/lifecycle writes the deliveries they get.
 
+import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX, webhookKeyOf } from '@perdure/protocol'
 import type { DeliveryKind } from './delivery.ts'
+import { EngineError } from './errors.ts'
 
 /** What endpoints subscribe to: every kind of delivery but the custom sends of workflows. */
 export type LifecycleKind = Exclude<DeliveryKind, 'custom'>
@@ -12,12 +14,23 @@ export type SealedSecret = string
 /** For so long after a rotation the secret before it still counts (decisions, "Webhooks"). */
 export const SECRET_OVERLAP_MS = 24 * 3_600_000
 
-/** The secrets of an endpoint or a receiver: the current one, and after a rotation the one before it for a while. */
+/** So many old ones count at once: each costs every delivery a signature. */
+export const OLD_SECRETS_MAX = 4
+
+/** A key of fewer bytes would be guessed. */
+export const SECRET_BYTES_MIN = 16
+
+/** One that was rotated away. */
+export interface OldSecret {
+  secret: SealedSecret
+  /** Until when, exclusive, it counts. */
+  until: number
+}
+
+/** The secrets of an endpoint or a receiver: the current one, and those before it for a while, the newest first. */
 export interface Secrets {
   secret: SealedSecret
-  previousSecret?: SealedSecret
-  /** Until when, exclusive, `previousSecret` counts. */
-  previousUntil?: number
+  oldSecrets?: readonly OldSecret[]
 }
 
 export interface Endpoint extends Secrets {
@@ -42,18 +55,24 @@ export interface NewEndpoint {
   app?: string
   url: string
   eventKinds: readonly LifecycleKind[]
+  enabled?: boolean
   /** A known secret to adopt; one is generated when absent. */
   secret?: string
 }
 
+export interface SecretsEdit {
+  rotateSecret?: boolean
+  /** The secrets before the current one, or before the one now made, count no more. */
+  revokeOldSecrets?: boolean
+}
+
 /** What is absent stays; `null` takes an optional field away. */
-export interface EndpointEdit {
+export interface EndpointEdit extends SecretsEdit {
   name?: string | null
   app?: string | null
   url?: string
   eventKinds?: readonly LifecycleKind[]
   enabled?: boolean
-  rotateSecret?: boolean
 }
 
 /** An endpoint, and its secret where one was just made. */
@@ -69,14 +88,39 @@ export function isSubscribed(endpoint: Endpoint, kind: LifecycleKind, app: strin
 }
 
 /** The sealed secrets that count at `now`, the current one first. */
-export function secretsAt({ secret, previousSecret, previousUntil }: Secrets, now: number): SealedSecret[] {
-  const overlaps = previousSecret !== undefined && previousUntil !== undefined && now < previousUntil
-  return overlaps ? [secret, previousSecret] : [secret]
+export function secretsAt(secrets: Secrets, now: number): SealedSecret[] {
+  return [secrets.secret, ...oldSecretsAt(secrets, now).map(({ secret }) => secret)]
 }
 
-/** The secrets after a rotation to `secret`. */
-export function rotated(before: Secrets, secret: SealedSecret, now: number): Secrets {
-  return { secret, previousSecret: before.secret, previousUntil: now + SECRET_OVERLAP_MS }
+/** Those of the old ones that still count at `now`, the newest first. */
+export function oldSecretsAt({ oldSecrets = [] }: Secrets, now: number): readonly OldSecret[] {
+  return oldSecrets.filter(({ until }) => now < until)
+}
+
+/**
+ * The secrets after an edit, with `made` as the current one if that is given. Throws `conflict` where one more would
+ * overlap than may: whom a rotation asked for twice would cut off learns of it too late.
+ */
+export function editedSecrets(
+  before: Secrets,
+  edit: { made: SealedSecret | undefined; revokeOldSecrets: boolean; now: number },
+): Secrets {
+  const { made, revokeOldSecrets, now } = edit
+  const kept = revokeOldSecrets ? [] : oldSecretsAt(before, now)
+  if (made === undefined) return { secret: before.secret, oldSecrets: kept }
+  if (revokeOldSecrets) return { secret: made, oldSecrets: [] }
+  if (kept.length >= OLD_SECRETS_MAX)
+    throw new EngineError(
+      'conflict',
+      `${OLD_SECRETS_MAX} old secrets still count, for ${SECRET_OVERLAP_MS / 3_600_000} hours after each was replaced; revokeOldSecrets ends that`,
+    )
+  return { secret: made, oldSecrets: [{ secret: before.secret, until: now + SECRET_OVERLAP_MS }, ...kept] }
+}
+
+/** What is wrong with a secret that somebody brings, if anything: its key must be as long as that of a receiver's. */
+export function broughtSecretFault(secret: string): string | undefined {
+  if (!isMalformedWebhookSecret(secret) && webhookKeyOf(secret).length >= SECRET_BYTES_MIN) return undefined
+  return `must be ${WEBHOOK_SECRET_PREFIX} and the base64 of at least ${SECRET_BYTES_MIN} bytes, or a text of at least ${SECRET_BYTES_MIN} that is not base64`
 }
 
 /** The endpoint after it said that it is gone. Enabling it again takes the reason away. */

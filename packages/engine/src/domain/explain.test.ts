@@ -60,6 +60,17 @@ describe('queued', () => {
     expect(pinned.runner).toBe('r7')
   })
 
+  test('for room on a runner, in line or not yet', () => {
+    const row = held({ kind: 'runner' })
+    expect(why(row).sentence).toBe(
+      'It waits for room: the runners of app "shop" can take no more at once; there are 1 live and 2 stale runners.',
+    )
+    expect(why({ ...row, runner: 'r7' }, { isInLine: true }).sentence).toMatch(
+      /^It is in line for room: its pin "r7" can take no more at once;/,
+    )
+    expect(why({ ...row, status: 'running' }, { isInLine: true }).sentence).toMatch(/^It is in line for room/)
+  })
+
   test('for a runner whose socket is gone', () => {
     const runners = { live: 0, stale: 0, disconnected: 1 }
     const gone = why({ ...held({ kind: 'runner', until: LATER }), runner: 'r7' }, { runners })
@@ -93,6 +104,13 @@ describe('running', () => {
       runner: 'r1',
       passSince: AT,
     })
+  })
+
+  test('again, after passes that came to nothing', () => {
+    const again = why(run({ transportTries: 2 }), { pass: { runnerId: 'r1', sentAt: NOW } })
+    expect(again.sentence).toBe(
+      `Runner "r1" has been working on it since ${AT}. 2 tries before this one came to nothing.`,
+    )
   })
 
   test('elsewhere', () => {
@@ -139,8 +157,17 @@ describe('waiting', () => {
   test('for the retry of a step, and of a pass', () => {
     const step = why(parked({ kind: 'retry', stepName: 'work', until: LATER }), {}, retrying('work', LATER))
     expect(step.sentence).toBe(`Step "work" failed and is tried again at ${THEN}.`)
-    const pass = why(parked({ kind: 'retry', until: LATER }))
-    expect(pass.sentence).toBe(`The last pass came to nothing: it is repeated at ${THEN}.`)
+    const pass = parked({ kind: 'retry', until: LATER })
+    expect(why(pass).sentence).toBe(`The last pass came to nothing: it is repeated at ${THEN}.`)
+    const told = {
+      ...pass,
+      transportTries: 3,
+      waitingFor: { ...pass.waitingFor, error: 'socket hang up' } as const,
+    }
+    expect(why(told as Run)).toMatchObject({
+      sentence: `The last pass came to nothing (try 3 of 8): it is repeated at ${THEN}. What came of it: socket hang up`,
+      waitingFor: { kind: 'retry', until: THEN, error: 'socket hang up' },
+    })
   })
 })
 

@@ -2,6 +2,7 @@
 // gathers the facts.
 
 import type { RunExplanation } from '@perdure/protocol'
+import { TRANSPORT_TRIES_MAX } from './retry.ts'
 import type { Run, RunStatus, WaitingFor } from './run.ts'
 import { isTerminal, runDurationMs } from './run.ts'
 import { waitingForText } from './run-summary.ts'
@@ -20,6 +21,8 @@ export interface Facts {
   runners: { live: number; stale: number; disconnected: number }
   /** The pass that is under way in this engine. */
   pass?: { runnerId: string; sentAt: number } | undefined
+  /** Whether its next pass waits for room on a runner, as far as this engine knows. */
+  isInLine?: boolean
   /** How many held runs come before it, if it is held by a limit. */
   position?: number | undefined
   /** Of children it waits for, by run id. */
@@ -82,8 +85,9 @@ function sentenceOf(facts: Facts, open: readonly Step[]): string {
     case 'queued':
       return queuedSentence(facts)
     case 'running':
+      if (facts.isInLine) return lineSentence(facts)
       return pass
-        ? `Runner "${pass.runnerId}" has been working on it since ${timestamp(pass.sentAt)}.`
+        ? `Runner "${pass.runnerId}" has been working on it since ${timestamp(pass.sentAt)}.${triesText(run)}`
         : `It has been running since ${timestamp(since)}.`
     case 'waiting':
       return waitingSentence(run.waitingFor, facts, open)
@@ -98,12 +102,19 @@ function sentenceOf(facts: Facts, open: readonly Step[]): string {
   }
 }
 
+function lineSentence({ run, runners, isInLine }: Facts): string {
+  const where = isInLine ? 'It is in line' : 'It waits'
+  const whose = run.runner === undefined ? `the runners of app "${run.app}"` : `its pin "${run.runner}"`
+  return `${where} for room: ${whose} can take no more at once; there are ${runnersText(runners)}.`
+}
+
 function failureText({ message, code, stepName }: NonNullable<Run['error']>): string {
   const at = stepName === undefined ? '' : ` in step "${stepName}"`
   return `${message}${code === undefined ? '' : ` (${code}${at})`}`
 }
 
-function queuedSentence({ run, runners, position }: Facts): string {
+function queuedSentence(facts: Facts): string {
+  const { run, runners, position } = facts
   const { waitingFor } = run
   const whose = run.runner === undefined ? `app "${run.app}"` : `its pin "${run.runner}"`
   const known = `${whose} has ${runnersText(runners)}`
@@ -111,6 +122,7 @@ function queuedSentence({ run, runners, position }: Facts): string {
   const before = position === undefined ? '' : `; ${position} held runs are before it`
   switch (waitingFor?.kind) {
     case 'runner':
+      if (waitingFor.until === undefined) return lineSentence(facts)
       return `No runner could be reached: it is tried again ${by(waitingFor)}; ${known}.`
     case 'concurrency':
       return `It is held by its concurrency limit${key} until another run ends${before}.`
@@ -136,11 +148,23 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
     }
     case 'retry':
       return waiting.stepName === undefined
-        ? `The last pass came to nothing: it is repeated ${by(waiting)}.${more}`
+        ? passSentence(facts.run, waiting, more)
         : `${step} failed and is tried again ${by(waiting)}.${more}`
     default:
       return `It waits${waiting ? ` for ${waiting.kind}` : ''}.${more}`
   }
+}
+
+function passSentence({ transportTries }: Run, waiting: WaitingFor, more: string): string {
+  const repeated = `it is repeated ${by(waiting)}.${more}`
+  if (waiting.error === undefined) return `The last pass came to nothing: ${repeated}`
+  const tries = `try ${transportTries} of ${TRANSPORT_TRIES_MAX}`
+  return `The last pass came to nothing (${tries}): ${repeated} What came of it: ${waiting.error}`
+}
+
+function triesText({ transportTries }: Run): string {
+  if (transportTries === 0) return ''
+  return ` ${transportTries} ${transportTries === 1 ? 'try' : 'tries'} before this one came to nothing.`
 }
 
 /** Those without a socket are told of where there are any: the listing of runners leaves them out. */

@@ -9,7 +9,7 @@ import { arrive } from './flow/arrival.ts'
 import type { Drafted } from './flow/arrival-policy.ts'
 import { cancelWatching } from './flow/cancel-on.ts'
 import type { JsonText } from './json-text.ts'
-import type { Ask, Known } from './known.ts'
+import { type Ask, catalogGuards, type Known } from './known.ts'
 import { EventSubject, isTriggered, type Report, verdictOf } from './matching.ts'
 import { isTerminal } from './run.ts'
 import type { Traceparent } from './trace.ts'
@@ -68,6 +68,7 @@ export function fanout(input: FanoutInput): Fanout {
   const waiters = known.waiters.get(eventName) ?? []
   const cancelled = cancelWatching({ event, subject, known, drafted, now, report })
   const guards: Guard[] = [{ type: 'waiters', namespace, eventName, waiters }, ...cancelled.guards]
+  guards.push(...catalogGuards(catalog, known))
   const changes: Change[] = [{ type: 'event.recorded', event }, ...cancelled.changes]
   const asks: Ask[] = []
   let { cancelsSelf } = cancelled

@@ -84,13 +84,12 @@ describe('an on-failure run', () => {
     })
   })
 
-  it('follows a missing pin, and keeps it', () => {
+  it('follows a missing pin, and goes to any runner', () => {
     const pinned = given(run({ runner: 'gone' })).registered(withHook)
-    const then = pinned.whenLeased({ kind: 'pinMissing' })
-    expect(then.created).toMatchObject({
-      runner: 'gone',
-      failure: { message: expect.stringContaining('gone') },
-    })
+    const { created } = pinned.whenLeased({ kind: 'pinMissing' })
+    expect(created).toMatchObject({ failure: { message: expect.stringContaining('gone') } })
+    expect(created).not.toHaveProperty('runner')
+    expect(pinned.when(rejected).created?.runner).toBe('gone')
   })
 
   it('gets the event and the input of the failed run, but not its eventId', () => {

@@ -68,5 +68,5 @@ function childError(childRunId: string, end: Extract<End, { status: 'failed' | '
 function followFailure(draft: Draft, error: RunError, catalog: CatalogView): void {
   const { run, now } = draft
   if (run.failure !== undefined || !catalog.workflow(run.app, run.workflow)?.onFailure) return
-  draft.changes.push({ type: 'run.created', run: onFailureRun(run, pickError(error), now) })
+  draft.changes.push({ type: 'run.created', run: onFailureRun(run, error, now) })
 }

@@ -10,9 +10,12 @@ import {
   type GivenStep,
   idOf,
   NOW,
+  reported,
+  run,
   SECOND,
   sleeping,
   succeeded,
+  threw,
   waiting,
 } from './nouns.testkit.ts'
 import type { Run } from './run.ts'
@@ -20,7 +23,11 @@ import { RunState } from './run-state.ts'
 import type { Step } from './step.ts'
 
 const fork = { id: 'run_2', now: NOW, under: { workflow: undefined } }
-const stepError = (stepName: string) => ({ message: 'broken', code: 'step_failed' as const, stepName })
+const stepError = (stepName: string, message = 'broken') => ({
+  message,
+  code: 'step_failed' as const,
+  stepName,
+})
 
 function retried(step: string, steps: GivenStep[], source: Run = endedRun('failed')) {
   const { run, changes, step: from } = retryFromStep(given(source, ...steps).state, { ...fork, step })
@@ -149,6 +156,31 @@ describe('a retry from a step carries', () => {
     const source = endedRun('failed', { error: stepError('charge') })
     const again = failed('charge', { id: idOf('charge:1'), finishedAt: source.finishedAt })
     expect(retried('charge:1', [failed('charge'), again], source).names).toEqual(['charge'])
+  })
+
+  it('a caught failure also when it came in the answer that ended the run, in its place', () => {
+    const caught = threw('a', { retriable: false, catchable: true })
+    const ended = given(run(), succeeded('before')).when(reported(caught, threw('c', { retriable: false })))
+    const { state } = given(ended.run, succeeded('before'))
+    state.apply(ended.decision)
+    const { changes } = retryFromStep(state, { ...fork, step: 'c' })
+    expect(changes.slice(1)).toMatchObject([
+      { step: { name: 'before', index: 0, seq: 2 } },
+      {
+        step: { name: 'a', index: 1, seq: 3, status: 'failed', error: { message: 'a broke' }, carried: true },
+      },
+    ])
+  })
+
+  it('a caught failure also when another use of its name ended the run in the same answer', () => {
+    const source = endedRun('failed', { error: stepError('charge', 'no funds') })
+    const ending = { finishedAt: source.finishedAt }
+    const again = failed('charge', { id: idOf('charge:1'), error: { message: 'no funds' }, ...ending })
+    expect(retried('charge:1', [failed('charge', ending), again], source).names).toEqual(['charge'])
+    // Alike to the letter: rather once too often than a failure that nobody catches.
+    const alike = { ...again, error: { message: 'broken' } }
+    const unclear = endedRun('failed', { error: stepError('charge') })
+    expect(retried('charge:1', [failed('charge', ending), alike], unclear).names).toEqual([])
   })
 
   it('no failure that ended the run: that is what is tried again', () => {

@@ -66,6 +66,7 @@ describe('drawn ids', () => {
     for (const id of ids) expect(id).toMatch(ULID)
     expect(ids.map(id => id.slice(0, 14))).toEqual(times.map(now => earliestId('run', now)))
     expect(new Set(ids).size).toBe(times.length)
+    expect((ids[0] as string) < (ids[1] as string)).toBe(true)
   })
 
   it('rise over every digit within one ms', () => {

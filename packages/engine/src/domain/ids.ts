@@ -32,23 +32,28 @@ export class IdSource {
   }
 
   next(prefix: IdPrefix, now: number): string {
-    if (now > this.#lastMs) {
-      this.#lastMs = now
-      this.#digits = Array.from({ length: ENTROPY_LENGTH }, () => Math.floor(this.#random() * 32))
-      // Headroom, so that increments within the millisecond do not overflow.
-      this.#digits[0] = (this.#digits[0] as number) & 15
-    } else this.#increment()
-    let entropy = ''
-    for (const digit of this.#digits) entropy += ALPHABET[digit]
-    return `${prefix}_${encodeTime(this.#lastMs)}${entropy}`
+    this.#advance(now)
+    return ulid(prefix, this.#lastMs, this.#digits)
   }
 
   /**
    * Draws an id of exactly this time, for what is listed by id where its time is meant: unlike `next` it goes back
-   * with a clock that is set back.
+   * with a clock that is set back. Those of one time rise.
    */
   nextAt(prefix: IdPrefix, now: number): string {
-    return derivedId(prefix, now, this.next(prefix, now))
+    this.#advance(now)
+    return ulid(prefix, now, this.#digits)
+  }
+
+  #advance(now: number): void {
+    if (now <= this.#lastMs) {
+      this.#increment()
+      return
+    }
+    this.#lastMs = now
+    this.#digits = Array.from({ length: ENTROPY_LENGTH }, () => Math.floor(this.#random() * 32))
+    // Headroom, so that increments within the millisecond do not overflow.
+    this.#digits[0] = (this.#digits[0] as number) & 15
   }
 
   #increment(): void {
@@ -58,6 +63,12 @@ export class IdSource {
       if (digit < 32) return
     }
   }
+}
+
+function ulid(prefix: IdPrefix, at: number, digits: readonly number[]): string {
+  let entropy = ''
+  for (const digit of digits) entropy += ALPHABET[digit]
+  return `${prefix}_${encodeTime(at)}${entropy}`
 }
 
 let lastTime = -1

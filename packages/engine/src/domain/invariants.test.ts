@@ -17,7 +17,8 @@ import {
   threw,
   waitsFor,
 } from './nouns.testkit.ts'
-import type { Outcome, PassOpcode, Reported } from './outcome.ts'
+import type { Outcome, Reported } from './outcome.ts'
+import type { PassOpcode } from './pass-opcodes.ts'
 import { type Control, World } from './world.testkit.ts'
 
 const opcode: fc.Arbitrary<PassOpcode> = fc.nat({ max: 30 }).chain(number => {

@@ -7,7 +7,7 @@ export type JsonText = string
 /** Deepest nesting that is accepted (decisions, "Errors, limits, auth"). */
 export const JSON_DEPTH_MAX = 200
 
-const QUOTE = 34
+export const QUOTE = 34
 const BACKSLASH = 92
 
 /**
@@ -87,14 +87,15 @@ export function arrayElements(text: JsonText): JsonText[] {
   return elements
 }
 
-function skipSpace(text: string, from: number): number {
+/** Index of the first character from `from` on that is not space. */
+export function skipSpace(text: string, from: number): number {
   let i = from
   while (i < text.length && text.charCodeAt(i) <= 32) i++
   return i
 }
 
 /** Index after the closing quote of the string that opens at `from`. */
-function endOfString(text: string, from: number): number {
+export function endOfString(text: string, from: number): number {
   for (let i = from + 1; ; ) {
     const quote = text.indexOf('"', i)
     if (quote < 0) return text.length
@@ -105,14 +106,11 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-function endOfValue(text: string, from: number): number {
+/** Index after the value that begins at `from`. */
+export function endOfValue(text: string, from: number): number {
   const first = text.charCodeAt(from)
   if (first === QUOTE) return endOfString(text, from)
-  if (first !== 123 && first !== 91) {
-    let i = from
-    while (i < text.length && !isDelimiter(text.charCodeAt(i))) i++
-    return i
-  }
+  if (first !== 123 && first !== 91) return endOfToken(text, from)
   let depth = 0
   for (let i = from; i < text.length; i++) {
     const c = text.charCodeAt(i)
@@ -121,6 +119,13 @@ function endOfValue(text: string, from: number): number {
     else if ((c === 125 || c === 93) && --depth === 0) return i + 1
   }
   return text.length
+}
+
+/** Index after the number, `true`, `false` or `null` that begins at `from`. */
+export function endOfToken(text: string, from: number): number {
+  let i = from
+  while (i < text.length && !isDelimiter(text.charCodeAt(i))) i++
+  return i
 }
 
 function isDelimiter(c: number): boolean {

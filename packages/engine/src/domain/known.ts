@@ -2,6 +2,7 @@
 // run began. The common case, nobody and none, is assumed without reading and guarded; when the guard fails, the
 // service reads what is there and decides again (services/attempt).
 
+import type { CatalogView } from './catalog.ts'
 import type { Change, Guard } from './change.ts'
 import type { Event, Waiter, Watcher } from './event.ts'
 import type { FlowRow } from './flow/flow-row.ts'
@@ -22,6 +23,8 @@ export interface Known {
   runs: ReadonlyMap<string, RunState>
   /** By arrival: what the limiter said. Never assumed: asked for, once. */
   admitted: ReadonlyMap<string, boolean>
+  /** The catalog was looked at for this very decision, since it was found out of date: all that counted before is in it. */
+  isCatalogFresh?: boolean
 }
 
 /** What a decision must know, and cannot assume, before it can be made. Answered into `Known`, it decides again. */
@@ -60,6 +63,15 @@ export function noLaterEvent(options: {
 }): Guard {
   const { known, namespace, eventName, since } = options
   return { type: 'events', namespace, eventName, since, after: known.events.get(eventName)?.after ?? 0 }
+}
+
+/**
+ * The guard of whatever the catalog was asked for: what any engine acknowledged before counts. None is needed where the
+ * catalog is this engine's own; nor when it was looked at since, or registrations that come one after the other would
+ * hold up the decision for ever.
+ */
+export function catalogGuards({ revision }: CatalogView, { isCatalogFresh }: Known): Guard[] {
+  return revision === undefined || isCatalogFresh ? [] : [{ type: 'catalog', revision }]
 }
 
 /** What is known, with the flow-control rows that a decision has written itself. */

@@ -80,6 +80,25 @@ describe('the end of a run', () => {
     expect(over.data.run).not.toHaveProperty('result')
   })
 
+  it('leaves out an error above 64 KiB, of a run as of a step, and says so', () => {
+    const failed = (message: string) =>
+      payloads(
+        given(run())
+          .registered(oneAttempt)
+          .subscribed(all)
+          .when(reported(threw('charge', { error: { name: 'Error', message } }))),
+      )
+    const frame = Buffer.byteLength(JSON.stringify({ name: 'Error', message: '' }))
+    const [fits] = failed('x'.repeat(RESULT_BYTES_MAX - frame))
+    expect(fits.data.step.error.message).toHaveLength(RESULT_BYTES_MAX - frame)
+    expect(fits.data.step).not.toHaveProperty('resultOmitted')
+    const [ofStep, ofRun] = failed('ü'.repeat(RESULT_BYTES_MAX / 2))
+    expect(ofStep.data.step).toMatchObject({ name: 'charge', attempt: 1, resultOmitted: true })
+    expect(ofStep.data.step).not.toHaveProperty('error')
+    expect(ofRun.data.run).toMatchObject({ status: 'failed', resultOmitted: true })
+    expect(ofRun.data.run).not.toHaveProperty('error')
+  })
+
   it('carries the error of a failed run', () => {
     const [payload] = payloads(given(run()).subscribed(all).when(rejected))
     expect(payload.data.run.error).toMatchObject({ code: 'runner_rejected' })

@@ -12,7 +12,7 @@ import { splice } from './splice.ts'
 import type { Step } from './step.ts'
 import { timestamp } from './timestamp.ts'
 
-/** A result larger than this is left out of the payload, which then says so (decisions, "Webhooks"). */
+/** A result or an error larger than this is left out of the payload, which then says so (decisions, "Webhooks"). */
 export const RESULT_BYTES_MAX = 64 * 1024
 
 /** Tells that the drafted run has ended. Call it once the run has its terminal status. */
@@ -25,8 +25,8 @@ export function tellRunEnded(draft: Draft, catalog: CatalogView): void {
 export function tellStepFailed(draft: Draft, step: Step, catalog: CatalogView): void {
   const { id, name, attempt, error } = step
   tell(draft, catalog, 'step.failed', [id], () => {
-    const run = JSON.stringify(runSummary(draft.run))
-    return `{"run":${run},"step":${JSON.stringify({ id, name, attempt, error })}}`
+    const run = JSON.stringify(bounded(runSummary(draft.run)))
+    return `{"run":${run},"step":${JSON.stringify(bounded({ id, name, attempt, error }))}}`
   })
 }
 
@@ -83,8 +83,15 @@ function newDelivery(options: {
 /** The summary, which carries the error of a failed run, and the result of a run that has one. */
 function runText(run: Readonly<Run>): JsonText {
   const { result } = run
-  const summary = runSummary(run)
+  const summary = bounded(runSummary(run))
   if (result === undefined) return JSON.stringify(summary)
   if (Buffer.byteLength(result) <= RESULT_BYTES_MAX) return splice(summary, { result })
   return JSON.stringify({ ...summary, resultOmitted: true })
+}
+
+/** What is told of a run or a step, without its error where that is too large. */
+function bounded<T extends { error?: unknown }>(told: T): T | (Omit<T, 'error'> & { resultOmitted: true }) {
+  const { error, ...rest } = told
+  if (error === undefined || Buffer.byteLength(JSON.stringify(error)) <= RESULT_BYTES_MAX) return told
+  return { ...rest, resultOmitted: true }
 }

@@ -3,6 +3,7 @@
 
 import { compiled } from './cel/compiled.ts'
 import type { Scope, Subject, Verdict } from './cel/expression.ts'
+import { jsonValue } from './cel/json-value.ts'
 import type { JsonText } from './json-text.ts'
 import type { Trigger, Workflow } from './workflow.ts'
 
@@ -39,7 +40,7 @@ export class EventSubject {
       this.#subject = {
         name,
         ...(id === undefined ? {} : { id }),
-        data: data === undefined ? null : JSON.parse(data),
+        data: data === undefined ? null : jsonValue(data),
       }
     }
     return this.#subject

@@ -1,11 +1,12 @@
 // How runs come into being: started by an event, as a child, or after a failure (contract §2.1, decisions "Run").
 
-import type { StepError } from '@perdure/protocol'
+import type { RunError } from '@perdure/protocol'
 import type { Event } from './event.ts'
 import { holdsOf } from './flow/holds.ts'
 import { derivedId } from './ids.ts'
 import type { JsonText } from './json-text.ts'
 import type { Report } from './matching.ts'
+import { pickError } from './outcome.ts'
 import type { Run } from './run.ts'
 import { timestamp } from './timestamp.ts'
 import type { Traceparent } from './trace.ts'
@@ -133,10 +134,12 @@ export function childRun(options: {
 }
 
 /**
- * The run that follows a failed one whose workflow has an onFailure handler: same event, same input, same priority. It
- * cleans up behind the other: nothing holds it, and no timeout ends it.
+ * The run that follows a failed one whose workflow has an onFailure handler: same event, same input, same priority, same
+ * pin, unless the other failed since that runner is not there. It cleans up behind the other: nothing holds it, and no
+ * timeout ends it.
  */
-export function onFailureRun(failed: Run, error: StepError, now: number): Run {
+export function onFailureRun(failed: Run, error: RunError, now: number): Run {
+  const pin = error.code === 'runner_not_registered' ? undefined : failed.runner
   const origin: Origin = {
     namespace: failed.namespace,
     id: derivedId('run', now, failed.id, 'on-failure'),
@@ -145,10 +148,10 @@ export function onFailureRun(failed: Run, error: StepError, now: number): Run {
     triggerKind: failed.triggerKind,
     trigger: failed.trigger,
     parentRunId: failed.id,
-    failure: error,
+    failure: pickError(error),
     createdAt: now,
     ...(failed.input === undefined ? {} : { input: failed.input }),
-    ...(failed.runner === undefined ? {} : { runner: failed.runner }),
+    ...(pin === undefined ? {} : { runner: pin }),
     ...(failed.trace === undefined ? {} : { trace: failed.trace }),
     ...(failed.priority === undefined ? {} : { priority: failed.priority }),
   }

@@ -9,15 +9,17 @@ import type { Event } from './event.ts'
 import { eventResult, fanout, waiterKey } from './fanout.ts'
 import { derivedId } from './ids.ts'
 import type { JsonText } from './json-text.ts'
-import { noLaterEvent, noteWritten, type OwnKnown, ownKnown } from './known.ts'
+import { catalogGuards, noLaterEvent, noteWritten, type OwnKnown, ownKnown } from './known.ts'
 import { tellStepFailed } from './lifecycle.ts'
 import { EventSubject, verdictOf } from './matching.ts'
 import { childRun } from './new-run.ts'
-import { type PassOpcode, type PassOpcodeOf, pickError } from './outcome.ts'
+import { pickError } from './outcome.ts'
 import type { PassContext } from './pass-context.ts'
+import type { PassOpcode, PassOpcodeOf } from './pass-opcodes.ts'
 import { backoffMs, completeRetry } from './retry.ts'
 import { isDue, type RunState } from './run-state.ts'
 import type { Step } from './step.ts'
+import { EVENT_NAME_ERROR, isEventName, isWebhookUrl, WEBHOOK_URL_ERROR } from './step-faults.ts'
 import { runTraceparent } from './trace.ts'
 
 /** The last moment of the year 9999: a timestamp has no fifth digit for a year. */
@@ -131,6 +133,10 @@ function sleepUntil(pass: Pass, opcode: PassOpcodeOf<'SleepUntil'>): void {
 
 function waitForEvent(pass: Pass, opcode: PassOpcodeOf<'WaitForEvent'>): void {
   const { eventName, timeoutMs, if: condition } = opcode
+  if (!isEventName(eventName)) {
+    failedStep(pass, opcode, EVENT_NAME_ERROR)
+    return
+  }
   if (condition !== undefined) {
     const fault = filterFault(condition)
     if (fault !== undefined) {
@@ -190,6 +196,7 @@ function isAwaited({ state }: Pass, condition: string | undefined, event: Event)
 
 function runWorkflow(pass: Pass, opcode: PassOpcodeOf<'RunWorkflow'>): void {
   const { draft, context } = pass
+  draft.guards.push(...catalogGuards(context.catalog, context.known))
   const app = childApp(pass, opcode)
   if (typeof app !== 'string') {
     failedStep(pass, opcode, app)
@@ -227,13 +234,18 @@ function childApp(pass: Pass, opcode: PassOpcodeOf<'RunWorkflow'>): string | Ste
 /** Logged, fanned out and recorded in the pass's own commit: exactly once in effect. */
 function emit(pass: Pass, opcode: PassOpcodeOf<'Emit'>): void {
   const { draft, context } = pass
+  const { eventName } = opcode
+  if (!isEventName(eventName)) {
+    failedStep(pass, opcode, EVENT_NAME_ERROR)
+    return
+  }
   const { namespace, app, id: runId } = draft.run
   const id = derivedId('evt', context.now, runId, opcode.id)
   const source = 'emit' as const
   const event = {
     namespace,
     id,
-    name: opcode.eventName,
+    name: eventName,
     app,
     source,
     receivedAt: context.now,
@@ -263,8 +275,9 @@ function emit(pass: Pass, opcode: PassOpcodeOf<'Emit'>): void {
 /** A custom send: a durable, unsigned delivery, written with the step that asked for it. */
 function webhook(pass: Pass, opcode: PassOpcodeOf<'Webhook'>): void {
   const { draft, context } = pass
-  if (!isHttpUrl(opcode.webhookUrl)) {
-    failedStep(pass, opcode, { name: 'WebhookUrlError', message: 'webhookUrl must be an http or https URL.' })
+  const { webhookUrl: url } = opcode
+  if (!isWebhookUrl(url)) {
+    failedStep(pass, opcode, WEBHOOK_URL_ERROR)
     return
   }
   const id = derivedId('dlv', context.now, draft.run.id, opcode.id)
@@ -274,7 +287,7 @@ function webhook(pass: Pass, opcode: PassOpcodeOf<'Webhook'>): void {
       namespace: draft.run.namespace,
       id,
       app: draft.run.app,
-      url: opcode.webhookUrl,
+      url,
       eventKind: 'custom',
       trace: runTraceparent(draft.run),
       status: 'pending',
@@ -337,9 +350,4 @@ function firstWait(pass: Pass, event: Event): Step | undefined {
     if (waits && isAwaited(pass, step.condition, event)) return step
   }
   return undefined
-}
-
-function isHttpUrl(url: string): boolean {
-  const protocol = URL.canParse(url) ? new URL(url).protocol : ''
-  return protocol === 'http:' || protocol === 'https:'
 }

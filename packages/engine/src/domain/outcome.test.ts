@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { given } from './given.testkit.ts'
 import { JSON_DEPTH_MAX } from './json-text.ts'
 import { reported, run, workflow } from './nouns.testkit.ts'
-import { type Outcome, type PassOpcode, readAnswer, responseTooLarge } from './outcome.ts'
+import { type Outcome, readAnswer, responseTooLarge } from './outcome.ts'
+import type { PassOpcode } from './pass-opcodes.ts'
 
 /** Texts that JSON.parse and JSON.stringify would change. */
 const LETTERS = [
@@ -48,10 +49,12 @@ describe('a 200', () => {
     },
   )
 
-  it('with logs of another shape is invalid, and says where', () => {
-    const answer = readAnswer(200, '{"data":1,"logs":[{"level":"loud"}]}')
-    expect(answer).toMatchObject({
-      error: { code: 'invalid_response', message: expect.stringContaining('/logs/0') },
+  it('with logs that nobody can read has returned all the same', () => {
+    expect(readAnswer(200, '{"data":1,"logs":[{"level":"loud"}]}')).toEqual({
+      kind: 'returned',
+      data: '1',
+      logs: [],
+      unread: { count: 1, problem: '/logs/0 message must be a string' },
     })
   })
 })
@@ -96,6 +99,36 @@ describe('a 206', () => {
     expect(codeOf(opcodes(opcode))).toBe('invalid_response')
   })
 
+  const op = (op: string, fields: object) => JSON.stringify({ op, id: 'a', name: 'a', ...fields })
+  it.each([
+    ['"Sleep"', '/opcodes/1 must be an object'],
+    [op('Jump', {}), '/opcodes/1/op must be one of StepRun, Sleep, SleepUntil, WaitForEvent, RunWorkflow, '],
+    [op('Sleep', {}), '/opcodes/1 must have required properties sleepMs'],
+    [op('Sleep', { sleepMs: -1 }), '/opcodes/1/sleepMs must be >= 0'],
+    [op('WaitForEvent', { eventName: 'e', timeoutMs: 'soon' }), '/opcodes/1/timeoutMs must be number'],
+    [
+      op('WaitForEvent', { eventName: 'e', if: 'x'.repeat(4097) }),
+      '/opcodes/1/if must not have more than 4096',
+    ],
+    [op('RunWorkflow', { childName: '' }), '/opcodes/1/childName must not have fewer than 1 characters'],
+    [op('StepRun', { error: 'no' }), '/opcodes/1/error must be object'],
+    [
+      op('Emit', { id: 'x'.repeat(257), eventName: 'e' }),
+      '/opcodes/1/id must not have more than 256 characters',
+    ],
+  ])('that is invalid for its opcode says where and what is allowed (%#)', (opcode, problem) => {
+    const answer = opcodes('{"op":"StepRun","id":"b","name":"b"}', opcode)
+    expect(answer).toMatchObject({ error: { message: expect.stringContaining(problem) } })
+  })
+
+  it('keeps the lines it came with also when its opcodes are invalid', () => {
+    const line = '{"level":"info","message":"hi","scope":"@root","index":0}'
+    expect(readAnswer(206, `{"opcodes":7,"logs":[${line}]}`)).toMatchObject({
+      error: { message: expect.stringContaining('/opcodes must be an array') },
+      logs: [JSON.parse(line)],
+    })
+  })
+
   it('in the shape of version 0, a bare array, is unreadable', () => {
     expect(readAnswer(206, '[]').kind).toBe('transportFailed')
   })
@@ -115,6 +148,18 @@ describe('an answer that nests deep', () => {
     expect(codeOf(opcodes(`{"op":"StepRun","id":"a","name":"a","data":${payload}}`))).toBe('invalid_response')
   })
 
+  it('may do so in the fields of its log lines', () => {
+    for (const depth of [JSON_DEPTH_MAX, 100_000]) {
+      const fields = `{"a":${nested(depth - 1)}}`
+      const logs = `[{"level":"info","message":"","scope":"@root","index":0,"fields":${fields}}]`
+      expect(readAnswer(200, `{"data":1,"logs":${logs}}`)).toMatchObject({ data: '1', logs: [{ fields }] })
+      expect(readAnswer(206, `{"opcodes":[],"logs":${logs}}`)).toMatchObject({
+        kind: 'opcodes',
+        logs: [{ fields }],
+      })
+    }
+  })
+
   it('is refused without running out of stack, however deep', () => {
     expect(codeOf(readAnswer(200, `{"data":${nested(100_000)}}`))).toBe('invalid_response')
   })
@@ -129,8 +174,19 @@ describe('a 4xx', () => {
     })
   })
 
-  it('says its status when it says nothing else', () => {
-    expect(readAnswer(404, '')).toMatchObject({ error: { message: 'The runner answered 404.' } })
+  it.each(['', ' \n', '{}', '{ }', 'null', '[]', '""', '{"error":null}', '{"error":{}}', '{"logs":[]}'])(
+    'says its status when all it says is %j',
+    body => {
+      expect(readAnswer(404, body)).toMatchObject({ error: { message: 'The runner answered 404.' } })
+    },
+  )
+
+  it('says what else it has, but nothing of its log lines', () => {
+    const body = (rest: string) =>
+      `{${rest},"logs":[{"level":"info","message":"","scope":"@root","index":0,"fields":{"token":"x"}}]}`
+    expect(readAnswer(422, body('"detail":1.50'))).toMatchObject({ error: { message: '{"detail":1.50}' } })
+    const deep = nested(100_000)
+    expect(readAnswer(422, body(`"detail":${deep}`))).toMatchObject({ kind: 'rejected' })
   })
 })
 

@@ -1,34 +1,24 @@
 // What a pass gave: the runner's answer, read and checked (contract §2.11 "Invoke response", §7 "Invoke status
 // codes"). Everything a runner can send ends up as one of these; `advance.ts` decides what follows.
 
-import type { Opcode, RunError, RunnerLogLine, StepError } from '@perdure/protocol'
-import {
-  CheckpointSchema,
-  InvokeOpcodesSchema,
-  InvokeReturnedSchema,
-  RunnerLogLineSchema,
-  StepErrorSchema,
-} from '@perdure/protocol/schema'
+import type { RunError, StepError } from '@perdure/protocol'
+import { CheckpointSchema, StepErrorSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
-import { arrayElements, isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember } from './json-text.ts'
+import { isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember, objectMembers } from './json-text.ts'
+import { type PassLines, readLines } from './pass-lines.ts'
+import { type PassOpcode, readOpcodes } from './pass-opcodes.ts'
 
-/** An opcode whose payload is kept as the text it came in. */
-export type PassOpcode = DistributiveOmit<Opcode, 'data' | 'childData'> & { data?: JsonText }
-type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never
-export type PassOpcodeOf<Op extends Opcode['op']> = Extract<PassOpcode, { op: Op }>
+export type Outcome = PassLines &
+  (
+    | { kind: 'returned'; data?: JsonText }
+    | { kind: 'opcodes'; opcodes: PassOpcode[] }
+    /** The run fails now. */
+    | { kind: 'rejected'; error: RunError }
+    /** The pass is repeated on the transport budget. */
+    | { kind: 'transportFailed'; error: StepError }
+  )
 
-export type Outcome =
-  | { kind: 'returned'; data?: JsonText; logs: RunnerLogLine[] }
-  | { kind: 'opcodes'; opcodes: PassOpcode[]; logs: RunnerLogLine[] }
-  /** The run fails now. */
-  | { kind: 'rejected'; error: RunError; logs: RunnerLogLine[] }
-  /** The pass is repeated on the transport budget. */
-  | { kind: 'transportFailed'; error: StepError; logs: RunnerLogLine[] }
-
-const returned = Compile(InvokeReturnedSchema)
-const opcodes = Compile(InvokeOpcodesSchema)
-const checkpoint = Compile(CheckpointSchema)
-const logLine = Compile(RunnerLogLineSchema)
+const checkpointSeq = Compile(CheckpointSchema.properties.seq)
 const stepError = Compile(StepErrorSchema)
 
 /** Levels around a payload: the body, and in a 206 the list and the opcode. */
@@ -37,26 +27,21 @@ const ENVELOPE_DEPTH = { 200: 1, 206: 3 }
 /** Reads a runner's answer. `body` is within the response cap; nothing in it is trusted. */
 export function readAnswer(status: number, body: string): Outcome {
   const parsed = parse(body)
-  if (status === 200 || status === 206) {
-    if (!parsed) return transportFailed('The runner answered with a body that is not a JSON object.')
-    if (isDeeperThan(body, JSON_DEPTH_MAX + ENVELOPE_DEPTH[status]))
-      return invalidResponse(`is nested deeper than ${JSON_DEPTH_MAX} levels`)
-    return status === 200 ? readReturned(parsed, body) : readOpcodes(parsed, body)
-  }
+  if (!parsed && (status === 200 || status === 206))
+    return transportFailed('The runner answered with a body that is not a JSON object.')
+  const lines = readLines(parsed, body)
+  if (parsed && status === 200) return readReturned(body, lines)
+  if (parsed && status === 206) return readReported(parsed, body, lines)
   const error = readError(parsed, body)
-  const logs = readLogs(parsed)
   if (status >= 400 && status < 500) {
     const message = error?.message ?? `The runner answered ${status}.`
-    return { kind: 'rejected', error: { ...error, message, code: 'runner_rejected' }, logs }
+    return { kind: 'rejected', error: { ...error, message, code: 'runner_rejected' }, ...lines }
   }
   if (status >= 500) {
-    return {
-      kind: 'transportFailed',
-      error: { ...error, message: `The runner answered ${status}${error ? `: ${error.message}` : ''}.` },
-      logs,
-    }
+    const message = `The runner answered ${status}${error ? `: ${error.message}` : ''}.`
+    return { kind: 'transportFailed', error: { ...error, message }, ...lines }
   }
-  return invalidResponse(`has status ${status}, which means nothing to the engine`)
+  return invalidResponse(`has status ${status}, which means nothing to the engine`, lines)
 }
 
 /** What a checkpoint brought: steps, or a reason to fail the run. */
@@ -64,13 +49,13 @@ export type Reported = Extract<Outcome, { kind: 'opcodes' | 'rejected' }>
 
 /** Reads the payload of an `invoke.checkpoint` as the 206 that it stands for. Nothing in it is trusted. */
 export function readCheckpoint(payload: string): { seq: number; reported: Reported } {
-  const invalid = (problem: string) => ({ seq: 0, reported: invalidResponse(problem, 'checkpoint') })
   const parsed = parse(payload)
+  const lines = readLines(parsed, payload)
+  const invalid = (problem: string) => ({ seq: 0, reported: invalidResponse(problem, lines, 'checkpoint') })
   if (!parsed) return invalid('is not a JSON object')
-  if (isDeeperThan(payload, JSON_DEPTH_MAX + ENVELOPE_DEPTH[206]))
-    return invalid(`is nested deeper than ${JSON_DEPTH_MAX} levels`)
-  if (!checkpoint.Check(parsed)) return invalid(firstProblem(checkpoint.Errors(parsed)))
-  return { seq: parsed.seq, reported: withRawOpcodes(parsed, payload) }
+  const { seq } = parsed as { seq?: unknown }
+  if (!checkpointSeq.Check(seq)) return invalid(`${NOT_ALLOWED}/seq must be an integer from 1 on`)
+  return { seq, reported: readReported(parsed, payload, lines, 'checkpoint') }
 }
 
 /** A pass that gave no readable answer: reset, deadline, unreadable body. */
@@ -84,41 +69,39 @@ export function responseTooLarge(bytesMax: number): Outcome {
   return { kind: 'rejected', error: { message, code: 'response_too_large' }, logs: [] }
 }
 
-function invalidResponse(problem: string, what = 'answer'): Extract<Outcome, { kind: 'rejected' }> {
-  return {
-    kind: 'rejected',
-    error: { message: `The runner's ${what} ${problem}.`, code: 'invalid_response' },
-    logs: [],
-  }
+const NOT_ALLOWED = 'is not what the protocol allows: '
+
+function invalidResponse(
+  problem: string,
+  lines: PassLines,
+  what = 'answer',
+): Extract<Outcome, { kind: 'rejected' }> {
+  const message = `The runner's ${what} ${problem}.`
+  return { kind: 'rejected', error: { message, code: 'invalid_response' }, ...lines }
 }
 
-function readReturned(parsed: object, body: string): Outcome {
-  if (!returned.Check(parsed)) return invalidResponse(firstProblem(returned.Errors(parsed)))
+function readReturned(body: string, lines: PassLines): Outcome {
+  if (isTooDeep(body, ENVELOPE_DEPTH[200])) return invalidResponse(TOO_DEEP, lines)
   const data = objectMember(body, 'data')
-  return { kind: 'returned', ...(data === undefined ? {} : { data }), logs: parsed.logs ?? [] }
+  return { kind: 'returned', ...(data === undefined ? {} : { data }), ...lines }
 }
 
-function readOpcodes(parsed: object, body: string): Outcome {
-  if (!opcodes.Check(parsed)) return invalidResponse(firstProblem(opcodes.Errors(parsed)))
-  return withRawOpcodes(parsed, body)
+function readReported(parsed: object, text: JsonText, lines: PassLines, what = 'answer'): Reported {
+  if (isTooDeep(text, ENVELOPE_DEPTH[206])) return invalidResponse(TOO_DEEP, lines, what)
+  const opcodes = readOpcodes(parsed, text)
+  if (typeof opcodes === 'string') return invalidResponse(NOT_ALLOWED + opcodes, lines, what)
+  return { kind: 'opcodes', opcodes, ...lines }
 }
 
-function withRawOpcodes(
-  parsed: { opcodes: Opcode[]; logs?: RunnerLogLine[] },
-  text: JsonText,
-): Extract<Outcome, { kind: 'opcodes' }> {
-  const texts = arrayElements(objectMember(text, 'opcodes') as JsonText)
-  const read = parsed.opcodes.map((opcode, i) => withRawData(opcode, texts[i] as JsonText))
-  return { kind: 'opcodes', opcodes: read, logs: parsed.logs ?? [] }
-}
+const TOO_DEEP = `is nested deeper than ${JSON_DEPTH_MAX} levels`
 
-function withRawData(opcode: Opcode, text: JsonText): PassOpcode {
-  const data = objectMember(text, opcode.op === 'RunWorkflow' ? 'childData' : 'data')
-  // Whatever was parsed as `data` must not pass for a text, also where an opcode has no such field. The opcode is
-  // ours to change: it was parsed a moment ago, and a copy of each costs a tenth of reading a large fan-out.
-  const read = opcode as PassOpcode
-  if (data !== undefined || 'data' in opcode) read.data = data
-  return read
+/** Log lines may be as deep as they like: what of their fields is too deep is redacted. */
+function isTooDeep(text: JsonText, envelopeDepth: number): boolean {
+  const depthMax = JSON_DEPTH_MAX + envelopeDepth
+  if (!isDeeperThan(text, depthMax)) return false
+  return [...objectMembers(text)].some(
+    ([name, value]) => name !== 'logs' && isDeeperThan(value, depthMax - 1),
+  )
 }
 
 function parse(body: string): object | undefined {
@@ -135,22 +118,20 @@ function readError(parsed: object | undefined, body: string): StepError | undefi
   const error = (parsed as { error?: unknown } | undefined)?.error
   if (stepError.Check(error)) return pickError(error)
   if (typeof error === 'string') return { message: error }
-  const text = body.trim().slice(0, 500)
-  return text === '' ? undefined : { message: text }
+  const text = parsed && 'logs' in parsed ? withoutLogs(body) : body.trim()
+  return SAYS_NOTHING.test(text) ? undefined : { message: text.slice(0, 500) }
+}
+
+const SAYS_NOTHING = /^(null|\[\s*\]|""|\{\s*("error"\s*:\s*(null|\{\s*\})\s*)?\})?$/
+
+/** Lines are stored for themselves, redacted. */
+function withoutLogs(body: JsonText): JsonText {
+  const members = [...objectMembers(body)].filter(([name]) => name !== 'logs')
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
 }
 
 /** Just the fields of an error the interface knows. */
 export function pickError(error: StepError): StepError {
   const { message, stack, name } = error
   return { message, ...(stack === undefined ? {} : { stack }), ...(name === undefined ? {} : { name }) }
-}
-
-function readLogs(parsed: object | undefined): RunnerLogLine[] {
-  const logs = (parsed as { logs?: unknown } | undefined)?.logs
-  return Array.isArray(logs) ? logs.filter((line): line is RunnerLogLine => logLine.Check(line)) : []
-}
-
-function firstProblem(errors: { instancePath: string; message: string }[]): string {
-  const first = errors.find(error => !error.message.includes('anyOf')) ?? errors[0]
-  return `is not what the protocol allows: ${first ? `${first.instancePath || 'body'} ${first.message}` : 'wrong shape'}`
 }

@@ -2,7 +2,7 @@
 
 import type { CatalogView } from './catalog.ts'
 import type { Known } from './known.ts'
-import type { Report } from './matching.ts'
+import type { FilterFault } from './matching.ts'
 
 /** What the runner knows of the run: from the memo that the pass was sent with, then from the ack of each checkpoint. */
 export interface Told {
@@ -27,11 +27,22 @@ export interface SentPass {
   told: Told
 }
 
+/** Log lines of a workflow's runner that could not be read. */
+export interface LinesFault {
+  of: { app: string; workflow: string }
+  /** How many. */
+  unread: number
+  /** Of the first. */
+  error: string
+}
+
+/** Told of filters that could not be evaluated, and of log lines that could not be read. */
+export type PassReport = (fault: FilterFault | LinesFault) => void
+
 export interface PassContext extends SentPass {
   now: number
   random(): number
   catalog: CatalogView
   known: Known
-  /** Told of filters that could not be evaluated. */
-  report: Report
+  report: PassReport
 }

@@ -1,19 +1,20 @@
 // Which log lines are stored (contract §2.2): handler lines once over all replays, step lines once per attempt.
 
-import type { RunnerLogLine } from '@perdure/protocol'
+import { hashStepId } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { type Given, given, givenLoaded, type Then } from './given.testkit.ts'
 import { brokeOff, NOW, ran, reported, retrying, returned, run, succeeded, threw } from './nouns.testkit.ts'
 import type { Outcome } from './outcome.ts'
+import type { PassLine } from './pass-lines.ts'
 
-const line = (scope: string, index: number, message = `${scope} ${index}`): RunnerLogLine => ({
+const line = (scope: string, index: number, message = `${scope} ${index}`): PassLine => ({
   level: 'info',
   scope,
   index,
   message,
 })
 const root = (...indexes: number[]) => indexes.map(index => line('@root', index))
-const logging = (outcome: Outcome, logs: RunnerLogLine[]): Outcome => ({ ...outcome, logs })
+const logging = (outcome: Outcome, logs: PassLine[]): Outcome => ({ ...outcome, logs })
 const messages = (then: Then) => then.changes('log.written').map(({ line }) => line.message)
 const keys = (then: Then) => then.changes('log.written').map(({ line }) => line.dedupe)
 
@@ -88,6 +89,37 @@ describe("a step's lines", () => {
     expect(new Set(keys(then)).size).toBe(2)
   })
 
+  const byHash = (name: string) => ({ ...ran(name), id: hashStepId(name) })
+
+  it('of a step that a broken pass did not report have the key that it is reported under later', () => {
+    const first = given(run()).when(logging(brokeOff, [line('charge', 0)]))
+    const second = first
+      .leasedAgain(NOW + 1000)
+      .when(logging(reported(byHash('charge')), [line('charge', 0), line('charge', 1)]))
+    expect(keys(first)).toEqual(keys(second).slice(0, 1))
+  })
+
+  it('of a second use that was not reported are not taken for those of the first', () => {
+    const first = given(run()).when(logging(reported(byHash('charge')), [line('charge', 0)]))
+    const broken = first.goesOn(1).when(logging(brokeOff, [line('charge', 0)]))
+    const again = { ...byHash('charge:1'), name: 'charge' }
+    const second = broken.leasedAgain(NOW + 1000).when(logging(reported(again), [line('charge', 0)]))
+    expect(keys(broken)).not.toEqual(keys(first))
+    expect(keys(broken)).toEqual(keys(second))
+  })
+
+  it('that come after their step was checkpointed in the same pass belong to it', () => {
+    const first = given(run())
+      .at(NOW + 5)
+      .sent(NOW)
+      .whenCheckpointed(logging(reported(byHash('charge')), [line('charge', 0)]))
+    const late = first
+      .goesOn(5)
+      .sent(NOW)
+      .when(logging(returned(), [line('charge', 1)]))
+    expect(keys(late)).toEqual([keys(first)[0]?.replace(/0$/, '1')])
+  })
+
   it('keep their key when the pass is decided again after a lost race', () => {
     const outcome = logging(reported(ran('charge')), [line('charge', 0), line('@root', 0)])
     const decide = (given: Given) => keys(given.when(outcome))
@@ -96,18 +128,19 @@ describe("a step's lines", () => {
 })
 
 describe('fields', () => {
-  const fields = (fields: Record<string, unknown>) => {
-    const then = given(run()).when(logging(returned(), [{ ...line('@root', 0), fields }]))
-    return then.changes('log.written')[0]?.line.fields
-  }
+  const stored = (line: PassLine) =>
+    given(run())
+      .when(logging(returned(), [line]))
+      .changes('log.written')[0]?.line
 
-  it('are redacted before they are stored', () => {
-    expect(fields({ user: 1, apiKey: 'k', nested: { password: 'p' } })).toBe(
-      '{"user":1,"apiKey":"[REDACTED]","nested":{"password":"[REDACTED]"}}',
+  it('are redacted before they are stored, and else kept to the letter', () => {
+    const fields = '{"n":1.50,"apiKey":"k","nested":{"password":"p"}}'
+    expect(stored({ ...line('@root', 0), fields })?.fields).toBe(
+      '{"n":1.50,"apiKey":"[REDACTED]","nested":{"password":"[REDACTED]"}}',
     )
   })
 
   it('are absent when none were logged', () => {
-    expect(fields({})).toBeUndefined()
+    expect(stored(line('@root', 0))).not.toHaveProperty('fields')
   })
 })

@@ -2,7 +2,7 @@
 // services/receivers keeps them, services/inbound takes what is posted to them.
 
 import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX, webhookKeyOf } from '@perdure/protocol'
-import type { Secrets } from './endpoint.ts'
+import { SECRET_BYTES_MIN, type Secrets, type SecretsEdit } from './endpoint.ts'
 import type { JsonText } from './json-text.ts'
 
 export const RECEIVER_SCHEMES = ['standard-webhooks', 'github', 'stripe', 'slack', 'hmac-sha256'] as const
@@ -34,18 +34,18 @@ export interface NewReceiver {
   eventName: string
   targetApp?: string
   scheme?: ReceiverScheme
+  enabled?: boolean
   /** One that the provider has made; else one is drawn. */
   secret?: string
 }
 
 /** What a change takes: what is absent stays, `null` takes away. */
-export interface ReceiverEdit {
+export interface ReceiverEdit extends SecretsEdit {
   name?: string | null
   app?: string | null
   eventName?: string
   targetApp?: string | null
   enabled?: boolean
-  rotateSecret?: boolean
 }
 
 /** A receiver as it was saved, and the secret in the clear if one was made or brought: the only time it shows. */
@@ -59,7 +59,6 @@ export type Receipt = { eventId: string } | { deduped: true } | { handshake: Jso
 
 /** A secret shorter than this would be guessed. */
 const SECRET_CHARACTERS_MIN = 16
-const SECRET_BYTES_MIN = 16
 
 /** What is wrong with a secret for the scheme, if anything. */
 export function secretFault(scheme: ReceiverScheme, secret: string): string | undefined {

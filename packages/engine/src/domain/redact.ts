@@ -1,7 +1,7 @@
 // Takes secrets out of log fields before they are stored (decisions, "Redaction in log fields"). Every log line
 // of every pass goes through here; what is replaced never reaches the disk.
 
-import { JSON_DEPTH_MAX } from './json-text.ts'
+import { endOfString, endOfValue, JSON_DEPTH_MAX, type JsonText, QUOTE, skipSpace } from './json-text.ts'
 
 /** What stands in place of a value whose key names a secret. */
 export const REDACTED = '[REDACTED]'
@@ -28,12 +28,45 @@ const SECRET_PAIRS = new Set(['api key', 'access key', 'private key', 'signing k
 /** A run of capitals (`HTTP` of `HTTPToken`) or a word; digits and everything else separate. */
 const WORD = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+/gu
 
+const COLON = 58
+
 /**
- * A copy of `fields` in which the value of every key that names a secret is {@link REDACTED}, at any depth. What
- * lies deeper than JSON may be nested here is redacted whole: it is cheaper to lose it than to leak it.
+ * `fields` with {@link REDACTED} for the value of every key that names a secret, at any depth, and everything else to the
+ * letter. What lies deeper than JSON may be nested here is redacted whole: it is cheaper to lose it than to leak it.
  */
-export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
-  return redactObject(fields, 1)
+export function redactFields(fields: JsonText): JsonText {
+  let redacted = ''
+  let copied = 0
+  let depth = 0
+  const redactValue = (from: number): number => {
+    redacted += `${fields.slice(copied, from)}"${REDACTED}"`
+    copied = endOfValue(fields, from)
+    return copied
+  }
+  for (let i = 0; i < fields.length; ) {
+    const c = fields.charCodeAt(i)
+    if (c === QUOTE) {
+      const end = endOfString(fields, i)
+      const colon = skipSpace(fields, end)
+      // Behind a value comes no colon.
+      const isSecret = fields.charCodeAt(colon) === COLON && isSecretKey(unquoted(fields.slice(i, end)))
+      i = isSecret ? redactValue(skipSpace(fields, colon + 1)) : end
+    } else if (c === 123 || c === 91) {
+      if (depth === JSON_DEPTH_MAX) i = redactValue(i)
+      else {
+        depth++
+        i++
+      }
+    } else {
+      if (c === 125 || c === 93) depth--
+      i++
+    }
+  }
+  return copied === 0 ? fields : redacted + fields.slice(copied)
+}
+
+function unquoted(text: JsonText): string {
+  return text.includes('\\') ? JSON.parse(text) : text.slice(1, -1)
 }
 
 /** Whether a value under this key must not be stored. */
@@ -46,21 +79,4 @@ export function isSecretKey(key: string): boolean {
     before = word
   }
   return false
-}
-
-function redactValue(value: unknown, depth: number): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (depth > JSON_DEPTH_MAX) return REDACTED
-  if (Array.isArray(value)) return value.map(element => redactValue(element, depth + 1))
-  return redactObject(value, depth)
-}
-
-/** `fromEntries` defines its properties, so that a key `__proto__` stays a key and changes no prototype. */
-function redactObject(object: object, depth: number): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(object).map(([key, value]) => [
-      key,
-      isSecretKey(key) ? REDACTED : redactValue(value, depth + 1),
-    ]),
-  )
 }

@@ -3,18 +3,19 @@
 
 import type { RegisterRequest, WorkflowRegistration } from '@perdure/protocol'
 import type { Change } from './change.ts'
+import { definitionsOf, isOlder, newestOf } from './definition.ts'
 import { checkedExpression, flowControlOf } from './flow/policies.ts'
 import { checkCron } from './flow/schedules.ts'
 import { completeRetry } from './retry.ts'
-import type { Runner, Workflow } from './workflow.ts'
+import type { Definition, Runner, Workflow } from './workflow.ts'
 
 /** Heartbeats come twice as often and more. */
 const REPEAT_MS_MAX = 60_000
 
 /** The runner as registered at `now`. */
 export function registeredRunner(namespace: string, request: RegisterRequest, now: number): Runner {
-  const { app, url, framework, runtime, sdkName, version, region, keyFingerprint } = request
-  const told = { framework, runtime, sdkName, version, region, keyFingerprint }
+  const { app, url, framework, runtime, language, sdkName, version, region, keyFingerprint } = request
+  const told = { framework, runtime, language, sdkName, version, region, keyFingerprint }
   return {
     namespace,
     app,
@@ -26,7 +27,7 @@ export function registeredRunner(namespace: string, request: RegisterRequest, no
   }
 }
 
-/** A workflow as registered at `now`; one without triggers gets the implicit trigger on its own name. */
+/** A workflow as registered at `now`; one that does not speak of triggers gets the implicit one on its own name. */
 export function registeredWorkflow(options: {
   namespace: string
   app: string
@@ -46,7 +47,7 @@ export function registeredWorkflow(options: {
     namespace,
     app,
     name,
-    triggers: triggers && triggers.length > 0 ? triggers : [{ event: name }],
+    triggers: triggers ?? [{ event: name }],
     retry: completeRetry(retry),
     onFailure: onFailure ?? false,
     updatedAt: now,
@@ -55,19 +56,48 @@ export function registeredWorkflow(options: {
   }
 }
 
+/** What is taken as it was sent, and may mean something else than its author thought. */
+export function registrationWarnings({ workflows }: RegisterRequest): string[] {
+  return workflows.flatMap(({ triggers, cancelOn }, i) => {
+    const field = `workflows[${i}]`
+    const wild = (cancelOn ?? []).flatMap(({ event }, j) =>
+      event.endsWith('*')
+        ? [`${field}.cancelOn[${j}].event: only an event that is called "${event}" cancels, * and all`]
+        : [],
+    )
+    return triggers?.length === 0
+      ? [`${field}.triggers: the list is empty, so nothing but a parent run starts the workflow`, ...wild]
+      : wild
+  })
+}
+
 /**
  * The changes of a registration. It replaces the runner's earlier one: a workflow that only that one served is
- * dropped. Heartbeats too ring the runs that were held for want of a runner: it may have been away unnoticed.
+ * dropped. What it repeats changes no definition that a runner which is still there has registered since. Heartbeats too
+ * ring the runs that were held for want of a runner: it may have been away unnoticed.
  */
 export function registrationChanges(options: {
   runner: Runner
   workflows: readonly Workflow[]
   earlier: Runner | undefined
-  /** The other runners of the app. */
+  /** The other runners of the app, and those of them that have gone. */
   others: readonly Runner[]
+  gone?: readonly Runner[]
+  /** The workflow as it is defined now. */
+  known?: (name: string) => Workflow | undefined
 }): Change[] {
-  const { runner, workflows, earlier, others } = options
-  const { namespace, app, lastSeenAt: now } = runner
+  const { workflows, earlier, others, gone = [], known = () => undefined } = options
+  const { namespace, app, lastSeenAt: now } = options.runner
+  const definitions = definitionsOf(workflows, { earlier, others, now })
+  const runner = { ...options.runner, definitions }
+  let newest: ReturnType<typeof newestOf> | undefined
+  const defined = workflows.filter((workflow, i) => {
+    const current = known(workflow.name)
+    if (current === undefined) return true
+    if (isSame(workflow, current)) return false
+    newest ??= newestOf(others.filter(other => !gone.includes(other)))
+    return !isOlder(definitions[i] as Definition, newest.get(workflow.name))
+  })
   const served = new Set([...runner.workflows, ...others.flatMap(other => other.workflows)])
   const dropped = (earlier?.workflows ?? []).filter(name => !served.has(name))
   return [
@@ -77,10 +107,15 @@ export function registrationChanges(options: {
       runner,
       ...(earlier && isRepeat(runner, earlier) ? { isRepeat: true } : {}),
     },
-    ...workflows.map((workflow): Change => ({ type: 'workflow.registered', workflow })),
+    ...defined.map((workflow): Change => ({ type: 'workflow.registered', workflow })),
     ...dropped.map((name): Change => ({ type: 'workflow.dropped', namespace, app, name })),
     { type: 'app.runnerArrived', namespace, app, at: now },
   ]
+}
+
+/** A heartbeat repeats definitions word for word: those need no write, and keep their `updatedAt`. */
+function isSame(workflow: Workflow, known: Workflow): boolean {
+  return JSON.stringify({ ...workflow, updatedAt: known.updatedAt }) === JSON.stringify(known)
 }
 
 /** A runner that comes back after a long time is news all the same: whoever holds runs for it should look again. */

@@ -32,6 +32,6 @@ export function runSummary(run: Run & { currentStepName?: string }): RunSummary 
 
 /** What a run waits for, as the wire shows it. */
 export function waitingForText(waiting: WaitingFor): WireWaitingFor {
-  const { kind, stepName, until, eventName, childRunId, key } = waiting
-  return { kind, stepName, until: optionalTimestamp(until), eventName, childRunId, key }
+  const { kind, stepName, until, eventName, childRunId, key, error } = waiting
+  return { kind, stepName, until: optionalTimestamp(until), eventName, childRunId, key, error }
 }

@@ -15,6 +15,8 @@ export interface WaitingFor {
   eventName?: string
   childRunId?: string
   key?: string
+  /** Why the last pass came to nothing, where that one is repeated. */
+  error?: string
 }
 
 export interface Run {

@@ -15,6 +15,7 @@ import {
   waiting,
   workflow,
 } from './nouns.testkit.ts'
+import { transportFailed } from './outcome.ts'
 
 describe('a pass whose transport failed', () => {
   it('is repeated after 0.5, 1, 2, 4, 8, 16 and 30 seconds, then the run fails: runner_unreachable', () => {
@@ -22,7 +23,11 @@ describe('a pass whose transport failed', () => {
     const delays: number[] = []
     let now = NOW
     while (then.run.status === 'waiting') {
-      expect(then.run.waitingFor).toEqual({ kind: 'retry', until: then.run.availableAt })
+      expect(then.run.waitingFor).toEqual({
+        kind: 'retry',
+        until: then.run.availableAt,
+        error: 'socket hang up',
+      })
       const due = then.run.availableAt as number
       delays.push(due - now)
       now = due
@@ -34,6 +39,11 @@ describe('a pass whose transport failed', () => {
       attempt: 8,
       error: { message: 'socket hang up', code: 'runner_unreachable' },
     })
+  })
+
+  it('keeps the reason, 500 characters of it', () => {
+    const broken = transportFailed('x'.repeat(100_000))
+    expect(given(run()).when(broken).run.waitingFor?.error).toBe(`${'x'.repeat(500)}…`)
   })
 
   it('gives its lease back and leaves every step as it was', () => {

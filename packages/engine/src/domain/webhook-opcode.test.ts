@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { given } from './given.testkit.ts'
 import { NOW, reported, run, sends } from './nouns.testkit.ts'
+import { readAnswer } from './outcome.ts'
 import { runTraceparent } from './trace.ts'
 
 const hook = sends('tell', 'https://partner.test/hook', '{"n": 1.0}')
@@ -61,12 +62,28 @@ describe('a webhook send', () => {
   })
 })
 
-it.each(['ftp://partner.test/', 'partner.test/hook', 'javascript:alert(1)'])(
-  'a webhook send to %s is refused: the step gets an error the handler may catch',
-  url => {
-    const then = given(run()).when(reported(sends('tell', url)))
+it.each([
+  'ftp://partner.test/',
+  'partner.test/hook',
+  'javascript:alert(1)',
+  '',
+  'https://user:pw@partner.test/hook',
+  'https://user@partner.test/hook',
+  'https://partner.test/\u0000',
+  `https://partner.test/${'x'.repeat(2048)}`,
+  7,
+  null,
+  undefined,
+])(
+  'a webhook send to what is no URL for it (%#) is refused: the step gets an error the handler may catch',
+  webhookUrl => {
+    const opcode = { op: 'Webhook', id: 'hash-of-tell', name: 'tell', webhookUrl, data: 1 }
+    const then = given(run()).when(readAnswer(206, JSON.stringify({ opcodes: [opcode] })))
     expect(then.changes('delivery.created')).toEqual([])
-    expect(then.step('tell')).toMatchObject({ status: 'failed', error: { name: 'WebhookUrlError' } })
+    expect(then.step('tell')).toMatchObject({
+      status: 'failed',
+      error: { name: 'WebhookUrlError', message: expect.stringContaining('webhookUrl must be') },
+    })
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
   },
 )

@@ -18,7 +18,7 @@ export interface Workflow {
   namespace: string
   app: string
   name: string
-  /** Never empty: a registration without triggers gets the implicit one on the workflow's name. */
+  /** Of a registration that does not speak of them: the implicit one, on the workflow's name. */
   triggers: Trigger[]
   retry: RetryPolicy
   onFailure: boolean
@@ -36,13 +36,23 @@ export interface Runner {
   url: string
   /** Names of the workflows in its newest registration. */
   workflows: string[]
+  /** Of each of them, in their order, what it registered. */
+  definitions?: Definition[]
   framework?: string
   runtime?: string
+  language?: string
   sdkName?: string
   version?: string
   region?: string
   keyFingerprint?: string
   lastSeenAt: number
+}
+
+/** What a runner registered of a workflow; of several the one with the highest `since` counts. */
+export interface Definition {
+  digest: string
+  /** When it first did, epoch ms, and later than whatever others had registered by then. */
+  since: number
 }
 
 export interface App {

@@ -2,10 +2,10 @@
 // the access log, and finds out who asks.
 
 import type { Operation } from '@perdure/protocol/operations'
-import type { onRequestHookHandler } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { EngineError } from '../domain/errors.ts'
 import { logAccess } from './access-log.ts'
-import { authenticate } from './auth.ts'
+import { authenticate, isStillAdmitted } from './auth.ts'
 import type { HttpContext } from './context.ts'
 
 /** What people do to runs and settings is worth a line each; reads and the hot routes only when debugging. */
@@ -29,4 +29,15 @@ export function admit({ deps, drain }: HttpContext, operation: Operation): onReq
     }
     done(refusal)
   }
+}
+
+/** For what stays open behind a request: whether it would still be let in. */
+export function admission(
+  { deps }: HttpContext,
+  operation: Operation,
+  request: FastifyRequest,
+): () => boolean {
+  const { actor } = request
+  const { authorization, host, origin } = request.headers
+  return () => isStillAdmitted(actor, deps.keys, { authorization, host, origin }, operation, deps.corsOrigins)
 }

@@ -36,10 +36,21 @@ describe('routing', () => {
     ['OPTIONS', '/runs', 'GET, HEAD'],
     ['POST', '/healthz', 'GET, HEAD'],
     ['POST', '/runs/run_1/stream?from=1', 'GET'],
+    // Literal paths, which are none of `/{id}`.
+    ['GET', '/runs/bulk-replay', 'POST'],
+    ['HEAD', '/runs/bulk-replay', 'POST'],
+    ['GET', '/runs/bulk%2Dreplay', 'POST'],
+    ['HEAD', '/runs/stream', 'GET'],
+    ['POST', '/runs/stats', 'GET, HEAD'],
+    ['POST', '/events/stream', 'GET'],
+    ['HEAD', '/events/stream', 'GET'],
+    ['PATCH', '/webhook-endpoints/stats', 'GET, HEAD'],
+    ['DELETE', '/webhook-endpoints/stats', 'GET, HEAD'],
+    ['POST', '/webhook-endpoints/stats', 'GET, HEAD'],
   ] as const)('%s %s is not allowed', async (method, url, allow) => {
     const response = await testApp().app.inject({ method, url })
-    expect(refusal(response)).toBe('405 method_not_allowed')
-    expect(response.headers.allow).toBe(allow)
+    if (method !== 'HEAD') expect(refusal(response)).toBe('405 method_not_allowed')
+    expect([response.statusCode, response.headers.allow]).toEqual([405, allow])
   })
 
   test('a wrong method is told before a wrong body', async () => {
@@ -47,6 +58,9 @@ describe('routing', () => {
     const headers = { 'content-type': 'text/plain' }
     const response = await app.inject({ method: 'PUT', url: '/events', headers, payload: 'x' })
     expect(refusal(response)).toBe('405 method_not_allowed')
+    expect(
+      refusal(await app.inject({ method: 'PATCH', url: '/webhook-endpoints/stats', headers, payload: 'x' })),
+    ).toBe('405 method_not_allowed')
     expect(refusal(await app.inject({ method: 'POST', url: '/x', headers, payload: 'x' }))).toBe(
       '404 not_found',
     )

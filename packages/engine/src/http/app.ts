@@ -3,7 +3,12 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type HTTPMethods,
+} from 'fastify'
 import { EngineError } from '../domain/errors.ts'
 import { logAccess } from './access-log.ts'
 import { addBodyParser } from './body.ts'
@@ -38,7 +43,7 @@ export function createApp(deps: HttpDeps, overrides: Partial<HttpLimits> = {}): 
   app.decorateRequest('actor')
   addBodyParser(app, limits.discardMax)
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, deps.log))
-  addEntry(app, deps)
+  const refuseTaken = addEntry(app, deps)
   // An `Expect` that nobody knows may be ignored (RFC 9110, section 10.1.1); node would answer without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   // The sockets are cut (forceCloseConnections) when this is done.
@@ -59,6 +64,7 @@ export function createApp(deps: HttpDeps, overrides: Partial<HttpLimits> = {}): 
   webhookEndpointRoutes(app, context)
   webhookReceiverRoutes(app, context)
   openApiRoutes(app, context)
+  refuseTaken()
   return app
 }
 
@@ -99,12 +105,16 @@ function requestIds(): () => string {
   return () => `${prefix}${(++count).toString(36)}`
 }
 
-/** What happens first to every request; and to one that no route takes, all that happens. */
-function addEntry(app: FastifyInstance, { log, corsOrigins }: HttpDeps): void {
+/**
+ * What happens first to every request; and to one that no route takes, all that happens. To be called when the routes are
+ * there: keeps those with an id from taking the literal paths.
+ */
+function addEntry(app: FastifyInstance, { log, corsOrigins }: HttpDeps): () => void {
   const table = new RouteTable()
   const refusal = (request: FastifyRequest, reply: FastifyReply): EngineError => {
     if (log.isLevelEnabled('debug')) logAccess(log, 'debug', request, reply)
-    return table.refusal(request.url.split('?', 1)[0] as string)
+    const { url, config } = request.routeOptions
+    return table.refusal((config.refused ? url : request.url.split('?', 1)[0]) as string)
   }
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -121,8 +131,13 @@ function addEntry(app: FastifyInstance, { log, corsOrigins }: HttpDeps): void {
     if (!config?.refused) table.add(url, method)
   })
   app.addHook('onRequest', (request, reply, done) => {
-    done(request.is404 ? refusal(request, reply) : undefined)
+    done(request.is404 || request.routeOptions.config.refused ? refusal(request, reply) : undefined)
   })
+  return () => {
+    for (const { url, methods } of table.taken) {
+      app.route({ method: methods as HTTPMethods[], url, config: { refused: true }, handler: async () => {} })
+    }
+  }
 }
 
 /** Bytes that are no HTTP request, or not one in time: there is no request to answer, only a socket. */

@@ -51,6 +51,16 @@ export function authenticate(
   return { namespace: key.namespace, label: key.label }
 }
 
+/** Whether who was let in as `actor` would be let in as the same now: keys come and go while a stream or socket is open. */
+export function isStillAdmitted(actor: Actor, ...asked: Parameters<typeof authenticate>): boolean {
+  try {
+    return authenticate(...asked).namespace === actor.namespace
+  } catch (error) {
+    if (error instanceof EngineError) return false
+    throw error
+  }
+}
+
 /**
  * A page of anywhere may post to localhost: the browser only keeps the answer from it. It does say where the page is
  * from, and pages that were not let in by `ENGINE_CORS_ORIGINS` get nothing done.

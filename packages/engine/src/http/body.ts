@@ -30,6 +30,10 @@ export function rawBodyOf(request: FastifyRequest): Buffer {
   return (request.body as Buffer | undefined) ?? Buffer.alloc(0)
 }
 
+const JSON_TYPE = 'application/json'
+/** `type/subtype`, perhaps with parameters (RFC 9110, section 8.3.1). */
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/
+
 export function addBodyParser(app: FastifyInstance, discardMax: number): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request, _payload, done) => {
@@ -39,6 +43,12 @@ export function addBodyParser(app: FastifyInstance, discardMax: number): void {
       if (refused && !complete) done(refused)
       else done(null, refused ?? (size === 0 ? undefined : takeBody(request, bytes)))
     })
+  })
+  // Fastify refuses a type that it cannot read before it asks for a parser; ours say themselves what they take.
+  app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
+    const type = headers['content-type']
+    if (type !== undefined && type !== JSON_TYPE && !MEDIA_TYPE.test(type)) delete headers['content-type']
+    done()
   })
   // A refusal comes as the body, not as the parser's error: after an error fastify closes the connection,
   // which is right only where the body was not read to its end.
@@ -66,7 +76,7 @@ function takeBody(request: FastifyRequest, bytes: Buffer): Buffer | Body | Engin
 function parseBody(type: string | undefined, bytes: Buffer): Body | EngineError {
   // A missing type is refused like a wrong one: a web page can send such a request to another origin without
   // asking, and where no key is configured nothing else would stop it. Almost every request says exactly this.
-  if (type !== 'application/json' && !/^application\/json\s*(;|$)/i.test(type ?? '')) {
+  if (type !== JSON_TYPE && !/^application\/json\s*(;|$)/i.test(type ?? '')) {
     return new EngineError('unsupported_media_type', 'the content type must be application/json')
   }
   if (!isUtf8(bytes)) return new EngineError('invalid_json', 'the body is not valid UTF-8')

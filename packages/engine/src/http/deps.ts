@@ -7,7 +7,6 @@ import type {
   RegisterRequest,
   RunExplanation,
   SendEventReply,
-  TimelineFrame,
 } from '@perdure/protocol'
 import type { Logger } from 'pino'
 import type { ApiKey, KeyKind } from '../domain/api-key.ts'
@@ -17,6 +16,7 @@ import type { Event } from '../domain/event.ts'
 import type { ScheduleView } from '../domain/flow/schedules.ts'
 import type { JsonText } from '../domain/json-text.ts'
 import type { NewReceiver, Receipt, Receiver, ReceiverEdit, SavedReceiver } from '../domain/receiver.ts'
+import type { StoredFrame } from '../domain/timeline-frames.ts'
 import type { WebhookPost } from '../domain/webhook-schemes.ts'
 import type { App, Runner, Workflow } from '../domain/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -69,6 +69,8 @@ export interface Actor {
 }
 
 export interface ControlFace {
+  /** Throws `namespace_suspended` where nothing may be started anew, as the three do that fork runs. */
+  assertActive(namespace: string): void
   cancel(actor: Actor, runId: string): Promise<RunView>
   pause(actor: Actor, runId: string): Promise<RunView>
   resume(actor: Actor, runId: string): Promise<RunView>
@@ -102,7 +104,7 @@ export interface DeliveriesFace {
 /** What this process commits, told to its open streams, as long as they listen. */
 export interface LiveFace {
   /** By the id of a run: something of it was committed, these frames or (undefined) whatever the store has. */
-  runs: Source<readonly TimelineFrame[] | undefined>
+  runs: Source<readonly StoredFrame[] | undefined>
   /** The status moves of all runs of a namespace, by its name. Best effort. */
   moves: Source<RunMove>
   /** The events recorded in a namespace, by its name. Best effort. */
@@ -129,6 +131,8 @@ export interface KeyRing {
   readonly open: boolean
   /** The key with this secret, looked up in constant time. */
   find(secret: string): ApiKey | undefined
+  /** Calls `tell` whenever the keys have changed, until the returned function is called. */
+  onChange(tell: () => void): () => void
 }
 
 export interface HttpDeps {

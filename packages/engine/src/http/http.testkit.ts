@@ -53,6 +53,7 @@ export class Faces {
   readonly connect = new ConnectTransport({ clock: this.clock })
   readonly logged: Record<string, unknown>[] = []
   readonly keys = new Map<string, ApiKey>()
+  readonly keyListeners = new Set<() => void>()
   corsOrigins: string[] = []
   apps: App[] = []
   runners: RunnerView[] = []
@@ -73,6 +74,11 @@ export class Faces {
 
   addKey(secret: string, key: Partial<ApiKey>): void {
     this.keys.set(secret, { label: secret, namespace: 'default', kind: 'secret', ...key })
+  }
+
+  /** As the key ring does when it has changed. */
+  tellKeys(): void {
+    for (const tell of this.keyListeners) tell()
   }
 
   ring(runId: string): void {
@@ -117,6 +123,7 @@ export class Faces {
             .map(flow => ({ ...flow, schedules: [] })),
       },
       control: {
+        assertActive: () => {},
         cancel: act('cancel'),
         pause: act('pause'),
         resume: act('resume'),
@@ -151,6 +158,10 @@ export class Faces {
           return faces.keys.size === 0
         },
         find: secret => this.keys.get(secret),
+        onChange: tell => {
+          this.keyListeners.add(tell)
+          return () => this.keyListeners.delete(tell)
+        },
       },
       corsOrigins: this.corsOrigins,
       clock: this.clock,

@@ -3,7 +3,6 @@
 
 import type { Operation, QueryParams, QueryValues } from '@perdure/protocol/operations'
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { EngineError } from '../domain/errors.ts'
 import { admit } from './admit.ts'
 import type { HttpContext } from './context.ts'
 import { readQuery } from './query.ts'
@@ -26,6 +25,8 @@ export type Handler<Op extends Operation> = (
 
 export interface MountOptions {
   bodyLimit?: number
+  /** Refuses by throwing, before anything of the body or the query is looked at. */
+  refuseEarly?: (request: FastifyRequest) => void
   config?: FastifyContextConfig
 }
 
@@ -34,28 +35,19 @@ export function mount<const Op extends Operation>(
   context: HttpContext,
   operation: Op,
   handler: Handler<Op>,
-  options: MountOptions = {},
+  { refuseEarly, ...options }: MountOptions = {},
 ): void {
   const { method, path, reply, query = {} } = operation as Operation
   const url = path.replace(/\{(\w+)\}/g, ':$1')
-  if (reply.stream) refuseHead(app, url)
   app.route({
     method,
     url,
     onRequest: admit(context, operation),
+    ...(refuseEarly ? { preParsing: async (request: FastifyRequest) => refuseEarly(request) } : {}),
+    // A HEAD request would hold a stream open that has no body.
     exposeHeadRoute: method === 'GET' && !reply.stream,
     ...options,
     handler: (request, answer) =>
       handler(request, answer, readQuery(request, query) as QueryValues<Params<Op>>),
   })
-}
-
-/** A HEAD request would hold a stream open that has no body; and one of `/runs/stream` be taken for the run `stream`. */
-function refuseHead(app: FastifyInstance, url: string): void {
-  const handler = async (): Promise<never> => {
-    throw new EngineError('method_not_allowed', 'a stream has no head to ask for', {
-      details: { allow: ['GET'] },
-    })
-  }
-  app.route({ method: 'HEAD', url, config: { refused: true }, handler })
 }

@@ -17,9 +17,12 @@ function mounted(tree: string): string[] {
   })
 }
 
+/** Only to refuse: the router would take these literal paths for ids. */
+const REFUSED = ['GET /runs/bulk-replay', 'DELETE /webhook-endpoints/stats', 'PATCH /webhook-endpoints/stats']
+
 test('every route is an operation, and every operation has its route', async () => {
   const { app } = testApp()
   await app.ready()
   const described = Object.values<Operation>(operations).map(({ method, path }) => `${method} ${path}`)
-  expect(mounted(app.printRoutes({ commonPrefix: false })).sort()).toEqual(described.sort())
+  expect(mounted(app.printRoutes({ commonPrefix: false })).sort()).toEqual([...described, ...REFUSED].sort())
 })

@@ -60,7 +60,8 @@ function asEngineError(error: unknown): EngineError {
   return new EngineError('internal', 'unexpected error', { cause: error })
 }
 
-function extraHeaders(error: EngineError): [string, string][] {
+/** What a status has to say besides the body. */
+export function extraHeaders(error: EngineError): [string, string][] {
   const status = API_ERROR_STATUS[error.code]
   if (status === 401) return [['www-authenticate', 'Bearer']]
   if (status === 429 || status === 503) return [['retry-after', '1']]

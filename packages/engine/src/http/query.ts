@@ -4,28 +4,22 @@
 import type { QueryParam, QueryParams, QueryValues } from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../domain/errors.ts'
+import { timestamp } from './timestamp.ts'
 import { checkName } from './validate.ts'
 
-type Query = Readonly<Record<string, string | undefined>>
-
-/** The values of the parameters an operation takes. Unknown parameters are ignored. */
+/** The values of the parameters an operation takes, each of which may be given once. Unknown parameters are ignored. */
 export function readQuery<const Params extends QueryParams>(
   request: FastifyRequest,
   params: Params,
 ): QueryValues<Params> {
-  const query = queryOf(request)
+  const query = request.query as Readonly<Record<string, string | string[] | undefined>>
   const values: Record<string, unknown> = {}
-  for (const name in params) values[name] = readParam(name, query[name], params[name] as QueryParam)
-  return values as QueryValues<Params>
-}
-
-/** The query's parameters, each of which may be given once. */
-function queryOf(request: FastifyRequest): Query {
-  const query = request.query as Record<string, string | string[]>
-  for (const name in query) {
-    if (typeof query[name] !== 'string') throw invalid(name, 'must be given once')
+  for (const name in params) {
+    const value = query[name]
+    if (typeof value === 'object') throw invalid(name, 'must be given once')
+    values[name] = readParam(name, value, params[name] as QueryParam)
   }
-  return query as Query
+  return values as QueryValues<Params>
 }
 
 function readParam(name: string, value: string | undefined, param: QueryParam): unknown {
@@ -69,19 +63,6 @@ export function clampedInteger(
 ): number {
   if (!/^[+-]?\d+$/.test(value)) throw invalid(name, 'must be an integer')
   return Math.min(Math.max(Number(value), range.minimum), range.maximum)
-}
-
-const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d(?:\.\d+)?)([Zz]|[+-]\d\d:\d\d)$/
-
-/** An RFC 3339 timestamp as epoch ms. */
-export function timestamp(name: string, value: string): number {
-  // The `+` of an offset that was not escaped arrives as a space.
-  const [, date, time, offset] = RFC_3339.exec(value.replace(' ', '+')) ?? []
-  const ms = Date.parse(`${date}T${time}${offset?.toUpperCase()}`)
-  // Date.parse moves February 30 into March.
-  const dayExists = new Date(Date.parse(`${date}T00:00:00Z`) || 0).toISOString().startsWith(`${date}T`)
-  if (Number.isNaN(ms) || !dayExists) throw invalid(name, 'must be an RFC 3339 timestamp')
-  return ms
 }
 
 const ID = /^[\w-]{1,64}$/

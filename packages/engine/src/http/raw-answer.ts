@@ -2,10 +2,15 @@
 
 import { STATUS_CODES } from 'node:http'
 import type { EngineError } from '../domain/errors.ts'
-import { problemText } from './problem.ts'
+import { extraHeaders, problemText } from './problem.ts'
 
-/** The whole answer; the connection is closed behind it. */
-export function rawAnswer(status: number, error: EngineError, requestId: string): string {
+/** The whole answer; the connection is closed behind it. `headers` come on top. */
+export function rawAnswer(
+  status: number,
+  error: EngineError,
+  requestId: string,
+  headers: readonly [string, string][] = [],
+): string {
   const body = problemText(error, requestId)
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -13,6 +18,7 @@ export function rawAnswer(status: number, error: EngineError, requestId: string)
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${requestId}`,
     'connection: close',
+    ...[...extraHeaders(error), ...headers].map(([name, value]) => `${name}: ${value}`),
   ]
   return `${head.join('\r\n')}\r\n\r\n${body}`
 }

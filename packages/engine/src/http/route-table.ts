@@ -1,5 +1,5 @@
-// Which methods each path answers, so that a request no route took is told apart: wrong path or wrong method.
-// Filled and asked by `app.ts`.
+// Which methods each path answers, so that a request no route took is told apart: wrong path or wrong method; and which
+// literal paths the router would take for ids. Filled and asked by `app.ts`.
 
 import { EngineError } from '../domain/errors.ts'
 
@@ -10,6 +10,16 @@ export class RouteTable {
     const known = this.#methods.get(pattern) ?? new Set()
     for (const method of [methods].flat()) known.add(method)
     this.#methods.set(pattern, known)
+  }
+
+  /** The methods that a literal path does not answer, but a pattern that it fits does: `/runs/stats` is no run. */
+  get taken(): { url: string; methods: string[] }[] {
+    const patterns = [...this.#methods].filter(([pattern]) => pattern.includes(':'))
+    return [...this.#methods].flatMap(([url, own]) => {
+      const others = url.includes(':') ? [] : patterns.filter(([pattern]) => matches(pattern, url))
+      const methods = [...new Set(others.flatMap(([, theirs]) => [...theirs]))].filter(one => !own.has(one))
+      return methods.length === 0 ? [] : [{ url, methods }]
+    })
   }
 
   /** 405 naming the methods that a known path does answer, 404 for an unknown path. */

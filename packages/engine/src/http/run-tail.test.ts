@@ -1,9 +1,9 @@
-import type { TimelineFrame } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
+import type { StoredFrame } from '../domain/timeline-frames.ts'
 import { ManualClock } from './http.testkit.ts'
 import { RunTail } from './run-tail.ts'
 
-const frame = (seq: number): TimelineFrame => ({
+const frame = (seq: number): StoredFrame => ({
   kind: 'run_status',
   seq,
   ts: '2024-01-02T03:04:05.678Z',

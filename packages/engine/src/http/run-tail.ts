@@ -1,8 +1,8 @@
 // What the stream of one run is told while it reads or waits: frames that follow on the ones it has sent, or that it
 // must look into the store. Used by routes/run-stream.
 
-import type { TimelineFrame } from '@perdure/protocol'
 import { isTerminal } from '../domain/run.ts'
+import type { StoredFrame } from '../domain/timeline-frames.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Bell } from './bell.ts'
 
@@ -11,11 +11,11 @@ const FRAMES_MAX = 1000
 
 export class RunTail {
   readonly #bell = new Bell()
-  #frames: TimelineFrame[] = []
+  #frames: StoredFrame[] = []
   #mustRead = false
 
   /** Something of the run was committed: these frames, in order of seq, or whatever the store has. */
-  tell(frames: readonly TimelineFrame[] | undefined): void {
+  tell(frames: readonly StoredFrame[] | undefined): void {
     if (frames === undefined || this.#frames.length + frames.length > FRAMES_MAX) {
       this.#mustRead = true
       this.#frames = []
@@ -32,7 +32,7 @@ export class RunTail {
    * The frames behind seq `after` that were told since, none of them missing; waits for them until `until`. Undefined when
    * the store must be read: nothing was told in time, or not all. Nothing is missing between a seq and the next number.
    */
-  async next(after: number, clock: Clock, until: number): Promise<TimelineFrame[] | undefined> {
+  async next(after: number, clock: Clock, until: number): Promise<StoredFrame[] | undefined> {
     await this.#bell.wait(clock, until)
     const told = this.#frames
     this.#frames = []
@@ -48,6 +48,6 @@ export class RunTail {
 }
 
 /** Whether it is the last frame of its run. */
-export function isEnd(frame: TimelineFrame): boolean {
+export function isEnd(frame: StoredFrame): boolean {
   return frame.kind === 'run_status' && isTerminal(frame.status)
 }

@@ -1,11 +1,11 @@
 // A fake of one namespace's reads, for the tests of routes: it holds what a test puts there and remembers what it was asked.
 
-import type { TimelineFrame } from '@perdure/protocol'
 import type { RunStatusFrame } from '../domain/change.ts'
 import type { ControlAction } from '../domain/control-action.ts'
 import type { Event } from '../domain/event.ts'
 import type { LogLine } from '../domain/log-line.ts'
 import type { Step } from '../domain/step.ts'
+import type { StoredFrame } from '../domain/timeline-frames.ts'
 import type {
   ControlQuery,
   DeliveryPage,
@@ -26,7 +26,7 @@ export class Shelf implements Reads {
   readonly stepRows: Step[] = []
   readonly logRows: LogLine[] = []
   readonly controlRows: ControlAction[] = []
-  readonly frames: TimelineFrame[] = []
+  readonly frames: StoredFrame[] = []
   counts: RunCounts = {
     queued: 0,
     running: 0,

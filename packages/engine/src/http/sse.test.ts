@@ -8,7 +8,7 @@ import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
 import { SseStream, sseMessage } from './sse.ts'
 
 /** A stream over a response that writes nowhere. */
-function setUp(limits: Partial<HttpLimits> = {}) {
+function setUp(limits: Partial<HttpLimits> = {}, isAdmitted = () => true) {
   const faces = new Faces()
   const drain = new Drain()
   const context: HttpContext = { deps: faces.deps('silent'), limits: { ...HTTP_LIMITS, ...limits }, drain }
@@ -36,8 +36,8 @@ function setUp(limits: Partial<HttpLimits> = {}) {
   }
   const reply = { raw, hijack: () => {}, getHeaders: () => ({}) } as unknown as FastifyReply
   let ended = 0
-  const stream = new SseStream(reply, context, () => ended++)
-  return { stream, raw, drain, clock: faces.clock, ended: () => ended, written, stall, catchUp }
+  const stream = new SseStream(reply, context, { isAdmitted, onEnd: () => ended++ })
+  return { stream, raw, drain, faces, clock: faces.clock, ended: () => ended, written, stall, catchUp }
 }
 
 test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
@@ -45,7 +45,7 @@ test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
   ['it is broken off', stream => stream.abort()],
   ['the client leaves', (_, raw) => raw.emit('close')],
 ])('when %s it says so once and leaves nothing behind', (_, finish) => {
-  const { stream, raw, drain, clock, ended } = setUp()
+  const { stream, raw, drain, faces, clock, ended } = setUp()
   finish(stream, raw)
   stream.end()
   stream.abort()
@@ -53,6 +53,17 @@ test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
   expect(ended()).toBe(1)
   expect(clock.timers.size).toBe(0)
   expect(drain.streams).toBe(0)
+  expect(faces.keyListeners.size).toBe(0)
+})
+
+test('ends when its key counts no more, also if that was before anybody listened', () => {
+  let isAdmitted = true
+  const { stream, faces, ended } = setUp({}, () => isAdmitted)
+  faces.tellKeys()
+  expect(stream.open).toBe(true)
+  isAdmitted = false
+  faces.tellKeys()
+  expect([stream.open, ended(), setUp({}, () => false).stream.open]).toEqual([false, 1, false])
 })
 
 test('a message without id has no id line', () => {

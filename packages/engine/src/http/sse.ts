@@ -17,27 +17,38 @@ export function sseMessage(message: { id?: number; event: string; data: string }
   return `${id}event: ${message.event}\ndata: ${message.data}\n\n`
 }
 
+export interface SseOptions {
+  /** Whether its request would still be let in: the stream ends when it would not. Asked when keys have changed. */
+  isAdmitted(): boolean
+  /** Called once, when the stream is no longer open. */
+  onEnd(): void
+}
+
 export class SseStream {
-  /** False once the client has gone, the app is closing, or `end` was called. */
+  /** False once the client has gone, the app is closing, its key counts no more, or `end` was called. */
   open = true
   readonly #response: FastifyReply['raw']
   readonly #clock: Clock
   readonly #limits: HttpLimits
   readonly #onEnd: () => void
   readonly #leaveDrain: () => void
+  readonly #leaveKeys: () => void
   #stopBeat = (): void => {}
   #stalled = false
   /** Messages sent since the client stalled. */
   #unread = 0
 
-  /** Takes the reply over and sends the headers. `onEnd` is called once, when the stream is no longer open. */
-  constructor(reply: FastifyReply, { deps, limits, drain }: HttpContext, onEnd: () => void) {
+  /** Takes the reply over and sends the headers. */
+  constructor(reply: FastifyReply, { deps, limits, drain }: HttpContext, { isAdmitted, onEnd }: SseOptions) {
     reply.hijack()
     this.#response = reply.raw
     this.#clock = deps.clock
     this.#limits = limits
     this.#onEnd = onEnd
     this.#leaveDrain = drain.onStart(() => this.end())
+    this.#leaveKeys = deps.keys.onChange(() => {
+      if (!isAdmitted()) this.end()
+    })
     this.#response.on('close', this.#closed)
     this.#response.writeHead(200, {
       // What the hooks have set: the request id, and which pages may read the stream.
@@ -48,9 +59,9 @@ export class SseStream {
     })
     this.#response.write(OPENING)
     this.#beatLater()
-    // The client may have left, or the drain begun, before there was a listener to tell.
+    // The client may have left, the drain begun, or the key gone, before there was a listener to tell.
     if (this.#response.destroyed) this.#closed()
-    else if (drain.started) this.end()
+    else if (drain.started || !isAdmitted()) this.end()
   }
 
   /** Writes, and waits until there is room for more. A client that makes no room in time is dropped. */
@@ -129,6 +140,7 @@ export class SseStream {
     this.open = false
     this.#stopBeat()
     this.#leaveDrain()
+    this.#leaveKeys()
     this.#response.off('close', this.#closed)
     this.#onEnd()
   }

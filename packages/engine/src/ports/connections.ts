@@ -35,10 +35,15 @@ export interface SessionOptions extends SessionTerms {
 export interface Session {
   /** The runner registered again on the socket. */
   renew(terms: SessionTerms): void
-  /** An answer, its body to the letter. Changes nothing when the invoke is unknown, over, or another runner's. */
-  result(id: string, status: number, body: string): void
+  /**
+   * An answer, its body to the letter. Changes nothing when the invoke is over, or another runner's. One that another
+   * engine may wait for is handed over: it is to be acknowledged when the promise resolves, any other at once.
+   */
+  result(id: string, status: number, body: string): Promise<void> | undefined
   /** The payload of an `invoke.checkpoint`, to the letter. Of an invoke that is over, the runner is told to stop. */
   checkpoint(id: string, payload: string): void
+  /** What came as its result, or as a checkpoint, cannot be read. */
+  unreadable(id: string, problem: string): void
   /** What was sent has been read. */
   drained(): void
   /** The socket is gone, or no longer trusted. May be called again. */

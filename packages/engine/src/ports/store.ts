@@ -1,6 +1,5 @@
 // The Store port: the one truth (architecture, "Ports that matter"). Adapters live in adapters/sql.
 
-import type { TimelineFrame } from '@perdure/protocol'
 import type { Guard, RunStatusFrame, Unit } from '../domain/change.ts'
 import type { ControlAction, ControlKind } from '../domain/control-action.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/delivery.ts'
@@ -13,6 +12,7 @@ import type { Aged } from '../domain/retention.ts'
 import type { Run, RunStatus } from '../domain/run.ts'
 import type { RunPosition, RunSort, SortDir } from '../domain/run-order.ts'
 import type { Step } from '../domain/step.ts'
+import type { StoredFrame } from '../domain/timeline-frames.ts'
 import type { App, Runner, Workflow } from '../domain/workflow.ts'
 import type { Admin } from './admin.ts'
 
@@ -43,6 +43,12 @@ export interface DeliveryClaim extends Claim {
   unnamed: number
 }
 
+/** A delivery with its new lease. */
+export interface ClaimedDelivery extends Delivery {
+  /** It was `delivering` before: whoever had claimed it never told how its POST ended. */
+  isCutOff?: true
+}
+
 /** Rows of a kind that have had their time. */
 export interface Pruning extends Aged {
   /** Most rows of the kind that go at once; fewer may, for what goes with them counts too. */
@@ -69,7 +75,7 @@ export interface Store {
    */
   claimRuns(claim: Claim): Promise<LoadedRun[]>
   /** The same for deliveries, as far as their destinations have room. Their status is `delivering` from then on. */
-  claimDeliveries(claim: DeliveryClaim): Promise<Delivery[]>
+  claimDeliveries(claim: DeliveryClaim): Promise<ClaimedDelivery[]>
   /** The same for flow-control rows, whose version rises by one. */
   claimTimers(claim: Claim): Promise<FlowRow[]>
   /** The earliest `availableAt` in the lane, behind `after` if that is given. */
@@ -304,7 +310,7 @@ export interface Reads {
 export interface TimelinePage {
   /** What the run had come to when the page was read; absent when there is no such run. */
   status: RunStatus | undefined
-  frames: TimelineFrame[]
+  frames: StoredFrame[]
   openFrom: number
   /** Whether more frames were stored than fit in the page. */
   more: boolean

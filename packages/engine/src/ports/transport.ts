@@ -27,8 +27,8 @@ export interface InvokeCall {
 export type InvokeReply =
   /** The runner answered; `body` is at most the response cap. */
   | { kind: 'answered'; status: number; body: string }
-  /** The call never reached a runner (refused, unknown host): it spends no budget. */
-  | { kind: 'refused'; message: string }
+  /** The call never reached a runner (refused, unknown host): it spends no budget. `isFull`: for want of room alone. */
+  | { kind: 'refused'; message: string; isFull?: true }
   /** The call may have reached the runner and gave no readable answer (reset, deadline). */
   | { kind: 'broken'; message: string }
   /** The answer was over the response cap. */
@@ -41,8 +41,10 @@ export interface Transport {
   invoke(call: InvokeCall): Promise<InvokeReply>
   /** Whether a call of the URL could be sent now; false of a Connect runner without a socket. Absent: nobody knows. */
   reaches?(url: string): boolean
-  /** Whether a call of the URL would be sent at once; false of a runner that is at its bound. Absent: nobody knows. */
-  hasRoom?(url: string): boolean
+  /** How many further calls of the URL would be sent; beyond that they are refused. Undefined: there is no bound. */
+  room?(url: string): number | undefined
+  /** A call of the URL waits for room. Told again and again as long as it does. */
+  wants?(url: string): void
   close(): Promise<void>
 }
 

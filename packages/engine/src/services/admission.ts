@@ -5,6 +5,7 @@ import type { Change } from '../domain/change.ts'
 import type { Run } from '../domain/run.ts'
 import { firstSeq } from '../domain/seq.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Seat } from './line.ts'
 import type { Slots } from './slots.ts'
 
 export interface AdmissionDeps {
@@ -12,18 +13,23 @@ export interface AdmissionDeps {
   leaseMs: number
   owner: string
   slots: Slots
-  /** Whether the run could be sent to a runner right now. */
-  accepts(run: Run): boolean
-  start(run: Run): void
+  /** A seat on a runner that the run could be sent to right now; `full`: all of them have enough to do. */
+  seat(run: Run): Seat | 'none' | 'full'
+  start(run: Run, seat: Seat): void
+}
+
+interface Admitted {
+  run: Run
+  seat: Seat
 }
 
 /** Shared by all that admit nothing, which nearly every unit does; never added to. */
-const NONE: Run[] = []
+const NONE: Admitted[] = []
 
 /** One unit's worth of admissions. Call `admit` before each try to commit, `start` after success, `end` always. */
 export class Admission {
   readonly #deps: AdmissionDeps
-  #admitted: Run[] = NONE
+  #admitted: Admitted[] = NONE
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps
@@ -32,12 +38,17 @@ export class Admission {
   /** Leases what can be leased of the runs these changes create; forgets what an earlier, stale try leased. */
   admit(changes: readonly Change[]): void {
     this.end()
-    const { clock, leaseMs, owner, slots, accepts } = this.#deps
+    const { clock, leaseMs, owner, slots } = this.#deps
     // Of this try: what it creates may be younger than the first one.
     const now = clock.now()
     for (const change of changes) {
-      if (change.type !== 'run.created' || !isFresh(change.run) || !accepts(change.run)) continue
-      if (!slots.take()) return
+      if (change.type !== 'run.created' || !isFresh(change.run)) continue
+      const seat = this.#seat(change.run)
+      if (!seat) continue
+      if (!slots.take()) {
+        seat.release()
+        return
+      }
       Object.assign(change.run, {
         status: 'running',
         startedAt: now,
@@ -46,7 +57,7 @@ export class Admission {
         availableAt: now + leaseMs,
       } satisfies Partial<Run>)
       if (this.#admitted === NONE) this.#admitted = []
-      this.#admitted.push(change.run)
+      this.#admitted.push({ run: change.run, seat })
     }
   }
 
@@ -55,18 +66,30 @@ export class Admission {
    * have claimed the runs already, and they are its.
    */
   start(): void {
-    const { clock, slots, start } = this.#deps
-    for (const run of this.#admitted) {
-      if (clock.now() < (run.availableAt as number)) start(run)
-      else slots.free()
+    const { clock, start } = this.#deps
+    for (const { run, seat } of this.#admitted) {
+      if (clock.now() < (run.availableAt as number)) start(run, seat)
+      else this.#giveUp(seat)
     }
     this.#admitted = NONE
   }
 
   /** Frees what was leased for a unit that did not become durable. */
   end(): void {
-    for (const _ of this.#admitted) this.#deps.slots.free()
+    for (const { seat } of this.#admitted) this.#giveUp(seat)
     this.#admitted = NONE
+  }
+
+  /** A run for which there is no room is born waiting for it, and is claimed into the line. */
+  #seat(run: Run): Seat | undefined {
+    const seat = this.#deps.seat(run)
+    if (seat === 'full') run.waitingFor = { kind: 'runner' }
+    return typeof seat === 'string' ? undefined : seat
+  }
+
+  #giveUp(seat: Seat): void {
+    this.#deps.slots.free()
+    seat.release()
   }
 }
 

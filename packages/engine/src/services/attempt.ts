@@ -8,6 +8,7 @@ import { type Ask, type Known, nothingKnown, withEntry } from '../domain/known.t
 import { RunState } from '../domain/run-state.ts'
 import type { Limiter } from '../ports/limiter.ts'
 import type { Store } from '../ports/store.ts'
+import type { Catalog } from './catalog.ts'
 import { Turns } from './turns.ts'
 
 /** Lost races in a row before giving up: far beyond what contention brings, so reaching it is a defect. */
@@ -25,6 +26,8 @@ export interface Attempt<D> {
   asks?(decision: D): readonly Ask[]
   /** Answers what decisions ask of it. */
   limiter?: Pick<Limiter, 'take'>
+  /** Brought up to date when a decision rested on an earlier revision of it. */
+  catalog?: Pick<Catalog, 'refresh'>
   unit(decision: D): Unit
   /** How a unit is made durable; as the store does it, if absent. */
   commit?(unit: Unit): Promise<void>
@@ -34,7 +37,7 @@ export interface Attempt<D> {
 
 /** The decision that was made durable, or undefined if `decide` or `onStale` ended it. */
 export async function attempt<D>(options: Attempt<D>): Promise<D | undefined> {
-  const { store, decide, asks, unit, commit, onStale } = options
+  const { store, catalog, decide, asks, unit, commit, onStale } = options
   const known = nothingKnown()
   // At most one is held at a time: nobody waits for somebody who waits.
   let endTurn = () => {}
@@ -55,7 +58,8 @@ export async function attempt<D>(options: Attempt<D>): Promise<D | undefined> {
         const { guard } = error
         endTurn()
         if (guard.type === 'flow') endTurn = await turnsAt(store).next(guard.id)
-        if (!(await learn(store, known, guard)) && !(await onStale(guard))) return undefined
+        if (guard.type === 'catalog' && catalog) known.isCatalogFresh = await catalog.refresh()
+        else if (!(await learn(store, known, guard)) && !(await onStale(guard))) return undefined
       }
     }
   } finally {

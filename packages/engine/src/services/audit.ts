@@ -39,19 +39,25 @@ export class Audit {
    * Makes the unit durable with its entry; should that fail, without it, and the log says what went unrecorded. Not when
    * the store is not there at all: the unit may be durable then although its answer was lost.
    */
-  async commit(actor: Actor, { guards, changes }: Unit, act: Act): Promise<void> {
+  commit(actor: Actor, unit: Unit, act: Act): Promise<void> {
+    return this.record(unit, this.entry(actor, act))
+  }
+
+  /** As `commit`, with an entry that is written again whenever there is more to tell. */
+  async record({ guards, changes }: Unit, entry: ControlAction): Promise<void> {
     const { store, log } = this.#deps
-    const action = this.#entry(actor, act)
     try {
-      await store.commit({ guards, changes: [...changes, { type: 'control.recorded', action }] })
+      await store.commit({ guards, changes: [...changes, { type: 'control.recorded', action: entry }] })
     } catch (error) {
       if (error instanceof StaleError || error instanceof EngineError) throw error
       if (changes.length > 0) await store.commit({ guards, changes })
-      log.error({ err: error, ...act }, 'a control action was not recorded')
+      const { action, runId, newRunId, detail } = entry
+      log.error({ err: error, action, runId, newRunId, detail }, 'a control action was not recorded')
     }
   }
 
-  #entry({ namespace, label }: Actor, act: Act): ControlAction {
+  /** An entry to `record`. */
+  entry({ namespace, label }: Actor, act: Act): ControlAction {
     const createdAt = this.#deps.clock.now()
     const id = this.#deps.ids.next('act', createdAt)
     return { namespace, id, createdAt, ...(label === undefined ? {} : { actor: label }), ...act }

@@ -6,16 +6,18 @@ import type { Logger } from 'pino'
 import type { Unit } from '../domain/change.ts'
 import { type Fork, replay } from '../domain/control.ts'
 import type { IdSource } from '../domain/ids.ts'
+import type { JsonText } from '../domain/json-text.ts'
 import type { Under } from '../domain/new-run.ts'
 import type { Run } from '../domain/run.ts'
 import { optionalTimestamp } from '../domain/timestamp.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ReplayFilter, Store } from '../ports/store.ts'
 import type { Announcer } from './announce.ts'
-import type { Act, Actor, Audit } from './audit.ts'
+import type { Actor, Audit } from './audit.ts'
 
 /** Forks a commit: their inputs, a megabyte each at most, are in memory together. */
 const BATCH_FORKS = 25
+const NOTHING: Unit = { guards: [], changes: [] }
 
 export interface BulkReplayDeps {
   store: Store
@@ -37,38 +39,44 @@ export class BulkReplay {
     this.#deps = deps
   }
 
-  /** Recorded in the commit of the last batch. What could not be forked is counted, and does not stop the rest. */
+  /**
+   * Recorded from the first batch on, in the commit of each, so that it can be told how far a call came that was cut
+   * short. What could not be forked is counted, and does not stop the rest.
+   */
   async run(actor: Actor, filter: ReplayFilter): Promise<BulkReplayReply> {
     const { store, audit, bulkReplayLimit } = this.#deps
     // Chosen before the first fork is made, so that no fork of this call is among them.
     const { matched, finished, runIds } = await store.in(actor.namespace).replayable(filter, bulkReplayLimit)
     const counts = { matched, skipped: matched - finished, capped: finished > runIds.length }
-    const outcome = (replayed: number, failed: number) => ({ ...counts, replayed, failed })
+    const outcome = (replayed: number, tried: number) => ({ ...counts, replayed, failed: tried - replayed })
+    const entry = audit.entry(actor, { action: 'bulk_replay' })
+    let recorded: JsonText | undefined
+    const record = async (unit: Unit, detail: JsonText) => {
+      await audit.record(unit, { ...entry, detail })
+      recorded = detail
+    }
 
     let replayed = 0
     let tried = 0
-    let recorded = false
+    let now = 0
     for (const batch of batches(runIds)) {
-      const forks = await this.#forks(actor, batch)
+      // Ids begin with their time: should the clock be set back, they rise all the same.
+      now = Math.max(now, this.#deps.clock.now())
+      const forks = await this.#forks(actor, batch, now)
       tried += batch.length
-      const isLast = tried === runIds.length
-      const hoped = outcome(replayed + forks.length, tried - replayed - forks.length)
-      replayed += await this.#commitAll(forks, async unit => {
-        if (!isLast) return store.commit(unit)
-        await audit.commit(actor, unit, told(filter, hoped))
-        recorded = true
-      })
+      const hoped = told(filter, outcome(replayed + forks.length, tried))
+      replayed += await this.#commitAll(forks, unit => record(unit, hoped))
+      const reached = told(filter, outcome(replayed, tried))
+      if (recorded !== reached) await record(NOTHING, reached)
     }
-    const reached = outcome(replayed, tried - replayed)
-    if (!recorded) await audit.commit(actor, { guards: [], changes: [] }, told(filter, reached))
-    return reached
+    if (recorded === undefined) await record(NOTHING, told(filter, outcome(replayed, tried)))
+    return outcome(replayed, tried)
   }
 
-  /** A fork of each run that is still there. */
-  async #forks({ namespace, trace }: Actor, runIds: readonly string[]): Promise<Fork[]> {
-    const { store, clock, ids, under } = this.#deps
+  /** A fork of each run that is still there, under ids that rise in the same order. */
+  async #forks({ namespace, trace }: Actor, runIds: readonly string[], now: number): Promise<Fork[]> {
+    const { store, ids, under } = this.#deps
     const sources = await Promise.all(runIds.map(id => store.in(namespace).run(id)))
-    const now = clock.now()
     return sources.flatMap(source => {
       if (!source) return []
       const id = ids.nextAt('run', now)
@@ -105,7 +113,7 @@ function* batches(runIds: readonly string[]): Iterable<string[]> {
   for (let i = 0; i < runIds.length; i += BATCH_FORKS) yield runIds.slice(i, i + BATCH_FORKS)
 }
 
-function told({ since, ...filter }: ReplayFilter, outcome: BulkReplayReply): Act {
-  const asked = { ...filter, since: optionalTimestamp(since) }
-  return { action: 'bulk_replay', detail: JSON.stringify({ filter: asked, ...outcome }) }
+/** The detail of the entry. */
+function told({ since, ...filter }: ReplayFilter, outcome: BulkReplayReply): JsonText {
+  return JSON.stringify({ filter: { ...filter, since: optionalTimestamp(since) }, ...outcome })
 }

@@ -27,11 +27,12 @@ export interface CatalogWatchDeps {
 
 export class CatalogWatch {
   readonly #deps: CatalogWatchDeps
-  #revision: number | undefined
+  /** The next look reads the catalog whatever its revision. */
+  #mustRead = false
   #readAt = Number.NEGATIVE_INFINITY
-  #looking: Promise<void> | undefined
+  #looking: Promise<boolean> | undefined
   /** A look that began later than the one under way, for whoever asked meanwhile. */
-  #next: Promise<void> | undefined
+  #next: Promise<boolean> | undefined
   #failing = false
   #stopped = false
   #stopTimer: () => void = () => {}
@@ -40,8 +41,11 @@ export class CatalogWatch {
     this.#deps = deps
   }
 
-  /** Takes over all that was committed before the call. One look at a time, shared by all who ask meanwhile. */
-  look(): Promise<void> {
+  /**
+   * Takes over all that was committed before the call; false when our own changes kept coming in between. One look at a
+   * time, shared by all who ask meanwhile.
+   */
+  look(): Promise<boolean> {
     if (!this.#looking) {
       this.#looking = this.#look().finally(() => {
         this.#looking = undefined
@@ -49,7 +53,7 @@ export class CatalogWatch {
       return this.#looking
     }
     this.#next ??= this.#looking
-      .catch(() => {})
+      .catch(() => false)
       .then(() => {
         this.#next = undefined
         return this.look()
@@ -84,28 +88,29 @@ export class CatalogWatch {
 
   async #turn(): Promise<void> {
     const isDue = this.#deps.clock.now() - this.#readAt >= READ_EVERY_MS
-    if (isDue) this.#revision = undefined
+    if (isDue) this.#mustRead = true
     await this.look()
     if (isDue) await this.#deps.onRead()
   }
 
-  async #look(): Promise<void> {
+  async #look(): Promise<boolean> {
     const { store, catalog, clock } = this.#deps
     for (let reads = 0; reads < READS_MAX; reads++) {
       const { applied } = catalog
       // Read first: what changes behind it is seen at the next look.
       const revision = await store.catalogRevision()
-      if (revision === this.#revision) return
+      if (revision === catalog.revision && !this.#mustRead) return true
       const configured = await store.catalog()
       // Our own changes may be missing in what was read.
       if (catalog.applied !== applied) continue
       const known = new Map(catalog.allRunners().map(runner => [keyOf(runner), toldBy(runner)]))
-      catalog.replace(configured)
-      this.#revision = revision
+      catalog.replace(configured, revision)
+      this.#mustRead = false
       this.#readAt = clock.now()
       this.#tellArrived(configured.runners.filter(runner => known.get(keyOf(runner)) !== toldBy(runner)))
-      return
+      return true
     }
+    return false
   }
 
   #tellArrived(runners: readonly Runner[]): void {

@@ -21,15 +21,20 @@ export class Catalog {
   /** By slug, of every namespace: a slug is a routing key. */
   readonly #receivers = new Map<string, Receiver>()
   #applied = 0
+  #revision: number | undefined
   #tellNews: () => void = () => {}
+  #look: () => Promise<boolean> = async () => true
 
   constructor(options: CatalogOptions) {
     this.#options = options
   }
 
-  static async load(store: Store, options: CatalogOptions): Promise<Catalog> {
+  /** `isShared`: other engines change the store's catalog too. */
+  static async load(store: Store, options: CatalogOptions, isShared: boolean): Promise<Catalog> {
     const catalog = new Catalog(options)
-    catalog.replace(await store.catalog())
+    // Read first: what changes behind it is found missing.
+    const revision = isShared ? await store.catalogRevision() : undefined
+    catalog.replace(await store.catalog(), revision)
     return catalog
   }
 
@@ -38,13 +43,29 @@ export class Catalog {
     this.#tellNews = tell
   }
 
+  /** How it is brought up to date with what other engines change; true when it was. */
+  onRefresh(look: () => Promise<boolean>): void {
+    this.#look = look
+  }
+
+  /** Takes over all that was committed before the call; false when it has to be tried again. */
+  refresh(): Promise<boolean> {
+    return this.#look()
+  }
+
+  /** Which revision of the store's catalog it holds at least, where other engines change that too. */
+  get revision(): number | undefined {
+    return this.#revision
+  }
+
   /** How often it has taken over changes of this engine: what was read before the last of them is out of date. */
   get applied(): number {
     return this.#applied
   }
 
   /** Everything as the store has it. */
-  replace({ apps, runners, workflows, endpoints, receivers }: Configured): void {
+  replace({ apps, runners, workflows, endpoints, receivers }: Configured, revision?: number): void {
+    this.#revision = revision
     for (const view of this.#namespaces.values()) view.clear()
     this.#receivers.clear()
     for (const app of apps) this.view(app.namespace).apps.set(app.name, app)
@@ -57,7 +78,7 @@ export class Catalog {
   view(namespace: string): NamespaceCatalog {
     let view = this.#namespaces.get(namespace)
     if (!view) {
-      view = new NamespaceCatalog(namespace, this.#options)
+      view = new NamespaceCatalog(namespace, this.#options, this)
       this.#namespaces.set(namespace, view)
     }
     return view
@@ -125,10 +146,16 @@ export class NamespaceCatalog implements CatalogView {
   readonly #matches = new Map<string, readonly Workflow[]>()
 
   readonly #endpoints = new Map<string, Endpoint>()
+  readonly #whole: { readonly revision: number | undefined }
 
-  constructor(namespace: string, options: CatalogOptions) {
+  constructor(namespace: string, options: CatalogOptions, whole: { readonly revision: number | undefined }) {
     this.namespace = namespace
     this.deliveryAttemptsMax = options.deliveryAttemptsMax
+    this.#whole = whole
+  }
+
+  get revision(): number | undefined {
+    return this.#whole.revision
   }
 
   workflow(app: string, name: string): Workflow | undefined {

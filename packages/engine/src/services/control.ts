@@ -34,6 +34,8 @@ export interface ControlDeps {
   assertActive(namespace: string): void
   /** Aborts the invoke in flight of a run that was just ended. */
   interrupt(runId: string): void
+  /** Takes back the pass of a run that was just paused, if no runner has it. */
+  recall(runId: string): void
 }
 
 export class Control {
@@ -56,12 +58,20 @@ export class Control {
     return view
   }
 
-  pause(actor: Actor, runId: string): Promise<RunView> {
-    return this.#act(actor, { action: 'pause', runId }, state => pause(state, this.#deps.clock.now()))
+  async pause(actor: Actor, runId: string): Promise<RunView> {
+    const { clock, recall } = this.#deps
+    const view = await this.#act(actor, { action: 'pause', runId }, state => pause(state, clock.now()))
+    recall(runId)
+    return view
   }
 
   resume(actor: Actor, runId: string): Promise<RunView> {
     return this.#act(actor, { action: 'resume', runId }, state => resume(state, this.#deps.clock.now()))
+  }
+
+  /** Throws `namespace_suspended`: what forks runs asks again, since a body may take its time. */
+  assertActive(namespace: string): void {
+    this.#deps.assertActive(namespace)
   }
 
   async replay(actor: Actor, runId: string, input: JsonText | undefined): Promise<RunView> {

@@ -1,6 +1,6 @@
 // Journey 3: posts webhook deliveries (contract §2.8). A claim makes the row `delivering` before the first byte goes
-// out, and the attempt is appended in the commit that tells its end; an engine that dies in between leaves a lease to
-// run out, and its POST is made again under the same message id.
+// out, and the attempt is appended in the commit that tells its end. An engine that dies in between leaves a lease to
+// run out: whoever claims the row then appends the attempt in its place, and posts again when the schedule says.
 
 import type { Logger } from 'pino'
 import type { Unit } from '../domain/change.ts'
@@ -16,7 +16,7 @@ import { derivedId } from '../domain/ids.ts'
 import { childTraceparent, spanIdOf, traceparentOf } from '../domain/trace.ts'
 import type { Clock, Random } from '../ports/clock.ts'
 import type { SendCall, Sender } from '../ports/sender.ts'
-import type { Claim, Store } from '../ports/store.ts'
+import type { Claim, ClaimedDelivery, Store } from '../ports/store.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { Announcer } from './announce.ts'
 import { attempt } from './attempt.ts'
@@ -63,16 +63,17 @@ export class Deliverer {
   }
 
   /** Claims what is due, as far as its destinations have room; each is to be taken over. */
-  async claim(claim: Claim): Promise<Delivery[]> {
+  async claim(claim: Claim): Promise<ClaimedDelivery[]> {
     const claimed = await this.#deps.store.claimDeliveries({ ...claim, ...this.#destinations.limits() })
     for (const delivery of claimed) this.#destinations.begin(destinationOf(delivery))
     return claimed
   }
 
   /** Takes over a claimed delivery; its slot was taken before the claim. */
-  take(delivery: Delivery): void {
+  take({ isCutOff, ...delivery }: ClaimedDelivery): void {
     let result: SendResult | undefined
-    void this.#post(delivery)
+    // A destination that brings engines down must use up its attempts as any other does.
+    void (isCutOff ? Promise.resolve(cutOff(delivery)) : this.#post(delivery))
       .then(posted => {
         result = posted.result
         return this.#conclude(delivery, posted)
@@ -182,8 +183,13 @@ interface Posted {
   result: SendResult
 }
 
-/** Whether the destination answered; undefined when it was not asked. */
+/** What is known of a POST whose engine never told its end. */
+function cutOff({ url }: Delivery): Posted {
+  return { url, result: { kind: 'cutOff' } }
+}
+
+/** Whether the destination answered; undefined when it was not asked, or nobody saw it. */
 function hasAnswered({ kind }: SendResult): boolean | undefined {
-  if (kind === 'refusedAddress' || kind === 'endpointOff') return undefined
+  if (kind === 'refusedAddress' || kind === 'endpointOff' || kind === 'cutOff') return undefined
   return kind === 'answered'
 }

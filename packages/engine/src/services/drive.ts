@@ -4,12 +4,11 @@
 import type { Logger } from 'pino'
 import { TransientMap } from '../collections/transient-map.ts'
 import { advance } from '../domain/advance.ts'
-import { begin, giveBack, holdForRunner, unreserved } from '../domain/begin.ts'
+import { begin, giveBack, holdForRunner, lineUp, unreserved } from '../domain/begin.ts'
 import type { Change } from '../domain/change.ts'
 import type { Decision, Next } from '../domain/decision.ts'
 import type { Known } from '../domain/known.ts'
-import type { Report } from '../domain/matching.ts'
-import type { PassContext, SentPass } from '../domain/pass-context.ts'
+import type { PassContext, PassReport, SentPass } from '../domain/pass-context.ts'
 import { type Route, route } from '../domain/routing.ts'
 import type { Run } from '../domain/run.ts'
 import { RunState } from '../domain/run-state.ts'
@@ -27,6 +26,8 @@ import type { Catalog } from './catalog.ts'
 import { Checkpoints } from './checkpoint.ts'
 import { Interrupt } from './interrupt.ts'
 import { type Active, Invoker, NONE_TRIED } from './invoke.ts'
+import { Line, type Seat } from './line.ts'
+import { passLog } from './pass-log.ts'
 import type { RunnerHealth } from './runner-health.ts'
 import { Slots } from './slots.ts'
 import { endRunSpan, startRunSpan, tellSteps } from './spans.ts'
@@ -52,8 +53,7 @@ export interface DriverDeps {
   passesMax: number
   /** Deadline of an invoke whose workflow sets none; each transport has its own when this is absent too. */
   invokeTimeoutMs?: number | undefined
-  /** Told of filters that could not be evaluated. */
-  report: Report
+  report: PassReport
   isLive(runner: Runner): boolean
 }
 
@@ -62,6 +62,7 @@ export class Driver {
   readonly #invoker: Invoker
   readonly #active = new TransientMap<string, Active>()
   readonly slots: Slots
+  readonly #line: Line
   readonly #random: () => number
   readonly #admitting: AdmissionDeps
   #draining = false
@@ -75,10 +76,18 @@ export class Driver {
       leaseMs: LEASE_MS,
       owner: deps.owner,
       slots: this.slots,
-      accepts: run => !this.#draining && this.#route(run, NONE_TRIED).kind === 'runner',
-      start: run => this.#start(RunState.created(run), true),
+      seat: run => (this.#draining ? 'none' : this.#line.take(run, NONE_TRIED)),
+      start: (run, seat) => this.#start(RunState.created(run), seat),
     }
-    this.#invoker = new Invoker({ ...deps, route: (run, tried) => this.#route(run, tried) })
+    const { clock, transport } = deps
+    this.#line = new Line({
+      clock,
+      route: (run, tried) => this.#route(run, tried),
+      room: url => transport.room?.(url),
+      reaches: url => transport.reaches?.(url) !== false,
+      wants: url => transport.wants?.(url),
+    })
+    this.#invoker = new Invoker({ ...deps, line: this.#line, passLog: passLog(deps.clock, deps.log) })
   }
 
   /** Leases under way, for extension. */
@@ -98,7 +107,23 @@ export class Driver {
 
   /** Takes over a run the lane has claimed; its slot was taken before the claim. */
   take(loaded: LoadedRun): void {
-    this.#start(RunState.claimed(loaded), false)
+    this.#start(RunState.claimed(loaded), undefined)
+  }
+
+  /** Whether the run waits here for room on a runner. */
+  isInLine(runId: string): boolean {
+    return this.#line.has(runId)
+  }
+
+  /** The runner may have room for more, or is gone. `isLent`: the first of it is for another engine. */
+  roomMoved(url: string, isLent: boolean): void {
+    if (isLent) this.#line.lend(url)
+    this.#line.look(url)
+  }
+
+  /** Somebody outside paused the run: if its pass waits for room, it is not sent. */
+  recall(runId: string): void {
+    this.#line.recall(runId)
   }
 
   /** Somebody outside changed the run for good, or its lease is gone: the invoke in flight is useless. */
@@ -109,6 +134,7 @@ export class Driver {
   /** No further pass is sent. Resolves when none is under way; at the deadline those left are aborted and given back. */
   async drain(deadline: AbortSignal): Promise<void> {
     this.#draining = true
+    this.#line.recallAll()
     const abortAll = () => {
       for (const active of this.#active.values()) active.abort.abort()
     }
@@ -118,13 +144,14 @@ export class Driver {
     deadline.removeEventListener('abort', abortAll)
   }
 
-  #start(state: RunState, begun: boolean): void {
+  /** With a seat it has begun: it was leased in the commit that created it. */
+  #start(state: RunState, seat: Seat | undefined): void {
     const { id } = state.run
-    const active: Active = { state, abort: new Interrupt() }
+    const active: Active = { state, abort: new Interrupt(), seat }
     // Our own lease ran out under a stalled pass and we claimed the run again: the old pass can change nothing now.
     this.interrupt(id)
     this.#active.set(id, active)
-    void this.#drive(active, begun)
+    void this.#drive(active, seat !== undefined)
       .catch(error =>
         this.#deps.log.error({ err: error, runId: id }, 'a run was dropped; its lease will run out'),
       )
@@ -138,16 +165,33 @@ export class Driver {
     const { tracing, clock } = this.#deps
     active.span = tracing && startRunSpan(tracing, active.state.run, clock.now())
     try {
-      let going = begun || (await this.#begin(active))
+      let going = begun || (await this.#lineUp(active))
       while (going) going = await this.#pass(active)
     } finally {
+      active.seat?.release()
       if (active.span) endRunSpan(active.span, active.state.run, clock.now())
     }
   }
 
+  /** Waits for room queued, and begins when there is some; false when there is nothing to send. */
+  async #lineUp(active: Active): Promise<boolean> {
+    const { clock } = this.#deps
+    const { run } = active.state
+    const isToGo = run.status !== 'paused' && !run.cancelAsked && run.heldSlot === undefined
+    const taken = isToGo ? this.#line.take(run, NONE_TRIED) : 'none'
+    if (taken !== 'full') return this.#begin(active, taken)
+    if (run.status !== 'queued' || run.waitingFor?.kind !== 'runner') {
+      const decide = () => ({ decision: lineUp(active.state, clock.now()), next: 'stop' as const })
+      if (!(await this.#settle(active, decide))) return false
+    }
+    const seated = await this.#line.wait(active.state.run, NONE_TRIED, active.abort.signal)
+    return seated === 'left' ? this.#aborted(active) : this.#begin(active, seated)
+  }
+
   /** From the lease to `running`; false when there is nothing to send. */
-  async #begin(active: Active): Promise<boolean> {
+  async #begin(active: Active, seat: Seat | 'none' = 'none'): Promise<boolean> {
     const { clock, catalog } = this.#deps
+    if (seat !== 'none') active.seat = seat
     const throttledUntil = await this.#reserve(active.state.run)
     const decided = await this.#settle(active, () => {
       const { run } = active.state
@@ -264,12 +308,13 @@ export class Driver {
     active: Active,
     decide: (known: Known) => D,
   ): Promise<D | undefined> {
-    const { store, limiter, announcer } = this.#deps
+    const { store, limiter, catalog, announcer } = this.#deps
     const admission = this.admission()
     try {
       const decided = await attempt<D>({
         store,
         limiter,
+        catalog,
         decide,
         asks: ({ decision }) => decision.asks,
         unit: ({ decision }) => {
@@ -312,7 +357,7 @@ export class Driver {
       isLive,
       isAvoided: runner =>
         tried.has(runner) || health.isAvoided(runner) || transport.reaches?.(runner.url) === false,
-      hasRoom: runner => transport.hasRoom?.(runner.url) !== false,
+      hasRoom: runner => this.#line.hasRoom(runner.url),
       random: random.next(),
     })
   }

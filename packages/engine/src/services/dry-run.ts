@@ -34,6 +34,7 @@ export class DryRun {
   /** What the event would do if it were sent now. */
   async send(namespace: string, incoming: IncomingEvent): Promise<DryRunReply> {
     const { store, catalog, clock, ids } = this.#deps
+    await catalog.refresh()
     const now = clock.now()
     const dedupe = dedupeKey(namespace, incoming, now)
     if (dedupe && (await store.isDeduped(dedupe))) return WOULD_BE_DEDUPED

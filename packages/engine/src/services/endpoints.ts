@@ -2,13 +2,14 @@
 // catalog, from which deliveries are decided, takes it over after the commit.
 
 import { randomBytes } from 'node:crypto'
-import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
+import { WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
 import type { Change, Guard } from '../domain/change.ts'
 import {
+  broughtSecretFault,
   type Endpoint,
   type EndpointEdit,
+  editedSecrets,
   type NewEndpoint,
-  rotated,
   type SavedEndpoint,
 } from '../domain/endpoint.ts'
 import { EngineError, invalid, invariant } from '../domain/errors.ts'
@@ -44,8 +45,8 @@ export class Endpoints {
 
   async create(namespace: string, { secret: adopted, ...fields }: NewEndpoint): Promise<SavedEndpoint> {
     const { clock, ids, vault } = this.#deps
-    if (adopted !== undefined && isMalformedWebhookSecret(adopted))
-      throw invalid('secret', `starts with ${WEBHOOK_SECRET_PREFIX} but is not base64 behind it`)
+    const fault = adopted === undefined ? undefined : broughtSecretFault(adopted)
+    if (fault) throw invalid('secret', fault)
     if (this.list(namespace).length >= ENDPOINTS_MAX)
       throw new EngineError('conflict', `a namespace has ${ENDPOINTS_MAX} webhook endpoints at most`)
     const now = clock.now()
@@ -55,7 +56,7 @@ export class Endpoints {
       id: ids.next('whe', now),
       ...fields,
       eventKinds: [...new Set(fields.eventKinds)],
-      enabled: true,
+      enabled: fields.enabled ?? true,
       secret: vault.seal(secret),
       createdAt: now,
       updatedAt: now,
@@ -68,13 +69,15 @@ export class Endpoints {
   /** Throws `not_found` for an id that the namespace does not have. */
   async update(namespace: string, id: string, edit: EndpointEdit): Promise<SavedEndpoint> {
     const { store, clock, vault } = this.#deps
-    const secret = edit.rotateSecret ? newSecret() : undefined
+    const { rotateSecret, revokeOldSecrets = false } = edit
+    const secret = rotateSecret ? newSecret() : undefined
+    const made = secret === undefined ? undefined : vault.seal(secret)
     const saved = await attempt<Endpoint>({
       store,
       decide: () => {
         const before = this.#find(namespace, id)
         const now = clock.now()
-        const secrets = secret === undefined ? {} : rotated(before, vault.seal(secret), now)
+        const secrets = editedSecrets(before, { made, revokeOldSecrets, now })
         return { ...edited(before, edit), ...secrets, updatedAt: now, version: before.version + 1 }
       },
       unit: endpoint => ({

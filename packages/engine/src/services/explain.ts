@@ -16,6 +16,8 @@ export interface ExplainDeps {
   isLive(runner: Runner): boolean
   /** The pass that is under way here, if one is. */
   passOf(runId: string): { runnerId: string; sentAt: number } | undefined
+  /** Whether it waits here for room on a runner. */
+  isInLine(runId: string): boolean
 }
 
 export class Explain {
@@ -38,6 +40,7 @@ export class Explain {
       steps,
       runners: this.#runners(run),
       position: isHeld ? await reads.heldBefore(run) : undefined,
+      isInLine: this.#deps.isInLine(runId),
       pass: run.status === 'running' ? this.#deps.passOf(runId) : undefined,
       childStatuses: isTerminal(run.status) ? new Map() : await statusesOf(reads, steps),
     })

@@ -1,31 +1,25 @@
 // Logs filters that could not be evaluated: once per trigger, or wait, and minute, however many events meet it
-// (decisions, "Events").
+// (decisions, "Events"). In the same way, log lines that could not be read: once per workflow and minute.
 
 import type { Logger } from 'pino'
-import type { FilterFault, Report } from '../domain/matching.ts'
+import type { FilterFault } from '../domain/matching.ts'
+import type { LinesFault, PassReport } from '../domain/pass-context.ts'
 import type { Clock } from '../ports/clock.ts'
-
-const QUIET_MS = 60_000
-/** Filters that are remembered as logged; beyond it the memory starts anew. */
-const REMEMBERED_MAX = 10_000
+import { Quiet } from './quiet.ts'
 
 /** A report that writes to the log. */
-export function filterLog(clock: Clock, log: Logger): Report {
-  const loggedAt = new Map<string, number>()
+export function filterLog(clock: Clock, log: Logger): PassReport {
+  const quiet = new Quiet(clock)
   return fault => {
-    const now = clock.now()
-    const key = keyOf(fault)
-    if (now - (loggedAt.get(key) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return
-    if (loggedAt.size >= REMEMBERED_MAX) loggedAt.clear()
-    loggedAt.set(key, now)
-    const { of, filter, error } = fault
-    log.warn(
-      { ...of, filter, error },
-      'an expression could not be evaluated: a filter did not match, a key counts as empty',
-    )
+    if (!quiet.isDue(keyOf(fault))) return
+    const { of, ...what } = fault
+    log.warn({ ...of, ...what }, 'unread' in fault ? UNREAD_LINES : NOT_EVALUATED)
   }
 }
 
-function keyOf({ of, filter }: FilterFault): string {
-  return JSON.stringify([...Object.values(of), filter])
+const NOT_EVALUATED = 'an expression could not be evaluated: a filter did not match, a key counts as empty'
+const UNREAD_LINES = 'log lines of a runner could not be read: they are not stored'
+
+function keyOf(fault: FilterFault | LinesFault): string {
+  return JSON.stringify([...Object.values(fault.of), 'filter' in fault ? fault.filter : null])
 }

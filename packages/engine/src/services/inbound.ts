@@ -33,7 +33,9 @@ export class Inbound {
    */
   async receive(slug: string, post: WebhookPost): Promise<Receipt> {
     const { catalog, clock, vault, ingest } = this.#deps
-    const receiver = catalog.receiver(slug)
+    let receiver = catalog.receiver(slug)
+    // Perhaps another engine has just made it, or enabled it.
+    if (!receiver?.enabled && (await catalog.refresh())) receiver = catalog.receiver(slug)
     // Nothing is verified for a disabled receiver either: by no answer and no delay is it told from an unknown one.
     if (!receiver?.enabled) throw new EngineError('not_found', 'no such webhook receiver')
     const now = clock.now()

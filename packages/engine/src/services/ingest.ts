@@ -79,6 +79,7 @@ export class Ingest {
       const spread = await attempt<Fanout>({
         store,
         limiter,
+        catalog,
         decide: async known => {
           const awaited = await sift(known.waiters.get(event.name) ?? [], event, report)
           const spread = fanout({

@@ -4,7 +4,6 @@
 import { isConnectUrl } from '../domain/connect-url.ts'
 import { runDeadline } from '../domain/flow/deadline.ts'
 import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../domain/outcome.ts'
-import type { Route } from '../domain/routing.ts'
 import type { Run } from '../domain/run.ts'
 import type { RunState } from '../domain/run-state.ts'
 import { childTraceparent, runTraceparent, spanIdOf, type Traceparent } from '../domain/trace.ts'
@@ -20,6 +19,8 @@ import {
   type Transport,
 } from '../ports/transport.ts'
 import type { Catalog } from './catalog.ts'
+import type { Line, Seat, Seated } from './line.ts'
+import type { PassLog } from './pass-log.ts'
 import type { RunnerHealth } from './runner-health.ts'
 import { endInvokeSpan, serverAttributes, startInvokeSpan } from './spans.ts'
 
@@ -36,8 +37,10 @@ export interface Active {
   passTrace?: Traceparent
   /** Made with the first pass. */
   envelope?: Envelope
-  /** Where its last pass was sent, and when. */
-  sent?: { runnerId: string; sentAt: number }
+  /** Where its last pass was sent, and when; undefined while the next one waits in line. */
+  sent?: { runnerId: string; sentAt: number } | undefined
+  /** Kept for its next pass. */
+  seat?: Seat | undefined
 }
 
 export interface InvokerDeps {
@@ -50,7 +53,8 @@ export interface InvokerDeps {
   tracing?: Tracing | undefined
   /** Of a workflow that sets none; each transport has its own when this is absent too. */
   invokeTimeoutMs?: number | undefined
-  route(run: Run, tried: ReadonlySet<Runner>): Route
+  line: Line
+  passLog: PassLog
 }
 
 /** Runners that refused this pass. */
@@ -81,40 +85,62 @@ export class Invoker {
     const traceparent = span?.traceparent ?? childTraceparent(parent, spanIdOf(random.next(), random.next()))
     active.passTrace = traceparent
     const body = invokeBody(active, now, traceparent)
-    const outcome = this.#send(active, { body, now, onCheckpoint, span })
+    const outcome = this.#send(active, { body, onCheckpoint, span })
     return span ? told(span, outcome, clock) : outcome
   }
 
   async #send(active: Active, sent: Sent): Promise<Outcome | 'held' | 'aborted'> {
-    const { transport, catalog, health, clock, invokeTimeoutMs, route } = this.#deps
-    const { body, now, onCheckpoint, span } = sent
-    const { run } = active.state
+    const { transport, health, clock, passLog } = this.#deps
+    const { body, onCheckpoint, span } = sent
     let tried = NONE_TRIED
-    const workflow = catalog.view(run.namespace).workflow(run.app, run.workflow)
-    // A pass does not outlive its run's timeout.
-    const leftMs = (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now
-    const setMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs
-    const { signal } = active.abort
     for (;;) {
-      const chosen = route(run, tried)
-      if (chosen.kind !== 'runner') return 'held'
-      active.sent = { runnerId: chosen.runner.runnerId, sentAt: now }
-      const { url } = chosen.runner
-      span?.set(serverAttributes(url))
-      const timeoutMs = Math.min(setMs ?? defaultTimeoutMs(url), Math.max(1, leftMs))
-      const call: InvokeCall = { url, body, timeoutMs, signal }
-      if (onCheckpoint) call.onCheckpoint = onCheckpoint
+      const seat = await this.#seated(active, tried)
+      if (seat === 'none') return 'held'
+      if (seat === 'left') return 'aborted'
+      const { runner } = seat
+      const { url } = runner
       const startedAt = clock.now()
-      const reply = await transport.invoke(call)
+      active.sent = { runnerId: runner.runnerId, sentAt: startedAt }
+      span?.set(serverAttributes(url))
+      const timeoutMs = this.#timeoutMs(active.state.run, url, startedAt)
+      const call: InvokeCall = { url, body, timeoutMs, signal: active.abort.signal }
+      if (onCheckpoint) call.onCheckpoint = onCheckpoint
+      const promised = transport.invoke(call)
+      seat.release()
+      const reply = await promised
       const outcome = outcomeOf(reply)
       this.#count(url, outcome, clock.now() - startedAt)
       if (outcome !== 'refused') {
-        if (reply.kind === 'answered') health.arrived(chosen.runner)
+        if (outcome !== 'aborted' && outcome.kind === 'transportFailed')
+          passLog(active.state.run, { runnerId: runner.runnerId, error: outcome.error.message })
+        if (reply.kind === 'answered') health.arrived(runner)
         return outcome
       }
-      health.refused(chosen.runner)
-      tried = new Set([...tried, chosen.runner])
+      // The room that there seemed to be was taken by another engine: it is known by now that there is none.
+      if (reply.kind === 'refused' && reply.isFull) continue
+      health.refused(runner)
+      tried = new Set([...tried, runner])
     }
+  }
+
+  #seated(active: Active, tried: ReadonlySet<Runner>): Seated | Promise<Seated> {
+    const { line } = this.#deps
+    const { seat, state, abort } = active
+    active.seat = undefined
+    if (seat) return seat
+    const taken = line.take(state.run, tried)
+    if (taken !== 'full') return taken
+    active.sent = undefined
+    return line.wait(state.run, tried, abort.signal)
+  }
+
+  /** A pass does not outlive its run's timeout. */
+  #timeoutMs(run: Run, url: string, now: number): number {
+    const { catalog, invokeTimeoutMs } = this.#deps
+    const workflow = catalog.view(run.namespace).workflow(run.app, run.workflow)
+    const leftMs = (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now
+    const setMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs
+    return Math.min(setMs ?? defaultTimeoutMs(url), Math.max(1, leftMs))
   }
 
   #count(url: string, outcome: Outcome | 'refused' | 'aborted', durationMs: number): void {
@@ -134,7 +160,6 @@ async function told<T extends Parameters<typeof endInvokeSpan>[1]>(
 
 interface Sent {
   body: string
-  now: number
   onCheckpoint: InvokeCall['onCheckpoint']
   span: Span | undefined
 }

@@ -33,6 +33,17 @@ describe('a key ring', () => {
     expect(ring.size).toBe(1)
   })
 
+  test('tells who listens of every change', () => {
+    const ring = new KeyRing({ fixed: [fixed], loopback: true })
+    const found: boolean[] = []
+    const stop = ring.onChange(() => found.push(ring.find('a') !== undefined))
+    ring.replaceStored([stored('a')])
+    ring.replaceStored([stored('a', { revokedAt: 2 })])
+    stop()
+    ring.replaceStored([])
+    expect(found).toEqual([true, false])
+  })
+
   test('is open until the first key is made, and never again by a revocation', () => {
     const ring = new KeyRing({ fixed: [], loopback: true })
     expect(ring.open).toBe(true)

@@ -16,6 +16,7 @@ export class KeyRing {
   readonly #loopback: boolean
   #stored: ReadonlyMap<string, ApiKey> = new Map()
   #everStored = false
+  readonly #listeners = new Set<() => void>()
 
   constructor({ fixed, loopback }: KeyRingOptions) {
     this.#fixed = new Map(fixed.map(({ key, ...entry }) => [hashKey(key), entry]))
@@ -27,6 +28,13 @@ export class KeyRing {
     const live = keys.filter(({ revokedAt }) => revokedAt === undefined)
     this.#stored = new Map(live.map(({ hash, label, namespace, kind }) => [hash, { label, namespace, kind }]))
     this.#everStored = keys.length > 0
+    for (const tell of this.#listeners) tell()
+  }
+
+  /** Calls `tell` whenever the keys may have changed, until the returned function is called. */
+  onChange(tell: () => void): () => void {
+    this.#listeners.add(tell)
+    return () => this.#listeners.delete(tell)
   }
 
   /**

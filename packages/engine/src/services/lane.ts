@@ -9,6 +9,11 @@ import type { Slots } from './slots.ts'
 
 /** Even without a bell the store is looked at this often: the net below it. */
 const LOOK_EVERY_MS = 30_000
+/**
+ * Where other engines take leases, which ring no bell here: sooner than any lease (15 s) runs out, so that it is seen before
+ * and its end is waited for.
+ */
+const LOOK_EVERY_MS_SHARED = 10_000
 const CLAIM_MAX = 256
 /** After an error the loop rests before it tries again. */
 const REST_MS = 1000
@@ -22,6 +27,8 @@ export interface LaneDeps<T> {
   owner: string
   leaseMs: number
   slots: Slots
+  /** Whether other engines work on the store too. */
+  isShared: boolean
   claim(claim: Claim): Promise<T[]>
   /**
    * Claims may leave due rows behind: deliveries whose destination is full. Then only a bell, or what falls due
@@ -71,7 +78,7 @@ export class LaneLoop<T> {
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
-    const { slots, store, queue, clock, lane, holdsBack } = this.#deps
+    const { slots, store, queue, clock, lane, holdsBack, isShared } = this.#deps
     await slots.hasRoom(signal)
     if (signal.aborted) return
     const { more, lookedAt } = await this.#claim()
@@ -80,7 +87,8 @@ export class LaneLoop<T> {
     const next = await store.nextAvailableAt(lane, holdsBack ? lookedAt : undefined)
     if (next !== undefined && next <= now) return
     this.#waits = true
-    await queue.wait(lane, Math.min(next ?? Infinity, now + LOOK_EVERY_MS), signal)
+    const lookAt = now + (isShared ? LOOK_EVERY_MS_SHARED : LOOK_EVERY_MS)
+    await queue.wait(lane, Math.min(next ?? Infinity, lookAt), signal)
     this.#waits = false
   }
 

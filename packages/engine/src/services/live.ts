@@ -1,16 +1,16 @@
 // What this process has just committed, for its open streams. Best effort and in memory: a stream that must not
 // miss anything takes a ring as "read again" and is told the rest by the store.
 
-import type { TimelineFrame } from '@perdure/protocol'
 import type { RunStatusFrame } from '../domain/change.ts'
 import type { Event } from '../domain/event.ts'
+import type { StoredFrame } from '../domain/timeline-frames.ts'
 
 /** A status that a run has come to. */
 export type RunMove = RunStatusFrame & { runId: string }
 
 export class Live {
   /** By the id of a run: something of it was committed, these frames or (undefined) whatever the store has. */
-  readonly runs = new Topic<readonly TimelineFrame[] | undefined>()
+  readonly runs = new Topic<readonly StoredFrame[] | undefined>()
   /** The status moves of all runs of a namespace, by its name. */
   readonly moves = new Topic<RunMove>()
   /** The events recorded in a namespace, by its name. */

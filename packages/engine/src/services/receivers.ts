@@ -4,7 +4,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
 import type { Unit } from '../domain/change.ts'
-import { rotated } from '../domain/endpoint.ts'
+import { editedSecrets } from '../domain/endpoint.ts'
 import { EngineError, invalid, invariant } from '../domain/errors.ts'
 import type { IdSource } from '../domain/ids.ts'
 import {
@@ -48,7 +48,7 @@ export class Receivers {
   /** Throws `slug_taken` when a receiver of whatever namespace has the slug. */
   async create(namespace: string, fields: NewReceiver): Promise<SavedReceiver> {
     const { clock, ids, vault } = this.#deps
-    const { slug: chosen, secret: adopted, scheme = 'standard-webhooks', ...about } = fields
+    const { slug: chosen, secret: adopted, scheme = 'standard-webhooks', enabled = true, ...about } = fields
     const fault = adopted === undefined ? undefined : secretFault(scheme, adopted)
     if (fault) throw invalid('secret', fault)
     if (this.list(namespace).length >= RECEIVERS_MAX)
@@ -60,7 +60,7 @@ export class Receivers {
         const now = clock.now()
         const [id, slug] = [ids.next('whr', now), chosen ?? newSlug()]
         const stamps = { createdAt: now, updatedAt: now, version: 1 }
-        return { namespace, id, slug, scheme, ...about, enabled: true, secret: sealed, ...stamps }
+        return { namespace, id, slug, scheme, ...about, enabled, secret: sealed, ...stamps }
       },
       guardOf: ({ slug }) => ({ type: 'slug', slug }),
       onStale: () => {
@@ -75,13 +75,14 @@ export class Receivers {
   /** Throws `not_found` for an id that the namespace does not have. */
   async update(namespace: string, id: string, edit: ReceiverEdit): Promise<SavedReceiver> {
     const { clock, vault } = this.#deps
-    const secret = edit.rotateSecret ? newSecret(this.#find(namespace, id).scheme) : undefined
-    const sealed = secret === undefined ? undefined : vault.seal(secret)
+    const { rotateSecret, revokeOldSecrets = false } = edit
+    const secret = rotateSecret ? newSecret(this.#find(namespace, id).scheme) : undefined
+    const made = secret === undefined ? undefined : vault.seal(secret)
     const receiver = await this.#save({
       decide: () => {
         const before = this.#find(namespace, id)
         const now = clock.now()
-        const secrets = sealed === undefined ? {} : rotated(before, sealed, now)
+        const secrets = editedSecrets(before, { made, revokeOldSecrets, now })
         return { ...edited(before, edit), ...secrets, updatedAt: now, version: before.version + 1 }
       },
       guardOf: ({ version }) => ({ type: 'receiver', id, version: version - 1 }),

@@ -6,7 +6,12 @@ import { isConnectUrl, isNamelessConnect } from '../domain/connect-url.ts'
 import { invalid, invariant } from '../domain/errors.ts'
 import { type ScheduleView, scheduleMoves, scheduleView } from '../domain/flow/schedules.ts'
 import type { Known } from '../domain/known.ts'
-import { registeredRunner, registeredWorkflow, registrationChanges } from '../domain/registration.ts'
+import {
+  registeredRunner,
+  registeredWorkflow,
+  registrationChanges,
+  registrationWarnings,
+} from '../domain/registration.ts'
 import type { App, Runner, Workflow } from '../domain/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Presence } from '../ports/connections.ts'
@@ -28,15 +33,15 @@ export interface RegistryDeps {
   presence: Presence
   staleAfterMs: number
   signingKeys: readonly string[]
-  /** Present where other engines register runners too: sees to it that what they did is known. */
-  refresh?: (() => Promise<void>) | undefined
 }
 
 export class Registry {
   readonly #deps: RegistryDeps
+  readonly #openedAt: number
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
+    this.#openedAt = deps.clock.now()
   }
 
   /**
@@ -50,7 +55,7 @@ export class Registry {
   ): Promise<RegisterReply> {
     const { store, catalog, announcer, health, clock } = this.#deps
     refuseDoubles(request)
-    await this.#deps.refresh?.()
+    await catalog.refresh()
     const now = clock.now()
     const runner = registeredRunner(namespace, request, now)
     const workflows = request.workflows.map((registration, i) =>
@@ -65,7 +70,7 @@ export class Registry {
     invariant(registered, 'a registration rests on nothing but schedules')
     catalog.apply(registered.changes)
     health.arrived(runner)
-    const reply = this.#reply(runner)
+    const reply = this.#reply(runner, registrationWarnings(request))
     onRegistered?.(reply)
     announcer.announce(registered.changes)
     return reply
@@ -134,7 +139,7 @@ export class Registry {
     return this.#deps.clock.now() - runner.lastSeenAt <= this.#deps.staleAfterMs
   }
 
-  #reply(runner: Runner): RegisterReply {
+  #reply(runner: Runner, warnings: string[]): RegisterReply {
     const keyMatches = this.#keyMatches(runner)
     return {
       ok: true,
@@ -144,7 +149,7 @@ export class Registry {
       heartbeatMs: HEARTBEAT_MS,
       staleAfterMs: this.#deps.staleAfterMs,
       ...(keyMatches === undefined ? {} : { keyMatches }),
-      warnings: [],
+      warnings,
     }
   }
 
@@ -154,28 +159,29 @@ export class Registry {
     const peers = view.runners(runner.app)
     const changes = registrationChanges({
       runner,
-      workflows: workflows.filter(workflow => !isSame(workflow, view.workflow(workflow.app, workflow.name))),
+      workflows,
       earlier: peers.find(peer => peer.runnerId === runner.runnerId),
       others: peers.filter(peer => peer.runnerId !== runner.runnerId),
+      gone: peers.filter(peer => this.#isGone(peer)),
+      known: name => view.workflow(runner.app, name),
     })
     const before = (app: string, name: string) => view.workflow(app, name)
     const moves = scheduleMoves({ changes, before, known, now: runner.lastSeenAt })
     return { guards: moves.guards, changes: [...changes, ...moves.changes] }
   }
 
+  /** An engine that has just started has not heard of everybody yet. */
+  #isGone(runner: Runner): boolean {
+    const { clock, staleAfterMs } = this.#deps
+    return clock.now() - this.#openedAt > staleAfterMs && !this.isLive(runner)
+  }
+
   #keyMatches(runner: Runner): boolean | undefined {
     const { signingKeys } = this.#deps
     if (runner.keyFingerprint === undefined || signingKeys.length === 0) return undefined
-    return signingKeys.some(key => keyFingerprint(key) === runner.keyFingerprint)
+    const fingerprint = runner.keyFingerprint.toLowerCase()
+    return signingKeys.some(key => keyFingerprint(key) === fingerprint)
   }
-}
-
-/** A heartbeat repeats definitions word for word: those need no write, and keep their `updatedAt`. */
-function isSame(workflow: Workflow, known: Workflow | undefined): boolean {
-  return (
-    known !== undefined &&
-    JSON.stringify({ ...workflow, updatedAt: known.updatedAt }) === JSON.stringify(known)
-  )
 }
 
 function refuseDoubles(request: RegisterRequest): void {

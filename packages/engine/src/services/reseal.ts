@@ -2,7 +2,7 @@
 // key. So after one start with both keys the old one can go. Called by compose.ts, before anything else writes.
 
 import type { Change } from '../domain/change.ts'
-import { type Secrets, secretsAt } from '../domain/endpoint.ts'
+import { oldSecretsAt, type Secrets, secretsAt } from '../domain/endpoint.ts'
 import type { Store } from '../ports/store.ts'
 import type { Vault } from './vault.ts'
 
@@ -26,12 +26,14 @@ export async function reseal(store: Store, vault: Vault, now: number): Promise<C
 }
 
 /** The secrets that count, as the vault would seal them now; undefined when they are so already. */
-function resealed(secrets: Secrets, vault: Vault, now: number): Partial<Secrets> | undefined {
-  const before = secretsAt(secrets, now)
-  const [secret, previousSecret] = before.map(sealed => vault.reseal(sealed))
-  if (secret === before[0] && previousSecret === before[1]) return undefined
-  return {
-    ...(secret === undefined ? {} : { secret }),
-    ...(previousSecret === undefined ? {} : { previousSecret }),
+function resealed(before: Secrets, vault: Vault, now: number): Secrets | undefined {
+  const after = {
+    secret: vault.reseal(before.secret),
+    oldSecrets: oldSecretsAt(before, now).map(({ secret, until }) => ({
+      secret: vault.reseal(secret),
+      until,
+    })),
   }
+  const sealed = secretsAt(after, now)
+  return secretsAt(before, now).every((secret, i) => secret === sealed[i]) ? undefined : after
 }

@@ -52,7 +52,7 @@ async function setUp() {
     return fanout({ event: posted, catalog: catalog.view('default'), known, report })
   }
   const runs = () => store.in('default').runs({ limit: 10 })
-  return { store, clock, claim, fire, decide, runs }
+  return { store, clock, catalog, claim, fire, decide, runs }
 }
 
 const BUFFER = flowRowId({
@@ -94,6 +94,22 @@ test('an event that joins a buffer under a lease is waited for with it', async (
   await fire(await claim('engine-1'))
   const saves = (await runs()).filter(({ workflow }) => workflow === 'save')
   expect(saves.map(({ eventId }) => eventId)).toEqual(['evt_2'])
+})
+
+test('a buffer of a workflow that only another engine knows of yet is its run all the same', async () => {
+  const { store, clock, catalog, claim, fire, decide, runs } = await setUp()
+  await store.commit(await decide('evt_1'))
+  catalog.replace({ ...(await store.catalog()), workflows: [] }, (await store.catalogRevision()) - 1)
+  let looks = 0
+  catalog.onRefresh(async () => {
+    // The first time it does not get that far.
+    if (++looks > 1) catalog.replace(await store.catalog(), await store.catalogRevision())
+    return looks > 1
+  })
+  clock.time += MINUTE
+  await fire(await claim('engine-1'))
+  expect((await runs()).map(({ workflow }) => workflow).sort()).toEqual(['save', 'tidy'])
+  expect(looks).toBeGreaterThan(1)
 })
 
 test('a decision on a buffer that has gone does not hold for the buffer after it', async () => {

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { fire } from '../domain/flow/fire.ts'
 import type { Firing } from '../domain/flow/firing.ts'
 import type { FlowRow } from '../domain/flow/flow-row.ts'
+import { catalogGuards } from '../domain/known.ts'
 import type { Report } from '../domain/matching.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
@@ -56,13 +57,16 @@ export class Timers {
     const { id, namespace, app, workflow } = claimed
     const firing = await attempt<Firing>({
       store,
+      catalog,
       decide: known => {
         // Somebody else may have changed the row since it was claimed, or closed it.
         const row = known.flow.has(id) ? known.flow.get(id) : claimed
         if (!row) return undefined
         const view = catalog.view(namespace)
         const registered = view.workflow(app, workflow)
-        return fire({ row, workflow: registered, suspended: view.suspended, now: clock.now(), report })
+        const { suspended } = view
+        const fired = fire({ row, workflow: registered, suspended, now: clock.now(), report })
+        return fired && { ...fired, guards: [...fired.guards, ...catalogGuards(view, known)] }
       },
       unit: firing => firing,
       onStale: () => false,

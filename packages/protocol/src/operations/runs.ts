@@ -193,7 +193,7 @@ export const streamRun = {
   tag: 'runs',
   summary: "Follow a run's timeline: replayed, then live, until the run ends",
   description:
-    'Lossless and in order of `seq`. After a drop, come back with `from` (or `Last-Event-ID`) set to the last seq seen.',
+    'Lossless and in order of `seq`. After a drop, come back with `from` (or `Last-Event-ID`) set to the last seq seen; of both, the larger counts.',
   access: 'read',
   query: { from: FROM_PARAM },
   reply: { status: 200, description: 'Timeline frames', schema: TimelineFrameSchema, stream: true },

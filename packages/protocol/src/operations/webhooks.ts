@@ -175,10 +175,10 @@ export const updateWebhookEndpoint = {
   ...guarded,
   summary: 'Change an endpoint; what is left out stays',
   description:
-    '`rotateSecret: true` issues a new secret, shown in the answer; for 24 hours both sign every delivery.',
+    '`rotateSecret: true` issues a new secret, shown in the answer; for 24 hours both sign every delivery. `revokeOldSecrets: true` ends that at once.',
   body: { schema: UpdateWebhookEndpointSchema, required: true },
   reply: { status: 200, description: 'The endpoint', schema: WebhookEndpointWithSecretSchema },
-  errors: ['not_found'],
+  errors: ['not_found', 'conflict'],
   examples: [
     {
       summary: 'Stop for a while',
@@ -190,6 +190,12 @@ export const updateWebhookEndpoint = {
       summary: 'A new secret',
       path: { id: SAMPLE_ENDPOINT_ID },
       body: { rotateSecret: true },
+      reply: { ...SAMPLE_ENDPOINT, secret: SAMPLE_SECRET },
+    },
+    {
+      summary: 'A new secret, in place of one that has leaked',
+      path: { id: SAMPLE_ENDPOINT_ID },
+      body: { rotateSecret: true, revokeOldSecrets: true },
       reply: { ...SAMPLE_ENDPOINT, secret: SAMPLE_SECRET },
     },
   ],
@@ -250,10 +256,11 @@ export const updateWebhookReceiver = {
   path: '/webhook-receivers/{id}',
   ...guarded,
   summary: 'Change a receiver; what is left out stays, and the slug always does',
-  description: '`rotateSecret: true` issues a new secret, shown in the answer; for 24 hours both verify.',
+  description:
+    '`rotateSecret: true` issues a new secret, shown in the answer; for 24 hours both verify. `revokeOldSecrets: true` ends that at once.',
   body: { schema: UpdateWebhookReceiverSchema, required: true },
   reply: { status: 200, description: 'The receiver', schema: WebhookReceiverWithSecretSchema },
-  errors: ['not_found'],
+  errors: ['not_found', 'conflict'],
   examples: [
     {
       summary: 'Another event',

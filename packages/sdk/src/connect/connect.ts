@@ -12,7 +12,7 @@ import { Reporter } from './reporter.ts'
  * Connects a runner to the engine and keeps it connected. It needs no address of its own: the engine sends invokes
  * down the socket that the runner dialled. Lost connections are dialled again for ever; passes in flight go on
  * meanwhile, and what the engine has not acknowledged is sent again. Throws a TypeError for an option that will not
- * do; all else is told by `ready`, `log` and `onError`.
+ * do, a ConfigError for a setting of the environment; all else is told by `ready`, `log` and `onError`.
  */
 export function connect(options: ConnectOptions): ConnectedRunner {
   const handler = createHandler(options)

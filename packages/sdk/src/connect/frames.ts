@@ -28,8 +28,8 @@ export function fieldOf(payload: unknown, name: string): unknown {
     : undefined
 }
 
-export function frameText(type: string, id: string, payload?: unknown): string {
-  return JSON.stringify({ type, id, ...(payload !== undefined && { payload }) })
+export function frameText(type: string, id: string, payload: unknown = {}): string {
+  return JSON.stringify({ type, id, payload })
 }
 
 export function resultText(id: string, { status, body }: Answer): string {

@@ -14,14 +14,13 @@ export class Reporter {
     this.#options = options
   }
 
-  registered({ runnerId, workflows, warnings = [], keyMatches }: RegisterReply): void {
-    const told = [...warnings]
-    if (keyMatches === false) told.push('The signing key differs from the engine')
-    if (!this.#changed(`registered ${runnerId} ${told.join()}`)) return
+  /** That the engine has a key of the runner's is known from the handshake: `keyMatches` is about the first alone. */
+  registered({ runnerId, workflows, warnings = [] }: RegisterReply): void {
+    if (!this.#changed(`registered ${runnerId} ${warnings.join()}`)) return
     // One without a name is known by an address that the engine makes up anew for each socket.
     const name = runnerId.startsWith('conn:') ? '' : ` as ${runnerId}`
     this.#log('info', `Connected to ${this.#engine}${name}: ${workflows} workflows`)
-    for (const warning of told) this.#log('warn', warning)
+    for (const warning of warnings) this.#log('warn', warning)
   }
 
   /** A socket ended; `connected` tells whether others hold. */

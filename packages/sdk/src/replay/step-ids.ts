@@ -34,6 +34,12 @@ export class StepIds {
   }
 }
 
+/** The id behind a hash, if a pass of this process has asked for a step of that id: of whatever run, the hash is the same. */
+export function stepIdOf(hashedId: string): string | undefined {
+  for (const [stepId, hash] of hashes) if (hash === hashedId) return stepId
+  return undefined
+}
+
 /** Every pass hashes the ids of all earlier steps again, so hashes are kept, up to a bound. */
 const hashes = new Map<string, string>()
 const HASHES_MAX = 10_000

@@ -118,7 +118,11 @@ describe('arguments that make no opcode reject the call and, uncaught, fail the 
     ['no name', step => step.run('', () => 1), 'A step name must be a string of 1 to 1024 characters'],
     ['a long name', step => step.run('n'.repeat(1025), () => 1), 'A step name must be'],
     ['no callback', step => step.run('s', undefined as never), 'Step "s" has no callback'],
-    ['no duration', step => step.sleep('s', 'soon'), 'Step "s": not a duration: soon'],
+    [
+      'no duration',
+      step => step.sleep('s', '2 days'),
+      'Step "s": not a duration: 2 days (milliseconds, or a number with ms, s, m, h or d: "30s"; at most 100 years)',
+    ],
     ['an endless duration', step => step.sleep('s', 1e15), 'Step "s": not a duration'],
     ['no time', step => step.sleepUntil('s', 'tomorrow'), 'Step "s": not a time: tomorrow'],
     ['no event name', step => step.waitForEvent('s', { event: ' ' }), 'Step "s": event must be a name'],

@@ -2,7 +2,7 @@
 // opcode (contract §2.11). Functions, not methods: handlers take them apart (`const { run } = step`).
 
 import { randomUUID } from 'node:crypto'
-import { parseDurationMs } from '@perdure/protocol'
+import { DURATION_FORMS, parseDurationMs } from '@perdure/protocol'
 import { NonRetriableError } from '../errors.ts'
 import { encodePayload } from '../json.ts'
 import { DELAY_MS_MAX, NAME_CHARS_MAX } from '../limits.ts'
@@ -177,7 +177,9 @@ function waitFields(name: string, options: WaitOptions) {
 function durationMs(name: string, duration: Duration): number {
   const ms = parseDurationMs(duration)
   if (ms === undefined || ms > DELAY_MS_MAX)
-    throw new NonRetriableError(`Step "${name}": not a duration: ${String(duration)}`)
+    throw new NonRetriableError(
+      `Step "${name}": not a duration: ${String(duration)} (${DURATION_FORMS}; at most 100 years)`,
+    )
   return ms
 }
 

@@ -119,6 +119,19 @@ describe('a stored step that the handler does not ask for', () => {
     ])
   })
 
+  test('is told by name when this process has seen it, and its repetitions', async () => {
+    let passes = 0
+    const run = runOf(async ({ step }) => {
+      if (passes++ === 2) return
+      await step.run('seen', () => 1)
+      await step.run('seen', () => 2)
+    })
+    const { logs } = await run.drive()
+    expect(messages(logs)).toEqual([
+      `The handler returned without asking for 2 of the 2 stored steps ("seen"; "seen:1"). ${REASON}`,
+    ])
+  })
+
   test('is told in short when there are many', async () => {
     const stored = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`s${i}`, { data: i }]))
     const [message] = messages((await runOf(async () => 'gone', stored).pass()).logs)

@@ -7,6 +7,7 @@
 import type { LogBuffer } from '../log-buffer.ts'
 import type { Memo, UnaskedStep } from './memo.ts'
 import type { Outcome, Pass } from './pass.ts'
+import { stepIdOf } from './step-ids.ts'
 
 /**
  * The scope of these lines. Not the handler's: its lines are numbered, and one that comes in some passes only would
@@ -49,10 +50,12 @@ const REASON =
   'Its code has changed since they were stored (a step was renamed, removed or moved), or its path depends on ' +
   'something outside of steps (time, randomness, I/O, shared state).'
 
-/** The memo knows its steps by their hashed ids alone; the names are those of this pass. */
+/** The memo knows its steps by their hashed ids alone; names are known of those that this process has seen. */
 function counted(unasked: readonly UnaskedStep[], storedCount: number): string {
   const told = unasked.slice(0, NAMES_MAX).map(({ hashedId, after }) => {
-    return `${hashedId.slice(0, 8)}…${after === undefined ? '' : `, stored after "${after}"`}`
+    const stepId = stepIdOf(hashedId)
+    const told = stepId === undefined ? `${hashedId.slice(0, 8)}…` : JSON.stringify(stepId)
+    return told + (after === undefined ? '' : `, stored after "${after}"`)
   })
   const more = unasked.length > NAMES_MAX ? `; and ${unasked.length - NAMES_MAX} more` : ''
   return `${unasked.length} of the ${storedCount} stored steps (${told.join('; ')}${more})`

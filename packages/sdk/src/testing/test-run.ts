@@ -2,6 +2,7 @@
 
 import type { Client } from '@perdure/client'
 import {
+  DURATION_FORMS,
   hashStepId,
   parseDurationMs,
   type Run,
@@ -205,7 +206,7 @@ export async function openRun(bench: Bench, id: string): Promise<TestRun> {
 /** A duration in milliseconds. Throws a TypeError when it is none. */
 export function durationMs(duration: Duration): number {
   const ms = parseDurationMs(duration)
-  if (ms === undefined) throw new TypeError(`Not a duration: ${String(duration)}`)
+  if (ms === undefined) throw new TypeError(`Not a duration: ${String(duration)} (${DURATION_FORMS})`)
   return ms
 }
 

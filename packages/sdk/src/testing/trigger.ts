@@ -5,7 +5,7 @@ import { TestingError } from './errors.ts'
 
 /** The event that starts the workflow: the first that its triggers name exactly, else its own name. */
 export function triggerOf({ name, registration: { triggers } }: Workflow<never, unknown>): string {
-  if (!triggers || triggers.length === 0) return name
+  if (!triggers) return name
   const exact = triggers.find(({ event }) => event !== undefined && !event.endsWith('*'))
   if (exact?.event !== undefined) return exact.event
   throw new TestingError(

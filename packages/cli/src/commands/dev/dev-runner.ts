@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
+import { RUNNER_SETTINGS } from '@perdure/protocol'
 
 export interface DevRunnerOptions {
   /** Absolute path of the file it runs. */
@@ -21,8 +22,8 @@ export interface DevRunnerOptions {
 /** How long a runner may take to end: for new code, and at the end of it all. */
 const RESTART_MS_MAX = 3_000
 const END_MS_MAX = 10_000
-/** Of the engine's settings, those that runners read. The others have its secrets. */
-const RUNNER_SETTINGS = ['ENGINE_URL', 'ENGINE_API_KEY', 'ENGINE_SIGNING_KEY', 'ENGINE_REGION']
+/** Of the settings, those that runners read. The others have the engine's secrets. */
+const FOR_RUNNERS: readonly string[] = RUNNER_SETTINGS
 
 export class DevRunner {
   readonly #options: DevRunnerOptions
@@ -112,7 +113,7 @@ export class DevRunner {
 
   #environment(): NodeJS.ProcessEnv {
     const inherited = Object.entries(process.env).filter(
-      ([name]) => !name.startsWith('ENGINE_') || RUNNER_SETTINGS.includes(name),
+      ([name]) => !name.startsWith('ENGINE_') || FOR_RUNNERS.includes(name),
     )
     const colour = process.stdout.isTTY && process.env.NO_COLOR === undefined ? { FORCE_COLOR: '1' } : {}
     return { ...colour, ...Object.fromEntries(inherited), ...this.#options.env }

@@ -138,6 +138,7 @@ function runDetails(run: Run, { terminal }: Session<unknown>): string[] {
         ['took', run.durationMs === undefined ? undefined : duration(run.durationMs)],
         ['step', run.currentStepName],
         ['waits for', waiting(run.waitingFor)],
+        ['last try', run.waitingFor?.error],
         [
           'error',
           run.error && [run.error.code, run.error.stepName, run.error.message].filter(Boolean).join(': '),

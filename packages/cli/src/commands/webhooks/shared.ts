@@ -12,6 +12,7 @@ export interface EditOptions {
   enable?: true
   disable?: true
   rotateSecret?: true
+  revokeOldSecrets?: true
 }
 
 export const secretFlag = (what: string) =>
@@ -22,15 +23,18 @@ export function addEditOptions(command: Command): Command {
     .addOption(new Option('--enable', 'switch it on').conflicts('disable'))
     .addOption(new Option('--disable', 'switch it off'))
     .option('--rotate-secret', 'make a new secret, shown this once; for 24 hours both hold')
+    .option('--revoke-old-secrets', 'the secrets before the current one hold no more, from now on')
 }
 
 /** The fields of an edit that both have. */
-export function editOf({ name, app, enable, disable, rotateSecret }: EditOptions) {
+export function editOf(options: EditOptions) {
+  const { name, app, enable, disable, rotateSecret, revokeOldSecrets } = options
   return {
     name: orNull(name),
     app: orNull(app),
     enabled: enable ? true : disable ? false : undefined,
     rotateSecret,
+    revokeOldSecrets,
   }
 }
 

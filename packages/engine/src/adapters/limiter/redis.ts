@@ -47,6 +47,7 @@ export interface RedisLimiterOptions {
   url: string
   /** In front of every key: several clusters may share a Redis. */
   prefix?: string
+  /** Told when one that was there fails; that there is none is what `open` rejects for. */
   onTrouble(error: Error): void
 }
 
@@ -70,9 +71,14 @@ export class RedisLimiter implements Limiter {
 
   /** Rejects when Redis cannot be reached. */
   static async open(options: RedisLimiterOptions): Promise<RedisLimiter> {
-    const limiter = new RedisLimiter(options)
+    let isOpen = false
+    const onTrouble = (error: Error) => {
+      if (isOpen) options.onTrouble(error)
+    }
+    const limiter = new RedisLimiter({ ...options, onTrouble })
     try {
       await limiter.ping()
+      isOpen = true
     } catch (error) {
       await limiter.close()
       throw error

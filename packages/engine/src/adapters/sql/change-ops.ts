@@ -88,7 +88,7 @@ function addOps(ops: Op[], change: Change): number {
     case 'flow.deleted':
       return ops.push(['flow.delete', change.id])
     case 'control.recorded':
-      return ops.push(['control.insert', ...controlRow(change.action)])
+      return ops.push(['control.put', ...controlRow(change.action)])
   }
 }
 

@@ -18,7 +18,7 @@ export interface SqlDriver {
    */
   commit(unit: { checks: Check[]; ops: Op[] }): Promise<number | undefined>
   claimRuns(claim: Claim): Promise<ClaimedRun[]>
-  /** Rows of `SELECT_DELIVERY`. */
+  /** Rows of `SELECT_DELIVERY`, each with the status before the claim behind it. */
   claimDeliveries(claim: DeliveryClaim): Promise<Row[]>
   /** Rows of `FLOW_COLUMNS`. */
   claimTimers(claim: Claim): Promise<Row[]>

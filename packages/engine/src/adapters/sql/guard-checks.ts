@@ -48,5 +48,7 @@ function checkOf(guard: Guard): Check {
       const { namespace, app, dedupeId, now } = guard
       return { name: 'dedupe', params: [namespace, app, dedupeId, now], expected: [] }
     }
+    case 'catalog':
+      return { name: 'catalog', params: [], expected: [guard.revision] }
   }
 }

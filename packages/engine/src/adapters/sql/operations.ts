@@ -39,7 +39,7 @@ export type OpName =
   | 'receiver.delete'
   | 'flow.put'
   | 'flow.delete'
-  | 'control.insert'
+  | 'control.put'
   | 'key.insert'
   | 'key.revoke'
   | 'namespace.insert'
@@ -71,6 +71,7 @@ export type CheckName =
   | 'events'
   | 'eventsAfter'
   | 'dedupe'
+  | 'catalog'
 
 /** A read, in SQL that every dialect speaks, with `?` for its parameters. */
 export interface Query {

@@ -3,13 +3,13 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Unit } from '../../domain/change.ts'
-import type { Delivery } from '../../domain/delivery.ts'
 import { invariant, StaleError } from '../../domain/errors.ts'
 import type { DedupeKey, Waiter, Watcher } from '../../domain/event.ts'
 import type { FlowRow } from '../../domain/flow/flow-row.ts'
 import type { Admin } from '../../ports/admin.ts'
 import type {
   Claim,
+  ClaimedDelivery,
   Configured,
   DeliveryClaim,
   Lane,
@@ -30,7 +30,7 @@ import { LANE_TABLES } from './lanes.ts'
 import { LIVE_RUNS, type WatchersQuery, watcherFromRow, watchersQuery } from './live-queries.ts'
 import type { Row, Value } from './operations.ts'
 import { SqlReads } from './reads.ts'
-import { deliveryFromRow } from './rows/delivery-row.ts'
+import { claimedDeliveryFromRow } from './rows/delivery-row.ts'
 import { eventFromRow } from './rows/event-row.ts'
 import { FLOW_COLUMNS, flowFromRow } from './rows/flow-row.ts'
 import {
@@ -101,8 +101,8 @@ export class SqlStore implements Store {
     return claimed.map(({ run, steps, rootLogged }) => loadedRun(run, steps, rootLogged))
   }
 
-  async claimDeliveries(claim: DeliveryClaim): Promise<Delivery[]> {
-    return (await this.#driver.claimDeliveries(claim)).map(deliveryFromRow)
+  async claimDeliveries(claim: DeliveryClaim): Promise<ClaimedDelivery[]> {
+    return (await this.#driver.claimDeliveries(claim)).map(claimedDeliveryFromRow)
   }
 
   async claimTimers(claim: Claim): Promise<FlowRow[]> {

@@ -66,7 +66,7 @@ export const OP_SQL: Record<Exclude<OpName, 'step.wake'>, string> = {
   'receiver.delete': 'DELETE FROM webhook_receivers WHERE id = ? AND namespace = ?',
   'flow.put': upsert('flow_rows', FLOW_COLUMNS, 1),
   'flow.delete': 'DELETE FROM flow_rows WHERE id = ?',
-  'control.insert': insert('control_actions', CONTROL_COLUMNS, ONCE),
+  'control.put': upsert('control_actions', CONTROL_COLUMNS, 1),
   'key.insert': insert('api_keys', KEY_COLUMNS),
   'key.revoke': 'UPDATE api_keys SET revoked_at = ?i WHERE id = ? AND revoked_at IS NULL',
   'namespace.insert': insert('namespaces', NAMESPACE_COLUMNS, 'ON CONFLICT (name) DO NOTHING'),
@@ -95,6 +95,7 @@ export const CHECK_SQL: Record<CheckName, string> = {
   // The plus keeps the received_at index out of it.
   eventsAfter: `SELECT 1 FROM events WHERE namespace = ? AND name = ? AND position > ?i AND +received_at >= ?i LIMIT 1`,
   dedupe: 'SELECT 1 FROM dedupes WHERE namespace = ? AND app = ? AND dedupe_id = ? AND expires_at > ?i',
+  catalog: 'SELECT revision FROM catalog_revision',
 }
 
 /**

@@ -3,13 +3,21 @@
 /** Why undici is told to drop a call that has its reply already. */
 export const OVER = new Error('the call is over')
 
+/** What the other side did, where undici has no words for it but its own. */
+const WORDS: Readonly<Record<string, string>> = {
+  'bad response': 'the answer is no HTTP/1.1',
+  'bad upgrade': 'the answer changes the protocol',
+}
+
 /** The message of an error; of several attempts at one connection (IPv6, then IPv4), all of them. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.errors.length > 0) {
     return [...new Set(error.errors.map(describeFailure))].join('; ')
   }
-  return error.message || errorCode(error) || error.name
+  // An assertion inside undici: its text is code.
+  if (errorCode(error) === 'ERR_ASSERTION') return WORDS['bad response'] as string
+  return WORDS[error.message] || error.message || errorCode(error) || error.name
 }
 
 export function errorCode(error: unknown): string {

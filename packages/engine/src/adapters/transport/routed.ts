@@ -20,8 +20,12 @@ export class RoutedTransport implements Transport {
     return !isConnectUrl(url) || this.#connect.reaches?.(url) !== false
   }
 
-  hasRoom(url: string): boolean {
-    return !isConnectUrl(url) || this.#connect.hasRoom?.(url) !== false
+  room(url: string): number | undefined {
+    return isConnectUrl(url) ? this.#connect.room?.(url) : undefined
+  }
+
+  wants(url: string): void {
+    if (isConnectUrl(url)) this.#connect.wants?.(url)
   }
 
   async close(): Promise<void> {

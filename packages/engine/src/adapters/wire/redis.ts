@@ -13,6 +13,7 @@ export interface RedisWireOptions {
   url: string
   /** Several clusters may share a Redis. */
   channel: string
+  /** Told when one that was there fails; that there is none is what `listen` rejects for. */
   onTrouble(error: Error): void
 }
 
@@ -21,6 +22,7 @@ export class RedisWire implements Wire {
   readonly #subscriber: Redis
   readonly #channel: string
   readonly #words: RedisWords
+  #listens = false
   /** By listener: the last of the words that are on their way to it behind a long one. */
   readonly #saying = new Map<string, Promise<unknown>>()
   /** What was heard behind a long word is told after it. */
@@ -36,12 +38,17 @@ export class RedisWire implements Wire {
     // It subscribes again by itself whenever it is back.
     this.#subscriber = new Redis(url, { ...options, maxRetriesPerRequest: null })
     this.#words = new RedisWords(this.#publisher, channel)
-    for (const redis of [this.#publisher, this.#subscriber]) redis.on('error', onTrouble)
+    for (const redis of [this.#publisher, this.#subscriber]) {
+      redis.on('error', error => {
+        if (this.#listens) onTrouble(error)
+      })
+    }
   }
 
   async listen(name: string, onWord: (word: string) => void, onBack: () => void): Promise<void> {
     this.#subscriber.on('message', (_, word) => this.#hear(word, onWord))
     await inTime(this.#subscriber.subscribe(this.#channel, `${this.#channel}:${name}`))
+    this.#listens = true
     this.#subscriber.on('ready', onBack)
   }
 

@@ -13,14 +13,15 @@ export class Budget {
 
   /** The value, whose reads are counted as deep as it goes. */
   over<T>(value: T): T {
-    return typeof value === 'object' && value !== null ? (new Proxy(value, this.#handler) as T) : value
+    if (typeof value !== 'object' || value === null) return value
+    return new Proxy<object>(value, value instanceof Map ? this.#ofMaps : this.#ofObjects) as T
   }
 
-  readonly #handler: ProxyHandler<object> = {
+  readonly #ofObjects: ProxyHandler<object> = {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name)
       // The evaluator asks for these of everything it touches; only members of the data are a read.
-      if (name === 'constructor' || name === 'length') return value
+      if (name === 'constructor' || (name === 'length' && Array.isArray(target))) return value
       this.#spend(1)
       return this.over(value)
     },
@@ -28,6 +29,22 @@ export class Budget {
       const keys = Reflect.ownKeys(target)
       this.#spend(keys.length)
       return keys
+    },
+  }
+
+  /** The members of a Map are behind its methods, which work on the Map alone. */
+  readonly #ofMaps: ProxyHandler<Map<unknown, unknown>> = {
+    get: (map, name) => {
+      const value: unknown = Reflect.get(map, name, map)
+      if (name === 'constructor' || typeof value !== 'function') return value
+      if (name === 'get' || name === 'has') {
+        return (member: unknown) => {
+          this.#spend(1)
+          return this.over(map[name](member))
+        }
+      }
+      this.#spend(map.size)
+      return value.bind(new Map(Array.from(map, ([member, within]) => [member, this.over(within)])))
     },
   }
 

@@ -39,8 +39,17 @@ const ARITHMETIC = {
   '/': (a: number, b: number) => a / b,
   '%': (a: number, b: number) => a % b,
 }
+/** The same, where a double would lose digits before it is computed with. */
+const EXACT: Partial<Record<string, (a: bigint, b: bigint) => bigint>> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '%': (a, b) => a % b,
+}
 for (const [operator, compute] of Object.entries(ARITHMETIC)) {
-  const mixed = (a: number | bigint, b: number | bigint) => compute(Number(a), Number(b))
+  const exact = EXACT[operator]
+  const mixed = (a: number | bigint, b: number | bigint) =>
+    exact && isExact(a, b) ? Number(exact(BigInt(a), BigInt(b))) : compute(Number(a), Number(b))
   base.registerOperator(`double ${operator} int: double`, mixed)
   base.registerOperator(`int ${operator} double: double`, mixed)
 }
@@ -50,6 +59,15 @@ base.registerOperator('double % double: double', ARITHMETIC['%'])
 export const EVENT_ENVIRONMENT = base.clone()
 /** Knows `event`, what began the run, and `async`, what has come now. */
 export const WAIT_ENVIRONMENT = base.clone().registerVariable('async', 'dyn')
+
+/** Both are whole, and one is too large for a double. */
+function isExact(a: number | bigint, b: number | bigint): boolean {
+  return [a, b].every(isWhole) && [a, b].some(n => !Number.isSafeInteger(Number(n)))
+}
+
+function isWhole(n: number | bigint): boolean {
+  return typeof n === 'bigint' || Number.isInteger(n)
+}
 
 const patterns = new Map<string, RE2JS>()
 

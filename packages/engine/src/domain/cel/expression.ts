@@ -55,6 +55,7 @@ interface Node {
   op: string
   args: unknown
   start: number
+  setMeta(key: 'evaluate', value: typeof evaluateMap): void
 }
 
 type Compiled = ReturnType<typeof EVENT_ENVIRONMENT.parse>
@@ -133,7 +134,7 @@ function compile(source: string, inWait: boolean): Compiled {
   }
 }
 
-/** Counts and checks the tree, and puts our bounded functions in place of the standard's. */
+/** Counts and checks the tree, and puts our bounded functions, and our maps, in place of the standard's. */
 function inspect(node: unknown, shape: { nodes: number; walks: boolean }, nesting: number): void {
   if (Array.isArray(node)) {
     for (const part of node) inspect(part, shape, nesting)
@@ -141,6 +142,7 @@ function inspect(node: unknown, shape: { nodes: number; walks: boolean }, nestin
   }
   if (!isNode(node)) return
   shape.nodes++
+  if (node.op === 'map') node.setMeta('evaluate', evaluateMap)
   const call = (node.op === 'rcall' || node.op === 'call') && Array.isArray(node.args) ? node.args : undefined
   const name: unknown = call?.[0]
   if (call && typeof name === 'string') {
@@ -156,6 +158,23 @@ function inspect(node: unknown, shape: { nodes: number; walks: boolean }, nestin
     shape.walks ||= !isPlain((node.args as unknown[])[1])
   }
   inspect(node.args, shape, nesting)
+}
+
+/**
+ * A map that is written out has the members that are, and nothing of Object.prototype: compared with a map of the event, it
+ * would have a `__proto__`. Like the standard's it has no `constructor`, which the evaluator would take for its type.
+ */
+function evaluateMap(
+  evaluator: { run(node: Node, context: unknown): unknown },
+  { args }: Node,
+  context: unknown,
+): object {
+  const members: Record<string, unknown> = Object.create(null)
+  for (const [key, value] of args as [Node, Node][]) {
+    const name = String(evaluator.run(key, context))
+    if (name !== 'constructor') members[name] = evaluator.run(value, context)
+  }
+  return members
 }
 
 /** A pattern that is written out is compiled now: a wrong one is the author's to hear of, not the log's. */
@@ -208,5 +227,6 @@ function positionOf(error: unknown): number {
 
 function nameOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'bigint') return 'a number'
   return value === null ? 'null' : typeof value === 'object' ? 'a map' : `a ${typeof value}`
 }

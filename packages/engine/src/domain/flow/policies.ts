@@ -89,9 +89,10 @@ export function flowControlOf(registration: WorkflowRegistration, field: string)
   const flow: FlowControl = {}
   const { concurrency, throttle, rateLimit, debounce, batch, singleton } = registration
   const { idempotency, priority, timeouts, cancelOn } = registration
-  if (concurrency) {
+  const limits = [concurrency ?? []].flat()
+  if (limits.length > 0) {
     const many = Array.isArray(concurrency)
-    flow.concurrency = (many ? concurrency : [concurrency]).map(({ limit, key, scope }, i) => ({
+    flow.concurrency = limits.map(({ limit, key, scope }, i) => ({
       limit,
       ...read.key(many ? `concurrency[${i}]` : 'concurrency', key),
       scope: scope ?? 'workflow',
@@ -133,13 +134,13 @@ export function flowControlOf(registration: WorkflowRegistration, field: string)
   }
   if (priority !== undefined) flow.priority = read.expression('priority', priority, 'number')
   if (timeouts) {
-    const limits: Timeouts = {}
-    if (timeouts.queue !== undefined) limits.queueMs = read.window('timeouts.queue', timeouts.queue)
-    if (timeouts.run !== undefined) limits.runMs = read.window('timeouts.run', timeouts.run)
-    if (timeouts.invoke !== undefined) limits.invokeMs = read.window('timeouts.invoke', timeouts.invoke)
-    flow.timeouts = limits
+    const deadlines: Timeouts = {}
+    if (timeouts.queue !== undefined) deadlines.queueMs = read.window('timeouts.queue', timeouts.queue)
+    if (timeouts.run !== undefined) deadlines.runMs = read.window('timeouts.run', timeouts.run)
+    if (timeouts.invoke !== undefined) deadlines.invokeMs = read.window('timeouts.invoke', timeouts.invoke)
+    flow.timeouts = deadlines
   }
-  if (cancelOn) {
+  if (cancelOn && cancelOn.length > 0) {
     flow.cancelOn = cancelOn.map(({ event, if: condition }, i) =>
       condition === undefined
         ? { event }

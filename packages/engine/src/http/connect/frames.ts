@@ -32,8 +32,9 @@ export function readFrame(text: string): IncomingFrame {
   return { type, id, payload, text }
 }
 
-export function writeFrame(type: FrameType, id: string, payload: string | undefined): string {
-  return `{"type":"${type}","id":${JSON.stringify(id)}${payload === undefined ? '' : `,"payload":${payload}`}}`
+/** Every frame has a payload, an empty one where there is nothing to say: strict peers ask for it. */
+export function writeFrame(type: FrameType, id: string, payload = '{}'): string {
+  return `{"type":"${type}","id":${JSON.stringify(id)},"payload":${payload}}`
 }
 
 /** The status and body of an `invoke.result`; a body that is a string is raw text, any other is kept to the letter. */

@@ -2,7 +2,7 @@
 // routes/connect.ts.
 
 import { randomBytes } from 'node:crypto'
-import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import {
@@ -15,20 +15,22 @@ import {
 import { operations } from '@perdure/protocol/operations'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { EngineError } from '../../domain/errors.ts'
-import { authenticate } from '../auth.ts'
+import { authenticate, isStillAdmitted } from '../auth.ts'
 import type { Actor } from '../deps.ts'
 import { statusOf } from '../problem.ts'
 import { rawAnswer } from '../raw-answer.ts'
 import { CONNECT_LIMITS, type ConnectLimits } from './limits.ts'
+import { afterAnswers, isWhole, withoutOffer } from './offered-upgrade.ts'
 import { type ConnectDeps, Peer } from './peer.ts'
 import { ConnectSocket } from './socket.ts'
 
-/** A socket, who is on it, and what it came with: its key is looked at again with every heartbeat. */
+/** A socket, and who is on it. */
 interface Connected {
   socket: ConnectSocket
   peer: Peer
   isRegistered: boolean
-  authenticate(): Actor
+  /** Whether what it came with would still let it in. */
+  isAdmitted(): boolean
 }
 
 const PATH = operations.connect.path
@@ -41,7 +43,7 @@ export class ConnectHub {
   readonly #connected = new Set<Connected>()
   /** Sockets that are over, until nothing is left of them. */
   readonly #leaving = new Set<Promise<void>>()
-  /** Connections whose upgrade was let pass. */
+  /** Connections whose upgrade is let pass, while they are nobody else's. */
   readonly #plain = new Set<Socket>()
   #stopBeats: (() => void) | undefined
   #beats = 0
@@ -59,6 +61,11 @@ export class ConnectHub {
       // The types do not know it yet.
       ...{ closeTimeout: this.#limits.closeMs },
     })
+    deps.keys.onChange(() => this.#checkKeys())
+    this.#server.on('wsClientError', (error, stream, request) =>
+      // A client of another version learns which one is spoken (RFC 6455, section 4.4).
+      refuse(stream, malformed(error, request), [['sec-websocket-version', '13']]),
+    )
     // So that a runner can tell whom it dialled: the engine signs what this runner alone has chosen.
     this.#server.on('headers', (headers, request) => {
       headers.push(`${SIGNATURE_HEADER}: ${deps.sign(request.headers['sec-websocket-key'] ?? '')}`)
@@ -72,9 +79,8 @@ export class ConnectHub {
 
   listen(server: Server): void {
     server.on('upgrade', (request, stream, head) => {
-      stream.on('error', () => stream.destroy())
       if (isWebSocket(request)) this.#upgrade(request, stream, head)
-      else this.#letPass(server, request, stream as Socket)
+      else this.#letPass(server, request, stream as Socket, head)
     })
   }
 
@@ -87,24 +93,30 @@ export class ConnectHub {
   }
 
   #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+    stream.on('error', () => stream.destroy())
     const refusal = this.#refusal(request)
-    if (refusal) {
-      const requestId = `req_${randomBytes(8).toString('hex')}`
-      stream.end(rawAnswer(statusOf(refusal.code), refusal, requestId), () => stream.destroy())
-      return
-    }
-    this.#server.handleUpgrade(request, stream, head, ws => this.#accept(ws, request, stream))
+    if (refusal) refuse(stream, refusal)
+    else this.#server.handleUpgrade(request, stream, head, ws => this.#accept(ws, request, stream))
   }
 
   /** Any other upgrade is an offer that nobody has to take: the request is answered as if it were not there. */
-  #letPass(server: Server, request: IncomingMessage, socket: Socket): void {
-    const response = new ServerResponse(request)
-    response.shouldKeepAlive = false
-    response.assignSocket(socket)
-    response.on('finish', () => socket.end())
+  #letPass(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const release = () => {
+      socket.off('error', release).off('close', release)
+      this.#plain.delete(socket)
+    }
     this.#plain.add(socket)
-    socket.on('close', () => this.#plain.delete(socket))
-    server.emit('request', request, response)
+    socket.on('error', release).on('close', release)
+    afterAnswers(socket, () => {
+      // Else the last of those answers has ended the connection.
+      if (!socket.writable) return
+      if (!isWhole(request)) {
+        refuse(socket, new EngineError('invalid_request', 'there are too many headers'))
+        return
+      }
+      release()
+      withoutOffer(server, request, socket, head)
+    })
   }
 
   #refusal({ url = '' }: IncomingMessage): EngineError | undefined {
@@ -121,11 +133,11 @@ export class ConnectHub {
   #accept(ws: WebSocket, request: IncomingMessage, stream: Duplex): void {
     const { keys, corsOrigins, clock } = this.#deps
     const { authorization, host, origin } = request.headers
-    const check = () => authenticate(keys, { authorization, host, origin }, operations.connect, corsOrigins)
+    const asked = [keys, { authorization, host, origin }, operations.connect, corsOrigins] as const
     let actor = NOBODY
     let refusal: unknown
     try {
-      actor = check()
+      actor = authenticate(...asked)
     } catch (error) {
       refusal = error
     }
@@ -146,7 +158,12 @@ export class ConnectHub {
       connected.isRegistered = true
     }
     const peer = new Peer({ deps: this.#deps, socket, actor, onRegistered })
-    const connected: Connected = { socket, peer, isRegistered: false, authenticate: check }
+    const connected: Connected = {
+      socket,
+      peer,
+      isRegistered: false,
+      isAdmitted: () => isStillAdmitted(actor, ...asked),
+    }
     this.#connected.add(connected)
     this.#startBeats()
     if (refusal) peer.fail(refusal, CLOSE_CODES.auth)
@@ -188,16 +205,27 @@ export class ConnectHub {
 
   #beat(): void {
     const id = `beat_${++this.#beats}`
-    for (const { socket, peer, isRegistered, authenticate } of this.#connected) {
-      if (!isRegistered) continue
-      try {
-        authenticate()
-        socket.beat(id)
-      } catch (error) {
-        peer.fail(error, CLOSE_CODES.auth)
-      }
-    }
+    for (const { socket, isRegistered } of this.#connected) if (isRegistered) socket.beat(id)
   }
+
+  /** Whom the keys would not let in any more has to leave. */
+  #checkKeys(): void {
+    const problem = new EngineError('unauthorized', 'the keys have changed, and would not let it in any more')
+    for (const { peer, isAdmitted } of this.#connected)
+      if (!isAdmitted()) peer.fail(problem, CLOSE_CODES.auth)
+  }
+}
+
+function refuse(stream: Duplex, refusal: EngineError, headers: readonly [string, string][] = []): void {
+  const requestId = `req_${randomBytes(8).toString('hex')}`
+  stream.end(rawAnswer(statusOf(refusal.code), refusal, requestId, headers), () => stream.destroy())
+}
+
+/** What `ws` finds wrong with a handshake. */
+function malformed({ message }: Error, { method }: IncomingMessage): EngineError {
+  if (method === 'GET') return new EngineError('invalid_request', `the upgrade is malformed: ${message}`)
+  const details = { allow: ['GET'] }
+  return new EngineError('method_not_allowed', 'a WebSocket is opened by GET', { details })
 }
 
 function isWebSocket({ headers }: IncomingMessage): boolean {

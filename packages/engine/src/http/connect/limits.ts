@@ -1,5 +1,7 @@
 // The bounds of Connect sockets. The hub takes overrides, so that tests can shrink them.
 
+import { CONNECT_HEARTBEAT_MS, CONNECT_SILENCE_MS } from '@perdure/protocol'
+
 export interface ConnectLimits {
   /** Sockets in all; beyond it an upgrade is answered 503. */
   socketsMax: number
@@ -23,5 +25,7 @@ export const CONNECT_LIMITS: ConnectLimits = {
   closeMs: 1000,
 }
 
-/** Heartbeats that a peer may leave without any sign of life. */
-export const SILENT_BEATS_MAX = 3
+/** Heartbeats without any sign of life after which the end of the silence that a peer may keep is watched for. */
+export const SILENT_BEATS_MAX = CONNECT_SILENCE_MS / CONNECT_HEARTBEAT_MS
+/** What the answer to the last of them may take. */
+export const ANSWER_MS = 500

@@ -103,7 +103,7 @@ export class Peer {
           this.#result(frame)
           break
         case 'invoke.checkpoint':
-          this.#opened().checkpoint(frame.id, readCheckpoint(frame))
+          this.#checkpoint(frame)
           break
         case 'heartbeat':
           socket.send('heartbeat.ack', frame.id)
@@ -115,7 +115,13 @@ export class Peer {
   }
 
   #hello({ id, payload }: IncomingFrame): void {
-    this.#instance = checkHello(payload)
+    try {
+      this.#instance = checkHello(payload)
+    } catch (error) {
+      // Whoever knows four types only would wait for the answer.
+      this.fail(error, CLOSE_CODES.protocol, id)
+      return
+    }
     const reply = {
       protocolVersion: PROTOCOL_VERSION,
       sessionId: this.#sessionId,
@@ -128,9 +134,26 @@ export class Peer {
 
   #result(frame: IncomingFrame): void {
     const session = this.#opened()
-    const { status, body } = readResult(frame)
-    session.result(frame.id, status, body)
-    this.#options.socket.send('result.ack', frame.id)
+    const { status, body } = this.#readFor(session, frame, readResult)
+    const acknowledge = () => this.#options.socket.send('result.ack', frame.id)
+    const handedOver = session.result(frame.id, status, body)
+    if (handedOver) void handedOver.then(acknowledge)
+    else acknowledge()
+  }
+
+  #checkpoint(frame: IncomingFrame): void {
+    const session = this.#opened()
+    session.checkpoint(frame.id, this.#readFor(session, frame, readCheckpoint))
+  }
+
+  /** What cannot be read ends the invoke that it is for, as an unreadable answer over HTTP does. */
+  #readFor<T>(session: Session, frame: IncomingFrame, read: (frame: IncomingFrame) => T): T {
+    try {
+      return read(frame)
+    } catch (error) {
+      session.unreadable(frame.id, `the ${frame.type} cannot be read: ${problemOf(error).message}`)
+      throw error
+    }
   }
 
   #opened(): Session {

@@ -7,8 +7,8 @@ import { invalid } from '../../domain/errors.ts'
 import { checkParts, checkVersion } from '../routes/register.ts'
 import { checkCharacters, validator } from '../validate.ts'
 
-const checkShape = validator(ConnectRegisterSchema)
-const checkHelloShape = validator(HelloSchema)
+const checkShape = validator(ConnectRegisterSchema, 'payload')
+const checkHelloShape = validator(HelloSchema, 'payload')
 
 /** Throws what the HTTP route would throw. */
 export function checkConnectRegister(payload: unknown): ConnectRegister {

@@ -2,12 +2,12 @@
 // is bounded, and silence is counted.
 
 import type { Duplex } from 'node:stream'
-import { CLOSE_CODES, type FrameType } from '@perdure/protocol'
+import { CLOSE_CODES, CONNECT_HEARTBEAT_MS, type FrameType } from '@perdure/protocol'
 import type { WebSocket } from 'ws'
 import type { Clock } from '../../ports/clock.ts'
 import type { RunnerSocket } from '../../ports/connections.ts'
 import { writeFrame } from './frames.ts'
-import { type ConnectLimits, SILENT_BEATS_MAX } from './limits.ts'
+import { ANSWER_MS, type ConnectLimits, SILENT_BEATS_MAX } from './limits.ts'
 
 export interface ConnectSocketOptions {
   ws: WebSocket
@@ -23,6 +23,9 @@ export class ConnectSocket implements RunnerSocket {
   readonly #options: ConnectSocketOptions
   lastSeenAt: number
   #silentBeats = 0
+  /** How long it had been silent at the first of them. */
+  #silentBeforeMs = 0
+  #stopCut: (() => void) | undefined
   #isOver = false
 
   constructor(options: ConnectSocketOptions) {
@@ -49,6 +52,8 @@ export class ConnectSocket implements RunnerSocket {
   seen(): void {
     this.lastSeenAt = this.#options.clock.now()
     this.#silentBeats = 0
+    this.#stopCut?.()
+    this.#stopCut = undefined
   }
 
   send(type: FrameType, id: string, payload?: string): void {
@@ -62,14 +67,20 @@ export class ConnectSocket implements RunnerSocket {
     ws.send(writeFrame(type, id, payload))
   }
 
-  /** Asks for a sign of life; cuts the socket when it gave none for too long. */
+  /**
+   * Asks for a sign of life; cuts the socket when it gave none for too long. Silence is counted in beats, so that a clock
+   * that leaps cuts nobody; only the few that are silent at the last beat have a timer.
+   */
   beat(id: string): void {
-    if (++this.#silentBeats > SILENT_BEATS_MAX) {
-      this.close(CLOSE_CODES.heartbeat, 'silent for too long')
-      return
-    }
-    this.#options.ws.ping()
+    const { ws, clock } = this.#options
+    const now = clock.now()
+    if (++this.#silentBeats === 1)
+      this.#silentBeforeMs = Math.min(CONNECT_HEARTBEAT_MS, now - this.lastSeenAt)
+    ws.ping()
     this.send('heartbeat', id)
+    if (this.#silentBeats < SILENT_BEATS_MAX || this.#isOver) return
+    const leftMs = CONNECT_HEARTBEAT_MS - this.#silentBeforeMs + ANSWER_MS
+    this.#stopCut ??= clock.at(now + leftMs, () => this.close(CLOSE_CODES.heartbeat, 'silent for too long'))
   }
 
   pause(): void {
@@ -90,6 +101,7 @@ export class ConnectSocket implements RunnerSocket {
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#stopCut?.()
     this.#options.onOver()
   }
 }

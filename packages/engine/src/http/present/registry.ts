@@ -16,6 +16,7 @@ export function presentRunner(runner: RunnerView): WireRunner {
     url: runner.url,
     framework: runner.framework,
     runtime: runner.runtime,
+    language: runner.language,
     sdkName: runner.sdkName,
     version: runner.version,
     region: runner.region,

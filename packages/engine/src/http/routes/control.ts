@@ -1,7 +1,7 @@
 // Acting on runs: cancel, pause, resume, replay, retry-from-step, bulk replay; and the audit log of it, which tells
 // the label of each actor's key (contract §4.2).
 
-import { operations } from '@perdure/protocol/operations'
+import { type Operation, operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../domain/errors.ts'
 import { type JsonText, objectMembers } from '../../domain/json-text.ts'
@@ -11,17 +11,23 @@ import type { ReplayFilter, RunView } from '../../ports/store.ts'
 import { type Body, bodyOf } from '../body.ts'
 import type { HttpContext } from '../context.ts'
 import type { Actor } from '../deps.ts'
-import { mount } from '../mount.ts'
+import { type Handler, mount } from '../mount.ts'
 import { controlActionText } from '../present/control-action.ts'
 import { runSummary } from '../present/run.ts'
-import { pathId, timestamp } from '../query.ts'
+import { pathId } from '../query.ts'
 import { sendJson } from '../reply.ts'
+import { timestamp } from '../timestamp.ts'
 import { checkName, validator } from '../validate.ts'
 
 const checkBulkReplay = validator(operations.bulkReplayRuns.body.schema)
 
 export function controlRoutes(app: FastifyInstance, context: HttpContext): void {
   const { control, store } = context.deps
+  /** Of what starts runs anew: a suspended namespace refuses it whatever the run and the body (contract §5.4). */
+  const mountFork = <const Op extends Operation>(operation: Op, handler: Handler<Op>): void =>
+    mount(app, context, operation, handler, {
+      refuseEarly: ({ actor }) => control.assertActive(actor.namespace),
+    })
 
   mount(app, context, operations.cancelRun, async (request, reply) =>
     sendRun(reply, await control.cancel(request.actor, pathId(request, 'run'))),
@@ -35,17 +41,17 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
     sendRun(reply, await control.resume(request.actor, pathId(request, 'run'))),
   )
 
-  mount(app, context, operations.replayRun, async (request, reply) => {
+  mountFork(operations.replayRun, async (request, reply) => {
     const input = overridingInput(bodyOf(request))
     return sendRun(reply, await control.replay(traced(request), pathId(request, 'run'), input))
   })
 
-  mount(app, context, operations.retryRunFromStep, async (request, reply) => {
+  mountFork(operations.retryRunFromStep, async (request, reply) => {
     const step = requiredStep(bodyOf(request))
     return sendRun(reply, await control.retryFromStep(traced(request), pathId(request, 'run'), step))
   })
 
-  mount(app, context, operations.bulkReplayRuns, async (request, reply) => {
+  mountFork(operations.bulkReplayRuns, async (request, reply) => {
     const filter = replayFilter(bodyOf(request))
     return sendJson(reply, 200, JSON.stringify(await control.bulkReplay(traced(request), filter)))
   })
@@ -82,7 +88,7 @@ function requiredStep(body: Body | undefined): string {
 
 /** At least one filter must be given: nobody replays everything by an empty body. */
 function replayFilter(body: Body | undefined): ReplayFilter {
-  const { app, workflow, status, runType, since } = checkBulkReplay(body?.value)
+  const { app, workflow, status, runType, since } = checkBulkReplay(body === undefined ? {} : body.value)
   checkName('app', app)
   checkName('workflow', workflow)
   const from = since === undefined ? undefined : timestamp('since', since)

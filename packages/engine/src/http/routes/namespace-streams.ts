@@ -2,10 +2,11 @@
 // §4.4, §6). Nothing is replayed or kept for later: a client that does not keep up is dropped, and comes back.
 
 import type { RunStatusFrame } from '@perdure/protocol'
-import { operations } from '@perdure/protocol/operations'
+import { type Operation, operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Event } from '../../domain/event.ts'
 import { timestamp } from '../../domain/timestamp.ts'
+import { admission } from '../admit.ts'
 import type { HttpContext } from '../context.ts'
 import type { RunMove, Source } from '../deps.ts'
 import { mount } from '../mount.ts'
@@ -14,8 +15,8 @@ import { SseStream, sseMessage } from '../sse.ts'
 
 export function namespaceStreamRoutes(app: FastifyInstance, context: HttpContext): void {
   const { moves, events } = context.deps.live
-  const followMoves = follower(context, moves, runMessage)
-  const followEvents = follower(context, events, eventMessage)
+  const followMoves = follower(context, operations.streamRuns, moves, runMessage)
+  const followEvents = follower(context, operations.streamEvents, events, eventMessage)
   mount(app, context, operations.streamRuns, async (request, reply) => followMoves(request, reply))
   mount(app, context, operations.streamEvents, async (request, reply) => followEvents(request, reply))
 }
@@ -23,13 +24,15 @@ export function namespaceStreamRoutes(app: FastifyInstance, context: HttpContext
 /** Sends one client all that is told of its namespace, from now until it leaves. */
 function follower<T extends object>(
   context: HttpContext,
+  operation: Operation,
   source: Source<T>,
   message: (told: T) => string,
 ): (request: FastifyRequest, reply: FastifyReply) => void {
   const bytesOf = writtenOnce(message)
   return (request, reply) => {
     let stopListening = (): void => {}
-    const stream = new SseStream(reply, context, () => stopListening())
+    const isAdmitted = admission(context, operation, request)
+    const stream = new SseStream(reply, context, { isAdmitted, onEnd: () => stopListening() })
     if (!stream.open) return
     stopListening = source.on(request.actor.namespace, told => stream.offer(bytesOf(told)))
   }

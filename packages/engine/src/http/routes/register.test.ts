@@ -59,8 +59,13 @@ describe('a registration', () => {
   test.each<[object, string]>([
     [{ protocolVersion: 0 }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
     [{ protocolVersion: 1.5 }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
-    [{ protocolVersion: '1' }, 'invalid_request: protocolVersion must be number'],
-    [{ protocolVersion: null }, 'invalid_request: protocolVersion must be number'],
+    [{ protocolVersion: '1' }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
+    [{ protocolVersion: null }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
+    [{ keyFingerprint: 'a key' }, 'invalid_request: keyFingerprint must match pattern "^[0-9a-fA-F]{16}$"'],
+    [
+      { keyFingerprint: '0123456789abcdef0' },
+      'invalid_request: keyFingerprint must match pattern "^[0-9a-fA-F]{16}$"',
+    ],
     [{ app: ' ' }, 'invalid_request: app must not be blank'],
     [{ app: null }, 'invalid_request: app must be string'],
     [{ app: 'a'.repeat(129) }, 'invalid_request: app must not have more than 128 characters'],

@@ -51,8 +51,8 @@ export function checkParts(request: Omit<RegisterRequest, 'url'>): void {
 
 /** Before all else: a peer of another version may well send another shape (contract §9.3). */
 export function checkVersion(value: unknown): void {
-  const version = (value as Partial<RegisterRequest> | null | undefined)?.protocolVersion
-  if (typeof version !== 'number' || version === PROTOCOL_VERSION) return
+  const version = (value as { protocolVersion?: unknown } | null | undefined)?.protocolVersion
+  if (version === undefined || version === PROTOCOL_VERSION) return
   throw new EngineError('protocol_mismatch', `protocolVersion must be ${PROTOCOL_VERSION}, or absent`, {
     details: { field: 'protocolVersion', supported: [PROTOCOL_VERSION] },
   })

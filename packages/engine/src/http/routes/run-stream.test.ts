@@ -1,11 +1,11 @@
-import type { TimelineFrame } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import type { RunStatus } from '../../domain/run.ts'
+import type { StoredFrame } from '../../domain/timeline-frames.ts'
 import { aRun, eventually, listen, openStream, refusal, type Shelf, testApp } from '../http.testkit.ts'
 import type { HttpLimits } from '../limits.ts'
 
 const ts = '2024-01-02T03:04:05.678Z'
-const status = (seq: number, status: RunStatus): TimelineFrame => ({
+const status = (seq: number, status: RunStatus): StoredFrame => ({
   kind: 'run_status',
   seq,
   ts,
@@ -13,7 +13,7 @@ const status = (seq: number, status: RunStatus): TimelineFrame => ({
   status,
   attempt: 1,
 })
-const log = (seq: number, message = 'm'): TimelineFrame => ({
+const log = (seq: number, message = 'm'): StoredFrame => ({
   kind: 'log',
   seq,
   ts,
@@ -27,10 +27,10 @@ const log = (seq: number, message = 'm'): TimelineFrame => ({
 /** The heartbeat, and the wait for a ring (or, of a stalled client, the time it has left). */
 const IDLE_TIMERS = 2
 
-const message = (frame: TimelineFrame): string =>
+const message = (frame: StoredFrame): string =>
   `id: ${frame.seq}\nevent: ${frame.kind}\ndata: ${JSON.stringify(frame)}\n\n`
 
-function setUp(options: { run?: RunStatus; frames?: TimelineFrame[]; limits?: Partial<HttpLimits> } = {}) {
+function setUp(options: { run?: RunStatus; frames?: StoredFrame[]; limits?: Partial<HttpLimits> } = {}) {
   const { app, faces } = testApp({ limits: options.limits, logLevel: 'error' })
   const shelf = faces.shelf()
   shelf.runRows.set('run_1', aRun({ status: options.run ?? 'running' }))
@@ -64,7 +64,9 @@ describe('replay of a finished run', () => {
     ['?from=-1', {}, [1, 2, 5, 7]],
     ['', { 'last-event-id': '5' }, [7]],
     ['', { 'last-event-id': '' }, [1, 2, 5, 7]],
-    ['?from=2', { 'last-event-id': '5' }, [5, 7]],
+    // A browser reconnects to the same URL.
+    ['?from=2', { 'last-event-id': '5' }, [7]],
+    ['?from=5', { 'last-event-id': '2' }, [7]],
     ['?from=7', {}, []],
     ['?from=8', {}, []],
     ['?from=99999999999999999999', {}, []],
@@ -79,6 +81,7 @@ describe('replay of a finished run', () => {
     ['?from=', {}],
     ['?from=1&from=2', {}],
     ['', { 'last-event-id': 'x' }],
+    ['?from=1', { 'last-event-id': 'x' }],
   ])('%s with %j is refused', async (query, headers) => {
     const { app, faces } = setUp()
     expect(refusal(await app.inject({ url: `/runs/run_1/stream${query}`, headers }))).toBe(
@@ -126,7 +129,7 @@ describe('tailing a run that goes on', () => {
     const { app, faces, shelf } = setUp({ frames: [status(1, 'queued')] })
     const stream = await openStream(await listen(app), '/runs/run_1/stream')
     await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
-    const commit = (...frames: TimelineFrame[]) => {
+    const commit = (...frames: StoredFrame[]) => {
       shelf.frames.push(...frames)
       faces.live.runs.tell('run_1', frames)
     }

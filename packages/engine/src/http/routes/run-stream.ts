@@ -2,11 +2,12 @@
 // §2.3, §4.1). The store is the truth: it is read first, and again whenever frames that were told do not follow on those
 // that were sent, so no frame is lost or repeated.
 
-import type { TimelineFrame } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isTerminal } from '../../domain/run.ts'
+import { frameText, type StoredFrame } from '../../domain/timeline-frames.ts'
 import type { Reads, TimelinePage } from '../../ports/store.ts'
+import { admission } from '../admit.ts'
 import type { HttpContext } from '../context.ts'
 import { mount } from '../mount.ts'
 import { clampedInteger, notFound, pathId } from '../query.ts'
@@ -18,7 +19,8 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext): voi
 
   mount(app, context, operations.streamRun, async (request, reply, query) => {
     const runId = pathId(request, 'run')
-    const from = query.from ?? lastEventId(request)
+    // A browser that reconnects asks for the same URL, and says in the header what it has seen since.
+    const from = Math.max(query.from ?? 0, lastEventId(request))
     const reads = deps.store.in(request.actor.namespace)
     const tail = new RunTail()
     // Before the first read: what is committed after that read must be told.
@@ -27,7 +29,8 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext): voi
     try {
       const page = await timeline.read()
       if (page.status === undefined) throw notFound('run')
-      const stream = new SseStream(reply, context, () => tail.ring())
+      const isAdmitted = admission(context, operations.streamRun, request)
+      const stream = new SseStream(reply, context, { isAdmitted, onEnd: () => tail.ring() })
       try {
         await sendTimeline(context, { stream, tail, timeline, page })
         stream.end()
@@ -113,8 +116,8 @@ async function sendTold(
   return false
 }
 
-function messages(frames: readonly TimelineFrame[]): string {
+function messages(frames: readonly StoredFrame[]): string {
   return frames
-    .map(frame => sseMessage({ id: frame.seq, event: frame.kind, data: JSON.stringify(frame) }))
+    .map(frame => sseMessage({ id: frame.seq, event: frame.kind, data: frameText(frame) }))
     .join('')
 }

@@ -10,7 +10,7 @@ import { mount } from '../mount.ts'
 import { presentEndpoint, presentStats } from '../present/endpoint.ts'
 import { pathId } from '../query.ts'
 import { sendJson } from '../reply.ts'
-import { checkName, validator } from '../validate.ts'
+import { checkCharacters, checkName, validator } from '../validate.ts'
 
 /** Contract §8: the window of the stats unless `since` says otherwise. */
 const STATS_WINDOW_MS = 30 * 24 * 3_600_000
@@ -37,6 +37,7 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext
   mount(app, context, operations.createWebhookEndpoint, async (request, reply) => {
     const fields = checkNew(bodyOf(request)?.value) as NewEndpoint
     checkFields(fields)
+    checkCharacters('secret', fields.secret)
     const { endpoint, secret } = await endpoints.create(request.actor.namespace, pick(fields))
     return sendJson(reply, 201, JSON.stringify({ ...presentEndpoint(endpoint), secret }))
   })
@@ -44,6 +45,8 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext
   mount(app, context, operations.updateWebhookEndpoint, async (request, reply) => {
     const id = pathId(request, 'webhook endpoint')
     const edit = checkEdit(bodyOf(request)?.value) as EndpointEdit
+    // Better a refusal than a caller who believes to have changed it.
+    if (Object.hasOwn(edit, 'secret')) throw invalid('secret', 'cannot be set; rotateSecret makes a new one')
     checkFields(edit)
     const { endpoint, secret } = await endpoints.update(request.actor.namespace, id, edit)
     return sendJson(reply, 200, JSON.stringify({ ...presentEndpoint(endpoint), secret }))
@@ -72,12 +75,13 @@ function checkUrl(text: string): void {
 }
 
 /** Members of other names are ignored, not stored. */
-function pick({ name, app, url, eventKinds, secret }: NewEndpoint): NewEndpoint {
+function pick({ name, app, url, eventKinds, enabled, secret }: NewEndpoint): NewEndpoint {
   return {
     url,
     eventKinds,
     ...(name === undefined ? {} : { name }),
     ...(app === undefined ? {} : { app }),
+    ...(enabled === undefined ? {} : { enabled }),
     ...(secret === undefined ? {} : { secret }),
   }
 }

@@ -78,7 +78,8 @@ function refuseFixed(edit: object): void {
 }
 
 /** Members of other names are ignored, not stored. */
-function pick({ name, app, slug, eventName, targetApp, scheme, secret }: NewReceiver): NewReceiver {
+function pick(fields: NewReceiver): NewReceiver {
+  const { name, app, slug, eventName, targetApp, scheme, enabled, secret } = fields
   return {
     eventName,
     ...(name === undefined ? {} : { name }),
@@ -86,6 +87,7 @@ function pick({ name, app, slug, eventName, targetApp, scheme, secret }: NewRece
     ...(slug === undefined ? {} : { slug }),
     ...(targetApp === undefined ? {} : { targetApp }),
     ...(scheme === undefined ? {} : { scheme }),
+    ...(enabled === undefined ? {} : { enabled }),
     ...(secret === undefined ? {} : { secret }),
   }
 }

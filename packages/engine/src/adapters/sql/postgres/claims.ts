@@ -119,7 +119,8 @@ async function withSteps(session: Session, runs: readonly Row[]): Promise<Claime
 
 const LEASE_DELIVERIES = `UPDATE deliveries SET status = 'delivering', lease_owner = $1, fence = fence + 1,
     available_at = $2, next_attempt_at = NULL, updated_at = $3
-  WHERE id = ANY ($4) RETURNING ${SELECT_DELIVERY}`
+  FROM (SELECT id, status FROM deliveries WHERE id = ANY ($4)) AS before
+  WHERE deliveries.id = before.id RETURNING ${SELECT_DELIVERY}, before.status`
 
 export async function claimDeliveries(session: Session, claim: DeliveryClaim): Promise<Row[]> {
   const picked = [...(await answered(session, dueDeliveries('id', claim)))] as string[]

@@ -385,4 +385,11 @@ CREATE TABLE prune_marks (
   `
 ALTER TABLE writers ADD COLUMN latest bigint NOT NULL DEFAULT 0;
 `,
+  // What each runner registered of its workflows, and since when.
+  `
+ALTER TABLE runners ADD COLUMN definitions text;
+`,
+  `
+ALTER TABLE runners ADD COLUMN language text;
+`,
 ]

@@ -1,6 +1,7 @@
 // The rows of a webhook delivery and of its attempts, and the way there and back.
 
 import { type Delivery, type DeliveryAttempt, destinationOf } from '../../../domain/delivery.ts'
+import type { ClaimedDelivery } from '../../../ports/store.ts'
 import type { Row } from '../operations.ts'
 import type { Columns } from './columns.ts'
 import { inlinePayload, selectWithPayload } from './payload-row.ts'
@@ -123,6 +124,14 @@ export function deliveryFromRow(row: Row): Delivery {
     availableAt: availableAt ?? undefined,
     leaseOwner: leaseOwner ?? undefined,
   }
+}
+
+/** Reads a row of `SELECT_DELIVERY` with one more column, the status before the claim. */
+export function claimedDeliveryFromRow(row: Row): ClaimedDelivery {
+  const delivery = deliveryFromRow(row)
+  return row.at(-1) === ('delivering' satisfies Delivery['status'])
+    ? { ...delivery, isCutOff: true }
+    : delivery
 }
 
 type AttemptRow = [

@@ -1,10 +1,10 @@
 // The rows of the timeline frames that no other row tells: a run's moves between its first start and its end, and
 // statuses of steps that are not final. And a timeline page's rows, whatever they come from, as frames.
 
-import type { LogLevel, RunStatus, StepError, StepStatus, TimelineFrame } from '@perdure/protocol'
+import type { LogLevel, RunStatus, StepError, StepStatus } from '@perdure/protocol'
 import type { RunStatusFrame } from '../../../domain/change.ts'
 import type { Step } from '../../../domain/step.ts'
-import { runFrame, stepFrame } from '../../../domain/timeline-frames.ts'
+import { runFrame, type StoredFrame, stepFrame } from '../../../domain/timeline-frames.ts'
 import type { Row } from '../operations.ts'
 import { type Columns, fromJson, toJson } from './columns.ts'
 
@@ -54,7 +54,7 @@ type TimelineRow = [
   message: string | null,
 ]
 
-export function frameFromRow(runId: string, row: Row): TimelineFrame {
+export function frameFromRow(runId: string, row: Row): StoredFrame {
   const [kind, seq, time, status, attempt, name, index, detail, message] = row as TimelineRow
   if (kind === 'run_status') return runFrame(runId, { seq, ts: time, status: status as RunStatus, attempt })
   if (kind === 'step_status') {
@@ -63,7 +63,6 @@ export function frameFromRow(runId: string, row: Row): TimelineFrame {
     return stepFrame(runId, { ...told, index: index ?? undefined, error })
   }
   const ts = new Date(time).toISOString()
-  const fields = fromJson<Record<string, unknown>>(detail)
   const told = { level: status as LogLevel, message: message ?? '', scope: name ?? '', attempt }
-  return { kind, seq, ts, runId, ...told, ...(fields === undefined ? {} : { fields }) }
+  return { kind, seq, ts, runId, ...told, ...(detail === null ? {} : { fields: detail }) }
 }

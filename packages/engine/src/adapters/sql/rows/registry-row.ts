@@ -4,7 +4,7 @@
 import { boundedKey } from '../../../domain/bounded-key.ts'
 import type { ControlAction } from '../../../domain/control-action.ts'
 import type { FlowControl } from '../../../domain/flow/policies.ts'
-import type { App, RetryPolicy, Runner, Trigger, Workflow } from '../../../domain/workflow.ts'
+import type { App, Definition, RetryPolicy, Runner, Trigger, Workflow } from '../../../domain/workflow.ts'
 import type { Row } from '../operations.ts'
 import { type Columns, fromJson, toJson } from './columns.ts'
 
@@ -34,6 +34,8 @@ type RunnerRow = [
   region: string | null,
   keyFingerprint: string | null,
   lastSeenAt: number,
+  definitions: string | null,
+  language: string | null,
 ]
 
 export const RUNNER_COLUMNS: Columns<RunnerRow> = [
@@ -49,6 +51,8 @@ export const RUNNER_COLUMNS: Columns<RunnerRow> = [
   'region',
   'key_fingerprint',
   'last_seen_at',
+  'definitions',
+  'language',
 ]
 
 /** A runner without an id of its own goes by its URL, which may be too long for an index; own ids are not. */
@@ -68,6 +72,8 @@ export function runnerRow(runner: Runner): RunnerRow {
     runner.region ?? null,
     runner.keyFingerprint ?? null,
     runner.lastSeenAt,
+    toJson(runner.definitions),
+    runner.language ?? null,
   ]
 }
 
@@ -85,6 +91,8 @@ export function runnerFromRow(row: Row): Runner {
     region,
     fingerprint,
     seen,
+    definitions,
+    language,
   ] = row as RunnerRow
   return {
     namespace,
@@ -94,11 +102,13 @@ export function runnerFromRow(row: Row): Runner {
     workflows: JSON.parse(workflows) as string[],
     framework: framework ?? undefined,
     runtime: runtime ?? undefined,
+    language: language ?? undefined,
     sdkName: sdkName ?? undefined,
     version: version ?? undefined,
     region: region ?? undefined,
     keyFingerprint: fingerprint ?? undefined,
     lastSeenAt: seen,
+    definitions: fromJson<Definition[]>(definitions),
   }
 }
 

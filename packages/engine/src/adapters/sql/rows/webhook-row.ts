@@ -1,6 +1,6 @@
 // The rows of webhook endpoints and receivers, and the way there and back. Secrets are stored as they come: sealed.
 
-import type { Endpoint, LifecycleKind, Secrets } from '../../../domain/endpoint.ts'
+import type { Endpoint, LifecycleKind, OldSecret, Secrets } from '../../../domain/endpoint.ts'
 import type { Receiver, ReceiverScheme } from '../../../domain/receiver.ts'
 import type { Row } from '../operations.ts'
 import type { Columns } from './columns.ts'
@@ -118,13 +118,17 @@ export function receiverFromRow(row: Row): Receiver {
   }
 }
 
-function secretColumns({ secret, previousSecret, previousUntil }: Secrets): SecretColumns {
-  return [secret, previousSecret ?? null, previousUntil ?? null]
+/** One old secret stands as it is; several are a list, which no sealed secret looks like. */
+function secretColumns({ secret, oldSecrets = [] }: Secrets): SecretColumns {
+  const [newest, ...older] = oldSecrets
+  if (!newest) return [secret, null, null]
+  return [secret, older.length === 0 ? newest.secret : JSON.stringify(oldSecrets), newest.until]
 }
 
-function secrets([secret, previousSecret, previousUntil]: SecretColumns): Secrets {
-  const overlaps = previousSecret !== null && previousUntil !== null
-  return overlaps ? { secret, previousSecret, previousUntil } : { secret }
+function secrets([secret, old, until]: SecretColumns): Secrets {
+  if (old === null || until === null) return { secret }
+  const oldSecrets = old.startsWith('[') ? (JSON.parse(old) as OldSecret[]) : [{ secret: old, until }]
+  return { secret, oldSecrets }
 }
 
 function stamps({ createdAt, updatedAt, version }: Endpoint | Receiver): Stamps {

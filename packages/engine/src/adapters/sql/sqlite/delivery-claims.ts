@@ -8,18 +8,24 @@ import { answered } from './answered.ts'
 import type { Connection } from './connection.ts'
 import { CLAIM_CHARS_MAX, charsOf } from './leases.ts'
 
+const STATUS = 'SELECT status FROM deliveries WHERE rowid = ?'
 const LEASE = `UPDATE deliveries SET status = 'delivering', lease_owner = ?, fence = fence + 1, available_at = ?,
     next_attempt_at = NULL, updated_at = ?
   WHERE rowid = ? RETURNING ${SELECT_DELIVERY}`
 
-/** Leases what the claim may take and answers the rows, those that were due first in front. */
+/**
+ * Leases what the claim may take and answers the rows, those that were due first in front, each with the status it had
+ * before.
+ */
 export function claimDeliveries(connection: Connection, claim: DeliveryClaim): Row[] {
+  const status = connection.prepare(STATUS)
   const lease = connection.prepare(LEASE)
   const claimed: Row[] = []
   let chars = 0
   for (const rowid of answered(connection, dueDeliveries('rowid', claim))) {
+    const [before] = status.all([rowid]) as [Row]
     const [row] = lease.all([claim.owner, claim.leaseUntil, claim.now, rowid]) as [Row]
-    claimed.push(row)
+    claimed.push([...row, ...before])
     chars += charsOf([row])
     if (chars > CLAIM_CHARS_MAX) break
   }

@@ -30,7 +30,8 @@ export class ThreadChannel implements Channel {
     this.#worker = new Worker(ENTRY, {
       workerData,
       transferList: [port2],
-      execArgv: [],
+      // Node 22 calls the SQLite it brings experimental.
+      execArgv: ['--disable-warning=ExperimentalWarning'],
       env,
       name: `perdure ${role}`,
     })

@@ -1,4 +1,4 @@
-// One invoke of a Connect runner: it waits for room, is on a socket, or waits for its runner to come back, and
+// One invoke of a Connect runner: it is on a socket, or waits for its runner to come back, and
 // whatever happens ends in one InvokeReply. Moved about by its runner (runner.ts).
 
 import type { TransientMap } from '../../../collections/transient-map.ts'
@@ -22,16 +22,13 @@ export interface CallOptions {
 export class Call {
   readonly id: string
   readonly runner: ConnectedRunner
-  /** The socket it is on: none while it waits for room, or for its runner to come back. */
+  /** The socket it is on: none while it waits for its runner to come back. */
   session: ConnectSession | undefined
   readonly #call: InvokeCall
   readonly #onReply: CallOptions['onReply']
   readonly #timer: NodeJS.Timeout
-  readonly #startedAt = performance.now()
-  /** Where it is kept: of its session, of those that wait, or of a socket that was lost. */
+  /** Where it is kept: of its session, or of a socket that was lost. */
   #holder: Calls | undefined
-  /** Whether it was handed over to a socket. */
-  isSent = false
   #over = false
   #result: InvokeReply | undefined
   #checkpoints: CheckpointQueue | undefined
@@ -61,7 +58,6 @@ export class Call {
   /** Hands the invoke to a socket. */
   send(session: ConnectSession): void {
     this.moveTo(session.calls, session)
-    this.isSent = true
     session.socket.send('invoke', this.id, this.#payload())
   }
 
@@ -98,15 +94,14 @@ export class Call {
     return this.#checkpoints.add(payload) ? undefined : broken('too many checkpoints wait to be stored')
   }
 
-  /** Ends the call without an answer: refused or broken, by whether it was handed over. */
+  /** Ends the call without an answer. */
   fail(message: string): void {
-    this.stop(this.isSent ? broken(message) : { kind: 'refused', message })
+    this.stop(broken(message))
   }
 
   /** The deadline came. */
   expire(): void {
-    const what = this.isSent ? 'no complete answer' : 'no room on the runner'
-    this.fail(`${what} within ${this.#call.timeoutMs} ms`)
+    this.fail(`no complete answer within ${this.#call.timeoutMs} ms`)
   }
 
   /** Ends the call and tells the runner, if it has it, to stop. */
@@ -125,14 +120,13 @@ export class Call {
     this.#holder?.delete(this.id)
     this.session = undefined
     this.#onReply(reply)
-    if (this.isSent) this.runner.fill()
+    this.runner.roomMoved()
   }
 
   /** The invoke request with the deadline spliced in, never parsed. */
   #payload(): string {
     const { body, timeoutMs } = this.#call
-    const leftMs = Math.ceil(timeoutMs - (performance.now() - this.#startedAt))
-    const deadlineMs = Math.min(Math.max(1, leftMs), Number.MAX_SAFE_INTEGER)
+    const deadlineMs = Math.min(Math.max(1, Math.ceil(timeoutMs)), Number.MAX_SAFE_INTEGER)
     return `{"deadlineMs":${deadlineMs}${body.length > 2 ? ',' : ''}${body.slice(1)}`
   }
 }

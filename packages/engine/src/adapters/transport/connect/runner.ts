@@ -1,5 +1,5 @@
-// One Connect runner: its sockets, the invokes that wait for room on them, and those whose socket was lost and that
-// the runner may come back for.
+// One Connect runner: its sockets, how much room is on them, and the invokes whose socket was lost and that the runner may
+// come back for.
 
 import { CLOSE_CODES } from '@perdure/protocol'
 import { TransientMap } from '../../../collections/transient-map.ts'
@@ -10,8 +10,6 @@ import { ConnectSession } from './session.ts'
 
 /** Sockets of one runner; one more takes the place of the oldest. */
 const SOCKETS_MAX = 64
-/** Invokes that wait for room on one runner. */
-const WAITING_MAX = 10_000
 
 /** Invokes of a socket that was lost. */
 interface Lost {
@@ -26,6 +24,12 @@ export interface ConnectedRunnerOptions {
   graceMs: number
   /** A call of the whole transport, by its id. */
   find(id: string): Call | undefined
+  /** Whether the id may be that of a call of another engine. */
+  isForeign(id: string): boolean
+  /** A result of such a call came; resolves when it may be acknowledged. */
+  onStray(id: string, status: number, body: string): Promise<void> | undefined
+  /** It may have room for more, or is away. */
+  onRoom(): void
   /** Its last socket is gone. */
   onAway(): void
   /** Nothing of the runner is left. */
@@ -35,7 +39,6 @@ export interface ConnectedRunnerOptions {
 export class ConnectedRunner {
   readonly sessions: ConnectSession[] = []
   readonly #options: ConnectedRunnerOptions
-  readonly #waiting: Calls = new TransientMap()
   readonly #lost = new Set<Lost>()
   /** Most invokes under way on all its sockets, as the newest registration has it. */
   #maxConcurrency = Number.POSITIVE_INFINITY
@@ -45,18 +48,11 @@ export class ConnectedRunner {
     this.#options = options
   }
 
-  get hasRoom(): boolean {
-    return this.#waiting.size === 0 && !this.#isFull && this.sessions.some(({ socket }) => socket.isWritable)
-  }
-
   /** How many further invokes it would take at once; undefined when it has no bound. */
   get room(): number | undefined {
+    if (!this.sessions.some(({ socket }) => socket.isWritable)) return 0
     if (this.#maxConcurrency === Number.POSITIVE_INFINITY) return undefined
-    return this.hasRoom ? this.#maxConcurrency - this.#underWay : 0
-  }
-
-  get #isFull(): boolean {
-    return this.#maxConcurrency !== Number.POSITIVE_INFINITY && this.#underWay >= this.#maxConcurrency
+    return Math.max(0, this.#maxConcurrency - this.#underWay)
   }
 
   /** Those of lost sockets count: the runner may still work on them. */
@@ -75,24 +71,17 @@ export class ConnectedRunner {
   /** An invoke that this runner was sent, and that has no reply yet. */
   find(id: string): Call | undefined {
     const call = this.#options.find(id)
-    return call?.runner === this && call.isSent ? call : undefined
+    return call?.runner === this ? call : undefined
   }
 
-  /** Sends the call, or lets it wait its turn. */
-  take(call: Call): void {
-    const session = this.#waiting.size === 0 ? this.#pick() : undefined
-    if (session) call.send(session)
-    else if (this.#waiting.size < WAITING_MAX) call.moveTo(this.#waiting)
-    else call.fail(`${WAITING_MAX} invokes wait for the runner already`)
+  /** A result of a call that is not known here; undefined when there is nobody to hand it to. */
+  handOver(id: string, status: number, body: string): Promise<void> | undefined {
+    return this.#options.isForeign(id) ? this.#options.onStray(id, status, body) : undefined
   }
 
-  /** Sends what waits, as far as there is room: a call ended, a socket came or has been read. */
-  fill(): void {
-    for (const call of this.#waiting.values()) {
-      const session = this.#pick()
-      if (!session) return
-      call.send(session)
-    }
+  /** A call ended, a socket came or has been read, or there is another bound. */
+  roomMoved(): void {
+    this.#options.onRoom()
   }
 
   open(socket: RunnerSocket, options: SessionOptions): ConnectSession {
@@ -108,7 +97,6 @@ export class ConnectedRunner {
     }
     if (underWay) this.reclaim(session, underWay)
     else if (earlier) this.#inherit(session)
-    this.fill()
     return session
   }
 
@@ -121,13 +109,20 @@ export class ConnectedRunner {
     for (const id of named) {
       const call = this.find(id)
       if (call) call.moveTo(session.calls, session)
-      else session.socket.send('invoke.cancel', id)
+      else if (!this.#options.isForeign(id)) session.socket.send('invoke.cancel', id)
+      else this.#cancelLater(session, id)
     }
     for (const lost of [...this.#lost]) {
       if (!isSameInstance(lost, session)) continue
       for (const call of [...lost.calls.values()]) call.fail('the runner came back without it')
       this.#forget(lost)
     }
+  }
+
+  /** Another engine waits for its result so long, and no longer. */
+  #cancelLater({ socket }: ConnectSession, id: string): void {
+    const { clock, graceMs } = this.#options
+    clock.at(clock.now() + graceMs, () => socket.send('invoke.cancel', id))
   }
 
   /** The socket is gone: its invokes wait for the runner to come back, if it can. */
@@ -139,7 +134,7 @@ export class ConnectedRunner {
     else for (const call of [...session.calls.values()]) this.#breakOff(call)
     if (this.sessions.length === 0) {
       this.#options.onAway()
-      for (const call of [...this.#waiting.values()]) call.fail('the runner is not connected any more')
+      this.#options.onRoom()
     }
     this.#checkEmpty()
   }
@@ -182,10 +177,10 @@ export class ConnectedRunner {
   }
 
   /** The least loaded socket that is read, in turn among equals; none when the runner has enough to do. */
-  #pick(): ConnectSession | undefined {
+  pick(): ConnectSession | undefined {
     const { sessions } = this
     let best: ConnectSession | undefined
-    if (this.#isFull) return undefined
+    if (this.room === 0) return undefined
     this.#turn++
     for (let i = 0; i < sessions.length; i++) {
       const session = sessions[(this.#turn + i) % sessions.length] as ConnectSession

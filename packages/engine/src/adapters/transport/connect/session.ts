@@ -22,11 +22,14 @@ export class ConnectSession implements Session {
   renew({ maxConcurrency, underWay }: SessionTerms): void {
     this.#runner.bound(maxConcurrency)
     if (underWay) this.#runner.reclaim(this, underWay)
-    this.#runner.fill()
+    this.#runner.roomMoved()
   }
 
-  result(id: string, status: number, body: string): void {
-    this.#runner.find(id)?.answered(status, body)
+  result(id: string, status: number, body: string): Promise<void> | undefined {
+    const call = this.#runner.find(id)
+    if (!call) return this.#runner.handOver(id, status, body)
+    call.answered(status, body)
+    return undefined
   }
 
   checkpoint(id: string, payload: string): void {
@@ -40,8 +43,12 @@ export class ConnectSession implements Session {
     call.checkpoint(payload)
   }
 
+  unreadable(id: string, problem: string): void {
+    this.#runner.find(id)?.fail(problem)
+  }
+
   drained(): void {
-    this.#runner.fill()
+    this.#runner.roomMoved()
   }
 
   close(): void {

@@ -15,6 +15,14 @@ import { CLOSING, UnderWay } from '../under-way.ts'
 import { Call } from './call.ts'
 import { ConnectedRunner } from './runner.ts'
 
+/** A result that came on a socket of the runner at `url`, of a call that is not known here. */
+export interface Stray {
+  url: string
+  id: string
+  status: number
+  body: string
+}
+
 export interface ConnectTransportOptions {
   clock: Clock
   /** How long the invokes of a lost socket wait for their runner. */
@@ -23,6 +31,10 @@ export interface ConnectTransportOptions {
   closeGraceMs?: number
   /** Told when a runner has its first socket, and when it has none any more. */
   onPresence?: (url: string, isHere: boolean) => void
+  /** Given results of calls that another engine may hold; resolves when they may be acknowledged. */
+  onStray?: (stray: Stray) => Promise<void> | undefined
+  /** Told when a runner may have room for more, or has lost its last socket. */
+  onRoom?: (url: string) => void
 }
 
 const LOST_GRACE_MS = 5000
@@ -30,7 +42,8 @@ const CLOSE_GRACE_MS = 1000
 
 export class ConnectTransport implements Transport, Connections, Presence {
   isDraining = false
-  readonly #options: Required<ConnectTransportOptions>
+  readonly #options: Required<Omit<ConnectTransportOptions, 'onStray'>> &
+    Pick<ConnectTransportOptions, 'onStray'>
   /** By URL: those with a socket, or with invokes that wait for one. */
   readonly #runners = new Map<string, ConnectedRunner>()
   readonly #underWay = new UnderWay<string, Call>()
@@ -44,8 +57,10 @@ export class ConnectTransport implements Transport, Connections, Presence {
     lostGraceMs = LOST_GRACE_MS,
     closeGraceMs = CLOSE_GRACE_MS,
     onPresence = () => {},
+    onRoom = () => {},
+    onStray,
   }: ConnectTransportOptions) {
-    this.#options = { clock, lostGraceMs, closeGraceMs, onPresence }
+    this.#options = { clock, lostGraceMs, closeGraceMs, onPresence, onRoom, ...(onStray && { onStray }) }
   }
 
   /** `body` is a JSON object: it becomes the frame's payload, with the deadline added. */
@@ -56,6 +71,10 @@ export class ConnectTransport implements Transport, Connections, Presence {
       const message = this.#closed ? CLOSING : 'the runner is not connected'
       return Promise.resolve({ kind: 'refused', message })
     }
+    const session = runner.pick()
+    if (!session) {
+      return Promise.resolve({ kind: 'refused', message: 'there is no room on the runner', isFull: true })
+    }
     const id = `${this.#idPrefix}${(++this.#idCount).toString(36)}`
     return new Promise(resolve => {
       const onReply = (reply: InvokeReply) => {
@@ -64,7 +83,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
       }
       const sent = new Call({ id, call, runner, onReply })
       this.#underWay.add(id, sent)
-      runner.take(sent)
+      sent.send(session)
     })
   }
 
@@ -79,14 +98,20 @@ export class ConnectTransport implements Transport, Connections, Presence {
     return (this.#runners.get(url)?.sessions.length ?? 0) > 0
   }
 
-  hasRoom(url: string): boolean {
-    return this.#runners.get(url)?.hasRoom ?? false
-  }
-
-  /** How many invokes the runner would take at once; undefined when it has no bound, or no socket. */
+  /** How many invokes the runner would take at once; undefined when it has no bound. */
   room(url: string): number | undefined {
     const runner = this.#runners.get(url)
-    return runner && runner.sessions.length > 0 ? runner.room : undefined
+    return runner ? runner.room : 0
+  }
+
+  /** Whether the runner was sent such a call, and there is no reply yet. */
+  holds(url: string, id: string): boolean {
+    return this.#runners.get(url)?.find(id) !== undefined
+  }
+
+  /** A result that another engine was sent. */
+  take({ url, id, status, body }: Stray): void {
+    this.#runners.get(url)?.find(id)?.answered(status, body)
   }
 
   /** The URLs of those with a socket. */
@@ -106,6 +131,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
     const isFirst = runner.sessions.length === 0
     const session = runner.open(socket, options)
     if (isFirst) this.#options.onPresence(url, true)
+    this.#options.onRoom(url)
     return session
   }
 
@@ -128,6 +154,9 @@ export class ConnectTransport implements Transport, Connections, Presence {
       clock,
       graceMs,
       find: id => this.#underWay.get(id),
+      isForeign: id => this.#options.onStray !== undefined && !id.startsWith(this.#idPrefix),
+      onStray: (id, status, body) => this.#options.onStray?.({ url, id, status, body }),
+      onRoom: () => this.#options.onRoom(url),
       onAway: () => this.#options.onPresence(url, false),
       onEmpty: () => {
         if (this.#runners.get(url) === runner) this.#runners.delete(url)

@@ -69,19 +69,23 @@ describe('an invoke', () => {
     expect(runner.invokes).toEqual([])
   })
 
-  test('that finds no room waits its turn there, and costs nothing when the runner goes', async () => {
+  test('that finds no room costs nothing, and the engine that asked is told when there is some', async () => {
     const { world, two, runner, sent } = await opened({ maxConcurrency: 1 })
-    const replies = [two.invoke({ body: '{"no":1}' }), two.invoke({ body: '{"no":2}' }), two.invoke()]
+    const replies = [two.invoke(), two.invoke()]
     const first = await sent()
-    await world.clock.advance(3_600_000)
+    expect(await replies[1]).toEqual({
+      kind: 'refused',
+      message: 'there is no room on the runner',
+      isFull: true,
+    })
+    expect(two.relayed.room(APP_RUNNER)).toBe(0)
     expect(runner.invokes).toHaveLength(1)
+    two.roomy.length = 0
     runner.session.result(first, 200, '"one"')
     expect(await replies[0]).toMatchObject({ kind: 'answered', body: '"one"' })
-    expect(runner.invokes.map(({ payload }) => payload.no)).toEqual([1, 2])
-    runner.session.close()
-    expect(await replies[2]).toEqual({ kind: 'refused', message: 'the runner is not connected any more' })
-    await world.clock.advance(5000)
-    expect(await replies[1]).toMatchObject({ kind: 'broken' })
+    await world.clock.advance(100)
+    expect(two.roomy).toEqual([APP_RUNNER])
+    expect(two.relayed.room(APP_RUNNER)).toBe(1)
   })
 })
 

@@ -6,9 +6,10 @@ import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Presence } from '../../../ports/connections.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
-import type { ConnectTransport } from '../connect/transport.ts'
+import type { ConnectTransport, Stray } from '../connect/transport.ts'
 import { RelayHost } from './host.ts'
 import { EnginePresence } from './presence.ts'
+import { Strays } from './strays.ts'
 import { RelayTransport } from './transport.ts'
 
 export interface RelayedConnectOptions {
@@ -17,6 +18,8 @@ export interface RelayedConnectOptions {
   local: ConnectTransport
   /** A runner of the app came within reach through another engine. */
   onArrived(namespace: string, app: string): void
+  /** A runner of another engine may have room for more, or is gone. */
+  onRoom(url: string): void
   /** How long calls under way have, at the close, to end. */
   closeGraceMs?: number
 }
@@ -26,8 +29,9 @@ export class RelayedConnect implements Transport, Presence {
   readonly #presence: EnginePresence
   readonly #relay: RelayTransport
   readonly #host: RelayHost
+  readonly #strays: Strays
 
-  constructor({ bus, clock, local, onArrived, closeGraceMs }: RelayedConnectOptions) {
+  constructor({ bus, clock, local, onArrived, onRoom, closeGraceMs }: RelayedConnectOptions) {
     this.#local = local
     this.#presence = new EnginePresence({
       bus,
@@ -38,9 +42,16 @@ export class RelayedConnect implements Transport, Presence {
         const owner = connectUrlOwner(url)
         if (owner) onArrived(owner.namespace, owner.app)
       },
+      onRoom,
       onGone: engine => this.#relay.lost(engine),
     })
     this.#relay = new RelayTransport({ bus, clock, presence: this.#presence, closeGraceMs })
+    this.#strays = new Strays({
+      bus,
+      clock,
+      holds: (url, id) => local.holds(url, id),
+      take: stray => local.take(stray),
+    })
     this.#host = new RelayHost({ bus, clock, transport: { invoke: call => this.#invokeHere(call) } })
   }
 
@@ -52,9 +63,19 @@ export class RelayedConnect implements Transport, Presence {
     return this.#local.reaches(url) || this.#presence.engineOf(url) !== undefined
   }
 
-  /** Of another engine's sockets as that engine told it last: a call that finds none after all waits in line there. */
-  hasRoom(url: string): boolean {
-    return this.#local.reaches(url) ? this.#local.hasRoom(url) : this.#presence.hasRoom(url)
+  /** Of another engine's sockets as that engine told it last: a call that finds none after all is refused there. */
+  room(url: string): number | undefined {
+    return this.#local.reaches(url) ? this.#local.room(url) : this.#presence.room(url)
+  }
+
+  /** The engine that has the runner leaves some of its room to us. */
+  wants(url: string): void {
+    if (!this.#local.reaches(url)) this.#presence.want(url)
+  }
+
+  /** A runner of this engine has room: whether another engine, which was told, shall have the first of it. */
+  lends(url: string): boolean {
+    return this.#presence.lends(url)
   }
 
   lastSeenAt(url: string): number | undefined {
@@ -64,6 +85,11 @@ export class RelayedConnect implements Transport, Presence {
   /** A runner has its first socket here, or none any more. */
   moved(url: string, isHere: boolean): void {
     this.#presence.moved(url, isHere)
+  }
+
+  /** The runner came back here with a result of an invoke that another engine may wait for. */
+  handOver(stray: Stray): Promise<void> {
+    return this.#strays.handOver(stray)
   }
 
   /** No more invokes shall come from other engines. */
@@ -80,6 +106,7 @@ export class RelayedConnect implements Transport, Presence {
   async close(): Promise<void> {
     await Promise.all([this.#relay.close(), this.#local.close()])
     this.#host.close()
+    this.#strays.close()
     this.#presence.close()
   }
 

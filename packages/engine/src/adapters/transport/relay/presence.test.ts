@@ -105,7 +105,7 @@ test('how much room a bounded runner has is known elsewhere: it moves with invok
   const [one, two, three] = await world.engines('one', 'two', 'three')
   const runner = hold(one!, { maxConcurrency: 2 })
   await world.settle()
-  const rooms = () => [one!, two!, three!].map(({ relayed }) => relayed.hasRoom(APP_RUNNER))
+  const rooms = () => [one!, two!, three!].map(({ relayed }) => relayed.room(APP_RUNNER) !== 0)
   expect(rooms()).toEqual([true, true, true])
   // What an engine sends, it knows itself: no word must come back before it sends the next elsewhere.
   void two!.invoke()
@@ -126,16 +126,34 @@ test('a word of room that is lost is made up for: said again while there is none
   world.loop.loses = word => word.includes(' room ')
   void one.invoke()
   await world.clock.advance(100)
-  expect(two.relayed.hasRoom(APP_RUNNER)).toBe(true)
+  expect(two.relayed.room(APP_RUNNER)).not.toBe(0)
   world.loop.loses = () => false
   await world.clock.advance(2000)
-  expect(two.relayed.hasRoom(APP_RUNNER)).toBe(false)
+  expect(two.relayed.room(APP_RUNNER)).toBe(0)
   await world.clock.advance(60_000)
-  expect(two.relayed.hasRoom(APP_RUNNER)).toBe(false)
+  expect(two.relayed.room(APP_RUNNER)).toBe(0)
   world.loop.loses = word => word.includes(' room ')
   runner.session.result(runner.invokes[0]!.id, 200, '{}')
   await world.clock.advance(8000)
-  expect(two.relayed.hasRoom(APP_RUNNER)).toBe(true)
+  expect(two.relayed.room(APP_RUNNER)).not.toBe(0)
+})
+
+test('room that another engine waits for is left to it every other time', async () => {
+  const { world, one, two } = await twoEngines({ maxConcurrency: 1 })
+  expect(one.relayed.lends(APP_RUNNER)).toBe(false)
+  two.relayed.wants(APP_RUNNER)
+  await world.settle()
+  two.roomy.length = 0
+  const lent = [1, 2, 3, 4].map(() => one.relayed.lends(APP_RUNNER))
+  expect(lent).toEqual([true, false, true, false])
+  await world.settle()
+  expect(two.roomy).toEqual([APP_RUNNER, APP_RUNNER])
+  await world.clock.advance(3000)
+  expect(one.relayed.lends(APP_RUNNER)).toBe(false)
+  two.relayed.wants(APP_RUNNER)
+  await world.settle()
+  void one.invoke()
+  expect(one.relayed.lends(APP_RUNNER), 'there is none').toBe(false)
 })
 
 test('of a runner with sockets on two engines, the one with room is taken', async () => {

@@ -10,6 +10,9 @@ import { Room } from './room.ts'
 const SAY_EVERY_MS = 2000
 /** Turns of ours in which an engine is not heard. */
 const SILENT_TURNS_MAX = 4
+/** What waits for room on another engine's runner says so this often, and is believed for so long. */
+const WANT_EVERY_MS = 1000
+const WANTED_MS = 3000
 /** Changes of room are told together, this long after the first. */
 const GATHER_MS = 50
 
@@ -22,6 +25,8 @@ export interface EnginePresenceOptions {
   ownRoom(url: string): number | undefined
   /** A runner came within reach. */
   onArrived(url: string): void
+  /** A runner of another engine may have room for more, or is gone. */
+  onRoom(url: string): void
   /** An engine fell silent, or said goodbye. */
   onGone(engine: string): void
 }
@@ -33,6 +38,8 @@ interface Known {
   version: number | undefined
   heardAt: number
   silentTurns: number
+  /** Runners of ours that it waits for room on, and when it said so. */
+  wanted: Map<string, number>
 }
 
 export class EnginePresence {
@@ -42,6 +49,11 @@ export class EnginePresence {
   /** Runners of this engine whose room changed. */
   readonly #moved = new Set<string>()
   #stopGathering: () => void = () => {}
+  /** Runners of others that this engine waits for, and when it said so. */
+  readonly #wants = new Map<string, number>()
+  /** Runners whose room was left to another engine last: the next is for this one. */
+  readonly #lent = new Set<string>()
+  #lendTurn = 0
   #version = 0
   #hasLeft = false
 
@@ -53,6 +65,7 @@ export class EnginePresence {
     bus.on('who', (_, from) => this.#list(from))
     bus.on('list', (text, from) => this.#heardList(from, text))
     bus.on('room', (text, from) => this.#heardRoom(from, text))
+    bus.on('want', (url, from) => this.#heard(from).wanted.set(url, clock.now()))
     bus.on('bye', (_, from) => this.#drop(from))
     bus.onBack(() => this.#say())
     this.#stopTurns = every(clock, SAY_EVERY_MS, () => this.#turn())
@@ -70,15 +83,44 @@ export class EnginePresence {
     return found
   }
 
-  /** Whether an engine that has a socket of the runner has room on it, for all we know. */
-  hasRoom(url: string): boolean {
+  /** How many invokes the runner would take at once, for all we know; undefined when it has no bound, or nobody told. */
+  room(url: string): number | undefined {
     const engine = this.engineOf(url)
-    return engine !== undefined && this.#engines.get(engine)?.room.has(url) === true
+    return engine === undefined ? 0 : this.#engines.get(engine)?.room.free(url)
+  }
+
+  /** The engine refused an invoke of the runner for want of room. */
+  wasFull(engine: string, url: string): void {
+    this.#engines.get(engine)?.room.told(url, 0)
   }
 
   /** An invoke of the runner was sent to the engine. */
   took(engine: string, url: string): void {
     this.#engines.get(engine)?.room.took(url)
+  }
+
+  /** Something waits here for room on the runner. */
+  want(url: string): void {
+    const { bus, clock } = this.#options
+    const engine = this.engineOf(url)
+    if (engine === undefined || clock.now() - (this.#wants.get(url) ?? 0) < WANT_EVERY_MS) return
+    this.#wants.set(url, clock.now())
+    bus.tell('want', url, engine)
+  }
+
+  /**
+   * A runner of this engine has room. Every other time it is left to an engine that waits for it, which is told: this
+   * engine alone would always be the first to know.
+   */
+  lends(url: string): boolean {
+    if (this.#engines.size === 0 || !this.#options.ownRoom(url)) return false
+    const since = this.#options.clock.now() - WANTED_MS
+    const waiting = [...this.#engines].filter(([, { wanted }]) => (wanted.get(url) ?? 0) > since)
+    if (waiting.length === 0 || this.#lent.delete(url)) return false
+    this.#lent.add(url)
+    const [engine] = waiting[++this.#lendTurn % waiting.length] as [string, Known]
+    this.#tellRoom([url], engine)
+    return true
   }
 
   /** When an engine that has the runner was last heard. */
@@ -126,8 +168,10 @@ export class EnginePresence {
     this.#say()
     // A word of it may have been lost, and is not believed for long.
     if (this.#engines.size > 0) this.#tellRoom(own().filter(url => ownRoom(url) === 0))
+    forgetBefore(this.#wants, this.#options.clock.now() - WANTED_MS)
     for (const [engine, known] of this.#engines) {
       known.room.turn()
+      forgetBefore(known.wanted, this.#options.clock.now() - WANTED_MS)
       if (++known.silentTurns > SILENT_TURNS_MAX) this.#drop(engine)
     }
   }
@@ -166,8 +210,10 @@ export class EnginePresence {
     }
     known.version++
     const url = change.slice(1)
-    if (change.startsWith('-')) known.urls.delete(url)
-    else if (!known.urls.has(url)) {
+    if (change.startsWith('-')) {
+      known.urls.delete(url)
+      this.#options.onRoom(url)
+    } else if (!known.urls.has(url)) {
       known.urls.add(url)
       this.#options.onArrived(url)
     }
@@ -186,14 +232,23 @@ export class EnginePresence {
     const { urls, room } = this.#heard(engine)
     for (const line of text.split('\n')) {
       const [free, url] = split(line, ' ')
-      if (urls.has(url)) room.told(url, Number(free))
+      if (!urls.has(url)) continue
+      room.told(url, Number(free))
+      if (Number(free) > 0) this.#options.onRoom(url)
     }
   }
 
   #heard(engine: string): Known {
     let known = this.#engines.get(engine)
     if (!known) {
-      known = { urls: new Set(), room: new Room(), version: undefined, heardAt: 0, silentTurns: 0 }
+      known = {
+        urls: new Set(),
+        room: new Room(),
+        version: undefined,
+        heardAt: 0,
+        silentTurns: 0,
+        wanted: new Map(),
+      }
       this.#engines.set(engine, known)
       // It may be new, and not have heard of us.
       this.#say(engine)
@@ -204,8 +259,16 @@ export class EnginePresence {
   }
 
   #drop(engine: string): void {
-    if (this.#engines.delete(engine)) this.#options.onGone(engine)
+    const known = this.#engines.get(engine)
+    if (!known) return
+    this.#engines.delete(engine)
+    this.#options.onGone(engine)
+    for (const url of known.urls) this.#options.onRoom(url)
   }
+}
+
+function forgetBefore(times: Map<string, number>, since: number): void {
+  for (const [key, at] of times) if (at < since) times.delete(key)
 }
 
 /** The text before the first separator, and all behind it. */

@@ -18,6 +18,8 @@ export interface RelayEngine {
   relayed: RelayedConnect
   /** Apps of runners that came within reach through another engine. */
   arrived: string[]
+  /** Runners of other engines that were told to have room, or to be gone. */
+  roomy: string[]
   invoke(call?: Partial<InvokeCall>): Promise<InvokeReply>
 }
 
@@ -37,13 +39,16 @@ export class RelayWorld {
       clock,
       closeGraceMs: 1,
       onPresence: (url, isHere) => relayed.moved(url, isHere),
+      onStray: stray => relayed.handOver(stray),
     })
     const arrived: string[] = []
+    const roomy: string[] = []
     const relayed: RelayedConnect = new RelayedConnect({
       bus,
       clock,
       local,
       onArrived: (_, app) => void arrived.push(app),
+      onRoom: url => void roomy.push(url),
       closeGraceMs: 1,
     })
     onTestFinished(async () => {
@@ -52,7 +57,7 @@ export class RelayWorld {
     })
     const invoke = (call: Partial<InvokeCall> = {}) =>
       relayed.invoke({ url: APP_RUNNER, body: '{}', timeoutMs: 600_000, signal: never(), ...call })
-    return { name, local, relayed, arrived, invoke }
+    return { name, local, relayed, arrived, roomy, invoke }
   }
 
   async engines(...names: string[]): Promise<RelayEngine[]> {

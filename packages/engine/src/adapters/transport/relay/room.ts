@@ -16,8 +16,14 @@ export class Room {
     this.#told.set(url, { free, turns: 0 })
   }
 
+  /** Undefined when nobody told. */
+  free(url: string): number | undefined {
+    const told = this.#told.get(url)
+    return told && Math.max(0, told.free)
+  }
+
   has(url: string): boolean {
-    return (this.#told.get(url)?.free ?? 1) > 0
+    return this.free(url) !== 0
   }
 
   /** One invoke more is on its way. */

@@ -17,7 +17,7 @@ const CLOSE_GRACE_MS = 1000
 export interface RelayTransportOptions {
   bus: Bus
   clock: Clock
-  presence: Pick<EnginePresence, 'engineOf' | 'took'>
+  presence: Pick<EnginePresence, 'engineOf' | 'took' | 'wasFull'>
   /** How long `close` waits for the calls under way. */
   closeGraceMs?: number | undefined
 }
@@ -60,6 +60,7 @@ export class RelayTransport implements Transport {
     return new Promise(resolve => {
       const onReply = (reply: InvokeReply) => {
         this.#underWay.delete(id)
+        if (reply.kind === 'refused' && reply.isFull) this.#presence.wasFull(engine, call.url)
         resolve(reply)
       }
       const sentAt = this.#clock.now()

@@ -1,0 +1,155 @@
+import { connect, type Socket } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { eventually, listen, testApp } from '../http.testkit.ts'
+
+const HOST = 'Host: localhost\r\n'
+const OFFER = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAA\r\n'
+const JSON_TYPE = 'Content-Type: application/json\r\n'
+
+const head = (headers: string): string => `POST /events HTTP/1.1\r\n${HOST}${JSON_TYPE}${headers}\r\n`
+const event = (data: string): string => `{"name":"n","data":${data}}`
+const post = (body: string, headers = OFFER): string =>
+  `${head(`${headers}Content-Length: ${Buffer.byteLength(body)}\r\n`)}${body}`
+const get = (headers = ''): string => `GET /healthz HTTP/1.1\r\n${HOST}${headers}\r\n`
+
+interface Dialled {
+  socket: Socket
+  /** Of every answer so far. */
+  statuses(): number[]
+  closed: Promise<void>
+}
+
+function dial(port: number): Dialled {
+  const socket = connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  let text = ''
+  socket.setEncoding('latin1').on('data', chunk => {
+    text += chunk
+  })
+  socket.on('error', () => {})
+  const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(match => Number(match[1]))
+  return { socket, statuses, closed: new Promise(resolve => socket.on('close', () => resolve())) }
+}
+
+async function setUp() {
+  const { app, faces } = testApp()
+  const { socket, statuses, closed } = dial(await listen(app))
+  const data = () => faces.sent.map(({ event }) => event.data)
+  return { app, faces, socket, closed, statuses, data }
+}
+
+describe('a request that offers another protocol', () => {
+  test('is answered as if it did not, and the connection goes on', async () => {
+    const warnings: Error[] = []
+    const warned = (warning: Error): unknown => warnings.push(warning)
+    process.on('warning', warned)
+    onTestFinished(() => void process.off('warning', warned))
+    const { socket, statuses, data } = await setUp()
+    const sent: string[] = []
+    for (let i = 1; i <= 20; i++) {
+      sent.push(String(i))
+      socket.write(post(event(`${i}`)))
+      await eventually(() => statuses().length === i)
+    }
+    expect(data()).toEqual(sent)
+    expect(new Set(statuses())).toEqual(new Set([202]))
+    expect(warnings).toEqual([])
+  })
+
+  test('may have a body that comes later, in pieces and of any length', async () => {
+    const { socket, statuses, data } = await setUp()
+    const text = `"${'x'.repeat(900_000)}"`
+    const bytes = post(event(text))
+    for (let at = 0; at < bytes.length; at += 100_001) socket.write(bytes.slice(at, at + 100_001))
+    await eventually(() => statuses().length === 1)
+    expect([statuses(), data()]).toEqual([[202], [text]])
+  })
+
+  test('may have one in chunks', async () => {
+    const { socket, statuses, data } = await setUp()
+    const body = event('"chunked"')
+    socket.write(`${head(`${OFFER}Transfer-Encoding: chunked\r\n`)}5\r\n${body.slice(0, 5)}\r\n`)
+    await new Promise(resolve => setImmediate(resolve))
+    socket.write(`${(body.length - 5).toString(16)}\r\n${body.slice(5)}\r\n0\r\n\r\n${get()}`)
+    await eventually(() => statuses().length === 2)
+    expect([statuses(), data()]).toEqual([[202, 200], ['"chunked"']])
+  })
+
+  test('may stand between others', async () => {
+    const { socket, statuses, data } = await setUp()
+    socket.write(post(event('1')) + post(event('2'), '') + get(OFFER) + post(event('3')) + get() + get(OFFER))
+    await eventually(() => statuses().length === 6)
+    expect([statuses(), data()]).toEqual([
+      [202, 202, 200, 202, 200, 200],
+      ['1', '2', '3'],
+    ])
+  })
+
+  test('is answered after those that came before it', async () => {
+    const { faces, socket, statuses, data } = await setUp()
+    const { send } = faces
+    const held: (() => void)[] = []
+    faces.send = async () => {
+      await new Promise<void>(resolve => held.push(resolve))
+      return send()
+    }
+    socket.write(post(event('1'), '') + get() + post(event('2')) + get())
+    await eventually(() => held.length === 1)
+    expect([statuses(), data()]).toEqual([[], ['1']])
+    held[0]?.()
+    await eventually(() => held.length === 2)
+    expect([statuses(), data()]).toEqual([
+      [202, 200],
+      ['1', '2'],
+    ])
+    held[1]?.()
+    await eventually(() => statuses().length === 4)
+  })
+
+  test('keeps what else it says of the connection', async () => {
+    const { socket, statuses, closed } = await setUp()
+    socket.write(post(event('1'), OFFER.replace('Upgrade,', 'close, Upgrade,')))
+    await closed
+    expect(statuses()).toEqual([202])
+  })
+
+  test('waits to be told to go on, if it said so', async () => {
+    const { socket, statuses } = await setUp()
+    const body = event('1')
+    socket.write(head(`${OFFER}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n`))
+    await eventually(() => statuses()[0] === 100)
+    socket.write(body)
+    await eventually(() => statuses().length === 2)
+    expect(statuses()).toEqual([100, 202])
+  })
+
+  test('is refused with more headers than node tells of: its length may be among the others', async () => {
+    const { socket, closed, statuses, data } = await setUp()
+    const headers = `${OFFER}${'x: y\r\n'.repeat(1100)}Content-Length: ${get().length}\r\n`
+    socket.write(head(headers) + get())
+    await closed
+    expect([statuses(), data()]).toEqual([[400], []])
+  })
+
+  test('may break off', async () => {
+    const { faces, socket, statuses } = await setUp()
+    faces.send = () => new Promise(() => {})
+    socket.write(post(event('1'), '') + post(event('2')))
+    await eventually(() => faces.sent.length === 1)
+    socket.resetAndDestroy()
+    await eventually(() => socket.closed)
+    expect(statuses()).toEqual([])
+  })
+
+  test('does not keep the engine from ending', async () => {
+    const { app, faces, socket, closed } = await setUp()
+    faces.send = () => new Promise(() => {})
+    socket.write(post(event('1'), '') + post(event('2')))
+    await eventually(() => faces.sent.length === 1)
+    const closing = app.close()
+    await eventually(() => faces.clock.timers.size > 0)
+    faces.clock.advance(60_000)
+    await closing
+    await closed
+  })
+})

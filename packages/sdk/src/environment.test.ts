@@ -1,0 +1,58 @@
+// The settings of a runner's environment: what stops its start, and what people are told then.
+
+import { RUNNER_SETTINGS } from '@perdure/protocol'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { createClient } from './client.ts'
+import { connect } from './connect/index.ts'
+import { engineUrl } from './environment.ts'
+import { ConfigError } from './errors.ts'
+import { createHandler } from './handler.ts'
+import { serve } from './serve/node.ts'
+
+const options = { app: 'shop', workflows: [] }
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+describe('a setting that will not do', () => {
+  test.each([
+    ['ENGINE_SINGING_KEY', 'x', 'ENGINE_SINGING_KEY is not a setting of runners or of the engine'],
+    ['ENGINE_FOO', '', 'ENGINE_FOO is not a setting of runners or of the engine'],
+    ['ENGINE_URL', 'foo', 'ENGINE_URL is no http or https URL: foo'],
+    ['ENGINE_URL', 'ftp://engine', 'ENGINE_URL is no http or https URL: ftp://engine'],
+    ['ENGINE_SIGNING_KEY', ' , ', 'ENGINE_SIGNING_KEY has no key in it'],
+    ['ENGINE_API_KEY', 'a\nb', 'ENGINE_API_KEY is no API key: it has characters that no key has'],
+    ['ENGINE_API_KEY', 'kéy', 'ENGINE_API_KEY is no API key: it has characters that no key has'],
+  ])('%s=%j stops the start', async (name, value, message) => {
+    vi.stubEnv(name, value)
+    const error = await serve({ ...options, port: 0, register: false }).catch(error => error)
+    expect(error).toBeInstanceOf(ConfigError)
+    expect(error).toMatchObject({ name: 'ConfigError', message })
+    // People get to see one line, not where it was thrown.
+    expect(error.stack).toBe(`ConfigError: ${message}`)
+    expect(() => connect(options)).toThrow(message)
+    expect(() => createHandler(options)).toThrow(message)
+  })
+
+  test('stops a client that reads it', () => {
+    vi.stubEnv('ENGINE_URL', 'foo')
+    expect(() => createClient()).toThrow(ConfigError)
+    expect(createClient({ url: 'http://engine' })).toBeDefined()
+  })
+
+  test('is a TypeError where it is an argument', () => {
+    expect(() => engineUrl('nowhere')).toThrow(TypeError)
+    expect(() => engineUrl('nowhere')).toThrow('is no http or https URL: nowhere')
+  })
+})
+
+test('settings of both sides may be there, and whatever is not ours', () => {
+  for (const name of RUNNER_SETTINGS) vi.stubEnv(name, '')
+  vi.stubEnv('ENGINE_PORT', '4777')
+  vi.stubEnv('ENGINE', 'x')
+  vi.stubEnv('MY_ENGINE_FOO', 'x')
+  vi.stubEnv('ENGINE_URL', ' https://engine.example/ ')
+  expect(createHandler(options).keyFingerprints).toEqual([])
+  expect(engineUrl(undefined)).toBe('https://engine.example')
+})
