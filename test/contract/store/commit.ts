@@ -100,7 +100,6 @@ export function commitContract(open: OpenStore): void {
         leaseOwner: 'engine-1',
         holds: { slots: [{ id: 's', limit: 2, key: 'k' }], runTimeoutMs: 9 },
         priority: -1.5,
-        throttledUntil: NOW + 4,
         heldSlot: 's',
         trace: TRACE,
       }

@@ -7,6 +7,7 @@ import { commitContract } from './commit.ts'
 import { controlContract } from './control.ts'
 import { deliveriesContract } from './deliveries.ts'
 import { eventsContract } from './events.ts'
+import { linesContract } from './lines.ts'
 import { liveContract } from './live.ts'
 import { longNamesContract } from './long-names.ts'
 import { namespacesContract } from './namespaces.ts'
@@ -31,6 +32,7 @@ export function storeContract(
     commitContract(open)
     claimsContract(open)
     slotsContract(open)
+    linesContract(open)
     timelineContract(open)
     eventsContract(open)
     liveContract(open)

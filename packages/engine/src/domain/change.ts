@@ -39,6 +39,8 @@ export type Change =
    * then oldest) becomes available at `at`.
    */
   | { type: 'slots.freed'; slotIds: string[]; at: number }
+  /** The first `count` in line for the id (highest priority, then oldest) become available at `at`, if not before. */
+  | { type: 'line.called'; id: string; count: number; at: number }
   /** A step first seen. `at` is when it came to its status; when it started, if absent. */
   | { type: 'step.recorded'; step: Step; at?: number }
   /** A known, unsettled step as it is now. */

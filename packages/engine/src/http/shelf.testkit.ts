@@ -70,6 +70,10 @@ export class Shelf implements Reads {
     return 0
   }
 
+  async firstInLine(): Promise<undefined> {
+    return undefined
+  }
+
   async steps(runId: string): Promise<Step[]> {
     return this.stepRows.filter(step => step.runId === runId)
   }

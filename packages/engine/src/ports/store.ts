@@ -279,8 +279,10 @@ export interface Reads {
   runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]>
   /** How many runs there are of each status, all counted at one moment. */
   stats(query: RunStatsQuery): Promise<RunCounts>
-  /** How many runs held for the same slot come before this one; it counts up to `HELD_COUNTED_MAX`. */
+  /** How many runs in line for the same slot or throttle come before this one; it counts up to `HELD_COUNTED_MAX`. */
   heldBefore(run: Pick<Run, 'id' | 'heldSlot' | 'priority'>): Promise<number>
+  /** The run that is first in the line of a slot or a throttle: of the highest priority, then the oldest. */
+  firstInLine(slotId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
   /** In index order. */
   steps(runId: string): Promise<Step[]>
   /** Lines with seq > from, oldest first. */

@@ -83,6 +83,7 @@ export class Announcer {
         break
       case 'app.runnerArrived':
       case 'slots.freed':
+      case 'line.called':
         this.#wakeRuns(change.at)
         break
       case 'flow.saved':

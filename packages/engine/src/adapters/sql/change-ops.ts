@@ -39,6 +39,8 @@ function addOps(ops: Op[], change: Change): number {
       return ops.push(['run.runnerArrived', change.at, change.namespace, change.app, change.at])
     case 'slots.freed':
       return ops.push(...change.slotIds.map((id): Op => ['slot.free', change.at, id]))
+    case 'line.called':
+      return ops.push(['line.call', change.at, change.id, change.count, change.at])
     case 'step.recorded':
       return ops.push(stepRecorded(change.step), ...stepFrame(change))
     case 'step.moved':

@@ -14,6 +14,7 @@ export type OpName =
   | 'run.askCancel'
   | 'run.runnerArrived'
   | 'slot.free'
+  | 'line.call'
   | 'watch.insert'
   | 'watch.delete'
   | 'payload.insert'

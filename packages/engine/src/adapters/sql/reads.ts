@@ -38,7 +38,7 @@ import { logFromRow } from './rows/log-row.ts'
 import { controlFromRow } from './rows/registry-row.ts'
 import { stepFromRow } from './rows/step-row.ts'
 import { RunListing } from './run-list-queries.ts'
-import { heldBeforeQuery, logsQuery, runQuery, runView, stepsQuery } from './run-queries.ts'
+import { firstInLineQuery, heldBeforeQuery, logsQuery, runQuery, runView, stepsQuery } from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
 import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
 import type { Turns } from './turns.ts'
@@ -87,6 +87,11 @@ export class SqlReads implements Reads {
   async heldBefore(run: Pick<Run, 'id' | 'heldSlot' | 'priority'>): Promise<number> {
     const [[row]] = (await this.#driver.read([heldBeforeQuery(run)])) as [Row[]]
     return row?.[0] as number
+  }
+
+  async firstInLine(slotId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined> {
+    const [row] = (await this.#rows(firstInLineQuery(slotId))) as [id: string, priority: number | null][]
+    return row && { id: row[0], ...(row[1] === null ? {} : { priority: row[1] }) }
   }
 
   async steps(runId: string): Promise<Step[]> {

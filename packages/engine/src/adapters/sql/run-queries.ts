@@ -7,6 +7,7 @@ import type { Query, Row } from './operations.ts'
 import { LOG_COLUMNS } from './rows/log-row.ts'
 import { RUN_COLUMNS, runFromRow, SELECT_RUN } from './rows/run-row.ts'
 import { STEP_COLUMNS, stepFromRow } from './rows/step-row.ts'
+import { FIRST_IN_LINE } from './statement-texts.ts'
 
 export const STEPS_OF_RUN = `SELECT ${STEP_COLUMNS.join(', ')} FROM steps WHERE run_id = ? ORDER BY idx`
 
@@ -47,6 +48,11 @@ export function heldBeforeQuery({
         AND (coalesce(priority, 0) > ? OR (coalesce(priority, 0) = ? AND id < ?)) LIMIT ?) AS ahead`,
     params: [heldSlot ?? null, priority, priority, id, HELD_COUNTED_MAX],
   }
+}
+
+/** One row with id and priority of the run that is first in the line of a slot or a throttle, or none. */
+export function firstInLineQuery(slotId: string): Query {
+  return { sql: `SELECT id, priority ${FIRST_IN_LINE} 1`, params: [slotId] }
 }
 
 /** Answers one row for `runView`, or none. */

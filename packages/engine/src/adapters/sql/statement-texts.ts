@@ -1,6 +1,7 @@
 // The SQL of every row operation and every check, in words that all our dialects know. A placeholder says what it takes
 // where that is no text: `?i` an integer, `?r` a real number. Each driver makes its own form of it.
 
+import { CALLED_MAX } from '../../domain/flow/throttle.ts'
 import { SEQ_SPAN } from '../../domain/seq.ts'
 import { LIVE_RUNS } from './live-queries.ts'
 import type { CheckName, OpName } from './operations.ts'
@@ -18,7 +19,7 @@ import { ENDPOINT_COLUMNS, RECEIVER_COLUMNS } from './rows/webhook-row.ts'
 /** Where a column of the schema is no text. */
 const INTEGERS: ReadonlySet<string> = new Set(
   `created_at updated_at started_at finished_at received_at available_at next_attempt_at wake_at last_seen_at revoked_at
-  suspended_at expires_at throttled_until previous_until ts seq started_seq finished_seq idx step_index
+  suspended_at expires_at previous_until ts seq started_seq finished_seq idx step_index
   parent_step_index fence attempt transport_tries attempt_count max_attempts last_status_code status_code duration_ms
   invoke_timeout_ms woke cancel_asked held_for_runner carried timed_out enabled on_failure flow_rows.version
   webhook_endpoints.version webhook_receivers.version`.split(/\s+/),
@@ -27,6 +28,10 @@ const INTEGERS: ReadonlySet<string> = new Set(
 const SETTLED = `('succeeded', 'failed', 'cancelled')`
 /** Rows with an id that is theirs everywhere: a second insert is a repeat of the first. */
 const ONCE = 'ON CONFLICT (id) DO NOTHING'
+
+/** The first in the line of a slot or a throttle; behind it comes how many. */
+export const FIRST_IN_LINE = `FROM runs WHERE held_slot = ? AND lease_owner IS NULL
+  ORDER BY coalesce(priority, 0) DESC, id LIMIT`
 
 /** Operations that are one statement. Parameters in the order change-ops.ts gives them. */
 export const OP_SQL: Record<Exclude<OpName, 'step.wake'>, string> = {
@@ -39,8 +44,11 @@ export const OP_SQL: Record<Exclude<OpName, 'step.wake'>, string> = {
   'run.runnerArrived': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i`,
   // Not a guess at who fits: whoever is first in line is claimed by the same rules, or held again.
-  'slot.free': `UPDATE runs SET available_at = ?i, held_slot = NULL WHERE id = (
-    SELECT id FROM runs WHERE held_slot = ? AND lease_owner IS NULL ORDER BY coalesce(priority, 0) DESC, id LIMIT 1)`,
+  'slot.free': `UPDATE runs SET available_at = ?i, held_slot = NULL WHERE id = (SELECT id ${FIRST_IN_LINE} 1)`,
+  // Its place in line is a run's until it is claimed. The limit within is for PostgreSQL, which plans without the other.
+  'line.call': `UPDATE runs SET available_at = ?i
+    WHERE id IN (SELECT id FROM (SELECT id ${FIRST_IN_LINE} ${CALLED_MAX}) AS first LIMIT ?i)
+      AND (available_at IS NULL OR available_at > ?i)`,
   'watch.insert': 'INSERT INTO run_watches (namespace, event_name, run_id, condition) VALUES (?, ?, ?, ?)',
   'watch.delete': 'DELETE FROM run_watches WHERE run_id = ?',
   'payload.insert': insert('payloads', ['id', 'body'], ONCE),

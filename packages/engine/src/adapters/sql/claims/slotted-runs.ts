@@ -2,6 +2,7 @@
 // rules). Part of a claim of runs, inside the writer's transaction.
 
 import { fullSlot, heldForSlot, slotIds, wantsSlots } from '../../../domain/flow/slots.ts'
+import { isInLine } from '../../../domain/flow/throttle.ts'
 import type { Run } from '../../../domain/run.ts'
 import { firstSeq } from '../../../domain/seq.ts'
 import type { Claim } from '../../../ports/store.ts'
@@ -69,6 +70,9 @@ export function* leaseSlotted(
     for (const { id, limit } of run.holds?.slots ?? []) {
       if (slots.taken(id) < limit) yield* ask(OP_SQL['slot.free'], [now, id])
     }
+    // Nor does it start: whoever is next in the line of its throttle may.
+    const throttle = isInLine(run) ? run.holds?.throttle : undefined
+    if (throttle) yield* ask(OP_SQL['line.call'], [now, throttle.id, 1, now])
     return undefined
   }
   if (wants) slots.take(run)
