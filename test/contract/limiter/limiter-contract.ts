@@ -1,7 +1,8 @@
 // What every Limiter adapter promises, told once. Each adapter's test file opens one and calls this.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Limiter, Quota } from '../../../packages/engine/src/ports/limiter.ts'
+import { LATE_MS_MAX } from '../../../packages/engine/src/domain/flow/throttle.ts'
+import type { Limiter, Quota, StartQuota } from '../../../packages/engine/src/ports/limiter.ts'
 import { seeded } from '../../kit/seeded.ts'
 
 const START = 1_764_000_000_000
@@ -23,8 +24,11 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
       ...fields,
     })
     const take = (at: number, fields?: Partial<Quota>) => limiter.take(quota(at, fields))
-    const reserve = async (at: number, burst = 0, fields?: Partial<Quota>) =>
-      (await limiter.reserve({ ...quota(at, fields), burst })) - START
+    /** Whether it took the start, and when the next one is free. */
+    const start = async (at: number, fields: Partial<StartQuota> = {}) => {
+      const { taken, freeAt } = await limiter.start({ ...quota(at), burst: 0, take: true, ...fields })
+      return [taken, freeAt - START]
+    }
 
     describe('take', () => {
       it('admits the limit at once, and again when the window has passed to the millisecond', async () => {
@@ -82,41 +86,106 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
       })
     })
 
-    describe('reserve', () => {
-      it('spaces starts evenly', async () => {
-        expect([await reserve(0), await reserve(0), await reserve(0)]).toEqual([0, 500, 1000])
-        expect([await reserve(1400), await reserve(5000), await reserve(5000)]).toEqual([1500, 5000, 5500])
+    describe('start', () => {
+      it('spaces starts evenly, and says when the next one is free', async () => {
+        expect([await start(0), await start(0), await start(499)]).toEqual([
+          [true, 500],
+          [false, 500],
+          [false, 500],
+        ])
+        expect([await start(500), await start(1400), await start(5000)]).toEqual([
+          [true, 1000],
+          [true, 1900],
+          [true, 5500],
+        ])
+      })
+
+      it('takes nothing when it does not start, or is not to', async () => {
+        const take = false
+        expect([await start(0, { take }), await start(0, { take }), await start(0)]).toEqual([
+          [false, 0],
+          [false, 0],
+          [true, 500],
+        ])
+        for (let at = 0; at < 500; at += 50) expect(await start(at)).toEqual([false, 500])
+        expect([await start(500, { take }), await start(500)]).toEqual([
+          [false, 500],
+          [true, 1000],
+        ])
       })
 
       it('lets a burst follow at once after a quiet time', async () => {
-        expect([await reserve(0, 2), await reserve(0, 2), await reserve(0, 2)]).toEqual([0, 0, 0])
-        expect([await reserve(0, 2), await reserve(0, 2)]).toEqual([500, 1000])
+        const burst = 2
+        const free = [
+          await start(0, { burst, take: false }),
+          await start(0, { burst }),
+          await start(0, { burst }),
+        ]
+        expect(free).toEqual([
+          [false, -1000],
+          [true, -500],
+          [true, 0],
+        ])
+        expect([await start(0, { burst }), await start(0, { burst }), await start(500, { burst })]).toEqual([
+          [true, 500],
+          [false, 500],
+          [true, 1000],
+        ])
       })
 
       it('keeps keys apart, and from takes of the same name', async () => {
         await take(0)
-        expect([await reserve(0), await reserve(0, 0, { key: 'b' })]).toEqual([0, 0])
+        expect([await start(0), await start(0, { key: 'b' })]).toEqual([
+          [true, 500],
+          [true, 500],
+        ])
       })
 
-      it('never answers a time before now, nor more starts in a window than limit and burst', async () => {
+      it('gives a start to one of those who ask at once', async () => {
+        const asked = await Promise.all(Array.from({ length: 20 }, () => start(0)))
+        expect(asked.filter(([taken]) => taken)).toHaveLength(1)
+      })
+
+      it('keeps a rate of fractions of a ms, asked every ms', async () => {
+        for (const limit of [300, 700, 3000]) {
+          let taken = 0
+          for (let at = 0; at < 1000; at++) while ((await start(at, { key: `${limit}`, limit }))[0]) taken++
+          expect(taken).toBe(1 + Math.floor((999 * limit) / 1000))
+        }
+      })
+
+      it('keeps a fast rate although each start is taken late', async () => {
+        let taken = 0
+        for (let at = 0; at < 2000; at += 20) while ((await start(at, { limit: 100 }))[0]) taken++
+        expect(taken).toBe(199)
+        // Nobody asked for long: that is no lateness.
+        expect([await start(9000, { limit: 100 }), await start(9000, { limit: 100 })]).toEqual([
+          [true, 9010],
+          [false, 9010],
+        ])
+      })
+
+      it('never lets more start in a window than limit and burst, and than came free late before it', async () => {
         for (let seed = 1; seed <= SEEDS; seed++) {
           const random = seeded(seed)
-          const fields = {
-            key: `reserve ${seed}`,
-            limit: random.between(1, 7),
-            periodMs: random.between(10, 300),
-          }
-          const burst = random.between(0, 3)
+          const isSlow = seed % 2 === 0
+          const limit = random.between(1, 7)
+          const periodMs = limit * LATE_MS_MAX * (isSlow ? 1 : 0.1) + random.between(0, 300)
+          const spacing = periodMs / limit
+          const fields = { key: `start ${seed}`, limit, periodMs, burst: random.between(0, 3) }
           const starts: number[] = []
-          for (let at = 0, i = 0; i < 120; i++, at += random.between(0, 80)) {
-            const start = await reserve(at, burst, fields)
-            expect(start).toBeGreaterThanOrEqual(at)
-            starts.push(start)
+          let free = 0
+          for (let at = 0, i = 0; i < 150; i++, at += random.between(0, isSlow ? 200 : 80)) {
+            const [taken, freeAt] = (await start(at, fields)) as [boolean, number]
+            expect(taken, `seed ${seed}: free at ${free}, asked at ${at}`).toBe(i === 0 || free <= at)
+            free = freeAt
+            if (taken) starts.push(at)
           }
           const most = Math.max(
-            ...starts.map(from => starts.filter(at => at >= from && at < from + fields.periodMs).length),
+            ...starts.map(from => starts.filter(at => at >= from && at < from + periodMs).length),
           )
-          expect(most, `seed ${seed}`).toBeLessThanOrEqual(fields.limit + burst)
+          const late = Math.ceil(LATE_MS_MAX / spacing) - 1
+          expect(most, `seed ${seed}`).toBeLessThanOrEqual(limit + fields.burst + Math.max(0, late))
         }
       })
     })

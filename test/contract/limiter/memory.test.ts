@@ -16,11 +16,11 @@ it('drops keys that have become idle while others are used', async () => {
   const limiter = new MemoryLimiter()
   for (let i = 0; i < 1000; i++) {
     await limiter.take(quota(`old ${i}`, 0))
-    await limiter.reserve({ ...quota(`old ${i}`, 0), burst: 0 })
+    await limiter.start({ ...quota(`old ${i}`, 0), burst: 0, take: true })
   }
   for (let i = 0; i < 1000; i++) {
     await limiter.take(quota('busy', 1000 + i))
-    await limiter.reserve({ ...quota('busy', 1000 + 1000 * i), burst: 0 })
+    await limiter.start({ ...quota('busy', 1001 + 1000 * i), burst: 0, take: true })
   }
   expect(limiter.entries).toBeLessThan(10)
 })

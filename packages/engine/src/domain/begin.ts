@@ -7,18 +7,18 @@ import { Draft } from './draft.ts'
 import { finish } from './finish.ts'
 import { timedOut } from './flow/deadline.ts'
 import type { ThrottleHold } from './flow/holds.ts'
+import { callLine, type Start, throttleOf } from './flow/throttle.ts'
 import { park, settleDue } from './park.ts'
 import { holdMs } from './retry.ts'
 import type { Route } from './routing.ts'
-import type { Run } from './run.ts'
 import type { RunState } from './run-state.ts'
 
 export interface BeginContext {
   now: number
   route: Route
   catalog: CatalogView
-  /** When the throttle lets the run start, if that was reserved a moment ago. */
-  throttledUntil?: number | undefined
+  /** What its throttle said a moment ago, if it was asked. */
+  start?: Start | undefined
 }
 
 /** The move from a lease to the first pass under it. With `next: 'pass'` the run is `running`. */
@@ -28,7 +28,7 @@ export function begin(state: RunState, context: BeginContext): { decision: Decis
   return { decision: draft.done(), next }
 }
 
-function start(draft: Draft, { route, catalog, throttledUntil }: BeginContext): Next {
+function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
   if (draft.run.cancelAsked) {
     finish(draft, { status: 'cancelled' }, catalog)
     return 'stop'
@@ -38,7 +38,6 @@ function start(draft: Draft, { route, catalog, throttledUntil }: BeginContext): 
     finish(draft, { status: 'failed', error: timeout }, catalog)
     return 'stop'
   }
-  if (throttledUntil !== undefined) draft.set({ throttledUntil })
   settleDue(draft)
   if (draft.run.status === 'paused') {
     park(draft, draft.now)
@@ -60,32 +59,29 @@ function start(draft: Draft, { route, catalog, throttledUntil }: BeginContext): 
     draft.set({ availableAt: draft.now, leaseOwner: undefined })
     return 'stop'
   }
-  if (isThrottled(draft.run, draft.now)) {
-    holdForThrottle(draft)
+  const throttle = throttleOf(draft.run, draft.now)
+  if (throttle && !start?.taken) {
+    holdForThrottle(draft, throttle, start)
     return 'stop'
   }
   draft.set({ waitingFor: undefined })
   draft.move('running')
+  if (throttle && start) draft.changes.push(callLine(throttle, start.freeAt, draft.now))
   return 'pass'
 }
 
-/** The throttle that the start of the run is to be reserved with: only its first start, and only once. */
-export function unreserved(run: Run): ThrottleHold | undefined {
-  const isReserved = run.startedAt !== undefined || run.throttledUntil !== undefined
-  const goesOn = run.status !== 'paused' && !run.cancelAsked && run.heldSlot === undefined
-  return isReserved || !goesOn ? undefined : run.holds?.throttle
-}
-
-function isThrottled({ startedAt, throttledUntil }: Run, now: number): boolean {
-  return startedAt === undefined && throttledUntil !== undefined && throttledUntil > now
-}
-
-/** It waits for its start queued; a slot that it has goes to another meanwhile. */
-function holdForThrottle(draft: Draft): void {
-  const until = draft.run.throttledUntil as number
-  const key = draft.run.holds?.throttle?.key
+/** It waits in line for its start; a slot that it has goes to another meanwhile. */
+function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | undefined): void {
+  if (!start) {
+    // It could not start when the throttle was to be asked, and can now: the next lease asks.
+    draft.set({ availableAt: draft.now, leaseOwner: undefined })
+    return
+  }
+  const { key } = throttle
+  const until = Math.max(draft.now, Math.ceil(start.freeAt))
   const waitingFor = { kind: 'throttle', ...(key === undefined ? {} : { key }), until } as const
-  draft.set({ availableAt: until, leaseOwner: undefined, waitingFor })
+  draft.set({ availableAt: undefined, leaseOwner: undefined, waitingFor })
+  draft.changes.push(callLine(throttle, start.freeAt, draft.now))
 }
 
 /** Every runner has enough to do: the run waits for its turn queued, and keeps its lease. */

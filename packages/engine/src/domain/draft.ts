@@ -10,6 +10,7 @@ import type { Change, Guard, RunStatusFrame } from './change.ts'
 import type { Decision } from './decision.ts'
 import { runDeadline } from './flow/deadline.ts'
 import { slotIds } from './flow/slots.ts'
+import { isInLine, passCallOn } from './flow/throttle.ts'
 import type { Ask } from './known.ts'
 import type { LogLine } from './log-line.ts'
 import { isTerminal, type Run, type RunStatus } from './run.ts'
@@ -32,6 +33,7 @@ export class Draft {
   #moved = false
   #started = false
   readonly #fenceBefore: number
+  readonly #wasInLine: boolean
   /** The state's own until one of them moves. */
   #open: ReadonlyMap<string, Step>
   #ownOpen: Map<string, Step> | undefined
@@ -46,6 +48,7 @@ export class Draft {
     this.nextIndex = state.steps.size
     this.#seq = state.seq ?? 0
     this.#fenceBefore = state.run.fence
+    this.#wasInLine = isInLine(state.run)
     if (state.seq !== undefined) return
     this.guards.push({ type: 'steps', runId: state.run.id, seq: state.lastStepSeq })
     this.#bumpFence()
@@ -116,6 +119,7 @@ export class Draft {
     // Whoever lets go of a run that is asked to cancel leaves it to the next lease at once, whatever it waits for.
     if (this.run.cancelAsked && this.run.leaseOwner === undefined) this.set({ availableAt: this.now })
     if (this.#moved && this.run.leaseOwner === undefined) this.#letGo()
+    if (this.#wasInLine) this.#leaveLine()
     if (this.#moved && this.run.fence === this.#fenceBefore) this.#bumpFence()
     if (this.#moved) this.changes.unshift(this.#runMoved())
     const { asks, guards, changes, run, steps, rootLogged } = this
@@ -130,12 +134,17 @@ export class Draft {
     const { run } = this
     if (run.holds === undefined) return
     const freed = slotIds(run)
-    if (freed.length > 0) {
-      this.set({ heldSlot: undefined })
-      this.changes.push({ type: 'slots.freed', slotIds: freed, at: this.now })
-    }
+    if (freed.length > 0) this.changes.push({ type: 'slots.freed', slotIds: freed, at: this.now })
+    this.set({ heldSlot: isInLine(run) ? run.holds.throttle?.id : undefined })
     const deadline = isTerminal(run.status) ? undefined : runDeadline(run)
     if (deadline !== undefined) this.set({ availableAt: Math.min(run.availableAt ?? deadline, deadline) })
+  }
+
+  /** A start calls the line itself: it knows when the next one is free. */
+  #leaveLine(): void {
+    const { startedAt, holds } = this.run
+    if (startedAt !== undefined || isInLine(this.run) || !holds?.throttle) return
+    this.changes.push(passCallOn(holds.throttle, this.now))
   }
 
   #runMoved(): Change {

@@ -9,6 +9,7 @@ import { cancel, pause, resume } from './control.ts'
 import type { Decision, Next } from './decision.ts'
 import { type Endpoint, isSubscribed } from './endpoint.ts'
 import type { Event, Waiter, Watcher } from './event.ts'
+import type { Start } from './flow/throttle.ts'
 import { type Known, nothingKnown } from './known.ts'
 import { catalog, type GivenStep, NOW, runner, SECOND, workflow } from './nouns.testkit.ts'
 import type { Outcome, Reported } from './outcome.ts'
@@ -134,10 +135,10 @@ export class Given {
     return { now, sentAt, sentAttempt, told, random: () => random, catalog, known, report: () => {} }
   }
 
-  /** `throttledUntil`: the start that was reserved for it a moment ago. */
-  whenLeased(route: Route = toRunner, throttledUntil?: number): Then {
+  /** `start`: what its throttle said a moment ago. */
+  whenLeased(route: Route = toRunner, start?: Start): Then {
     const { now, catalog } = this.#world
-    return this.#then(begin(this.state, { now, route, catalog, throttledUntil }))
+    return this.#then(begin(this.state, { now, route, catalog, start }))
   }
 
   whenNoRunnerIsReached(): Then {

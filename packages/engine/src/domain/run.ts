@@ -65,11 +65,9 @@ export interface Run {
   holds?: Holds
   /** Due runs of a higher one are leased first; absent: 0. */
   priority?: number
-  /** When the throttle lets it start, once that is reserved. */
-  throttledUntil?: number
   /**
-   * The slot it waits for; on a leased run it says that the lease came without slots, for the run is to end or to
-   * settle timers. Set by claims alone.
+   * The slot, or the throttle, in whose line it waits. On a leased run it says that the lease came without slots, for
+   * the run is to end or to settle timers.
    */
   heldSlot?: string
   /** Set when a parent ended or was cancelled: whoever leases the run next cancels it. */

@@ -1,6 +1,8 @@
 // The Limiter port: counts what flow control lets through per key and time. Its state is not the store's: an engine
 // alone keeps it in memory, several share a network service.
 
+import type { Start } from '../domain/flow/throttle.ts'
+
 /** A key's quota, and when it is asked for. The same key is always asked with the same policy's numbers. */
 export interface Quota {
   /** Unique over namespaces, apps, workflows and policies (`limiterKey`). */
@@ -9,6 +11,13 @@ export interface Quota {
   periodMs: number
   /** Epoch ms. A time before one the key has seen counts as that one. */
   now: number
+}
+
+/** A throttle's quota: see `Limiter.start`. */
+export interface StartQuota extends Quota {
+  burst: number
+  /** False: only asks. */
+  take: boolean
 }
 
 /**
@@ -25,11 +34,11 @@ export interface Limiter {
   /** Whether a take would be admitted now. Takes nothing. */
   peek(quota: Quota): Promise<boolean>
   /**
-   * Reserves the key's next start and answers its time (epoch ms, never before `now`): starts are `periodMs / limit`
-   * apart, and after a quiet time `burst` more may follow the first at once, so that any window of `periodMs` holds
-   * `limit + burst` at most (GCRA). A reservation cannot be given back. For `throttle`.
+   * Takes the key's next start if it is free: starts are `periodMs / limit` apart, and after a quiet time `burst` more
+   * may follow the first at once, so that any window of `periodMs` holds `limit + burst` at most (GCRA), and at most
+   * those of `LATE_MS_MAX` before it besides. For `throttle`.
    */
-  reserve(quota: Quota & { burst: number }): Promise<number>
+  start(quota: StartQuota): Promise<Start>
   /** Numbers that it keeps in memory; absent where somebody else keeps them. */
   readonly entries?: number
   /** Present only where a network service stands behind it (contract §4.7). */

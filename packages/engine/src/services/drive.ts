@@ -4,9 +4,10 @@
 import type { Logger } from 'pino'
 import { TransientMap } from '../collections/transient-map.ts'
 import { advance } from '../domain/advance.ts'
-import { begin, giveBack, holdForRunner, lineUp, unreserved } from '../domain/begin.ts'
+import { begin, giveBack, holdForRunner, lineUp } from '../domain/begin.ts'
 import type { Change } from '../domain/change.ts'
 import type { Decision, Next } from '../domain/decision.ts'
+import { goesBefore, isInLine, type Start, throttleOf } from '../domain/flow/throttle.ts'
 import type { Known } from '../domain/known.ts'
 import type { PassContext, PassReport, SentPass } from '../domain/pass-context.ts'
 import { type Route, route } from '../domain/routing.ts'
@@ -192,14 +193,14 @@ export class Driver {
   async #begin(active: Active, seat: Seat | 'none' = 'none'): Promise<boolean> {
     const { clock, catalog } = this.#deps
     if (seat !== 'none') active.seat = seat
-    const throttledUntil = await this.#reserve(active.state.run)
+    const start = await this.#askThrottle(active.state.run)
     const decided = await this.#settle(active, () => {
       const { run } = active.state
       const context = {
         now: clock.now(),
         route: this.#route(run, NONE_TRIED),
         catalog: catalog.view(run.namespace),
-        throttledUntil,
+        start,
       }
       return begin(active.state, context)
     })
@@ -217,13 +218,16 @@ export class Driver {
     announcer.announce([change])
   }
 
-  /** Reserves the start of a throttled run that could go to a runner now. A commit that is lost costs its place. */
-  async #reserve(run: Run): Promise<number | undefined> {
-    const { clock, limiter } = this.#deps
-    const throttle = unreserved(run)
+  /** The start of a throttled run that could go to a runner now, if it is free. A commit that is lost costs it. */
+  async #askThrottle(run: Run): Promise<Start | undefined> {
+    const { store, clock, limiter } = this.#deps
+    const throttle = throttleOf(run, clock.now())
     if (!throttle || this.#route(run, NONE_TRIED).kind !== 'runner') return undefined
     const { id, limit, periodMs, burst } = throttle
-    return limiter.reserve({ key: id, limit, periodMs, burst, now: clock.now() })
+    // Who has just come does not overtake those in line. Should it miss one that lies down now, no more than that is lost.
+    const first = isInLine(run) ? undefined : await store.in(run.namespace).firstInLine(id)
+    const take = first === undefined || goesBefore(run, first)
+    return limiter.start({ key: id, limit, periodMs, burst, take, now: clock.now() })
   }
 
   /** One pass and its commit; true when the next one follows at once. */

@@ -1,6 +1,7 @@
 // The limiter of an engine that is alone: everything in memory, and forgotten when the process ends.
 
-import type { Limiter, Quota } from '../../ports/limiter.ts'
+import { lateMs, type Start } from '../../domain/flow/throttle.ts'
+import type { Limiter, Quota, StartQuota } from '../../ports/limiter.ts'
 
 /** Most numbers kept, over all keys: some 20 MB. Beyond it the key asked longest ago is forgotten. */
 export const ENTRIES_MAX = 1_000_000
@@ -22,9 +23,14 @@ interface Window extends State {
   taken: number
 }
 
+interface Starts extends State {
+  /** When the next start would come without any burst. */
+  due: number
+}
+
 export class MemoryLimiter implements Limiter {
   readonly #windows: Keys<Window>
-  readonly #starts: Keys<State>
+  readonly #starts: Keys<Starts>
 
   constructor(options: { entriesMax?: number } = {}) {
     const { entriesMax = ENTRIES_MAX } = options
@@ -58,12 +64,15 @@ export class MemoryLimiter implements Limiter {
     return window === undefined || window.taken < limit
   }
 
-  async reserve({ key, limit, periodMs, burst, now }: Quota & { burst: number }): Promise<number> {
+  async start({ key, limit, periodMs, burst, take, now }: StartQuota): Promise<Start> {
     const spacing = periodMs / limit
-    // When the next start would come without any burst.
-    const due = this.#starts.get(key, now)?.idleAt ?? now
-    this.#starts.set(key, { idleAt: Math.max(now, due) + spacing, size: 0 }, 1)
-    return Math.ceil(Math.max(now, due - burst * spacing))
+    const late = lateMs(spacing)
+    const last = this.#starts.get(key, now)?.due ?? 0
+    const due = last > now - late ? last : now
+    const freeAt = due - burst * spacing
+    if (!take || freeAt > now) return { taken: false, freeAt }
+    this.#starts.set(key, { due: due + spacing, idleAt: due + spacing + late, size: 0 }, 1)
+    return { taken: true, freeAt: freeAt + spacing }
   }
 
   async close(): Promise<void> {}

@@ -3,7 +3,8 @@
 
 import { Redis } from 'ioredis'
 import { EngineError } from '../../domain/errors.ts'
-import type { Limiter, Quota } from '../../ports/limiter.ts'
+import { lateMs, type Start } from '../../domain/flow/throttle.ts'
+import type { Limiter, Quota, StartQuota } from '../../ports/limiter.ts'
 
 /** An event waits for its answer. */
 const TIMEOUT_MS = 2000
@@ -29,18 +30,32 @@ redis.call('ZADD', KEYS[1], now, string.format('%013.0f%09d', now, n % 100000000
 redis.call('PEXPIRE', KEYS[1], math.ceil(period) + 1000)
 return 1`
 
-/** When the next start would come without any burst (GCRA). KEYS: the start. ARGV: now, spacing, burst. */
+/**
+ * When the next start would come without any burst (GCRA). KEYS: the start. ARGV: now, spacing, burst, how late one may be,
+ * 1 to take. Answers 1 when taken, and when the next one is free.
+ */
 const START = `
 local now = tonumber(ARGV[1])
-local due = tonumber(redis.call('GET', KEYS[1]) or ARGV[1])
 local spacing = tonumber(ARGV[2])
-local idle = math.max(now, due) + spacing
-redis.call('SET', KEYS[1], string.format('%.6f', idle), 'PX', math.ceil(math.max(idle - now, 1)) + 60000)
-return string.format('%.0f', math.ceil(math.max(now, due - tonumber(ARGV[3]) * spacing)))`
+local late = tonumber(ARGV[4])
+local due = tonumber(redis.call('GET', KEYS[1]) or '0')
+if due <= now - late then due = now end
+local free = due - tonumber(ARGV[3]) * spacing
+if ARGV[5] == '0' or free > now then return {0, string.format('%.6f', free)} end
+due = due + spacing
+redis.call('SET', KEYS[1], string.format('%.6f', due), 'PX', math.ceil(math.max(due - now, 1) + late) + 60000)
+return {1, string.format('%.6f', free + spacing)}`
 
 interface Scripts extends Redis {
   perdureWindow(key: string, now: number, limit: number, periodMs: number, take: 0 | 1): Promise<number>
-  perdureStart(key: string, now: number, spacing: number, burst: number): Promise<string>
+  perdureStart(
+    key: string,
+    now: number,
+    spacing: number,
+    burst: number,
+    late: number,
+    take: 0 | 1,
+  ): Promise<[taken: 0 | 1, freeAt: string]>
 }
 
 export interface RedisLimiterOptions {
@@ -94,10 +109,13 @@ export class RedisLimiter implements Limiter {
     return this.#window(quota, 0)
   }
 
-  async reserve({ key, limit, periodMs, burst, now }: Quota & { burst: number }): Promise<number> {
-    return Number(
-      await this.#asked(this.#redis.perdureStart(`${this.#prefix}s:${key}`, now, periodMs / limit, burst)),
+  /** Not under the key of versions that reserved starts: what they have reserved would hold up everybody. */
+  async start({ key, limit, periodMs, burst, take, now }: StartQuota): Promise<Start> {
+    const spacing = periodMs / limit
+    const [taken, freeAt] = await this.#asked(
+      this.#redis.perdureStart(`${this.#prefix}t:${key}`, now, spacing, burst, lateMs(spacing), take ? 1 : 0),
     )
+    return { taken: taken === 1, freeAt: Number(freeAt) }
   }
 
   async ping(): Promise<void> {

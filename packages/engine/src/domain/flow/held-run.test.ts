@@ -1,7 +1,6 @@
 // A run with slots, a throttle or timeouts on its way: what it does when it is leased, let go, or out of time.
 
 import { describe, expect, it } from 'vitest'
-import { unreserved } from '../begin.ts'
 import { given, givenLoaded } from '../given.testkit.ts'
 import { idleRun, NOW, ran, run, SECOND, sleeping, sleeps, waiting } from '../nouns.testkit.ts'
 import type { Outcome } from '../outcome.ts'
@@ -9,6 +8,7 @@ import { transportFailed } from '../outcome.ts'
 import type { Run } from '../run.ts'
 import type { Holds } from './holds.ts'
 import { fullSlot, heldForSlot } from './slots.ts'
+import { throttleOf } from './throttle.ts'
 
 const fresh = { startedAt: undefined, startedSeq: undefined, createdAt: NOW, status: 'queued' as const }
 const slots = [
@@ -73,40 +73,103 @@ describe('a run with slots', () => {
 })
 
 describe('a throttled run', () => {
-  const until = NOW + 20 * SECOND
+  const none = { taken: false, freeAt: NOW + 20 * SECOND }
+  const taken = { taken: true, freeAt: NOW + 60 * SECOND }
+  const called = (at: number) => [{ type: 'line.called', id: 't', count: 1, at }]
+  const inLine = (fields: Partial<Run> = {}) =>
+    idleRun('queued', {
+      ...fresh,
+      holds: { throttle },
+      heldSlot: 't',
+      waitingFor: { kind: 'throttle' },
+      ...fields,
+    })
+  const calledOne = (fields: Partial<Run> = {}) =>
+    holding({ throttle }, { ...fresh, waitingFor: { kind: 'throttle' }, ...fields })
 
-  it('waits queued for the start that was reserved, and remembers it', () => {
-    const then = given(holding({ throttle, slots }, fresh)).whenLeased(undefined, until)
+  it('that finds no start waits in line without a slot, and the first of the line is called for the next one', () => {
+    const then = given(holding({ throttle, slots }, fresh)).whenLeased(undefined, none)
     expect(then).toMatchObject({
       next: 'stop',
       run: {
         status: 'queued',
-        availableAt: until,
+        heldSlot: 't',
         leaseOwner: undefined,
-        throttledUntil: until,
-        waitingFor: { kind: 'throttle', key: 'ada', until },
+        availableAt: undefined,
+        waitingFor: { kind: 'throttle', key: 'ada', until: none.freeAt },
       },
     })
+    expect(then.written[0]).toBe('run.moved')
     expect(then.changes('slots.freed')).toHaveLength(1)
-    expect(unreserved(then.run)).toBeUndefined()
-    expect(then.leasedAgain(until).whenLeased()).toMatchObject({ next: 'pass', run: { startedAt: until } })
+    expect(then.changes('line.called')).toEqual(called(none.freeAt))
   })
 
-  it('starts at once when the reserved start is now', () => {
-    expect(given(holding({ throttle }, fresh)).whenLeased(undefined, NOW).next).toBe('pass')
+  it('tells of a start that was free, and was not its own, as of now', () => {
+    const earlier = { taken: false, freeAt: NOW - 5 * SECOND }
+    const then = given(holding({ throttle }, fresh)).whenLeased(undefined, earlier)
+    expect(then.run.waitingFor?.until).toBe(NOW)
   })
 
-  it('reserves once, for its first start alone, and only when it goes on to a runner', () => {
-    const queued = holding({ throttle }, fresh)
-    expect(unreserved(queued)).toBe(throttle)
-    const others = [
-      { startedAt: NOW },
-      { throttledUntil: NOW },
-      { status: 'paused' },
-      { cancelAsked: true },
-      { heldSlot: 'a' },
+  it('starts with a token, and calls the next for the next one', () => {
+    for (const run of [holding({ throttle }, fresh), calledOne()]) {
+      const then = given(run).whenLeased(undefined, taken)
+      expect(then).toMatchObject({
+        next: 'pass',
+        run: { status: 'running', startedAt: NOW, waitingFor: undefined },
+      })
+      expect(then.changes('line.called')).toEqual(called(taken.freeAt))
+    }
+  })
+
+  it('lies down again when it was called too early', () => {
+    const then = given(calledOne()).whenLeased(undefined, none)
+    expect(then.run).toMatchObject({ status: 'queued', heldSlot: 't', availableAt: undefined })
+    expect(then.changes('line.called')).toEqual(called(none.freeAt))
+  })
+
+  it('asks at its next lease when it could not be asked for at this one', () => {
+    const then = given(holding({ throttle }, fresh)).whenLeased()
+    expect(then).toMatchObject({
+      next: 'stop',
+      run: { status: 'queued', availableAt: NOW, leaseOwner: undefined },
+    })
+    expect(throttleOf({ ...then.run, leaseOwner: 'engine-1' }, NOW)).toBe(throttle)
+  })
+
+  it('passes the call on however it leaves the line without a start', () => {
+    const timely = { throttle, queueTimeoutMs: 1 }
+    const gone = [
+      givenLoaded(inLine()).whenCancelled(),
+      givenLoaded(inLine()).whenPaused(),
+      givenLoaded(calledOne()).whenCancelled(),
+      givenLoaded(calledOne()).whenPaused(),
+      given(calledOne({ cancelAsked: true })).whenLeased(),
+      given(calledOne({ holds: timely }))
+        .at(NOW + 1)
+        .whenLeased(),
+      given(calledOne()).whenLeased({ kind: 'pinMissing' }),
+      given(calledOne()).whenLeased({ kind: 'none' }),
     ]
-    for (const fields of others) expect(unreserved({ ...queued, ...fields } as Run)).toBeUndefined()
+    for (const then of gone) {
+      expect(then.changes('line.called')).toEqual(called(then.run.finishedAt ?? NOW))
+      expect(then.run.heldSlot).toBeUndefined()
+    }
+  })
+
+  it('calls nobody when it never stood in line', () => {
+    const idle = givenLoaded(idleRun('queued', { ...fresh, holds: { throttle } }))
+    expect(idle.whenCancelled().changes('line.called')).toEqual([])
+    expect(given(holding({ throttle }, fresh)).whenLeased({ kind: 'none' }).changes('line.called')).toEqual(
+      [],
+    )
+  })
+
+  it('asks for its first start alone, and only when it goes on to a runner', () => {
+    const queued = holding({ throttle, queueTimeoutMs: 5 }, fresh)
+    expect(throttleOf(queued, NOW)).toBe(throttle)
+    expect(throttleOf(queued, NOW + 5)).toBeUndefined()
+    const others = [{ startedAt: NOW }, { status: 'paused' }, { cancelAsked: true }, { heldSlot: 'a' }]
+    for (const fields of others) expect(throttleOf({ ...queued, ...fields } as Run, NOW)).toBeUndefined()
   })
 })
 
@@ -137,10 +200,9 @@ describe('timeouts.queue', () => {
   })
 
   it('wakes a run that is held for a throttle, or paused, in time', () => {
-    const later = NOW + 60_000
-    expect(given(holding({ ...holds, throttle }, fresh)).whenLeased(undefined, later).run.availableAt).toBe(
-      NOW + 30_000,
-    )
+    const none = { taken: false, freeAt: NOW + 60_000 }
+    const held = given(holding({ ...holds, throttle }, fresh)).whenLeased(undefined, none)
+    expect(held.run.availableAt).toBe(NOW + 30_000)
     const idle = idleRun('queued', { ...fresh, holds })
     expect(givenLoaded(idle).whenPaused().run.availableAt).toBe(NOW + 30_000)
   })

@@ -47,7 +47,6 @@ type RunMoving = [
   availableAt: number | null,
   leaseOwner: string | null,
   heldSlot: string | null,
-  throttledUntil: number | null,
   cancelAsked: number | null,
   heldForRunner: number | null,
   attempt: number,
@@ -89,14 +88,13 @@ const RUN_FIXED: Columns<RunFixed> = [
   'slot3',
 ]
 
-/** The columns of `runMoves`. */
+/** The columns of `runMoves`. The table has one more, `throttled_until`: engines of the version before ask for it. */
 export const RUN_MOVING: Columns<RunMoving> = [
   'status',
   'fence',
   'available_at',
   'lease_owner',
   'held_slot',
-  'throttled_until',
   'cancel_asked',
   'held_for_runner',
   'attempt',
@@ -172,7 +170,6 @@ export function runMoves(run: Run): RunMoving {
     run.availableAt ?? null,
     run.leaseOwner ?? null,
     run.heldSlot ?? null,
-    run.throttledUntil ?? null,
     toFlag(run.cancelAsked),
     // Lets the arrival of a runner find the runs it was missed by through a small index.
     toFlag(run.status === 'queued' && run.waitingFor?.kind === 'runner'),
@@ -253,7 +250,6 @@ function withMoves(
     availableAt,
     leaseOwner,
     heldSlot,
-    throttledUntil,
     cancelAsked,
     _heldForRunner,
     attempt,
@@ -273,7 +269,6 @@ function withMoves(
   run.availableAt = availableAt ?? undefined
   run.leaseOwner = leaseOwner ?? undefined
   run.heldSlot = heldSlot ?? undefined
-  run.throttledUntil = throttledUntil ?? undefined
   run.cancelAsked = fromFlag(cancelAsked)
   run.attempt = attempt
   run.transportTries = transportTries

@@ -22,7 +22,7 @@ const ROWS: Check[] = [
   },
   {
     name: 'run.wake',
-    sql: `SELECT r.id, r.status ${RUN} AND r.available_at IS NULL
+    sql: `SELECT r.id, r.status ${RUN} AND r.available_at IS NULL AND r.held_slot IS NULL
       AND (r.status IN ('queued', 'running') OR (r.status = 'waiting' AND NOT ${PARKED_STEP}))`,
     tell: ([, status]) => `is ${status}, and nothing will ever wake it`,
   },
