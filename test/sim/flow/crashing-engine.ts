@@ -34,9 +34,11 @@ export class CrashingEngine {
   readonly clock = new SimClock()
   /** Passes of the engine that lives. */
   readonly held = new Set<HeldPass>()
+  /** Whether its runner cannot be reached. */
+  isUnreachable = false
   /** What the engine logged as an error. */
   readonly errors: string[] = []
-  readonly #limiter = new MemoryLimiter()
+  #limiter = new MemoryLimiter()
   readonly #store: Store
   #life = new Life(0)
   #engine: Engine | undefined
@@ -99,6 +101,11 @@ export class CrashingEngine {
   async crash(): Promise<void> {
     this.#kill()
     await this.settle()
+  }
+
+  /** The next engine has a limiter that knows nothing. */
+  forget(): void {
+    this.#limiter = new MemoryLimiter()
   }
 
   /** The engine dies, and only after so long has its successor. */
@@ -183,6 +190,7 @@ export class CrashingEngine {
       invoke: ({ body, signal, timeoutMs }: InvokeCall): Promise<InvokeReply> => {
         if (life.dead) return never()
         this.clock.activity.sign()
+        if (this.isUnreachable) return Promise.resolve({ kind: 'refused', message: 'nobody is there' })
         const { ctx, steps } = JSON.parse(body) as { ctx: { runId: string }; steps: HeldPass['memo'] }
         return new Promise(resolve => {
           const end = (reply: InvokeReply) => {

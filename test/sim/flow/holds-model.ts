@@ -1,5 +1,5 @@
-// What holds runs back, as a model of its own: who shares a slot with whom, who is to start before whom, when a
-// throttle lets a run start, and when a timeout ends it. Written from the interface alone.
+// What holds runs back, as a model of its own: who shares a slot or a throttle with whom, who is to start before whom,
+// when a throttle lets the next one start, and when a timeout ends it. Written from the interface alone.
 
 export interface Limit {
   limit: number
@@ -10,7 +10,7 @@ export interface Limit {
 export interface Policies {
   name: string
   concurrency?: Limit[]
-  throttle?: { limit: number; period: number; burst: number }
+  throttle?: { limit: number; period: number; burst: number; key?: 'event.data.a' }
   priority?: string
   timeouts?: { queue?: number; run?: number }
 }
@@ -36,16 +36,17 @@ export function priorityOf({ priority }: Policies, data: Payload): number {
   return priority === undefined ? 0 : data.p
 }
 
-/** When starts that were asked for at these times may be, in their order. */
-export function throttledStarts(
+/** Runs that share a throttle have this in common. */
+export function throttleNameOf({ name, throttle }: Policies, data: Payload): string | undefined {
+  return throttle && `${name} ${throttle.key === undefined ? '' : data.a}`
+}
+
+/** When the next start is free, after starts at these times, in their order. */
+export function nextStart(
   { limit, period, burst }: NonNullable<Policies['throttle']>,
-  asked: number[],
-): number[] {
+  starts: readonly number[],
+): number {
   const interval = period / limit
-  let free = Number.NEGATIVE_INFINITY
-  return asked.map(at => {
-    const start = Math.max(at, free - burst * interval)
-    free = Math.max(free, at) + interval
-    return start
-  })
+  const free = starts.reduce((free, at) => Math.max(free, at) + interval, Number.NEGATIVE_INFINITY)
+  return free - burst * interval
 }

@@ -8,11 +8,12 @@ import { Rng } from '../core/random.ts'
 import { CrashingEngine, type HeldPass } from './crashing-engine.ts'
 import {
   type Limit,
+  nextStart,
   type Payload,
   type Policies,
   priorityOf,
   slotsOf,
-  throttledStarts,
+  throttleNameOf,
 } from './holds-model.ts'
 
 const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 50)
@@ -49,11 +50,24 @@ function workflowsOf(rng: Rng): Policies[] {
       return { limit, scope, ...(key === undefined ? {} : { key }) }
     })
   const timeouts = { queue: rng.int(5, 60) * SECOND, run: rng.int(5, 60) * SECOND }
+  const throttle = (): NonNullable<Policies['throttle']> => ({
+    limit: rng.int(1, 3),
+    period: 6 * SECOND,
+    burst: rng.int(0, 2),
+    ...(rng.chance(0.3) ? { key: 'event.data.a' } : {}),
+  })
   return [
     { name: 'one', concurrency: limits(1), ...(rng.chance(0.5) ? { priority: 'event.data.p' } : {}) },
     { name: 'two', concurrency: limits(2), priority: 'event.data.p' },
     { name: 'three', concurrency: limits(3), timeouts },
-    { name: 'rated', throttle: { limit: rng.int(1, 3), period: 6 * SECOND, burst: rng.int(0, 2) } },
+    { name: 'rated', throttle: throttle(), ...(rng.chance(0.5) ? { priority: 'event.data.p' } : {}) },
+    {
+      name: 'hasty',
+      throttle: throttle(),
+      priority: 'event.data.p',
+      timeouts: { queue: rng.int(1, 9) * SECOND },
+    },
+    { name: 'both', throttle: throttle(), concurrency: limits(1), priority: 'event.data.p' },
   ]
 }
 
@@ -110,6 +124,7 @@ class History {
     this.#check(after)
     const isOneThing = kind !== 'crash' && kind !== 'pass' && !diesSoon
     if (isOneThing) checkOrder(before, after)
+    if (!diesSoon && kind !== 'crash') checkLineOrder(before, after)
     engine.spare()
   }
 
@@ -143,8 +158,7 @@ class History {
         this.#crashed = true
         return engine.crash()
       default: {
-        // A throttled run that is paused starts late, and so not when the model says.
-        if (!chosen || chosen.policies.throttle) return
+        if (!chosen) return
         return void (await engine.ask('POST', `/runs/${chosen.run.id}/${kind}`))
       }
     }
@@ -184,12 +198,13 @@ class History {
       } else if (run.status === 'queued') {
         const isFull = slots.some(([slot, limit]) => (taken.get(slot) ?? 0) >= limit)
         const { kind } = run.waitingFor ?? {}
-        expect([run.id, kind]).toEqual([run.id, isFull ? 'concurrency' : 'throttle'])
-        if (kind === 'throttle') expect(run.waitingFor?.until).toBeGreaterThan(now)
+        // A throttle's line is stood in without a slot.
+        const isInLine = policies.throttle !== undefined && kind === 'throttle'
+        if (!isInLine) expect([run.id, kind, isFull]).toEqual([run.id, 'concurrency', true])
       }
       checkTimeout(run, policies, now)
     }
-    checkThrottle(seen, this.#crashed)
+    for (const line of linesOf(seen)) checkThrottle(line, now, this.#crashed)
   }
 
   /** Answers whatever comes until nothing is left: nobody is forgotten, and no slot is held at rest. */
@@ -222,7 +237,7 @@ function checkOrder(before: Seen[], after: Seen[]): void {
   const held = before.filter(({ run }) => run.waitingFor?.kind === 'concurrency')
   const rankOf = ({ run, policies, data }: Seen) => [-priorityOf(policies, data), run.id] as const
   const key = ({ policies, data }: Seen) => JSON.stringify([...slotsOf(policies, data)].sort())
-  for (const passed of held.filter(({ run }) => now.get(run.id)?.heldSlot !== undefined)) {
+  for (const passed of held.filter(({ run }) => now.get(run.id)?.waitingFor?.kind === 'concurrency')) {
     for (const started of held.filter(seen => now.get(seen.run.id)?.leaseOwner !== undefined)) {
       if (key(passed) !== key(started)) continue
       const [[p, id], [q, other]] = [rankOf(started), rankOf(passed)]
@@ -242,22 +257,58 @@ function checkTimeout(run: Run, { timeouts }: Policies, now: number): void {
   } else expect(now, `${run.id} has timed out`).toBeLessThan(deadline)
 }
 
-/** A crash may cost a reservation; without one the starts are exactly the model's. */
-function checkThrottle(seen: Seen[], crashed: boolean): void {
-  const rated = seen.filter(({ policies }) => policies.throttle)
-  const policy = rated[0]?.policies.throttle
-  if (!policy) return
-  const starts = rated.flatMap(({ run }) => run.startedAt ?? []).sort((a, b) => a - b)
-  const most = policy.limit + policy.burst
-  for (let i = most; i < starts.length; i++) {
-    expect(
-      (starts[i] as number) - (starts[i - most] as number),
-      'a window of one period',
-    ).toBeGreaterThanOrEqual(policy.period)
+/** Runs that share a throttle, by age. */
+function linesOf(seen: readonly Seen[]): Seen[][] {
+  const lines = new Map<string, Seen[]>()
+  for (const one of seen) {
+    const name = throttleNameOf(one.policies, one.data)
+    if (name !== undefined) lines.set(name, [...(lines.get(name) ?? []), one])
   }
+  return [...lines.values()]
+}
+
+function isHeldByThrottle({ run }: Seen): boolean {
+  return run.status === 'queued' && run.waitingFor?.kind === 'throttle'
+}
+
+function byRank(one: Seen, other: Seen): number {
+  const rank = ({ policies, data }: Seen) => priorityOf(policies, data)
+  return rank(other) - rank(one) || (one.run.id < other.run.id ? -1 : 1)
+}
+
+/** Never more starts than the rate; and whoever is first in line has no free start before it, and wakes for the next. */
+function checkThrottle(line: Seen[], now: number, crashed: boolean): void {
+  const throttle = line[0]?.policies.throttle as NonNullable<Policies['throttle']>
+  const starts = line.flatMap(({ run }) => run.startedAt ?? []).sort((a, b) => a - b)
+  const most = throttle.limit + throttle.burst
+  for (let i = most; i < starts.length; i++) {
+    const tookMs = (starts[i] as number) - (starts[i - most] as number)
+    expect(tookMs, 'a window of one period').toBeGreaterThanOrEqual(throttle.period)
+  }
+  const [first] = line.filter(isHeldByThrottle).sort(byRank)
+  if (!first) return
+  const { id, availableAt = Number.POSITIVE_INFINITY } = first.run
+  expect(availableAt, `${id} is first in line`).toBeGreaterThan(now)
+  expect(availableAt, `${id} is called`).toBeLessThanOrEqual(now + throttle.period / throttle.limit)
+  // A crash may cost a start.
   if (crashed) return
-  const sorted = (times: (number | undefined)[]) => times.toSorted((a = 0, b = 0) => a - b)
-  const asked = sorted(rated.map(({ run }) => run.createdAt)) as number[]
-  const all = sorted(rated.map(({ run }) => run.startedAt ?? run.waitingFor?.until))
-  expect(all, 'starts').toEqual(throttledStarts(policy, asked))
+  const free = nextStart(throttle, starts)
+  expect(free, `${id} has no free start before it`).toBeGreaterThan(now)
+  expect(availableAt, `${id} is called for the next start`).toBeLessThanOrEqual(free)
+}
+
+/** Of those that stood in a throttle's line, and had no slot to wait for, the first have started. */
+function checkLineOrder(before: Seen[], after: Seen[]): void {
+  const now = new Map(after.map(seen => [seen.run.id, seen]))
+  for (const line of linesOf(before)) {
+    const held = line.filter(seen => isHeldByThrottle(seen) && !seen.policies.concurrency)
+    const left = held.filter(({ run }) => isHeldByThrottle(now.get(run.id) as Seen)).sort(byRank)[0]
+    if (!left) continue
+    for (const started of held.filter(({ run }) => now.get(run.id)?.run.startedAt !== undefined)) {
+      const isAsOld = started.run.createdAt === left.run.createdAt
+      const isTie = isAsOld && started.run.priority === left.run.priority
+      const goesFirst = isTie || byRank(started, left) < 0
+      expect(goesFirst, `${started.run.id} started before ${left.run.id}`).toBe(true)
+    }
+  }
 }

@@ -94,6 +94,14 @@ describe('queued', () => {
       sentence: `It is held by its throttle until its turn comes at ${THEN}.`,
       wakeAt: THEN,
     })
+    const first = { ...held({ kind: 'throttle', until: NOW }), startedAt: undefined, availableAt: LATER }
+    expect(why(first, { position: 0 })).toMatchObject({
+      sentence: `It is held by its throttle until its turn comes at ${THEN}; 0 held runs are before it.`,
+      wakeAt: THEN,
+    })
+    const later = why(first, { position: 2 })
+    expect(later.sentence).toBe('It is held by its throttle until its turn comes; 2 held runs are before it.')
+    expect(later.wakeAt).toBeUndefined()
   })
 })
 

@@ -2,6 +2,7 @@
 // gathers the facts.
 
 import type { RunExplanation } from '@perdure/protocol'
+import { isInLine } from './flow/throttle.ts'
 import { TRANSPORT_TRIES_MAX } from './retry.ts'
 import type { Run, RunStatus, WaitingFor } from './run.ts'
 import { isTerminal, runDurationMs } from './run.ts'
@@ -42,7 +43,7 @@ export function explain(facts: Facts): RunExplanation {
     sentence: sentenceOf(facts, open),
     since: timestamp(since),
     waitingFor: waiting && waitingForText(waiting),
-    wakeAt: optionalTimestamp(wakeAt(run, open)),
+    wakeAt: optionalTimestamp(isInLine(run) ? turnAt(facts) : wakeAt(run, open)),
     event:
       waiting?.kind === 'event' && waiting.eventName !== undefined
         ? { name: waiting.eventName, ...(awaited?.condition === undefined ? {} : { if: awaited.condition }) }
@@ -77,6 +78,12 @@ function wakeAt(run: Run, open: readonly Step[]): number | undefined {
   if (run.status !== 'paused') return run.waitingFor?.until
   const timers = open.flatMap(step => (step.status === 'waiting' ? (step.wakeAt ?? []) : []))
   return timers.length === 0 ? undefined : Math.min(...timers)
+}
+
+/** Of a run in a throttle's line it is known of the first alone, which is called for the next start. */
+function turnAt({ run, position }: Facts): number | undefined {
+  if (position === undefined) return run.waitingFor?.until
+  return position === 0 ? run.availableAt : undefined
 }
 
 function sentenceOf(facts: Facts, open: readonly Step[]): string {
@@ -127,7 +134,7 @@ function queuedSentence(facts: Facts): string {
     case 'concurrency':
       return `It is held by its concurrency limit${key} until another run ends${before}.`
     case 'throttle':
-      return `It is held by its throttle${key} until its turn comes ${by(waitingFor)}${before}.`
+      return `It is held by its throttle${key} until its turn comes${turnText(turnAt(facts))}${before}.`
     default:
       return `It is due and is taken up as soon as the engine has room; ${known}.`
   }
@@ -175,6 +182,10 @@ function toldRunners({ live, stale, disconnected }: Facts['runners']) {
 function runnersText({ live, stale, disconnected }: Facts['runners']): string {
   if (disconnected === 0) return `${live} live and ${stale} stale runners`
   return `${live} live, ${stale} stale and ${disconnected} disconnected runners`
+}
+
+function turnText(at: number | undefined): string {
+  return at === undefined ? '' : ` at ${timestamp(at)}`
 }
 
 function by({ until }: WaitingFor): string {
