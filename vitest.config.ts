@@ -71,6 +71,7 @@ const ON_POSTGRES = [
   'flow-concurrency',
   'flow-cron',
   'flow-singleton',
+  'flow-throttle',
   'run-workflow',
   'wait-for-event',
 ].map(name => `test/scenario/${name}.test.ts`)

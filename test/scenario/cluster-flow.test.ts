@@ -4,7 +4,7 @@
 import type { SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { Cluster, WIRES } from '../kit/cluster.ts'
-import { flow, gate, type Handler, JumpClock, returned, until, wait, wakesAt } from '../kit/index.ts'
+import { flow, gate, type Handler, JumpClock, returned, until, wait } from '../kit/index.ts'
 import { deleteKeysOf } from '../kit/redis.ts'
 
 const ENGINES = 3
@@ -161,24 +161,18 @@ for (const [wire, env] of Object.entries(WIRES)) {
         throttle: { limit: 1, period: '10s' },
       })
       const began = clock.now()
-      /** The run once it has begun, or been told when it may. */
-      const placed = (runId: string) =>
-        until(async () => {
-          const run = await cluster.api.run(runId)
-          const isHeld = run.waitingFor?.kind === 'throttle' && wakesAt(run) > clock.now()
-          return (isHeld || run.status === 'waiting') && run
-        })
       const runs: string[] = []
-      // One at a time: whoever takes one in reserves its start, or else one engine may reserve them all.
-      for (let i = 0; i < 6; i++) {
-        const { runId } = await cluster.api.send({ name })
-        runs.push(runId)
-        await placed(runId)
+      for (let i = 0; i < 6; i++) runs.push((await cluster.api.send({ name })).runId as string)
+      const waiting = (kind: string) => async () => {
+        const all = await Promise.all(runs.map(runId => cluster.api.run(runId)))
+        return all.filter(({ waitingFor }) => waitingFor?.kind === kind).length
       }
-      for (;;) {
-        const held = (await Promise.all(runs.map(placed))).filter(({ status }) => status !== 'waiting')
-        if (held.length === 0) break
-        clock.jumpTo(Math.min(...held.map(wakesAt)))
+      const [started, held] = [waiting('event'), waiting('throttle')]
+      await until(async () => (await started()) + (await held()) === runs.length)
+      while ((await held()) > 0) {
+        const before = await started()
+        clock.jump(10_000)
+        await until(async () => (await started()) > before)
       }
       const begun = await Promise.all(runs.map(runId => cluster.api.run(runId)))
       const times = begun

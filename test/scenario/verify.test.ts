@@ -1,6 +1,7 @@
 // `perdure verify`: no violation on what an engine writes, and each kind told when it is planted.
 
 import { copyFileSync } from 'node:fs'
+import type { RunSummary } from '@perdure/protocol'
 import { beforeAll, expect, test } from 'vitest'
 import {
   child,
@@ -29,13 +30,13 @@ beforeAll(async () => {
   file = tempStoreFile()
   const sink = await openSink()
   const names = Object.fromEntries(
-    ['all', 'kid', 'parked', 'retried', 'failing', 'slotted', 'buffered', 'timed'].map(name => [
+    ['all', 'kid', 'parked', 'retried', 'failing', 'slotted', 'rated', 'buffered', 'timed'].map(name => [
       name,
       unique(name),
     ]),
   ) as Record<string, string>
-  const { all, kid, parked, retried, failing, slotted, buffered, timed } = names as Record<
-    'all' | 'kid' | 'parked' | 'retried' | 'failing' | 'slotted' | 'buffered' | 'timed',
+  const { all, kid, parked, retried, failing, slotted, rated, buffered, timed } = names as Record<
+    'all' | 'kid' | 'parked' | 'retried' | 'failing' | 'slotted' | 'rated' | 'buffered' | 'timed',
     string
   >
   await engine.runner({
@@ -58,6 +59,10 @@ beforeAll(async () => {
       ]),
       [failing]: flow([run('no', () => Promise.reject(new StepFailure('no', { retriable: false })))]),
       [slotted]: { handler: flow([wait('hold', 'nothing')]), registration: { concurrency: { limit: 1 } } },
+      [rated]: {
+        handler: flow([run('one')]),
+        registration: { throttle: { limit: 1, period: '1h' } },
+      },
       [buffered]: { handler: flow([run('one')]), registration: { debounce: { period: '1h' } } },
       [timed]: { handler: flow([run('one')]), registration: { triggers: [{ cron: '0 0 1 1 *' }] } },
     },
@@ -67,9 +72,12 @@ beforeAll(async () => {
   const lost = await api.send({ name: failing })
   const waiting = await Promise.all([parked, retried, slotted].map(name => api.send({ name, data: long })))
   await api.post('/events', { name: buffered })
+  for (let i = 0; i < 3; i++) await api.send({ name: rated })
   for (const { runId } of waiting) await api.reaches(runId, 'waiting')
   await api.reaches(done.runId, 'succeeded')
   await api.reaches(lost.runId, 'failed')
+  const isHeld = ({ waitingFor }: RunSummary) => waitingFor?.kind === 'throttle'
+  await until(async () => (await api.runs(`?workflow=${rated}`)).filter(isHeld).length === 2)
   await until(async () => (await api.get('/webhook-deliveries?status=succeeded')).text.includes('dlv_'))
   // Beside the engine that runs, too.
   expect(await violations(`sqlite:${engine.storeFile}`)).toEqual([])
@@ -87,6 +95,7 @@ test.each([
   ['run.status', `UPDATE runs SET status = 'lost' WHERE id = ${OF('succeeded')}`],
   ['run.wake', `UPDATE runs SET status = 'queued', available_at = NULL WHERE id = ${OF('waiting')}`],
   ['run.wake', `UPDATE steps SET status = 'succeeded', finished_at = 1 WHERE status = 'waiting'`],
+  ['run.line', `UPDATE runs SET available_at = NULL WHERE status = 'queued' AND held_slot IS NOT NULL`],
   ['run.timer', `UPDATE runs SET available_at = available_at + 999999999 WHERE available_at IS NOT NULL`],
   ['run.ended', `UPDATE runs SET lease_owner = 'e' WHERE id = ${OF('succeeded')}`],
   ['run.times', `UPDATE runs SET finished_at = NULL WHERE id = ${OF('failed')}`],

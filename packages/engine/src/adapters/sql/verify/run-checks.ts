@@ -27,6 +27,17 @@ const ROWS: Check[] = [
     tell: ([, status]) => `is ${status}, and nothing will ever wake it`,
   },
   {
+    name: 'run.line',
+    sql: `SELECT r.id, r.workflow ${RUN} AND r.held_slot IS NOT NULL AND r.lease_owner IS NULL AND r.available_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.held_slot = r.held_slot AND o.lease_owner IS NULL
+        AND (coalesce(o.priority, 0) > coalesce(r.priority, 0)
+          OR (coalesce(o.priority, 0) = coalesce(r.priority, 0) AND o.id < r.id)))
+      AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.namespace = r.namespace AND o.app = r.app
+        AND o.workflow = r.workflow AND o.started_at IS NULL AND o.available_at IS NOT NULL)`,
+    tell: ([, workflow]) =>
+      `of ${workflow} is first in its line, and nobody who starts before it will call it`,
+  },
+  {
     name: 'run.timer',
     sql: `SELECT r.id, s.name, s.wake_at FROM runs r JOIN steps s ON s.run_id = r.id WHERE ${IN_RANGE('r.id')}
       AND r.status IN ('waiting', 'paused') AND r.lease_owner IS NULL AND s.status = 'waiting'
