@@ -1,6 +1,7 @@
 // A throttle's line. A run takes its token from the limiter at the moment of its first start, and only then; one that
-// finds none waits in line, queued. If the line is not empty, its first is available by the time the next start is free:
-// whatever may end that calls the line in the same commit. Who is called too often only asks once more.
+// finds none waits in line, queued. If the line is not empty, its first is available by the time the next start is free,
+// or somebody is leased who was called before it: what changes that calls the line in its own commit (draft, begin, the
+// claims). Who is called without need asks the limiter once more.
 
 import type { Change } from '../change.ts'
 import { isTerminal, type Run } from '../run.ts'
