@@ -149,14 +149,16 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
       it('keeps a rate of fractions of a ms, asked every ms', async () => {
         for (const limit of [300, 700, 3000]) {
           let taken = 0
-          for (let at = 0; at < 1000; at++) while ((await start(at, { key: `${limit}`, limit }))[0]) taken++
+          for (let at = 0; at < 1000; at++)
+            while (taken <= limit && (await start(at, { key: `${limit}`, limit }))[0]) taken++
           expect(taken).toBe(1 + Math.floor((999 * limit) / 1000))
         }
       })
 
       it('keeps a fast rate although each start is taken late', async () => {
         let taken = 0
-        for (let at = 0; at < 2000; at += 20) while ((await start(at, { limit: 100 }))[0]) taken++
+        for (let at = 0; at < 2000; at += 20)
+          while (taken < 200 && (await start(at, { limit: 100 }))[0]) taken++
         expect(taken).toBe(199)
         // Nobody asked for long: that is no lateness.
         expect([await start(9000, { limit: 100 }), await start(9000, { limit: 100 })]).toEqual([
