@@ -45,14 +45,16 @@ export class Faults {
   readonly #streams = new Map<FaultKind, Rng>()
   #paused = false
 
-  constructor(seed: number, off: ReadonlySet<string>) {
+  /** `always`: those that strike in every seed, as often as they may. */
+  constructor(seed: number, off: ReadonlySet<string>, always: readonly FaultKind[] = []) {
     const draw = new Rng(seed, 'fault mix')
     // Not quite half of the kinds on average, none at all in one seed of ten.
     const share = draw.chance(0.1) ? 0 : draw.next() * 0.9
     for (const kind of FAULT_KINDS) {
       const on = draw.chance(share)
       const rate = draw.next() * STRIKES_MAX[kind]
-      if (on && !off.has(kind)) this.#rates.set(kind, rate)
+      if (always.includes(kind)) this.#rates.set(kind, STRIKES_MAX[kind])
+      else if (on && !off.has(kind)) this.#rates.set(kind, rate)
       this.#streams.set(kind, new Rng(seed, `fault ${kind}`))
     }
   }

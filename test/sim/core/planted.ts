@@ -2,16 +2,23 @@
 // every one of them. A checker that no lie can trip would prove nothing.
 
 import type { Change, Guard, Unit } from '../../../packages/engine/src/domain/change.ts'
+import type { FaultKind } from './faults.ts'
 
 export interface PlantedBug {
   name: string
   /** What is committed in place of the unit. */
   tamper(unit: Unit): Unit
+  /** Faults without which the lie is rarely met. */
+  always?: readonly FaultKind[]
 }
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   { name: 'a lost lease still commits', tamper: withoutGuards('run', 'steps') },
-  { name: 'a control action overlooks what the owner did meanwhile', tamper: withoutGuards('steps') },
+  {
+    name: 'a control action overlooks what the owner did meanwhile',
+    tamper: withoutGuards('steps'),
+    always: ['commitSlow'],
+  },
   { name: 'an event overlooks a wait that began meanwhile', tamper: withoutGuards('waiters') },
   { name: 'a wait overlooks an event that came meanwhile', tamper: withoutGuards('events') },
   { name: 'a dedupe id is not claimed', tamper: withoutGuards('dedupe') },

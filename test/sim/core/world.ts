@@ -17,7 +17,7 @@ import { APPS, NAMESPACES } from '../workload/names.ts'
 import type { WorkflowSpec } from '../workload/program.ts'
 import { SimRunner } from '../workload/runner.ts'
 import { EngineHost } from './engine-host.ts'
-import { Faults } from './faults.ts'
+import { type FaultKind, Faults } from './faults.ts'
 import { Rng } from './random.ts'
 import { SimClock } from './sim-clock.ts'
 import { Trace } from './trace.ts'
@@ -29,6 +29,8 @@ export interface WorldOptions {
   off: ReadonlySet<string>
   /** A planted bug: what is committed in place of a unit. */
   tamper?: (unit: Unit) => Unit
+  /** Faults that strike in every seed. */
+  always?: readonly FaultKind[]
 }
 
 export interface World {
@@ -50,12 +52,12 @@ export interface World {
   startedAt: number
 }
 
-export async function createWorld({ seed, off, tamper }: WorldOptions): Promise<World> {
+export async function createWorld({ seed, off, tamper, always }: WorldOptions): Promise<World> {
   const rng = new Rng(seed)
   const clock = new SimClock()
   const startedAt = clock.now()
   const trace = new Trace(clock)
-  const faults = new Faults(seed, off)
+  const faults = new Faults(seed, off, always)
   const inner = await openSqliteStore({ file: ':memory:' })
   const ledger = new Ledger()
   const journal = new Journal()

@@ -7,6 +7,7 @@ import { Draft } from './draft.ts'
 import { finish } from './finish.ts'
 import { timedOut } from './flow/deadline.ts'
 import type { ThrottleHold } from './flow/holds.ts'
+import { HELD_RECHECK_MS } from './flow/slots.ts'
 import { callLine, type Start, throttleOf } from './flow/throttle.ts'
 import { park, settleDue } from './park.ts'
 import { holdMs } from './retry.ts'
@@ -80,7 +81,7 @@ function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | un
   const { key } = throttle
   const until = Math.max(draft.now, Math.ceil(start.freeAt))
   const waitingFor = { kind: 'throttle', ...(key === undefined ? {} : { key }), until } as const
-  draft.set({ availableAt: undefined, leaseOwner: undefined, waitingFor })
+  draft.set({ availableAt: draft.now + HELD_RECHECK_MS, leaseOwner: undefined, waitingFor })
   draft.changes.push(callLine(throttle, start.freeAt, draft.now))
 }
 

@@ -5,7 +5,7 @@ import type { Run } from '../run.ts'
 import { runDeadline, timedOut } from './deadline.ts'
 import type { Slot } from './holds.ts'
 
-/** A held run is looked at this often although nobody woke it: the net below the wakes. */
+/** A held run, or one in a throttle's line, is looked at this often although nobody woke it: the net below the wakes. */
 export const HELD_RECHECK_MS = 5 * 60_000
 
 /** Ids of the run's slots. */
