@@ -121,6 +121,13 @@ describe('a 206', () => {
     expect(answer).toMatchObject({ error: { message: expect.stringContaining(problem) } })
   })
 
+  it('takes null for what an opcode does not have, but for a payload', () => {
+    const step =
+      '{"op":"StepRun","id":"a","name":"a","data":null,"error":null,"retriable":null,"retryAfterMs":null}'
+    expect(opcodesOf(opcodes(step))).toEqual([{ op: 'StepRun', id: 'a', name: 'a', data: 'null' }])
+    expect(codeOf(opcodes('{"op":"Sleep","id":"a","name":"a","sleepMs":null}'))).toBe('invalid_response')
+  })
+
   it('keeps the lines it came with also when its opcodes are invalid', () => {
     const line = '{"level":"info","message":"hi","scope":"@root","index":0}'
     expect(readAnswer(206, `{"opcodes":7,"logs":[${line}]}`)).toMatchObject({

@@ -53,8 +53,17 @@ function problemOf(opcode: unknown): string | undefined {
   const reader = readers.get(op as string)
   if (!reader) return `/op must be one of ${[...readers.keys()].join(', ')}`
   if (reader.Check(opcode)) return undefined
+  leaveOutNulls(opcode)
+  if (reader.Check(opcode)) return undefined
   const [first] = reader.Errors(opcode)
   return first ? `${first.instancePath} ${first.message}` : ' has the wrong shape'
+}
+
+/** A runner that writes out whole structs says null of what it has not. Payloads are read from the text. */
+function leaveOutNulls(opcode: object): void {
+  for (const [name, value] of Object.entries(opcode)) {
+    if (value === null) delete (opcode as Record<string, unknown>)[name]
+  }
 }
 
 function withRawData(opcode: Opcode, text: JsonText): PassOpcode {

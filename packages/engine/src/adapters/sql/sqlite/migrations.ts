@@ -366,12 +366,8 @@ CREATE TABLE prune_marks (
   `
 ALTER TABLE deliveries ADD COLUMN trace TEXT;
 `,
-  `
-ALTER TABLE runners ADD COLUMN definitions TEXT;
-`,
-  `
-ALTER TABLE runners ADD COLUMN language TEXT;
-`,
+  'ALTER TABLE runners ADD COLUMN definitions TEXT',
+  'ALTER TABLE runners ADD COLUMN language TEXT',
 ]
 
 /** The version that `migrate` brings a database to. */
