@@ -264,51 +264,6 @@ describe('a body', () => {
   })
 })
 
-describe('an interim answer that nobody asked for', () => {
-  const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
-  const [CONTINUE, HINTS] = [
-    'HTTP/1.1 100 Continue\r\n\r\n',
-    'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n',
-  ]
-
-  it.each<[string, string[]]>([
-    ['with the answer', [CONTINUE + OK]],
-    ['before the answer', [CONTINUE, OK]],
-    [
-      'in pieces',
-      ['HT', 'TP/1.1 10', '0 Continue\r\nx: y\r', '\n\r', '\nHTTP/1.', '1 200 OK\r\n', OK.slice(17)],
-    ],
-    ['one of many', [HINTS + CONTINUE, CONTINUE + HINTS, CONTINUE + OK]],
-  ])('is passed over: %s', async (_, pieces) => {
-    const { server, send } = await open(({ socket }) => {
-      for (const [i, piece] of pieces.entries()) setTimeout(() => socket.write(piece), i * 10)
-    })
-    for (let i = 0; i < 3; i++) {
-      expect(await send()).toMatchObject({ kind: 'answered', status: 200, responseSnippet: 'ok' })
-      // A connection that is idle again is used again.
-      await new Promise(resolve => setTimeout(resolve, 5))
-    }
-    expect(server.connections).toBe(1)
-  })
-
-  it('is no answer in the text of a body', async () => {
-    const body = `${CONTINUE}${OK}`
-    const { send } = await open(({ socket }) => {
-      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`)
-      setTimeout(() => socket.write(body), 20)
-    })
-    expect(await send()).toMatchObject({ kind: 'answered', responseSnippet: body })
-  })
-
-  it('without an end is none: no more of it is kept than of any head', async () => {
-    const { server, send } = await open(({ socket }) => {
-      socket.write(`HTTP/1.1 100 Continue\r\n${'x: y\r\n'.repeat(20_000)}`)
-    })
-    expect(await send()).toMatchObject({ kind: 'connectionError' })
-    await server.until(() => server.open === 0)
-  })
-})
-
 describe('no answer', () => {
   it.each<[string, Script]>([
     [

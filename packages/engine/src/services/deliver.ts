@@ -72,7 +72,7 @@ export class Deliverer {
   /** Takes over a claimed delivery; its slot was taken before the claim. */
   take({ isCutOff, ...delivery }: ClaimedDelivery): void {
     let result: SendResult | undefined
-    // A destination that brings engines down must use up its attempts as any other does.
+    // A destination that brings engines down must use up its attempts like any other.
     void (isCutOff ? Promise.resolve(cutOff(delivery)) : this.#post(delivery))
       .then(posted => {
         result = posted.result

@@ -2,7 +2,6 @@
 // sender each have their own set.
 
 import { type buildConnector, Pool } from 'undici'
-import { withoutInterim } from './interim.ts'
 
 export interface PoolLimits {
   /** Most connections to one origin; calls beyond it wait for a free one. */
@@ -68,10 +67,7 @@ export class Pools {
       pipelining: 1,
       connect: (options, callback) => {
         // undici would open a connection in place of each one that an aborted call took down, for nobody.
-        if (entry.waiting > 0)
-          this.#connect(options, (...[error, socket]) =>
-            error ? callback(error, null) : callback(null, withoutInterim(socket)),
-          )
+        if (entry.waiting > 0) this.#connect(options, callback)
         else queueMicrotask(() => callback(new Error('no call needs a connection'), null))
       },
       // The one deadline of a call is ours (undici's own would end a long invoke after 5 minutes).
