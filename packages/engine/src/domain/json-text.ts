@@ -38,8 +38,7 @@ export function objectMembers(text: JsonText): Map<string, JsonText> {
   let i = skipSpace(text, 0) + 1
   for (i = skipSpace(text, i); text.charCodeAt(i) !== 125; ) {
     const keyEnd = endOfString(text, i)
-    const rawKey = text.slice(i + 1, keyEnd - 1)
-    const key = rawKey.includes('\\') ? (JSON.parse(`"${rawKey}"`) as string) : rawKey
+    const key = unquoted(text.slice(i, keyEnd))
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1)
     const end = endOfValue(text, start)
     members.set(key, text.slice(start, end))
@@ -126,6 +125,11 @@ export function endOfToken(text: string, from: number): number {
   let i = from
   while (i < text.length && !isDelimiter(text.charCodeAt(i))) i++
   return i
+}
+
+/** What a string says, of which this is the text with its quotes. */
+export function unquoted(text: JsonText): string {
+  return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1)
 }
 
 function isDelimiter(c: number): boolean {

@@ -1,7 +1,15 @@
 // Takes secrets out of log fields before they are stored (decisions, "Redaction in log fields"). Every log line
 // of every pass goes through here; what is replaced never reaches the disk.
 
-import { endOfString, endOfValue, JSON_DEPTH_MAX, type JsonText, QUOTE, skipSpace } from './json-text.ts'
+import {
+  endOfString,
+  endOfValue,
+  JSON_DEPTH_MAX,
+  type JsonText,
+  QUOTE,
+  skipSpace,
+  unquoted,
+} from './json-text.ts'
 
 /** What stands in place of a value whose key names a secret. */
 export const REDACTED = '[REDACTED]'
@@ -63,10 +71,6 @@ export function redactFields(fields: JsonText): JsonText {
     }
   }
   return copied === 0 ? fields : redacted + fields.slice(copied)
-}
-
-function unquoted(text: JsonText): string {
-  return text.includes('\\') ? JSON.parse(text) : text.slice(1, -1)
 }
 
 /** Whether a value under this key must not be stored. */

@@ -1,7 +1,7 @@
 // What expressions see of a JSON text. It is what JSON.parse makes of it, but for two things that CEL must not lose: the
 // digits of whole numbers that a double cannot hold, and members that are called as what objects of JavaScript have anyway.
 
-import { endOfString, endOfToken, type JsonText, skipSpace } from '../json-text.ts'
+import { endOfString, endOfToken, type JsonText, skipSpace, unquoted } from '../json-text.ts'
 
 /** The digits of a whole number that are computed with. */
 const INT_DIGITS_MAX = 1000
@@ -70,8 +70,7 @@ class Reader {
   #string(): string {
     const start = this.#at
     this.#at = endOfString(this.#text, start)
-    const text = this.#text.slice(start, this.#at)
-    return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1)
+    return unquoted(this.#text.slice(start, this.#at))
   }
 
   #scalar(): unknown {
