@@ -27,7 +27,7 @@ import { terminateSessions } from '../kit/postgres.ts'
 import { deleteKeysOf, flushAll } from '../kit/redis.ts'
 import { LoadClient } from './kill/client.ts'
 import { verdict } from './kill/verdict.ts'
-import { MemoLedger, workload } from './kill/workload.ts'
+import { hasOpenDeliveries, MANY_ATTEMPTS, MemoLedger, workload } from './kill/workload.ts'
 
 const FAULTS = Number(process.env.PERDURE_FAULTS ?? 3)
 const RESTART = process.env.PERDURE_RESTART
@@ -43,7 +43,7 @@ const ENV = {
   ENGINE_QUEUE: REDIS_URL,
   ENGINE_LIMITER: REDIS_URL,
   ENGINE_WEBHOOK_ALLOW_PRIVATE: '1',
-  ENGINE_WEBHOOK_SCHEDULE: '1s,1s,1s,1s',
+  ENGINE_WEBHOOK_SCHEDULE: MANY_ATTEMPTS,
   ENGINE_LOG_LEVEL: 'silent',
 }
 
@@ -156,6 +156,7 @@ test(TITLE, { timeout: 120_000 + FAULTS * 15_000 }, async () => {
   const quiet = async () => {
     for (const status of ['queued', 'running'])
       if ((await api.runs(`?app=${app}&status=${status}&limit=1`)).length > 0) return false
+    if (await hasOpenDeliveries(api, app)) return false
     const delivered = new Set(sink.received.map(({ raw }) => (JSON.parse(raw) as { token: string }).token))
     return client.acknowledged.every(({ token }) => delivered.has(token))
   }

@@ -7,7 +7,7 @@ import { type Api, EngineProcess, openSink, PlainRunner, type Sink, seeded, unti
 import { Availability, killOnce } from './kill/availability.ts'
 import { LoadClient } from './kill/client.ts'
 import { verdict } from './kill/verdict.ts'
-import { MemoLedger, workload } from './kill/workload.ts'
+import { hasOpenDeliveries, MANY_ATTEMPTS, MemoLedger, workload } from './kill/workload.ts'
 
 const KILLS = Number(process.env.PERDURE_KILLS ?? 25)
 const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
@@ -19,7 +19,7 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   const sink = await openSink()
   const env = {
     ENGINE_WEBHOOK_ALLOW_PRIVATE: '1',
-    ENGINE_WEBHOOK_SCHEDULE: '1s,1s,1s',
+    ENGINE_WEBHOOK_SCHEDULE: MANY_ATTEMPTS,
     ENGINE_LOG_LEVEL: 'error',
   }
   const engine = await new EngineProcess({ env }).start()
@@ -55,6 +55,7 @@ async function settled(api: Api, { app, client, sink }: { app: string; client: L
     for (const status of ['queued', 'running']) {
       if ((await api.runs(`?app=${app}&status=${status}&limit=1`)).length > 0) return false
     }
+    if (await hasOpenDeliveries(api, app)) return false
     const delivered = new Set(sink.received.map(({ raw }) => (JSON.parse(raw) as { token: string }).token))
     return client.acknowledged.every(({ token }) => delivered.has(token))
   }

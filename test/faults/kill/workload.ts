@@ -2,6 +2,7 @@
 // emits. Every payload carries the order's token, by which client, runner and engine are compared.
 
 import {
+  type Api,
   type Executed,
   flow,
   type Invoke,
@@ -104,4 +105,16 @@ export class MemoLedger extends Ledger {
 function resultOf({ steps }: Pick<Invoke, 'steps'>, id: string): string | undefined {
   const entry = steps[id]
   return entry === undefined || entry.pending ? undefined : JSON.stringify(entry)
+}
+
+/** A kill in the middle of a POST uses up an attempt: enough of them for a delivery that meets many. */
+export const MANY_ATTEMPTS = Array(100).fill('1s').join(',')
+
+/** Whether a delivery of the app is under way, or is to be tried again. */
+export async function hasOpenDeliveries(api: Api, app: string): Promise<boolean> {
+  for (const status of ['pending', 'delivering', 'failed']) {
+    const { json } = await api.get(`/webhook-deliveries?app=${app}&status=${status}&limit=1`)
+    if ((json as unknown[]).length > 0) return true
+  }
+  return false
 }
