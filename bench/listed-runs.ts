@@ -4,8 +4,8 @@
 import { runRow } from '../packages/engine/src/adapters/sql/rows/run-row.ts'
 import { Connection } from '../packages/engine/src/adapters/sql/sqlite/connection.ts'
 import { Statements } from '../packages/engine/src/adapters/sql/sqlite/statements.ts'
-import { derivedId } from '../packages/engine/src/domain/ids.ts'
-import type { Run, RunStatus } from '../packages/engine/src/domain/run.ts'
+import type { Run, RunStatus } from '../packages/engine/src/domain/model/run.ts'
+import { derivedId } from '../packages/engine/src/domain/text/ids.ts'
 import { seeded } from '../test/kit/seeded.ts'
 
 const NAMESPACE = 'default'

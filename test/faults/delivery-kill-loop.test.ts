@@ -2,7 +2,7 @@
 // is an attempt, and the log of attempts is only ever appended to. `PERDURE_KILLS` and `PERDURE_SEED` as for the kill loop of runs.
 
 import { expect, test } from 'vitest'
-import { CUT_OFF_ERROR } from '../../packages/engine/src/domain/delivery-attempt.ts'
+import { CUT_OFF_ERROR } from '../../packages/engine/src/domain/webhook/delivery-attempt.ts'
 import { answer, type RawRequest } from '../contract/transport/raw-server.ts'
 import { type Api, EngineProcess, PlainRunner, returned, seeded, until } from '../kit/index.ts'
 import {

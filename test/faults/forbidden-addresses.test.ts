@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { HttpSender } from '../../packages/engine/src/adapters/sender/http-sender.ts'
-import { AddressList } from '../../packages/engine/src/domain/address-list.ts'
+import { AddressList } from '../../packages/engine/src/domain/text/address-list.ts'
 import {
   type Api,
   discovered,

@@ -1,6 +1,6 @@
 // A unit that can be written once only, for tests that cut a writer off: a second copy of it would be refused.
 
-import type { Unit } from '../../packages/engine/src/domain/change.ts'
+import type { Unit } from '../../packages/engine/src/domain/model/change.ts'
 import type { Store } from '../../packages/engine/src/ports/store.ts'
 
 /** Holds only once: written a second time it would be refused. */

@@ -6,7 +6,7 @@ import { systemClock } from './adapters/clock/system.ts'
 import { openPostgresAdmin } from './adapters/sql/postgres/admin.ts'
 import { openSqliteAdmin } from './adapters/sql/sqlite/admin.ts'
 import { ConfigError, readStore, storeName } from './config.ts'
-import { IdSource } from './domain/ids.ts'
+import { IdSource } from './domain/text/ids.ts'
 import { Administration } from './services/administration.ts'
 
 export interface OpenAdministration {

@@ -2,11 +2,11 @@
 // (decisions, "Configuration"). Nothing unknown or unreadable is ignored: it stops the start with one clear line.
 
 import { ENGINE_SETTINGS, parseDurationMs, unknownSetting } from '@perdure/protocol'
-import { AddressList } from './domain/address-list.ts'
-import { type ApiKey, KEY_KINDS, type KeyKind, nameFault } from './domain/api-key.ts'
-import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from './domain/delivery-attempt.ts'
-import { parseRetention, type Retention } from './domain/retention.ts'
-import { withoutPassword } from './domain/service-url.ts'
+import { type ApiKey, KEY_KINDS, type KeyKind, nameFault } from './domain/model/api-key.ts'
+import { parseRetention, type Retention } from './domain/run/retention.ts'
+import { AddressList } from './domain/text/address-list.ts'
+import { withoutPassword } from './domain/text/service-url.ts'
+import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from './domain/webhook/delivery-attempt.ts'
 
 export interface FixedKey extends ApiKey {
   key: string

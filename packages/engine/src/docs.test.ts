@@ -6,7 +6,7 @@ import { RunErrorCodeSchema } from '@perdure/protocol/schema'
 import { expect, test } from 'vitest'
 import { httpApiPage } from '../../../scripts/http-api-page.ts'
 import { API_ERROR_MEANING } from '../../protocol/src/api-error-text.ts'
-import { ERROR_CODES } from './domain/errors.ts'
+import { ERROR_CODES } from './domain/model/errors.ts'
 import { statusOf } from './http/problem.ts'
 import { ENGINE_VERSION } from './version.ts'
 

@@ -7,8 +7,14 @@ export { type AdministrationOptions, type OpenAdministration, openAdministration
 export { createEngine, type Engine, type Ports } from './compose.ts'
 export { type Config, ConfigError, FLAGS, flagOf, readConfig } from './config.ts'
 export { type DoctorOptions, examine, type Finding, type Verdict } from './doctor/doctor.ts'
-export { type ApiKey, KEY_KINDS, type KeyKind, type Namespace, type StoredKey } from './domain/api-key.ts'
-export { EngineError } from './domain/errors.ts'
+export {
+  type ApiKey,
+  KEY_KINDS,
+  type KeyKind,
+  type Namespace,
+  type StoredKey,
+} from './domain/model/api-key.ts'
+export { EngineError } from './domain/model/errors.ts'
 export { createLog } from './log.ts'
 export {
   backupStore,

@@ -1,7 +1,7 @@
 // What every Limiter adapter promises, told once. Each adapter's test file opens one and calls this.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { LATE_MS_MAX } from '../../../packages/engine/src/domain/flow/throttle.ts'
+import { LATE_MS_MAX } from '../../../packages/engine/src/domain/holds/throttle.ts'
 import type { Limiter, Quota, StartQuota } from '../../../packages/engine/src/ports/limiter.ts'
 import { seeded } from '../../kit/seeded.ts'
 

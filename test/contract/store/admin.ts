@@ -1,7 +1,7 @@
 // Theme: API keys and namespaces, which people administer.
 
 import { describe, expect, it } from 'vitest'
-import type { StoredKey } from '../../../packages/engine/src/domain/api-key.ts'
+import type { StoredKey } from '../../../packages/engine/src/domain/model/api-key.ts'
 import { eachStore, NOW, type OpenStore } from './samples.ts'
 
 export function aKey(fields: Partial<StoredKey> = {}): StoredKey {

@@ -1,9 +1,9 @@
 // Theme: a unit is durable as a whole or not at all, and only while its guards hold.
 
 import { describe, expect, it } from 'vitest'
-import type { Change, Guard } from '../../../packages/engine/src/domain/change.ts'
-import { StaleError } from '../../../packages/engine/src/domain/errors.ts'
-import type { Run } from '../../../packages/engine/src/domain/run.ts'
+import type { Change, Guard } from '../../../packages/engine/src/domain/model/change.ts'
+import { StaleError } from '../../../packages/engine/src/domain/model/errors.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import {
   aDelivery,
   aLeasedRun,

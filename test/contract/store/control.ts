@@ -1,8 +1,8 @@
 // Theme: control. Which runs a bulk replay is about, and the audit log of actions.
 
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { ControlAction } from '../../../packages/engine/src/domain/control-action.ts'
-import type { Run, RunStatus } from '../../../packages/engine/src/domain/run.ts'
+import type { ControlAction } from '../../../packages/engine/src/domain/model/control-action.ts'
+import type { Run, RunStatus } from '../../../packages/engine/src/domain/model/run.ts'
 import type { ControlQuery, ReplayFilter } from '../../../packages/engine/src/ports/store.ts'
 import { aRun, created, eachStore, NOW, NS, type OpenStore, write } from './samples.ts'
 

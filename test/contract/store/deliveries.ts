@@ -1,7 +1,7 @@
 // Theme: webhook deliveries. Claims are fair to destinations; the log lists, pages and counts them.
 
 import { describe, expect, it } from 'vitest'
-import type { Delivery } from '../../../packages/engine/src/domain/delivery.ts'
+import type { Delivery } from '../../../packages/engine/src/domain/model/delivery.ts'
 import type { DeliveryClaim, DeliveryQuery, Store } from '../../../packages/engine/src/ports/store.ts'
 import { aDelivery, eachStore, NOW, NS, type OpenStore, write } from './samples.ts'
 

@@ -2,8 +2,8 @@
 // wait, and none is taken twice.
 
 import { describe, expect, it } from 'vitest'
-import type { Change, Guard } from '../../../packages/engine/src/domain/change.ts'
-import type { Step } from '../../../packages/engine/src/domain/step.ts'
+import type { Change, Guard } from '../../../packages/engine/src/domain/model/change.ts'
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import {
   aLeasedRun,
   anEvent,

@@ -1,9 +1,9 @@
 // Theme: the line of a throttle: who is called, and what a claim does to a place in it.
 
 import { describe, expect, it } from 'vitest'
-import type { Holds } from '../../../packages/engine/src/domain/flow/holds.ts'
-import { CALLED_MAX } from '../../../packages/engine/src/domain/flow/throttle.ts'
-import type { Run } from '../../../packages/engine/src/domain/run.ts'
+import type { Holds } from '../../../packages/engine/src/domain/holds/holds.ts'
+import { CALLED_MAX } from '../../../packages/engine/src/domain/holds/throttle.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { aLeasedRun, aRun, created, eachStore, NOW, NS, type OpenStore, write } from './samples.ts'
 
 const throttle = { id: 't', limit: 1, periodMs: 1000, burst: 0 }

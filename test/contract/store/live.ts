@@ -2,8 +2,8 @@
 // same moment is overlooked.
 
 import { describe, expect, it } from 'vitest'
-import type { Change, Guard } from '../../../packages/engine/src/domain/change.ts'
-import type { Run } from '../../../packages/engine/src/domain/run.ts'
+import type { Change, Guard } from '../../../packages/engine/src/domain/model/change.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { aLeasedRun, aRun, created, eachStore, holds, NOW, NS, type OpenStore, write } from './samples.ts'
 
 const ended = (run: Run): Change => ({

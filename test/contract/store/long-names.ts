@@ -2,11 +2,11 @@
 // may an index have a bound that is met only there.
 
 import { describe, expect, it } from 'vitest'
-import type { Change } from '../../../packages/engine/src/domain/change.ts'
-import { destinationOf } from '../../../packages/engine/src/domain/delivery.ts'
-import { flowRowId } from '../../../packages/engine/src/domain/flow/flow-row.ts'
-import { stepLineKey } from '../../../packages/engine/src/domain/pass-logs.ts'
-import type { Runner, Workflow } from '../../../packages/engine/src/domain/workflow.ts'
+import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
+import { destinationOf } from '../../../packages/engine/src/domain/model/delivery.ts'
+import { flowRowId } from '../../../packages/engine/src/domain/model/flow-row.ts'
+import type { Runner, Workflow } from '../../../packages/engine/src/domain/model/workflow.ts'
+import { stepLineKey } from '../../../packages/engine/src/domain/pass/logs.ts'
 import { seeded } from '../../kit/seeded.ts'
 import {
   aDelivery,

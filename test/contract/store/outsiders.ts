@@ -1,8 +1,8 @@
 // Theme: what outsiders do to a run that is not theirs: they wake it, ask it to end, or bring it a runner.
 
 import { describe, expect, it } from 'vitest'
-import type { Change } from '../../../packages/engine/src/domain/change.ts'
-import { firstSeq } from '../../../packages/engine/src/domain/seq.ts'
+import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
+import { firstSeq } from '../../../packages/engine/src/domain/model/seq.ts'
 import {
   aLeasedRun,
   aParkedRun,

@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
-import { isTerminal, RUN_STATUSES, type Run } from '../../../packages/engine/src/domain/run.ts'
-import { positionOf, sortKey } from '../../../packages/engine/src/domain/run-order.ts'
+import { isTerminal, RUN_STATUSES, type Run } from '../../../packages/engine/src/domain/model/run.ts'
+import { positionOf, sortKey } from '../../../packages/engine/src/domain/view/run-order.ts'
 import type { RunFilter, RunQuery, Store } from '../../../packages/engine/src/ports/store.ts'
 import { type Seeded, seeded } from '../../kit/seeded.ts'
 import { tempStoreFile } from '../../kit/temp.ts'

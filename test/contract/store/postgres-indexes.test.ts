@@ -4,7 +4,7 @@
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { openPostgresStore } from '../../../packages/engine/src/adapters/sql/postgres/store.ts'
-import { KEY_CHARS_MAX } from '../../../packages/engine/src/domain/bounded-key.ts'
+import { KEY_CHARS_MAX } from '../../../packages/engine/src/domain/text/bounded-key.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
 import { freshSchema } from '../../kit/postgres.ts'
 

@@ -1,11 +1,11 @@
 // Theme: what a retention removes, and what it leaves alone.
 
 import { describe, expect, it } from 'vitest'
-import type { Delivery } from '../../../packages/engine/src/domain/delivery.ts'
-import { type FlowRow, flowRowId } from '../../../packages/engine/src/domain/flow/flow-row.ts'
-import { earliestId } from '../../../packages/engine/src/domain/ids.ts'
-import type { PrunedRows } from '../../../packages/engine/src/domain/retention.ts'
-import type { Run } from '../../../packages/engine/src/domain/run.ts'
+import type { Delivery } from '../../../packages/engine/src/domain/model/delivery.ts'
+import { type FlowRow, flowRowId } from '../../../packages/engine/src/domain/model/flow-row.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
+import type { PrunedRows } from '../../../packages/engine/src/domain/run/retention.ts'
+import { earliestId } from '../../../packages/engine/src/domain/text/ids.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import {
   aDelivery,

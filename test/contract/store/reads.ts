@@ -1,8 +1,8 @@
 // Theme: the reads of one namespace, their order and their pages.
 
 import { describe, expect, it } from 'vitest'
-import type { Change } from '../../../packages/engine/src/domain/change.ts'
-import type { Run, RunStatus } from '../../../packages/engine/src/domain/run.ts'
+import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
+import type { Run, RunStatus } from '../../../packages/engine/src/domain/model/run.ts'
 import type { RunQuery, Store } from '../../../packages/engine/src/ports/store.ts'
 import {
   aLeasedRun,

@@ -1,8 +1,8 @@
 // Theme: what runners register, deliveries with their attempts, and the audit log.
 
 import { describe, expect, it } from 'vitest'
-import { StaleError } from '../../../packages/engine/src/domain/errors.ts'
-import type { Runner, Workflow } from '../../../packages/engine/src/domain/workflow.ts'
+import { StaleError } from '../../../packages/engine/src/domain/model/errors.ts'
+import type { Runner, Workflow } from '../../../packages/engine/src/domain/model/workflow.ts'
 import { aDelivery, anEvent, eachStore, NOW, NS, type OpenStore, write } from './samples.ts'
 
 const runner: Runner = {

@@ -1,7 +1,7 @@
 // What a list of runs must hold, said once more in plain code: the tests compare the store with it.
 
-import type { Run } from '../../../packages/engine/src/domain/run.ts'
-import { type RunSort, type SortDir, sortKey } from '../../../packages/engine/src/domain/run-order.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
+import { type RunSort, type SortDir, sortKey } from '../../../packages/engine/src/domain/view/run-order.ts'
 import type { RunFilter } from '../../../packages/engine/src/ports/store.ts'
 
 export const SORTS: readonly RunSort[] = ['started', 'workflow', 'status', 'app', 'duration']

@@ -2,14 +2,14 @@
 // given by the test. Also what several themes ask a store.
 
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
-import type { Change, Guard } from '../../../packages/engine/src/domain/change.ts'
-import type { Delivery } from '../../../packages/engine/src/domain/delivery.ts'
-import { StaleError } from '../../../packages/engine/src/domain/errors.ts'
-import type { Event } from '../../../packages/engine/src/domain/event.ts'
-import { earliestId } from '../../../packages/engine/src/domain/ids.ts'
-import type { LogLine } from '../../../packages/engine/src/domain/log-line.ts'
-import type { Run } from '../../../packages/engine/src/domain/run.ts'
-import type { Step } from '../../../packages/engine/src/domain/step.ts'
+import type { Change, Guard } from '../../../packages/engine/src/domain/model/change.ts'
+import type { Delivery } from '../../../packages/engine/src/domain/model/delivery.ts'
+import { StaleError } from '../../../packages/engine/src/domain/model/errors.ts'
+import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
+import type { LogLine } from '../../../packages/engine/src/domain/model/log-line.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
+import { earliestId } from '../../../packages/engine/src/domain/text/ids.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 
 export type OpenStore = () => Promise<Store>

@@ -1,10 +1,10 @@
 // Theme: which due runs a claim leases: concurrency slots, and priorities.
 
 import { describe, expect, it } from 'vitest'
-import type { Slot } from '../../../packages/engine/src/domain/flow/holds.ts'
-import { HELD_RECHECK_MS } from '../../../packages/engine/src/domain/flow/slots.ts'
-import type { Run } from '../../../packages/engine/src/domain/run.ts'
-import { firstSeq } from '../../../packages/engine/src/domain/seq.ts'
+import { HELD_RECHECK_MS } from '../../../packages/engine/src/domain/holds/concurrency.ts'
+import type { Slot } from '../../../packages/engine/src/domain/holds/holds.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
+import { firstSeq } from '../../../packages/engine/src/domain/model/seq.ts'
 import type { Claim } from '../../../packages/engine/src/ports/store.ts'
 import { aLeasedRun, aRun, created, eachStore, moved, NOW, NS, type OpenStore, write } from './samples.ts'
 

@@ -1,7 +1,7 @@
 // A process whose files may not grow: writes runs until its store fails, and tells what it was told.
 
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
-import { EngineError } from '../../../packages/engine/src/domain/errors.ts'
+import { EngineError } from '../../../packages/engine/src/domain/model/errors.ts'
 import { aRun, created, write } from './samples.ts'
 
 let troubles = 0

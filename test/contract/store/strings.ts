@@ -1,8 +1,8 @@
 // Theme: strings to the letter. Whatever a string holds, it comes back as it was, and is found again as a key.
 
 import { describe, expect, it } from 'vitest'
-import type { Guard } from '../../../packages/engine/src/domain/change.ts'
-import { StaleError } from '../../../packages/engine/src/domain/errors.ts'
+import type { Guard } from '../../../packages/engine/src/domain/model/change.ts'
+import { StaleError } from '../../../packages/engine/src/domain/model/errors.ts'
 import {
   aDelivery,
   aLeasedRun,

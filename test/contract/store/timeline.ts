@@ -2,10 +2,10 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Run } from '../../../packages/engine/src/domain/run.ts'
-import { firstSeq } from '../../../packages/engine/src/domain/seq.ts'
-import type { Step } from '../../../packages/engine/src/domain/step.ts'
-import type { StoredFrame } from '../../../packages/engine/src/domain/timeline-frames.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
+import { firstSeq } from '../../../packages/engine/src/domain/model/seq.ts'
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
+import type { StoredFrame } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import {
   aLeasedRun,

@@ -1,7 +1,7 @@
 // Theme: flow-control rows, their claims, and the list of schedules.
 
 import { describe, expect, it } from 'vitest'
-import { type FlowRow, flowRowId } from '../../../packages/engine/src/domain/flow/flow-row.ts'
+import { type FlowRow, flowRowId } from '../../../packages/engine/src/domain/model/flow-row.ts'
 import type { Claim } from '../../../packages/engine/src/ports/store.ts'
 import { eachStore, holds, NOW, NS, type OpenStore, write } from './samples.ts'
 

@@ -7,7 +7,7 @@ import { ConnectTransport } from '../../../packages/engine/src/adapters/transpor
 import { RelayedConnect } from '../../../packages/engine/src/adapters/transport/relay/connect.ts'
 import { type HeldRunner, hold } from '../../../packages/engine/src/adapters/transport/relay/relay.testkit.ts'
 import { Loop } from '../../../packages/engine/src/adapters/wire/loop.testkit.ts'
-import { connectUrl } from '../../../packages/engine/src/domain/connect-url.ts'
+import { connectUrl } from '../../../packages/engine/src/domain/model/connect-url.ts'
 import { until } from '../../kit/index.ts'
 import { type RunnerAct, transportContract } from './transport-contract.ts'
 

@@ -1,7 +1,7 @@
 // Promises about webhook deliveries, judged at the end: one per step that asked for it, its attempts append only,
 // and what was posted is what was stored.
 
-import { CUT_OFF_ERROR } from '../../../packages/engine/src/domain/delivery-attempt.ts'
+import { CUT_OFF_ERROR } from '../../../packages/engine/src/domain/webhook/delivery-attempt.ts'
 import { ensure, same } from '../core/violation.ts'
 import { HOOK_URL } from '../workload/names.ts'
 import { isDone, type RunRecord } from './record.ts'

@@ -1,7 +1,7 @@
 // Promises about what runs set off, judged at the end: emits and webhooks once per step, children started once and
 // answered once, one on-failure run per failure, forks that carry what they must.
 
-import type { Step } from '../../../packages/engine/src/domain/step.ts'
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
 import { hashId } from '../workload/handler.ts'
 import { isDone, type RunRecord } from './record.ts'

@@ -1,8 +1,8 @@
 // Promises about events, judged at the end: what was acknowledged is in the log, what is in the log set off exactly
 // what it had to, a dedupe id counts once, and no wait missed an event it could have had.
 
-import type { Event } from '../../../packages/engine/src/domain/event.ts'
-import type { Step } from '../../../packages/engine/src/domain/step.ts'
+import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
 import type { PostedEvent } from '../workload/journal.ts'
 import type { WorkflowSpec } from '../workload/program.ts'

@@ -1,7 +1,7 @@
 // L1, judged at the end: a log line is stored once per (run, scope, attempt, index), a handler's line once at all,
 // and none of a pass that counted is missing.
 
-import type { LogLine } from '../../../packages/engine/src/domain/log-line.ts'
+import type { LogLine } from '../../../packages/engine/src/domain/model/log-line.ts'
 import { ensure, same } from '../core/violation.ts'
 import type { RunRecord } from './record.ts'
 import type { Snapshot } from './snapshot.ts'

@@ -1,7 +1,7 @@
 // What the checkers know of one run: what was read of it when all was last still, and what was learnt on the way.
 
-import type { Step } from '../../../packages/engine/src/domain/step.ts'
-import type { StoredFrame } from '../../../packages/engine/src/domain/timeline-frames.ts'
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
+import type { StoredFrame } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
 import type { RunView } from '../../../packages/engine/src/ports/store.ts'
 import type { MemoEntry } from '../workload/wire.ts'
 

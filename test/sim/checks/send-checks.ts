@@ -1,7 +1,7 @@
 // Promises about every invoke at the moment it is sent: it goes to the right runner, carries all that is known, and
 // comes neither too early nor too late. What is known is what could be read when all was last still.
 
-import type { Step } from '../../../packages/engine/src/domain/step.ts'
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
 import type { Ledger, Pass } from '../workload/ledger.ts'
 import { INVOKE_TIMEOUT_MS } from '../workload/names.ts'

@@ -1,8 +1,8 @@
 // The whole store as it is at the end, read through the same doors as the interface, in pages of random size.
 
-import type { Delivery, DeliveryAttempt } from '../../../packages/engine/src/domain/delivery.ts'
-import type { Event } from '../../../packages/engine/src/domain/event.ts'
-import type { LogLine } from '../../../packages/engine/src/domain/log-line.ts'
+import type { Delivery, DeliveryAttempt } from '../../../packages/engine/src/domain/model/delivery.ts'
+import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
+import type { LogLine } from '../../../packages/engine/src/domain/model/log-line.ts'
 import type { Reads, RunView, Store } from '../../../packages/engine/src/ports/store.ts'
 import type { Rng } from '../core/random.ts'
 import { ensure } from '../core/violation.ts'

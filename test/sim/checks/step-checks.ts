@@ -1,7 +1,7 @@
 // Promises about steps: what is settled stays as it is, no id has two results, and every result is one that a
 // runner really gave.
 
-import type { Step } from '../../../packages/engine/src/domain/step.ts'
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
 import type { Ledger } from '../workload/ledger.ts'
 import { isDone, isEnded, type RunRecord } from './record.ts'

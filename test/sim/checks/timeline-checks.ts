@@ -1,7 +1,7 @@
 // Promises about a run's timeline: seqs rise, pages have no holes, statuses move only as documented, and the last
 // frame tells the end.
 
-import type { StoredFrame } from '../../../packages/engine/src/domain/timeline-frames.ts'
+import type { StoredFrame } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
 import type { Reads } from '../../../packages/engine/src/ports/store.ts'
 import type { Rng } from '../core/random.ts'
 import { ensure, same } from '../core/violation.ts'

@@ -1,8 +1,8 @@
 // Watches the store from beside the engine. Whenever all is still it reads every run that a commit touched and holds
 // it against what it read before; promises about answers are checked at the next still moment after them.
 
-import type { Change, Unit } from '../../../packages/engine/src/domain/change.ts'
-import { toldFrames } from '../../../packages/engine/src/domain/timeline-frames.ts'
+import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
+import { toldFrames } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
 import type { Lane, Store } from '../../../packages/engine/src/ports/store.ts'
 import type { Rng } from '../core/random.ts'
 import type { SimClock } from '../core/sim-clock.ts'

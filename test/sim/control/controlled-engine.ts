@@ -6,8 +6,8 @@ import { seededRandom } from '../../../packages/engine/src/adapters/clock/seeded
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import { createEngine, type Engine } from '../../../packages/engine/src/compose.ts'
 import { readConfig } from '../../../packages/engine/src/config.ts'
-import type { Run } from '../../../packages/engine/src/domain/run.ts'
-import type { Step } from '../../../packages/engine/src/domain/step.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'
 import { SimClock } from '../core/sim-clock.ts'
 

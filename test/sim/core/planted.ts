@@ -1,7 +1,7 @@
 // Bugs planted on purpose, each a lie about what is committed: `planted.test.ts` sees the simulation turn red for
 // every one of them. A checker that no lie can trip would prove nothing.
 
-import type { Change, Guard, Unit } from '../../../packages/engine/src/domain/change.ts'
+import type { Change, Guard, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { FaultKind } from './faults.ts'
 
 export interface PlantedBug {

@@ -1,6 +1,6 @@
 // What a checker says when a promise is broken, and the fault the simulation itself injects.
 
-import { EngineError } from '../../../packages/engine/src/domain/errors.ts'
+import { EngineError } from '../../../packages/engine/src/domain/model/errors.ts'
 
 export class Violation extends Error {
   /** Short name of the promise: while a failure is made smaller, it must stay the same one. */

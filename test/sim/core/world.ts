@@ -3,7 +3,7 @@
 
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import type { Bounds } from '../../../packages/engine/src/compose.ts'
-import type { Unit } from '../../../packages/engine/src/domain/change.ts'
+import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import { Witness } from '../checks/witness.ts'
 import { FaultyStore } from '../ports/faulty-store.ts'

@@ -3,8 +3,8 @@
 // `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { describe, expect, it } from 'vitest'
-import type { Event } from '../../../packages/engine/src/domain/event.ts'
-import { isTerminal, type Run } from '../../../packages/engine/src/domain/run.ts'
+import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
+import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { Rng } from '../core/random.ts'
 import { Model, type Outcome, type Payload, type Policies } from './arrivals-model.ts'
 import { CrashingEngine } from './crashing-engine.ts'

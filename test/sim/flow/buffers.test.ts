@@ -3,7 +3,7 @@
 // that one; a failure names its seed.
 
 import { expect, it } from 'vitest'
-import type { Run } from '../../../packages/engine/src/domain/run.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { Rng } from '../core/random.ts'
 import { type Logged, type Rule, runsOf } from './buffers-model.ts'
 import { CrashingEngine, type HeldPass } from './crashing-engine.ts'

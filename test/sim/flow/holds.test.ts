@@ -3,7 +3,7 @@
 // `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { expect, it } from 'vitest'
-import { isTerminal, type Run } from '../../../packages/engine/src/domain/run.ts'
+import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { Rng } from '../core/random.ts'
 import { CrashingEngine, type HeldPass } from './crashing-engine.ts'
 import {

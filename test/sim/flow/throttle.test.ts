@@ -2,7 +2,7 @@
 // leaves no hole in its starts and makes no crowd of them, and its line is in the order of priorities.
 
 import { describe, expect, test } from 'vitest'
-import type { Run } from '../../../packages/engine/src/domain/run.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
 import { CrashingEngine, type HeldPass } from './crashing-engine.ts'
 

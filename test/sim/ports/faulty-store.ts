@@ -1,8 +1,8 @@
 // The real store as one engine sees it over a bad line: slow, at times refusing, at times silent about what it did.
 // What it does is done by the real store; a commit that stalls longer than a lease meets the guards of the present.
 
-import type { Unit } from '../../../packages/engine/src/domain/change.ts'
-import { StaleError } from '../../../packages/engine/src/domain/errors.ts'
+import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
+import { StaleError } from '../../../packages/engine/src/domain/model/errors.ts'
 import type { Claim, DeliveryClaim, Lane, Store } from '../../../packages/engine/src/ports/store.ts'
 import type { FaultKind, Faults } from '../core/faults.ts'
 import type { SimClock } from '../core/sim-clock.ts'

@@ -3,18 +3,18 @@
 
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
-import { begin } from '../../../packages/engine/src/domain/begin.ts'
-import type { Decision } from '../../../packages/engine/src/domain/decision.ts'
-import { type Fanout, fanout } from '../../../packages/engine/src/domain/fanout.ts'
-import { toRunner } from '../../../packages/engine/src/domain/given.testkit.ts'
+import { type Fanout, fanout } from '../../../packages/engine/src/domain/arrival/fanout.ts'
+import type { Decision } from '../../../packages/engine/src/domain/model/decision.ts'
+import { begin } from '../../../packages/engine/src/domain/pass/begin.ts'
+import { RunState } from '../../../packages/engine/src/domain/run/state.ts'
+import { toRunner } from '../../../packages/engine/src/domain/testkit/given.testkit.ts'
 import {
   catalog,
   idleRun,
   NOW,
   waiting,
   workflow,
-} from '../../../packages/engine/src/domain/nouns.testkit.ts'
-import { RunState } from '../../../packages/engine/src/domain/run-state.ts'
+} from '../../../packages/engine/src/domain/testkit/nouns.testkit.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import { attempt } from '../../../packages/engine/src/services/attempt.ts'
 import { seeded } from '../../kit/seeded.ts'

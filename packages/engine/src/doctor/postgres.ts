@@ -3,7 +3,7 @@
 import { openSession, rowsOf } from '../adapters/sql/postgres/client.ts'
 import { SCHEMA_VERSION } from '../adapters/sql/postgres/migrations.ts'
 import { schemaVersionOf } from '../adapters/sql/postgres/snapshot.ts'
-import { withoutPassword } from '../domain/service-url.ts'
+import { withoutPassword } from '../domain/text/service-url.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
 import { judged, type StoredKeys } from './sqlite.ts'
 

@@ -3,7 +3,7 @@
 
 import { createServer } from 'node:net'
 import { Redis } from 'ioredis'
-import { withoutPassword } from '../domain/service-url.ts'
+import { withoutPassword } from '../domain/text/service-url.ts'
 import { error, type Finding, type Findings, ok, reasonOf, warning } from './finding.ts'
 import { judgedSkew } from './postgres.ts'
 

@@ -3,7 +3,7 @@
 
 import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
-import { EngineError } from '../domain/errors.ts'
+import { EngineError } from '../domain/model/errors.ts'
 import { logAccess } from './access-log.ts'
 import { authenticate, isStillAdmitted } from './auth.ts'
 import type { HttpContext } from './context.ts'

@@ -9,7 +9,7 @@ import Fastify, {
   type FastifyRequest,
   type HTTPMethods,
 } from 'fastify'
-import { EngineError } from '../domain/errors.ts'
+import { EngineError } from '../domain/model/errors.ts'
 import { logAccess } from './access-log.ts'
 import { addBodyParser } from './body.ts'
 import type { HttpContext } from './context.ts'

@@ -1,7 +1,7 @@
 // Who may do what (decisions, "Errors, limits, auth"). Pure: `admit` calls it with the request's header.
 
 import type { Access, Operation } from '@perdure/protocol/operations'
-import { EngineError } from '../domain/errors.ts'
+import { EngineError } from '../domain/model/errors.ts'
 import type { Actor, KeyKind, KeyRing } from './deps.ts'
 
 /** The kinds of key that open an operation; a secret key opens everything. */

@@ -4,8 +4,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { EngineError } from '../domain/errors.ts'
-import { isDeeperThan, JSON_DEPTH_MAX, type JsonText } from '../domain/json-text.ts'
+import { EngineError } from '../domain/model/errors.ts'
+import { isDeeperThan, JSON_DEPTH_MAX, type JsonText } from '../domain/text/json-text.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

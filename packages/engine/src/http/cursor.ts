@@ -2,7 +2,7 @@
 // the list, namespace and filter it was issued for. A cursor from anywhere else is refused, never followed.
 
 import { createHash } from 'node:crypto'
-import { EngineError } from '../domain/errors.ts'
+import { EngineError } from '../domain/model/errors.ts'
 
 /** What a cursor is good for. The page size is not part of it: it may change from page to page. */
 export interface CursorScope {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EngineError, ERROR_CODES, type ErrorCode } from '../domain/errors.ts'
+import { EngineError, ERROR_CODES, type ErrorCode } from '../domain/model/errors.ts'
 import { postJson, refusal, testApp } from './http.testkit.ts'
 
 /** The answer to an error that the service throws. */

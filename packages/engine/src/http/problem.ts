@@ -4,7 +4,7 @@
 import { API_ERROR_STATUS } from '@perdure/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { EngineError, type ErrorCode } from '../domain/errors.ts'
+import { EngineError, type ErrorCode } from '../domain/model/errors.ts'
 import { sendJson } from './reply.ts'
 
 /** The status that answers an error of this code. */

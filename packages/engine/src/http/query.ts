@@ -3,7 +3,7 @@
 
 import type { QueryParam, QueryParams, QueryValues } from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
-import { EngineError, invalid } from '../domain/errors.ts'
+import { EngineError, invalid } from '../domain/model/errors.ts'
 import { timestamp } from './timestamp.ts'
 import { checkName } from './validate.ts'
 

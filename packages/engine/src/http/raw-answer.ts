@@ -1,7 +1,7 @@
 // An error answer as bytes, for a socket that has no response: bytes that were no request, and upgrades that are refused.
 
 import { STATUS_CODES } from 'node:http'
-import type { EngineError } from '../domain/errors.ts'
+import type { EngineError } from '../domain/model/errors.ts'
 import { extraHeaders, problemText } from './problem.ts'
 
 /** The whole answer; the connection is closed behind it. `headers` come on top. */

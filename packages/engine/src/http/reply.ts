@@ -1,7 +1,7 @@
 // How routes answer: with a ready JSON text, which fastify then sends as it is.
 
 import type { FastifyReply } from 'fastify'
-import type { JsonText } from '../domain/json-text.ts'
+import type { JsonText } from '../domain/text/json-text.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 

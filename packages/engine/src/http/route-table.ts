@@ -1,7 +1,7 @@
 // Which methods each path answers, so that a request no route took is told apart: wrong path or wrong method; and which
 // literal paths the router would take for ids. Filled and asked by `app.ts`.
 
-import { EngineError } from '../domain/errors.ts'
+import { EngineError } from '../domain/model/errors.ts'
 
 export class RouteTable {
   readonly #methods = new Map<string, Set<string>>()

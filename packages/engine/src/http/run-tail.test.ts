@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredFrame } from '../domain/timeline-frames.ts'
+import type { StoredFrame } from '../domain/view/timeline-frames.ts'
 import { ManualClock } from './http.testkit.ts'
 import { RunTail } from './run-tail.ts'
 

@@ -1,8 +1,8 @@
 // What the stream of one run is told while it reads or waits: frames that follow on the ones it has sent, or that it
 // must look into the store. Used by routes/run-stream.
 
-import { isTerminal } from '../domain/run.ts'
-import type { StoredFrame } from '../domain/timeline-frames.ts'
+import { isTerminal } from '../domain/model/run.ts'
+import type { StoredFrame } from '../domain/view/timeline-frames.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Bell } from './bell.ts'
 

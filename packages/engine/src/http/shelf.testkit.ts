@@ -1,11 +1,11 @@
 // A fake of one namespace's reads, for the tests of routes: it holds what a test puts there and remembers what it was asked.
 
-import type { RunStatusFrame } from '../domain/change.ts'
-import type { ControlAction } from '../domain/control-action.ts'
-import type { Event } from '../domain/event.ts'
-import type { LogLine } from '../domain/log-line.ts'
-import type { Step } from '../domain/step.ts'
-import type { StoredFrame } from '../domain/timeline-frames.ts'
+import type { RunStatusFrame } from '../domain/model/change.ts'
+import type { ControlAction } from '../domain/model/control-action.ts'
+import type { Event } from '../domain/model/event.ts'
+import type { LogLine } from '../domain/model/log-line.ts'
+import type { Step } from '../domain/model/step.ts'
+import type { StoredFrame } from '../domain/view/timeline-frames.ts'
 import type {
   ControlQuery,
   DeliveryPage,

@@ -1,6 +1,6 @@
 // Reads the timestamps of callers, in queries and bodies (decisions, "Errors, limits, auth").
 
-import { invalid } from '../domain/errors.ts'
+import { invalid } from '../domain/model/errors.ts'
 
 const DATE = /(\d{4}-\d\d-\d\d)[Tt]/
 const TIME = /((?:[01]\d|2[0-3]):[0-5]\d):([0-5]\d|60)(?:\.(\d+))?/

@@ -1,7 +1,7 @@
 import { operations } from '@perdure/protocol/operations'
 import Type from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { EngineError } from '../domain/errors.ts'
+import { EngineError } from '../domain/model/errors.ts'
 import { checkCharacters, checkName, validator } from './validate.ts'
 
 const Bound = Type.Object({ limit: Type.Integer({ minimum: 1 }), key: Type.Optional(Type.String()) })

@@ -3,8 +3,8 @@
 
 import type { Static, TSchema } from 'typebox'
 import { Compile, Errors } from 'typebox/schema'
-import { invalid } from '../domain/errors.ts'
-import { hasForbiddenCharacters, isBlank } from '../domain/name.ts'
+import { invalid } from '../domain/model/errors.ts'
+import { hasForbiddenCharacters, isBlank } from '../domain/text/name.ts'
 import { TIMESTAMP_WANTED } from './timestamp.ts'
 
 /** A function that answers its argument as the schema's type, or throws what is wrong with it; `whole` names all of it. */

@@ -1,7 +1,7 @@
 // The part of the Store port that people administer: API keys and namespaces. Written by the `perdure` command, also
 // from another process than the engine's; read by an engine when it starts and while it runs.
 
-import type { Namespace, StoredKey } from '../domain/api-key.ts'
+import type { Namespace, StoredKey } from '../domain/model/api-key.ts'
 
 /** Each write is durable when it resolves, and raises the revision in the same commit. */
 export interface Admin {

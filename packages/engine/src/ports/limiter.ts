@@ -1,7 +1,7 @@
 // The Limiter port: counts what flow control lets through per key and time. Its state is not the store's: an engine
 // alone keeps it in memory, several share a network service.
 
-import type { Start } from '../domain/flow/throttle.ts'
+import type { Start } from '../domain/holds/throttle.ts'
 
 /** A key's quota, and when it is asked for. The same key is always asked with the same policy's numbers. */
 export interface Quota {

@@ -1,7 +1,7 @@
 // The Metrics port: what services count as it happens. What can be looked at any time (how many passes are under way,
 // how late a lane is) is not counted but read when somebody asks (services/gauges).
 
-import type { DeliveryOutcome } from '../domain/delivery.ts'
+import type { DeliveryOutcome } from '../domain/model/delivery.ts'
 import type { Lane, StoreStats } from './store.ts'
 
 /** What came of one invoke: the kinds of an outcome, and of replies that led to none. */

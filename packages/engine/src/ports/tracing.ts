@@ -1,7 +1,7 @@
 // The Tracing port: spans, for an engine whose process has a tracing SDK. Without one there is no port at all, and
 // nothing is made only to be thrown away.
 
-import type { Traceparent } from '../domain/trace.ts'
+import type { Traceparent } from '../domain/text/traceparent.ts'
 
 export type SpanName =
   | 'perdure.event'

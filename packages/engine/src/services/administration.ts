@@ -1,8 +1,8 @@
 // What people do to API keys and namespaces: the use cases behind `perdure keys` and `perdure namespaces`.
 
-import { type KeyKind, type Namespace, nameFault, type StoredKey } from '../domain/api-key.ts'
-import { EngineError, invalid } from '../domain/errors.ts'
-import type { IdSource } from '../domain/ids.ts'
+import { type KeyKind, type Namespace, nameFault, type StoredKey } from '../domain/model/api-key.ts'
+import { EngineError, invalid } from '../domain/model/errors.ts'
+import type { IdSource } from '../domain/text/ids.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Clock } from '../ports/clock.ts'
 import { hashKey, newKey } from './keys.ts'

@@ -1,9 +1,9 @@
 // Leases newly created runs in the very commit that creates them, as far as there is room: no second transaction
 // picks them up, and their first pass is sent the moment they are durable.
 
-import type { Change } from '../domain/change.ts'
-import type { Run } from '../domain/run.ts'
-import { firstSeq } from '../domain/seq.ts'
+import type { Change } from '../domain/model/change.ts'
+import type { Run } from '../domain/model/run.ts'
+import { firstSeq } from '../domain/model/seq.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Seat } from './line.ts'
 import type { Slots } from './slots.ts'

@@ -2,9 +2,9 @@
 // Everything here may be lost or repeated without harm: lanes and the streams of single runs look into the store by
 // themselves from time to time, and the streams of a namespace promise no more (contract §6).
 
-import type { Change, StepWoken } from '../domain/change.ts'
-import { statusFrames } from '../domain/status-frames.ts'
-import { toldFrames } from '../domain/timeline-frames.ts'
+import type { Change, StepWoken } from '../domain/model/change.ts'
+import { statusFrames } from '../domain/view/status-frames.ts'
+import { toldFrames } from '../domain/view/timeline-frames.ts'
 import { type Metrics, NO_METRICS } from '../ports/metrics.ts'
 import type { Queue } from '../ports/queue.ts'
 import type { Store } from '../ports/store.ts'

@@ -2,9 +2,9 @@
 
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqliteStore } from '../adapters/sql/sqlite/store.ts'
-import type { Change, Unit } from '../domain/change.ts'
-import { catalogGuards } from '../domain/known.ts'
-import { event, runner } from '../domain/nouns.testkit.ts'
+import type { Change, Unit } from '../domain/model/change.ts'
+import { catalogGuards } from '../domain/run/assumptions.ts'
+import { event, runner } from '../domain/testkit/nouns.testkit.ts'
 import { attempt } from './attempt.ts'
 import { Catalog } from './catalog.ts'
 

@@ -1,11 +1,11 @@
 // Decide, commit, and when somebody else won, learn what changed and decide again. Every service that decides on
 // rows goes through here; StaleError does not get past it. What a decision asks for is answered before it is committed.
 
-import type { Guard, Unit } from '../domain/change.ts'
-import { invariant, StaleError } from '../domain/errors.ts'
-import { liveKey } from '../domain/flow/singleton.ts'
-import { type Ask, type Known, nothingKnown, withEntry } from '../domain/known.ts'
-import { RunState } from '../domain/run-state.ts'
+import { liveKey } from '../domain/arrival/singleton.ts'
+import type { Guard, Unit } from '../domain/model/change.ts'
+import { invariant, StaleError } from '../domain/model/errors.ts'
+import { type Ask, type Known, nothingKnown, withEntry } from '../domain/run/assumptions.ts'
+import { RunState } from '../domain/run/state.ts'
 import type { Limiter } from '../ports/limiter.ts'
 import type { Store } from '../ports/store.ts'
 import type { Catalog } from './catalog.ts'

@@ -2,11 +2,11 @@
 // in the way of it (contract §4.2, audit rule 3).
 
 import type { Logger } from 'pino'
-import type { Unit } from '../domain/change.ts'
-import type { ControlAction } from '../domain/control-action.ts'
-import { EngineError, StaleError } from '../domain/errors.ts'
-import type { IdSource } from '../domain/ids.ts'
-import type { Traceparent } from '../domain/trace.ts'
+import type { Unit } from '../domain/model/change.ts'
+import type { ControlAction } from '../domain/model/control-action.ts'
+import { EngineError, StaleError } from '../domain/model/errors.ts'
+import type { IdSource } from '../domain/text/ids.ts'
+import type { Traceparent } from '../domain/text/traceparent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 

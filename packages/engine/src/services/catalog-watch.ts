@@ -2,7 +2,7 @@
 // store is shared; an engine that is alone knows everything from its own commits.
 
 import type { Logger } from 'pino'
-import type { Runner } from '../domain/workflow.ts'
+import type { Runner } from '../domain/model/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import type { Catalog } from './catalog.ts'

@@ -1,12 +1,12 @@
 // Apps, runners, workflows, webhook endpoints and receivers in memory: filled from the store at start, changed after
 // the commit of whatever changes them. Decisions read one namespace of it through `view`.
 
-import type { CatalogView } from '../domain/catalog.ts'
-import { type Change, changesCatalog } from '../domain/change.ts'
-import { type Endpoint, isSubscribed, type LifecycleKind } from '../domain/endpoint.ts'
-import { matchesEvent } from '../domain/matching.ts'
-import type { Receiver } from '../domain/receiver.ts'
-import type { App, Runner, Workflow } from '../domain/workflow.ts'
+import { matchesEvent } from '../domain/expressions/matching.ts'
+import type { CatalogView } from '../domain/model/catalog.ts'
+import { type Change, changesCatalog } from '../domain/model/change.ts'
+import { type Endpoint, isSubscribed, type LifecycleKind } from '../domain/model/endpoint.ts'
+import type { Receiver } from '../domain/model/receiver.ts'
+import type { App, Runner, Workflow } from '../domain/model/workflow.ts'
 import type { Configured, Store } from '../ports/store.ts'
 
 export interface CatalogOptions {

@@ -1,14 +1,14 @@
 // The checkpoints of one pass: each is decided and committed like the end of a pass, and answered with what the runner
 // may go on with. Made by services/drive, called by the transport.
 
-import { acknowledge, checkpoint } from '../domain/checkpoint.ts'
-import type { Decision, Next } from '../domain/decision.ts'
-import { runDeadline } from '../domain/flow/deadline.ts'
-import type { Known } from '../domain/known.ts'
-import { type Reported, readCheckpoint } from '../domain/outcome.ts'
-import type { PassContext, SentPass } from '../domain/pass-context.ts'
-import { isDue } from '../domain/run-state.ts'
-import { isSettled, type Step } from '../domain/step.ts'
+import { runDeadline } from '../domain/holds/timeouts.ts'
+import type { Decision, Next } from '../domain/model/decision.ts'
+import { isSettled, type Step } from '../domain/model/step.ts'
+import { acknowledge, checkpoint } from '../domain/pass/checkpoint.ts'
+import type { PassContext, SentPass } from '../domain/pass/context.ts'
+import { type Reported, readCheckpoint } from '../domain/pass/outcome.ts'
+import type { Known } from '../domain/run/assumptions.ts'
+import { isDue } from '../domain/run/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Active } from './invoke.ts'
 

@@ -3,17 +3,17 @@
 // run out: whoever claims the row then appends the attempt in its place, and posts again when the schedule says.
 
 import type { Logger } from 'pino'
-import type { Unit } from '../domain/change.ts'
-import { type Delivery, destinationOf } from '../domain/delivery.ts'
+import type { Unit } from '../domain/model/change.ts'
+import { type Delivery, destinationOf } from '../domain/model/delivery.ts'
+import { disabledAsGone, type Endpoint, secretsAt } from '../domain/model/endpoint.ts'
+import { derivedId } from '../domain/text/ids.ts'
+import { childTraceparent, spanIdOf, traceparentOf } from '../domain/text/traceparent.ts'
 import {
   type Conclusion,
   concludeAttempt,
   deliveryHeaders,
   type SendResult,
-} from '../domain/delivery-attempt.ts'
-import { disabledAsGone, type Endpoint, secretsAt } from '../domain/endpoint.ts'
-import { derivedId } from '../domain/ids.ts'
-import { childTraceparent, spanIdOf, traceparentOf } from '../domain/trace.ts'
+} from '../domain/webhook/delivery-attempt.ts'
 import type { Clock, Random } from '../ports/clock.ts'
 import type { SendCall, Sender } from '../ports/sender.ts'
 import type { Claim, ClaimedDelivery, Store } from '../ports/store.ts'

@@ -1,8 +1,8 @@
 // What people do with deliveries: send one again (contract §4.5).
 
-import type { Unit } from '../domain/change.ts'
-import { EngineError } from '../domain/errors.ts'
-import { redeliver } from '../domain/redeliver.ts'
+import type { Unit } from '../domain/model/change.ts'
+import { EngineError } from '../domain/model/errors.ts'
+import { redeliver } from '../domain/webhook/redeliver.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import type { Announcer } from './announce.ts'

@@ -2,10 +2,10 @@
 // commits nothing.
 
 import type { DryRunReply } from '@perdure/protocol'
-import { describeFanout, WOULD_BE_DEDUPED } from '../domain/dry-run.ts'
-import { type Fanout, type FanoutInput, fanout } from '../domain/fanout.ts'
-import type { IdSource } from '../domain/ids.ts'
-import { type Known, nothingKnown } from '../domain/known.ts'
+import { type Fanout, type FanoutInput, fanout } from '../domain/arrival/fanout.ts'
+import { describeFanout, WOULD_BE_DEDUPED } from '../domain/explain/dry-run.ts'
+import { type Known, nothingKnown } from '../domain/run/assumptions.ts'
+import type { IdSource } from '../domain/text/ids.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { answer, learn } from './attempt.ts'

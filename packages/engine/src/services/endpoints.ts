@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
-import type { Change, Guard } from '../domain/change.ts'
+import type { Change, Guard } from '../domain/model/change.ts'
 import {
   broughtSecretFault,
   type Endpoint,
@@ -11,9 +11,9 @@ import {
   editedSecrets,
   type NewEndpoint,
   type SavedEndpoint,
-} from '../domain/endpoint.ts'
-import { EngineError, invalid, invariant } from '../domain/errors.ts'
-import type { IdSource } from '../domain/ids.ts'
+} from '../domain/model/endpoint.ts'
+import { EngineError, invalid, invariant } from '../domain/model/errors.ts'
+import type { IdSource } from '../domain/text/ids.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { attempt } from './attempt.ts'

@@ -2,11 +2,11 @@
 // only this engine knows of a pass under way.
 
 import type { RunExplanation } from '@perdure/protocol'
-import { isConnectUrl } from '../domain/connect-url.ts'
-import { awaitedChildren, explain, type Facts } from '../domain/explain.ts'
-import { isTerminal, type Run, type RunStatus } from '../domain/run.ts'
-import type { Step } from '../domain/step.ts'
-import type { Runner } from '../domain/workflow.ts'
+import { awaitedChildren, explain, type Facts } from '../domain/explain/explain.ts'
+import { isConnectUrl } from '../domain/model/connect-url.ts'
+import { isTerminal, type Run, type RunStatus } from '../domain/model/run.ts'
+import type { Step } from '../domain/model/step.ts'
+import type { Runner } from '../domain/model/workflow.ts'
 import type { Reads, Store } from '../ports/store.ts'
 import type { Catalog } from './catalog.ts'
 

@@ -2,8 +2,8 @@
 // (decisions, "Events"). In the same way, log lines that could not be read: once per workflow and minute.
 
 import type { Logger } from 'pino'
-import type { FilterFault } from '../domain/matching.ts'
-import type { LinesFault, PassReport } from '../domain/pass-context.ts'
+import type { FilterFault } from '../domain/expressions/matching.ts'
+import type { LinesFault, PassReport } from '../domain/pass/context.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Quiet } from './quiet.ts'
 

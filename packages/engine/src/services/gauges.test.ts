@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqliteStore } from '../adapters/sql/sqlite/store.ts'
-import { NOW, run } from '../domain/nouns.testkit.ts'
+import { NOW, run } from '../domain/testkit/nouns.testkit.ts'
 import { readGauges } from './gauges.ts'
 import { Live } from './live.ts'
 import { Slots } from './slots.ts'

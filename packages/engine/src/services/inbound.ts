@@ -2,12 +2,12 @@
 // "Webhooks").
 
 import { createHash } from 'node:crypto'
-import { secretsAt } from '../domain/endpoint.ts'
-import { EngineError } from '../domain/errors.ts'
-import type { Receipt, Receiver } from '../domain/receiver.ts'
-import { verify } from '../domain/verify.ts'
-import { handshakeReply, webhookData } from '../domain/webhook-body.ts'
-import type { WebhookPost } from '../domain/webhook-schemes.ts'
+import { secretsAt } from '../domain/model/endpoint.ts'
+import { EngineError } from '../domain/model/errors.ts'
+import type { Receipt, Receiver } from '../domain/model/receiver.ts'
+import { handshakeReply, webhookData } from '../domain/webhook/body.ts'
+import type { WebhookPost } from '../domain/webhook/schemes.ts'
+import { verify } from '../domain/webhook/signature-verification.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Catalog } from './catalog.ts'
 import type { IncomingEvent, Ingest } from './ingest.ts'

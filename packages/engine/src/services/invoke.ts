@@ -1,13 +1,13 @@
 // One invoke: picks the runner, builds the body, calls the transport and reads the answer (contract §2.11). A runner
 // that could not be reached at all is not an outcome: another is tried at once.
 
-import { isConnectUrl } from '../domain/connect-url.ts'
-import { runDeadline } from '../domain/flow/deadline.ts'
-import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../domain/outcome.ts'
-import type { Run } from '../domain/run.ts'
-import type { RunState } from '../domain/run-state.ts'
-import { childTraceparent, runTraceparent, spanIdOf, type Traceparent } from '../domain/trace.ts'
-import type { Runner } from '../domain/workflow.ts'
+import { runDeadline } from '../domain/holds/timeouts.ts'
+import { isConnectUrl } from '../domain/model/connect-url.ts'
+import type { Run } from '../domain/model/run.ts'
+import type { Runner } from '../domain/model/workflow.ts'
+import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../domain/pass/outcome.ts'
+import type { RunState } from '../domain/run/state.ts'
+import { childTraceparent, runTraceparent, spanIdOf, type Traceparent } from '../domain/text/traceparent.ts'
 import type { Clock, Random } from '../ports/clock.ts'
 import type { InvokeOutcome, Metrics } from '../ports/metrics.ts'
 import type { Span, Tracing } from '../ports/tracing.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { KEY_KINDS, type StoredKey } from '../domain/api-key.ts'
+import { KEY_KINDS, type StoredKey } from '../domain/model/api-key.ts'
 import { hashKey, KeyRing, newKey } from './keys.ts'
 
 const fixed = { label: 'fixed', namespace: 'default', kind: 'read', key: 'fixed-key' } as const

@@ -1,7 +1,7 @@
 // API keys, looked up by hash: neither a timing nor a dump of this process's tables gives a key away.
 
 import { createHash, randomBytes } from 'node:crypto'
-import type { ApiKey, KeyKind, StoredKey } from '../domain/api-key.ts'
+import type { ApiKey, KeyKind, StoredKey } from '../domain/model/api-key.ts'
 
 export interface KeyRingOptions {
   /** Keys of the configuration. */

@@ -2,9 +2,9 @@
 
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../adapters/clock/virtual.ts'
-import { connectUrl } from '../domain/connect-url.ts'
-import type { Run } from '../domain/run.ts'
-import type { Runner } from '../domain/workflow.ts'
+import { connectUrl } from '../domain/model/connect-url.ts'
+import type { Run } from '../domain/model/run.ts'
+import type { Runner } from '../domain/model/workflow.ts'
 import { Interrupt } from './interrupt.ts'
 import { NONE_TRIED } from './invoke.ts'
 import { Line, type Seat, type Seated } from './line.ts'

@@ -1,11 +1,11 @@
 // Who gets the room on a runner that takes only so many invokes at once (Connect's `maxConcurrency`): a seat at once, or
 // a place in the line of the app. Runs in it are leased and wait in memory; nothing of them was sent.
 
-import { connectUrlOwner } from '../domain/connect-url.ts'
-import { runDeadline } from '../domain/flow/deadline.ts'
-import type { Route } from '../domain/routing.ts'
-import type { Run } from '../domain/run.ts'
-import type { Runner } from '../domain/workflow.ts'
+import { runDeadline } from '../domain/holds/timeouts.ts'
+import { connectUrlOwner } from '../domain/model/connect-url.ts'
+import type { Run } from '../domain/model/run.ts'
+import type { Runner } from '../domain/model/workflow.ts'
+import type { Route } from '../domain/pass/routing.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { InvokeSignal } from '../ports/transport.ts'
 

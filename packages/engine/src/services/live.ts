@@ -1,9 +1,9 @@
 // What this process has just committed, for its open streams. Best effort and in memory: a stream that must not
 // miss anything takes a ring as "read again" and is told the rest by the store.
 
-import type { RunStatusFrame } from '../domain/change.ts'
-import type { Event } from '../domain/event.ts'
-import type { StoredFrame } from '../domain/timeline-frames.ts'
+import type { RunStatusFrame } from '../domain/model/change.ts'
+import type { Event } from '../domain/model/event.ts'
+import type { StoredFrame } from '../domain/view/timeline-frames.ts'
 
 /** A status that a run has come to. */
 export type RunMove = RunStatusFrame & { runId: string }

@@ -1,7 +1,7 @@
 // Which namespaces are suspended (contract §5.4). The catalog carries the mark to every decision; this is where
 // services ask, and where it is set.
 
-import { EngineError } from '../domain/errors.ts'
+import { EngineError } from '../domain/model/errors.ts'
 import type { Catalog } from './catalog.ts'
 
 export class Namespaces {

@@ -1,8 +1,8 @@
 // Logs passes that came to nothing, since the transport failed or the answer could not be read: once per run and minute.
-// The run itself keeps the last reason (`domain/advance`).
+// The run itself keeps the last reason (`domain/pass/advance`).
 
 import type { Logger } from 'pino'
-import type { Run } from '../domain/run.ts'
+import type { Run } from '../domain/model/run.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Quiet } from './quiet.ts'
 

@@ -1,8 +1,8 @@
-// Removes what has had its time (domain/retention.ts): looks once a minute, and then removes a batch at a time with pauses,
+// Removes what has had its time (domain/run/retention.ts): looks once a minute, and then removes a batch at a time with pauses,
 // so that the writer is never long away from runs. Several engines may do so on one store: a batch takes what is left.
 
 import type { Logger } from 'pino'
-import { type Aged, agedRows, type PrunedRows, type Retention } from '../domain/retention.ts'
+import { type Aged, agedRows, type PrunedRows, type Retention } from '../domain/run/retention.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 

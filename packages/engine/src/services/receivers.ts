@@ -3,10 +3,9 @@
 
 import { randomBytes, randomInt } from 'node:crypto'
 import { WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
-import type { Unit } from '../domain/change.ts'
-import { editedSecrets } from '../domain/endpoint.ts'
-import { EngineError, invalid, invariant } from '../domain/errors.ts'
-import type { IdSource } from '../domain/ids.ts'
+import type { Unit } from '../domain/model/change.ts'
+import { editedSecrets } from '../domain/model/endpoint.ts'
+import { EngineError, invalid, invariant } from '../domain/model/errors.ts'
 import {
   edited,
   type NewReceiver,
@@ -15,7 +14,8 @@ import {
   type ReceiverScheme,
   type SavedReceiver,
   secretFault,
-} from '../domain/receiver.ts'
+} from '../domain/model/receiver.ts'
+import type { IdSource } from '../domain/text/ids.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { attempt } from './attempt.ts'

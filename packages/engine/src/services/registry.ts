@@ -1,18 +1,18 @@
 // Registrations and heartbeats of runners, and the listings of what they registered (contract §4.3).
 
 import { keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
-import type { Change, Unit } from '../domain/change.ts'
-import { isConnectUrl, isNamelessConnect } from '../domain/connect-url.ts'
-import { invalid, invariant } from '../domain/errors.ts'
-import { type ScheduleView, scheduleMoves, scheduleView } from '../domain/flow/schedules.ts'
-import type { Known } from '../domain/known.ts'
+import { type ScheduleView, scheduleMoves, scheduleView } from '../domain/arrival/schedules.ts'
+import type { Change, Unit } from '../domain/model/change.ts'
+import { isConnectUrl, isNamelessConnect } from '../domain/model/connect-url.ts'
+import { invalid, invariant } from '../domain/model/errors.ts'
+import type { App, Runner, Workflow } from '../domain/model/workflow.ts'
 import {
   registeredRunner,
   registeredWorkflow,
   registrationChanges,
   registrationWarnings,
-} from '../domain/registration.ts'
-import type { App, Runner, Workflow } from '../domain/workflow.ts'
+} from '../domain/registry/registration.ts'
+import type { Known } from '../domain/run/assumptions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Presence } from '../ports/connections.ts'
 import type { Store } from '../ports/store.ts'

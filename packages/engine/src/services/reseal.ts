@@ -1,8 +1,8 @@
 // At every start: what was sealed under an older encryption key, or stored without one, is sealed under the current
 // key. So after one start with both keys the old one can go. Called by compose.ts, before anything else writes.
 
-import type { Change } from '../domain/change.ts'
-import { oldSecretsAt, type Secrets, secretsAt } from '../domain/endpoint.ts'
+import type { Change } from '../domain/model/change.ts'
+import { oldSecretsAt, type Secrets, secretsAt } from '../domain/model/endpoint.ts'
 import type { Store } from '../ports/store.ts'
 import type { Vault } from './vault.ts'
 

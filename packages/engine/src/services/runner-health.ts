@@ -1,7 +1,7 @@
 // Which runners just refused a connection. For a while they are avoided, so that one dead address does not make
 // every run of its app flap between queued and running; a registration clears it at once.
 
-import type { Runner } from '../domain/workflow.ts'
+import type { Runner } from '../domain/model/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
 
 const AVOID_MS_MIN = 500

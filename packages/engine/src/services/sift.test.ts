@@ -1,9 +1,9 @@
 // Sifting a crowd of waits says what looking at each of them says, and lets the event loop go on meanwhile.
 
 import { expect, test } from 'vitest'
-import type { Waiter } from '../domain/event.ts'
-import { isAwaited } from '../domain/fanout.ts'
-import { EventSubject, type FilterFault } from '../domain/matching.ts'
+import { isAwaited } from '../domain/arrival/fanout.ts'
+import { EventSubject, type FilterFault } from '../domain/expressions/matching.ts'
+import type { Waiter } from '../domain/model/event.ts'
 import { SIFTED_MIN, sift } from './sift.ts'
 
 const event = { id: 'evt_1', name: 'paid', data: '{"id":1}' }

@@ -2,9 +2,9 @@
 // slices, between which the event loop goes on; the decision that follows only looks up what they said.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Waiter } from '../domain/event.ts'
-import { isAwaited } from '../domain/fanout.ts'
-import { EventSubject, type Report } from '../domain/matching.ts'
+import { isAwaited } from '../domain/arrival/fanout.ts'
+import { EventSubject, type Report } from '../domain/expressions/matching.ts'
+import type { Waiter } from '../domain/model/event.ts'
 
 /** Fewer waits than these are looked at in one go. */
 export const SIFTED_MIN = 250

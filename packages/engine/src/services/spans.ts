@@ -1,13 +1,13 @@
 // What the services' spans say: names, attributes and ends. Called by ingest, drive, invoke and deliver, where there is
 // tracing at all. No payload, no message and no path of a URL goes into a span.
 
-import type { Delivery } from '../domain/delivery.ts'
-import type { SendResult } from '../domain/delivery-attempt.ts'
-import type { Event } from '../domain/event.ts'
-import type { Outcome } from '../domain/outcome.ts'
-import type { Run } from '../domain/run.ts'
-import type { Step } from '../domain/step.ts'
-import { runTraceparent, type Traceparent } from '../domain/trace.ts'
+import type { Delivery } from '../domain/model/delivery.ts'
+import type { Event } from '../domain/model/event.ts'
+import type { Run } from '../domain/model/run.ts'
+import type { Step } from '../domain/model/step.ts'
+import type { Outcome } from '../domain/pass/outcome.ts'
+import { runTraceparent, type Traceparent } from '../domain/text/traceparent.ts'
+import type { SendResult } from '../domain/webhook/delivery-attempt.ts'
 import type { Span, SpanAttributes, Tracing } from '../ports/tracing.ts'
 
 /** An event on its way in: the runs it starts are below it. */

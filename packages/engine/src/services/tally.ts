@@ -1,9 +1,9 @@
 // Counts what a commit has made true: runs that started and ended, events, deliveries. Called by the announcer, which
 // hears of every commit once it is durable.
 
-import type { Change } from '../domain/change.ts'
-import type { Delivery } from '../domain/delivery.ts'
-import type { Run } from '../domain/run.ts'
+import type { Change } from '../domain/model/change.ts'
+import type { Delivery } from '../domain/model/delivery.ts'
+import type { Run } from '../domain/model/run.ts'
 import type { Metrics } from '../ports/metrics.ts'
 
 /** Counts one durable change. */

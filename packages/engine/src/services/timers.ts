@@ -3,11 +3,11 @@
 // is claimed.
 
 import type { Logger } from 'pino'
-import { fire } from '../domain/flow/fire.ts'
-import type { Firing } from '../domain/flow/firing.ts'
-import type { FlowRow } from '../domain/flow/flow-row.ts'
-import { catalogGuards } from '../domain/known.ts'
-import type { Report } from '../domain/matching.ts'
+import { fire } from '../domain/arrival/fire.ts'
+import type { Firing } from '../domain/arrival/firing.ts'
+import type { Report } from '../domain/expressions/matching.ts'
+import type { FlowRow } from '../domain/model/flow-row.ts'
+import { catalogGuards } from '../domain/run/assumptions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import type { Announcer } from './announce.ts'

@@ -2,7 +2,7 @@
 // under `ENGINE_ENCRYPTION_KEY` where one is set, so that a copy of the database gives none away.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import type { SealedSecret } from '../domain/endpoint.ts'
+import type { SealedSecret } from '../domain/model/endpoint.ts'
 
 const CIPHER = 'aes-256-gcm'
 const IV_BYTES = 12

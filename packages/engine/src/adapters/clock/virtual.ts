@@ -1,6 +1,6 @@
 // Time that moves only when it is told to, for tests and the simulation: the whole engine runs under it.
 
-import { invariant } from '../../domain/errors.ts'
+import { invariant } from '../../domain/model/errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 export interface VirtualClockOptions {

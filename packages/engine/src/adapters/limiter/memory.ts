@@ -1,6 +1,6 @@
 // The limiter of an engine that is alone: everything in memory, and forgotten when the process ends.
 
-import { lateMs, type Start } from '../../domain/flow/throttle.ts'
+import { lateMs, type Start } from '../../domain/holds/throttle.ts'
 import type { Limiter, Quota, StartQuota } from '../../ports/limiter.ts'
 
 /** Most numbers kept, over all keys: some 20 MB. Beyond it the key asked longest ago is forgotten. */

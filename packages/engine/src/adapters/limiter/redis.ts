@@ -2,8 +2,8 @@
 // engines that ask at once are answered one after the other. What Redis forgets is admitted as if it had been quiet.
 
 import { Redis } from 'ioredis'
-import { EngineError } from '../../domain/errors.ts'
-import { lateMs, type Start } from '../../domain/flow/throttle.ts'
+import { lateMs, type Start } from '../../domain/holds/throttle.ts'
+import { EngineError } from '../../domain/model/errors.ts'
 import type { Limiter, Quota, StartQuota } from '../../ports/limiter.ts'
 
 /** An event waits for its answer. */

@@ -1,7 +1,7 @@
 // Counts what services tell, and writes it together with the engine's gauges in the text format of Prometheus. Made by
 // compose; `GET /metrics` asks for the text.
 
-import type { DeliveryOutcome } from '../../domain/delivery.ts'
+import type { DeliveryOutcome } from '../../domain/model/delivery.ts'
 import type {
   EndedDeliveryStatus,
   EndedRunStatus,

@@ -1,7 +1,7 @@
 // The webhook sender: one POST to somebody else's server, which may be slow, hostile or not what it says it is
 // (decisions, "Webhooks"). The deliver service calls it once per attempt.
 
-import { AddressList } from '../../domain/address-list.ts'
+import { AddressList } from '../../domain/text/address-list.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SendCall, Sender, SendReply } from '../../ports/sender.ts'
 import { type PoolLimits, Pools } from '../transport/pools.ts'

@@ -1,8 +1,8 @@
 // Every change as row operations. Called by the store for each unit; the order of the changes is kept.
 
-import { type Change, changesCatalog, type StepWoken } from '../../domain/change.ts'
-import { isTerminal, type Run } from '../../domain/run.ts'
-import { isSettled, type Step } from '../../domain/step.ts'
+import { type Change, changesCatalog, type StepWoken } from '../../domain/model/change.ts'
+import { isTerminal, type Run } from '../../domain/model/run.ts'
+import { isSettled, type Step } from '../../domain/model/step.ts'
 import type { Op } from './operations.ts'
 import { attemptRow, deliveryMoves, deliveryRow } from './rows/delivery-row.ts'
 import { eventRow } from './rows/event-row.ts'

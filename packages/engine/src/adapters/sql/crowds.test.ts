@@ -1,9 +1,9 @@
 // Who gives way to a broadcast that keeps losing, and for how long.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Unit } from '../../domain/change.ts'
-import { sleeping, waiting } from '../../domain/nouns.testkit.ts'
-import type { Step } from '../../domain/step.ts'
+import type { Unit } from '../../domain/model/change.ts'
+import type { Step } from '../../domain/model/step.ts'
+import { sleeping, waiting } from '../../domain/testkit/nouns.testkit.ts'
 import { Crowds } from './crowds.ts'
 
 beforeEach(() => void vi.useFakeTimers())

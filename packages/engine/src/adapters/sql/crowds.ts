@@ -3,7 +3,7 @@
 // lost twice, units that touch waits for that event let it go first. Only within this process, and only for a while:
 // correctness rests on guards alone.
 
-import type { Change, Unit } from '../../domain/change.ts'
+import type { Change, Unit } from '../../domain/model/change.ts'
 
 /** Broadcasts to fewer waits win by themselves. */
 const CROWD = 100

@@ -1,6 +1,6 @@
 // A page of deliveries with their payloads, of which a thousand can be a gigabyte: the page ends where it gets large.
 
-import type { Delivery } from '../../domain/delivery.ts'
+import type { Delivery } from '../../domain/model/delivery.ts'
 import type { DeliveryPage, DeliveryQuery } from '../../ports/store.ts'
 import { deliveriesQuery, payloadsQuery } from './delivery-queries.ts'
 import type { Query, Row } from './operations.ts'

@@ -1,6 +1,6 @@
 // Queries about the event log and about the steps that wait for events. Called by the store and its reads.
 
-import type { Waiter } from '../../domain/event.ts'
+import type { Waiter } from '../../domain/model/event.ts'
 import type { EventQuery } from '../../ports/store.ts'
 import type { Query, Row, Value } from './operations.ts'
 import { SELECT_EVENT } from './rows/event-row.ts'

@@ -1,6 +1,6 @@
 // Every guard as a check. Called by the store for each unit; the driver answers with the index of one that failed.
 
-import type { Guard } from '../../domain/change.ts'
+import type { Guard } from '../../domain/model/change.ts'
 import type { Check } from './operations.ts'
 
 /** The checks of the guards, one each, in their order. */

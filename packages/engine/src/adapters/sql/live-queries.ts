@@ -1,7 +1,7 @@
 // Queries about runs that are under way: those that share a singleton key, and those that watch for an event. Called by
 // the store.
 
-import type { Watcher } from '../../domain/event.ts'
+import type { Watcher } from '../../domain/model/event.ts'
 import type { Query, Row } from './operations.ts'
 import { selectWithPayload } from './rows/payload-row.ts'
 

@@ -1,14 +1,14 @@
 // The reads of one namespace. Whatever is asked for by id is looked up under the namespace too: a row of another one
 // does not exist here.
 
-import type { RunStatusFrame } from '../../domain/change.ts'
-import type { ControlAction } from '../../domain/control-action.ts'
-import type { Delivery, DeliveryAttempt } from '../../domain/delivery.ts'
-import type { Event } from '../../domain/event.ts'
-import type { FlowRow } from '../../domain/flow/flow-row.ts'
-import type { LogLine } from '../../domain/log-line.ts'
-import type { Run } from '../../domain/run.ts'
-import type { Step } from '../../domain/step.ts'
+import type { RunStatusFrame } from '../../domain/model/change.ts'
+import type { ControlAction } from '../../domain/model/control-action.ts'
+import type { Delivery, DeliveryAttempt } from '../../domain/model/delivery.ts'
+import type { Event } from '../../domain/model/event.ts'
+import type { FlowRow } from '../../domain/model/flow-row.ts'
+import type { LogLine } from '../../domain/model/log-line.ts'
+import type { Run } from '../../domain/model/run.ts'
+import type { Step } from '../../domain/model/step.ts'
 import type {
   ControlQuery,
   DeliveryPage,

@@ -1,6 +1,6 @@
 // Which runs a filter matches, as SQL. Used by the list of runs, and by whoever else chooses runs by a filter.
 
-import { earliestId } from '../../domain/ids.ts'
+import { earliestId } from '../../domain/text/ids.ts'
 import type { RunFilter } from '../../ports/store.ts'
 import type { Value } from './operations.ts'
 import { folded } from './text-search.ts'

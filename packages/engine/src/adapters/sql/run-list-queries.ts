@@ -1,7 +1,7 @@
 // The list of runs: which index a page walks, and how a walk that has to look at many runs is cut into small reads
 // (docs/decisions/0005-run-lists.md). Called by the reads.
 
-import type { RunPosition } from '../../domain/run-order.ts'
+import type { RunPosition } from '../../domain/view/run-order.ts'
 import type { RunQuery } from '../../ports/store.ts'
 import type { Query, Value } from './operations.ts'
 import { SELECT_RUN_SUMMARY } from './rows/run-row.ts'

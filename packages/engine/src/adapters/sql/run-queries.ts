@@ -1,7 +1,7 @@
 // Queries about one run, its steps and its log lines, and what their rows mean. Called by the store and its reads;
 // the list of runs has a file of its own.
 
-import type { Run } from '../../domain/run.ts'
+import type { Run } from '../../domain/model/run.ts'
 import { HELD_COUNTED_MAX, type LoadedRun, type RunView } from '../../ports/store.ts'
 import type { Query, Row } from './operations.ts'
 import { LOG_COLUMNS } from './rows/log-row.ts'

@@ -1,6 +1,6 @@
 // How many runs there are of each status. Called by the reads.
 
-import { RUN_STATUSES } from '../../domain/run.ts'
+import { RUN_STATUSES } from '../../domain/model/run.ts'
 import type { RunCounts, RunStatsQuery } from '../../ports/store.ts'
 import type { Query, Row } from './operations.ts'
 import { allOf, equals, filterTerms, inNamespace } from './run-filter.ts'

@@ -1,6 +1,6 @@
 // API keys and namespaces on any SQL database. Part of the SQL store, and all that the `perdure` command opens.
 
-import type { Namespace, StoredKey } from '../../domain/api-key.ts'
+import type { Namespace, StoredKey } from '../../domain/model/api-key.ts'
 import type { Admin } from '../../ports/admin.ts'
 import type { SqlDriver } from './driver.ts'
 import type { Op, Row, Value } from './operations.ts'

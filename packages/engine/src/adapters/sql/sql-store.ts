@@ -2,10 +2,10 @@
 // back. One class for every dialect; the drivers live in folders beside it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Unit } from '../../domain/change.ts'
-import { invariant, StaleError } from '../../domain/errors.ts'
-import type { DedupeKey, Waiter, Watcher } from '../../domain/event.ts'
-import type { FlowRow } from '../../domain/flow/flow-row.ts'
+import type { Unit } from '../../domain/model/change.ts'
+import { invariant, StaleError } from '../../domain/model/errors.ts'
+import type { DedupeKey, Waiter, Watcher } from '../../domain/model/event.ts'
+import type { FlowRow } from '../../domain/model/flow-row.ts'
 import type { Admin } from '../../ports/admin.ts'
 import type {
   Claim,

@@ -1,8 +1,8 @@
 // The SQL of every row operation and every check, in words that all our dialects know. A placeholder says what it takes
 // where that is no text: `?i` an integer, `?r` a real number. Each driver makes its own form of it.
 
-import { CALLED_MAX } from '../../domain/flow/throttle.ts'
-import { SEQ_SPAN } from '../../domain/seq.ts'
+import { CALLED_MAX } from '../../domain/holds/throttle.ts'
+import { SEQ_SPAN } from '../../domain/model/seq.ts'
 import { LIVE_RUNS } from './live-queries.ts'
 import type { CheckName, OpName } from './operations.ts'
 import { KEY_COLUMNS, NAMESPACE_COLUMNS } from './rows/admin-row.ts'

@@ -5,9 +5,9 @@
 // A handful of plain queries, merged here: as one statement with a union it takes four times as long, and a stream
 // asks for every commit of its run.
 
-import type { RunStatusFrame } from '../../domain/change.ts'
-import type { RunStatus } from '../../domain/run.ts'
-import { firstSeq } from '../../domain/seq.ts'
+import type { RunStatusFrame } from '../../domain/model/change.ts'
+import type { RunStatus } from '../../domain/model/run.ts'
+import { firstSeq } from '../../domain/model/seq.ts'
 import type { TimelinePage } from '../../ports/store.ts'
 import type { Query, Row } from './operations.ts'
 import { frameFromRow } from './rows/frame-row.ts'

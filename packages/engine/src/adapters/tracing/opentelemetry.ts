@@ -12,7 +12,7 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api'
-import { type Traceparent, traceParts } from '../../domain/trace.ts'
+import { type Traceparent, traceParts } from '../../domain/text/traceparent.ts'
 import type { Span, SpanAttributes, SpanName, SpanOptions, Tracing } from '../../ports/tracing.ts'
 import { ENGINE_VERSION } from '../../version.ts'
 

@@ -1,6 +1,6 @@
 // The transport of an engine: `conn://` goes over the runner's socket, every other URL over HTTP.
 
-import { isConnectUrl } from '../../domain/connect-url.ts'
+import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
 
 export class RoutedTransport implements Transport {

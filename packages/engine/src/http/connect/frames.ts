@@ -2,8 +2,8 @@
 // results and checkpoints, are cut out of the text and never serialised again.
 
 import type { FrameType } from '@perdure/protocol'
-import { EngineError, invalid } from '../../domain/errors.ts'
-import { objectMember } from '../../domain/json-text.ts'
+import { EngineError, invalid } from '../../domain/model/errors.ts'
+import { objectMember } from '../../domain/text/json-text.ts'
 
 export interface IncomingFrame {
   type: string

@@ -14,7 +14,7 @@ import {
 } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { EngineError } from '../../domain/errors.ts'
+import { EngineError } from '../../domain/model/errors.ts'
 import { authenticate, isStillAdmitted } from '../auth.ts'
 import type { Actor } from '../deps.ts'
 import { statusOf } from '../problem.ts'

@@ -10,7 +10,7 @@ import {
   type RegisterReply,
   type RegisterRequest,
 } from '@perdure/protocol'
-import { EngineError } from '../../domain/errors.ts'
+import { EngineError } from '../../domain/model/errors.ts'
 import type { Session } from '../../ports/connections.ts'
 import type { Actor, HttpDeps, RegistryFace } from '../deps.ts'
 import { problemOf } from '../problem.ts'

@@ -2,8 +2,8 @@
 
 import type { ConnectRegister, RegisterRequest } from '@perdure/protocol'
 import { ConnectRegisterSchema, HelloSchema } from '@perdure/protocol/schema'
-import { connectUrl } from '../../domain/connect-url.ts'
-import { invalid } from '../../domain/errors.ts'
+import { connectUrl } from '../../domain/model/connect-url.ts'
+import { invalid } from '../../domain/model/errors.ts'
 import { checkParts, checkVersion } from '../routes/register.ts'
 import { checkCharacters, validator } from '../validate.ts'
 

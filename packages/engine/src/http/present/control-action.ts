@@ -1,10 +1,10 @@
 // Audit entries on the wire (contract §2.10).
 
 import type { ControlAction as WireControlAction } from '@perdure/protocol'
-import type { ControlAction } from '../../domain/control-action.ts'
-import type { JsonText } from '../../domain/json-text.ts'
-import { splice } from '../../domain/splice.ts'
-import { timestamp } from '../../domain/timestamp.ts'
+import type { ControlAction } from '../../domain/model/control-action.ts'
+import { splice } from '../../domain/text/json-splice.ts'
+import type { JsonText } from '../../domain/text/json-text.ts'
+import { timestamp } from '../../domain/text/timestamp.ts'
 
 export function controlActionText(entry: ControlAction): JsonText {
   const { id, action, runId, newRunId, actor, createdAt, detail } = entry

@@ -1,9 +1,9 @@
 // Webhook deliveries and their attempts on the wire (contract §2.8).
 
-import type { Delivery, DeliveryAttempt } from '../../domain/delivery.ts'
-import type { JsonText } from '../../domain/json-text.ts'
-import { list, splice } from '../../domain/splice.ts'
-import { timestamp } from '../../domain/timestamp.ts'
+import type { Delivery, DeliveryAttempt } from '../../domain/model/delivery.ts'
+import { list, splice } from '../../domain/text/json-splice.ts'
+import type { JsonText } from '../../domain/text/json-text.ts'
+import { timestamp } from '../../domain/text/timestamp.ts'
 
 export function deliveryText(delivery: Delivery): JsonText {
   return splice(head(delivery), payloadOf(delivery))

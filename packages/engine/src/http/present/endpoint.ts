@@ -1,8 +1,8 @@
 // Webhook endpoints on the wire (contract §2.9). Names every field: a secret cannot slip out of a read.
 
 import type { WebhookEndpoint, WebhookEndpointStats } from '@perdure/protocol'
-import type { Endpoint } from '../../domain/endpoint.ts'
-import { timestamp } from '../../domain/timestamp.ts'
+import type { Endpoint } from '../../domain/model/endpoint.ts'
+import { timestamp } from '../../domain/text/timestamp.ts'
 import type { EndpointStats } from '../../ports/store.ts'
 
 export function presentEndpoint(endpoint: Endpoint): WebhookEndpoint {

@@ -1,10 +1,10 @@
 // Event records on the wire (contract §2.7).
 
 import type { EventFrame, EventRecord } from '@perdure/protocol'
-import type { Event } from '../../domain/event.ts'
-import type { JsonText } from '../../domain/json-text.ts'
-import { splice } from '../../domain/splice.ts'
-import { timestamp } from '../../domain/timestamp.ts'
+import type { Event } from '../../domain/model/event.ts'
+import { splice } from '../../domain/text/json-splice.ts'
+import type { JsonText } from '../../domain/text/json-text.ts'
+import { timestamp } from '../../domain/text/timestamp.ts'
 
 export function eventText(event: Event): JsonText {
   return splice(head(event), { data: event.data })

@@ -1,8 +1,8 @@
 // Webhook receivers on the wire (contract §2.9). Names every field: a secret cannot slip out of a read.
 
 import type { WebhookReceiver } from '@perdure/protocol'
-import type { Receiver } from '../../domain/receiver.ts'
-import { timestamp } from '../../domain/timestamp.ts'
+import type { Receiver } from '../../domain/model/receiver.ts'
+import { timestamp } from '../../domain/text/timestamp.ts'
 
 export function presentReceiver(receiver: Receiver): WebhookReceiver {
   return {

@@ -1,8 +1,8 @@
 // Apps, runners and workflow definitions on the wire (contract §2.5, §2.6). No key ever, only its fingerprint.
 
 import type { App as WireApp, Runner as WireRunner, WorkflowDefinition } from '@perdure/protocol'
-import { optionalTimestamp, timestamp } from '../../domain/timestamp.ts'
-import type { App } from '../../domain/workflow.ts'
+import type { App } from '../../domain/model/workflow.ts'
+import { optionalTimestamp, timestamp } from '../../domain/text/timestamp.ts'
 import type { RunnerView, WorkflowView } from '../deps.ts'
 
 export function presentApp(app: App): WireApp {

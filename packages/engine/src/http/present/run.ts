@@ -1,8 +1,8 @@
 // Runs on the wire (contract §2.1, decisions "Run").
 
-import type { JsonText } from '../../domain/json-text.ts'
-import { runSummary } from '../../domain/run-summary.ts'
-import { splice } from '../../domain/splice.ts'
+import { splice } from '../../domain/text/json-splice.ts'
+import type { JsonText } from '../../domain/text/json-text.ts'
+import { runSummary } from '../../domain/view/run-summary.ts'
 import type { RunView } from '../../ports/store.ts'
 
 export { runSummary }

@@ -1,11 +1,11 @@
 // Step records and log lines on the wire (contract §2.2, decisions "Step record").
 
 import type { StepRecord } from '@perdure/protocol'
-import type { JsonText } from '../../domain/json-text.ts'
-import type { LogLine } from '../../domain/log-line.ts'
-import { splice } from '../../domain/splice.ts'
-import type { Step } from '../../domain/step.ts'
-import { optionalTimestamp, timestamp } from '../../domain/timestamp.ts'
+import type { LogLine } from '../../domain/model/log-line.ts'
+import type { Step } from '../../domain/model/step.ts'
+import { splice } from '../../domain/text/json-splice.ts'
+import type { JsonText } from '../../domain/text/json-text.ts'
+import { optionalTimestamp, timestamp } from '../../domain/text/timestamp.ts'
 
 export function stepText(step: Step): JsonText {
   const head: StepRecord = {

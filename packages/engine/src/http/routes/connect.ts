@@ -2,7 +2,7 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { EngineError } from '../../domain/errors.ts'
+import { EngineError } from '../../domain/model/errors.ts'
 import { ConnectHub } from '../connect/hub.ts'
 import type { HttpContext } from '../context.ts'
 import { mount } from '../mount.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EngineError } from '../../domain/errors.ts'
+import { EngineError } from '../../domain/model/errors.ts'
 import { aRun, messageOf, postJson, refusal, testApp } from '../http.testkit.ts'
 
 describe.each(['cancel', 'pause', 'resume'])('POST /runs/{id}/%s', action => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EngineError } from '../../domain/errors.ts'
+import { EngineError } from '../../domain/model/errors.ts'
 import { anEvent, messageOf, postJson, refusal, testApp } from '../http.testkit.ts'
 
 const post = async (body: unknown) => {

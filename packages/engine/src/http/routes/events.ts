@@ -2,9 +2,9 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { objectMember } from '../../domain/json-text.ts'
-import { list } from '../../domain/splice.ts'
-import { readTraceparent } from '../../domain/trace.ts'
+import { list } from '../../domain/text/json-splice.ts'
+import { objectMember } from '../../domain/text/json-text.ts'
+import { readTraceparent } from '../../domain/text/traceparent.ts'
 import { bodyOf } from '../body.ts'
 import type { HttpContext } from '../context.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../cursor.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EngineError } from '../../domain/errors.ts'
+import { EngineError } from '../../domain/model/errors.ts'
 import { postJson, refusal, testApp } from '../http.testkit.ts'
 import { checkRegistration } from './register.ts'
 

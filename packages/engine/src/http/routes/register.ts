@@ -3,7 +3,7 @@
 import { PROTOCOL_VERSION, type RegisterRequest } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { EngineError, invalid } from '../../domain/errors.ts'
+import { EngineError, invalid } from '../../domain/model/errors.ts'
 import { bodyOf } from '../body.ts'
 import type { HttpContext } from '../context.ts'
 import { type Handler, mount } from '../mount.ts'

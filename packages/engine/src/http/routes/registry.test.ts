@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Workflow } from '../../domain/workflow.ts'
+import type { Workflow } from '../../domain/model/workflow.ts'
 import { refusal, testApp } from '../http.testkit.ts'
 
 const T = Date.parse('2024-01-02T03:04:05.678Z')

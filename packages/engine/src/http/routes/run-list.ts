@@ -2,9 +2,9 @@
 
 import { operations, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { invalid } from '../../domain/errors.ts'
-import { positionOf, type RunPosition, type RunSort } from '../../domain/run-order.ts'
-import { runStats } from '../../domain/run-stats.ts'
+import { invalid } from '../../domain/model/errors.ts'
+import { positionOf, type RunPosition, type RunSort } from '../../domain/view/run-order.ts'
+import { runStats } from '../../domain/view/run-stats.ts'
 import type { RunFilter, RunQuery, RunView } from '../../ports/store.ts'
 import type { HttpContext } from '../context.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { RunStatus } from '../../domain/run.ts'
-import type { StoredFrame } from '../../domain/timeline-frames.ts'
+import type { RunStatus } from '../../domain/model/run.ts'
+import type { StoredFrame } from '../../domain/view/timeline-frames.ts'
 import { aRun, eventually, listen, openStream, refusal, type Shelf, testApp } from '../http.testkit.ts'
 import type { HttpLimits } from '../limits.ts'
 

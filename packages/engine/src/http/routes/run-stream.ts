@@ -4,8 +4,8 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { isTerminal } from '../../domain/run.ts'
-import { frameText, type StoredFrame } from '../../domain/timeline-frames.ts'
+import { isTerminal } from '../../domain/model/run.ts'
+import { frameText, type StoredFrame } from '../../domain/view/timeline-frames.ts'
 import type { Reads, TimelinePage } from '../../ports/store.ts'
 import { admission } from '../admit.ts'
 import type { HttpContext } from '../context.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { LogLine } from '../../domain/log-line.ts'
-import type { Step } from '../../domain/step.ts'
+import type { LogLine } from '../../domain/model/log-line.ts'
+import type { Step } from '../../domain/model/step.ts'
 import { aRun, refusal, testApp } from '../http.testkit.ts'
 
 const T = Date.parse('2024-01-02T03:04:05.678Z')

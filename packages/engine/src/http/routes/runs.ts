@@ -2,7 +2,7 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { list } from '../../domain/splice.ts'
+import { list } from '../../domain/text/json-splice.ts'
 import type { HttpContext } from '../context.ts'
 import { mount } from '../mount.ts'
 import { runText } from '../present/run.ts'

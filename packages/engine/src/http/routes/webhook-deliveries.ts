@@ -2,7 +2,7 @@
 
 import * as operations from '@perdure/protocol/operations/webhooks'
 import type { FastifyInstance } from 'fastify'
-import { list } from '../../domain/splice.ts'
+import { list } from '../../domain/text/json-splice.ts'
 import type { HttpContext } from '../context.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../cursor.ts'
 import { mount } from '../mount.ts'

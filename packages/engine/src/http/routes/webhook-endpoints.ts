@@ -2,8 +2,8 @@
 
 import * as operations from '@perdure/protocol/operations/webhooks'
 import type { FastifyInstance } from 'fastify'
-import type { EndpointEdit, NewEndpoint } from '../../domain/endpoint.ts'
-import { invalid } from '../../domain/errors.ts'
+import type { EndpointEdit, NewEndpoint } from '../../domain/model/endpoint.ts'
+import { invalid } from '../../domain/model/errors.ts'
 import { bodyOf } from '../body.ts'
 import type { HttpContext } from '../context.ts'
 import { mount } from '../mount.ts'

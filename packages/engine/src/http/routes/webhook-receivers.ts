@@ -3,8 +3,8 @@
 
 import * as operations from '@perdure/protocol/operations/webhooks'
 import type { FastifyInstance } from 'fastify'
-import { invalid } from '../../domain/errors.ts'
-import type { NewReceiver, ReceiverEdit } from '../../domain/receiver.ts'
+import { invalid } from '../../domain/model/errors.ts'
+import type { NewReceiver, ReceiverEdit } from '../../domain/model/receiver.ts'
 import { bodyOf, rawBodyOf } from '../body.ts'
 import type { HttpContext } from '../context.ts'
 import { mount } from '../mount.ts'

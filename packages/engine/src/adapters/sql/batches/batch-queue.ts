@@ -1,7 +1,7 @@
 // Gathers requests while a batch is under way and sends the next batch the moment the last one is answered: many
 // callers share one transaction, and one caller alone waits for nobody. Used for the writer and for the reader.
 
-import { EngineError } from '../../../domain/errors.ts'
+import { EngineError } from '../../../domain/model/errors.ts'
 import type { Channel } from './channel.ts'
 import { type Answer, type BatchAnswer, isFailure, type Request, weightOf } from './requests.ts'
 

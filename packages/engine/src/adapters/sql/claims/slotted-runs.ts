@@ -1,10 +1,10 @@
-// Leasing a due run that needs slots: it gets its lease, or is held for want of one (domain/flow/slots.ts says by what
+// Leasing a due run that needs slots: it gets its lease, or is held for want of one (domain/holds/concurrency.ts says by what
 // rules). Part of a claim of runs, inside the writer's transaction.
 
-import { fullSlot, heldForSlot, slotIds, wantsSlots } from '../../../domain/flow/slots.ts'
-import { isInLine } from '../../../domain/flow/throttle.ts'
-import type { Run } from '../../../domain/run.ts'
-import { firstSeq } from '../../../domain/seq.ts'
+import { fullSlot, heldForSlot, slotIds, wantsSlots } from '../../../domain/holds/concurrency.ts'
+import { isInLine } from '../../../domain/holds/throttle.ts'
+import type { Run } from '../../../domain/model/run.ts'
+import { firstSeq } from '../../../domain/model/seq.ts'
 import type { Claim } from '../../../ports/store.ts'
 import type { Row } from '../operations.ts'
 import { runFrameRow } from '../rows/frame-row.ts'

@@ -1,7 +1,7 @@
 // Opens a PostgreSQL store to administer it, beside the engines that may be running on it. Called by the engine package's
 // `openAdministration`.
 
-import { withoutPassword } from '../../../domain/service-url.ts'
+import { withoutPassword } from '../../../domain/text/service-url.ts'
 import type { Admin } from '../../../ports/admin.ts'
 import { openPool, rowsOf } from './client.ts'
 import { openPostgresStore } from './store.ts'

@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
-import { EngineError } from '../../../domain/errors.ts'
-import { withoutPassword } from '../../../domain/service-url.ts'
+import { EngineError } from '../../../domain/model/errors.ts'
+import { withoutPassword } from '../../../domain/text/service-url.ts'
 import { BatchQueue } from '../batches/batch-queue.ts'
 import { BatchedDriver } from '../batches/batched-driver.ts'
 import type { Query, Row } from '../operations.ts'

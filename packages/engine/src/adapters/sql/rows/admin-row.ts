@@ -1,6 +1,6 @@
 // The rows of API keys and namespaces, and the way there and back.
 
-import type { KeyKind, Namespace, StoredKey } from '../../../domain/api-key.ts'
+import type { KeyKind, Namespace, StoredKey } from '../../../domain/model/api-key.ts'
 import type { Row } from '../operations.ts'
 import type { Columns } from './columns.ts'
 

@@ -1,6 +1,6 @@
 // The rows of a webhook delivery and of its attempts, and the way there and back.
 
-import { type Delivery, type DeliveryAttempt, destinationOf } from '../../../domain/delivery.ts'
+import { type Delivery, type DeliveryAttempt, destinationOf } from '../../../domain/model/delivery.ts'
 import type { ClaimedDelivery } from '../../../ports/store.ts'
 import type { Row } from '../operations.ts'
 import type { Columns } from './columns.ts'

@@ -1,6 +1,6 @@
 // The row of an event in the log, and the way there and back. Its position is given by the database.
 
-import type { Event, Triggered } from '../../../domain/event.ts'
+import type { Event, Triggered } from '../../../domain/model/event.ts'
 import type { PositionedEvent } from '../../../ports/store.ts'
 import type { Row } from '../operations.ts'
 import type { Columns } from './columns.ts'

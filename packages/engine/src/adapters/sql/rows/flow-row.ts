@@ -1,6 +1,6 @@
 // The rows of flow control, and the way there and back.
 
-import type { FlowPolicy, FlowRow } from '../../../domain/flow/flow-row.ts'
+import type { FlowPolicy, FlowRow } from '../../../domain/model/flow-row.ts'
 import type { Row } from '../operations.ts'
 import type { Columns } from './columns.ts'
 

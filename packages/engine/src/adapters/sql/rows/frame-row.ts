@@ -2,9 +2,9 @@
 // statuses of steps that are not final. And a timeline page's rows, whatever they come from, as frames.
 
 import type { LogLevel, RunStatus, StepError, StepStatus } from '@perdure/protocol'
-import type { RunStatusFrame } from '../../../domain/change.ts'
-import type { Step } from '../../../domain/step.ts'
-import { runFrame, type StoredFrame, stepFrame } from '../../../domain/timeline-frames.ts'
+import type { RunStatusFrame } from '../../../domain/model/change.ts'
+import type { Step } from '../../../domain/model/step.ts'
+import { runFrame, type StoredFrame, stepFrame } from '../../../domain/view/timeline-frames.ts'
 import type { Row } from '../operations.ts'
 import { type Columns, fromJson, toJson } from './columns.ts'
 

@@ -1,6 +1,6 @@
 // The row of a stored log line, and the way there and back.
 
-import type { LogLine } from '../../../domain/log-line.ts'
+import type { LogLine } from '../../../domain/model/log-line.ts'
 import type { Row } from '../operations.ts'
 import type { Columns } from './columns.ts'
 

@@ -1,7 +1,7 @@
 // Long payloads that never change live in `payloads`, under the id of the row they belong to: the row itself is
 // written anew, overflow pages and all, whenever it moves.
 
-import type { JsonText } from '../../../domain/json-text.ts'
+import type { JsonText } from '../../../domain/text/json-text.ts'
 import type { Op } from '../operations.ts'
 
 /** Longest payload that stays in its row. */

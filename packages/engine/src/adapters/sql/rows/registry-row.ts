@@ -1,10 +1,17 @@
 // The rows of apps, runners and workflows, and the way there and back; and the row of a control action, which is
 // only written so far.
 
-import { boundedKey } from '../../../domain/bounded-key.ts'
-import type { ControlAction } from '../../../domain/control-action.ts'
-import type { FlowControl } from '../../../domain/flow/policies.ts'
-import type { App, Definition, RetryPolicy, Runner, Trigger, Workflow } from '../../../domain/workflow.ts'
+import type { ControlAction } from '../../../domain/model/control-action.ts'
+import type {
+  App,
+  Definition,
+  RetryPolicy,
+  Runner,
+  Trigger,
+  Workflow,
+} from '../../../domain/model/workflow.ts'
+import type { FlowControl } from '../../../domain/registry/flow-control.ts'
+import { boundedKey } from '../../../domain/text/bounded-key.ts'
 import type { Row } from '../operations.ts'
 import { type Columns, fromJson, toJson } from './columns.ts'
 

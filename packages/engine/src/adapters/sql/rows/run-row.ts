@@ -1,7 +1,6 @@
 // The row of a run, and the way there and back: what never changes, then what `run.moved` writes.
 
-import type { Holds } from '../../../domain/flow/holds.ts'
-import type { CancelOn } from '../../../domain/flow/policies.ts'
+import type { Holds } from '../../../domain/holds/holds.ts'
 import {
   type Run,
   type RunError,
@@ -9,7 +8,8 @@ import {
   runDurationMs,
   type StepError,
   type WaitingFor,
-} from '../../../domain/run.ts'
+} from '../../../domain/model/run.ts'
+import type { CancelOn } from '../../../domain/registry/flow-control.ts'
 import type { Row } from '../operations.ts'
 import { type Columns, fromFlag, fromJson, toFlag, toJson } from './columns.ts'
 import { inlinePayload, selectWithPayload } from './payload-row.ts'

@@ -1,6 +1,6 @@
 // The row of a step, and the way there and back. `steps.namespace`, which only parked waits have, is no part of it.
 
-import type { Op, Step, StepStatus } from '../../../domain/step.ts'
+import type { Op, Step, StepStatus } from '../../../domain/model/step.ts'
 import type { Row } from '../operations.ts'
 import { type Columns, fromFlag, fromJson, toFlag, toJson } from './columns.ts'
 

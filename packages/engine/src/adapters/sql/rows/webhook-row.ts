@@ -1,7 +1,7 @@
 // The rows of webhook endpoints and receivers, and the way there and back. Secrets are stored as they come: sealed.
 
-import type { Endpoint, LifecycleKind, OldSecret, Secrets } from '../../../domain/endpoint.ts'
-import type { Receiver, ReceiverScheme } from '../../../domain/receiver.ts'
+import type { Endpoint, LifecycleKind, OldSecret, Secrets } from '../../../domain/model/endpoint.ts'
+import type { Receiver, ReceiverScheme } from '../../../domain/model/receiver.ts'
 import type { Row } from '../operations.ts'
 import type { Columns } from './columns.ts'
 

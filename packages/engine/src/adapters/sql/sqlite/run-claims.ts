@@ -1,5 +1,5 @@
 // Claims of runs, inside the writer's transaction: which due runs are leased, in the order of their priorities, and
-// which are held for want of a slot (domain/flow/slots.ts says by what rules).
+// which are held for want of a slot (domain/holds/concurrency.ts says by what rules).
 
 import type { Claim } from '../../../ports/store.ts'
 import { LEASE, leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'

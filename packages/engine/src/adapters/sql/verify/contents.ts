@@ -1,8 +1,8 @@
 // What rows hold must be readable: one row that is not can stop every start. Also the rows of flow control, whose ids and
 // times follow from what they hold, and the schedules that registered workflows must have.
 
-import { type FlowPolicy, type FlowRow, flowRowId } from '../../../domain/flow/flow-row.ts'
-import { cronsOf } from '../../../domain/flow/schedules.ts'
+import { cronsOf } from '../../../domain/arrival/schedules.ts'
+import { type FlowPolicy, type FlowRow, flowRowId } from '../../../domain/model/flow-row.ts'
 import type { Row } from '../operations.ts'
 import { EVENT_COLUMNS } from '../rows/event-row.ts'
 import { FLOW_COLUMNS, flowFromRow } from '../rows/flow-row.ts'

@@ -2,7 +2,7 @@
 // sent. A row that a retention may have removed is not missed: ids begin with their time, and the marks tell how far it came.
 
 import type { Triggered } from '@perdure/protocol'
-import { earliestId, type IdPrefix } from '../../../domain/ids.ts'
+import { earliestId, type IdPrefix } from '../../../domain/text/ids.ts'
 import type { Row } from '../operations.ts'
 import type { Snapshot, Violation, Violations } from './check.ts'
 

@@ -1,6 +1,6 @@
 // The rules of runs and of what is theirs (steps, frames, logs, watches), as questions over a range of run ids.
 
-import { SEQ_SPAN } from '../../../domain/seq.ts'
+import { SEQ_SPAN } from '../../../domain/model/seq.ts'
 import type { Check } from './check.ts'
 
 const IN_RANGE = (column: string) => `${column} > ? AND ${column} <= ?`

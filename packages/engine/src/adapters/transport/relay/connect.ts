@@ -1,7 +1,7 @@
 // Connect runners of the whole cluster: those with a socket here are called on it, others through the engine that has
 // theirs. Opened by compose where there is a bus.
 
-import { connectUrlOwner } from '../../../domain/connect-url.ts'
+import { connectUrlOwner } from '../../../domain/model/connect-url.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Presence } from '../../../ports/connections.ts'

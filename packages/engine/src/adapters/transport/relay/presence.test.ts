@@ -1,7 +1,7 @@
 // Who is known to be where, and with how much room: what engines say of it, hear of it, and forget.
 
 import { expect, test } from 'vitest'
-import { connectUrl } from '../../../domain/connect-url.ts'
+import { connectUrl } from '../../../domain/model/connect-url.ts'
 import { APP_RUNNER, hold, RelayWorld, twoEngines } from './relay.testkit.ts'
 
 test('a runner is reached from every engine as soon as it has a socket on one, and no more without one', async () => {

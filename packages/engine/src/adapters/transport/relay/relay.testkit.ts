@@ -2,7 +2,7 @@
 
 import type { FrameType } from '@perdure/protocol'
 import { onTestFinished } from 'vitest'
-import { connectUrl } from '../../../domain/connect-url.ts'
+import { connectUrl } from '../../../domain/model/connect-url.ts'
 import type { RunnerSocket, Session } from '../../../ports/connections.ts'
 import type { InvokeCall, InvokeReply } from '../../../ports/transport.ts'
 import { VirtualClock } from '../../clock/virtual.ts'

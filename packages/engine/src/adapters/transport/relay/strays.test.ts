@@ -1,7 +1,7 @@
 // A runner that lost its socket on one engine and came back to another, with the result of what the first one sent it.
 
 import { expect, test } from 'vitest'
-import { connectUrl } from '../../../domain/connect-url.ts'
+import { connectUrl } from '../../../domain/model/connect-url.ts'
 import { type HeldRunner, hold, type RelayEngine, RelayWorld } from './relay.testkit.ts'
 
 /** Three engines; the runner was sent an invoke of the first one, and is back on the second. */

@@ -1,0 +1,66 @@
+// cancelOn: which runs an arriving event cancels, stored ones and those of the very unit it is in.
+
+import { describe, expect, it } from 'vitest'
+import type { Watcher } from '../model/event.ts'
+import { arrives, changesOf } from '../testkit/arrivals.testkit.ts'
+import { given } from '../testkit/given.testkit.ts'
+import { emits, NOW, reported, run, workflow } from '../testkit/nouns.testkit.ts'
+import type { FanoutInput } from './fanout.ts'
+
+const watching = (...watchers: Watcher[]) => ({
+  watchers: new Map([['order.placed', { watchers, after: 9 }]]),
+})
+const sameId = { filter: 'event.data.id == async.data.id', trigger: { name: 'start', data: '{"id":1}' } }
+const arrive = (watchers: Watcher[], input: Partial<FanoutInput> = {}) =>
+  arrives({ id: 1 }, watching(...watchers), [], input)
+const cancelled = (watchers: Watcher[], input: Partial<FanoutInput> = {}) =>
+  changesOf(arrive(watchers, input), 'run.cancelAsked').map(({ runId }) => runId)
+
+describe('an event', () => {
+  it('cancels every run that watches for it, once, and rests on there being no more', () => {
+    expect(cancelled([{ runId: 'a' }, { runId: 'b' }, { runId: 'a' }])).toEqual(['a', 'b'])
+    const guard = { type: 'watchers', namespace: 'default', eventName: 'order.placed' }
+    expect(arrive([{ runId: 'a' }]).guards).toContainEqual({ ...guard, after: 9 })
+    expect(arrives({}, {}, []).guards).toContainEqual({ ...guard, after: 0 })
+  })
+
+  it('cancels only those whose condition holds for their trigger and the event', () => {
+    const no = { ...sameId, trigger: { name: 'start', data: '{"id":2}' } }
+    const watchers = [
+      { runId: 'a', condition: sameId },
+      { runId: 'b', condition: no },
+    ]
+    expect(cancelled(watchers)).toEqual(['a'])
+  })
+
+  it('reports a condition that cannot be evaluated, and does not cancel', () => {
+    const faults: unknown[] = []
+    const condition = { ...sameId, trigger: { name: 'start' } }
+    expect(cancelled([{ runId: 'a', condition }], { report: fault => faults.push(fault) })).toEqual([])
+    expect(faults).toMatchObject([{ of: { runId: 'a' }, filter: sameId.filter }])
+  })
+
+  it('wakes no wait of a run that it cancels', () => {
+    const waiters = new Map([['order.placed', [{ runId: 'a', stepIndex: 0, since: 1 }]]])
+    const { wakes, woke } = arrives({}, { ...watching({ runId: 'a' }), waiters }, [])
+    expect([wakes, woke]).toEqual([[], 0])
+  })
+
+  it('cancels a run that the same unit made before it: born with the request', () => {
+    const made = run({ id: 'new', cancelOn: [{ event: 'order.placed' }, { event: 'x' }] })
+    const spared = run({ id: 'other', cancelOn: [{ event: 'x' }] })
+    const changes = [made, spared].map(run => ({ type: 'run.created', run }) as const)
+    expect(cancelled([], { drafted: { changes } })).toEqual([])
+    expect([made.cancelAsked, spared.cancelAsked]).toEqual([true, undefined])
+  })
+})
+
+it('a run whose own pass emits the event is cancelled by it, in that pass', () => {
+  const then = given(run({ id: 'self' }))
+    .registered(workflow('order'))
+    .watching('stop', { runId: 'self' }, { runId: 'other' })
+    .when(reported(emits('a', 'stop')))
+  expect(then.run).toMatchObject({ status: 'cancelled', finishedAt: NOW })
+  expect(then.next).toBe('stop')
+  expect(then.changes('run.cancelAsked').map(({ runId }) => runId)).toEqual(['other'])
+})

@@ -1,0 +1,73 @@
+// cancelOn: an event cancels the live runs that watch for it. It asks them to cancel in its own commit, after which no
+// pass of theirs is sent and no answer counts; whoever leases them next ends them, children and all.
+
+import { EventSubject, type Report, verdictOf } from '../expressions/matching.ts'
+import type { Change, Guard } from '../model/change.ts'
+import type { Event, Watcher } from '../model/event.ts'
+import type { Run } from '../model/run.ts'
+import type { Known } from '../run/assumptions.ts'
+import type { Drafted } from './policy.ts'
+
+export interface Cancelled {
+  guards: Guard[]
+  changes: Change[]
+  runIds: Set<string>
+  /** The run that emits the event is one of them. */
+  cancelsSelf: boolean
+}
+
+/** The runs that the event cancels: those that watch for its name, were there before it, and whose condition holds. */
+export function cancelWatching(input: {
+  event: Event
+  subject: EventSubject
+  known: Known
+  drafted: Drafted
+  now: number
+  report: Report
+}): Cancelled {
+  const { event, known, drafted, now } = input
+  const { watchers, after } = known.watchers.get(event.name) ?? { watchers: [], after: 0 }
+  const { namespace, name: eventName } = event
+  const runIds = new Set<string>()
+  const changes: Change[] = []
+  for (const watcher of watchers) {
+    if (runIds.has(watcher.runId) || !isMet(watcher, input)) continue
+    runIds.add(watcher.runId)
+    if (watcher.runId !== drafted.self?.id)
+      changes.push({ type: 'run.cancelAsked', runId: watcher.runId, at: now })
+  }
+  for (const run of madeBefore(drafted)) {
+    if (!watchersOf(run, eventName).some(watcher => isMet(watcher, input))) continue
+    runIds.add(run.id)
+    // One that begins in this very unit is born with the request.
+    run.cancelAsked = true
+  }
+  const guards: Guard[] = [{ type: 'watchers', namespace, eventName, after }]
+  return { guards, changes, runIds, cancelsSelf: drafted.self !== undefined && runIds.has(drafted.self.id) }
+}
+
+function isMet(watcher: Watcher, { subject, report }: { subject: EventSubject; report: Report }): boolean {
+  const { condition, runId } = watcher
+  if (condition === undefined) return true
+  const began = new EventSubject(condition.trigger)
+  const verdict = verdictOf(condition.filter, { event: began.subject, async: subject.subject })
+  if (verdict.ok) return verdict.value
+  report({ of: { runId }, filter: condition.filter, error: verdict.error })
+  return false
+}
+
+/** The runs that this unit has made before the event. */
+function madeBefore({ changes }: Drafted): Run[] {
+  return changes.flatMap(change =>
+    change.type === 'run.created' && change.run.cancelOn && !change.run.cancelAsked ? [change.run] : [],
+  )
+}
+
+function watchersOf(run: Run, eventName: string): Watcher[] {
+  return (run.cancelOn ?? [])
+    .filter(({ event }) => event === eventName)
+    .map(({ if: filter }) => {
+      if (filter === undefined) return { runId: run.id }
+      return { runId: run.id, condition: { filter, trigger: { ...run.trigger, data: run.input } } }
+    })
+}

@@ -1,0 +1,169 @@
+// What an event does: it cancels the runs that watch for it, wakes the steps that wait for it, and starts a run of
+// every workflow it triggers (contract §4.4, §6). One decision for posted and emitted events, so that they can never differ.
+
+import { EventSubject, isTriggered, type Report, verdictOf } from '../expressions/matching.ts'
+import type { CatalogView } from '../model/catalog.ts'
+import type { Change, Guard, StepWoken } from '../model/change.ts'
+import { invariant } from '../model/errors.ts'
+import type { Event, Triggered, Waiter } from '../model/event.ts'
+import { isTerminal } from '../model/run.ts'
+import type { Workflow } from '../model/workflow.ts'
+import { type Ask, catalogGuards, type Known } from '../run/assumptions.ts'
+import type { JsonText } from '../text/json-text.ts'
+import type { Traceparent } from '../text/traceparent.ts'
+import { arrive } from './arrive.ts'
+import { cancelWatching } from './cancel-on.ts'
+import type { Drafted } from './policy.ts'
+
+export interface Fanout {
+  guards: Guard[]
+  /** What must be known first: if there is anything, all else is void. */
+  asks: Ask[]
+  /** The event's log row, the runs it cancels and starts; not the wakes, since a run may be woken by its own event. */
+  changes: Change[]
+  wakes: StepWoken[]
+  woke: number
+  triggered: Triggered[]
+  /** The namespace is suspended: nothing was triggered for that reason. */
+  suspended: boolean
+  /** The event cancels the very run that emits it: left to that run's own decision. */
+  cancelsSelf: boolean
+}
+
+export interface FanoutInput {
+  /** The event, without `woke` and `triggered`. */
+  event: Omit<Event, 'woke' | 'triggered'>
+  targetApp?: string | undefined
+  pin?: string | undefined
+  /** The runs it starts go on in it. */
+  trace?: Traceparent | undefined
+  catalog: CatalogView
+  /** Who waits for this event name, and the flow-control state it meets. */
+  known: Known
+  /** Those of them whose filters the event meets, if they were evaluated before. */
+  awaited?: ReadonlySet<Waiter> | undefined
+  /** Of those, the ones (by `waiterKey`) that an earlier event of the same unit has woken. */
+  spent?: ReadonlySet<string>
+  /** What the unit holds already, for an event emitted in it. */
+  drafted?: Drafted
+  /** What names the event however often it is decided on; its id, if absent. */
+  origin?: string
+  /** Told of filters that could not be evaluated. */
+  report: Report
+  /** When this is decided, if later than the event arrived: a wait may have begun in between. */
+  now?: number
+}
+
+export function waiterKey(waiter: { runId: string; stepIndex: number }): string {
+  return `${waiter.runId}#${waiter.stepIndex}`
+}
+
+export function fanout(input: FanoutInput): Fanout {
+  const { known, catalog, report, pin, trace, drafted = NOTHING, now = input.event.receivedAt } = input
+  const { namespace, id, name: eventName, app, source, data, receivedAt } = input.event
+  const triggered: Triggered[] = []
+  // Field by field: every event passes here, and a spread of one costs as much as all else that is done with it.
+  const event: Event = { namespace, id, name: eventName, app, source, data, receivedAt, woke: 0, triggered }
+  const subject = new EventSubject(event)
+  const waiters = known.waiters.get(eventName) ?? []
+  const cancelled = cancelWatching({ event, subject, known, drafted, now, report })
+  const guards: Guard[] = [{ type: 'waiters', namespace, eventName, waiters }, ...cancelled.guards]
+  guards.push(...catalogGuards(catalog, known))
+  const changes: Change[] = [{ type: 'event.recorded', event }, ...cancelled.changes]
+  const asks: Ask[] = []
+  let { cancelsSelf } = cancelled
+  for (const workflow of scopedTo(input)) {
+    if (!isTriggered(workflow, subject, eventName, report)) continue
+    const { origin = id } = input
+    const own = { origin, cancelled: cancelled.runIds, drafted }
+    const arrival = arrive({ event, subject, workflow, pin, trace, catalog, known, now, report, ...own })
+    guards.push(...arrival.guards)
+    changes.push(...arrival.changes)
+    asks.push(...arrival.asks)
+    cancelsSelf ||= arrival.cancelsSelf === true
+    triggered.push(arrival.entry)
+  }
+  const wakes =
+    waiters.length === 0 ? [] : wakesOf({ ...input, now, event, subject, waiters, ended: endedBy(changes) })
+  event.woke = wakes.length
+  const { suspended } = catalog
+  return { guards, asks, changes, wakes, woke: wakes.length, triggered, suspended, cancelsSelf }
+}
+
+const NOTHING: Drafted = { changes: [] }
+
+/** One wake for each run that waits for the event and is not ended by it. */
+function wakesOf(
+  input: FanoutInput & {
+    now: number
+    subject: EventSubject
+    waiters: readonly Waiter[]
+    ended: ReadonlySet<string>
+  },
+): StepWoken[] {
+  const { event, now, subject, waiters, awaited, spent, ended, report } = input
+  const isMet = (waiter: Waiter) => awaited?.has(waiter) ?? isAwaited(waiter, subject, report)
+  const isFree = (waiter: Waiter) => !spent?.has(waiterKey(waiter)) && !ended.has(waiter.runId)
+  const woken = oldestPerRun(waiters.filter(waiter => isFree(waiter) && isMet(waiter)))
+  const data = woken.length === 0 ? undefined : eventResult(event)
+  return woken.map(({ runId, stepIndex }) => ({
+    type: 'step.woken',
+    runId,
+    stepIndex,
+    status: 'succeeded',
+    ...(data === undefined ? {} : { data }),
+    eventId: event.id,
+    at: now,
+  }))
+}
+
+/** The runs that the changes end or ask to cancel. */
+function endedBy(changes: readonly Change[]): ReadonlySet<string> {
+  const ended = new Set<string>()
+  for (const change of changes) {
+    if (change.type === 'run.cancelAsked') ended.add(change.runId)
+    else if (change.type === 'run.moved' && isTerminal(change.run.status)) ended.add(change.run.id)
+  }
+  return ended
+}
+
+/** The result of a wait that this event settles: `{id, name, data, receivedAt}` (decisions, "Step record"). */
+export function eventResult(event: Pick<Event, 'id' | 'name' | 'data' | 'receivedAt'>): JsonText {
+  const data = event.data === undefined ? '' : `,"data":${event.data}`
+  const receivedAt = new Date(event.receivedAt).toISOString()
+  return `{"id":"${event.id}","name":${JSON.stringify(event.name)}${data},"receivedAt":"${receivedAt}"}`
+}
+
+/**
+ * The workflows with a trigger for the event's name that it is meant for: with `targetApp` only that app's, else with
+ * `app` only that app's (decisions, "Events"). None while the namespace is suspended.
+ */
+export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetApp'>): readonly Workflow[] {
+  if (input.catalog.suspended) return []
+  const scope = input.targetApp ?? (input.event.source === 'api' ? input.event.app : undefined)
+  const all = input.catalog.triggeredBy(input.event.name)
+  return scope === undefined ? all : all.filter(workflow => workflow.app === scope)
+}
+
+/** Whether the event is the one that the wait is for. */
+export function isAwaited(waiter: Waiter, arrived: EventSubject, report: Report): boolean {
+  const { condition } = waiter
+  if (condition === undefined) return true
+  const begun = new EventSubject(condition.trigger)
+  const verdict = verdictOf(condition.filter, { event: begun.subject, async: arrived.subject })
+  if (verdict.ok) return verdict.value
+  const { runId, stepIndex } = waiter
+  report({ of: { runId, stepIndex }, filter: condition.filter, error: verdict.error })
+  return false
+}
+
+/** One event settles one wait of a run: the one that was parked first. */
+function oldestPerRun(waiters: readonly Waiter[]): Waiter[] {
+  const taken = new Map<string, Waiter>()
+  for (const waiter of waiters) {
+    const other = taken.get(waiter.runId)
+    if (!other) taken.set(waiter.runId, waiter)
+    else invariant(other.since <= waiter.since, 'waiters come oldest first')
+  }
+  return [...taken.values()]
+}

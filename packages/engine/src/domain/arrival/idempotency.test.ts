@@ -1,0 +1,62 @@
+// Idempotency: the first event with a key gets past and claims it; others within its time are repeats.
+
+import { describe, expect, it } from 'vitest'
+import { type FlowRow, flowRowId } from '../model/flow-row.ts'
+import { arrives, changesOf, under } from '../testkit/arrivals.testkit.ts'
+import { HOUR, NOW } from '../testkit/nouns.testkit.ts'
+
+const once = under({ idempotency: { key: 'event.data.id', ttlMs: HOUR } })
+const of = { namespace: 'default', app: 'shop', workflow: 'order', policy: 'idempotency', key: 'a' } as const
+const id = flowRowId(of)
+const claimed = (expiresAt: number): FlowRow => ({ ...of, id, version: 7, expiresAt, state: '{}' })
+const arrive = (row: FlowRow | null | undefined, workflow = once) =>
+  arrives({ id: 'a' }, { flow: new Map(row === undefined ? [] : [[id, row]]) }, [workflow])
+
+describe('the first event with a key', () => {
+  it('starts its run and claims the key for its time, sure that nobody has', () => {
+    const { guards, triggered, ...rest } = arrive(undefined)
+    expect(triggered).toEqual([{ workflow: 'order', app: 'shop', runId: expect.any(String) }])
+    expect(guards).toContainEqual({ type: 'flow', id, version: 0 })
+    expect(changesOf(rest, 'flow.saved')).toMatchObject([{ row: { ...of, id, expiresAt: NOW + HOUR } }])
+  })
+
+  it('takes over a claim that has ended, sure that nobody else has', () => {
+    const { guards, triggered, ...rest } = arrive(claimed(NOW))
+    expect(triggered[0]?.runId).toBeDefined()
+    expect(guards).toContainEqual({ type: 'flow', id, version: 7 })
+    expect(changesOf(rest, 'flow.saved')).toMatchObject([{ row: { version: 8, expiresAt: NOW + HOUR } }])
+  })
+})
+
+describe('a repeat', () => {
+  it('is told as one, and starts nothing', () => {
+    const { triggered, ...rest } = arrive(claimed(NOW + 1))
+    expect(triggered).toEqual([{ workflow: 'order', app: 'shop', deduped: true }])
+    expect(changesOf(rest, 'run.created')).toEqual([])
+    expect(changesOf(rest, 'flow.saved')).toEqual([])
+  })
+
+  it('takes no token of a rate limit: the claim is read before one is asked for', () => {
+    const limited = under({ ...once.flowControl, rateLimit: { limit: 1, periodMs: 1000 } })
+    expect(arrive(undefined, limited).asks).toEqual([{ type: 'flow', id }])
+    expect(arrive(null, limited).asks).toMatchObject([{ type: 'take' }])
+    expect(arrive(claimed(NOW + 1), limited).asks).toEqual([])
+  })
+})
+
+it('events whose key cannot be evaluated share one', () => {
+  const faults: string[] = []
+  const report = ({ filter }: { filter: string }) => void faults.push(filter)
+  const keys = [{}, { id: [] }].map(data =>
+    changesOf(arrives(data, {}, [once], { report }), 'flow.saved').map(({ row }) => row.key),
+  )
+  expect(keys).toEqual([[''], ['']])
+  expect(faults).toEqual(['event.data.id', 'event.data.id'])
+})
+
+it('a long key stands as its digest', () => {
+  const key = (id: string) => changesOf(arrives({ id }, {}, [once]), 'flow.saved')[0]?.row.key
+  expect(key('x'.repeat(256))).toBe('x'.repeat(256))
+  expect(key('x'.repeat(257))).toMatch(/^sha256:.{43}$/)
+  expect(key('x'.repeat(257))).not.toBe(key('x'.repeat(258)))
+})

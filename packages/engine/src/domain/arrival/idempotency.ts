@@ -1,0 +1,31 @@
+// Idempotency: within `ttl` one event per key gets past; the others are repeats of it. The key is claimed in the same
+// commit as whatever the first one leads to, a run or not.
+
+import { keyOf } from '../expressions/key.ts'
+import { firstVersion, flowRowId } from '../model/flow-row.ts'
+import type { Policy } from './policy.ts'
+
+export const idempotency: Policy = (input, arrival) => {
+  const { event, workflow, known, now } = input
+  const { idempotency: policy, rateLimit } = workflow.flowControl ?? {}
+  if (!policy) return undefined
+  const key = keyOf(policy.key, input)
+  const { namespace } = event
+  const parts = { namespace, app: workflow.app, workflow: workflow.name, policy: 'idempotency', key } as const
+  const id = flowRowId(parts)
+  // A token of the rate limit cannot be given back, so no repeat may get as far as taking one.
+  if (rateLimit && !known.flow.has(id)) {
+    arrival.asks.push({ type: 'flow', id })
+    return {}
+  }
+  const row = known.flow.get(id) ?? undefined
+  arrival.guards.push({ type: 'flow', id, version: row?.version ?? 0 })
+  if (row?.expiresAt !== undefined && row.expiresAt > now) return { deduped: true }
+  const state = JSON.stringify({ eventId: event.id })
+  const version = row?.version ? row.version + 1 : firstVersion(event.id)
+  arrival.changes.push({
+    type: 'flow.saved',
+    row: { ...parts, id, version, expiresAt: now + policy.ttlMs, state },
+  })
+  return undefined
+}

@@ -1,0 +1,37 @@
+// Rate limit: the limiter is asked once for an arrival, and what it says decides.
+
+import { expect, it } from 'vitest'
+import { arrives, changesOf, under } from '../testkit/arrivals.testkit.ts'
+import { NOW } from '../testkit/nouns.testkit.ts'
+
+const limited = under({ rateLimit: { limit: 3, periodMs: 1000, key: 'event.data.id' } })
+const ask = (data: unknown, origin?: string) => {
+  const { asks } = arrives(data, {}, [limited], origin === undefined ? {} : { origin })
+  expect(asks).toHaveLength(1)
+  const [asked] = asks
+  if (asked?.type !== 'take') throw new Error('it asks for something else')
+  return asked
+}
+
+it('asks for a token before it decides', () => {
+  expect(ask({ id: 1 }).quota).toMatchObject({ limit: 3, periodMs: 1000, now: NOW })
+})
+
+it('asks under one name for one key, whatever the event', () => {
+  expect(ask({ id: 1 }).quota.key).toBe(ask({ id: 1 }, 'step').quota.key)
+  expect(ask({ id: 1 }).quota.key).not.toBe(ask({ id: 2 }).quota.key)
+})
+
+it('is answered for the arrival, which a repeated decision names the same', () => {
+  expect(ask({ id: 1 }, 'step').of).toBe(ask({ id: 1 }, 'step').of)
+  expect(ask({ id: 1 }, 'step').of).not.toBe(ask({ id: 1 }, 'other step').of)
+})
+
+it('lets the event start its run when the token is given, and drops it when not', () => {
+  const decide = (admitted: boolean) =>
+    arrives({ id: 1 }, { admitted: new Map([[ask({ id: 1 }).of, admitted]]) }, [limited])
+  expect(decide(true).triggered).toMatchObject([{ runId: expect.any(String) }])
+  const { triggered, asks, ...rest } = decide(false)
+  expect(triggered).toEqual([{ workflow: 'order', app: 'shop', dropped: true }])
+  expect([asks, changesOf(rest, 'run.created')]).toEqual([[], []])
+})

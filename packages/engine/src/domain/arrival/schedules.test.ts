@@ -1,0 +1,154 @@
+// Schedules: rows that come and go with registrations, and the runs they start (decisions, "Events").
+
+import { describe, expect, it } from 'vitest'
+import type { Change } from '../model/change.ts'
+import type { Workflow } from '../model/workflow.ts'
+import { nothingKnown } from '../run/assumptions.ts'
+import { FlowRows } from '../testkit/flow-rows.testkit.ts'
+import { catalog, DAY, HOUR, MINUTE, NOW, workflow } from '../testkit/nouns.testkit.ts'
+import { checkCron, scheduleMoves, scheduleView } from './schedules.ts'
+
+const scheduled = (...crons: string[]) => workflow('tidy', { triggers: crons.map(cron => ({ cron })) })
+
+/** The rows after the workflow was registered for the first time. */
+function registered(...crons: string[]): FlowRows {
+  const flow = new FlowRows(catalog())
+  register(flow, scheduled(...crons))
+  return flow
+}
+
+/** As services/registry does it: what is assumed of rows is learnt when it was wrong. */
+function register(flow: FlowRows, ...workflows: Workflow[]): void {
+  const before = flow.catalog.workflow
+  const dropped = before('shop', 'tidy') && !workflows.some(({ name }) => name === 'tidy')
+  const changes: Change[] = workflows.map(workflow => ({ type: 'workflow.registered', workflow }))
+  if (dropped) changes.push({ type: 'workflow.dropped', namespace: 'default', app: 'shop', name: 'tidy' })
+  flow.commit(scheduleMoves({ changes, before, known: flow.known, now: flow.now }))
+  flow.catalog = catalog(...workflows)
+}
+
+const views = (flow: FlowRows) => [...flow.rows.values()].map(scheduleView)
+
+describe('a registration', () => {
+  it('gives every cron trigger a row, due at its next instant', () => {
+    const flow = registered('0 * * * *', 'TZ=Asia/Tokyo 30 9 * * *')
+    expect(views(flow)).toEqual([
+      { cron: '0 * * * *', timezone: 'UTC', nextRunAt: NOW + HOUR },
+      { cron: 'TZ=Asia/Tokyo 30 9 * * *', timezone: 'Asia/Tokyo', nextRunAt: NOW + 30 * MINUTE },
+    ])
+    expect([...flow.rows.values()].map(({ availableAt }) => availableAt)).toEqual([
+      NOW + HOUR,
+      NOW + 30 * MINUTE,
+    ])
+  })
+
+  it('gives one row to a cron that is there twice', () => {
+    expect(registered('0 * * * *', '0 * * * *').rows.size).toBe(1)
+  })
+
+  it('that changes the workflow leaves the schedules alone that it still has', () => {
+    const flow = registered('0 * * * *', '30 * * * *')
+    flow.fire(HOUR)
+    const [kept] = views(flow)
+    flow.now += 5 * MINUTE
+    register(flow, scheduled('15 * * * *', '0 * * * *'))
+    expect(views(flow)).toEqual([
+      kept,
+      { cron: '15 * * * *', timezone: 'UTC', nextRunAt: NOW + HOUR + 15 * MINUTE },
+    ])
+    expect(kept?.lastRunId).toBe(flow.runs.at(-2)?.id)
+  })
+
+  it('that drops the workflow drops its schedules', () => {
+    const flow = registered('0 * * * *', '30 * * * *')
+    register(flow, workflow('other'))
+    expect(flow.rows.size).toBe(0)
+  })
+
+  it('rests on what it assumes of the rows', () => {
+    const changes: Change[] = [{ type: 'workflow.registered', workflow: scheduled('0 * * * *') }]
+    const before = () => undefined
+    const { guards } = scheduleMoves({ changes, before, known: nothingKnown(), now: NOW })
+    expect(guards).toMatchObject([{ type: 'flow', version: 0 }])
+  })
+
+  it('with a cron that is none is refused, naming the field', () => {
+    expect(() => checkCron('workflows[0].triggers[1].cron', '* * *')).toThrow(
+      expect.objectContaining({ details: { field: 'workflows[0].triggers[1].cron' } }),
+    )
+  })
+})
+
+describe('an instant', () => {
+  it('starts a run of the cron, without an event', () => {
+    const flow = registered('0 * * * *')
+    flow.fire(HOUR - 1)
+    expect(flow.runs).toEqual([])
+    flow.fire(3)
+    const [run] = flow.runs
+    expect(run).toMatchObject({
+      workflow: 'tidy',
+      app: 'shop',
+      status: 'queued',
+      triggerKind: 'cron',
+      cron: '0 * * * *',
+      trigger: { name: 'engine/cron' },
+      createdAt: NOW + HOUR + 2,
+    })
+    expect(run).not.toHaveProperty('eventId')
+    expect(run).not.toHaveProperty('eventName')
+    expect(flow.inputs).toEqual([{ cron: '0 * * * *', scheduledAt: '2026-01-01T01:00:00.000Z' }])
+    expect(views(flow)).toMatchObject([
+      { nextRunAt: NOW + 2 * HOUR, lastRunAt: NOW + HOUR + 2, lastRunId: run?.id },
+    ])
+  })
+
+  it('that was missed is made up for once, by a run of the latest', () => {
+    const flow = registered('*/10 * * * * *')
+    flow.fire(30 * DAY + 7000)
+    expect(flow.inputs).toEqual([
+      { cron: '*/10 * * * * *', scheduledAt: new Date(NOW + 30 * DAY).toISOString() },
+    ])
+    expect(views(flow)[0]?.nextRunAt).toBe(NOW + 30 * DAY + 10_000)
+  })
+
+  it('in a suspended namespace passes without a run', () => {
+    const flow = registered('0 * * * *')
+    flow.suspended = true
+    flow.fire(5 * HOUR)
+    expect(flow.runs).toEqual([])
+    expect(views(flow)).toEqual([{ cron: '0 * * * *', timezone: 'UTC', nextRunAt: NOW + 6 * HOUR }])
+    flow.suspended = false
+    flow.fire(HOUR)
+    expect(flow.runs).toHaveLength(1)
+  })
+
+  it('of a schedule that the workflow has not any more starts nothing', () => {
+    const flow = registered('0 * * * *')
+    flow.catalog = catalog(scheduled('30 * * * *'))
+    flow.fire(HOUR)
+    flow.fire(1000)
+    expect(flow.runs).toEqual([])
+    expect(flow.rows.size).toBe(0)
+  })
+
+  it('that comes before its registration is known starts its run a moment later', () => {
+    const flow = registered('0 * * * *')
+    const { catalog: known } = flow
+    flow.catalog = catalog()
+    flow.fire(HOUR)
+    flow.catalog = known
+    flow.fire(1000)
+    expect(flow.inputs).toEqual([{ cron: '0 * * * *', scheduledAt: '2026-01-01T01:00:00.000Z' }])
+    expect(views(flow)).toMatchObject([{ nextRunAt: NOW + 2 * HOUR }])
+    expect(views(flow)[0]).not.toHaveProperty('orphaned')
+  })
+
+  it('is not subject to policies of events', () => {
+    const flow = registered('0 * * * *')
+    const flowControl = { debounce: { periodMs: 1000, mode: 'last' as const } }
+    flow.catalog = catalog({ ...scheduled('0 * * * *'), flowControl })
+    flow.fire(HOUR)
+    expect(flow.runs).toHaveLength(1)
+  })
+})

@@ -1,0 +1,141 @@
+// The schedules of workflows: one flow-control row for each cron trigger. Rows come and go with the registration that
+// brings or drops the trigger, in its own commit; the timers lane fires them.
+
+import type { Change, Guard, Unit } from '../model/change.ts'
+import { invalid } from '../model/errors.ts'
+import { type FlowRow, firstVersion, flowRowId } from '../model/flow-row.ts'
+import type { Workflow } from '../model/workflow.ts'
+import type { Known } from '../run/assumptions.ts'
+import { cronRun } from '../run/create.ts'
+import { CronError, Schedule, timezoneOf } from '../text/cron.ts'
+import type { FireInput, Firing } from './firing.ts'
+
+interface ScheduleState {
+  /** The next instant. */
+  scheduledAt: number
+  lastRunAt?: number
+  lastRunId?: string
+  /** The workflow was seen without it. */
+  orphaned?: true
+}
+
+/** A row without its trigger is looked at once more after this: its registration may not be known here yet. */
+const ORPHANED_MS = 1000
+
+/** A schedule as it is listed. */
+export interface ScheduleView {
+  /** As registered. */
+  cron: string
+  timezone: string
+  nextRunAt: number
+  lastRunAt?: number
+  lastRunId?: string
+}
+
+/** Checks a cron of a registration. Throws `invalid_request` naming the field. */
+export function checkCron(field: string, cron: string): void {
+  try {
+    new Schedule(cron)
+  } catch (error) {
+    if (error instanceof CronError) throw invalid(field, error.message)
+    throw error
+  }
+}
+
+/** The cron sources of a workflow, each once. */
+export function cronsOf(workflow: Pick<Workflow, 'triggers'> | undefined): Set<string> {
+  return new Set(workflow?.triggers.flatMap(({ cron }) => (cron === undefined ? [] : [cron])))
+}
+
+/**
+ * What becomes of the schedules of the workflows that `changes` register anew or drop. A schedule that stays keeps its
+ * row, and so its next instant and its last run.
+ */
+export function scheduleMoves(options: {
+  changes: readonly Change[]
+  /** The workflow as it was registered before. */
+  before(app: string, name: string): Workflow | undefined
+  known: Known
+  now: number
+}): Unit {
+  const { changes, before, known, now } = options
+  const moves: Unit = { guards: [], changes: [] }
+  for (const change of changes) {
+    if (change.type === 'workflow.registered') {
+      const { workflow } = change
+      const crons = cronsOf(workflow)
+      for (const cron of crons) keep(moves, newRow(workflow, cron, now), known)
+      drop(moves, before(workflow.app, workflow.name), crons)
+    } else if (change.type === 'workflow.dropped') {
+      drop(moves, before(change.app, change.name), new Set())
+    }
+  }
+  return moves
+}
+
+/** Starts the run of a schedule's instant, and moves it on to the next. */
+export function fireSchedule({ row, workflow, suspended, now, report }: FireInput): Firing | undefined {
+  const { scheduledAt, orphaned, ...last } = stateOf(row)
+  if (scheduledAt > now) return undefined
+  const guards: Guard[] = [{ type: 'flow', id: row.id, version: row.version }]
+  if (!workflow || !cronsOf(workflow).has(row.key)) {
+    const seen = { ...last, scheduledAt, orphaned: true } as const
+    if (!orphaned) return { guards, changes: [saved(row, seen, now + ORPHANED_MS)] }
+    const dropped = 'the workflow does not have the schedule any more'
+    return { guards, changes: [{ type: 'flow.deleted', id: row.id }], dropped }
+  }
+  const schedule = new Schedule(row.key)
+  // Of instants that were missed only the last one is made up for.
+  const instant = schedule.latest(scheduledAt, now)
+  // It had instants when it was registered, and so it has always.
+  const next = schedule.next(now) as number
+  if (suspended) return { guards, changes: [saved(row, { ...last, scheduledAt: next })] }
+  const run = cronRun({ workflow, cron: row.key, scheduledAt: instant, now, report })
+  const state = { scheduledAt: next, lastRunAt: now, lastRunId: run.id }
+  return { guards, changes: [{ type: 'run.created', run }, saved(row, state)] }
+}
+
+/** What a schedule's row tells. */
+export function scheduleView(row: FlowRow): ScheduleView {
+  const { scheduledAt, orphaned: _, ...last } = stateOf(row)
+  return { cron: row.key, timezone: timezoneOf(row.key), nextRunAt: scheduledAt, ...last }
+}
+
+function newRow({ namespace, app, name }: Workflow, cron: string, now: number): FlowRow {
+  const of = { namespace, app, workflow: name, policy: 'cron', key: cron } as const
+  const id = flowRowId(of)
+  // A registration whose crons never come is refused.
+  const scheduledAt = new Schedule(cron).next(now) as number
+  const state: ScheduleState = { scheduledAt }
+  const version = firstVersion(`${id} ${now}`)
+  return { id, ...of, version, availableAt: scheduledAt, state: JSON.stringify(state) }
+}
+
+function keep(moves: Unit, row: FlowRow, known: Known): void {
+  const stored = known.flow.get(row.id)
+  moves.guards.push({ type: 'flow', id: row.id, version: stored?.version ?? 0 })
+  if (!stored) moves.changes.push({ type: 'flow.saved', row })
+}
+
+function drop(moves: Unit, earlier: Workflow | undefined, kept: ReadonlySet<string>): void {
+  if (!earlier) return
+  const { namespace, app, name: workflow } = earlier
+  for (const key of cronsOf(earlier)) {
+    if (kept.has(key)) continue
+    const id = flowRowId({ namespace, app, workflow, policy: 'cron', key })
+    moves.changes.push({ type: 'flow.deleted', id })
+  }
+}
+
+function saved(
+  { leaseOwner: _, ...row }: FlowRow,
+  state: ScheduleState,
+  availableAt = state.scheduledAt,
+): Change {
+  const moved = { version: row.version + 1, availableAt, state: JSON.stringify(state) }
+  return { type: 'flow.saved', row: { ...row, ...moved } }
+}
+
+function stateOf(row: FlowRow): ScheduleState {
+  return JSON.parse(row.state) as ScheduleState
+}

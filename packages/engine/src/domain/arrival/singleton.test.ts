@@ -1,0 +1,120 @@
+// Singleton: one live run per key. What a second event does, to stored runs and to those of the very unit it is in.
+
+import { describe, expect, it } from 'vitest'
+import type { Change } from '../model/change.ts'
+import type { Run } from '../model/run.ts'
+import type { Known } from '../run/assumptions.ts'
+import { RunState } from '../run/state.ts'
+import { arrives, changesOf, under } from '../testkit/arrivals.testkit.ts'
+import { endedRun, idleRun, NOW, run } from '../testkit/nouns.testkit.ts'
+import type { FanoutInput } from './fanout.ts'
+import { liveKey } from './singleton.ts'
+
+const of = { namespace: 'default', app: 'shop', workflow: 'order', key: 'a' }
+const guard = { type: 'live', ...of }
+const skip = under({ singleton: { mode: 'skip', key: 'event.data.id' } })
+const cancel = under({ singleton: { mode: 'cancel', key: 'event.data.id' } })
+const live = (...runs: Run[]): Partial<Known> => ({
+  live: new Map([[liveKey(of), runs.map(({ id }) => id)]]),
+  runs: new Map(runs.map(run => [run.id, RunState.loaded({ run, steps: [], rootLogged: 0 })])),
+})
+const other = run({ id: 'run_live', singletonKey: 'a' })
+const arrive = (workflow = skip, known: Partial<Known> = {}, input: Partial<FanoutInput> = {}) =>
+  arrives({ id: 'a' }, known, [workflow], input)
+const created = (changes: readonly Change[]) => changesOf({ changes }, 'run.created')
+
+describe.each([
+  ['skip', skip],
+  ['cancel', cancel],
+])('with mode %s', (_, workflow) => {
+  it('a run is started when none is live, and carries the key', () => {
+    const { guards, changes } = arrive(workflow)
+    expect(created(changes)).toMatchObject([{ run: { singletonKey: 'a' } }])
+    expect(guards).toContainEqual({ ...guard, runIds: [] })
+  })
+
+  it('a run that the event itself has asked to cancel is live no more', () => {
+    const watchers = new Map([['order.placed', { watchers: [{ runId: 'run_live' }], after: 5 }]])
+    const { triggered, changes } = arrive(workflow, { ...live(other), watchers })
+    expect(triggered).toMatchObject([{ runId: expect.any(String) }])
+    expect(changesOf({ changes }, 'run.moved')).toEqual([])
+  })
+})
+
+it('skip: a live run lets the event be skipped', () => {
+  const { triggered, changes, guards } = arrive(skip, live(other))
+  expect(triggered).toEqual([{ workflow: 'order', app: 'shop', skipped: true }])
+  expect(created(changes)).toEqual([])
+  expect(guards).toContainEqual({ ...guard, runIds: ['run_live'] })
+})
+
+it('skip: a run made by the same unit counts', () => {
+  const first = arrive(skip)
+  const { triggered } = arrive(skip, {}, { drafted: { changes: first.changes } })
+  expect(triggered).toMatchObject([{ skipped: true }])
+})
+
+describe('cancel', () => {
+  it('asks for the live run first', () => {
+    const { live: known } = live(other)
+    expect(arrive(cancel, { live: known } as Partial<Known>).asks).toEqual([
+      { type: 'run', runId: 'run_live' },
+    ])
+  })
+
+  it('ends it in the unit that starts the new one, guarded, and a pass in flight is interrupted', () => {
+    const { changes, guards } = arrive(cancel, live(other))
+    expect(changesOf({ changes }, 'run.moved')).toMatchObject([
+      { run: { id: 'run_live', status: 'cancelled', finishedAt: NOW }, interrupts: true },
+    ])
+    expect(created(changes)).toHaveLength(1)
+    expect(guards).toContainEqual({ type: 'run', runId: 'run_live', fence: other.fence })
+    expect(guards).toContainEqual({ ...guard, runIds: ['run_live'] })
+  })
+
+  it('wakes no wait of the run that it ends', () => {
+    const waiters = new Map([['order.placed', [{ runId: 'run_live', stepIndex: 0, since: 1 }]]])
+    const { wakes, woke } = arrive(cancel, { ...live(idleRun('waiting', other)), waiters })
+    expect([wakes, woke]).toEqual([[], 0])
+  })
+
+  it('leaves a run alone that has ended since: the guard tells', () => {
+    const { changes } = arrive(cancel, live(endedRun('failed', { id: 'run_live' })))
+    expect(changesOf({ changes }, 'run.moved')).toEqual([])
+  })
+
+  it('ends a run of the same unit in it, and nobody leases that', () => {
+    const { changes: before } = arrive(cancel)
+    const [first] = created(before)
+    const { changes } = arrive(cancel, {}, { drafted: { changes: before } })
+    expect(first?.run.cancelAsked).toBe(true)
+    expect(changesOf({ changes }, 'run.moved')).toMatchObject([
+      { run: { id: first?.run.id, status: 'cancelled' } },
+    ])
+  })
+
+  it('of the very run that emits the event is left to its own decision', () => {
+    const self = { ...other }
+    const spread = arrive(cancel, live(other), { drafted: { changes: [], self } })
+    expect(spread.cancelsSelf).toBe(true)
+    expect(changesOf(spread, 'run.moved')).toEqual([])
+    const again = arrive(cancel, live(other), {
+      drafted: { changes: [], self: { ...self, cancelAsked: true } },
+    })
+    expect(again.cancelsSelf).toBe(false)
+  })
+
+  it('of a run that the same unit has woken is asked for', () => {
+    const woken = {
+      type: 'step.woken',
+      runId: 'run_live',
+      stepIndex: 0,
+      status: 'succeeded',
+      at: NOW,
+    } as const
+    const { changes } = arrive(cancel, live(other), { drafted: { changes: [woken] } })
+    expect(changesOf({ changes }, 'run.cancelAsked')).toEqual([
+      { type: 'run.cancelAsked', runId: 'run_live', at: NOW },
+    ])
+  })
+})

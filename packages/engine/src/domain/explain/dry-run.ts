@@ -1,0 +1,114 @@
+// What an event would do, told without doing it: the decision of domain/arrival/fanout itself, and beside it what each
+// workflow's filter and policies make of the event. services/dry-run brings what is known.
+
+import type { DryRunReply, DryRunWorkflow } from '@perdure/protocol'
+import { type Fanout, type FanoutInput, scopedTo } from '../arrival/fanout.ts'
+import { compiled } from '../expressions/compiled.ts'
+import { keyOf } from '../expressions/key.ts'
+import { EventSubject, matchesEvent, verdictOf } from '../expressions/matching.ts'
+import type { Change } from '../model/change.ts'
+import { invariant } from '../model/errors.ts'
+import type { Workflow } from '../model/workflow.ts'
+
+const FLAGS = ['deduped', 'dropped', 'skipped', 'debounced', 'batched'] as const
+
+/** The answer for an event whose dedupe id is taken: nothing at all would happen. */
+export const WOULD_BE_DEDUPED: DryRunReply = { dryRun: true, deduped: true, waiters: 0, workflows: [] }
+
+/** The answer for what `fanout` decided on this very input. */
+export function describeFanout(input: FanoutInput, decided: Fanout): DryRunReply {
+  const subject = new EventSubject(input.event)
+  return {
+    dryRun: true,
+    ...(decided.suspended ? { suspended: true } : {}),
+    waiters: decided.woke,
+    workflows: scopedTo(input).map(workflow => describe(workflow, subject, input.event.name, decided)),
+  }
+}
+
+function describe(
+  workflow: Workflow,
+  subject: EventSubject,
+  eventName: string,
+  decided: Fanout,
+): DryRunWorkflow {
+  const { name, app } = workflow
+  const head = { workflow: name, app }
+  const { trigger, missed } = triggerOf(workflow, subject, eventName)
+  const entry = decided.triggered.find(entry => entry.workflow === name && entry.app === app)
+  if (!entry) return { ...head, trigger, matches: false, ...(missed === undefined ? {} : { reason: missed }) }
+  const cancels = cancelledOf(workflow, decided.changes)
+  return {
+    ...head,
+    trigger,
+    matches: true,
+    outcome: FLAGS.find(flag => entry[flag]) ?? 'run',
+    ...(cancels.length === 0 ? {} : { cancels }),
+    policies: policiesOf(workflow, subject),
+  }
+}
+
+/** Runs of the workflow that the event would end. */
+function cancelledOf({ name, app }: Workflow, changes: readonly Change[]): string[] {
+  return changes.flatMap(change =>
+    change.type === 'run.moved' &&
+    change.run.status === 'cancelled' &&
+    change.run.workflow === name &&
+    change.run.app === app
+      ? [change.run.id]
+      : [],
+  )
+}
+
+/** The first trigger that the event meets, else the first for its name, and why it misses that. */
+function triggerOf(workflow: Workflow, subject: EventSubject, eventName: string): Met {
+  const misses: Met[] = []
+  for (const { event = '', if: filter } of workflow.triggers.filter(one => matchesEvent(one, eventName))) {
+    if (filter === undefined) return { trigger: { event } }
+    const trigger = { event, if: filter }
+    const verdict = verdictOf(filter, { event: subject.subject })
+    if (verdict.ok && verdict.value) return { trigger }
+    misses.push({ trigger, missed: verdict.ok ? 'the filter is false' : verdict.error })
+  }
+  const [first] = misses
+  invariant(first, `workflow ${workflow.name} has a trigger for ${eventName}`)
+  return first
+}
+
+interface Met {
+  trigger: DryRunWorkflow['trigger']
+  missed?: string
+}
+
+/** The value of every key, whatever became of the event before that policy is asked. */
+function policiesOf(workflow: Workflow, subject: EventSubject): NonNullable<DryRunWorkflow['policies']> {
+  const { flowControl = {} } = workflow
+  const { idempotency, rateLimit, singleton, debounce, batch, priority, concurrency, throttle } = flowControl
+  const keyed = (policy: { key?: string }) => keyValue(policy.key, workflow, subject)
+  return {
+    ...(idempotency && { idempotency: keyed(idempotency) }),
+    ...(rateLimit && { rateLimit: { ...keyed(rateLimit), verdict: 'not asked' as const } }),
+    ...(singleton && { singleton: { ...keyed(singleton), mode: singleton.mode } }),
+    ...(debounce && { debounce: keyed(debounce) }),
+    ...(batch && { batch: keyed(batch) }),
+    ...(priority !== undefined && { priority: priorityValue(priority, subject) }),
+    ...(concurrency && {
+      concurrency: concurrency.map(one => ({ ...keyed(one), limit: one.limit, scope: one.scope })),
+    }),
+    ...(throttle && { throttle: keyed(throttle) }),
+  }
+}
+
+function keyValue(source: string | undefined, workflow: Workflow, subject: EventSubject) {
+  let error: string | undefined
+  const report = (fault: { error: string }) => {
+    error = fault.error
+  }
+  const key = keyOf(source, { subject, workflow, report })
+  return { key, ...(error === undefined ? {} : { error }) }
+}
+
+function priorityValue(source: string, subject: EventSubject): { value: number; error?: string } {
+  const verdict = compiled(source, 'number').number({ event: subject.subject })
+  return verdict.ok ? { value: verdict.value } : { value: 0, error: verdict.error }
+}

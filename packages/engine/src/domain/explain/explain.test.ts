@@ -1,0 +1,219 @@
+// The explanation of every status and of everything a run can wait for.
+
+import { describe, expect, test } from 'vitest'
+import { RUN_STATUSES, type Run, type WaitingFor } from '../model/run.ts'
+import type { Step } from '../model/step.ts'
+import {
+  awaitingChild,
+  endedRun,
+  idleRun,
+  NOW,
+  retrying,
+  run,
+  SECOND,
+  sleeping,
+  waiting,
+} from '../testkit/nouns.testkit.ts'
+import { explain, type Facts } from './explain.ts'
+
+const LATER = NOW + 60 * SECOND
+const AT = new Date(NOW).toISOString()
+const THEN = new Date(LATER).toISOString()
+
+function why(
+  row: Run,
+  fields: Partial<Omit<Facts, 'run' | 'steps'>> = {},
+  ...steps: Omit<Step, 'runId' | 'index' | 'seq'>[]
+) {
+  const facts: Facts = {
+    run: row,
+    since: NOW,
+    steps: steps.map((step, index) => ({ ...step, runId: row.id, index, seq: index + 1 })),
+    runners: { live: 1, stale: 2, disconnected: 0 },
+    childStatuses: new Map(),
+    ...fields,
+  }
+  return explain(facts)
+}
+
+const held = (waitingFor?: WaitingFor) => idleRun('queued', { waitingFor })
+const parked = (waitingFor: WaitingFor) => idleRun('waiting', { waitingFor })
+
+describe('queued', () => {
+  test('for room in the engine', () => {
+    const { sentence, runners, waitingFor } = why(held())
+    expect(sentence).toBe(
+      'It is due and is taken up as soon as the engine has room; app "shop" has 1 live and 2 stale runners.',
+    )
+    expect({ runners, waitingFor }).toEqual({ runners: { live: 1, stale: 2 }, waitingFor: undefined })
+  })
+
+  test('for want of a runner, or of the one it is pinned to', () => {
+    const row = held({ kind: 'runner', until: LATER })
+    expect(why(row)).toMatchObject({
+      sentence: `No runner could be reached: it is tried again at ${THEN}; app "shop" has 1 live and 2 stale runners.`,
+      wakeAt: THEN,
+      waitingFor: { kind: 'runner', until: THEN },
+    })
+    const pinned = why({ ...row, runner: 'r7' }, { runners: { live: 0, stale: 0, disconnected: 0 } })
+    expect(pinned.sentence).toContain('its pin "r7" has 0 live and 0 stale runners')
+    expect(pinned.runner).toBe('r7')
+  })
+
+  test('for room on a runner, in line or not yet', () => {
+    const row = held({ kind: 'runner' })
+    expect(why(row).sentence).toBe(
+      'It waits for room: the runners of app "shop" can take no more at once; there are 1 live and 2 stale runners.',
+    )
+    expect(why({ ...row, runner: 'r7' }, { isInLine: true }).sentence).toMatch(
+      /^It is in line for room: its pin "r7" can take no more at once;/,
+    )
+    expect(why({ ...row, status: 'running' }, { isInLine: true }).sentence).toMatch(/^It is in line for room/)
+  })
+
+  test('for a runner whose socket is gone', () => {
+    const runners = { live: 0, stale: 0, disconnected: 1 }
+    const gone = why({ ...held({ kind: 'runner', until: LATER }), runner: 'r7' }, { runners })
+    expect(gone.sentence).toBe(
+      `No runner could be reached: it is tried again at ${THEN}; its pin "r7" has 0 live, 0 stale and 1 disconnected runners.`,
+    )
+    expect(gone.runners).toEqual(runners)
+  })
+
+  test('held by a concurrency limit, behind others', () => {
+    expect(why(held({ kind: 'concurrency', key: 'c1' }), { position: 3 })).toMatchObject({
+      sentence:
+        'It is held by its concurrency limit for key "c1" until another run ends; 3 held runs are before it.',
+      position: 3,
+      waitingFor: { kind: 'concurrency', key: 'c1' },
+    })
+  })
+
+  test('held by a throttle', () => {
+    expect(why(held({ kind: 'throttle', until: LATER }))).toMatchObject({
+      sentence: `It is held by its throttle until its turn comes at ${THEN}.`,
+      wakeAt: THEN,
+    })
+    const first = { ...held({ kind: 'throttle', until: NOW }), startedAt: undefined, availableAt: LATER }
+    expect(why(first, { position: 0 })).toMatchObject({
+      sentence: `It is held by its throttle until its turn comes at ${THEN}; 0 held runs are before it.`,
+      wakeAt: THEN,
+    })
+    const later = why(first, { position: 2 })
+    expect(later.sentence).toBe('It is held by its throttle until its turn comes; 2 held runs are before it.')
+    expect(later.wakeAt).toBeUndefined()
+  })
+})
+
+describe('running', () => {
+  test('here: the runner, and since when', () => {
+    expect(why(run(), { pass: { runnerId: 'r1', sentAt: NOW } })).toMatchObject({
+      sentence: `Runner "r1" has been working on it since ${AT}.`,
+      runner: 'r1',
+      passSince: AT,
+    })
+  })
+
+  test('again, after passes that came to nothing', () => {
+    const again = why(run({ transportTries: 2 }), { pass: { runnerId: 'r1', sentAt: NOW } })
+    expect(again.sentence).toBe(
+      `Runner "r1" has been working on it since ${AT}. 2 tries before this one came to nothing.`,
+    )
+  })
+
+  test('elsewhere', () => {
+    expect(why(run())).toMatchObject({ sentence: `It has been running since ${AT}.`, since: AT })
+  })
+})
+
+describe('waiting', () => {
+  test('for a sleep', () => {
+    expect(
+      why(parked({ kind: 'sleep', stepName: 'nap', until: LATER }), {}, sleeping('nap', LATER)),
+    ).toMatchObject({
+      sentence: `Step "nap" sleeps until ${THEN}.`,
+      wakeAt: THEN,
+    })
+  })
+
+  test('for an event, with its filter', () => {
+    const row = parked({ kind: 'event', stepName: 'pay', eventName: 'paid' })
+    const step = waiting('pay', 'paid', { condition: 'async.data.id == event.data.id' })
+    expect(why(row, {}, step)).toMatchObject({
+      sentence: 'Step "pay" waits for event "paid", without a deadline.',
+      event: { name: 'paid', if: 'async.data.id == event.data.id' },
+    })
+    const until = { ...row, waitingFor: { ...(row.waitingFor as WaitingFor), until: LATER } }
+    expect(why(until, {}, step).sentence).toContain(`at most until ${THEN}`)
+  })
+
+  test('for children, all of them told', () => {
+    const row = parked({ kind: 'child', stepName: 'a', childRunId: 'run_a' })
+    const childStatuses = new Map([['run_a', 'running'] as const, ['run_b', 'queued'] as const])
+    expect(
+      why(row, { childStatuses }, awaitingChild('a', 'run_a'), awaitingChild('b', 'run_b')),
+    ).toMatchObject({
+      sentence: 'Step "a" waits for run run_a, which is running. 1 more of its steps is open.',
+      childRunId: 'run_a',
+      children: [
+        { stepName: 'a', runId: 'run_a', status: 'running' },
+        { stepName: 'b', runId: 'run_b', status: 'queued' },
+      ],
+    })
+  })
+
+  test('for the retry of a step, and of a pass', () => {
+    const step = why(parked({ kind: 'retry', stepName: 'work', until: LATER }), {}, retrying('work', LATER))
+    expect(step.sentence).toBe(`Step "work" failed and is tried again at ${THEN}.`)
+    const pass = parked({ kind: 'retry', until: LATER })
+    expect(why(pass).sentence).toBe(`The last pass came to nothing: it is repeated at ${THEN}.`)
+    const told = {
+      ...pass,
+      transportTries: 3,
+      waitingFor: { ...pass.waitingFor, error: 'socket hang up' } as const,
+    }
+    expect(why(told as Run)).toMatchObject({
+      sentence: `The last pass came to nothing (try 3 of 8): it is repeated at ${THEN}. What came of it: socket hang up`,
+      waitingFor: { kind: 'retry', until: THEN, error: 'socket hang up' },
+    })
+  })
+})
+
+test('paused: its timers go on', () => {
+  const paused = why(idleRun('paused'), {}, sleeping('late', LATER + 1), sleeping('soon', LATER))
+  expect(paused).toMatchObject({ status: 'paused', wakeAt: THEN, waitingFor: undefined })
+  expect(paused.sentence).toContain(`paused at ${AT}`)
+})
+
+describe('ended', () => {
+  test('well', () => {
+    const ended = why(endedRun('succeeded', { startedAt: NOW - 3 * SECOND, finishedAt: NOW }))
+    expect(ended.sentence).toBe(`It succeeded at ${AT}, after 3000 ms.`)
+    expect(ended.runners).toBeUndefined()
+  })
+
+  test('badly', () => {
+    const error = { message: 'no money', code: 'step_failed', stepName: 'pay' } as const
+    expect(why(endedRun('failed', { error }))).toMatchObject({
+      sentence: `It failed at ${AT}: no money (step_failed in step "pay")`,
+      error,
+    })
+  })
+
+  test('by being cancelled', () => {
+    expect(why(endedRun('cancelled')).sentence).toBe(`It was cancelled at ${AT}.`)
+    const unstarted = why(endedRun('cancelled', { startedAt: undefined }))
+    expect(unstarted.sentence).toBe(`It was cancelled at ${AT}, before it started.`)
+  })
+})
+
+test('every status and kind has a sentence of its own', () => {
+  const kinds = ['sleep', 'event', 'child', 'retry', 'runner', 'concurrency', 'throttle'] as const
+  const said = [
+    ...RUN_STATUSES.map(status => why(idleRun(status)).sentence),
+    ...kinds.map(
+      kind => why(idleRun(kind === 'runner' ? 'queued' : 'waiting', { waitingFor: { kind } })).sentence,
+    ),
+  ]
+  expect(new Set(said).size).toBe(said.length)
+})

@@ -1,0 +1,197 @@
+// Why a run is where it is: the facts for machines, and the same as one sentence for people. Pure; services/explain
+// gathers the facts.
+
+import type { RunExplanation } from '@perdure/protocol'
+import { isInLine } from '../holds/throttle.ts'
+import type { Run, RunStatus, WaitingFor } from '../model/run.ts'
+import { isTerminal, runDurationMs } from '../model/run.ts'
+import { isSettled, type Step } from '../model/step.ts'
+import { TRANSPORT_TRIES_MAX } from '../run/retry.ts'
+import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
+import { waitingForText } from '../view/run-summary.ts'
+
+/** Most children that are told of: a run may have started thousands. */
+export const CHILDREN_TOLD_MAX = 20
+
+export interface Facts {
+  run: Run
+  /** When it came to its status. */
+  since: number
+  steps: readonly Step[]
+  /** Runners of its app that may take it; of a pinned run, that one alone. Of Connect: live or disconnected. */
+  runners: { live: number; stale: number; disconnected: number }
+  /** The pass that is under way in this engine. */
+  pass?: { runnerId: string; sentAt: number } | undefined
+  /** Whether its next pass waits for room on a runner, as far as this engine knows. */
+  isInLine?: boolean
+  /** How many held runs come before it, if it is held by a limit. */
+  position?: number | undefined
+  /** Of children it waits for, by run id. */
+  childStatuses: ReadonlyMap<string, RunStatus>
+}
+
+/** Answers for every status and everything a run can wait for; absent fields are left out when it is serialised. */
+export function explain(facts: Facts): RunExplanation {
+  const { run, since, runners, pass, position } = facts
+  const open = facts.steps.filter(step => !isSettled(step.status))
+  const waiting = run.status === 'paused' ? undefined : run.waitingFor
+  const awaited = waiting && open.find(step => step.name === waiting.stepName)
+  const children = childrenOf(open, facts.childStatuses)
+  return {
+    runId: run.id,
+    status: run.status,
+    sentence: sentenceOf(facts, open),
+    since: timestamp(since),
+    waitingFor: waiting && waitingForText(waiting),
+    wakeAt: optionalTimestamp(isInLine(run) ? turnAt(facts) : wakeAt(run, open)),
+    event:
+      waiting?.kind === 'event' && waiting.eventName !== undefined
+        ? { name: waiting.eventName, ...(awaited?.condition === undefined ? {} : { if: awaited.condition }) }
+        : undefined,
+    childRunId: waiting?.childRunId,
+    children: children.length === 0 ? undefined : children,
+    position,
+    runners: isTerminal(run.status) ? undefined : toldRunners(runners),
+    runner: pass?.runnerId ?? run.runner,
+    passSince: optionalTimestamp(pass?.sentAt),
+    error: run.error,
+  }
+}
+
+/** Children that open steps wait for, oldest first. */
+export function awaitedChildren(steps: readonly Step[]): Step[] {
+  return steps
+    .filter(step => step.childRunId !== undefined && !isSettled(step.status))
+    .slice(0, CHILDREN_TOLD_MAX)
+}
+
+function childrenOf(open: readonly Step[], statuses: ReadonlyMap<string, RunStatus>) {
+  return awaitedChildren(open).flatMap(({ name, childRunId }) => {
+    const status = statuses.get(childRunId as string)
+    return status === undefined ? [] : [{ stepName: name, runId: childRunId as string, status }]
+  })
+}
+
+/** When it goes on by itself: of a paused run, when the next of its timers is settled. */
+function wakeAt(run: Run, open: readonly Step[]): number | undefined {
+  if (isTerminal(run.status) || run.status === 'running') return undefined
+  if (run.status !== 'paused') return run.waitingFor?.until
+  const timers = open.flatMap(step => (step.status === 'waiting' ? (step.wakeAt ?? []) : []))
+  return timers.length === 0 ? undefined : Math.min(...timers)
+}
+
+/** Of a run in a throttle's line it is known of the first alone, which is called for the next start. */
+function turnAt({ run, position }: Facts): number | undefined {
+  if (position === undefined) return run.waitingFor?.until
+  return position === 0 ? run.availableAt : undefined
+}
+
+function sentenceOf(facts: Facts, open: readonly Step[]): string {
+  const { run, since, pass } = facts
+  switch (run.status) {
+    case 'queued':
+      return queuedSentence(facts)
+    case 'running':
+      if (facts.isInLine) return lineSentence(facts)
+      return pass
+        ? `Runner "${pass.runnerId}" has been working on it since ${timestamp(pass.sentAt)}.${triesText(run)}`
+        : `It has been running since ${timestamp(since)}.`
+    case 'waiting':
+      return waitingSentence(run.waitingFor, facts, open)
+    case 'paused':
+      return `It was paused at ${timestamp(since)}: its timers and events still settle, and nothing is sent to a runner until it is resumed.`
+    case 'succeeded':
+      return `It succeeded at ${timestamp(since)}, after ${runDurationMs(run) ?? 0} ms.`
+    case 'failed':
+      return `It failed at ${timestamp(since)}${run.error ? `: ${failureText(run.error)}` : '.'}`
+    case 'cancelled':
+      return `It was cancelled at ${timestamp(since)}${run.startedAt === undefined ? ', before it started' : ''}.`
+  }
+}
+
+function lineSentence({ run, runners, isInLine }: Facts): string {
+  const where = isInLine ? 'It is in line' : 'It waits'
+  const whose = run.runner === undefined ? `the runners of app "${run.app}"` : `its pin "${run.runner}"`
+  return `${where} for room: ${whose} can take no more at once; there are ${runnersText(runners)}.`
+}
+
+function failureText({ message, code, stepName }: NonNullable<Run['error']>): string {
+  const at = stepName === undefined ? '' : ` in step "${stepName}"`
+  return `${message}${code === undefined ? '' : ` (${code}${at})`}`
+}
+
+function queuedSentence(facts: Facts): string {
+  const { run, runners, position } = facts
+  const { waitingFor } = run
+  const whose = run.runner === undefined ? `app "${run.app}"` : `its pin "${run.runner}"`
+  const known = `${whose} has ${runnersText(runners)}`
+  const key = waitingFor?.key === undefined || waitingFor.key === '' ? '' : ` for key "${waitingFor.key}"`
+  const before = position === undefined ? '' : `; ${position} held runs are before it`
+  switch (waitingFor?.kind) {
+    case 'runner':
+      if (waitingFor.until === undefined) return lineSentence(facts)
+      return `No runner could be reached: it is tried again ${by(waitingFor)}; ${known}.`
+    case 'concurrency':
+      return `It is held by its concurrency limit${key} until another run ends${before}.`
+    case 'throttle':
+      return `It is held by its throttle${key} until its turn comes${turnText(turnAt(facts))}${before}.`
+    default:
+      return `It is due and is taken up as soon as the engine has room; ${known}.`
+  }
+}
+
+function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: readonly Step[]): string {
+  const others = open.filter(step => step.name !== waiting?.stepName).length
+  const more = others === 0 ? '' : ` ${others} more of its steps ${others === 1 ? 'is' : 'are'} open.`
+  const step = waiting?.stepName === undefined ? 'It' : `Step "${waiting.stepName}"`
+  switch (waiting?.kind) {
+    case 'sleep':
+      return `${step} sleeps until ${optionalTimestamp(waiting.until) ?? 'it is woken'}.${more}`
+    case 'event':
+      return `${step} waits for event "${waiting.eventName}", ${deadlineText(waiting)}.${more}`
+    case 'child': {
+      const status = facts.childStatuses.get(waiting.childRunId ?? '')
+      return `${step} waits for run ${waiting.childRunId}${status ? `, which is ${status}` : ''}.${more}`
+    }
+    case 'retry':
+      return waiting.stepName === undefined
+        ? passSentence(facts.run, waiting, more)
+        : `${step} failed and is tried again ${by(waiting)}.${more}`
+    default:
+      return `It waits${waiting ? ` for ${waiting.kind}` : ''}.${more}`
+  }
+}
+
+function passSentence({ transportTries }: Run, waiting: WaitingFor, more: string): string {
+  const repeated = `it is repeated ${by(waiting)}.${more}`
+  if (waiting.error === undefined) return `The last pass came to nothing: ${repeated}`
+  const tries = `try ${transportTries} of ${TRANSPORT_TRIES_MAX}`
+  return `The last pass came to nothing (${tries}): ${repeated} What came of it: ${waiting.error}`
+}
+
+function triesText({ transportTries }: Run): string {
+  if (transportTries === 0) return ''
+  return ` ${transportTries} ${transportTries === 1 ? 'try' : 'tries'} before this one came to nothing.`
+}
+
+/** Those without a socket are told of where there are any: the listing of runners leaves them out. */
+function toldRunners({ live, stale, disconnected }: Facts['runners']) {
+  return disconnected === 0 ? { live, stale } : { live, stale, disconnected }
+}
+
+function runnersText({ live, stale, disconnected }: Facts['runners']): string {
+  if (disconnected === 0) return `${live} live and ${stale} stale runners`
+  return `${live} live, ${stale} stale and ${disconnected} disconnected runners`
+}
+
+function turnText(at: number | undefined): string {
+  return at === undefined ? '' : ` at ${timestamp(at)}`
+}
+
+function by({ until }: WaitingFor): string {
+  return until === undefined ? 'soon' : `at ${timestamp(until)}`
+}
+
+function deadlineText({ until }: WaitingFor): string {
+  return until === undefined ? 'without a deadline' : `at most until ${timestamp(until)}`
+}

@@ -1,0 +1,256 @@
+// A run with slots, a throttle or timeouts on its way: what it does when it is leased, let go, or out of time.
+
+import { describe, expect, it } from 'vitest'
+import type { Run } from '../model/run.ts'
+import type { Outcome } from '../pass/outcome.ts'
+import { transportFailed } from '../pass/outcome.ts'
+import { given, givenLoaded } from '../testkit/given.testkit.ts'
+import { idleRun, NOW, ran, run, SECOND, sleeping, sleeps, waiting } from '../testkit/nouns.testkit.ts'
+import { fullSlot, HELD_RECHECK_MS, heldForSlot } from './concurrency.ts'
+import type { Holds } from './holds.ts'
+import { throttleOf } from './throttle.ts'
+
+const fresh = { startedAt: undefined, startedSeq: undefined, createdAt: NOW, status: 'queued' as const }
+const slots = [
+  { id: 'a', limit: 1 },
+  { id: 'b', limit: 3, key: 'ada' },
+]
+const throttle = { id: 't', limit: 1, periodMs: 60_000, burst: 0, key: 'ada' }
+const answered = (...opcodes: ReturnType<typeof ran>[]): Outcome => ({ kind: 'opcodes', opcodes, logs: [] })
+const holding = (holds: Holds, fields: Partial<Run> = {}) => run({ holds, ...fields })
+
+describe('a run with slots', () => {
+  it('frees them whenever it is let go: parked, ended, given back', () => {
+    const freed = [{ type: 'slots.freed', slotIds: ['a', 'b'], at: NOW }]
+    const held = given(holding({ slots }))
+    expect(held.when(answered(sleeps('nap', SECOND))).changes('slots.freed')).toEqual(freed)
+    expect(held.when({ kind: 'returned', logs: [] }).changes('slots.freed')).toEqual(freed)
+    expect(held.whenGivenBack().changes('slots.freed')).toEqual(freed)
+    expect(held.whenNoRunnerIsReached().changes('slots.freed')).toEqual(freed)
+  })
+
+  it('frees them also when somebody ends or pauses it before it was leased: it may have been woken for them', () => {
+    const idle = givenLoaded(idleRun('queued', { holds: { slots } }))
+    expect(idle.whenCancelled().changes('slots.freed')).toHaveLength(1)
+    expect(idle.whenPaused().changes('slots.freed')).toHaveLength(1)
+  })
+
+  it('keeps them from pass to pass, and when it is paused in one', () => {
+    expect(
+      given(holding({ slots }))
+        .when(answered(ran('charge')))
+        .changes('slots.freed'),
+    ).toEqual([])
+    expect(givenLoaded(holding({ slots })).whenPaused().changes('slots.freed')).toEqual([])
+  })
+
+  it('leaves the line when it is let go', () => {
+    const idle = givenLoaded(idleRun('queued', { holds: { slots }, heldSlot: 'a' }))
+    expect(idle.whenPaused().run.heldSlot).toBeUndefined()
+  })
+
+  it('that was leased without them, and is resumed meanwhile, asks for them again', () => {
+    const then = given(holding({ slots }, { ...fresh, heldSlot: 'a' })).whenLeased()
+    expect(then).toMatchObject({
+      next: 'stop',
+      run: { status: 'queued', availableAt: NOW, leaseOwner: undefined, heldSlot: undefined },
+    })
+  })
+
+  it('is held for the first slot that is full', () => {
+    const taken = new Map([
+      ['a', 0],
+      ['b', 3],
+    ])
+    const slot = fullSlot(holding({ slots }), id => taken.get(id) as number)
+    expect(slot).toBe(slots[1])
+    expect(heldForSlot(holding({ slots }), slots[1] as (typeof slots)[1], NOW)).toMatchObject({
+      status: 'queued',
+      heldSlot: 'b',
+      waitingFor: { kind: 'concurrency', key: 'ada' },
+    })
+  })
+})
+
+describe('a throttled run', () => {
+  const none = { taken: false, freeAt: NOW + 20 * SECOND }
+  const taken = { taken: true, freeAt: NOW + 60 * SECOND }
+  const called = (at: number) => [{ type: 'line.called', id: 't', count: 1, at }]
+  const inLine = (fields: Partial<Run> = {}) =>
+    idleRun('queued', {
+      ...fresh,
+      holds: { throttle },
+      heldSlot: 't',
+      waitingFor: { kind: 'throttle' },
+      ...fields,
+    })
+  const calledOne = (fields: Partial<Run> = {}) =>
+    holding({ throttle }, { ...fresh, waitingFor: { kind: 'throttle' }, ...fields })
+
+  it('that finds no start waits in line without a slot, and the first of the line is called for the next one', () => {
+    const then = given(holding({ throttle, slots }, fresh)).whenLeased(undefined, none)
+    expect(then).toMatchObject({
+      next: 'stop',
+      run: {
+        status: 'queued',
+        heldSlot: 't',
+        leaseOwner: undefined,
+        // Whoever nobody calls looks for itself in the end.
+        availableAt: NOW + HELD_RECHECK_MS,
+        waitingFor: { kind: 'throttle', key: 'ada', until: none.freeAt },
+      },
+    })
+    expect(then.written[0]).toBe('run.moved')
+    expect(then.changes('slots.freed')).toHaveLength(1)
+    expect(then.changes('line.called')).toEqual(called(none.freeAt))
+  })
+
+  it('tells of a start that was free, and was not its own, as of now', () => {
+    const earlier = { taken: false, freeAt: NOW - 5 * SECOND }
+    const then = given(holding({ throttle }, fresh)).whenLeased(undefined, earlier)
+    expect(then.run.waitingFor?.until).toBe(NOW)
+  })
+
+  it('starts with a token, and calls the next for the next one', () => {
+    for (const run of [holding({ throttle }, fresh), calledOne()]) {
+      const then = given(run).whenLeased(undefined, taken)
+      expect(then).toMatchObject({
+        next: 'pass',
+        run: { status: 'running', startedAt: NOW, waitingFor: undefined },
+      })
+      expect(then.changes('line.called')).toEqual(called(taken.freeAt))
+    }
+  })
+
+  it('lies down again when it was called too early', () => {
+    const then = given(calledOne()).whenLeased(undefined, none)
+    expect(then.run).toMatchObject({ status: 'queued', heldSlot: 't', availableAt: NOW + HELD_RECHECK_MS })
+    expect(then.changes('line.called')).toEqual(called(none.freeAt))
+  })
+
+  it('asks at its next lease when it could not be asked for at this one', () => {
+    const then = given(holding({ throttle }, fresh)).whenLeased()
+    expect(then).toMatchObject({
+      next: 'stop',
+      run: { status: 'queued', availableAt: NOW, leaseOwner: undefined },
+    })
+    expect(throttleOf({ ...then.run, leaseOwner: 'engine-1' }, NOW)).toBe(throttle)
+  })
+
+  it('passes the call on however it leaves the line without a start', () => {
+    const timely = { throttle, queueTimeoutMs: 1 }
+    const gone = [
+      givenLoaded(inLine()).whenCancelled(),
+      givenLoaded(inLine()).whenPaused(),
+      givenLoaded(calledOne()).whenCancelled(),
+      givenLoaded(calledOne()).whenPaused(),
+      given(calledOne({ cancelAsked: true })).whenLeased(),
+      given(calledOne({ holds: timely }))
+        .at(NOW + 1)
+        .whenLeased(),
+      given(calledOne()).whenLeased({ kind: 'pinMissing' }),
+      given(calledOne()).whenLeased({ kind: 'none' }),
+    ]
+    for (const then of gone) {
+      expect(then.changes('line.called')).toEqual(called(then.run.finishedAt ?? NOW))
+      expect(then.run.heldSlot).toBeUndefined()
+    }
+  })
+
+  it('calls nobody when it never stood in line', () => {
+    const idle = givenLoaded(idleRun('queued', { ...fresh, holds: { throttle } }))
+    expect(idle.whenCancelled().changes('line.called')).toEqual([])
+    expect(given(holding({ throttle }, fresh)).whenLeased({ kind: 'none' }).changes('line.called')).toEqual(
+      [],
+    )
+  })
+
+  it('asks for its first start alone, and only when it goes on to a runner', () => {
+    const queued = holding({ throttle, queueTimeoutMs: 5 }, fresh)
+    expect(throttleOf(queued, NOW)).toBe(throttle)
+    expect(throttleOf(queued, NOW + 5)).toBeUndefined()
+    const others = [{ startedAt: NOW }, { status: 'paused' }, { cancelAsked: true }, { heldSlot: 'a' }]
+    for (const fields of others) expect(throttleOf({ ...queued, ...fields } as Run, NOW)).toBeUndefined()
+  })
+})
+
+describe('timeouts.queue', () => {
+  const holds = { queueTimeoutMs: 30_000 }
+
+  it('fails a run that is leased too late, and its on-failure handler follows', () => {
+    const then = given(holding(holds, fresh))
+      .at(NOW + 30_000)
+      .whenLeased()
+    expect(then.run).toMatchObject({
+      status: 'failed',
+      error: { code: 'timeout', message: 'The run did not start within its timeouts.queue of 30000 ms.' },
+    })
+    expect(
+      given(holding(holds, fresh))
+        .at(NOW + 29_999)
+        .whenLeased().next,
+    ).toBe('pass')
+  })
+
+  it('means nothing to a run that has started', () => {
+    expect(
+      given(holding(holds))
+        .at(NOW + 90_000)
+        .whenLeased().next,
+    ).toBe('pass')
+  })
+
+  it('wakes a run that is held for a throttle, or paused, in time', () => {
+    const none = { taken: false, freeAt: NOW + 60_000 }
+    const held = given(holding({ ...holds, throttle }, fresh)).whenLeased(undefined, none)
+    expect(held.run.availableAt).toBe(NOW + 30_000)
+    const idle = idleRun('queued', { ...fresh, holds })
+    expect(givenLoaded(idle).whenPaused().run.availableAt).toBe(NOW + 30_000)
+  })
+})
+
+describe('timeouts.run', () => {
+  const holds = { runTimeoutMs: 30_000 }
+  const started = { startedAt: NOW, createdAt: NOW }
+  const late = NOW + 30_000
+  const timeout = { code: 'timeout', message: 'The run did not end within its timeouts.run of 30000 ms.' }
+
+  it('wakes a parked run in time, whatever it waits for', () => {
+    const sleeper = given(holding(holds, started)).when(answered(sleeps('nap', 90_000)))
+    expect(sleeper.run).toMatchObject({ status: 'waiting', availableAt: late })
+    const waiter = given(holding(holds, started), waiting('paid', 'order.paid')).when(answered())
+    expect(waiter.run.availableAt).toBe(late)
+    const soon = given(holding(holds, started)).when(answered(sleeps('nap', SECOND)))
+    expect(soon.run.availableAt).toBe(NOW + SECOND)
+  })
+
+  it('fails the run when it is leased then, and cancels what it waited for', () => {
+    const then = given(holding(holds, { ...started, status: 'waiting' }), sleeping('nap', NOW + 90_000))
+      .at(late)
+      .whenLeased()
+    expect(then.run).toMatchObject({ status: 'failed', error: timeout })
+    expect(then.steps).toEqual({ nap: 'cancelled' })
+  })
+
+  it('goes on while the run is paused', () => {
+    const then = given(holding(holds, { ...started, status: 'paused' }))
+      .at(late)
+      .whenLeased()
+    expect(then.run).toMatchObject({ status: 'failed', error: timeout })
+  })
+
+  it('keeps what the last pass brought, and sends no other', () => {
+    const then = given(holding(holds, started))
+      .sent(NOW, 0)
+      .at(late)
+      .when(answered(ran('charge', '1')))
+    expect(then).toMatchObject({ next: 'stop', run: { status: 'failed', error: timeout } })
+    expect(then.steps).toEqual({ charge: 'succeeded' })
+  })
+
+  it('ends a pass that had no answer by then; one that has its result has made it', () => {
+    const held = given(holding(holds, started)).at(late)
+    expect(held.when(transportFailed('deadline')).run.error).toEqual(timeout)
+    expect(held.when({ kind: 'returned', logs: [] }).run.status).toBe('succeeded')
+  })
+})

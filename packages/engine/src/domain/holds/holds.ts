@@ -1,0 +1,127 @@
+// What may hold a run back, evaluated once when it is created: concurrency slots, a throttle, a priority, timeouts
+// (decisions, "Flow control at registration"). They are the run's own from then on: a later registration changes only
+// the runs to come.
+
+import { createHash } from 'node:crypto'
+import { compiled } from '../expressions/compiled.ts'
+import { keyOf } from '../expressions/key.ts'
+import { EventSubject, type Report } from '../expressions/matching.ts'
+import type { Run } from '../model/run.ts'
+import type { Workflow } from '../model/workflow.ts'
+import type { ConcurrencyLimit } from '../registry/flow-control.ts'
+
+/** A place among the runs that share a concurrency key. */
+export interface Slot {
+  /** Unique over namespaces, scopes and keys. */
+  id: string
+  /** Most runs that hold it at once, as this run sees it. */
+  limit: number
+  /** The key's value; absent for a limit without a key. */
+  key?: string
+}
+
+export interface ThrottleHold {
+  /** Unique over namespaces, workflows and keys. */
+  id: string
+  limit: number
+  periodMs: number
+  burst: number
+  key?: string
+}
+
+export interface Holds {
+  /** At most three, all of them different. */
+  slots?: Slot[]
+  throttle?: ThrottleHold
+  /** From creation to the first invoke. */
+  queueTimeoutMs?: number
+  /** From the first invoke to the end. */
+  runTimeoutMs?: number
+}
+
+const PRIORITY_MAX = 1e6
+
+/** What expressions are evaluated over, and who is told when one cannot be. */
+type Over = Parameters<typeof keyOf>[1]
+type Subject = Pick<Run, 'namespace' | 'app' | 'workflow' | 'trigger' | 'input'>
+
+/** The holds and the priority of a new run, over the event that it will be invoked with. */
+export function holdsOf(run: Subject, workflow: Workflow, report: Report): Pick<Run, 'holds' | 'priority'> {
+  const { flowControl } = workflow
+  if (!flowControl) return {}
+  const { concurrency, throttle, timeouts = {} } = flowControl
+  const over = { subject: new EventSubject({ ...run.trigger, data: run.input }), workflow, report }
+  const holds: Holds = {}
+  if (concurrency) holds.slots = slots(run, concurrency, over)
+  if (throttle) {
+    const { key: source, ...rate } = throttle
+    const key = keyValue(source, over)
+    holds.throttle = { id: idOf('throttle', ownScope(run), source, key), ...rate, ...named(key) }
+  }
+  if (timeouts.queueMs !== undefined) holds.queueTimeoutMs = timeouts.queueMs
+  if (timeouts.runMs !== undefined) holds.runTimeoutMs = timeouts.runMs
+  return {
+    ...(Object.keys(holds).length === 0 ? {} : { holds }),
+    ...priorityOf(flowControl.priority, over),
+  }
+}
+
+/** Of limits that share a slot the tightest counts. */
+function slots(run: Subject, limits: readonly ConcurrencyLimit[], over: Over): Slot[] {
+  const slots = new Map<string, Slot>()
+  for (const { limit, key: source, scope } of limits) {
+    const key = keyValue(source, over)
+    const id = slotId(run, scope, source, key)
+    slots.set(id, { id, limit: Math.min(limit, slots.get(id)?.limit ?? limit), ...named(key) })
+  }
+  return [...slots.values()]
+}
+
+/**
+ * Within a workflow two limits differ by their expressions, whatever their values. An app's or a namespace's slot is
+ * shared by value: other workflows have other events, and so may write the same key differently.
+ */
+function slotId(
+  run: Subject,
+  scope: ConcurrencyLimit['scope'],
+  source: string | undefined,
+  key: string | undefined,
+): string {
+  if (scope === 'workflow') return idOf('workflow', ownScope(run), source, key)
+  return idOf(scope, scope === 'app' ? [run.namespace, run.app] : [run.namespace], undefined, key)
+}
+
+function ownScope({ namespace, app, workflow }: Subject): string[] {
+  return [namespace, app, workflow]
+}
+
+function idOf(
+  kind: string,
+  scope: readonly string[],
+  source: string | undefined,
+  key: string | undefined,
+): string {
+  return createHash('sha256')
+    .update(JSON.stringify([kind, scope, source ?? null, key ?? null]))
+    .digest('base64url')
+}
+
+function priorityOf(source: string | undefined, { subject, workflow, report }: Over): { priority?: number } {
+  if (source === undefined) return {}
+  const verdict = compiled(source, 'number').number({ event: subject.subject })
+  if (!verdict.ok) {
+    report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error: verdict.error })
+    return {}
+  }
+  const priority = Math.max(-PRIORITY_MAX, Math.min(PRIORITY_MAX, verdict.value))
+  // 0 is to have none, as most runs: those with one have indexes of their own.
+  return priority === 0 ? {} : { priority }
+}
+
+function keyValue(source: string | undefined, over: Over): string | undefined {
+  return source === undefined ? undefined : keyOf(source, over)
+}
+
+function named(key: string | undefined): { key?: string } {
+  return key === undefined ? {} : { key }
+}

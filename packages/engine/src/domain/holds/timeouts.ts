@@ -1,0 +1,26 @@
+// When a run's timeouts end it: `timeouts.queue` until its first invoke, `timeouts.run` from then on. Asked wherever a
+// run is let go, so that it wakes in time, and before every pass.
+
+import type { RunError } from '@perdure/protocol'
+import type { Run } from '../model/run.ts'
+
+type Timed = Pick<Run, 'holds' | 'createdAt' | 'startedAt'>
+
+/** The moment at which the run fails unless it has started, or ended, before; undefined when it has no such timeout. */
+export function runDeadline({ holds, createdAt, startedAt }: Timed): number | undefined {
+  if (holds === undefined) return undefined
+  const { queueTimeoutMs, runTimeoutMs } = holds
+  if (startedAt === undefined) return queueTimeoutMs === undefined ? undefined : createdAt + queueTimeoutMs
+  return runTimeoutMs === undefined ? undefined : startedAt + runTimeoutMs
+}
+
+/** The error of a run whose deadline has come, which names the timeout. */
+export function timedOut(run: Timed, now: number): RunError | undefined {
+  const deadline = runDeadline(run)
+  if (deadline === undefined || now < deadline) return undefined
+  const message =
+    run.startedAt === undefined
+      ? `The run did not start within its timeouts.queue of ${run.holds?.queueTimeoutMs} ms.`
+      : `The run did not end within its timeouts.run of ${run.holds?.runTimeoutMs} ms.`
+  return { message, code: 'timeout' }
+}

@@ -1,0 +1,43 @@
+// The step: one durable piece of a run, stored under its hashed id (contract §2.11, decisions "Step record").
+
+import type { Op, StepError, StepStatus } from '@perdure/protocol'
+import type { JsonText } from '../text/json-text.ts'
+
+export type { Op, StepStatus }
+
+export interface Step {
+  runId: string
+  /** Hashed step id: an opaque key. */
+  id: string
+  name: string
+  op: Op
+  /** Execution order within the run, from 0; with the run id the step's address in the store. */
+  index: number
+  status: StepStatus
+  /** The attempt that gave the present status, from 1. */
+  attempt: number
+  /** Seq of the frame that told the present status. */
+  seq: number
+  startedAt: number
+  finishedAt?: number
+  data?: JsonText
+  error?: StepError
+  nextAttemptAt?: number
+  /** Sleep: when it ends. Wait: when it times out. */
+  wakeAt?: number
+  eventName?: string
+  /** CEL filter of a wait. */
+  condition?: string
+  /** The event that settled a wait: no later wait of the run may take it again. */
+  eventId?: string
+  childRunId?: string
+  deliveryId?: string
+  emittedEventId?: string
+  carried?: boolean
+  timedOut?: boolean
+}
+
+/** Whether the step's result is final: a settled step never changes and never runs again. */
+export function isSettled(status: StepStatus): boolean {
+  return status === 'succeeded' || status === 'failed' || status === 'cancelled'
+}

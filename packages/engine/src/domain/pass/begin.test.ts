@@ -1,0 +1,121 @@
+// From a lease to the first pass under it, and back when there is nobody to send it to (decisions, "Status moves").
+
+import { describe, expect, it } from 'vitest'
+import { given } from '../testkit/given.testkit.ts'
+import { idleRun, NOW, retrying, run, SECOND, sleeping, waiting } from '../testkit/nouns.testkit.ts'
+import type { Route } from './routing.ts'
+
+const nobody: Route = { kind: 'none' }
+const fresh = { startedAt: undefined, startedSeq: undefined, createdAt: NOW }
+
+describe('a leased run', () => {
+  it('that never ran starts: startedAt is its first invoke', () => {
+    const then = given(run({ ...fresh, status: 'queued' }))
+      .at(NOW + 5)
+      .whenLeased()
+    expect(then).toMatchObject({ next: 'pass', run: { status: 'running', startedAt: NOW + 5, attempt: 1 } })
+  })
+
+  it('that ran before keeps its startedAt', () => {
+    const then = given(run({ status: 'queued' })).whenLeased()
+    expect(then.run.startedAt).toBe(run().startedAt)
+  })
+
+  it('that was parked is queued, then running, and waits for nothing any more', () => {
+    const waitingFor = { kind: 'sleep' as const, stepName: 'nap' }
+    const then = given(run({ status: 'waiting', waitingFor }), sleeping('nap', NOW)).whenLeased()
+    expect(then.run).toMatchObject({ status: 'running', waitingFor: undefined, leaseOwner: 'engine-1' })
+    expect(then.changes('run.moved')[0]?.frames.map(({ status }) => status)).toEqual(['queued', 'running'])
+  })
+
+  it('whose lease ran out goes queued, then running, and spends no attempt', () => {
+    const lost = run({ attempt: 3, transportTries: 2 })
+    const then = given(lost, retrying('charge', NOW - SECOND, { attempt: 2 })).whenLeased()
+    expect(then).toMatchObject({ next: 'pass', run: { status: 'running', attempt: 3, transportTries: 2 } })
+    expect(then.changes('run.moved')[0]?.frames.map(({ status }) => status)).toEqual(['queued', 'running'])
+    expect(then.goesOn().state.memo(NOW)).toBe('{}')
+  })
+
+  it('pinned to a runner that is not registered fails fast, naming it', () => {
+    const then = given(run({ status: 'queued', runner: 'gone' })).whenLeased({ kind: 'pinMissing' })
+    expect(then.run.error).toEqual({
+      code: 'runner_not_registered',
+      message: 'The run is pinned to runner "gone", which is not registered.',
+    })
+  })
+
+  it('that is paused settles its timers and is let go again', () => {
+    const then = given(idleRun('paused'), sleeping('nap', NOW), sleeping('rest', NOW + SECOND)).whenLeased()
+    expect(then.steps).toEqual({ nap: 'succeeded', rest: 'waiting' })
+    expect(then).toMatchObject({
+      next: 'stop',
+      run: { status: 'paused', availableAt: NOW + SECOND, leaseOwner: undefined },
+    })
+  })
+})
+
+describe('a run that nobody can take', () => {
+  it('stays queued, says so, and spends nothing', () => {
+    const then = given(run({ ...fresh, status: 'queued' })).whenLeased(nobody)
+    expect(then.run).toMatchObject({
+      status: 'queued',
+      attempt: 1,
+      transportTries: 0,
+      leaseOwner: undefined,
+      availableAt: NOW + SECOND,
+      waitingFor: { kind: 'runner', until: NOW + SECOND },
+    })
+    expect(then.run.startedAt).toBeUndefined()
+    expect(then.changes('run.moved')[0]?.frames).toEqual([])
+  })
+
+  it('is tried again ever more seldom, 30 s apart at the most', () => {
+    let then = given(run({ ...fresh, status: 'queued' })).whenLeased(nobody)
+    const delays: number[] = []
+    for (let now = NOW; delays.length < 9; ) {
+      const due = then.run.availableAt as number
+      delays.push((due - now) / SECOND)
+      now = due
+      then = then.leasedAgain(now).whenLeased(nobody)
+    }
+    expect(delays).toEqual([1, 1, 1, 1.5, 2.25, 3.375, 5.062, 7.593, 11.39])
+    const old = given(run({ ...fresh, status: 'queued' }))
+      .at(NOW + 3600 * SECOND)
+      .whenLeased(nobody)
+    expect(old.run.availableAt).toBe(NOW + 3630 * SECOND)
+  })
+
+  it('has its ended timers settled all the same', () => {
+    const then = given(run({ status: 'waiting' }), sleeping('nap', NOW)).whenLeased(nobody)
+    expect(then).toMatchObject({ run: { status: 'queued' }, steps: { nap: 'succeeded' } })
+  })
+
+  it('after every runner refused the call is queued again from running', () => {
+    const then = given(run()).whenNoRunnerIsReached()
+    expect(then.run).toMatchObject({ status: 'queued', attempt: 1, leaseOwner: undefined })
+    expect(then.run.waitingFor?.kind).toBe('runner')
+  })
+
+  it('and was paused meanwhile stays paused', () => {
+    const then = given(run({ status: 'paused' }), sleeping('nap', NOW + SECOND)).whenNoRunnerIsReached()
+    expect(then.run).toMatchObject({ status: 'paused', availableAt: NOW + SECOND, leaseOwner: undefined })
+  })
+})
+
+describe('a lease given back', () => {
+  it('leaves the run queued, at once available, nothing spent', () => {
+    const then = given(run({ attempt: 2 }), waiting('paid', 'order.paid')).whenGivenBack()
+    expect(then.run).toMatchObject({
+      status: 'queued',
+      availableAt: NOW,
+      leaseOwner: undefined,
+      attempt: 2,
+    })
+    expect(then.steps).toEqual({ paid: 'waiting' })
+  })
+
+  it('of a paused run leaves it paused', () => {
+    const then = given(run({ status: 'paused' })).whenGivenBack()
+    expect(then.run).toMatchObject({ status: 'paused', availableAt: undefined, leaseOwner: undefined })
+  })
+})

@@ -1,0 +1,291 @@
+// Checkpoints of a pass that goes on (decisions "Connect"): the same rules as for a 206, but that nothing parks; and
+// what the runner is told, in the order in which a later replay hands it over.
+
+import { describe, expect, it } from 'vitest'
+import { RunState } from '../run/state.ts'
+import { given } from '../testkit/given.testkit.ts'
+import {
+  emits,
+  event,
+  idOf,
+  NOW,
+  ran,
+  rejected,
+  reported,
+  retrying,
+  returned,
+  run,
+  runsChild,
+  SECOND,
+  sends,
+  sleeping,
+  sleeps,
+  sleepsUntil,
+  succeeded,
+  threw,
+  waiting,
+  waitsFor,
+  workflow,
+} from '../testkit/nouns.testkit.ts'
+import { STEPS_MAX } from './advance.ts'
+import { readCheckpoint } from './outcome.ts'
+
+const told = (...steps: object[]) => ({ seq: 1, steps })
+const as = (name: string, fields: object = {}) => ({ id: idOf(name), ...fields })
+
+describe('a checkpoint', () => {
+  it('records its steps; the run goes on running under its lease, and its row is not written', () => {
+    const then = given(run()).whenCheckpointed(reported(ran('charge', '1'), sleeps('nap', SECOND)))
+    expect(then).toMatchObject({ next: 'pass', written: ['step.recorded', 'step.recorded'] })
+    expect(then.steps).toEqual({ charge: 'succeeded', nap: 'waiting' })
+    expect(then.run).toEqual(run())
+  })
+
+  it('settles the timers that have come due', () => {
+    const then = given(run(), sleeping('nap', NOW)).whenCheckpointed(reported(ran('charge', '1')))
+    expect(then.step('nap')).toMatchObject({ status: 'succeeded', data: 'null' })
+  })
+
+  it('keeps its log lines', () => {
+    const line = { level: 'info', message: 'paid', scope: '@root', index: 0 } as const
+    const then = given(run()).whenCheckpointed({ kind: 'opcodes', opcodes: [ran('charge')], logs: [line] })
+    expect(then.changes('log.written')).toMatchObject([{ line: { message: 'paid' } }])
+    expect(then.goesOn().whenCheckpointed({ kind: 'opcodes', opcodes: [], logs: [line] }).written).toEqual([])
+  })
+
+  it('restores the transport tries', () => {
+    const then = given(run({ transportTries: 3 })).whenCheckpointed(reported(ran('charge')))
+    expect(then.run.transportTries).toBe(0)
+  })
+
+  it('has its steps begin when the runner was told last', () => {
+    const then = given(run())
+      .sent(NOW - 9 * SECOND)
+      .told({ at: NOW - 2 * SECOND })
+      .whenCheckpointed(reported(ran('charge')))
+    expect(then.step('charge')).toMatchObject({ startedAt: NOW - 2 * SECOND, finishedAt: NOW })
+  })
+
+  it('that is sent again changes nothing', () => {
+    const steps = reported(ran('charge', '1'), threw('ship', { retryAfterMs: 0 }), emits('tell', 'told'))
+    const first = given(run())
+      .sent(NOW - SECOND)
+      .whenCheckpointed(steps)
+    const second = first
+      .goesOn(SECOND)
+      .sent(NOW - SECOND)
+      .whenCheckpointed(steps)
+    expect(second.written).toEqual([])
+  })
+
+  it('of a pass that a retry was due for takes its new attempt', () => {
+    const then = given(run(), retrying('charge', NOW - SECOND)).whenCheckpointed(reported(ran('charge', '2')))
+    expect(then.step('charge')).toMatchObject({ status: 'succeeded', attempt: 2, data: '2' })
+  })
+
+  it('counts a failed step once for the pass, however many checkpoints bring one', () => {
+    const first = given(run())
+      .sentAttempt(1)
+      .whenCheckpointed(reported(threw('a')))
+    expect(first.run).toMatchObject({ attempt: 2, status: 'running' })
+    const second = first
+      .goesOn()
+      .sentAttempt(1)
+      .whenCheckpointed(reported(threw('b')))
+    expect(second.run.attempt).toBe(2)
+    const broke = second
+      .goesOn()
+      .sentAttempt(1)
+      .when({ kind: 'transportFailed', error: { message: 'gone' }, logs: [] })
+    expect(broke.run).toMatchObject({ attempt: 2, status: 'waiting' })
+  })
+
+  it('of a paused run is recorded, and the run keeps its lease for the end of the pass', () => {
+    const then = given(run({ status: 'paused' })).whenCheckpointed(reported(ran('charge')))
+    expect(then).toMatchObject({ next: 'pass', steps: { charge: 'succeeded' } })
+    expect(then.run).toMatchObject({ status: 'paused', leaseOwner: 'engine-1' })
+  })
+
+  it('of a run that was paused and resumed meanwhile has it running again', () => {
+    const then = given(run({ status: 'queued' })).whenCheckpointed(reported(ran('charge')))
+    expect(then).toMatchObject({ next: 'pass', run: { status: 'running', leaseOwner: 'engine-1' } })
+  })
+})
+
+describe('a checkpoint that ends its run', () => {
+  it('has a step that failed for good', () => {
+    const then = given(run(), sleeping('nap', NOW + SECOND)).whenCheckpointed(
+      reported(ran('charge'), threw('ship', { retriable: false })),
+    )
+    expect(then).toMatchObject({ next: 'stop', run: { status: 'failed', leaseOwner: undefined } })
+    expect(then.run.error).toMatchObject({ code: 'step_failed', stepName: 'ship' })
+    expect(then.steps).toEqual({ nap: 'cancelled', charge: 'succeeded', ship: 'failed' })
+  })
+
+  it('came after a cancel was asked for: nothing of it is kept', () => {
+    const then = given(run({ cancelAsked: true })).whenCheckpointed(reported(ran('charge')))
+    expect(then).toMatchObject({ next: 'stop', run: { status: 'cancelled' }, steps: {} })
+  })
+
+  it('emitted the event that cancels the run', () => {
+    const then = given(run())
+      .watching('stop', { runId: run().id })
+      .whenCheckpointed(reported(emits('a', 'stop')))
+    expect(then).toMatchObject({ next: 'stop', run: { status: 'cancelled' } })
+  })
+
+  it('goes over the bound of steps', () => {
+    const many = Array.from({ length: STEPS_MAX }, (_, i) => succeeded(`step ${i}`))
+    const then = given(run(), ...many).whenCheckpointed(reported(ran('one more')))
+    expect(then).toMatchObject({ next: 'stop', run: { error: { code: 'limit_exceeded' } } })
+  })
+
+  it('comes after the timeout of the run', () => {
+    const holds = { runTimeoutMs: 30 * SECOND } as never
+    const then = given(run({ holds })).whenCheckpointed(reported(ran('charge')))
+    expect(then).toMatchObject({ next: 'stop', run: { error: { code: 'timeout' } } })
+  })
+
+  it('cannot be read', () => {
+    const then = given(run()).whenCheckpointed(rejected)
+    expect(then).toMatchObject({ next: 'stop', run: { status: 'failed' } })
+  })
+})
+
+describe('the end of a pass after checkpoints', () => {
+  const checkpointed = () =>
+    given(run()).whenCheckpointed(reported(ran('charge', '1'), sleeps('nap', SECOND)))
+
+  it('that brings nothing new parks without another pass', () => {
+    const then = checkpointed().goesOn().told({ hasMoved: true }).when(reported())
+    expect(then).toMatchObject({ next: 'stop', run: { status: 'waiting', waitingFor: { kind: 'sleep' } } })
+  })
+
+  it('asks for another pass when something settled that the runner was not told of', () => {
+    const then = checkpointed().goesOn().told({ hasMoved: true, settled: 0 }).when(reported())
+    expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
+  })
+
+  it('asks for another pass when a retry fell due since it was sent', () => {
+    const failing = given(run())
+      .sent(NOW - SECOND)
+      .whenCheckpointed(reported(threw('ship', { retryAfterMs: 0 })))
+    const then = failing
+      .goesOn()
+      .sent(NOW - SECOND)
+      .when(reported())
+    expect(then.next).toBe('pass')
+  })
+
+  it('asks for another pass when the runner was kept from going on', () => {
+    const then = checkpointed().goesOn().told({ stop: true }).when(reported())
+    expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
+  })
+
+  it('parks a run that is still paused', () => {
+    const then = given(run({ status: 'paused' }), succeeded('charge'))
+      .told({ stop: true, hasMoved: true })
+      .when(reported())
+    expect(then).toMatchObject({ next: 'stop', run: { status: 'paused', leaseOwner: undefined } })
+  })
+
+  it('with nothing new and nothing pending is no fault of a runner that got somewhere', () => {
+    const stuck = given(run(), succeeded('charge'))
+    expect(stuck.told({ hasMoved: true }).when(reported())).toMatchObject({ next: 'pass' })
+    expect(stuck.when(reported()).run.error?.code).toBe('invalid_response')
+  })
+
+  it('returns as ever', () => {
+    const then = checkpointed().goesOn().when(returned('2'))
+    expect(then.run).toMatchObject({ status: 'succeeded', result: '2' })
+    expect(then.step('nap').status).toBe('cancelled')
+  })
+})
+
+describe('the ack', () => {
+  it('tells a step that succeeded as reported by its id alone, a parked or failed one as pending', () => {
+    const then = given(run()).whenCheckpointed(
+      reported(ran('charge', '1'), sleeps('nap', SECOND), threw('ship'), runsChild('pack', 'pack')),
+    )
+    const refused = { error: { name: 'ChildNotStartedError', message: expect.any(String) } }
+    expect(then.ack()).toEqual(
+      told(as('charge'), as('nap', { pending: true }), as('ship', { pending: true }), as('pack', refused)),
+    )
+  })
+
+  it('carries what the engine made of the others', () => {
+    const then = given(run())
+      .registered(workflow('order'), workflow('pack'))
+      .logged('paid', [event('evt_9', 'paid', { data: '7.0' })], 1)
+      .whenCheckpointed(
+        reported(
+          emits('tell', 'told'),
+          sends('hook', 'https://partner.test/'),
+          waitsFor('payment', 'paid'),
+          threw('ship', { retriable: false, catchable: true }),
+          runsChild('pack', 'pack'),
+        ),
+      )
+    expect(then.ack()).toEqual(
+      told(
+        as('tell', { data: { eventId: expect.any(String) } }),
+        as('hook', { data: { deliveryId: expect.any(String) } }),
+        as('payment', { data: expect.objectContaining({ id: 'evt_9', data: 7 }) }),
+        as('ship', { error: { message: 'ship broke' } }),
+        as('pack', { pending: true }),
+      ),
+    )
+  })
+
+  it('is in the order of the memo of a later replay', () => {
+    const then = given(run(), sleeping('early', NOW - SECOND)).whenCheckpointed(
+      reported(sleepsUntil('late', NOW - SECOND), ran('charge', '1'), waitsFor('own', 'e'), emits('x', 'e')),
+    )
+    const ack = then.ack() as { steps: { id: string }[] }
+    const { state } = then.goesOn()
+    const steps = [...state.steps.values()]
+    const replayed = RunState.loaded({ run: state.run, steps, rootLogged: 0 }).memo(NOW)
+    expect(ack.steps.map(({ id }) => id)).toEqual(Object.keys(JSON.parse(replayed)))
+    expect(replayed).toBe(state.memo(NOW))
+  })
+
+  it('has what settled from outside first, and its data', () => {
+    const state = given(run(), waiting('payment', 'paid', { status: 'succeeded', data: '{"n":1.50}' })).state
+    const then = given(run(), waiting('payment', 'paid')).whenCheckpointed(reported(ran('charge', '1')))
+    expect(then.ack([...state.steps.values()], true)).toEqual({
+      ...told(as('payment', { data: { n: 1.5 } }), as('charge')),
+      stop: true,
+    })
+  })
+})
+
+describe('the payload of a checkpoint', () => {
+  const opcode = '{"op":"StepRun","id":"a","name":"a","data":1.50}'
+
+  it('is read to the letter', () => {
+    expect(readCheckpoint(`{"seq":7,"opcodes":[${opcode}],"logs":[]}`)).toEqual({
+      seq: 7,
+      reported: { kind: 'opcodes', opcodes: [{ op: 'StepRun', id: 'a', name: 'a', data: '1.50' }], logs: [] },
+    })
+    expect(readCheckpoint('{"seq":1,"opcodes":[]}').reported).toEqual({
+      kind: 'opcodes',
+      opcodes: [],
+      logs: [],
+    })
+  })
+
+  it.each([
+    ['null', 'object'],
+    ['[]', 'object'],
+    ['{"opcodes":[]}', 'seq'],
+    ['{"seq":0,"opcodes":[]}', 'seq'],
+    ['{"seq":1}', 'opcodes'],
+    ['{"seq":1,"opcodes":[{"op":"Dance","id":"a","name":"a"}]}', 'opcodes'],
+    [`{"seq":1,"opcodes":[],"more":${'['.repeat(300)}${']'.repeat(300)}}`, 'deeper'],
+  ])('%.60s is refused, and the error names what is wrong', (payload, what) => {
+    expect(readCheckpoint(payload).reported).toMatchObject({
+      kind: 'rejected',
+      error: { code: 'invalid_response', message: expect.stringContaining(what) },
+    })
+  })
+})

@@ -1,0 +1,81 @@
+// A checkpoint: steps that a runner reports while its pass goes on (decisions "Connect", `invoke.checkpoint`). The same
+// rules as for a 206, but that the run neither parks nor asks for another pass. Called by services/checkpoint.
+
+import type { Decision, Next } from '../model/decision.ts'
+import { isSettled, type Step } from '../model/step.ts'
+import { Draft } from '../run/draft.ts'
+import { finish } from '../run/finish.ts'
+import { settleDue } from '../run/park.ts'
+import type { RunState } from '../run/state.ts'
+import type { JsonText } from '../text/json-text.ts'
+import { takeUp } from './advance.ts'
+import type { PassContext } from './context.ts'
+import { keepLogs } from './logs.ts'
+import type { Reported } from './outcome.ts'
+
+/** With `next: 'pass'` the pass goes on; with 'stop' the run has ended and its pass is of no use any more. */
+export function checkpoint(
+  state: RunState,
+  reported: Reported,
+  context: PassContext,
+): { decision: Decision; next: Next } {
+  const draft = new Draft(state, context.now)
+  const next = step(draft, state, reported, context)
+  return { decision: draft.done(), next }
+}
+
+function step(draft: Draft, state: RunState, reported: Reported, context: PassContext): Next {
+  const end = (how: Parameters<typeof finish>[1]): Next => {
+    finish(draft, how, context.catalog)
+    return 'stop'
+  }
+  if (draft.run.cancelAsked) return end({ status: 'cancelled' })
+  keepLogs(draft, state, reported, context)
+  if (reported.kind === 'rejected') return end({ status: 'failed', error: reported.error })
+  const ended = takeUp(draft, state, reported.opcodes, context)
+  if (ended) return end(ended)
+  settleDue(draft)
+  // A pause and a resume during the pass leave the run queued although its owner still holds it.
+  if (draft.run.status === 'queued') draft.move('running')
+  return 'pass'
+}
+
+export interface Acknowledged {
+  /** Of the checkpoint that is acknowledged. */
+  seq: number
+  /** What its own commit recorded or moved. */
+  written: readonly Step[]
+  /** Others that the runner is to be told of. */
+  others: readonly Step[]
+  stop: boolean
+}
+
+/**
+ * The payload of a `checkpoint.ack`. Its steps come in the order of their seqs, which is that of the memo of a later
+ * replay. What succeeded as it was reported is told by its id alone.
+ */
+export function acknowledge({ seq, written, others, stop }: Acknowledged): JsonText {
+  return `{"seq":${seq},"steps":[${told(written, others)}]${stop ? ',"stop":true' : ''}}`
+}
+
+function told(written: readonly Step[], others: readonly Step[]): string {
+  const [only] = written
+  // What nearly every checkpoint comes to.
+  if (only && written.length === 1 && others.every(({ id }) => id === only.id)) return tell(only, true)
+  // A step may move twice in one commit: its last row is what counts.
+  const rows = new Map(others.map(step => [step.id, step]))
+  const fresh = new Set<string>()
+  for (const step of written) {
+    rows.set(step.id, step)
+    fresh.add(step.id)
+  }
+  const steps = [...rows.values()].sort((a, b) => a.seq - b.seq)
+  return steps.map(step => tell(step, fresh.has(step.id))).join(',')
+}
+
+function tell(step: Step, isFresh: boolean): JsonText {
+  const id = `{"id":${JSON.stringify(step.id)}`
+  if (!isSettled(step.status)) return `${id},"pending":true}`
+  if (step.status !== 'succeeded') return `${id},"error":${JSON.stringify(step.error)}}`
+  return isFresh && step.op === 'StepRun' ? `${id}}` : `${id},"data":${step.data ?? 'null'}}`
+}

@@ -1,0 +1,89 @@
+// Runs that cannot go on: too many steps, too much state, nothing to do, answers nobody can use
+// (decisions, "Errors, limits, auth").
+
+import { describe, expect, it } from 'vitest'
+import { given } from '../testkit/given.testkit.ts'
+import {
+  NOW,
+  ran,
+  rejected,
+  reported,
+  retrying,
+  run,
+  SECOND,
+  sleeping,
+  succeeded,
+  waiting,
+} from '../testkit/nouns.testkit.ts'
+import { STATE_BYTES_MAX, STEPS_MAX } from './advance.ts'
+import { readAnswer, responseTooLarge } from './outcome.ts'
+
+const many = (count: number) => Array.from({ length: count }, (_, i) => succeeded(`s${i}`))
+
+describe('a run', () => {
+  it('may have 10,000 steps', () => {
+    expect(STEPS_MAX).toBe(10_000)
+    const then = given(run(), ...many(STEPS_MAX - 1)).when(reported(ran('last')))
+    expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
+  })
+
+  it('fails with one more, and keeps it', () => {
+    const then = given(run(), ...many(STEPS_MAX)).when(reported(ran('one more')))
+    expect(then.run).toMatchObject({ status: 'failed', error: { code: 'limit_exceeded' } })
+    expect(then.step('one more').status).toBe('succeeded')
+  })
+
+  it('fails when its state outgrows 32 MiB: input, results before and results now', () => {
+    expect(STATE_BYTES_MAX).toBe(32 * 1024 * 1024)
+    const third = `"${'x'.repeat(STATE_BYTES_MAX / 3)}"`
+    const two = given(run({ input: third })).when(reported(ran('a', third)))
+    expect(two.run.status).toBe('running')
+    const three = two.goesOn().when(reported(ran('b', third)))
+    expect(three.run).toMatchObject({ status: 'failed', error: { code: 'limit_exceeded' } })
+  })
+})
+
+describe('a 206 that brings nothing new', () => {
+  it.each([
+    ['without any opcode', []],
+    ['with a step that is settled', [ran('done', '2')]],
+  ])('%s, while nothing is pending, can never go on: invalid_response', (_, opcodes) => {
+    const then = given(run(), succeeded('done', '1')).when(reported(...opcodes))
+    expect(then.run).toMatchObject({ status: 'failed', error: { code: 'invalid_response' } })
+    expect(then.step('done').data).toBe('1')
+  })
+
+  it('nor when a retry that was offered is not reported', () => {
+    const then = given(run(), retrying('charge', NOW - SECOND)).when(reported())
+    expect(then.run.error?.code).toBe('invalid_response')
+    expect(then.steps).toEqual({ charge: 'cancelled' })
+  })
+
+  it.each([
+    ['a sleep', sleeping('nap', NOW + SECOND)],
+    ['a wait', waiting('paid', 'order.paid')],
+    ['a retry', retrying('charge', NOW + SECOND)],
+  ])('parks while %s is pending', (_, step) => {
+    expect(given(run(), step).when(reported()).run.status).toBe('waiting')
+  })
+
+  it('goes on when an outsider settled a step since the pass was sent', () => {
+    const then = given(run(), succeeded('paid'))
+      .sent(NOW - 5, 0)
+      .when(reported())
+    expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
+  })
+})
+
+describe('a failed run says why', () => {
+  it.each([
+    ['runner_rejected', rejected],
+    ['response_too_large', responseTooLarge(1_048_576)],
+    ['invalid_response', readAnswer(204, '{}')],
+  ])('%s', (code, outcome) => {
+    expect(given(run()).when(outcome)).toMatchObject({
+      next: 'stop',
+      run: { status: 'failed', error: { code } },
+    })
+  })
+})

@@ -1,0 +1,98 @@
+// Reads the log lines of a runner's answer or checkpoint (contract §2.11, "Runner log line"). They are told on the side:
+// whatever is wrong with them, what they came with counts, and so does every line that can be read. Called by outcome.ts.
+
+import { type LogLevel, ROOT_SCOPE, type RunnerLogLine } from '@perdure/protocol'
+import { RunnerLogLineSchema } from '@perdure/protocol/schema'
+import { Compile } from 'typebox/compile'
+import { arrayElements, type JsonText, objectMember } from '../text/json-text.ts'
+
+/** A log line whose fields are kept as the text they came in. */
+export type PassLine = Omit<RunnerLogLine, 'fields' | 'tsMs'> & { fields?: JsonText }
+
+export interface PassLines {
+  logs: PassLine[]
+  /** Absent when all could be read. */
+  unread?: UnreadLines
+}
+
+/** What could not be read, and is not stored. */
+export interface UnreadLines {
+  count: number
+  /** Of the first. */
+  problem: string
+}
+
+const wellFormed = Compile(RunnerLogLineSchema)
+const INDEX_MAX = 2 ** 31 - 1
+
+/** What the loggers of other languages call the levels. */
+const LEVELS: Readonly<Record<string, LogLevel>> = {
+  trace: 'debug',
+  debug: 'debug',
+  info: 'info',
+  notice: 'info',
+  warn: 'warn',
+  warning: 'warn',
+  error: 'error',
+  critical: 'error',
+  fatal: 'error',
+}
+
+/** `parsed`, if it is an object, is what `text` says. */
+export function readLines(parsed: object | undefined, text: JsonText): PassLines {
+  const told = (parsed as { logs?: unknown } | undefined)?.logs ?? []
+  if (!Array.isArray(told)) return { logs: [], unread: { count: 1, problem: '/logs must be an array' } }
+  const read: PassLines = { logs: [] }
+  const nextIndex = new Map<string, number>()
+  let texts: JsonText[] | undefined
+  for (const [i, one] of told.entries()) {
+    const line = wellFormed.Check(one) ? one : mended(one, nextIndex)
+    if (typeof line === 'string') {
+      const { count, problem } = read.unread ?? { count: 0, problem: `/logs/${i} ${line}` }
+      read.unread = { count: count + 1, problem }
+      continue
+    }
+    const { level, message, scope, index } = line
+    nextIndex.set(scope, Math.min(index + 1, INDEX_MAX))
+    const kept: PassLine = { level, message, scope, index }
+    if (hasMembers(line.fields)) {
+      texts ??= arrayElements(objectMember(text, 'logs') as JsonText)
+      kept.fields = objectMember(texts[i] as JsonText, 'fields') as JsonText
+    }
+    read.logs.push(kept)
+  }
+  return read
+}
+
+/** The line as it was meant, or why nobody can tell. Without an index it follows the one before it in its scope. */
+function mended(line: unknown, nextIndex: ReadonlyMap<string, number>): RunnerLogLine | string {
+  if (!isObject(line)) return 'must be an object'
+  const { message } = line
+  const scope = line.scope ?? ROOT_SCOPE
+  const level = levelOf(line.level ?? 'info')
+  const fields = line.fields ?? {}
+  if (typeof message !== 'string') return 'message must be a string'
+  if (typeof scope !== 'string') return 'scope must be a string'
+  if (!level) return 'level must be debug, info, warn or error'
+  if (!isObject(fields)) return 'fields must be an object'
+  const index = isIndex(line.index) ? line.index : (nextIndex.get(scope) ?? 0)
+  return { level, message, fields, scope, index }
+}
+
+function levelOf(level: unknown): LogLevel | undefined {
+  const name = typeof level === 'string' ? level.toLowerCase() : ''
+  return Object.hasOwn(LEVELS, name) ? LEVELS[name] : undefined
+}
+
+function isIndex(index: unknown): index is number {
+  return Number.isInteger(index) && (index as number) >= 0 && (index as number) <= INDEX_MAX
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function hasMembers(fields: Record<string, unknown> | undefined): boolean {
+  for (const _ in fields) return true
+  return false
+}

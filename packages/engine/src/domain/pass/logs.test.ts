@@ -1,0 +1,156 @@
+// Which log lines are stored (contract §2.2): handler lines once over all replays, step lines once per attempt.
+
+import { hashStepId } from '@perdure/protocol'
+import { describe, expect, it } from 'vitest'
+import { type Given, given, givenLoaded, type Then } from '../testkit/given.testkit.ts'
+import {
+  brokeOff,
+  NOW,
+  ran,
+  reported,
+  retrying,
+  returned,
+  run,
+  succeeded,
+  threw,
+} from '../testkit/nouns.testkit.ts'
+import type { PassLine } from './log-lines.ts'
+import type { Outcome } from './outcome.ts'
+
+const line = (scope: string, index: number, message = `${scope} ${index}`): PassLine => ({
+  level: 'info',
+  scope,
+  index,
+  message,
+})
+const root = (...indexes: number[]) => indexes.map(index => line('@root', index))
+const logging = (outcome: Outcome, logs: PassLine[]): Outcome => ({ ...outcome, logs })
+const messages = (then: Then) => then.changes('log.written').map(({ line }) => line.message)
+const keys = (then: Then) => then.changes('log.written').map(({ line }) => line.dedupe)
+
+describe("a handler's lines", () => {
+  it('are stored once although every pass repeats them', () => {
+    const first = given(run()).when(logging(reported(ran('a')), root(0, 1)))
+    expect(messages(first)).toEqual(['@root 0', '@root 1'])
+    const second = first.goesOn().when(logging(reported(ran('b')), root(0, 1, 2)))
+    expect(messages(second)).toEqual(['@root 2'])
+    const last = second.goesOn().when(logging(returned(), root(0, 1, 2)))
+    expect(messages(last)).toEqual([])
+  })
+
+  it('are stored once also over leases', () => {
+    const first = given(run()).when(logging(reported(threw('a')), root(0, 1)))
+    const second = first.leasedAgain(NOW + 1000).when(logging(returned(), root(0, 1, 2)))
+    expect(messages(second)).toEqual(['@root 2'])
+  })
+
+  it('are stored of a pass whose transport failed, and of one that failed the run', () => {
+    expect(messages(given(run()).when(logging(brokeOff, root(0))))).toEqual(['@root 0'])
+    const rejected: Outcome = { kind: 'rejected', error: { message: 'no' }, logs: root(0) }
+    expect(messages(given(run()).when(rejected))).toEqual(['@root 0'])
+  })
+
+  it("carry the run's attempt, the time they were persisted, and a key of their own", () => {
+    const then = given(run({ attempt: 3 })).when(logging(returned(), root(4)))
+    expect(then.changes('log.written')[0]?.line).toMatchObject({
+      runId: 'run_1',
+      level: 'info',
+      scope: '@root',
+      index: 4,
+      attempt: 3,
+      ts: NOW,
+      dedupe: '@root#4',
+    })
+  })
+})
+
+describe("a step's lines", () => {
+  it('belong to the attempt that wrote them', () => {
+    const attempts = (then: Then) => then.changes('log.written').map(({ line }) => line.attempt)
+    const first = given(run()).when(logging(reported(threw('charge')), [line('charge', 0)]))
+    expect(attempts(first)).toEqual([1])
+    const second = first
+      .leasedAgain(NOW + 1000)
+      .when(logging(reported(threw('charge')), [line('charge', 0), line('charge', 1)]))
+    expect(attempts(second)).toEqual([2, 2])
+    expect(new Set([...keys(first), ...keys(second)]).size).toBe(3)
+  })
+
+  it('belong to the attempt under way also when the pass broke off', () => {
+    const then = given(run(), retrying('charge', NOW, { attempt: 2 })).when(
+      logging(brokeOff, [line('charge', 0)]),
+    )
+    expect(then.changes('log.written')[0]?.line.attempt).toBe(3)
+  })
+
+  it('of two uses of one name are told apart, whether one after the other', () => {
+    const first = given(run()).when(logging(reported(ran('charge')), [line('charge', 0)]))
+    const again = { ...ran('charge'), id: 'hash-of-charge:1' }
+    const second = first.goesOn().when(logging(reported(again), [line('charge', 0)]))
+    expect(new Set([...keys(first), ...keys(second)]).size).toBe(2)
+    expect(second.changes('log.written')[0]?.line.attempt).toBe(1)
+  })
+
+  it('or in one pass', () => {
+    const again = { ...ran('charge'), id: 'hash-of-charge:1' }
+    const then = given(run()).when(
+      logging(reported(ran('charge'), again), [line('charge', 0), line('charge', 1)]),
+    )
+    expect(new Set(keys(then)).size).toBe(2)
+  })
+
+  const byHash = (name: string) => ({ ...ran(name), id: hashStepId(name) })
+
+  it('of a step that a broken pass did not report have the key that it is reported under later', () => {
+    const first = given(run()).when(logging(brokeOff, [line('charge', 0)]))
+    const second = first
+      .leasedAgain(NOW + 1000)
+      .when(logging(reported(byHash('charge')), [line('charge', 0), line('charge', 1)]))
+    expect(keys(first)).toEqual(keys(second).slice(0, 1))
+  })
+
+  it('of a second use that was not reported are not taken for those of the first', () => {
+    const first = given(run()).when(logging(reported(byHash('charge')), [line('charge', 0)]))
+    const broken = first.goesOn(1).when(logging(brokeOff, [line('charge', 0)]))
+    const again = { ...byHash('charge:1'), name: 'charge' }
+    const second = broken.leasedAgain(NOW + 1000).when(logging(reported(again), [line('charge', 0)]))
+    expect(keys(broken)).not.toEqual(keys(first))
+    expect(keys(broken)).toEqual(keys(second))
+  })
+
+  it('that come after their step was checkpointed in the same pass belong to it', () => {
+    const first = given(run())
+      .at(NOW + 5)
+      .sent(NOW)
+      .whenCheckpointed(logging(reported(byHash('charge')), [line('charge', 0)]))
+    const late = first
+      .goesOn(5)
+      .sent(NOW)
+      .when(logging(returned(), [line('charge', 1)]))
+    expect(keys(late)).toEqual([keys(first)[0]?.replace(/0$/, '1')])
+  })
+
+  it('keep their key when the pass is decided again after a lost race', () => {
+    const outcome = logging(reported(ran('charge')), [line('charge', 0), line('@root', 0)])
+    const decide = (given: Given) => keys(given.when(outcome))
+    expect(decide(givenLoaded(run(), succeeded('a')))).toEqual(decide(given(run())))
+  })
+})
+
+describe('fields', () => {
+  const stored = (line: PassLine) =>
+    given(run())
+      .when(logging(returned(), [line]))
+      .changes('log.written')[0]?.line
+
+  it('are redacted before they are stored, and else kept to the letter', () => {
+    const fields = '{"n":1.50,"apiKey":"k","nested":{"password":"p"}}'
+    expect(stored({ ...line('@root', 0), fields })?.fields).toBe(
+      '{"n":1.50,"apiKey":"[REDACTED]","nested":{"password":"[REDACTED]"}}',
+    )
+  })
+
+  it('are absent when none were logged', () => {
+    expect(stored(line('@root', 0))).not.toHaveProperty('fields')
+  })
+})

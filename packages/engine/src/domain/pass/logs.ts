@@ -1,0 +1,77 @@
+// Which log lines of a pass are stored (contract §2.2): handler lines once although every pass repeats them, step
+// lines once per attempt, sensitive fields redacted.
+
+import { hashStepId, positionalStepId, ROOT_SCOPE } from '@perdure/protocol'
+import type { LogLine } from '../model/log-line.ts'
+import type { Step } from '../model/step.ts'
+import type { Draft } from '../run/draft.ts'
+import type { RunState } from '../run/state.ts'
+import { boundedKey } from '../text/bounded-key.ts'
+import { redactFields } from '../text/redact.ts'
+import type { PassContext } from './context.ts'
+import type { PassLine } from './log-lines.ts'
+import type { Outcome } from './outcome.ts'
+
+export function keepLogs(
+  draft: Draft,
+  state: RunState,
+  outcome: Outcome,
+  { sentAt, report }: Pick<PassContext, 'sentAt' | 'report'>,
+): void {
+  const { app, workflow } = draft.run
+  const { unread } = outcome
+  if (unread) report({ of: { app, workflow }, unread: unread.count, error: unread.problem })
+  if (outcome.logs.length === 0) return
+  const idOf = new Map<string, string>()
+  if (outcome.kind === 'opcodes') {
+    for (const opcode of outcome.opcodes) if (!idOf.has(opcode.name)) idOf.set(opcode.name, opcode.id)
+  }
+  for (const line of outcome.logs) {
+    if (line.scope === ROOT_SCOPE) {
+      keepRootLine(draft, line)
+      continue
+    }
+    const id = idOf.get(line.scope) ?? stepNamed(state, line.scope, sentAt)
+    idOf.set(line.scope, id)
+    keepStepLine(draft, state, line, id)
+  }
+}
+
+/** Replays repeat handler lines from index 0 on: only those beyond the highest stored one are new. */
+function keepRootLine(draft: Draft, line: PassLine): void {
+  if (line.index < draft.rootLogged) return
+  draft.rootLogged = line.index + 1
+  draft.log({ ...told(line), attempt: draft.run.attempt, dedupe: `${ROOT_SCOPE}#${line.index}` })
+}
+
+/** A step's line belongs to the attempt of this pass. */
+function keepStepLine(draft: Draft, state: RunState, line: PassLine, id: string): void {
+  const known = state.steps.get(id)
+  const attempt = known?.status === 'retrying' ? known.attempt + 1 : (known?.attempt ?? 1)
+  draft.log({ ...told(line), attempt, dedupe: stepLineKey(id, attempt, line.index) })
+}
+
+/** `of`: a step's id, which is of any length. */
+export function stepLineKey(of: string, attempt: number, index: number): string {
+  return `${boundedKey(of)}#${attempt}#${index}`
+}
+
+/**
+ * The id of the step that a scope means where it is not reported along with its lines. Scopes are names, which a run may
+ * use more than once: the use under way, else one that a checkpoint of this pass settled, else the next one, by the id
+ * that it will be reported under.
+ */
+function stepNamed(state: RunState, name: string, sentAt: number): string {
+  for (const step of state.open.values()) if (step.name === name) return step.id
+  let last: Step | undefined
+  for (let use = 0; ; use++) {
+    const id = hashStepId(positionalStepId(name, use))
+    const step = state.steps.get(id)
+    if (!step) return last?.finishedAt !== undefined && last.finishedAt > sentAt ? last.id : id
+    last = step
+  }
+}
+
+function told(line: PassLine): Pick<LogLine, 'level' | 'message' | 'scope' | 'index' | 'fields'> {
+  return line.fields === undefined ? line : { ...line, fields: redactFields(line.fields) }
+}

@@ -1,0 +1,181 @@
+// RunWorkflow: which app the child belongs to, what it inherits, and how its end reaches the parent
+// (contract §4.3, decisions "Registration, routing, wire").
+
+import { describe, expect, it } from 'vitest'
+import { given } from '../../testkit/given.testkit.ts'
+import {
+  awaitingChild,
+  NOW,
+  rejected,
+  reported,
+  returned,
+  run,
+  runsChild,
+  threw,
+  workflow,
+} from '../../testkit/nouns.testkit.ts'
+
+const pack = runsChild('pack it', 'pack', { data: '{"box": 1.0}' })
+const inApp = (app: string) => workflow('pack', { app })
+
+describe('a child', () => {
+  const then = given(run()).registered(inApp('shop')).when(reported(pack))
+
+  it('is created queued in the same commit, and its step waits for it', () => {
+    expect(then.created).toMatchObject({
+      status: 'queued',
+      workflow: 'pack',
+      app: 'shop',
+      triggerKind: 'event',
+      trigger: { name: 'pack' },
+      input: '{"box": 1.0}',
+      parentRunId: 'run_1',
+      parentStepIndex: 0,
+      createdAt: NOW,
+      availableAt: NOW,
+    })
+    expect(then.step('pack it')).toMatchObject({ status: 'waiting', childRunId: then.created?.id })
+  })
+
+  it('carries no event of its own', () => {
+    expect(then.created).not.toHaveProperty('eventId')
+    expect(then.created).not.toHaveProperty('eventName')
+    expect(then.created?.trigger).not.toHaveProperty('id')
+  })
+
+  it('parks its parent without a time to wake', () => {
+    expect(then.run).toMatchObject({ status: 'waiting', availableAt: undefined })
+    expect(then.run.waitingFor).toEqual({ kind: 'child', stepName: 'pack it', childRunId: then.created?.id })
+  })
+
+  it('starts once: reported again it changes nothing', () => {
+    const again = given(run(), awaitingChild('pack it', 'run_2')).when(reported(pack))
+    expect(again.created).toBeUndefined()
+  })
+
+  it("has its parent's kind of trigger", () => {
+    const cron = run({ triggerKind: 'cron', eventName: undefined, eventId: undefined, cron: '* * * * *' })
+    const then = given(cron).registered(inApp('shop')).when(reported(pack))
+    expect(then.created?.triggerKind).toBe('cron')
+  })
+
+  it('of one pass with another has the index of its own step', () => {
+    const then = given(run())
+      .registered(inApp('shop'))
+      .when(reported(pack, runsChild('pack more', 'pack')))
+    const children = then.changes('run.created').map(({ run }) => run)
+    expect(children.map(child => child.parentStepIndex)).toEqual([0, 1])
+    expect(children[0]?.id).not.toBe(children[1]?.id)
+    expect(children[1]).not.toHaveProperty('input')
+  })
+})
+
+describe("a child's app", () => {
+  const started = (opcode = pack, ...apps: string[]) =>
+    given(run())
+      .registered(...apps.map(inApp))
+      .when(reported(opcode))
+
+  it.each([
+    ["is the parent's, if that has the workflow", ['depot', 'shop'], 'shop'],
+    ['is the one other app that has it', ['depot'], 'depot'],
+  ])('%s', (_, apps, app) => {
+    expect(started(pack, ...apps).created?.app).toBe(app)
+  })
+
+  it.each([
+    ['no app has it', [], 'No app has a workflow "pack".'],
+    ['several other apps have it', ['a', 'b'], 'Several apps have a workflow "pack" (a, b): name one.'],
+  ])('cannot be told when %s: the step gets an error the handler may catch', (_, apps, message) => {
+    const then = started(pack, ...apps)
+    expect(then.created).toBeUndefined()
+    expect(then.step('pack it')).toMatchObject({ status: 'failed', error: { message } })
+    expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
+  })
+
+  it('is the one the opcode names, also when others have it', () => {
+    const named = runsChild('pack it', 'pack', { childApp: 'b' })
+    expect(started(named, 'shop', 'a', 'b').created?.app).toBe('b')
+    expect(started(named, 'shop').step('pack it').error?.message).toBe('App "b" has no workflow "pack".')
+  })
+})
+
+describe("a child's pin", () => {
+  const pinned = given(run({ runner: 'r1' }))
+
+  it("is its parent's within the same app", () => {
+    expect(pinned.registered(inApp('shop')).when(reported(pack)).created?.runner).toBe('r1')
+  })
+
+  it("is never its parent's in another app", () => {
+    expect(pinned.registered(inApp('depot')).when(reported(pack)).created).not.toHaveProperty('runner')
+  })
+})
+
+describe('the end of a child', () => {
+  const child = run({ id: 'run_2', parentRunId: 'run_1', parentStepIndex: 4 })
+  const answer = { type: 'step.woken', runId: 'run_1', stepIndex: 4, at: NOW }
+
+  it('that succeeded gives its parent the result to the letter', () => {
+    expect(given(child).when(returned('1.0')).changes('step.woken')).toEqual([
+      { ...answer, status: 'succeeded', data: '1.0' },
+    ])
+  })
+
+  it('that succeeded with nothing gives its parent no data', () => {
+    const [woken] = given(child).when(returned()).changes('step.woken')
+    expect(woken).toEqual({ ...answer, status: 'succeeded' })
+  })
+
+  it('that failed gives its parent the error, without the code', () => {
+    expect(given(child).when(rejected).changes('step.woken')).toEqual([
+      { ...answer, status: 'failed', error: { message: 'no such workflow' } },
+    ])
+  })
+
+  it('that was cancelled gives its parent an error that says so', () => {
+    expect(given(child).whenCancelled().changes('step.woken')).toEqual([
+      {
+        ...answer,
+        status: 'failed',
+        error: { name: 'ChildRunCancelledError', message: 'Child run run_2 was cancelled.' },
+      },
+    ])
+  })
+
+  it('answers nobody when nobody waits: an on-failure run or a fork', () => {
+    expect(
+      given(run({ parentRunId: 'run_1' }))
+        .when(returned())
+        .changes('step.woken'),
+    ).toEqual([])
+  })
+})
+
+describe('the end of a parent asks its children to cancel', () => {
+  const parent = given(run(), awaitingChild('pack it', 'run_2'))
+  const asked = [{ type: 'run.cancelAsked', runId: 'run_2', at: NOW }]
+
+  it.each([
+    ['cancelled', () => parent.whenCancelled()],
+    ['failed', () => parent.when(rejected)],
+    ['succeeded without waiting for them', () => parent.when(returned())],
+  ])('when it %s', (_, end) => {
+    const then = end()
+    expect(then.changes('run.cancelAsked')).toEqual(asked)
+    expect(then.steps).toEqual({ 'pack it': 'cancelled' })
+  })
+
+  it('and one that begins in the very same commit is born with the request', () => {
+    const then = given(run())
+      .registered(inApp('shop'))
+      .when(reported(pack, threw('charge', { retriable: false })))
+    expect(then.created).toMatchObject({ workflow: 'pack', cancelAsked: true })
+    expect(then.changes('run.cancelAsked')).toEqual([])
+  })
+
+  it('but not those that have answered', () => {
+    const settled = { ...awaitingChild('pack it', 'run_2'), status: 'succeeded' as const }
+    expect(given(run(), settled).whenCancelled().changes('run.cancelAsked')).toEqual([])
+  })
+})

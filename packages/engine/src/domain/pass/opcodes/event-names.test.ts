@@ -1,0 +1,41 @@
+// The event names that a workflow gives (decisions, "Events"): those that `POST /events` takes, and no others.
+
+import { describe, expect, it } from 'vitest'
+import { given } from '../../testkit/given.testkit.ts'
+import { run } from '../../testkit/nouns.testkit.ts'
+import { readAnswer } from '../outcome.ts'
+
+const reporting = (op: 'Emit' | 'WaitForEvent', eventName: unknown) => {
+  const opcode = { op, id: 'hash-of-a', name: 'a', eventName }
+  return given(run()).when(readAnswer(206, JSON.stringify({ opcodes: [opcode] })))
+}
+
+describe.each(['Emit', 'WaitForEvent'] as const)('%s', op => {
+  it.each([
+    '',
+    ' \t',
+    'a\u0000b',
+    'a\nb',
+    'a\u0085',
+    'a\ud800',
+    'x'.repeat(257),
+    7,
+    null,
+    undefined,
+    ['paid'],
+  ])('of %j fails the step, where the handler may catch it', eventName => {
+    const then = reporting(op, eventName)
+    expect(then.step('a')).toMatchObject({
+      op,
+      status: 'failed',
+      error: { name: 'EventNameError', message: expect.stringContaining('eventName must be') },
+    })
+    expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
+    expect(then.changes('event.recorded')).toEqual([])
+  })
+
+  it.each(['paid', ' order paid ', 'été.*', '☃😀', '😀'.repeat(256)])('of %j is what it asks for', name => {
+    expect(reporting(op, name).step('a')).toMatchObject({ eventName: name })
+    expect(reporting(op, name).step('a').status).toBe(op === 'Emit' ? 'succeeded' : 'waiting')
+  })
+})

@@ -1,0 +1,174 @@
+// Attempts of a step: the workflow's policy, what the runner may overrule, and what they cost the run
+// (decisions, "Retries").
+
+import { describe, expect, it } from 'vitest'
+import { completeRetry } from '../../run/retry.ts'
+import { given } from '../../testkit/given.testkit.ts'
+import {
+  MINUTE,
+  NOW,
+  ran,
+  reported,
+  retrying,
+  returned,
+  run,
+  SECOND,
+  succeeded,
+  threw,
+  workflow,
+} from '../../testkit/nouns.testkit.ts'
+
+describe('a step that throws', () => {
+  it('is tried five times by default, after 1, 2, 4 and 8 seconds', () => {
+    let then = given(run()).when(reported(threw('charge')))
+    const delays: number[] = []
+    let now = NOW
+    while (then.run.status === 'waiting') {
+      const due = then.step('charge').nextAttemptAt as number
+      delays.push(due - now)
+      now = due
+      then = then
+        .leasedAgain(now)
+        .whenLeased()
+        .goesOn()
+        .when(reported(threw('charge')))
+    }
+    expect(delays).toEqual([SECOND, 2 * SECOND, 4 * SECOND, 8 * SECOND])
+    expect(then.step('charge')).toMatchObject({ status: 'failed', attempt: 5, finishedAt: now })
+    expect(then.run.error).toEqual({ message: 'charge broke', code: 'step_failed', stepName: 'charge' })
+  })
+
+  it('is tried as often as the workflow registered, its definition being the newest', () => {
+    const policy = workflow('order', { retry: completeRetry({ maxAttempts: 2, initialMs: 50 }) })
+    const once = given(run())
+      .registered(policy)
+      .when(reported(threw('charge')))
+    expect(once.step('charge')).toMatchObject({ status: 'retrying', nextAttemptAt: NOW + 50 })
+    const twice = given(run(), retrying('charge', NOW))
+      .registered(policy)
+      .when(reported(threw('charge')))
+    expect(twice.step('charge')).toMatchObject({ status: 'failed', attempt: 2 })
+  })
+
+  it('falls back to the default when its workflow is no longer registered', () => {
+    const then = given(run())
+      .registered()
+      .when(reported(threw('charge')))
+    expect(then.step('charge').nextAttemptAt).toBe(NOW + SECOND)
+  })
+
+  it.each([
+    ['at the least', 0, 800],
+    ['at the most', 0.999_999_999, 1200],
+  ])('waits with a jitter of 20 %%, %s', (_, random, delay) => {
+    const then = given(run())
+      .random(random)
+      .when(reported(threw('charge')))
+    expect(then.step('charge').nextAttemptAt).toBe(NOW + delay)
+  })
+
+  it('waits as long as retryAfterMs says, this once', () => {
+    const told = given(run()).when(reported(threw('charge', { retryAfterMs: 90_000.2 })))
+    expect(told.step('charge').nextAttemptAt).toBe(NOW + 90_001)
+    const again = given(run(), retrying('charge', NOW)).when(reported(threw('charge')))
+    expect(again.step('charge').nextAttemptAt).toBe(NOW + 2 * SECOND)
+  })
+
+  it('is tried again also when it is to wait no time at all', () => {
+    const told = given(run()).when(reported(threw('charge', { retryAfterMs: 0 })))
+    expect(told.run).toMatchObject({ status: 'waiting', availableAt: NOW + 1 })
+    expect(
+      told
+        .leasedAgain(NOW + 1)
+        .whenLeased()
+        .goesOn()
+        .state.memo(NOW + 1),
+    ).toBe('{}')
+  })
+
+  it('is not tried again when it says retriable false, whatever retryAfterMs says', () => {
+    const then = given(run()).when(reported(threw('charge', { retriable: false, retryAfterMs: 5 })))
+    expect(then.step('charge')).toMatchObject({ status: 'failed', attempt: 1 })
+    expect(then.run.status).toBe('failed')
+  })
+
+  it('keeps message, stack and name of its error, and nothing else', () => {
+    const error = { message: 'no', stack: 'at x', name: 'TypeError', code: 'EVIL' }
+    const then = given(run()).when(reported(threw('charge', { error })))
+    expect(then.step('charge').error).toEqual({ message: 'no', stack: 'at x', name: 'TypeError' })
+  })
+})
+
+describe('a catchable step', () => {
+  const caught = given(run()).when(reported(threw('charge', { retriable: false, catchable: true })))
+
+  it('that fails for good leaves the run going: its handler sees the error in the memo', () => {
+    expect(caught).toMatchObject({ next: 'pass', run: { status: 'running', attempt: 1 } })
+    expect(caught.goesOn().state.memo(NOW)).toBe('{"hash-of-charge":{"error":{"message":"charge broke"}}}')
+  })
+
+  it('is retried first like any other', () => {
+    const then = given(run()).when(reported(threw('charge', { catchable: true })))
+    expect(then.step('charge').status).toBe('retrying')
+  })
+})
+
+describe('a retry', () => {
+  it('that succeeds settles the step with its attempt and forgets the error', () => {
+    const due = retrying('charge', NOW, { attempt: 2, startedAt: NOW - MINUTE })
+    const then = given(run(), due).when(reported(ran('charge', '7')))
+    expect(then.step('charge')).toMatchObject({
+      status: 'succeeded',
+      attempt: 3,
+      data: '7',
+      startedAt: NOW - MINUTE,
+    })
+    expect(then.step('charge')).toMatchObject({ error: undefined, nextAttemptAt: undefined })
+    expect(then.next).toBe('pass')
+  })
+
+  it('that is not due yet is not run early: an answer for it is not taken', () => {
+    const then = given(run(), retrying('charge', NOW + SECOND)).when(reported(ran('charge', '7')))
+    expect(then.step('charge').status).toBe('retrying')
+    expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND })
+  })
+
+  it('that fell due during the pass was pending in it: the next pass follows at once', () => {
+    const sibling = given(run(), retrying('charge', NOW - 5)).sent(NOW - 10)
+    expect(sibling.when(reported()).next).toBe('pass')
+    expect(sibling.when(reported(ran('charge'))).step('charge').status).toBe('retrying')
+  })
+
+  it('that is due but was not reported is no reason to wake: the run waits for what it does wait for', () => {
+    const then = given(run(), retrying('charge', NOW - 5), retrying('ship', NOW + SECOND)).when(reported())
+    expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND })
+    expect(then.run.waitingFor).toEqual({ kind: 'retry', stepName: 'ship', until: NOW + SECOND })
+  })
+})
+
+describe("the run's attempt", () => {
+  it('rises by one for a pass that is repeated because a step attempt failed', () => {
+    expect(given(run({ attempt: 4 })).when(reported(threw('charge'))).run.attempt).toBe(5)
+  })
+
+  it('rises by one also when two branches failed in the same pass', () => {
+    expect(given(run()).when(reported(threw('charge'), threw('ship'))).run.attempt).toBe(2)
+  })
+
+  it('stays when everything went well', () => {
+    expect(given(run()).when(reported(ran('charge'))).run.attempt).toBe(1)
+  })
+
+  it('never resets', () => {
+    expect(given(run({ attempt: 4 })).when(returned()).run.attempt).toBe(4)
+  })
+})
+
+it('two steps are retried apart: each counts its own attempts and has its own delay', () => {
+  const then = given(run(), retrying('charge', NOW, { attempt: 3 }), succeeded('pack')).when(
+    reported(threw('charge'), threw('ship')),
+  )
+  expect(then.step('charge')).toMatchObject({ attempt: 4, nextAttemptAt: NOW + 8 * SECOND })
+  expect(then.step('ship')).toMatchObject({ attempt: 1, nextAttemptAt: NOW + SECOND })
+  expect(then.run.availableAt).toBe(NOW + SECOND)
+})

@@ -1,0 +1,228 @@
+// WaitForEvent: which event settles a wait, what it gives, and what the decision rests on (contract §6, decisions
+// "Events" and "Step record").
+
+import { describe, expect, it } from 'vitest'
+import { given } from '../../testkit/given.testkit.ts'
+import {
+  emits,
+  event,
+  NOW,
+  ran,
+  reported,
+  returned,
+  run,
+  SECOND,
+  succeeded,
+  waiting,
+  waitsFor,
+} from '../../testkit/nouns.testkit.ts'
+
+const paid = (id: string, data?: string) => event(id, 'order.paid', data === undefined ? {} : { data })
+const eventsGuard = (after: number) => ({
+  type: 'events',
+  namespace: 'default',
+  eventName: 'order.paid',
+  since: run().createdAt,
+  after,
+})
+
+describe('a wait that finds no event', () => {
+  it('parks without a time to wake', () => {
+    const then = given(run()).when(reported(waitsFor('paid', 'order.paid')))
+    expect(then.step('paid')).toMatchObject({ status: 'waiting', eventName: 'order.paid', startedAt: NOW })
+    expect(then.run).toMatchObject({ status: 'waiting', availableAt: undefined, leaseOwner: undefined })
+    expect(then.run.waitingFor).toEqual({ kind: 'event', stepName: 'paid', eventName: 'order.paid' })
+  })
+
+  it('rests on there being none of the name since the run was created', () => {
+    const then = given(run()).when(reported(waitsFor('paid', 'order.paid')))
+    expect(then.guards).toContainEqual(eventsGuard(0))
+  })
+
+  it('rests on there being none behind those it knows, when it has read some', () => {
+    const then = given(run(), waiting('first', 'order.paid', { status: 'succeeded', eventId: 'evt_1' }))
+      .logged('order.paid', [paid('evt_1')], 41)
+      .when(reported(waitsFor('second', 'order.paid')))
+    expect(then.step('second').status).toBe('waiting')
+    expect(then.guards).toContainEqual(eventsGuard(41))
+  })
+})
+
+describe('a wait with a filter', () => {
+  const mine = waitsFor('paid', 'order.paid', { if: 'async.data.id == event.data.id' })
+  const order = run({ trigger: { name: 'order' }, input: '{"id":7}' })
+  const about = (id: string, data: string) => event(id, 'order.paid', { data })
+
+  it('takes the oldest earlier event that meets it', () => {
+    const then = given(order)
+      .logged(
+        'order.paid',
+        [about('evt_1', '{"id":6}'), about('evt_2', '{"id":7}'), about('evt_3', '{"id":7}')],
+        3,
+      )
+      .when(reported(mine))
+    expect(then.step('paid')).toMatchObject({ status: 'succeeded', eventId: 'evt_2' })
+  })
+
+  it('parks with its filter when none does: not even one that the filter fails on', () => {
+    const then = given(order)
+      .logged('order.paid', [about('evt_1', '{"id":6}'), about('evt_2', '{}')], 2)
+      .when(reported(mine))
+    expect(then.step('paid')).toMatchObject({
+      status: 'waiting',
+      condition: 'async.data.id == event.data.id',
+    })
+    expect(then.guards).toContainEqual(eventsGuard(2))
+  })
+
+  it('is met by an event of the same pass', () => {
+    const then = given(order).when(reported(emits('tell', 'order.paid', '{"id":7}'), mine))
+    expect(then.step('paid').status).toBe('succeeded')
+    const other = given(order).when(reported(emits('tell', 'order.paid', '{"id":8}'), mine))
+    expect(other.step('paid').status).toBe('waiting')
+  })
+
+  it.each(['async.data.id ==', 'nobody.data.id == 1', '1 + 1'])('that is %s fails its step', source => {
+    const then = given(order).when(reported(waitsFor('paid', 'order.paid', { if: source })))
+    expect(then.step('paid')).toMatchObject({ status: 'failed', error: { name: 'WaitFilterError' } })
+  })
+})
+
+describe('a wait with a timeout', () => {
+  const parked = given(run()).when(reported(waitsFor('paid', 'order.paid', { timeoutMs: 5000 })))
+
+  it('wakes when the time is over', () => {
+    expect(parked.run).toMatchObject({ status: 'waiting', availableAt: NOW + 5000 })
+    expect(parked.run.waitingFor).toMatchObject({ kind: 'event', until: NOW + 5000 })
+  })
+
+  it('gives null, marked as timed out', () => {
+    const due = parked.leasedAgain(NOW + 5000).whenLeased()
+    expect(due.step('paid')).toMatchObject({ status: 'succeeded', data: 'null', timedOut: true })
+    expect(due.next).toBe('pass')
+  })
+
+  it('of no time gives null at once, but an earlier event first', () => {
+    const now = waitsFor('paid', 'order.paid', { timeoutMs: 0 })
+    expect(given(run()).when(reported(now)).step('paid')).toMatchObject({ timedOut: true })
+    const found = given(run())
+      .logged('order.paid', [paid('evt_1')], 1)
+      .when(reported(now))
+    expect(found.step('paid')).toMatchObject({ eventId: 'evt_1' })
+    expect(found.step('paid').timedOut).toBeUndefined()
+  })
+})
+
+describe('a wait that finds an earlier event', () => {
+  const found = given(run())
+    .logged('order.paid', [paid('evt_1', '{"by": "card"}'), paid('evt_2')], 9)
+    .when(reported(waitsFor('paid', 'order.paid')))
+
+  it('takes the oldest, and the next pass follows at once', () => {
+    expect(found.step('paid')).toMatchObject({ status: 'succeeded', eventId: 'evt_1', finishedAt: NOW })
+    expect(found.next).toBe('pass')
+  })
+
+  it('gives id, name, data to the letter, and the time it was received', () => {
+    const receivedAt = new Date(NOW - SECOND).toISOString()
+    expect(found.step('paid').data).toBe(
+      `{"id":"evt_1","name":"order.paid","data":{"by": "card"},"receivedAt":"${receivedAt}"}`,
+    )
+  })
+
+  it('needs nothing to be as it was: the log only grows behind it', () => {
+    expect(found.guards.map(({ type }) => type)).toEqual(['run'])
+  })
+
+  it('never takes the trigger of its own run', () => {
+    const own = event('evt_trigger', 'order.placed')
+    const then = given(run())
+      .logged('order.placed', [own], 3)
+      .when(reported(waitsFor('again', 'order.placed')))
+    expect(then.step('again').status).toBe('waiting')
+  })
+
+  it('never takes one that an earlier wait of the run took', () => {
+    const then = given(run(), waiting('first', 'order.paid', { status: 'succeeded', eventId: 'evt_1' }))
+      .logged('order.paid', [paid('evt_1'), paid('evt_2')], 9)
+      .when(reported(waitsFor('second', 'order.paid')))
+    expect(then.step('second').eventId).toBe('evt_2')
+  })
+
+  it('shares none with another wait of the same pass', () => {
+    const then = given(run())
+      .logged('order.paid', [paid('evt_1'), paid('evt_2')], 9)
+      .when(reported(waitsFor('a', 'order.paid'), waitsFor('b', 'order.paid'), waitsFor('c', 'order.paid')))
+    expect([then.step('a').eventId, then.step('b').eventId]).toEqual(['evt_1', 'evt_2'])
+    expect(then.step('c').status).toBe('waiting')
+  })
+})
+
+describe('a wait beside an emit of its name in one pass', () => {
+  const emit = emits('pay', 'order.paid', '1')
+  const wait = waitsFor('paid', 'order.paid')
+
+  it.each([
+    ['after it', [emit, wait]],
+    ['before it', [wait, emit]],
+  ])('reported %s takes the emitted event', (_, opcodes) => {
+    const then = given(run()).when(reported(...opcodes))
+    expect(then.step('paid')).toMatchObject({
+      status: 'succeeded',
+      eventId: then.step('pay').emittedEventId,
+    })
+    expect(then.next).toBe('pass')
+  })
+
+  it.each([
+    ['after it', [emit, wait]],
+    ['before it', [wait, emit]],
+  ])('reported %s still rests on no older event being in the log', (_, opcodes) => {
+    const then = given(run()).when(reported(...opcodes))
+    expect(then.guards).toContainEqual(eventsGuard(0))
+    const known = given(run())
+      .logged('order.paid', [paid('evt_1')], 5)
+      .when(reported(...opcodes))
+    expect(known.step('paid').eventId).toBe('evt_1')
+  })
+
+  it('takes none of another name', () => {
+    const then = given(run()).when(reported(emits('pay', 'order.refunded'), wait))
+    expect(then.step('paid').status).toBe('waiting')
+  })
+
+  it('takes none that settled an earlier wait of the run', () => {
+    const then = given(run(), waiting('first', 'order.paid')).when(reported(emit, wait))
+    expect(then.steps).toMatchObject({ first: 'succeeded', paid: 'waiting' })
+  })
+
+  it('takes one of two emitted, the first, and a later wait the second', () => {
+    const then = given(run()).when(reported(wait, emit, emits('again', 'order.paid', '2')))
+    expect(then.step('paid').eventId).toBe(then.step('pay').emittedEventId)
+    const next = then
+      .goesOn()
+      .logged('order.paid', [paid(then.step('pay').emittedEventId as string), paid('evt_again')], 2)
+      .when(reported(waitsFor('more', 'order.paid')))
+    expect(next.step('more').eventId).toBe('evt_again')
+  })
+})
+
+describe('steps of one pass', () => {
+  it('are numbered in the order they were reported, waits too', () => {
+    const then = given(run(), succeeded('first')).when(
+      reported(waitsFor('paid', 'order.paid'), ran('charge'), emits('tell', 'order.told')),
+    )
+    expect(['first', 'paid', 'charge', 'tell'].map(name => then.step(name).index)).toEqual([0, 1, 2, 3])
+  })
+})
+
+it('a wait that is parked already is not parked twice', () => {
+  const then = given(run(), waiting('paid', 'order.paid')).when(reported(waitsFor('paid', 'order.paid')))
+  expect(then.written).toEqual(['run.moved'])
+  expect(then.guards.map(({ type }) => type)).toEqual(['run'])
+})
+
+it('a wait that loses against the end of its run is cancelled', () => {
+  const then = given(run(), waiting('paid', 'order.paid', { wakeAt: NOW + 5 })).when(returned('1'))
+  expect(then.steps).toEqual({ paid: 'cancelled' })
+})

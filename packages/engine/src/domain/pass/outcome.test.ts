@@ -1,0 +1,253 @@
+// Reading a runner's answer (contract §2.11 "Invoke response", §7 "Invoke status codes"): nothing in it is trusted,
+// and everything in it is kept to the letter.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { given } from '../testkit/given.testkit.ts'
+import { reported, run, workflow } from '../testkit/nouns.testkit.ts'
+import { JSON_DEPTH_MAX } from '../text/json-text.ts'
+import type { PassOpcode } from './opcodes/read.ts'
+import { type Outcome, readAnswer, responseTooLarge } from './outcome.ts'
+
+/** Texts that JSON.parse and JSON.stringify would change. */
+const LETTERS = [
+  '12345678901234567890',
+  '1.0',
+  '1e3',
+  '-0',
+  '"\\u0041\\/\\u0000\\ud800"',
+  '{"b":1,"a":2,"b":3}',
+  '{"__proto__":{"x":1}}',
+  '[1 ,\n2\t]',
+  'null',
+  '0.1000',
+]
+
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
+const opcodesOf = (outcome: Outcome): PassOpcode[] => (outcome.kind === 'opcodes' ? outcome.opcodes : [])
+const codeOf = (outcome: Outcome) => (outcome.kind === 'rejected' ? outcome.error.code : outcome.kind)
+const opcodes = (...texts: string[]) => readAnswer(206, `{"opcodes":[${texts.join(',')}],"logs":[]}`)
+
+describe('a 200', () => {
+  it.each(LETTERS)('keeps %s to the letter', text => {
+    const answer = readAnswer(200, ` { "logs" : [] , "data" : ${text} } `)
+    expect(answer).toEqual({ kind: 'returned', data: text, logs: [] })
+  })
+
+  it('keeps the last of two data members, as JSON.parse would', () => {
+    expect(readAnswer(200, '{"data":1,"data":2.0}')).toMatchObject({ data: '2.0' })
+  })
+
+  it('without data returned nothing; logs may be left out, and unknown fields are ignored', () => {
+    expect(readAnswer(200, '{"later":true}')).toEqual({ kind: 'returned', logs: [] })
+  })
+
+  it.each(['', 'oops', '[1]', '"text"', 'null', '{"data":1'])(
+    'with the unreadable body %s is a transport failure',
+    body => {
+      expect(readAnswer(200, body).kind).toBe('transportFailed')
+    },
+  )
+
+  it('with logs that nobody can read has returned all the same', () => {
+    expect(readAnswer(200, '{"data":1,"logs":[{"level":"loud"}]}')).toEqual({
+      kind: 'returned',
+      data: '1',
+      logs: [],
+      unread: { count: 1, problem: '/logs/0 message must be a string' },
+    })
+  })
+})
+
+describe('a 206', () => {
+  it.each(LETTERS)('keeps the data %s of a step to the letter', text => {
+    const answer = opcodes(`{"op":"StepRun","id":"a","name":"a","data":${text}}`)
+    expect(opcodesOf(answer)).toEqual([{ op: 'StepRun', id: 'a', name: 'a', data: text }])
+  })
+
+  it('keeps the payloads of emits, webhooks and children to the letter', () => {
+    const answer = opcodes(
+      '{"op":"Emit","id":"a","name":"a","eventName":"e","data":1.0}',
+      '{"op":"Webhook","id":"b","name":"b","webhookUrl":"http://x.test","data":2.0}',
+      '{"op":"RunWorkflow","id":"c","name":"c","childName":"w","childData":3.0}',
+    )
+    expect(opcodesOf(answer).map(opcode => opcode.data)).toEqual(['1.0', '2.0', '3.0'])
+  })
+
+  it('gives a child no input but its childData: an unknown field named data is ignored', () => {
+    const answer = opcodes('{"op":"RunWorkflow","id":"c","name":"c","childName":"w","data":null}')
+    const then = given(run()).registered(workflow('w')).when(answer)
+    expect(then.created).not.toHaveProperty('input')
+  })
+
+  it('can carry no opcode at all', () => {
+    expect(opcodes()).toEqual(reported())
+  })
+
+  it('keeps unknown fields of an opcode from harming it', () => {
+    expect(opcodesOf(opcodes('{"op":"Sleep","id":"a","name":"a","sleepMs":5,"later":[1]}'))).toMatchObject([
+      { op: 'Sleep', sleepMs: 5 },
+    ])
+  })
+
+  it.each([
+    ['an unknown op', '{"op":"Jump","id":"a","name":"a"}'],
+    ['a negative sleep', '{"op":"Sleep","id":"a","name":"a","sleepMs":-1}'],
+    ['no id', '{"op":"StepRun","name":"a"}'],
+    ['a text for a number', '{"op":"SleepUntil","id":"a","name":"a","sleepUntilMs":"noon"}'],
+  ])('with %s is invalid', (_, opcode) => {
+    expect(codeOf(opcodes(opcode))).toBe('invalid_response')
+  })
+
+  const op = (op: string, fields: object) => JSON.stringify({ op, id: 'a', name: 'a', ...fields })
+  it.each([
+    ['"Sleep"', '/opcodes/1 must be an object'],
+    [op('Jump', {}), '/opcodes/1/op must be one of StepRun, Sleep, SleepUntil, WaitForEvent, RunWorkflow, '],
+    [op('Sleep', {}), '/opcodes/1 must have required properties sleepMs'],
+    [op('Sleep', { sleepMs: -1 }), '/opcodes/1/sleepMs must be >= 0'],
+    [op('WaitForEvent', { eventName: 'e', timeoutMs: 'soon' }), '/opcodes/1/timeoutMs must be number'],
+    [
+      op('WaitForEvent', { eventName: 'e', if: 'x'.repeat(4097) }),
+      '/opcodes/1/if must not have more than 4096',
+    ],
+    [op('RunWorkflow', { childName: '' }), '/opcodes/1/childName must not have fewer than 1 characters'],
+    [op('StepRun', { error: 'no' }), '/opcodes/1/error must be object'],
+    [
+      op('Emit', { id: 'x'.repeat(257), eventName: 'e' }),
+      '/opcodes/1/id must not have more than 256 characters',
+    ],
+  ])('that is invalid for its opcode says where and what is allowed (%#)', (opcode, problem) => {
+    const answer = opcodes('{"op":"StepRun","id":"b","name":"b"}', opcode)
+    expect(answer).toMatchObject({ error: { message: expect.stringContaining(problem) } })
+  })
+
+  it('takes null for what an opcode does not have, but for a payload', () => {
+    const step =
+      '{"op":"StepRun","id":"a","name":"a","data":null,"error":null,"retriable":null,"retryAfterMs":null}'
+    expect(opcodesOf(opcodes(step))).toEqual([{ op: 'StepRun', id: 'a', name: 'a', data: 'null' }])
+    expect(codeOf(opcodes('{"op":"Sleep","id":"a","name":"a","sleepMs":null}'))).toBe('invalid_response')
+  })
+
+  it('keeps the lines it came with also when its opcodes are invalid', () => {
+    const line = '{"level":"info","message":"hi","scope":"@root","index":0}'
+    expect(readAnswer(206, `{"opcodes":7,"logs":[${line}]}`)).toMatchObject({
+      error: { message: expect.stringContaining('/opcodes must be an array') },
+      logs: [JSON.parse(line)],
+    })
+  })
+
+  it('in the shape of version 0, a bare array, is unreadable', () => {
+    expect(readAnswer(206, '[]').kind).toBe('transportFailed')
+  })
+})
+
+describe('an answer that nests deep', () => {
+  it('is kept when its payload has 200 levels', () => {
+    const payload = nested(JSON_DEPTH_MAX)
+    expect(readAnswer(200, `{"data":${payload}}`)).toMatchObject({ kind: 'returned', data: payload })
+    const step = opcodes(`{"op":"StepRun","id":"a","name":"a","data":${payload}}`)
+    expect(opcodesOf(step)[0]?.data).toBe(payload)
+  })
+
+  it('is invalid with one more', () => {
+    const payload = nested(JSON_DEPTH_MAX + 1)
+    expect(codeOf(readAnswer(200, `{"data":${payload}}`))).toBe('invalid_response')
+    expect(codeOf(opcodes(`{"op":"StepRun","id":"a","name":"a","data":${payload}}`))).toBe('invalid_response')
+  })
+
+  it('may do so in the fields of its log lines', () => {
+    for (const depth of [JSON_DEPTH_MAX, 100_000]) {
+      const fields = `{"a":${nested(depth - 1)}}`
+      const logs = `[{"level":"info","message":"","scope":"@root","index":0,"fields":${fields}}]`
+      expect(readAnswer(200, `{"data":1,"logs":${logs}}`)).toMatchObject({ data: '1', logs: [{ fields }] })
+      expect(readAnswer(206, `{"opcodes":[],"logs":${logs}}`)).toMatchObject({
+        kind: 'opcodes',
+        logs: [{ fields }],
+      })
+    }
+  })
+
+  it('is refused without running out of stack, however deep', () => {
+    expect(codeOf(readAnswer(200, `{"data":${nested(100_000)}}`))).toBe('invalid_response')
+  })
+})
+
+describe('a 4xx', () => {
+  it.each([400, 404, 409, 422, 429, 499])('%i fails the run: runner_rejected', status => {
+    expect(readAnswer(status, '{"error":{"message":"no"}}')).toEqual({
+      kind: 'rejected',
+      error: { message: 'no', code: 'runner_rejected' },
+      logs: [],
+    })
+  })
+
+  it.each(['', ' \n', '{}', '{ }', 'null', '[]', '""', '{"error":null}', '{"error":{}}', '{"logs":[]}'])(
+    'says its status when all it says is %j',
+    body => {
+      expect(readAnswer(404, body)).toMatchObject({ error: { message: 'The runner answered 404.' } })
+    },
+  )
+
+  it('says what else it has, but nothing of its log lines', () => {
+    const body = (rest: string) =>
+      `{${rest},"logs":[{"level":"info","message":"","scope":"@root","index":0,"fields":{"token":"x"}}]}`
+    expect(readAnswer(422, body('"detail":1.50'))).toMatchObject({ error: { message: '{"detail":1.50}' } })
+    const deep = nested(100_000)
+    expect(readAnswer(422, body(`"detail":${deep}`))).toMatchObject({ kind: 'rejected' })
+  })
+})
+
+describe('a 5xx', () => {
+  it.each([500, 502, 503, 599])('%i is a transport failure', status => {
+    expect(readAnswer(status, '').kind).toBe('transportFailed')
+  })
+
+  it.each([
+    ['an error object', '{"error":{"message":"boom","stack":"at x","code":7}}', 'boom'],
+    ['an error text', '{"error":"boom"}', 'boom'],
+    ["a proxy's page", '  <h1>Bad gateway</h1> ', '<h1>Bad gateway</h1>'],
+  ])('tells what it knows from %s', (_, body, told) => {
+    const message = `The runner answered 500: ${told}.`
+    expect(readAnswer(500, body)).toMatchObject({ kind: 'transportFailed', error: { message } })
+  })
+
+  it('takes no more than the beginning of a long page', () => {
+    const answer = readAnswer(500, 'x'.repeat(10_000))
+    expect(answer.kind === 'transportFailed' && answer.error.message.length).toBeLessThan(600)
+  })
+})
+
+describe('logs up to a throw', () => {
+  const line = { level: 'info', message: 'hi', scope: '@root', index: 0 }
+
+  it.each([500, 400])('still ship with a %i', status => {
+    const body = JSON.stringify({ error: 'boom', logs: [line, { level: 'loud' }, 7] })
+    expect(readAnswer(status, body).logs).toEqual([line])
+  })
+})
+
+it.each([100, 201, 204, 301, 304])('the status %i means nothing: invalid_response', status => {
+  expect(codeOf(readAnswer(status, '{"data":1}'))).toBe('invalid_response')
+})
+
+it('an answer over the cap is response_too_large', () => {
+  expect(responseTooLarge(1_048_576)).toEqual({
+    kind: 'rejected',
+    error: { message: "The runner's answer is larger than 1048576 bytes.", code: 'response_too_large' },
+    logs: [],
+  })
+})
+
+it('no body whatsoever makes reading fail', () => {
+  const body = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.json().map(data => `{"data":${data},"opcodes":${data}}`),
+  )
+  const status = fc.constantFrom(200, 206, 204, 302, 404, 500)
+  fc.assert(
+    fc.property(status, body, (status, body) => {
+      expect(readAnswer(status, body).logs).toBeInstanceOf(Array)
+    }),
+  )
+})

@@ -1,0 +1,46 @@
+// Which runner takes a pass (contract §4.3 "Routing"): anycast at random among the live ones, pinned to one id only.
+
+import type { Run } from '../model/run.ts'
+import type { Runner } from '../model/workflow.ts'
+
+export type Route =
+  | { kind: 'runner'; runner: Runner }
+  /** Nobody can take it now. */
+  | { kind: 'none' }
+  /** The pin names a runner that is not registered. */
+  | { kind: 'pinMissing' }
+
+export interface RouteInput {
+  run: Pick<Run, 'app' | 'workflow' | 'runner'>
+  /** Registered runners of the run's app. */
+  runners: readonly Runner[]
+  isLive(runner: Runner): boolean
+  /** Runners that refused this pass, or refused others a moment ago. */
+  isAvoided(runner: Runner): boolean
+  /** Whether the runner would take it at once; those that would are preferred. */
+  hasRoom?(runner: Runner): boolean
+  /** In [0, 1). */
+  random: number
+}
+
+export function route({ run, runners, isLive, isAvoided, hasRoom, random }: RouteInput): Route {
+  if (run.runner !== undefined) {
+    const pinned = runners.find(runner => runner.runnerId === run.runner)
+    if (!pinned) return { kind: 'pinMissing' }
+    return isAvoided(pinned) ? { kind: 'none' } : { kind: 'runner', runner: pinned }
+  }
+  // Nothing to choose: as with most apps, at every pass.
+  if (runners.length === 1) {
+    const [only] = runners as [Runner]
+    return isAvoided(only) ? { kind: 'none' } : { kind: 'runner', runner: only }
+  }
+  // During a deploy only some runners know a new workflow; the others would reject it, also while those are avoided.
+  const knowing = runners.filter(runner => runner.workflows.includes(run.workflow))
+  const candidates = (knowing.length > 0 ? knowing : runners).filter(runner => !isAvoided(runner))
+  const live = candidates.filter(isLive)
+  const reachable = live.length > 0 ? live : candidates
+  const free = hasRoom && reachable.length > 1 ? reachable.filter(hasRoom) : []
+  const pool = free.length > 0 ? free : reachable
+  const runner = pool[Math.floor(random * pool.length)]
+  return runner ? { kind: 'runner', runner } : { kind: 'none' }
+}

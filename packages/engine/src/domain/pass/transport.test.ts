@@ -1,0 +1,99 @@
+// The transport's budget: 8 tries of one pass, counted apart from the attempts of steps (decisions, "Retries").
+
+import { describe, expect, it } from 'vitest'
+import { given } from '../testkit/given.testkit.ts'
+import {
+  brokeOff,
+  NOW,
+  ran,
+  reported,
+  retrying,
+  run,
+  SECOND,
+  sleeping,
+  threw,
+  waiting,
+  workflow,
+} from '../testkit/nouns.testkit.ts'
+import { transportFailed } from './outcome.ts'
+
+describe('a pass whose transport failed', () => {
+  it('is repeated after 0.5, 1, 2, 4, 8, 16 and 30 seconds, then the run fails: runner_unreachable', () => {
+    let then = given(run()).when(brokeOff)
+    const delays: number[] = []
+    let now = NOW
+    while (then.run.status === 'waiting') {
+      expect(then.run.waitingFor).toEqual({
+        kind: 'retry',
+        until: then.run.availableAt,
+        error: 'socket hang up',
+      })
+      const due = then.run.availableAt as number
+      delays.push(due - now)
+      now = due
+      then = then.leasedAgain(now).whenLeased().goesOn().when(brokeOff)
+    }
+    expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000])
+    expect(then.run).toMatchObject({
+      status: 'failed',
+      attempt: 8,
+      error: { message: 'socket hang up', code: 'runner_unreachable' },
+    })
+  })
+
+  it('keeps the reason, 500 characters of it', () => {
+    const broken = transportFailed('x'.repeat(100_000))
+    expect(given(run()).when(broken).run.waitingFor?.error).toBe(`${'x'.repeat(500)}…`)
+  })
+
+  it('gives its lease back and leaves every step as it was', () => {
+    const then = given(run(), sleeping('nap', NOW + SECOND), retrying('charge', NOW)).when(brokeOff)
+    expect(then.written).toEqual(['run.moved'])
+    expect(then.run.leaseOwner).toBeUndefined()
+  })
+
+  it('costs the run an attempt', () => {
+    expect(given(run({ attempt: 2 })).when(brokeOff).run.attempt).toBe(3)
+  })
+
+  it('offers a due retry again, with no attempt of the step spent', () => {
+    const broken = given(run(), retrying('charge', NOW, { attempt: 2 })).when(brokeOff)
+    const again = broken
+      .leasedAgain(NOW + 500)
+      .whenLeased()
+      .goesOn()
+    expect(again.state.memo(NOW + 500)).toBe('{}')
+    expect(again.when(reported(ran('charge'))).step('charge').attempt).toBe(3)
+  })
+
+  it('leaves a paused run paused, without a time to wake but its timers', () => {
+    const then = given(run({ status: 'paused' }), sleeping('nap', NOW + SECOND)).when(brokeOff)
+    expect(then.run).toMatchObject({ status: 'paused', transportTries: 1, availableAt: NOW + SECOND })
+  })
+
+  it('is the last one for a run with an onFailure handler too: the follow-on run gets the error', () => {
+    const then = given(run({ transportTries: 7 }))
+      .registered(workflow('order', { onFailure: true }))
+      .when(brokeOff)
+    expect(then.created?.failure).toEqual({ message: 'socket hang up' })
+  })
+})
+
+describe('the transport budget', () => {
+  it('is restored by a 206, also one that brings a failed step', () => {
+    const then = given(run({ transportTries: 7 })).when(reported(threw('charge')))
+    expect(then.run.transportTries).toBe(0)
+  })
+
+  it('is restored by a 206 that brings nothing new', () => {
+    const then = given(run({ transportTries: 7 }), waiting('paid', 'order.paid')).when(reported())
+    expect(then.run.transportTries).toBe(0)
+  })
+
+  it("is not touched by a step's failures, nor are they by it", () => {
+    const stepFailed = given(run(), retrying('charge', NOW, { attempt: 3 })).when(reported(threw('charge')))
+    expect(stepFailed.run.transportTries).toBe(0)
+    const transportFailed = given(run(), retrying('charge', NOW, { attempt: 3 })).when(brokeOff)
+    expect(transportFailed.step('charge').attempt).toBe(3)
+  })
+})

@@ -1,0 +1,271 @@
+// What a registration means (contract §2.11, decisions "Registration, routing, wire").
+
+import type { RegisterRequest, WorkflowRegistration } from '@perdure/protocol'
+import { describe, expect, it, test } from 'vitest'
+import type { Change } from '../model/change.ts'
+import type { Runner, Workflow } from '../model/workflow.ts'
+import { DEFAULT_RETRY } from '../run/retry.ts'
+import { NOW, runner, workflow } from '../testkit/nouns.testkit.ts'
+import {
+  registeredRunner,
+  registeredWorkflow,
+  registrationChanges,
+  registrationWarnings,
+} from './registration.ts'
+
+const request: RegisterRequest = { app: 'shop', url: 'http://r1.test/invoke', workflows: [{ name: 'order' }] }
+const register = (registration: WorkflowRegistration) =>
+  registeredWorkflow({ namespace: 'default', app: 'shop', registration, field: 'workflows[0]', now: NOW })
+
+describe('a runner', () => {
+  it('is keyed by its id, or by its url when it has none', () => {
+    expect(registeredRunner('default', { ...request, runner: 'r1' }, NOW).runnerId).toBe('r1')
+    expect(registeredRunner('default', request, NOW).runnerId).toBe(request.url)
+  })
+
+  it('has the fields it reported, and no others', () => {
+    const told = {
+      framework: 'hono',
+      runtime: 'node',
+      language: 'ts',
+      sdkName: 'sdk',
+      version: '1',
+      region: 'eu',
+      keyFingerprint: 'f',
+    }
+    expect(
+      registeredRunner('default', { ...request, ...told, mood: 'fine' } as RegisterRequest, NOW),
+    ).toEqual({
+      namespace: 'default',
+      app: 'shop',
+      runnerId: request.url,
+      url: request.url,
+      workflows: ['order'],
+      lastSeenAt: NOW,
+      ...told,
+    })
+    expect(registeredRunner('default', request, NOW)).not.toHaveProperty('region')
+  })
+})
+
+describe('a workflow', () => {
+  it('gets the implicit trigger on its name when triggers are omitted, and none for an empty list', () => {
+    expect(register({ name: 'order' }).triggers).toEqual([{ event: 'order' }])
+    expect(register({ name: 'order', triggers: [] }).triggers).toEqual([])
+  })
+
+  it('with empty lists of limits and cancels has none', () => {
+    expect(register({ name: 'order', concurrency: [], cancelOn: [] })).toEqual(register({ name: 'order' }))
+  })
+
+  it('with triggers has those, and no implicit one', () => {
+    const triggers = [{ event: 'order.*' }, { cron: '* * * * *' }]
+    expect(register({ name: 'order', triggers }).triggers).toEqual(triggers)
+  })
+
+  it('has every default filled in', () => {
+    expect(register({ name: 'order' })).toEqual({
+      namespace: 'default',
+      app: 'shop',
+      name: 'order',
+      triggers: [{ event: 'order' }],
+      retry: DEFAULT_RETRY,
+      onFailure: false,
+      updatedAt: NOW,
+    })
+  })
+
+  it('keeps its retry policy, its handler, its deadline and its flow control', () => {
+    const flowControl = { concurrency: { limit: 2 }, priority: 'event.data.p', timeouts: { invoke: '30s' } }
+    expect(
+      register({ name: 'order', retry: { maxAttempts: 2 }, onFailure: true, ...flowControl }),
+    ).toMatchObject({
+      retry: { ...DEFAULT_RETRY, maxAttempts: 2 },
+      onFailure: true,
+      invokeTimeoutMs: 30_000,
+      flowControl: {
+        concurrency: [{ limit: 2, scope: 'workflow' }],
+        priority: 'event.data.p',
+        timeouts: { invokeMs: 30_000 },
+      },
+    })
+  })
+
+  it.each(['soon', 0, '0s', '-1s'])('with the invoke timeout %s is refused, naming the field', invoke => {
+    expect(() => register({ name: 'order', timeouts: { invoke } })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        details: { field: 'workflows[0].timeouts.invoke' },
+      }),
+    )
+  })
+
+  it('keeps the filters of its triggers', () => {
+    const triggers = [{ event: 'a', if: 'event.data.ok' }]
+    expect(register({ name: 'order', triggers }).triggers).toEqual(triggers)
+  })
+
+  it.each(['event.data.ok ==', 'async.data.ok', '1 + 1'])(
+    'with the filter %s is refused, naming the field',
+    source => {
+      const triggers = [{ event: 'a' }, { event: 'b', if: source }]
+      expect(() => register({ name: 'order', triggers })).toThrow(
+        expect.objectContaining({ details: { field: 'workflows[0].triggers[1].if' } }),
+      )
+    },
+  )
+})
+
+test('the warnings name what is easily taken for something else', () => {
+  const workflows: WorkflowRegistration[] = [
+    { name: 'a', triggers: [{ event: 'a/*' }], cancelOn: [{ event: 'x' }, { event: 'x/*', if: 'true' }] },
+    { name: 'b', cancelOn: [{ event: 'x*y' }] },
+    { name: 'c', triggers: [], cancelOn: [{ event: '*' }] },
+  ]
+  expect(registrationWarnings({ ...request, workflows })).toEqual([
+    'workflows[0].cancelOn[1].event: only an event that is called "x/*" cancels, * and all',
+    'workflows[2].triggers: the list is empty, so nothing but a parent run starts the workflow',
+    'workflows[2].cancelOn[0].event: only an event that is called "*" cancels, * and all',
+  ])
+})
+
+describe('the changes of a registration', () => {
+  const changes = (options: Partial<Parameters<typeof registrationChanges>[0]>): Change[] =>
+    registrationChanges({
+      runner: runner('r1', { workflows: ['order'], lastSeenAt: NOW }),
+      workflows: [workflow('order')],
+      earlier: undefined,
+      others: [],
+      ...options,
+    })
+  const dropped = (options: Partial<Parameters<typeof registrationChanges>[0]>) =>
+    changes(options).flatMap(change => (change.type === 'workflow.dropped' ? [change.name] : []))
+
+  it('are the app, the runner, its workflows, and a ring for runs held for want of one', () => {
+    expect(changes({})).toEqual([
+      { type: 'app.seen', app: { namespace: 'default', name: 'shop', createdAt: NOW } },
+      {
+        type: 'runner.registered',
+        runner: runner('r1', {
+          lastSeenAt: NOW,
+          definitions: [{ digest: expect.stringMatching(/^[\w-]{12}$/), since: NOW }],
+        }),
+      },
+      { type: 'workflow.registered', workflow: workflow('order') },
+      { type: 'app.runnerArrived', namespace: 'default', app: 'shop', at: NOW },
+    ])
+  })
+
+  it('of a heartbeat ring too: the runner may be back from the dead', () => {
+    const repeat = changes({ earlier: runner('r1'), workflows: [] })
+    expect(repeat.map(({ type }) => type)).toEqual(['app.seen', 'runner.registered', 'app.runnerArrived'])
+  })
+
+  it('drop the workflows it no longer serves', () => {
+    expect(dropped({ earlier: runner('r1', { workflows: ['order', 'pack', 'ship'] }) })).toEqual([
+      'pack',
+      'ship',
+    ])
+  })
+
+  it('drop none that another runner of the app still serves', () => {
+    const others = [runner('r2', { workflows: ['pack'] })]
+    expect(dropped({ earlier: runner('r1', { workflows: ['order', 'pack', 'ship'] }), others })).toEqual([
+      'ship',
+    ])
+  })
+})
+
+describe('of runners that disagree', () => {
+  const v1 = workflow('order', { triggers: [{ event: 'v1' }] })
+  const v2 = workflow('order', { triggers: [{ event: 'v2' }] })
+
+  /** The app as one engine sees it, whose runners register in turn. */
+  function app() {
+    const runners = new Map<string, Runner>()
+    const defined = new Map<string, Workflow>()
+    return {
+      registers(runnerId: string, workflows: Workflow[], gone: string[] = []) {
+        const names = workflows.map(({ name }) => name)
+        const others = [...runners.values()].filter(other => other.runnerId !== runnerId)
+        const changes = registrationChanges({
+          runner: runner(runnerId, { workflows: names, lastSeenAt: NOW }),
+          workflows,
+          earlier: runners.get(runnerId),
+          others,
+          gone: others.filter(other => gone.includes(other.runnerId)),
+          known: name => defined.get(name),
+        })
+        for (const change of changes) {
+          if (change.type === 'runner.registered') runners.set(runnerId, change.runner)
+          if (change.type === 'workflow.registered') defined.set(change.workflow.name, change.workflow)
+          if (change.type === 'workflow.dropped') defined.delete(change.name)
+        }
+      },
+      forgets: (runnerId: string) => runners.delete(runnerId),
+      get order() {
+        return defined.get('order')?.triggers[0]?.event
+      },
+    }
+  }
+
+  it('the newest definition counts, however often an older one is repeated', () => {
+    const shop = app()
+    shop.registers('old', [v1])
+    shop.registers('new', [v2])
+    for (const runnerId of ['old', 'new', 'old', 'old']) {
+      shop.registers(runnerId, [runnerId === 'old' ? v1 : v2])
+      expect(shop.order).toBe('v2')
+    }
+  })
+
+  it('what a runner changes is the newest, also if it was the definition before', () => {
+    const shop = app()
+    shop.registers('a', [v1])
+    shop.registers('b', [v2])
+    shop.registers('a', [v2])
+    shop.registers('b', [v1])
+    expect(shop.order).toBe('v1')
+    shop.registers('a', [v2])
+    expect(shop.order).toBe('v1')
+    shop.registers('c', [v2])
+    expect(shop.order).toBe('v2')
+  })
+
+  it('each workflow is for itself', () => {
+    const shop = app()
+    shop.registers('old', [v1, workflow('pack')])
+    shop.registers('new', [v2, workflow('pack')])
+    shop.registers('old', [workflow('pack', { triggers: [{ event: 'changed' }] }), v1])
+    expect(shop.order).toBe('v2')
+  })
+
+  it('a runner that has gone yields to those that are there, until it is back', () => {
+    const shop = app()
+    shop.registers('old', [v1])
+    shop.registers('new', [v2])
+    shop.registers('old', [v1], ['new'])
+    expect(shop.order).toBe('v1')
+    shop.registers('new', [v2])
+    expect(shop.order).toBe('v2')
+    shop.registers('old', [v1])
+    expect(shop.order).toBe('v2')
+    shop.forgets('new')
+    shop.registers('old', [v1])
+    expect(shop.order).toBe('v1')
+  })
+
+  it('one that serves the workflow no more leaves it to the others', () => {
+    const shop = app()
+    shop.registers('old', [v1])
+    shop.registers('new', [v2])
+    shop.registers('new', [workflow('pack')])
+    expect(shop.order).toBe('v2')
+    shop.registers('old', [v1])
+    expect(shop.order).toBe('v1')
+    shop.registers('old', [workflow('pack')])
+    expect(shop.order).toBeUndefined()
+    shop.registers('old', [v1])
+    expect(shop.order).toBe('v1')
+  })
+})

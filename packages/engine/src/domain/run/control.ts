@@ -1,0 +1,153 @@
+// Control actions on one run (contract §3, §4.2): cancel, pause, resume, and forks by replay or retry-from-step.
+// Each is a pure decision on a freshly loaded run; a refusal is an EngineError that names the status it met.
+
+import type { CatalogView } from '../model/catalog.ts'
+import type { Change } from '../model/change.ts'
+import type { Decision } from '../model/decision.ts'
+import { EngineError } from '../model/errors.ts'
+import { isTerminal, type Run } from '../model/run.ts'
+import { firstSeq } from '../model/seq.ts'
+import { isSettled, type Step } from '../model/step.ts'
+import type { JsonText } from '../text/json-text.ts'
+import type { Traceparent } from '../text/traceparent.ts'
+import { forkedRun, type Under } from './create.ts'
+import { Draft } from './draft.ts'
+import { finish } from './finish.ts'
+import { deadline } from './park.ts'
+import type { RunState } from './state.ts'
+
+export function cancel(state: RunState, context: { now: number; catalog: CatalogView }): Decision {
+  refuseTerminal(state.run, 'cancel')
+  const draft = new Draft(state, context.now)
+  finish(draft, { status: 'cancelled' }, context.catalog)
+  return draft.done()
+}
+
+/**
+ * Pausing keeps a lease that is held: the pass in flight is checkpointed, or, should its engine die, recovered.
+ * Undefined when the run is paused already.
+ */
+export function pause(state: RunState, now: number): Decision | undefined {
+  refuseTerminal(state.run, 'pause')
+  if (state.run.status === 'paused') return undefined
+  const draft = new Draft(state, now)
+  draft.move('paused')
+  draft.set({ waitingFor: undefined })
+  if (draft.run.leaseOwner === undefined) draft.set({ availableAt: nextTimer(draft.open.values()) })
+  return draft.done()
+}
+
+/** Resuming while the pass in flight at the pause is still under way leaves it its lease: its owner goes on. */
+export function resume(state: RunState, now: number): Decision {
+  if (state.run.status !== 'paused') {
+    throw new EngineError('run_not_paused', `Run ${state.run.id} is ${state.run.status}, not paused.`, {
+      details: { status: state.run.status },
+    })
+  }
+  const draft = new Draft(state, now)
+  draft.move('queued')
+  if (draft.run.leaseOwner === undefined) draft.set({ availableAt: now })
+  return draft.done()
+}
+
+/** A new run of the same work from the start; `input` overrides the source's payload. */
+export function replay(source: Run, options: NewFork & { input: JsonText | undefined }): Fork {
+  refuseUnfinished(source)
+  const run = forkedRun({ ...options, source, input: options.input ?? source.input })
+  return { run, changes: [{ type: 'run.created', run }] }
+}
+
+/** What a fork needs besides its source. */
+export interface NewFork {
+  id: string
+  now: number
+  under: Under
+  /** Of whoever asks for it; without one it has a trace of its own. */
+  trace?: Traceparent | undefined
+}
+
+export interface Fork {
+  run: Run
+  changes: Change[]
+}
+
+/** A new run that carries the results of the steps before the named one and resumes there. */
+export function retryFromStep(source: RunState, options: NewFork & { step: string }): Fork & { step: Step } {
+  refuseUnfinished(source.run)
+  const steps = [...source.steps.values()].sort((a, b) => a.index - b.index)
+  const from = findStep(steps, options.step)
+  if (!from) {
+    throw new EngineError('step_not_found', `Run ${source.run.id} has no step "${options.step}".`, {
+      details: { step: options.step },
+    })
+  }
+  const run = forkedRun({ ...options, source: source.run, input: source.run.input })
+  const changes: Change[] = [{ type: 'run.created', run }]
+  const ending = endingStep(steps, source.run)
+  const carried = steps.filter(step => step.index < from.index && isCarried(step, source.run, ending))
+  // Replay hands results over in the order of their seqs, so the copies keep it.
+  const rank = new Map([...carried].sort((a, b) => a.seq - b.seq).map((step, i) => [step, i]))
+  for (const [index, step] of carried.entries()) {
+    const seq = firstSeq(0) + 1 + (rank.get(step) as number)
+    changes.push({ type: 'step.recorded', step: { ...step, runId: run.id, index, seq, carried: true } })
+  }
+  return { run, changes, step: from }
+}
+
+/** By human name, with `:n` for the n-th repeat although opcode names carry no suffix; else by hashed id. */
+function findStep(steps: readonly Step[], wanted: string): Step | undefined {
+  const uses = new Map<string, number>()
+  for (const step of steps) {
+    const use = uses.get(step.name) ?? 0
+    uses.set(step.name, use + 1)
+    if (wanted === (use === 0 ? step.name : `${step.name}:${use}`)) return step
+  }
+  return steps.find(step => step.id === wanted)
+}
+
+/**
+ * Results are carried, also failures that the handler caught. A cancelled step has none; and what ended the run is tried
+ * again, together with what failed behind it in the same answer, of which nobody knows whether it could be caught.
+ */
+function isCarried(step: Step, run: Run, ending: Step | undefined): boolean {
+  if (!isSettled(step.status) || step.status === 'cancelled') return false
+  return !ending || !failedAtEnd(step, run) || step.seq < ending.seq
+}
+
+/** The step whose failure ended the run: of those that failed at its end, the first that is as its error says. */
+function endingStep(steps: readonly Step[], run: Run): Step | undefined {
+  const { code, stepName, message, stack, name } = run.error ?? {}
+  if (code !== 'step_failed') return undefined
+  const isTold = ({ error }: Step) =>
+    error?.message === message && error?.stack === stack && error?.name === name
+  const last = steps.filter(step => failedAtEnd(step, run)).sort((a, b) => a.seq - b.seq)
+  return last.find(step => step.name === stepName && isTold(step)) ?? last[0]
+}
+
+function failedAtEnd({ op, status, finishedAt }: Step, run: Run): boolean {
+  return op === 'StepRun' && status === 'failed' && finishedAt === run.finishedAt
+}
+
+function nextTimer(steps: Iterable<Step>): number | undefined {
+  const times = [...steps].filter(step => step.status === 'waiting').map(deadline)
+  const known = times.filter(time => time !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+function refuseTerminal(run: Run, action: string): void {
+  if (!isTerminal(run.status)) return
+  throw new EngineError('run_terminal', `Run ${run.id} is ${run.status}: it is too late to ${action} it.`, {
+    details: { status: run.status },
+  })
+}
+
+function refuseUnfinished(run: Run): void {
+  if (isTerminal(run.status)) return
+  throw new EngineError(
+    'run_not_finished',
+    `Run ${run.id} is ${run.status}: only a finished run can be forked.`,
+    {
+      details: { status: run.status },
+    },
+  )
+}

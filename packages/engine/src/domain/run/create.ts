@@ -1,0 +1,191 @@
+// How runs come into being: started by an event, as a child, or after a failure (contract §2.1, decisions "Run").
+
+import type { RunError } from '@perdure/protocol'
+import type { Report } from '../expressions/matching.ts'
+import { holdsOf } from '../holds/holds.ts'
+import type { Event } from '../model/event.ts'
+import type { Run } from '../model/run.ts'
+import type { Workflow } from '../model/workflow.ts'
+import { pickError } from '../pass/outcome.ts'
+import { derivedId } from '../text/ids.ts'
+import type { JsonText } from '../text/json-text.ts'
+import { timestamp } from '../text/timestamp.ts'
+import type { Traceparent } from '../text/traceparent.ts'
+
+type Origin = Pick<Run, 'namespace' | 'id' | 'workflow' | 'app' | 'triggerKind' | 'trigger' | 'createdAt'> &
+  Partial<Run>
+
+/** Whose flow control a new run is under, and who is told of expressions that could not be evaluated. */
+export interface Under {
+  /** Absent when it is not registered (any more): nothing holds the run. */
+  workflow: Workflow | undefined
+  report?: Report | undefined
+}
+
+function queued(origin: Origin, { workflow, report = () => {} }: Under): Run {
+  return {
+    status: 'queued',
+    attempt: 1,
+    transportTries: 0,
+    fence: 0,
+    availableAt: origin.createdAt,
+    // What comes later is there from the start: a run that never changes its shape is cheap to copy and to change.
+    leaseOwner: undefined,
+    waitingFor: undefined,
+    cancelAsked: undefined,
+    startedAt: undefined,
+    startedSeq: undefined,
+    finishedAt: undefined,
+    finishedSeq: undefined,
+    result: undefined,
+    error: undefined,
+    ...origin,
+    ...(workflow ? holdsOf(origin, workflow, report) : {}),
+    ...(workflow?.flowControl?.cancelOn ? { cancelOn: workflow.flowControl.cancelOn } : {}),
+  }
+}
+
+const UNHELD: Under = { workflow: undefined }
+
+/** Of an event, what makes a run. */
+export type TriggeringEvent = Pick<Event, 'namespace' | 'id' | 'name' | 'data' | 'receivedAt'>
+
+/** The run an event starts for a workflow whose trigger it matched; pinned when the event names a runner. */
+export function eventRun(options: {
+  event: TriggeringEvent
+  workflow: Workflow
+  pin?: string | undefined
+  trace?: Traceparent | undefined
+  singletonKey?: string | undefined
+  report?: Report | undefined
+}): Run {
+  const { event, workflow, pin, trace, singletonKey } = options
+  const origin: Origin = {
+    namespace: event.namespace,
+    id: derivedId('run', event.receivedAt, event.id, workflow.app, workflow.name),
+    workflow: workflow.name,
+    app: workflow.app,
+    triggerKind: 'event',
+    eventName: event.name,
+    eventId: event.id,
+    trigger: { id: event.id, name: event.name },
+    createdAt: event.receivedAt,
+    ...(event.data === undefined ? {} : { input: event.data }),
+    ...(pin === undefined ? {} : { runner: pin }),
+    ...(trace === undefined ? {} : { trace }),
+    ...(singletonKey === undefined ? {} : { singletonKey }),
+  }
+  return queued(origin, options)
+}
+
+/** The name of the event that a run started by a schedule is shown. */
+export const CRON_EVENT = 'engine/cron'
+
+/** The run that a schedule starts for the instant `scheduledAt`. */
+export function cronRun(options: {
+  workflow: Workflow
+  cron: string
+  scheduledAt: number
+  now: number
+  report?: Report | undefined
+}): Run {
+  const { workflow, cron, scheduledAt, now } = options
+  const { namespace, app, name } = workflow
+  const origin: Origin = {
+    namespace,
+    id: derivedId('run', now, namespace, app, name, cron, String(scheduledAt)),
+    workflow: name,
+    app,
+    triggerKind: 'cron',
+    cron,
+    trigger: { name: CRON_EVENT },
+    input: JSON.stringify({ cron, scheduledAt: timestamp(scheduledAt) }),
+    createdAt: now,
+  }
+  return queued(origin, options)
+}
+
+/** The child of a RunWorkflow step. It inherits the parent's pin only within the same app (contract §4.3). */
+export function childRun(options: {
+  parent: Run
+  step: { id: string; index: number }
+  app: string
+  workflow: string
+  input: JsonText | undefined
+  now: number
+  under: Under
+}): Run {
+  const { parent, step, app, workflow, input, now, under } = options
+  const origin: Origin = {
+    namespace: parent.namespace,
+    id: derivedId('run', now, parent.id, step.id),
+    workflow,
+    app,
+    triggerKind: parent.triggerKind,
+    trigger: { name: workflow },
+    parentRunId: parent.id,
+    parentStepIndex: step.index,
+    createdAt: now,
+    ...(input === undefined ? {} : { input }),
+    ...(parent.runner !== undefined && parent.app === app ? { runner: parent.runner } : {}),
+    ...(parent.trace === undefined ? {} : { trace: parent.trace }),
+  }
+  return queued(origin, under)
+}
+
+/**
+ * The run that follows a failed one whose workflow has an onFailure handler: same event, same input, same priority, same
+ * pin, unless the other failed since that runner is not there. It cleans up behind the other: nothing holds it, and no
+ * timeout ends it.
+ */
+export function onFailureRun(failed: Run, error: RunError, now: number): Run {
+  const pin = error.code === 'runner_not_registered' ? undefined : failed.runner
+  const origin: Origin = {
+    namespace: failed.namespace,
+    id: derivedId('run', now, failed.id, 'on-failure'),
+    workflow: failed.workflow,
+    app: failed.app,
+    triggerKind: failed.triggerKind,
+    trigger: failed.trigger,
+    parentRunId: failed.id,
+    failure: pickError(error),
+    createdAt: now,
+    ...(failed.input === undefined ? {} : { input: failed.input }),
+    ...(pin === undefined ? {} : { runner: pin }),
+    ...(failed.trace === undefined ? {} : { trace: failed.trace }),
+    ...(failed.priority === undefined ? {} : { priority: failed.priority }),
+  }
+  return queued(origin, UNHELD)
+}
+
+/**
+ * A fork of a finished run (replay, retry-from-step): its own id, the same work (contract §3), held as its workflow
+ * is by now. Its trace is that of whoever asked for it.
+ */
+export function forkedRun(options: {
+  source: Run
+  id: string
+  input: JsonText | undefined
+  now: number
+  under: Under
+  trace?: Traceparent | undefined
+}): Run {
+  const { source, id, input, now, under, trace } = options
+  const origin: Origin = {
+    namespace: source.namespace,
+    id,
+    workflow: source.workflow,
+    app: source.app,
+    triggerKind: source.triggerKind,
+    trigger: source.trigger,
+    replayOf: source.id,
+    createdAt: now,
+    ...(source.eventName === undefined ? {} : { eventName: source.eventName }),
+    ...(source.cron === undefined ? {} : { cron: source.cron }),
+    ...(source.failure === undefined ? {} : { failure: source.failure }),
+    ...(input === undefined ? {} : { input }),
+    ...(source.runner === undefined ? {} : { runner: source.runner }),
+    ...(trace === undefined ? {} : { trace }),
+  }
+  return queued(origin, source.failure === undefined ? under : UNHELD)
+}

@@ -1,0 +1,177 @@
+// How a decision about one run is written down. Every status move goes through here, so no move can forget its
+// frame; every decision carries the guard it rests on; and seqs are handed out in commit order:
+//
+// Each fence owns a range of seqs (`seq.ts`). An owner goes on counting within its fence and leaves the run's row
+// alone until something in it really changes; then the fence rises with it. Whoever decides on a freshly loaded run
+// bumps the fence at once, and so starts a range nobody has used; the other's next commit is then stale. The other
+// way round it must see that neither the row nor, within one fence, the steps have moved since it loaded them.
+
+import { slotIds } from '../holds/concurrency.ts'
+import { isInLine, passCallOn } from '../holds/throttle.ts'
+import { runDeadline } from '../holds/timeouts.ts'
+import type { Change, Guard, RunStatusFrame } from '../model/change.ts'
+import type { Decision } from '../model/decision.ts'
+import type { LogLine } from '../model/log-line.ts'
+import { isTerminal, type Run, type RunStatus } from '../model/run.ts'
+import { firstSeq, SEQ_SPAN } from '../model/seq.ts'
+import { isSettled, type Step } from '../model/step.ts'
+import type { Ask } from './assumptions.ts'
+import type { RunState } from './state.ts'
+
+export class Draft {
+  readonly now: number
+  readonly asks: Ask[] = []
+  readonly guards: Guard[] = []
+  readonly changes: Change[] = []
+  readonly steps: Step[] = []
+  rootLogged: number
+  /** Indexes are dense: the next step recorded gets this one. */
+  nextIndex: number
+  #seq: number
+  /** The state's own object until something in it changes: most passes leave it alone. */
+  #run: Run
+  #moved = false
+  #started = false
+  readonly #fenceBefore: number
+  readonly #wasInLine: boolean
+  /** The state's own until one of them moves. */
+  #open: ReadonlyMap<string, Step>
+  #ownOpen: Map<string, Step> | undefined
+  readonly #frames: RunStatusFrame[] = []
+
+  constructor(state: RunState, now: number) {
+    this.now = now
+    this.guards.push({ type: 'run', runId: state.run.id, fence: state.run.fence })
+    this.#run = state.run
+    this.#open = state.open
+    this.rootLogged = state.rootLogged
+    this.nextIndex = state.steps.size
+    this.#seq = state.seq ?? 0
+    this.#fenceBefore = state.run.fence
+    this.#wasInLine = isInLine(state.run)
+    if (state.seq !== undefined) return
+    this.guards.push({ type: 'steps', runId: state.run.id, seq: state.lastStepSeq })
+    this.#bumpFence()
+  }
+
+  /** The run as it will be. Change plain fields through `set`, the status through `move`. */
+  get run(): Readonly<Run> {
+    return this.#run
+  }
+
+  /** Steps still unsettled after what is drafted so far. */
+  get open(): ReadonlyMap<string, Step> {
+    return this.#open
+  }
+
+  /** Changes fields of the run's row that have no frame of their own. */
+  set(fields: Partial<Omit<Run, 'status' | 'fence'>>): void {
+    Object.assign(this.#moving(), fields)
+  }
+
+  /** Moves the run to a status; nothing when it has it already. First start and end are told by the row itself. */
+  move(status: RunStatus): void {
+    if (this.#run.status === status) return
+    const run = this.#moving()
+    run.status = status
+    const seq = this.nextSeq()
+    if (status === 'running' && run.startedAt === undefined) {
+      run.startedAt = this.now
+      run.startedSeq = seq
+      this.#started = true
+    } else if (isTerminal(status)) {
+      run.finishedAt = this.now
+      run.finishedSeq = seq
+    } else this.#frames.push({ seq, ts: this.now, status, attempt: run.attempt })
+  }
+
+  /** Records a step first seen; the object is the draft's from then on. */
+  record(step: Omit<Step, 'runId' | 'seq' | 'index'>): Step {
+    const recorded = step as Step
+    recorded.runId = this.run.id
+    recorded.index = this.nextIndex++
+    recorded.seq = this.nextSeq()
+    this.#keep(recorded)
+    this.changes.push({ type: 'step.recorded', step: recorded, at: this.now })
+    return recorded
+  }
+
+  /** Moves an unsettled step on. */
+  moveStep(step: Step, fields: Partial<Step>): Step {
+    const moved = { ...step, ...fields, seq: this.nextSeq() }
+    this.#keep(moved)
+    this.changes.push({ type: 'step.moved', step: moved, at: this.now })
+    return moved
+  }
+
+  log(line: Omit<LogLine, 'runId' | 'seq' | 'ts'>): void {
+    const seq = this.nextSeq()
+    this.changes.push({ type: 'log.written', line: { ...line, runId: this.run.id, seq, ts: this.now } })
+  }
+
+  nextSeq(): number {
+    if (this.#seq % SEQ_SPAN === SEQ_SPAN - 1) this.#bumpFence()
+    return ++this.#seq
+  }
+
+  /** The finished decision. The run's row is written only if something in it changed. */
+  done(): Decision {
+    // Whoever lets go of a run that is asked to cancel leaves it to the next lease at once, whatever it waits for.
+    if (this.run.cancelAsked && this.run.leaseOwner === undefined) this.set({ availableAt: this.now })
+    if (this.#moved && this.run.leaseOwner === undefined) this.#letGo()
+    if (this.#wasInLine) this.#leaveLine()
+    if (this.#moved && this.run.fence === this.#fenceBefore) this.#bumpFence()
+    if (this.#moved) this.changes.unshift(this.#runMoved())
+    const { asks, guards, changes, run, steps, rootLogged } = this
+    return { asks, guards, changes, run, steps, rootLogged, seq: this.#seq }
+  }
+
+  /**
+   * A run that nobody drives holds no slots, nor has it a place in the line of one: that is for its next claim to
+   * say. Whoever it stood before is woken. It wakes in time for its deadline, whatever it waits for.
+   */
+  #letGo(): void {
+    const { run } = this
+    if (run.holds === undefined) return
+    const freed = slotIds(run)
+    if (freed.length > 0) this.changes.push({ type: 'slots.freed', slotIds: freed, at: this.now })
+    this.set({ heldSlot: isInLine(run) ? run.holds.throttle?.id : undefined })
+    const deadline = isTerminal(run.status) ? undefined : runDeadline(run)
+    if (deadline !== undefined) this.set({ availableAt: Math.min(run.availableAt ?? deadline, deadline) })
+  }
+
+  /** A start calls the line itself: it knows when the next one is free. */
+  #leaveLine(): void {
+    const { startedAt, holds } = this.run
+    if (startedAt !== undefined || isInLine(this.run) || !holds?.throttle) return
+    this.changes.push(passCallOn(holds.throttle, this.now))
+  }
+
+  #runMoved(): Change {
+    const moved = { type: 'run.moved', run: this.run, frames: this.#frames } as const
+    return this.#started ? { ...moved, started: true } : moved
+  }
+
+  #bumpFence(): void {
+    const run = this.#moving()
+    run.fence++
+    this.#seq = firstSeq(run.fence) - 1
+  }
+
+  /** The run, from now on a copy that may be changed. */
+  #moving(): Run {
+    if (!this.#moved) this.#run = { ...this.#run }
+    this.#moved = true
+    return this.#run
+  }
+
+  #keep(step: Step): void {
+    this.steps.push(step)
+    const settled = isSettled(step.status)
+    if (settled && !this.#open.has(step.id)) return
+    this.#ownOpen ??= new Map(this.#open)
+    this.#open = this.#ownOpen
+    if (settled) this.#ownOpen.delete(step.id)
+    else this.#ownOpen.set(step.id, step)
+  }
+}

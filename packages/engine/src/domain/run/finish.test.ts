@@ -1,0 +1,131 @@
+// What follows the end of a run: its fields, and the on-failure run (contract §3, decisions "Run").
+
+import { describe, expect, it } from 'vitest'
+import { runDurationMs } from '../model/run.ts'
+import { given } from '../testkit/given.testkit.ts'
+import {
+  brokeOff,
+  MINUTE,
+  NOW,
+  ran,
+  rejected,
+  reported,
+  returned,
+  run,
+  threw,
+  waiting,
+  workflow,
+} from '../testkit/nouns.testkit.ts'
+
+const withHook = workflow('order', { onFailure: true })
+const spent = run({ transportTries: 7 })
+
+describe('an end', () => {
+  it('is told once: status, time, and no lease, wake or wait left', () => {
+    const then = given(run(), waiting('paid', 'order.paid')).when(returned('1'))
+    expect(then.run).toMatchObject({
+      status: 'succeeded',
+      result: '1',
+      finishedAt: NOW,
+      availableAt: undefined,
+      leaseOwner: undefined,
+      waitingFor: undefined,
+    })
+    expect(then.next).toBe('stop')
+  })
+
+  it('with nothing returned has no result', () => {
+    expect(given(run()).when(returned()).run).not.toHaveProperty('result')
+  })
+
+  it('keeps the result to the letter', () => {
+    const result = '{ "n": 12345678901234567890, "x": 1.0, "n": 2 }'
+    expect(given(run()).when(returned(result)).run.result).toBe(result)
+  })
+
+  it('cancels what was not waited for', () => {
+    expect(given(run(), waiting('paid', 'order.paid')).when(returned()).steps).toEqual({ paid: 'cancelled' })
+  })
+
+  it('of a paused run stands: the pass in flight at the pause gave the final result', () => {
+    expect(given(run({ status: 'paused' })).when(returned('1')).run.status).toBe('succeeded')
+    expect(given(run({ status: 'paused' })).when(rejected).run.status).toBe('failed')
+  })
+
+  it('after two branches failed for good has the error of the first', () => {
+    const then = given(run()).when(
+      reported(threw('charge', { retriable: false }), threw('ship', { retriable: false })),
+    )
+    expect(then.run.error).toMatchObject({ stepName: 'charge', message: 'charge broke' })
+    expect(then.steps).toEqual({ charge: 'failed', ship: 'failed' })
+  })
+
+  it('after a branch failed for good still keeps what the others brought', () => {
+    const then = given(run()).when(reported(threw('charge', { retriable: false }), ran('ship', '2')))
+    expect(then.step('ship')).toMatchObject({ status: 'succeeded', data: '2' })
+  })
+
+  it('has a duration from the first invoke on, or of 0 when there was none', () => {
+    expect(runDurationMs(given(run()).when(returned()).run)).toBe(MINUTE)
+    expect(runDurationMs(given(run({ startedAt: undefined })).whenCancelled().run)).toBe(0)
+    expect(runDurationMs(run())).toBeUndefined()
+  })
+})
+
+describe('an on-failure run', () => {
+  it.each([
+    ['a step', given(run()), reported(threw('charge', { retriable: false })), { message: 'charge broke' }],
+    ['a 4xx', given(run()), rejected, { message: 'no such workflow' }],
+    ['the transport', given(spent), brokeOff, { message: 'socket hang up' }],
+  ])('follows a failure by %s, with its error', (_, failing, outcome, failure) => {
+    expect(failing.registered(withHook).when(outcome).created).toMatchObject({
+      parentRunId: 'run_1',
+      failure,
+    })
+  })
+
+  it('follows a missing pin, and goes to any runner', () => {
+    const pinned = given(run({ runner: 'gone' })).registered(withHook)
+    const { created } = pinned.whenLeased({ kind: 'pinMissing' })
+    expect(created).toMatchObject({ failure: { message: expect.stringContaining('gone') } })
+    expect(created).not.toHaveProperty('runner')
+    expect(pinned.when(rejected).created?.runner).toBe('gone')
+  })
+
+  it('gets the event and the input of the failed run, but not its eventId', () => {
+    const { created } = given(run()).registered(withHook).when(rejected)
+    expect(created).toMatchObject({
+      status: 'queued',
+      workflow: 'order',
+      app: 'shop',
+      triggerKind: 'event',
+      trigger: { id: 'evt_trigger', name: 'order.placed' },
+      input: '{"total":12}',
+      attempt: 1,
+      createdAt: NOW,
+      availableAt: NOW,
+    })
+    expect(created).not.toHaveProperty('eventId')
+    expect(created).not.toHaveProperty('parentStepIndex')
+  })
+
+  it('follows only when the workflow registered a handler', () => {
+    expect(given(run()).when(rejected).created).toBeUndefined()
+    expect(given(run()).registered().when(rejected).created).toBeUndefined()
+  })
+
+  it('never follows an on-failure run', () => {
+    const hooked = run({ failure: { message: 'earlier' } })
+    expect(given(hooked).registered(withHook).when(rejected).created).toBeUndefined()
+  })
+
+  it('never follows a cancellation or a success', () => {
+    expect(given(run()).registered(withHook).whenCancelled().created).toBeUndefined()
+    expect(given(run()).registered(withHook).when(returned()).created).toBeUndefined()
+  })
+
+  it('is the same run however often the end is decided', () => {
+    const once = given(run()).registered(withHook).when(rejected).created
+    expect(given(run()).registered(withHook).when(rejected).created?.id).toBe(once?.id)
+  })
+})

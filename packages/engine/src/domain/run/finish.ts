@@ -1,0 +1,72 @@
+// All that follows the end of a run, in the same commit as the end: what it still had outstanding is cancelled
+// (children too), subscribed endpoints are told, the parent gets its answer, and a failed run with an onFailure handler gets its follow-on run.
+
+import type { RunError, StepError } from '@perdure/protocol'
+import type { CatalogView } from '../model/catalog.ts'
+import { pickError } from '../pass/outcome.ts'
+import type { JsonText } from '../text/json-text.ts'
+import { onFailureRun } from './create.ts'
+import type { Draft } from './draft.ts'
+import { tellRunEnded } from './notices.ts'
+
+export type End =
+  | { status: 'succeeded'; result?: JsonText }
+  | { status: 'failed'; error: RunError }
+  | { status: 'cancelled' }
+
+/** Ends the drafted run. The draft must not touch it afterwards. */
+export function finish(draft: Draft, end: End, catalog: CatalogView): void {
+  cancelOutstanding(draft)
+  draft.set({ availableAt: undefined, leaseOwner: undefined, waitingFor: undefined, cancelAsked: undefined })
+  if (end.status === 'succeeded' && end.result !== undefined) draft.set({ result: end.result })
+  if (end.status === 'failed') draft.set({ error: end.error })
+  draft.move(end.status)
+  tellRunEnded(draft, catalog)
+  answerParent(draft, end)
+  if (end.status === 'failed') followFailure(draft, end.error, catalog)
+}
+
+function cancelOutstanding(draft: Draft): void {
+  for (const step of [...draft.open.values()]) {
+    draft.moveStep(step, { status: 'cancelled', finishedAt: draft.now, nextAttemptAt: undefined })
+    if (step.childRunId !== undefined) cancelChild(draft, step.childRunId)
+  }
+}
+
+/** A child that begins in this very unit is born with the request; others are told by their row. */
+function cancelChild(draft: Draft, runId: string): void {
+  for (const change of draft.changes) {
+    if (change.type !== 'run.created' || change.run.id !== runId) continue
+    change.run.cancelAsked = true
+    return
+  }
+  draft.changes.push({ type: 'run.cancelAsked', runId, at: draft.now })
+}
+
+function answerParent(draft: Draft, end: End): void {
+  const { parentRunId, parentStepIndex } = draft.run
+  if (parentRunId === undefined || parentStepIndex === undefined) return
+  draft.changes.push({
+    type: 'step.woken',
+    runId: parentRunId,
+    stepIndex: parentStepIndex,
+    at: draft.now,
+    ...(end.status === 'succeeded'
+      ? { status: 'succeeded', ...(end.result === undefined ? {} : { data: end.result }) }
+      : { status: 'failed', error: childError(draft.run.id, end) }),
+  })
+}
+
+/** What the parent's handler sees thrown. */
+function childError(childRunId: string, end: Extract<End, { status: 'failed' | 'cancelled' }>): StepError {
+  return end.status === 'failed'
+    ? pickError(end.error)
+    : { name: 'ChildRunCancelledError', message: `Child run ${childRunId} was cancelled.` }
+}
+
+/** On-failure runs follow any terminal failure but that of another on-failure run. */
+function followFailure(draft: Draft, error: RunError, catalog: CatalogView): void {
+  const { run, now } = draft
+  if (run.failure !== undefined || !catalog.workflow(run.app, run.workflow)?.onFailure) return
+  draft.changes.push({ type: 'run.created', run: onFailureRun(run, error, now) })
+}

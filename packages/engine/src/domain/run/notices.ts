@@ -1,0 +1,97 @@
+// Lifecycle deliveries: subscribed endpoints are told how runs end and which steps fail for good (contract §6,
+// decisions "Webhooks"). Written in the commit of the transition they tell of, so none can be lost or made up.
+
+import type { CatalogView } from '../model/catalog.ts'
+import type { Endpoint, LifecycleKind } from '../model/endpoint.ts'
+import type { Run } from '../model/run.ts'
+import type { Step } from '../model/step.ts'
+import { derivedId } from '../text/ids.ts'
+import { splice } from '../text/json-splice.ts'
+import type { JsonText } from '../text/json-text.ts'
+import { timestamp } from '../text/timestamp.ts'
+import { runSummary } from '../view/run-summary.ts'
+import type { Draft } from './draft.ts'
+
+/** A result or an error larger than this is left out of the payload, which then says so (decisions, "Webhooks"). */
+export const RESULT_BYTES_MAX = 64 * 1024
+
+/** Tells that the drafted run has ended. Call it once the run has its terminal status. */
+export function tellRunEnded(draft: Draft, catalog: CatalogView): void {
+  const kind = `run.${draft.run.status}` as LifecycleKind
+  tell(draft, catalog, kind, [], () => `{"run":${runText(draft.run)}}`)
+}
+
+/** Tells that a step of the drafted run has failed for good. */
+export function tellStepFailed(draft: Draft, step: Step, catalog: CatalogView): void {
+  const { id, name, attempt, error } = step
+  tell(draft, catalog, 'step.failed', [id], () => {
+    const run = JSON.stringify(bounded(runSummary(draft.run)))
+    return `{"run":${run},"step":${JSON.stringify(bounded({ id, name, attempt, error }))}}`
+  })
+}
+
+/** `parts` tell this transition from the run's others of the same kind. */
+function tell(
+  draft: Draft,
+  catalog: CatalogView,
+  kind: LifecycleKind,
+  parts: readonly string[],
+  data: () => JsonText,
+): void {
+  const subscribers = catalog.subscribers(kind, draft.run.app)
+  if (subscribers.length === 0) return
+  const payload = splice({ type: kind, timestamp: timestamp(draft.now) }, { data: data() })
+  for (const endpoint of subscribers) {
+    const id = derivedId('dlv', draft.now, draft.run.id, kind, ...parts, endpoint.id)
+    draft.changes.push({
+      type: 'delivery.created',
+      delivery: newDelivery({ draft, endpoint, kind, id, payload, attemptsMax: catalog.deliveryAttemptsMax }),
+    })
+  }
+}
+
+function newDelivery(options: {
+  draft: Draft
+  endpoint: Endpoint
+  kind: LifecycleKind
+  id: string
+  payload: JsonText
+  attemptsMax: number
+}) {
+  const { draft, endpoint, kind, id, payload, attemptsMax } = options
+  const { run, now } = draft
+  return {
+    namespace: run.namespace,
+    id,
+    app: run.app,
+    endpointId: endpoint.id,
+    url: endpoint.url,
+    eventKind: kind,
+    sourceRunId: run.id,
+    ...(run.trace === undefined ? {} : { trace: run.trace }),
+    payload,
+    status: 'pending' as const,
+    attemptCount: 0,
+    maxAttempts: attemptsMax,
+    createdAt: now,
+    updatedAt: now,
+    fence: 0,
+    availableAt: now,
+  }
+}
+
+/** The summary, which carries the error of a failed run, and the result of a run that has one. */
+function runText(run: Readonly<Run>): JsonText {
+  const { result } = run
+  const summary = bounded(runSummary(run))
+  if (result === undefined) return JSON.stringify(summary)
+  if (Buffer.byteLength(result) <= RESULT_BYTES_MAX) return splice(summary, { result })
+  return JSON.stringify({ ...summary, resultOmitted: true })
+}
+
+/** What is told of a run or a step, without its error where that is too large. */
+function bounded<T extends { error?: unknown }>(told: T): T | (Omit<T, 'error'> & { resultOmitted: true }) {
+  const { error, ...rest } = told
+  if (error === undefined || Buffer.byteLength(JSON.stringify(error)) <= RESULT_BYTES_MAX) return told
+  return { ...rest, resultOmitted: true }
+}

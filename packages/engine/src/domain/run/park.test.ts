@@ -1,0 +1,102 @@
+// Parking ("the service rules" 4): the run wakes at the earliest deadline of its branches, and says what it waits for.
+
+import { describe, expect, it } from 'vitest'
+import { given } from '../testkit/given.testkit.ts'
+import {
+  awaitingChild,
+  HOUR,
+  NOW,
+  ran,
+  reported,
+  retrying,
+  run,
+  runsChild,
+  SECOND,
+  sleeping,
+  sleeps,
+  sleepsUntil,
+  threw,
+  waiting,
+  waitsFor,
+  workflow,
+} from '../testkit/nouns.testkit.ts'
+
+describe('several opcodes in one answer', () => {
+  const all = [
+    sleeps('nap', 3 * SECOND),
+    sleepsUntil('noon', NOW + 2 * SECOND),
+    waitsFor('paid', 'order.paid', { timeoutMs: 4 * SECOND }),
+    runsChild('pack', 'pack'),
+    threw('charge'),
+  ]
+  const then = given(run())
+    .registered(workflow('order'), workflow('pack'))
+    .when(reported(...all))
+
+  it('are all persisted, in one decision', () => {
+    expect(then.steps).toEqual({
+      nap: 'waiting',
+      noon: 'waiting',
+      paid: 'waiting',
+      pack: 'waiting',
+      charge: 'retrying',
+    })
+    expect(then.changes('step.recorded').map(({ step }) => step.index)).toEqual([0, 1, 2, 3, 4])
+  })
+
+  it('park the run until the earliest deadline', () => {
+    expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND })
+    expect(then.run.waitingFor).toEqual({ kind: 'retry', stepName: 'charge', until: NOW + SECOND })
+  })
+
+  it('are re-invoked as each branch is ready, the others pending', () => {
+    const due = then.leasedAgain(NOW + 2 * SECOND).whenLeased()
+    expect(due.steps).toMatchObject({ noon: 'succeeded', nap: 'waiting' })
+    const memo = JSON.parse(due.goesOn().state.memo(NOW + 2 * SECOND)) as Record<string, unknown>
+    expect(memo['hash-of-noon']).toEqual({ data: null })
+    expect(memo['hash-of-nap']).toEqual({ pending: true })
+    expect(memo).not.toHaveProperty('hash-of-charge')
+  })
+
+  it('of which one brought a result are followed by the next pass at once', () => {
+    const mixed = given(run()).when(reported(ran('charge', '1'), sleeps('nap', SECOND)))
+    expect(mixed).toMatchObject({ next: 'pass', run: { status: 'running' } })
+  })
+})
+
+describe('a step reported twice in one answer', () => {
+  it('counts once, the first', () => {
+    const then = given(run()).when(reported(ran('charge', '1'), ran('charge', '2')))
+    expect(then.changes('step.recorded')).toHaveLength(1)
+    expect(then.step('charge').data).toBe('1')
+  })
+})
+
+describe('a settled step', () => {
+  it('never changes, whatever is reported for it', () => {
+    const done = given(run()).when(reported(ran('charge', '1')))
+    const again = done.goesOn().when(reported(ran('charge', '2'), threw('charge'), sleeps('nap', SECOND)))
+    expect(again.step('charge')).toEqual(done.step('charge'))
+  })
+})
+
+describe('a parked run waits for', () => {
+  it.each([
+    ['a sleep', sleeping('nap', NOW + SECOND), { kind: 'sleep', stepName: 'nap', until: NOW + SECOND }],
+    ['a retry', retrying('charge', NOW + 9), { kind: 'retry', stepName: 'charge', until: NOW + 9 }],
+    ['an event', waiting('paid', 'order.paid'), { kind: 'event', stepName: 'paid', eventName: 'order.paid' }],
+    ['a child', awaitingChild('pack', 'run_2'), { kind: 'child', stepName: 'pack', childRunId: 'run_2' }],
+  ])('%s', (_, step, waitingFor) => {
+    expect(given(run(), step).when(reported()).run.waitingFor).toEqual(waitingFor)
+  })
+
+  it('what ends first, timed reasons before open ones', () => {
+    const then = given(
+      run(),
+      waiting('paid', 'order.paid'),
+      sleeping('nap', NOW + HOUR),
+      sleeping('rest', NOW + SECOND),
+    ).when(reported())
+    expect(then.run).toMatchObject({ availableAt: NOW + SECOND, waitingFor: { stepName: 'rest' } })
+  })
+})

@@ -1,0 +1,117 @@
+// Pause and resume, before, during and after a pass (contract §3, decisions "Status moves").
+
+import { describe, expect, it } from 'vitest'
+import { given, givenLoaded } from '../testkit/given.testkit.ts'
+import {
+  idleRun,
+  NOW,
+  ran,
+  reported,
+  retrying,
+  run,
+  SECOND,
+  sleeping,
+  sleeps,
+  succeeded,
+  threw,
+  waiting,
+} from '../testkit/nouns.testkit.ts'
+
+const pausedInFlight = run({ status: 'paused' })
+const resumedInFlight = run({ status: 'queued' })
+
+describe('a pause', () => {
+  it('of a run nobody holds leaves it no time to wake', () => {
+    const then = givenLoaded(idleRun('queued')).whenPaused()
+    expect(then.run).toMatchObject({ status: 'paused', availableAt: undefined, waitingFor: undefined })
+  })
+
+  it('leaves it the time to settle its first timer, which is no retry', () => {
+    const then = givenLoaded(
+      idleRun('waiting'),
+      sleeping('nap', NOW + 9 * SECOND),
+      waiting('paid', 'order.paid', { wakeAt: NOW + 5 * SECOND }),
+      retrying('charge', NOW + SECOND),
+    ).whenPaused()
+    expect(then.run.availableAt).toBe(NOW + 5 * SECOND)
+  })
+
+  it('of a run with a pass in flight leaves the lease: the pass is checkpointed, or recovered', () => {
+    const then = givenLoaded(run()).whenPaused()
+    expect(then.run).toMatchObject({
+      status: 'paused',
+      leaseOwner: 'engine-1',
+      availableAt: run().availableAt,
+    })
+  })
+})
+
+describe('a pass that comes back to a paused run', () => {
+  it('is checkpointed; no pass follows, though there is something new', () => {
+    const then = given(pausedInFlight).when(reported(ran('charge', '1'), sleeps('nap', SECOND)))
+    expect(then.steps).toEqual({ charge: 'succeeded', nap: 'waiting' })
+    expect(then).toMatchObject({
+      next: 'stop',
+      run: { status: 'paused', availableAt: NOW + SECOND, leaseOwner: undefined },
+    })
+  })
+
+  it('has its failed step wait, without waking for the retry', () => {
+    const then = given(pausedInFlight).when(reported(threw('charge')))
+    expect(then.step('charge').status).toBe('retrying')
+    expect(then.run).toMatchObject({ status: 'paused', availableAt: undefined })
+  })
+
+  it('with nothing new and nothing pending is judged only after the resume', () => {
+    const then = given(pausedInFlight, succeeded('charge')).when(reported())
+    expect(then.run.status).toBe('paused')
+  })
+
+  it('fails the run all the same when a step failed for good', () => {
+    const then = given(pausedInFlight).when(reported(threw('charge', { retriable: false })))
+    expect(then.run.status).toBe('failed')
+  })
+})
+
+describe('timers of a paused run', () => {
+  it('settle their steps, and the run stays paused until the next one', () => {
+    const paused = givenLoaded(
+      idleRun('waiting'),
+      sleeping('nap', NOW + SECOND),
+      waiting('paid', 'order.paid', { wakeAt: NOW + 2 * SECOND }),
+    ).whenPaused()
+    const first = paused.leasedAgain(NOW + SECOND).whenLeased()
+    expect(first).toMatchObject({ next: 'stop', steps: { nap: 'succeeded', paid: 'waiting' } })
+    expect(first.run).toMatchObject({ status: 'paused', availableAt: NOW + 2 * SECOND })
+    const second = first.leasedAgain(NOW + 2 * SECOND).whenLeased()
+    expect(second.step('paid')).toMatchObject({ status: 'succeeded', timedOut: true })
+    expect(second.run).toMatchObject({ status: 'paused', availableAt: undefined })
+  })
+})
+
+describe('a resume', () => {
+  it('of a run nobody holds makes it available at once', () => {
+    const then = givenLoaded(idleRun('paused'), sleeping('nap', NOW + SECOND)).whenResumed()
+    expect(then.run).toMatchObject({ status: 'queued', availableAt: NOW })
+  })
+
+  it('with the pass still in flight leaves it to its owner, so that it cannot run twice', () => {
+    const then = givenLoaded(pausedInFlight).whenResumed()
+    expect(then.run).toMatchObject({
+      status: 'queued',
+      leaseOwner: 'engine-1',
+      availableAt: pausedInFlight.availableAt,
+    })
+  })
+
+  it('with the pass still in flight lets the owner go on as if nothing had been', () => {
+    const then = given(resumedInFlight).when(reported(ran('charge')))
+    expect(then).toMatchObject({ next: 'pass', run: { status: 'running', leaseOwner: 'engine-1' } })
+    expect(then.changes('run.moved')[0]?.frames.map(({ status }) => status)).toEqual(['running'])
+  })
+
+  it('with the pass still in flight lets the owner park, too', () => {
+    const then = given(resumedInFlight).when(reported(sleeps('nap', SECOND)))
+    expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND, leaseOwner: undefined })
+  })
+})

@@ -1,0 +1,96 @@
+// A run as its owner holds it in memory between passes: the row, its steps, and the memo text that every invoke
+// carries. Decisions read it; `apply` takes over what a decision made durable.
+
+import type { Decision } from '../model/decision.ts'
+import type { Run } from '../model/run.ts'
+import { firstSeq } from '../model/seq.ts'
+import { isSettled, type Step } from '../model/step.ts'
+import type { JsonText } from '../text/json-text.ts'
+
+export class RunState {
+  run: Run
+  /** Every step, by hashed id. */
+  readonly steps = new Map<string, Step>()
+  /** The unsettled ones. */
+  readonly open = new Map<string, Step>()
+  /** Events that waits of this run have taken: no wait may take them again. */
+  readonly takenEvents = new Set<string>()
+  /** Highest stored `@root` log index + 1: handler lines below it are repeats of a replay. */
+  rootLogged: number
+  /** Last seq used in the range of `run.fence`; undefined after a plain load: the next decision bumps the fence. */
+  seq: number | undefined
+  /** The highest seq of its steps; 0 while there is none. */
+  lastStepSeq = 0
+  /** Settled steps, to notice a pass that brought nothing new. */
+  settledCount = 0
+  #memo = ''
+
+  private constructor(run: Run, steps: readonly Step[], rootLogged: number, seq: number | undefined) {
+    this.run = run
+    this.rootLogged = rootLogged
+    this.seq = seq
+    // In the order they settled: replay hands results over in the order of the memo's keys.
+    for (const step of [...steps].sort((a, b) => a.seq - b.seq)) this.#take(step)
+  }
+
+  /** A run created (and leased) a moment ago: its creation frames are its only ones. */
+  static created(run: Run): RunState {
+    return new RunState(run, [], 0, run.startedSeq ?? firstSeq(0))
+  }
+
+  /** A run just claimed: the claim opened a new fence and used none of its seqs. */
+  static claimed(loaded: { run: Run; steps: readonly Step[]; rootLogged: number }): RunState {
+    return new RunState(loaded.run, loaded.steps, loaded.rootLogged, firstSeq(loaded.run.fence) - 1)
+  }
+
+  /** A run as anybody reads it: who decides on it must open a new fence. */
+  static loaded(loaded: { run: Run; steps: readonly Step[]; rootLogged: number }): RunState {
+    return new RunState(loaded.run, loaded.steps, loaded.rootLogged, undefined)
+  }
+
+  /** Takes over what a committed decision on this very state has changed. */
+  apply(decision: Decision): void {
+    this.run = decision.run
+    this.seq = decision.seq
+    this.rootLogged = decision.rootLogged
+    for (const step of decision.steps) this.#take(step)
+  }
+
+  /** Bytes of the run's stored state, near enough for its limit: input plus every settled result. */
+  get size(): number {
+    return this.#memo.length + (this.run.input?.length ?? 0)
+  }
+
+  /**
+   * The memo map of an invoke sent at `now` (contract §2.11): settled steps with data or error; parked ones, and
+   * failed ones whose retry is not due, as pending. A retry that is due is left out, so that the runner runs it.
+   */
+  memo(now: number): JsonText {
+    let text = this.#memo
+    for (const step of this.open.values()) {
+      if (isDue(step, now)) continue
+      text += `${text === '' ? '' : ','}${JSON.stringify(step.id)}:{"pending":true}`
+    }
+    return `{${text}}`
+  }
+
+  #take(step: Step): void {
+    this.steps.set(step.id, step)
+    this.lastStepSeq = Math.max(this.lastStepSeq, step.seq)
+    if (step.eventId !== undefined) this.takenEvents.add(step.eventId)
+    if (!isSettled(step.status)) {
+      this.open.set(step.id, step)
+      return
+    }
+    this.open.delete(step.id)
+    this.settledCount++
+    const outcome =
+      step.status === 'succeeded' ? `"data":${step.data ?? 'null'}` : `"error":${JSON.stringify(step.error)}`
+    this.#memo += `${this.#memo === '' ? '' : ','}${JSON.stringify(step.id)}:{${outcome}}`
+  }
+}
+
+/** Whether a failed step's next attempt may run in a pass sent at `now`. */
+export function isDue(step: Step, now: number): boolean {
+  return step.status === 'retrying' && (step.nextAttemptAt ?? 0) <= now
+}

@@ -1,0 +1,37 @@
+// Given workflows and what is known, when an event arrives, then this becomes of it: how the tests of the arrival's
+// policies read.
+
+import { type Fanout, type FanoutInput, fanout } from '../arrival/fanout.ts'
+import type { Change } from '../model/change.ts'
+import type { Workflow } from '../model/workflow.ts'
+import type { FlowControl } from '../registry/flow-control.ts'
+import { type Known, nothingKnown } from '../run/assumptions.ts'
+import { catalog, event, NOW, workflow } from './nouns.testkit.ts'
+
+/** A workflow that `order.placed` triggers, under these policies. */
+export const under = (flowControl: FlowControl, fields: Partial<Workflow> = {}): Workflow =>
+  workflow('order', { triggers: [{ event: 'order.placed' }], flowControl, ...fields })
+
+/** `order.placed` arrives with this data. */
+export function arrives(
+  data: unknown,
+  known: Partial<Known>,
+  workflows: readonly Workflow[],
+  input: Partial<FanoutInput> = {},
+): Fanout {
+  const placed = event('evt_1', 'order.placed', { data: JSON.stringify(data), receivedAt: NOW })
+  return fanout({
+    event: placed,
+    catalog: catalog(...workflows),
+    known: { ...nothingKnown(), ...known },
+    report: () => {},
+    ...input,
+  })
+}
+
+export function changesOf<T extends Change['type']>(
+  { changes }: { changes: readonly Change[] },
+  type: T,
+): Extract<Change, { type: T }>[] {
+  return changes.filter((change): change is Extract<Change, { type: T }> => change.type === type)
+}

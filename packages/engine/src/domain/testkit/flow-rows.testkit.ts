@@ -1,0 +1,74 @@
+// Flow-control rows, and the runs that come of them, as the store would keep them: for tests of policies that hold
+// rows. A guard that does not hold is an error here.
+
+import { expect } from 'vitest'
+import { fanout } from '../arrival/fanout.ts'
+import { fire } from '../arrival/fire.ts'
+import type { CatalogView } from '../model/catalog.ts'
+import type { Unit } from '../model/change.ts'
+import type { Triggered } from '../model/event.ts'
+import type { FlowRow } from '../model/flow-row.ts'
+import type { Run } from '../model/run.ts'
+import { nothingKnown } from '../run/assumptions.ts'
+import { event, NOW } from './nouns.testkit.ts'
+
+export class FlowRows {
+  now = NOW
+  catalog: CatalogView
+  suspended = false
+  /** Of the events to come. */
+  trace: string | undefined
+  readonly rows = new Map<string, FlowRow>()
+  readonly runs: Run[] = []
+  #events = 0
+
+  constructor(catalog: CatalogView) {
+    this.catalog = catalog
+  }
+
+  get known() {
+    return { ...nothingKnown(), flow: new Map(this.rows) }
+  }
+
+  commit({ guards, changes }: Unit): void {
+    for (const guard of guards) {
+      if (guard.type === 'flow') expect(this.rows.get(guard.id)?.version ?? 0).toBe(guard.version)
+    }
+    for (const change of changes) {
+      if (change.type === 'flow.saved') this.rows.set(change.row.id, change.row)
+      else if (change.type === 'flow.deleted') this.rows.delete(change.id)
+      else if (change.type === 'run.created') this.runs.push(change.run)
+    }
+  }
+
+  /** An event arrives `later` ms after the last thing that happened. */
+  post(name: string, data: string | undefined, later = 0, pin?: string): Triggered | undefined {
+    this.now += later
+    const fields = { receivedAt: this.now, ...(data === undefined ? {} : { data }) }
+    const posted = event(`evt_${++this.#events}`, name, fields)
+    const { catalog, known, trace } = this
+    const spread = fanout({ event: posted, pin, trace, catalog, known, report: () => {} })
+    this.commit(spread)
+    return spread.triggered[0]
+  }
+
+  /** The timers lane takes up what is due, under a lease. */
+  fire(later = 0): void {
+    this.now += later
+    for (const row of [...this.rows.values()]) {
+      if (row.availableAt === undefined || row.availableAt > this.now) continue
+      const { version } = row
+      const leased = { ...row, version: version + 1, leaseOwner: 'engine-1', availableAt: this.now + 15_000 }
+      this.rows.set(row.id, leased)
+      const workflow = this.catalog.workflow(row.app, row.workflow)
+      const { suspended, now } = this
+      const firing = fire({ row: leased, workflow, suspended, now, report: () => {} })
+      if (firing) this.commit(firing)
+    }
+  }
+
+  /** The parsed inputs of the runs so far. */
+  get inputs(): unknown[] {
+    return this.runs.map(({ input }) => (input === undefined ? undefined : JSON.parse(input)))
+  }
+}

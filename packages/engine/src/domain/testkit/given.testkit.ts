@@ -1,0 +1,250 @@
+// Given a run and its steps, when something happens to it, then these changes follow: how the domain's tests read.
+
+import type { Start } from '../holds/throttle.ts'
+import type { CatalogView } from '../model/catalog.ts'
+import type { Change } from '../model/change.ts'
+import type { Decision, Next } from '../model/decision.ts'
+import { type Endpoint, isSubscribed } from '../model/endpoint.ts'
+import type { Event, Waiter, Watcher } from '../model/event.ts'
+import type { Run } from '../model/run.ts'
+import type { Step } from '../model/step.ts'
+import { advance } from '../pass/advance.ts'
+import { begin, giveBack, holdForRunner } from '../pass/begin.ts'
+import { acknowledge, checkpoint } from '../pass/checkpoint.ts'
+import type { PassContext, Told } from '../pass/context.ts'
+import type { Outcome, Reported } from '../pass/outcome.ts'
+import type { Route } from '../pass/routing.ts'
+import { type Known, nothingKnown } from '../run/assumptions.ts'
+import { cancel, pause, resume } from '../run/control.ts'
+import { RunState } from '../run/state.ts'
+import { catalog, type GivenStep, NOW, runner, SECOND, workflow } from './nouns.testkit.ts'
+
+export const toRunner: Route = { kind: 'runner', runner: runner('r1') }
+
+interface World {
+  now: number
+  sentAt: number | undefined
+  sentAttempt: number | undefined
+  told: Partial<Told>
+  random: number
+  catalog: CatalogView
+  known: Known
+}
+
+const QUIET: World = {
+  now: NOW,
+  sentAt: undefined,
+  sentAttempt: undefined,
+  told: {},
+  random: 0.5,
+  catalog: catalog(workflow('order')),
+  known: nothingKnown(),
+}
+
+/** A leased run as its owner holds it, with these steps in order. */
+export function given(run: Run, ...steps: GivenStep[]): Given {
+  return new Given(RunState.claimed(rows(run, steps)), QUIET)
+}
+
+/** The same run as an outsider has just loaded it. */
+export function givenLoaded(run: Run, ...steps: GivenStep[]): Given {
+  return new Given(RunState.loaded(rows(run, steps)), QUIET)
+}
+
+function rows(run: Run, steps: readonly GivenStep[]) {
+  const rows = steps.map((step, index): Step => ({ ...step, runId: run.id, index, seq: 10 + index }))
+  return { run, steps: rows, rootLogged: 0 }
+}
+
+export class Given {
+  readonly state: RunState
+  readonly #world: World
+
+  constructor(state: RunState, world: World) {
+    this.state = state
+    this.#world = world
+  }
+
+  at(now: number): Given {
+    return this.#in({ now })
+  }
+
+  /** When the pass was sent, if not at this very moment, and how many settled steps its memo held. */
+  sent(at: number, settled?: number): Given {
+    return this.#in({ sentAt: at, told: settled === undefined ? {} : { settled } })
+  }
+
+  /** What the acks of the pass have told since. */
+  told(told: Partial<Told>): Given {
+    return this.#in({ told: { ...this.#world.told, ...told } })
+  }
+
+  /** The attempt that the pass was sent with, if not the run's own. */
+  sentAttempt(sentAttempt: number): Given {
+    return this.#in({ sentAttempt })
+  }
+
+  /** What chance comes up with, in [0, 1); 0.5 leaves every jittered delay as it is. */
+  random(random: number): Given {
+    return this.#in({ random })
+  }
+
+  registered(...workflows: Parameters<typeof catalog>): Given {
+    return this.#in({ catalog: catalog(...workflows) })
+  }
+
+  /** Webhook endpoints that want to be told. */
+  subscribed(...endpoints: Endpoint[]): Given {
+    const subscribers: CatalogView['subscribers'] = (kind, app) =>
+      endpoints.filter(endpoint => isSubscribed(endpoint, kind, app))
+    return this.#in({ catalog: { ...this.#world.catalog, subscribers } })
+  }
+
+  /** The log holds these events of one name, up to a position. */
+  logged(name: string, events: readonly Event[], after: number): Given {
+    const known = { ...this.#world.known, events: new Map([[name, { events, after }]]) }
+    return this.#in({ known })
+  }
+
+  /** These steps wait for an event name, oldest first. */
+  waiters(name: string, ...waiters: Waiter[]): Given {
+    return this.#in({ known: { ...this.#world.known, waiters: new Map([[name, waiters]]) } })
+  }
+
+  /** These live runs watch for an event name. */
+  watching(name: string, ...watchers: Watcher[]): Given {
+    const known = { ...this.#world.known, watchers: new Map([[name, { watchers, after: 1 }]]) }
+    return this.#in({ known })
+  }
+
+  /** A pass came back. */
+  when(outcome: Outcome): Then {
+    return this.#then(advance(this.state, outcome, this.#context()))
+  }
+
+  /** The pass brings these steps, and goes on. */
+  whenCheckpointed(reported: Outcome): Then {
+    return this.#then(checkpoint(this.state, reported as Reported, this.#context()))
+  }
+
+  #context(): PassContext {
+    const { now, random, catalog, known, sentAt = now, sentAttempt = this.state.run.attempt } = this.#world
+    const { settledCount, lastStepSeq } = this.state
+    const memo = { at: sentAt, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
+    const told = { ...memo, ...this.#world.told }
+    return { now, sentAt, sentAttempt, told, random: () => random, catalog, known, report: () => {} }
+  }
+
+  /** `start`: what its throttle said a moment ago. */
+  whenLeased(route: Route = toRunner, start?: Start): Then {
+    const { now, catalog } = this.#world
+    return this.#then(begin(this.state, { now, route, catalog, start }))
+  }
+
+  whenNoRunnerIsReached(): Then {
+    return this.#then({ decision: holdForRunner(this.state, this.#world.now) })
+  }
+
+  whenGivenBack(): Then {
+    return this.#then({ decision: giveBack(this.state, this.#world.now) })
+  }
+
+  whenCancelled(): Then {
+    const { now, catalog } = this.#world
+    return this.#then({ decision: cancel(this.state, { now, catalog }) })
+  }
+
+  whenPaused(): Then {
+    return this.#then({ decision: pause(this.state, this.#world.now) as Decision })
+  }
+
+  whenResumed(): Then {
+    return this.#then({ decision: resume(this.state, this.#world.now) })
+  }
+
+  #in(world: Partial<World>): Given {
+    return new Given(this.state, { ...this.#world, ...world })
+  }
+
+  #then(decided: { decision: Decision; next?: Next }): Then {
+    return new Then(this.state, this.#world, decided)
+  }
+}
+
+export class Then {
+  readonly decision: Decision
+  readonly next: Next | undefined
+  readonly #before: RunState
+  readonly #world: World
+
+  constructor(before: RunState, world: World, { decision, next }: { decision: Decision; next?: Next }) {
+    this.decision = decision
+    this.next = next
+    this.#before = before
+    this.#world = world
+  }
+
+  get run(): Run {
+    return this.decision.run
+  }
+
+  get guards() {
+    return this.decision.guards
+  }
+
+  /** What was written, one word per change, in order. */
+  get written(): string[] {
+    return this.decision.changes.map(({ type }) => type)
+  }
+
+  /** What the runner is told of the steps written, and of `others`. */
+  ack(others: readonly Step[] = [], stop = false): unknown {
+    return JSON.parse(acknowledge({ seq: 1, written: this.decision.steps, others, stop }))
+  }
+
+  /** The steps as they are now, by name, in index order. */
+  get steps(): Record<string, Step['status']> {
+    return Object.fromEntries(this.#rows().map(({ name, status }) => [name, status]))
+  }
+
+  step(name: string): Step {
+    const found = this.#rows().find(step => step.name === name)
+    if (!found) throw new Error(`There is no step ${name}.`)
+    return found
+  }
+
+  changes<T extends Change['type']>(type: T): Extract<Change, { type: T }>[] {
+    return this.decision.changes.filter(
+      (change): change is Extract<Change, { type: T }> => change.type === type,
+    )
+  }
+
+  /** The run the decision creates, if it is one. */
+  get created(): Run | undefined {
+    return this.changes('run.created')[0]?.run
+  }
+
+  /** The same owner goes on, `later` ms after. */
+  goesOn(later = 0): Given {
+    this.#before.apply(this.decision)
+    return new Given(this.#before, { ...QUIET, catalog: this.#world.catalog, now: this.#world.now + later })
+  }
+
+  /** Another lease is given at `at`: the fence rises by one. */
+  leasedAgain(at: number): Given {
+    const run = {
+      ...this.run,
+      fence: this.run.fence + 1,
+      leaseOwner: 'engine-2',
+      availableAt: at + 15 * SECOND,
+    }
+    const state = RunState.claimed({ run, steps: this.#rows(), rootLogged: this.decision.rootLogged })
+    return new Given(state, { ...QUIET, catalog: this.#world.catalog, now: at })
+  }
+
+  #rows(): Step[] {
+    const steps = new Map(this.#before.steps)
+    for (const step of this.decision.steps) steps.set(step.id, step)
+    return [...steps.values()].sort((a, b) => a.index - b.index)
+  }
+}

@@ -1,0 +1,23 @@
+// How the runs of a list stand, in figures (contract §2.4).
+
+import type { RunStats } from '@perdure/protocol'
+import type { RunStatus } from '../model/run.ts'
+
+/** Paused and cancelled runs are in the total alone. */
+export function runStats(counts: Readonly<Record<RunStatus, number>>): RunStats {
+  const { queued, running, waiting, succeeded, failed } = counts
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  return {
+    total,
+    active: queued + running + waiting,
+    succeeded,
+    failed,
+    successRate: successRate(succeeded, failed),
+  }
+}
+
+/** Rounded to the next whole percent, halves up: 100 does not say that nothing failed. */
+function successRate(succeeded: number, failed: number): number {
+  const ended = succeeded + failed
+  return ended === 0 ? 100 : Math.round((100 * succeeded) / ended)
+}

@@ -1,0 +1,159 @@
+// What one POST of a webhook delivery leads to: done, another try later, or the end of trying (decisions,
+// "Webhooks"). The deliver service asks after every send; the schedule comes from `ENGINE_WEBHOOK_SCHEDULE`.
+
+import { parseDurationMs, signWebhook } from '@perdure/protocol'
+import type { Delivery, DeliveryAttempt } from '../model/delivery.ts'
+import { invariant } from '../model/errors.ts'
+
+/** What came of a send; the Sender port's reply is one of these. */
+export type SendResult =
+  | { kind: 'answered'; status: number; responseSnippet: string; retryAfterMs?: number; durationMs: number }
+  | { kind: 'timeout' | 'connectionError'; error: string; durationMs: number }
+  /** No connection was made: the address may not be called, or the endpoint is disabled or deleted. */
+  | { kind: 'refusedAddress' | 'endpointOff'; error: string }
+  /** Nobody knows: the engine that made the attempt never told its end. */
+  | { kind: 'cutOff' }
+
+/** Delays between the attempts: 8 in all, over about a day. */
+export const DEFAULT_DELIVERY_SCHEDULE_MS: readonly number[] = [
+  5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000,
+]
+
+/** Most delays a schedule may name: more is a slip of the pen, and each is a stored attempt. */
+export const DELIVERY_SCHEDULE_LENGTH_MAX = 100
+
+/** What the log says of an attempt whose engine never told its end. */
+export const CUT_OFF_ERROR = 'the engine stopped during this attempt'
+
+const JITTER = 0.2
+const GONE = 410
+/** Answers below 500 that ask for another try. */
+const RETRIED_STATUSES: readonly number[] = [408, 425, 429]
+
+export interface Conclusion {
+  delivery: Delivery
+  attempt: DeliveryAttempt
+  /** It answered 410: an endpoint that does so wants no more. */
+  isGone: boolean
+}
+
+/**
+ * The delivery after its send, and the attempt to append. `random` in [0, 1) spreads the retry. The fence stays:
+ * whoever claimed the delivery raised it, and the commit is guarded by it.
+ */
+export function concludeAttempt(input: {
+  delivery: Delivery
+  result: SendResult
+  attemptId: string
+  now: number
+  random: number
+  scheduleMs?: readonly number[]
+}): Conclusion {
+  const { delivery: before, result, now } = input
+  invariant(before.status === 'delivering', `delivery ${before.id} is ${before.status}, not under way`)
+  const attempt = attemptOf(input)
+  const {
+    nextAttemptAt: _next,
+    availableAt: _available,
+    leaseOwner: _owner,
+    lastStatusCode: _code,
+    ...kept
+  } = before
+  const delivery: Delivery = { ...kept, status: 'dead', attemptCount: attempt.attempt, updatedAt: now }
+  if (attempt.statusCode !== undefined) delivery.lastStatusCode = attempt.statusCode
+
+  if (attempt.outcome === 'succeeded') delivery.status = 'succeeded'
+  else if (isRetried(result)) {
+    const delayMs = retryDelayMs(delivery, input.scheduleMs ?? DEFAULT_DELIVERY_SCHEDULE_MS, input.random)
+    if (delayMs === undefined) delivery.status = 'exhausted'
+    else {
+      const asked = result.kind === 'answered' ? (result.retryAfterMs ?? 0) : 0
+      delivery.status = 'failed'
+      delivery.nextAttemptAt = now + Math.max(delayMs, asked)
+      delivery.availableAt = delivery.nextAttemptAt
+    }
+  }
+  return { delivery, attempt, isGone: attempt.statusCode === GONE }
+}
+
+/** The delays of a list such as `"5s,5m,30m"`, or undefined if it is none. */
+export function parseDeliverySchedule(text: string): number[] | undefined {
+  const delays = text.split(',').map(parseDurationMs)
+  if (delays.length > DELIVERY_SCHEDULE_LENGTH_MAX) return undefined
+  return delays.every(delay => delay !== undefined) ? delays : undefined
+}
+
+/**
+ * The headers of one attempt (Standard Webhooks). The id never changes, so a receiver can tell a repeat; the timestamp
+ * does. Signed once with each secret: with none for a custom send, with two for a while after a rotation.
+ */
+export function deliveryHeaders(message: {
+  id: string
+  body: string
+  now: number
+  secrets: readonly string[]
+}): Record<string, string> {
+  const { id, body, secrets } = message
+  const timestamp = String(Math.floor(message.now / 1000))
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'perdure/webhooks',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+  }
+  if (secrets.length === 0) return headers
+  const signatures = secrets.map(secret => signWebhook(secret, { id, timestamp, body }))
+  return { ...headers, 'webhook-signature': signatures.join(' ') }
+}
+
+function attemptOf(input: {
+  delivery: Delivery
+  result: SendResult
+  attemptId: string
+  now: number
+}): DeliveryAttempt {
+  const { delivery, result } = input
+  const base = {
+    id: input.attemptId,
+    deliveryId: delivery.id,
+    attempt: delivery.attemptCount + 1,
+    durationMs: 'durationMs' in result ? result.durationMs : 0,
+    createdAt: input.now,
+  }
+  switch (result.kind) {
+    case 'answered': {
+      const outcome = result.status >= 200 && result.status < 300 ? 'succeeded' : 'http_error'
+      return { ...base, outcome, statusCode: result.status, responseSnippet: result.responseSnippet }
+    }
+    case 'timeout':
+      return { ...base, outcome: 'timeout', error: result.error }
+    case 'connectionError':
+      return { ...base, outcome: 'connection_error', error: result.error }
+    case 'cutOff':
+      return { ...base, outcome: 'connection_error', error: CUT_OFF_ERROR }
+    case 'refusedAddress':
+    case 'endpointOff':
+      return { ...base, outcome: 'skipped', error: result.error }
+  }
+}
+
+function isRetried(result: SendResult): boolean {
+  if (result.kind === 'answered') return isServerError(result) || RETRIED_STATUSES.includes(result.status)
+  return result.kind === 'timeout' || result.kind === 'connectionError' || result.kind === 'cutOff'
+}
+
+/** Three digits may say 999, which no server means as "later". */
+function isServerError({ status }: { status: number }): boolean {
+  return status >= 500 && status < 600
+}
+
+/**
+ * The delay before the next attempt, or undefined when none is left. Counted from the end, so that the fresh
+ * budget of a redelivery walks through the schedule from its start.
+ */
+function retryDelayMs(delivery: Delivery, scheduleMs: readonly number[], random: number): number | undefined {
+  const left = delivery.maxAttempts - delivery.attemptCount
+  // A delivery that was created under a longer schedule waits by the shorter one's first delay.
+  const delay = scheduleMs[Math.max(0, scheduleMs.length - left)]
+  return delay === undefined ? undefined : Math.round(delay * (1 + JITTER * (2 * random - 1)))
+}
