@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
-import { LEASE_MS } from '../../packages/engine/src/services/drive.ts'
+import { LEASE_MS } from '../../packages/engine/src/services/pass/drive.ts'
 import { type ConnectClient, dial, dialAs } from '../kit/connect-client.ts'
 import {
   flow,

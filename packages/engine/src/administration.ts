@@ -7,7 +7,7 @@ import { openPostgresAdmin } from './adapters/sql/postgres/admin.ts'
 import { openSqliteAdmin } from './adapters/sql/sqlite/admin.ts'
 import { ConfigError, readStore, storeName } from './config.ts'
 import { IdSource } from './domain/text/ids.ts'
-import { Administration } from './services/administration.ts'
+import { Administration } from './services/admin/administration.ts'
 
 export interface OpenAdministration {
   administration: Administration

@@ -16,7 +16,7 @@ import {
   workflow,
 } from '../../../packages/engine/src/domain/testkit/nouns.testkit.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
-import { attempt } from '../../../packages/engine/src/services/attempt.ts'
+import { attempt } from '../../../packages/engine/src/services/commit/decide-and-commit.ts'
 import { seeded } from '../../kit/seeded.ts'
 import { Interleaving } from './interleaving.ts'
 

@@ -1,5 +1,5 @@
 // The Metrics port: what services count as it happens. What can be looked at any time (how many passes are under way,
-// how late a lane is) is not counted but read when somebody asks (services/gauges).
+// how late a lane is) is not counted but read when somebody asks (services/admin/gauges).
 
 import type { DeliveryOutcome } from '../domain/model/delivery.ts'
 import type { Lane, StoreStats } from './store.ts'

@@ -17,7 +17,7 @@ function registered(...crons: string[]): FlowRows {
   return flow
 }
 
-/** As services/registry does it: what is assumed of rows is learnt when it was wrong. */
+/** As services/registry/register does it: what is assumed of rows is learnt when it was wrong. */
 function register(flow: FlowRows, ...workflows: Workflow[]): void {
   const before = flow.catalog.workflow
   const dropped = before('shop', 'tidy') && !workflows.some(({ name }) => name === 'tidy')

@@ -1,5 +1,5 @@
 // What an event would do, told without doing it: the decision of domain/arrival/fanout itself, and beside it what each
-// workflow's filter and policies make of the event. services/dry-run brings what is known.
+// workflow's filter and policies make of the event. services/event/dry-run brings what is known.
 
 import type { DryRunReply, DryRunWorkflow } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, scopedTo } from '../arrival/fanout.ts'

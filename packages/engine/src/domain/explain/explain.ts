@@ -1,4 +1,4 @@
-// Why a run is where it is: the facts for machines, and the same as one sentence for people. Pure; services/explain
+// Why a run is where it is: the facts for machines, and the same as one sentence for people. Pure; services/run/explain
 // gathers the facts.
 
 import type { RunExplanation } from '@perdure/protocol'

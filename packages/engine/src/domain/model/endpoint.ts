@@ -1,5 +1,5 @@
 // The webhook endpoint: somebody who wants to be told how runs go (contract §2.9, decisions "Webhooks"). Pure data and
-// the rules about it; services/endpoints changes them, domain/run/notices writes the deliveries they get.
+// the rules about it; services/webhook/endpoints changes them, domain/run/notices writes the deliveries they get.
 
 import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX, webhookKeyOf } from '@perdure/protocol'
 import type { DeliveryKind } from './delivery.ts'
@@ -8,7 +8,7 @@ import { EngineError } from './errors.ts'
 /** What endpoints subscribe to: every kind of delivery but the custom sends of workflows. */
 export type LifecycleKind = Exclude<DeliveryKind, 'custom'>
 
-/** A secret as it is stored: only services/vault can open it. */
+/** A secret as it is stored: only services/webhook/vault can open it. */
 export type SealedSecret = string
 
 /** For so long after a rotation the secret before it still counts (decisions, "Webhooks"). */

@@ -1,5 +1,5 @@
 // The webhook receiver: a URL whose verified posts become events (contract §2.9, §4.6). Pure data and the rules about it;
-// services/receivers keeps them, services/inbound takes what is posted to them.
+// services/webhook/receivers keeps them, services/webhook/inbound takes what is posted to them.
 
 import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX, webhookKeyOf } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'

@@ -1,5 +1,5 @@
 // A checkpoint: steps that a runner reports while its pass goes on (decisions "Connect", `invoke.checkpoint`). The same
-// rules as for a 206, but that the run neither parks nor asks for another pass. Called by services/checkpoint.
+// rules as for a 206, but that the run neither parks nor asks for another pass. Called by services/pass/checkpoint.
 
 import type { Decision, Next } from '../model/decision.ts'
 import { isSettled, type Step } from '../model/step.ts'

@@ -1,6 +1,6 @@
 // What a decision assumes about other rows: who waits for an event name, and which events of a name came since the
 // run began. The common case, nobody and none, is assumed without reading and guarded; when the guard fails, the
-// service reads what is there and decides again (services/attempt).
+// service reads what is there and decides again (services/commit/decide-and-commit).
 
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard } from '../model/change.ts'

@@ -1,5 +1,5 @@
 // Retention: how long ended runs are kept, and with them what tells of them (`ENGINE_RETENTION`). Pure: config reads it,
-// services/prune goes by it.
+// services/admin/prune goes by it.
 
 import { parseDurationMs } from '@perdure/protocol'
 

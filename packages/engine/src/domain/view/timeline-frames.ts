@@ -1,5 +1,5 @@
 // The timeline frames that a unit tells of a run, from the same rows and seqs as the stored timeline, so that a stream
-// which has all that came before can send them without reading. Read by services/announce; the shapes are shared with
+// which has all that came before can send them without reading. Read by services/commit/announce; the shapes are shared with
 // the rows of stored frames.
 
 import type { TimelineFrame } from '@perdure/protocol'

@@ -1,5 +1,5 @@
 // What the body of a verified webhook means: the data of an event, or the first of a handshake (contract §4.6). Called
-// by services/receivers.
+// by services/webhook/receivers.
 
 import { isUtf8 } from 'node:buffer'
 import { EngineError, invalid } from '../model/errors.ts'

@@ -1,5 +1,5 @@
 // Whether a webhook comes from whom it says (contract §5.6; decisions "Webhooks"). What of a post is signed, and how,
-// differs by scheme (domain/webhook/schemes); the check is one for all of them. Called by services/receivers.
+// differs by scheme (domain/webhook/schemes); the check is one for all of them. Called by services/webhook/receivers.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ReceiverScheme } from '../model/receiver.ts'

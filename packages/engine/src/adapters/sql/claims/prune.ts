@@ -1,5 +1,5 @@
 // Removing what a retention lets go of, inside the writer's transaction: rows of one kind, a bounded number at a time,
-// found through an index. Asked for by services/prune.
+// found through an index. Asked for by services/admin/prune.
 
 import { type EndedStatus, EVENTS_HELD_MS_MAX } from '../../../domain/run/retention.ts'
 import type { Pruning } from '../../../ports/store.ts'

@@ -1,0 +1,95 @@
+// What people do to API keys and namespaces: the use cases behind `perdure keys` and `perdure namespaces`.
+
+import { type KeyKind, type Namespace, nameFault, type StoredKey } from '../../domain/model/api-key.ts'
+import { EngineError, invalid } from '../../domain/model/errors.ts'
+import type { IdSource } from '../../domain/text/ids.ts'
+import type { Admin } from '../../ports/admin.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { hashKey, newKey } from './keys.ts'
+
+/** Engines keep every live key in memory. */
+const LIVE_KEYS_MAX = 10_000
+
+export interface AdministrationDeps {
+  admin: Admin
+  clock: Clock
+  ids: IdSource
+}
+
+export interface KeyRequest {
+  kind: KeyKind
+  /** The key's id when absent. */
+  label?: string | undefined
+  /** `default` when absent. */
+  namespace?: string | undefined
+}
+
+export class Administration {
+  readonly #deps: AdministrationDeps
+
+  constructor(deps: AdministrationDeps) {
+    this.#deps = deps
+  }
+
+  /** Makes a key. The answer is the only place where the key itself is ever seen. */
+  async createKey(request: KeyRequest): Promise<{ stored: StoredKey; key: string }> {
+    const { admin, clock, ids } = this.#deps
+    const createdAt = clock.now()
+    const id = ids.next('key', createdAt)
+    const { kind, label = id, namespace = 'default' } = request
+    checkName('label', label)
+    checkName('namespace', namespace)
+    const live = (await admin.keys()).filter(({ revokedAt }) => revokedAt === undefined)
+    if (live.length >= LIVE_KEYS_MAX) {
+      throw new EngineError('conflict', `there are ${live.length} API keys, and no more fit: revoke some`)
+    }
+    const key = newKey(kind)
+    const stored: StoredKey = { id, namespace, label, kind, hash: hashKey(key), createdAt }
+    await admin.addKey(stored)
+    return { stored, key }
+  }
+
+  keys(): Promise<StoredKey[]> {
+    return this.#deps.admin.keys()
+  }
+
+  /** Revoking twice is once. */
+  async revokeKey(id: string): Promise<StoredKey> {
+    // Not repeated in the message: it may be a key itself.
+    if (!/^key_[0-9A-Z]{26}$/.test(id)) {
+      throw invalid('id', 'must be the id of an API key (key_...), not the key: see perdure keys list')
+    }
+    const { admin, clock } = this.#deps
+    return found(await admin.revokeKey(id, clock.now()), `there is no API key ${id}`)
+  }
+
+  namespaces(): Promise<Namespace[]> {
+    return this.#deps.admin.namespaces()
+  }
+
+  /** From now on no run is started in it, until it is resumed; suspending twice is once. */
+  async suspend(name: string): Promise<Namespace> {
+    checkName('namespace', name)
+    const { admin, clock } = this.#deps
+    return found(await admin.suspend(name, clock.now()), noNamespace(name))
+  }
+
+  async resume(name: string): Promise<Namespace> {
+    checkName('namespace', name)
+    return found(await this.#deps.admin.resume(name), noNamespace(name))
+  }
+}
+
+function checkName(field: string, value: string): void {
+  const fault = nameFault(value)
+  if (fault !== undefined) throw invalid(field, fault)
+}
+
+function noNamespace(name: string): string {
+  return `there is no namespace ${name}: see perdure namespaces list`
+}
+
+function found<T>(value: T | undefined, otherwise: string): T {
+  if (value === undefined) throw new EngineError('not_found', otherwise)
+  return value
+}

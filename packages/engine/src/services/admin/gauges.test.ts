@@ -1,0 +1,55 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
+import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
+import { Live } from '../live/live.ts'
+import { Slots } from '../support/engine-capacity.ts'
+import { readGauges } from './gauges.ts'
+
+async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }, draining: false }) {
+  const store = await openSqliteStore({ file: ':memory:' })
+  onTestFinished(() => store.close())
+  const slots = { runs: new Slots(2), deliveries: new Slots(2), timers: new Slots(2) }
+  const deps = {
+    store,
+    clock: { now: () => NOW, at: () => () => {} },
+    live: new Live(),
+    slots,
+    sockets: () => 3,
+    readiness: async () => readiness,
+    limiterEntries: () => undefined,
+  }
+  return { store, slots, read: () => readGauges(deps) }
+}
+
+test('a lane is as late as the oldest row that is due; one that is not due yet is not late', async () => {
+  const { store, slots, read } = await setUp()
+  const lanes = async () => (await read()).lanes.filter(({ lane }) => lane === 'runs')
+  slots.runs.take()
+  expect(await lanes()).toEqual([{ lane: 'runs', underWay: 1, lagMs: 0 }])
+  const at = (id: string, availableAt: number) => ({
+    type: 'run.created' as const,
+    run: run({ id, status: 'queued', availableAt, leaseOwner: undefined }),
+  })
+  await store.commit({ guards: [], changes: [at('run_later', NOW + 1)] })
+  expect(await lanes()).toEqual([{ lane: 'runs', underWay: 1, lagMs: 0 }])
+  await store.commit({ guards: [], changes: [at('run_late', NOW - 500), at('run_latest', NOW - 2000)] })
+  expect(await lanes()).toEqual([{ lane: 'runs', underWay: 1, lagMs: 2000, oldestReadyAt: NOW - 2000 }])
+})
+
+test('a store that does not answer leaves the lateness out, and nothing else', async () => {
+  const { store, read } = await setUp()
+  await store.close()
+  const { lanes, sockets, dependencies } = await read()
+  expect(lanes[0]).toEqual({ lane: 'runs', underWay: 0 })
+  expect({ sockets, dependencies }).toEqual({ sockets: 3, dependencies: { store: 'ok' } })
+})
+
+test('what the store wrote is told: commits, and those that came too late by their guard', async () => {
+  const { store, read } = await setUp()
+  await store.commit({ guards: [], changes: [] })
+  const guards = [{ type: 'run' as const, runId: 'run_nowhere', fence: 1 }]
+  await expect(store.commit({ guards, changes: [] })).rejects.toThrow()
+  const { store: stats } = await read()
+  expect(stats).toMatchObject({ commits: 1, stale: { run: 1 }, pending: 0 })
+  expect(stats?.batchSizes.counts[0]).toBe(stats?.batches)
+})

@@ -1,0 +1,55 @@
+// What the engine is doing right now, read when somebody asks for its metrics: how late its lanes are, what is under
+// way, and whether what stands behind it answers. Called by compose for `GET /metrics`.
+
+import type { Clock } from '../../ports/clock.ts'
+import type { Gauges, LaneGauge } from '../../ports/metrics.ts'
+import type { Lane, Store } from '../../ports/store.ts'
+import type { Live } from '../live/live.ts'
+import type { Slots } from '../support/engine-capacity.ts'
+import { within } from '../support/with-deadline.ts'
+import type { Readiness } from './health.ts'
+
+/** A store that does not tell in time leaves the lateness of its lanes out. */
+const READ_MS_MAX = 2000
+
+export interface GaugesDeps {
+  store: Store
+  clock: Clock
+  live: Live
+  slots: Record<Lane, Slots>
+  sockets(): number
+  readiness(): Promise<Readiness>
+  limiterEntries(): number | undefined
+}
+
+/** Reads all of them; never rejects. */
+export async function readGauges(deps: GaugesDeps): Promise<Gauges> {
+  const { live, store, slots } = deps
+  const lanes = Object.keys(slots) as Lane[]
+  const [readiness, ...oldest] = await Promise.all([
+    deps.readiness(),
+    ...lanes.map(lane => oldestReady(lane, deps)),
+  ])
+  return {
+    lanes: lanes.map((lane, i) => ({ lane, underWay: slots[lane].taken, ...oldest[i] })),
+    sockets: deps.sockets(),
+    streams: { run: live.runs.size, runs: live.moves.size, events: live.events.size },
+    dependencies: readiness.checks,
+    draining: readiness.draining,
+    limiterEntries: deps.limiterEntries(),
+    store: store.stats?.(),
+  }
+}
+
+type Oldest = Pick<LaneGauge, 'lagMs' | 'oldestReadyAt'>
+
+async function oldestReady(lane: Lane, { store, clock }: GaugesDeps): Promise<Oldest> {
+  try {
+    const at = await within(clock, READ_MS_MAX, store.nextAvailableAt(lane))
+    const now = clock.now()
+    return at === undefined || at > now ? { lagMs: 0 } : { lagMs: now - at, oldestReadyAt: at }
+  } catch {
+    // Whether the store answers is told by its probe.
+    return {}
+  }
+}

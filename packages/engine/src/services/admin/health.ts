@@ -1,0 +1,67 @@
+// Readiness (contract §4.7): probes what stands behind a network or a disk, and says when the engine is draining.
+
+import type { Logger } from 'pino'
+import type { Clock } from '../../ports/clock.ts'
+import type { Limiter } from '../../ports/limiter.ts'
+import type { Queue } from '../../ports/queue.ts'
+import type { Store } from '../../ports/store.ts'
+import { within } from '../support/with-deadline.ts'
+
+/** A probe that has not answered by then counts as failed. */
+const PROBE_MS_MAX = 2000
+
+export interface Readiness {
+  ready: boolean
+  checks: Record<string, 'ok' | 'unavailable'>
+  draining: boolean
+}
+
+export interface HealthDeps {
+  store: Store
+  queue: Queue
+  limiter: Limiter
+  clock: Clock
+  log: Logger
+}
+
+export class Health {
+  readonly #deps: HealthDeps
+  #draining = false
+
+  constructor(deps: HealthDeps) {
+    this.#deps = deps
+  }
+
+  /** From now on the engine is not ready, whatever its dependencies say. */
+  drain(): void {
+    this.#draining = true
+  }
+
+  async check(): Promise<Readiness> {
+    const { store, queue, limiter } = this.#deps
+    const probed: [string, (() => Promise<void>) | undefined][] = [
+      ['store', () => store.ping()],
+      ['queue', queue.ping?.bind(queue)],
+      ['limiter', limiter.ping?.bind(limiter)],
+    ]
+    const answers = probed.map(
+      async ([name, ping]) => ping && ([name, await this.#probe(name, ping)] as const),
+    )
+    const checks: Readiness['checks'] = Object.fromEntries(
+      (await Promise.all(answers)).filter(answer => answer !== undefined),
+    )
+    const healthy = Object.values(checks).every(check => check === 'ok')
+    return { ready: healthy && !this.#draining, checks, draining: this.#draining }
+  }
+
+  /** The error goes to the log, never into the answer. */
+  async #probe(name: string, ping: () => Promise<void>): Promise<'ok' | 'unavailable'> {
+    try {
+      await within(this.#deps.clock, PROBE_MS_MAX, ping())
+      return 'ok'
+    } catch (error) {
+      this.#deps.log.error({ err: error, dependency: name }, 'a dependency is unavailable')
+      return 'unavailable'
+    }
+  }
+}

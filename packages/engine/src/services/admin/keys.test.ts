@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { KEY_KINDS, type StoredKey } from '../../domain/model/api-key.ts'
+import { hashKey, KeyRing, newKey } from './keys.ts'
+
+const fixed = { label: 'fixed', namespace: 'default', kind: 'read', key: 'fixed-key' } as const
+const stored = (key: string, fields: Partial<StoredKey> = {}): StoredKey => ({
+  id: key,
+  label: key,
+  namespace: 'acme',
+  kind: 'secret',
+  hash: hashKey(key),
+  createdAt: 1,
+  ...fields,
+})
+
+describe('a key ring', () => {
+  test('finds fixed and stored keys, and answers no hash with them', () => {
+    const ring = new KeyRing({ fixed: [fixed], loopback: true })
+    ring.replaceStored([stored('a')])
+    expect(ring.find('fixed-key')).toEqual({ label: 'fixed', namespace: 'default', kind: 'read' })
+    expect(ring.find('a')).toEqual({ label: 'a', namespace: 'acme', kind: 'secret' })
+    expect(ring.find('b')).toBeUndefined()
+    expect(ring.find(hashKey('a'))).toBeUndefined()
+    expect(ring.size).toBe(2)
+  })
+
+  test('forgets revoked keys, and those that are stored no more', () => {
+    const ring = new KeyRing({ fixed: [fixed], loopback: true })
+    ring.replaceStored([stored('a'), stored('b')])
+    ring.replaceStored([stored('a', { revokedAt: 2 })])
+    for (const key of ['a', 'b']) expect(ring.find(key), key).toBeUndefined()
+    expect(ring.find('fixed-key')).toBeDefined()
+    expect(ring.size).toBe(1)
+  })
+
+  test('tells who listens of every change', () => {
+    const ring = new KeyRing({ fixed: [fixed], loopback: true })
+    const found: boolean[] = []
+    const stop = ring.onChange(() => found.push(ring.find('a') !== undefined))
+    ring.replaceStored([stored('a')])
+    ring.replaceStored([stored('a', { revokedAt: 2 })])
+    stop()
+    ring.replaceStored([])
+    expect(found).toEqual([true, false])
+  })
+
+  test('is open until the first key is made, and never again by a revocation', () => {
+    const ring = new KeyRing({ fixed: [], loopback: true })
+    expect(ring.open).toBe(true)
+    ring.replaceStored([stored('a')])
+    expect(ring.open).toBe(false)
+    ring.replaceStored([stored('a', { revokedAt: 2 })])
+    expect(ring).toMatchObject({ open: false, size: 0 })
+  })
+
+  test('is never open with a fixed key, nor beyond loopback', () => {
+    expect(new KeyRing({ fixed: [fixed], loopback: true }).open).toBe(false)
+    expect(new KeyRing({ fixed: [], loopback: false }).open).toBe(false)
+  })
+})
+
+test.each(KEY_KINDS)('a new %s key names its kind, has 256 random bits, and is unlike every other', kind => {
+  const keys = Array.from({ length: 100 }, () => newKey(kind))
+  expect(new Set(keys).size).toBe(100)
+  for (const key of keys) {
+    const [, random] = /^pdk_[a-z]+_([A-Za-z0-9_-]{43})$/.exec(key) as unknown as [string, string]
+    expect(key.startsWith(`pdk_${kind}_`)).toBe(true)
+    expect(Buffer.from(random, 'base64url')).toHaveLength(32)
+  }
+})

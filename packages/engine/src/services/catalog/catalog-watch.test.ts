@@ -1,0 +1,212 @@
+// What others register is known here soon, at little cost, and what is read never undoes what was registered here.
+
+import pino from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { VirtualClock } from '../../adapters/clock/virtual.ts'
+import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
+import { Loop } from '../../adapters/wire/loop.testkit.ts'
+import type { Change } from '../../domain/model/change.ts'
+import { runner, workflow } from '../../domain/testkit/nouns.testkit.ts'
+import { Catalog } from './catalog.ts'
+import { CatalogWatch, type CatalogWatchDeps } from './catalog-watch.ts'
+
+/** Two engines on one store: the first registers, the second watches. */
+async function watching() {
+  const store = await openSqliteStore({ file: ':memory:' })
+  const clock = new VirtualClock()
+  const line = { revisions: 0, reads: 0, broken: false, beforeAnswer: async () => {} }
+  const watched: CatalogWatchDeps['store'] = {
+    async catalogRevision() {
+      line.revisions++
+      if (line.broken) throw new Error('the line is cut')
+      return store.catalogRevision()
+    },
+    async catalog() {
+      line.reads++
+      const configured = await store.catalog()
+      await line.beforeAnswer()
+      return configured
+    },
+  }
+  const logged: string[] = []
+  const log = pino({}, { write: text => void logged.push(text) })
+  const arrived: string[] = []
+  const [elsewhere, catalog] = [
+    new Catalog({ deliveryAttemptsMax: 1 }),
+    new Catalog({ deliveryAttemptsMax: 1 }),
+  ]
+  let slowReads = 0
+  const watch = new CatalogWatch({
+    store: watched,
+    catalog,
+    clock,
+    log,
+    onArrived: (_, app) => void arrived.push(app),
+    onRead: async () => void slowReads++,
+  })
+  onTestFinished(async () => {
+    watch.stop()
+    await store.close()
+  })
+  /** Committed by an engine, and taken over by it. */
+  const commit = async (by: Catalog, ...changes: Change[]) => {
+    await store.commit({ guards: [], changes })
+    by.apply(changes)
+  }
+  const known = () =>
+    catalog
+      .view('default')
+      .runners('shop')
+      .map(({ runnerId }) => runnerId)
+  return {
+    store,
+    clock,
+    line,
+    logged,
+    arrived,
+    elsewhere,
+    catalog,
+    watch,
+    commit,
+    known,
+    slow: () => slowReads,
+  }
+}
+
+const registered = (runnerId: string, fields = {}): Change => ({
+  type: 'runner.registered',
+  runner: runner(runnerId, fields),
+})
+
+test('what another engine registers is known within a second, and forgotten when it is gone', async () => {
+  const { clock, arrived, elsewhere, catalog, watch, commit, known } = await watching()
+  watch.start()
+  await commit(elsewhere, registered('r1'), { type: 'workflow.registered', workflow: workflow('order') })
+  await clock.advance(1000)
+  expect(known()).toEqual(['r1'])
+  expect(catalog.view('default').workflow('shop', 'order')).toMatchObject({ name: 'order' })
+  expect(arrived).toEqual(['shop'])
+  await commit(elsewhere, { type: 'runner.forgotten', namespace: 'default', app: 'shop', runnerId: 'r1' })
+  await clock.advance(1000)
+  expect(known()).toEqual([])
+  expect(arrived).toEqual(['shop'])
+})
+
+test('with a word of it, it is known at once', async () => {
+  const { clock, elsewhere, watch, commit, known } = await watching()
+  const loop = new Loop(clock)
+  const [one, two] = [await loop.open('one'), await loop.open('two')]
+  elsewhere.onNews(() => one.tell('catalog', ''))
+  two.on('catalog', () => watch.lookSoon())
+  await commit(elsewhere, registered('r1'))
+  await clock.advance(0)
+  expect(known()).toEqual(['r1'])
+})
+
+test('while nothing is new, one number is read each second, and the rest every 15 seconds', async () => {
+  const { clock, line, watch, slow } = await watching()
+  watch.start()
+  await clock.advance(1000)
+  const before = { ...line }
+  await clock.advance(60_000)
+  expect(line.revisions - before.revisions).toBe(60)
+  expect(line.reads - before.reads).toBe(4)
+  expect(slow()).toBe(5)
+})
+
+test('a heartbeat raises no revision: it is seen with the slow reads, and nobody arrives by it', async () => {
+  const { clock, arrived, elsewhere, catalog, watch, commit, known } = await watching()
+  await commit(elsewhere, registered('r1'))
+  watch.start()
+  await clock.advance(1000)
+  arrived.length = 0
+  const seen = () => catalog.view('default').runners('shop')[0]?.lastSeenAt
+  const repeat: Change = {
+    type: 'runner.registered',
+    runner: runner('r1', { lastSeenAt: 77 }),
+    isRepeat: true,
+  }
+  await commit(elsewhere, repeat)
+  await clock.advance(5000)
+  expect(seen()).not.toBe(77)
+  await clock.advance(10_000)
+  expect([seen(), known(), arrived]).toEqual([77, ['r1'], []])
+  await commit(elsewhere, registered('r1', { url: 'http://elsewhere:1' }))
+  await clock.advance(1000)
+  expect(arrived).toEqual(['shop'])
+})
+
+test('what is registered here while the store is read is not lost to the older read', async () => {
+  const { line, elsewhere, catalog, watch, commit, known } = await watching()
+  await commit(elsewhere, registered('r1'))
+  line.beforeAnswer = async () => {
+    line.beforeAnswer = async () => {}
+    await commit(catalog, registered('here'))
+  }
+  await watch.look()
+  expect(known().sort()).toEqual(['here', 'r1'])
+  expect(line.reads).toBe(2)
+})
+
+test('changes of ours without end put the read off to the next look', async () => {
+  const { line, elsewhere, catalog, watch, commit, known } = await watching()
+  await commit(elsewhere, registered('r1'))
+  let no = 0
+  line.beforeAnswer = () => commit(catalog, registered(`here${++no}`))
+  await watch.look()
+  expect(line.reads).toBe(5)
+  expect(known()).not.toContain('r1')
+  line.beforeAnswer = async () => {}
+  await watch.look()
+  expect(known().sort()).toEqual(['here1', 'here2', 'here3', 'here4', 'here5', 'r1'])
+})
+
+test('whoever asks for a look sees all that was committed before, with one look for many', async () => {
+  const { line, elsewhere, watch, commit, known } = await watching()
+  line.beforeAnswer = () => commit(elsewhere, registered('late'))
+  const first = watch.look()
+  await commit(elsewhere, registered('r1'))
+  const later = Promise.all(Array.from({ length: 50 }, () => watch.look()))
+  await first
+  line.beforeAnswer = async () => {}
+  await later
+  expect(known().sort()).toEqual(['late', 'r1'])
+  expect(line.revisions).toBe(2)
+})
+
+test('while the store is away, what is known counts, one line says so, and then it goes on', async () => {
+  const { clock, line, logged, elsewhere, watch, commit, known } = await watching()
+  await commit(elsewhere, registered('r1'))
+  watch.start()
+  await clock.advance(1000)
+  line.broken = true
+  await commit(elsewhere, registered('r2'))
+  watch.lookSoon()
+  await clock.advance(30_000)
+  expect(known()).toEqual(['r1'])
+  expect(logged).toHaveLength(1)
+  expect(logged[0]).toContain('the line is cut')
+  await expect(watch.look()).rejects.toThrow('the line is cut')
+  line.broken = false
+  await clock.advance(1000)
+  expect(known().sort()).toEqual(['r1', 'r2'])
+})
+
+test('ends when it is stopped, also in the middle of a look', async () => {
+  const { clock, line, watch } = await watching()
+  watch.start()
+  let answer = () => {}
+  line.beforeAnswer = () =>
+    new Promise(resolve => {
+      answer = resolve
+    })
+  await clock.advance(1000)
+  watch.stop()
+  answer()
+  await clock.advance(0)
+  const { revisions } = line
+  watch.lookSoon()
+  await clock.advance(60_000)
+  expect(line.revisions).toBe(revisions)
+  expect(clock.nextTimer()).toBeUndefined()
+})

@@ -1,0 +1,40 @@
+// Which runners just refused a connection. For a while they are avoided, so that one dead address does not make
+// every run of its app flap between queued and running; a registration clears it at once.
+
+import type { Runner } from '../../domain/model/workflow.ts'
+import type { Clock } from '../../ports/clock.ts'
+
+const AVOID_MS_MIN = 500
+const AVOID_MS_MAX = 30_000
+
+export class RunnerHealth {
+  readonly #clock: Clock
+  readonly #avoided = new Map<string, { until: number; delayMs: number }>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  refused(runner: Runner): void {
+    const now = this.#clock.now()
+    const earlier = this.#avoided.get(key(runner))
+    if (earlier && earlier.until > now) return
+    const delayMs = Math.min(AVOID_MS_MAX, earlier ? earlier.delayMs * 2 : AVOID_MS_MIN)
+    this.#avoided.set(key(runner), { until: now + delayMs, delayMs })
+  }
+
+  /** It registered, or answered a pass. */
+  arrived(runner: Runner): void {
+    if (this.#avoided.size > 0) this.#avoided.delete(key(runner))
+  }
+
+  isAvoided(runner: Runner): boolean {
+    if (this.#avoided.size === 0) return false
+    const entry = this.#avoided.get(key(runner))
+    return entry !== undefined && entry.until > this.#clock.now()
+  }
+}
+
+function key(runner: Runner): string {
+  return `${runner.namespace}\n${runner.app}\n${runner.runnerId}`
+}

@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest'
+import { MemoryQueue } from '../../adapters/queue/memory.ts'
+import type { Change, RunStatusFrame, StepWoken } from '../../domain/model/change.ts'
+import { firstSeq } from '../../domain/model/seq.ts'
+import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
+import type { Reads } from '../../ports/store.ts'
+import { Live, type RunMove } from '../live/live.ts'
+import { Announcer, WAKES_ASKED_MAX } from './announce.ts'
+
+const clock = { now: () => NOW, at: () => () => {} }
+const queuedFrame: RunStatusFrame = { seq: firstSeq(4) + 1, ts: NOW, status: 'queued', attempt: 1 }
+const theRun = run({ id: 'run_1', namespace: 'here' })
+const moved = (frames: RunStatusFrame[]): Change => ({ type: 'run.moved', run: theRun, frames })
+const woken: StepWoken = { type: 'step.woken', runId: 'run_1', stepIndex: 0, status: 'succeeded', at: NOW }
+const event: Change = {
+  type: 'event.recorded',
+  event: {
+    namespace: 'here',
+    id: 'evt_1',
+    name: 'go',
+    source: 'api',
+    receivedAt: NOW,
+    woke: 1,
+    triggered: [],
+  },
+}
+
+/** An announcer whose store answers what the test says, when it says so. */
+function setUp() {
+  const live = new Live()
+  const asked: string[] = []
+  const answers: ((frame: RunStatusFrame | undefined) => void)[] = []
+  const failures: ((error: Error) => void)[] = []
+  const status = (runId: string) =>
+    new Promise<RunStatusFrame | undefined>((resolve, reject) => {
+      asked.push(runId)
+      answers.push(resolve)
+      failures.push(reject)
+    })
+  const store = { in: () => ({ status }) as Partial<Reads> as Reads }
+  const announcer = new Announcer({ queue: new MemoryQueue(clock), live, store })
+  const heard: RunMove[] = []
+  const settle = () => new Promise(resolve => setImmediate(resolve))
+  const answer = async (frame: RunStatusFrame | undefined) => {
+    answers.shift()?.(frame)
+    await settle()
+  }
+  const fail = async () => {
+    failures.shift()?.(new Error('disk gone'))
+    await settle()
+  }
+  const follow = (namespace = 'here') => live.moves.on(namespace, move => heard.push(move))
+  return { announcer, live, heard, asked, answer, fail, follow }
+}
+
+test('who follows a namespace hears of its moves and events, and nobody of others', () => {
+  const { announcer, live, heard, follow } = setUp()
+  follow('elsewhere')
+  const events: string[] = []
+  live.events.on('here', ({ id }) => events.push(id))
+  live.events.on('elsewhere', ({ id }) => events.push(`wrong ${id}`))
+  announcer.announce([event, moved([queuedFrame])])
+  expect(heard).toEqual([])
+  follow()
+  announcer.announce([moved([queuedFrame])])
+  expect(heard).toEqual([{ runId: 'run_1', ...queuedFrame }])
+  expect(events).toEqual(['evt_1'])
+})
+
+test('a wake that made its run queued is told as the store has it', async () => {
+  const { announcer, heard, answer, follow } = setUp()
+  follow()
+  announcer.announce([event, woken])
+  await answer(queuedFrame)
+  expect(heard).toEqual([{ runId: 'run_1', ...queuedFrame }])
+})
+
+test.each([
+  ['the run is leased', { ...queuedFrame, status: 'running' as const }],
+  ['the run was queued before', { ...queuedFrame, ts: NOW - 1 }],
+  ['there is no such run', undefined],
+])('a wake is not told when %s', async (_, frame) => {
+  const { announcer, heard, answer, follow } = setUp()
+  follow()
+  announcer.announce([event, woken])
+  await answer(frame)
+  expect(heard).toEqual([])
+})
+
+test('a wake is never told after what the run did next', async () => {
+  const { announcer, heard, answer, follow } = setUp()
+  follow()
+  announcer.announce([event, woken])
+  const running: RunStatusFrame = { ...queuedFrame, seq: firstSeq(5), status: 'running' }
+  announcer.announce([moved([running])])
+  await answer(queuedFrame)
+  expect(heard).toEqual([{ runId: 'run_1', ...running }])
+})
+
+test('two wakes of one run are told once', async () => {
+  const { announcer, heard, answer, follow } = setUp()
+  follow()
+  announcer.announce([event, woken, { ...woken, stepIndex: 1 }])
+  await answer(queuedFrame)
+  await answer(queuedFrame)
+  expect(heard).toHaveLength(1)
+})
+
+test('an event that wakes thousands is no flood of reads', async () => {
+  const { announcer, heard, asked, answer, follow } = setUp()
+  follow()
+  const wakes = Array.from({ length: 5000 }, (_, i) => ({ ...woken, runId: `run_${i}` }))
+  announcer.announce([event, ...wakes])
+  expect(asked).toHaveLength(WAKES_ASKED_MAX)
+  for (const _ of asked) await answer(queuedFrame)
+  expect(heard).toHaveLength(WAKES_ASKED_MAX)
+  announcer.announce([event, woken])
+  expect(asked).toHaveLength(WAKES_ASKED_MAX + 1)
+})
+
+test('a store that cannot say is no harm, and nobody asks while nobody listens', async () => {
+  const { announcer, heard, asked, fail, follow } = setUp()
+  announcer.announce([event, woken])
+  expect(asked).toEqual([])
+  const stop = follow()
+  announcer.announce([event, woken])
+  await fail()
+  stop()
+  expect([asked, heard]).toEqual([['run_1'], []])
+})
+
+test('a flow-control row that is to be taken up rings the timers lane, for its time', async () => {
+  const queue = new MemoryQueue(clock)
+  const rung: [string, number][] = []
+  queue.wake = (lane, at) => void rung.push([lane, at])
+  const announcer = new Announcer({ queue, live: new Live(), store: { in: () => ({}) as Reads } })
+  const of = { namespace: 'here', app: 'shop', workflow: 'w', policy: 'debounce', key: '' } as const
+  const row = { id: 'row_1', ...of, version: 1, state: '{}' }
+  announcer.announce([
+    { type: 'flow.saved', row },
+    { type: 'flow.saved', row: { ...row, availableAt: NOW + 7 } },
+    { type: 'flow.deleted', id: 'row_1' },
+  ])
+  expect(rung).toEqual([['timers', NOW + 7]])
+})

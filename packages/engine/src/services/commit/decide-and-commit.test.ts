@@ -1,0 +1,42 @@
+// What is decided by the catalog, while others change it.
+
+import { expect, onTestFinished, test } from 'vitest'
+import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
+import type { Change, Unit } from '../../domain/model/change.ts'
+import { catalogGuards } from '../../domain/run/assumptions.ts'
+import { event, runner } from '../../domain/testkit/nouns.testkit.ts'
+import { Catalog } from '../catalog/catalog.ts'
+import { attempt } from './decide-and-commit.ts'
+
+test('registrations that come one after the other hold up no decision, and one before it is known to it', async () => {
+  const store = await openSqliteStore({ file: ':memory:' })
+  onTestFinished(() => store.close())
+  const catalog = await Catalog.load(store, { deliveryAttemptsMax: 1 }, true)
+  let registered = 0
+  const register = async () => {
+    const change: Change = { type: 'runner.registered', runner: runner(`r${++registered}`) }
+    await store.commit({ guards: [], changes: [change] })
+  }
+  catalog.onRefresh(async () => {
+    const revision = await store.catalogRevision()
+    catalog.replace(await store.catalog(), revision)
+    await register()
+    return true
+  })
+  const known: string[][] = []
+  await register()
+  const decided = await attempt<Unit>({
+    store,
+    catalog,
+    decide: assumed => {
+      const view = catalog.view('default')
+      known.push(view.runners('shop').map(({ runnerId }) => runnerId))
+      const changes: Change[] = [{ type: 'event.recorded', event: event('evt_1', 'a') }]
+      return { guards: catalogGuards(view, assumed), changes }
+    },
+    unit: unit => unit,
+    onStale: () => false,
+  })
+  expect(decided).toBeDefined()
+  expect(known).toEqual([[], ['r1']])
+})

@@ -1,0 +1,143 @@
+// Decide, commit, and when somebody else won, learn what changed and decide again. Every service that decides on
+// rows goes through here; StaleError does not get past it. What a decision asks for is answered before it is committed.
+
+import { liveKey } from '../../domain/arrival/singleton.ts'
+import type { Guard, Unit } from '../../domain/model/change.ts'
+import { invariant, StaleError } from '../../domain/model/errors.ts'
+import { type Ask, type Known, nothingKnown, withEntry } from '../../domain/run/assumptions.ts'
+import { RunState } from '../../domain/run/state.ts'
+import type { Limiter } from '../../ports/limiter.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { Turns } from '../support/key-mutex.ts'
+
+/** Lost races in a row before giving up: far beyond what contention brings, so reaching it is a defect. */
+const RACES_MAX = 1000
+/** Events read at once when a wait looks back. */
+const EVENTS_PAGE = 200
+/** Watches read at once when an event cancels. */
+const WATCHERS_PAGE = 1000
+
+export interface Attempt<D> {
+  store: Store
+  /** Decides with what is known; undefined: there is nothing (more) to do. */
+  decide(known: Known): D | undefined | Promise<D | undefined>
+  /** What the decision asks for before it can be made. It is decided again once all of it is answered. */
+  asks?(decision: D): readonly Ask[]
+  /** Answers what decisions ask of it. */
+  limiter?: Pick<Limiter, 'take'>
+  /** Brought up to date when a decision rested on an earlier revision of it. */
+  catalog?: Pick<Catalog, 'refresh'>
+  unit(decision: D): Unit
+  /** How a unit is made durable; as the store does it, if absent. */
+  commit?(unit: Unit): Promise<void>
+  /** Called when a guard other than a `known` one no longer held; false: give up, without a result. */
+  onStale(guard: Guard): boolean | Promise<boolean>
+}
+
+/** The decision that was made durable, or undefined if `decide` or `onStale` ended it. */
+export async function attempt<D>(options: Attempt<D>): Promise<D | undefined> {
+  const { store, catalog, decide, asks, unit, commit, onStale } = options
+  const known = nothingKnown()
+  // At most one is held at a time: nobody waits for somebody who waits.
+  let endTurn = () => {}
+  try {
+    for (let races = 0; races < RACES_MAX; races++) {
+      const decision = await decide(known)
+      if (decision === undefined) return undefined
+      const asked = asks?.(decision) ?? []
+      if (asked.length > 0) {
+        for (const ask of asked) await answer(ask, known, options)
+        continue
+      }
+      try {
+        await (commit ? commit(unit(decision)) : store.commit(unit(decision)))
+        return decision
+      } catch (error) {
+        if (!(error instanceof StaleError)) throw error
+        const { guard } = error
+        endTurn()
+        if (guard.type === 'flow') endTurn = await turnsAt(store).next(guard.id)
+        if (guard.type === 'catalog' && catalog) known.isCatalogFresh = await catalog.refresh()
+        else if (!(await learn(store, known, guard)) && !(await onStale(guard))) return undefined
+      }
+    }
+  } finally {
+    endTurn()
+  }
+  throw new Error(`Lost ${RACES_MAX} races in a row.`)
+}
+
+const TURNS = new WeakMap<Store, Turns>()
+
+function turnsAt(store: Store): Turns {
+  let turns = TURNS.get(store)
+  if (!turns) {
+    turns = new Turns()
+    TURNS.set(store, turns)
+  }
+  return turns
+}
+
+/** Reads what an assumption of `known` got wrong. False when the guard is about something else. */
+export async function learn(store: Store, known: Known, guard: Guard): Promise<boolean> {
+  if (guard.type === 'waiters') {
+    const waiters = await store.waiters(guard.namespace, guard.eventName)
+    known.waiters = withEntry(known.waiters, guard.eventName, waiters)
+    return true
+  }
+  if (guard.type === 'flow') {
+    const row = (await store.flowRow(guard.id)) ?? null
+    known.flow = withEntry(known.flow, guard.id, row)
+    return true
+  }
+  if (guard.type === 'events') {
+    const { namespace, eventName, since, after } = guard
+    const page = await store.eventsSince({ namespace, eventName, since, after, limit: EVENTS_PAGE })
+    const earlier = known.events.get(eventName)?.events ?? []
+    known.events = withEntry(known.events, eventName, {
+      events: [...earlier, ...page.map(({ event }) => event)],
+      after: page.at(-1)?.position ?? after,
+    })
+    return true
+  }
+  if (guard.type === 'watchers') {
+    const { namespace, eventName, after } = guard
+    const page = await store.watchers({ namespace, eventName, after, limit: WATCHERS_PAGE })
+    const earlier = known.watchers.get(eventName)?.watchers ?? []
+    known.watchers = withEntry(known.watchers, eventName, {
+      watchers: [...earlier, ...page.map(({ watcher }) => watcher)],
+      after: page.at(-1)?.position ?? after,
+    })
+    return true
+  }
+  if (guard.type === 'live') {
+    const runIds = await store.liveRuns(guard)
+    known.live = withEntry(known.live, liveKey(guard), runIds)
+    return true
+  }
+  // A run that the decision ends has moved on: it is asked for again.
+  if ((guard.type !== 'run' && guard.type !== 'steps') || !known.runs.has(guard.runId)) return false
+  known.runs = new Map([...known.runs].filter(([runId]) => runId !== guard.runId))
+  return true
+}
+
+/** Finds out what a decision asks for. */
+export async function answer(
+  ask: Ask,
+  known: Known,
+  { store, limiter }: { store: Store; limiter?: Pick<Limiter, 'take'> },
+): Promise<void> {
+  if (ask.type === 'flow') {
+    const row = (await store.flowRow(ask.id)) ?? null
+    known.flow = withEntry(known.flow, ask.id, row)
+  } else if (ask.type === 'run') {
+    const loaded = await store.loadRun(ask.runId)
+    if (loaded) known.runs = withEntry(known.runs, ask.runId, RunState.loaded(loaded))
+    else known.live = nothingKnown().live
+  } else if (!known.admitted.has(ask.of)) {
+    invariant(limiter, 'who decides on arrivals has a limiter')
+    const admitted = await limiter.take(ask.quota)
+    known.admitted = withEntry(known.admitted, ask.of, admitted)
+  }
+}

@@ -1,0 +1,25 @@
+// Logs filters that could not be evaluated: once per trigger, or wait, and minute, however many events meet it
+// (decisions, "Events"). In the same way, log lines that could not be read: once per workflow and minute.
+
+import type { Logger } from 'pino'
+import type { FilterFault } from '../../domain/expressions/matching.ts'
+import type { LinesFault, PassReport } from '../../domain/pass/context.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { Quiet } from '../support/once-per-minute.ts'
+
+/** A report that writes to the log. */
+export function filterLog(clock: Clock, log: Logger): PassReport {
+  const quiet = new Quiet(clock)
+  return fault => {
+    if (!quiet.isDue(keyOf(fault))) return
+    const { of, ...what } = fault
+    log.warn({ ...of, ...what }, 'unread' in fault ? UNREAD_LINES : NOT_EVALUATED)
+  }
+}
+
+const NOT_EVALUATED = 'an expression could not be evaluated: a filter did not match, a key counts as empty'
+const UNREAD_LINES = 'log lines of a runner could not be read: they are not stored'
+
+function keyOf(fault: FilterFault | LinesFault): string {
+  return JSON.stringify([...Object.values(fault.of), 'filter' in fault ? fault.filter : null])
+}

@@ -1,0 +1,163 @@
+// Journey 1: an event comes in (contract §4.4). One unit holds its log row, the steps it wakes and the runs it
+// starts; the answer is given only when that unit is durable.
+
+import type { SendEventReply } from '@perdure/protocol'
+import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
+import type { Report } from '../../domain/expressions/matching.ts'
+import type { Unit } from '../../domain/model/change.ts'
+import { EngineError } from '../../domain/model/errors.ts'
+import { DEDUPE_WINDOW_MS, type DedupeKey, type Event, type Triggered } from '../../domain/model/event.ts'
+import type { IdSource } from '../../domain/text/ids.ts'
+import type { JsonText } from '../../domain/text/json-text.ts'
+import type { Traceparent } from '../../domain/text/traceparent.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Limiter } from '../../ports/limiter.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Tracing } from '../../ports/tracing.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Announcer } from '../commit/announce.ts'
+import { attempt } from '../commit/decide-and-commit.ts'
+import type { Driver } from '../pass/drive.ts'
+import { startEventSpan } from '../support/spans.ts'
+import { sift } from './waiter-filters.ts'
+
+export interface IncomingEvent {
+  name: string
+  app?: string
+  data?: JsonText
+  dedupeId?: string
+  /** Whose ids `dedupeId` is one of, if not the app's; with a line break in it, as no app has. */
+  dedupeScope?: string
+  runner?: string
+  targetApp?: string
+  /** The caller's `traceparent`: the runs it starts go on in that trace. */
+  trace?: Traceparent
+}
+
+export interface IngestDeps {
+  store: Store
+  limiter: Limiter
+  catalog: Catalog
+  driver: Driver
+  announcer: Announcer
+  clock: Clock
+  ids: IdSource
+  /** Told of filters that could not be evaluated. */
+  report: Report
+  tracing?: Tracing | undefined
+}
+
+export class Ingest {
+  readonly #deps: IngestDeps
+
+  constructor(deps: IngestDeps) {
+    this.#deps = deps
+  }
+
+  /** Resolves when the event is durable with everything it set off; a repeated dedupe id sets off nothing. */
+  async send(namespace: string, incoming: IncomingEvent): Promise<SendEventReply> {
+    const { tracing, clock, ids } = this.#deps
+    const now = clock.now()
+    const event = arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now })
+    const span = tracing && startEventSpan(tracing, event, incoming.trace)
+    try {
+      return await this.#take(event, span ? { ...incoming, trace: span.traceparent } : incoming)
+    } catch (error) {
+      span?.fail(error instanceof EngineError ? error.code : 'internal')
+      throw error
+    } finally {
+      span?.end(clock.now())
+    }
+  }
+
+  async #take(event: ArrivedEvent, incoming: IncomingEvent): Promise<SendEventReply> {
+    const { store, limiter, catalog, driver, announcer, clock, report } = this.#deps
+    const { namespace, receivedAt: now } = event
+    const dedupe = dedupeKey(namespace, incoming, now)
+    const admission = driver.admission()
+    try {
+      const spread = await attempt<Fanout>({
+        store,
+        limiter,
+        catalog,
+        decide: async known => {
+          const awaited = await sift(known.waiters.get(event.name) ?? [], event, report)
+          const spread = fanout({
+            event,
+            targetApp: incoming.targetApp,
+            pin: incoming.runner,
+            trace: incoming.trace,
+            catalog: catalog.view(namespace),
+            known,
+            awaited,
+            now: clock.now(),
+            report,
+          })
+          // No repeat may take a token of a rate limit.
+          const isRepeat = spread.asks.length > 0 && dedupe !== undefined && (await store.isDeduped(dedupe))
+          return isRepeat ? undefined : spread
+        },
+        asks: ({ asks }) => asks,
+        unit: spread => {
+          const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
+          if (dedupe) addDedupe(unit, dedupe)
+          admission.admit(unit.changes)
+          return unit
+        },
+        onStale: () => false,
+      })
+      if (!spread) return { deduped: true }
+      announcer.announce([...spread.changes, ...spread.wakes])
+      admission.start()
+      return reply(event.id, spread)
+    } finally {
+      admission.end()
+    }
+  }
+}
+
+type ArrivedEvent = Omit<Event, 'woke' | 'triggered'>
+
+/** The event as it is recorded, before it is known what it does. */
+export function arrivedEvent(
+  namespace: string,
+  { name, app, data }: IncomingEvent,
+  { id, now }: { id: string; now: number },
+): ArrivedEvent {
+  return { namespace, id, name, app, source: 'api', data, receivedAt: now }
+}
+
+/** What its dedupe id claims, if it has one. */
+export function dedupeKey(
+  namespace: string,
+  { app, dedupeId, dedupeScope = app ?? '' }: IncomingEvent,
+  now: number,
+): DedupeKey | undefined {
+  return dedupeId === undefined ? undefined : { namespace, app: dedupeScope, dedupeId, now }
+}
+
+function addDedupe(unit: Unit, key: DedupeKey): void {
+  const { now, ...id } = key
+  unit.guards.push({ type: 'dedupe', ...key })
+  unit.changes.push({ type: 'dedupe.claimed', ...id, expiresAt: now + DEDUPE_WINDOW_MS })
+}
+
+function reply(eventId: string, { woke, triggered, suspended }: Fanout): SendEventReply {
+  const runId = triggered.find(entry => entry.runId !== undefined)?.runId
+  return {
+    eventId,
+    ...(runId === undefined ? flagsOf(triggered) : { runId }),
+    woke,
+    triggered,
+    ...(suspended ? { suspended } : {}),
+  }
+}
+
+const FLAGS = ['skipped', 'dropped', 'debounced', 'batched', 'deduped'] as const
+
+/** Why an event that started no run did not: what its entries say. */
+function flagsOf(triggered: readonly Triggered[]): Partial<Record<(typeof FLAGS)[number], true>> {
+  return Object.fromEntries(
+    FLAGS.filter(flag => triggered.some(entry => entry[flag])).map(flag => [flag, true]),
+  )
+}

@@ -1,0 +1,83 @@
+// Takes up the flow-control rows whose time has come: schedules start their runs, buffers become runs. The lease only
+// keeps others from trying at the same time; what counts is the row's version, so a row fires once however often it
+// is claimed.
+
+import type { Logger } from 'pino'
+import { fire } from '../../domain/arrival/fire.ts'
+import type { Firing } from '../../domain/arrival/firing.ts'
+import type { Report } from '../../domain/expressions/matching.ts'
+import type { FlowRow } from '../../domain/model/flow-row.ts'
+import { catalogGuards } from '../../domain/run/assumptions.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Announcer } from '../commit/announce.ts'
+import { attempt } from '../commit/decide-and-commit.ts'
+import { Slots } from '../support/engine-capacity.ts'
+
+/** Far longer than the one commit it is for. */
+export const TIMER_LEASE_MS = 15_000
+
+export interface TimersDeps {
+  store: Store
+  catalog: Catalog
+  announcer: Announcer
+  clock: Clock
+  log: Logger
+  report: Report
+  /** Most rows under way at once. */
+  timersMax: number
+}
+
+export class Timers {
+  readonly #deps: TimersDeps
+  readonly slots: Slots
+
+  constructor(deps: TimersDeps) {
+    this.#deps = deps
+    this.slots = new Slots(deps.timersMax)
+  }
+
+  /** Takes over a row that the lane has claimed; its slot was taken before the claim. */
+  take(row: FlowRow): void {
+    void this.#fire(row)
+      .catch(error =>
+        this.#deps.log.error({ err: error, ...nameOf(row) }, 'a timer was dropped; its lease will run out'),
+      )
+      .finally(() => this.slots.free())
+  }
+
+  /** Resolves when none is under way; each is one commit. */
+  drain(): Promise<void> {
+    return this.slots.idle()
+  }
+
+  async #fire(claimed: FlowRow): Promise<void> {
+    const { store, catalog, announcer, clock, log, report } = this.#deps
+    const { id, namespace, app, workflow } = claimed
+    const firing = await attempt<Firing>({
+      store,
+      catalog,
+      decide: known => {
+        // Somebody else may have changed the row since it was claimed, or closed it.
+        const row = known.flow.has(id) ? known.flow.get(id) : claimed
+        if (!row) return undefined
+        const view = catalog.view(namespace)
+        const registered = view.workflow(app, workflow)
+        const { suspended } = view
+        const fired = fire({ row, workflow: registered, suspended, now: clock.now(), report })
+        return fired && { ...fired, guards: [...fired.guards, ...catalogGuards(view, known)] }
+      },
+      unit: firing => firing,
+      onStale: () => false,
+    })
+    if (!firing) return
+    if (firing.dropped !== undefined)
+      log.warn({ ...nameOf(claimed), reason: firing.dropped }, 'a timer came to nothing')
+    announcer.announce(firing.changes)
+  }
+}
+
+function nameOf({ namespace, app, workflow, policy, key }: FlowRow) {
+  return { namespace, app, workflow, policy, key }
+}

@@ -1,0 +1,232 @@
+// Streams of one engine hear what another commits: as long as somebody follows, and until nobody does.
+
+import { expect, onTestFinished, test } from 'vitest'
+import { VirtualClock } from '../../adapters/clock/virtual.ts'
+import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
+import { Loop } from '../../adapters/wire/loop.testkit.ts'
+import type { Event } from '../../domain/model/event.ts'
+import { event } from '../../domain/testkit/nouns.testkit.ts'
+import { BROADCAST_BYTES_MAX } from '../../ports/bus.ts'
+import { Live, type RunMove } from './live.ts'
+import { LiveShare } from './live-share.ts'
+
+async function engines(count = 2, seed = 1) {
+  const clock = new VirtualClock()
+  const loop = new Loop(clock, seed)
+  const store = await openSqliteStore({ file: ':memory:' })
+  const lives: Live[] = []
+  const shares: LiveShare[] = []
+  for (let i = 0; i < count; i++) {
+    const live = new Live()
+    lives.push(live)
+    shares.push(new LiveShare({ bus: await loop.open(`engine${i}`), live, store, clock }))
+  }
+  onTestFinished(async () => {
+    for (const share of shares) share.close()
+    await store.close()
+  })
+  const settle = () => clock.advance(20)
+  return { clock, loop, store, lives, shares, settle, one: lives[0]!, two: lives[1]! }
+}
+
+const MOVE: RunMove = { runId: 'run_1', seq: 2, ts: 1, status: 'running', attempt: 1 }
+
+test('a stream of one engine is rung when another commits something of its run, and only of its run', async () => {
+  const { one, two, settle } = await engines()
+  let rings = 0
+  two.runs.on('run_1', () => rings++)
+  await settle()
+  one.runs.tell('run_1', undefined)
+  one.runs.tell('run_1', undefined)
+  one.runs.tell('run_2', undefined)
+  await settle()
+  expect(rings).toBe(1)
+  one.runs.tell('run_1', undefined)
+  await settle()
+  expect(rings).toBe(2)
+})
+
+test('moves of all runs of a namespace come in order, with all that they tell', async () => {
+  const { one, two, settle } = await engines()
+  const heard: RunMove[] = []
+  two.moves.on('default', move => heard.push(move))
+  await settle()
+  const moves = [1, 2, 3].map(seq => ({ ...MOVE, seq }))
+  for (const move of moves) one.moves.tell('default', move)
+  one.moves.tell('other', MOVE)
+  await settle()
+  expect(heard).toEqual(moves)
+})
+
+test('an event is read from the store, however long it is; one that is not there is nothing', async () => {
+  const { store, one, two, settle } = await engines()
+  const heard: Event[] = []
+  two.events.on('default', told => heard.push(told))
+  await settle()
+  const long = event('evt_1', 'long', { data: JSON.stringify('x'.repeat(500_000)) as Event['data'] & string })
+  await store.commit({ guards: [], changes: [{ type: 'event.recorded', event: long }] })
+  one.events.tell('default', long)
+  one.events.tell('default', event('evt_2', 'never recorded'))
+  await settle()
+  expect(heard.map(({ id, data }) => [id, data])).toEqual([['evt_1', long.data]])
+})
+
+test('where nobody follows anything, nothing is said', async () => {
+  const { loop, one, clock } = await engines()
+  for (let i = 0; i < 100; i++) {
+    one.runs.tell(`run_${i}`, undefined)
+    one.moves.tell('default', MOVE)
+    one.events.tell('default', event(`evt_${i}`, 'seen'))
+  }
+  await clock.advance(60_000)
+  expect(loop.said).toEqual([])
+})
+
+test('a stream is followed for as long as it is open, and soon after not any more', async () => {
+  const { loop, one, two, clock, settle } = await engines()
+  const stop = two.runs.on('run_1', () => {})
+  await clock.advance(120_000)
+  const told = async () => {
+    const before = loop.count('runs')
+    one.runs.tell('run_1', undefined)
+    await settle()
+    return loop.count('runs') - before
+  }
+  expect(await told()).toBe(1)
+  stop()
+  await clock.advance(25_000)
+  expect(await told()).toBe(0)
+})
+
+test('what a stream follows is said again: a word that was lost is made up for, and so is a line that was down', async () => {
+  const { loop, one, two, clock, settle } = await engines()
+  let rings = 0
+  loop.loses = () => true
+  two.runs.on('run_1', () => rings++)
+  await settle()
+  loop.loses = () => false
+  one.runs.tell('run_1', undefined)
+  await settle()
+  expect(rings).toBe(0)
+  await clock.advance(6000)
+  one.runs.tell('run_1', undefined)
+  await settle()
+  expect(rings).toBe(1)
+  loop.cut('engine1')
+  await clock.advance(60_000)
+  one.runs.tell('run_1', undefined)
+  await settle()
+  expect(rings).toBe(1)
+  loop.mend('engine1')
+  await settle()
+  one.runs.tell('run_1', undefined)
+  await settle()
+  expect(rings).toBe(2)
+})
+
+test('a new engine hears within seconds what the streams of the others follow', async () => {
+  const { loop, store, two, clock, settle } = await engines()
+  let rings = 0
+  two.runs.on('run_1', () => rings++)
+  await settle()
+  const live = new Live()
+  const share = new LiveShare({ bus: await loop.open('new'), live, store, clock })
+  await clock.advance(6000)
+  live.runs.tell('run_1', undefined)
+  await settle()
+  expect(rings).toBe(1)
+  share.close()
+})
+
+test('words repeated and reordered ring too often at most', async () => {
+  const { loop, lives, clock } = await engines(3, 7)
+  loop.faults = { lost: 0, repeated: 0.5, delayMsMax: 500 }
+  const rings = new Map<string, number>()
+  for (const [i, live] of lives.entries())
+    live.runs.on('run_1', () => rings.set(`${i}`, (rings.get(`${i}`) ?? 0) + 1))
+  await clock.advance(2000)
+  lives[0]!.runs.tell('run_1', undefined)
+  await clock.advance(2000)
+  expect(rings.get('0')).toBe(1)
+  for (const i of ['1', '2']) expect(rings.get(i)).toBeGreaterThanOrEqual(1)
+})
+
+test('thousands of streams are told of in words that may be said to all, and rung together', async () => {
+  const { loop, one, two, clock } = await engines()
+  const rung = new Set<string>()
+  const ids = Array.from({ length: 3000 }, (_, i) => `run_${String(i).padStart(26, '0')}`)
+  for (const id of ids) two.runs.on(id, () => rung.add(id))
+  await clock.advance(10_000)
+  const before = loop.count('runs')
+  for (const id of ids) one.runs.tell(id, undefined)
+  await clock.advance(100)
+  expect(rung.size).toBe(3000)
+  expect(loop.count('runs') - before).toBeLessThan(20)
+  for (const { word } of loop.said)
+    expect(Buffer.byteLength(word)).toBeLessThanOrEqual(BROADCAST_BYTES_MAX + 100)
+})
+
+test('what is followed elsewhere is remembered up to a bound', async () => {
+  const { loop, one, two, clock } = await engines()
+  for (let i = 0; i < 12_000; i++) two.runs.on(`run_${i}`, () => {})
+  await clock.advance(1000)
+  expect(loop.count('follow')).toBe(12_000)
+  const followed = Array.from({ length: 12_000 }, (_, i) => one.runs.has(`run_${i}`)).filter(Boolean)
+  expect(followed).toHaveLength(10_000)
+})
+
+test('events are read for streams a thousand at once, and the next when those are read', async () => {
+  const clock = new VirtualClock()
+  const loop = new Loop(clock)
+  let asked = 0
+  let answer = () => {}
+  const answered = new Promise<void>(resolve => {
+    answer = resolve
+  })
+  const real = await openSqliteStore({ file: ':memory:' })
+  // A store that is slow: its answers wait for the test.
+  const store = {
+    in: (namespace: string) => ({
+      ...real.in(namespace),
+      async event(id: string) {
+        asked++
+        await answered
+        return real.in(namespace).event(id)
+      },
+    }),
+  }
+  const [one, two] = [new Live(), new Live()]
+  const shares = [
+    new LiveShare({ bus: await loop.open('one'), live: one, store: real, clock }),
+    new LiveShare({ bus: await loop.open('two'), live: two, store, clock }),
+  ]
+  const stop = two.events.on('default', () => {})
+  await clock.advance(10)
+  for (let i = 0; i < 1500; i++) one.events.tell('default', event(`evt_${i}`, 'seen'))
+  await clock.advance(10)
+  expect(asked).toBe(1000)
+  answer()
+  await clock.advance(10)
+  one.events.tell('default', event('evt_last', 'seen'))
+  await clock.advance(10)
+  expect(asked).toBe(1001)
+  // The others have not heard yet that nobody follows any more.
+  stop()
+  one.events.tell('default', event('evt_unread', 'seen'))
+  await clock.advance(10)
+  expect(asked).toBe(1001)
+  for (const share of shares) share.close()
+  await real.close()
+})
+
+test('one that is closed says nothing more and holds no timer', async () => {
+  const { loop, one, two, shares, clock, settle } = await engines()
+  two.runs.on('run_1', () => {})
+  await settle()
+  one.runs.tell('run_1', undefined)
+  for (const share of shares) share.close()
+  const { length } = loop.said
+  await clock.advance(60_000)
+  expect(loop.said).toHaveLength(length)
+  expect(clock.nextTimer()).toBeUndefined()
+})

@@ -1,0 +1,193 @@
+// Registrations and heartbeats of runners, and the listings of what they registered (contract §4.3).
+
+import { keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
+import { type ScheduleView, scheduleMoves, scheduleView } from '../../domain/arrival/schedules.ts'
+import type { Change, Unit } from '../../domain/model/change.ts'
+import { isConnectUrl, isNamelessConnect } from '../../domain/model/connect-url.ts'
+import { invalid, invariant } from '../../domain/model/errors.ts'
+import type { App, Runner, Workflow } from '../../domain/model/workflow.ts'
+import {
+  registeredRunner,
+  registeredWorkflow,
+  registrationChanges,
+  registrationWarnings,
+} from '../../domain/registry/registration.ts'
+import type { Known } from '../../domain/run/assumptions.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Presence } from '../../ports/connections.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { RunnerHealth } from '../catalog/runner-health.ts'
+import type { Announcer } from '../commit/announce.ts'
+import { attempt } from '../commit/decide-and-commit.ts'
+
+/** How often a runner is asked to repeat its registration. */
+export const HEARTBEAT_MS = 30_000
+
+export interface RegistryDeps {
+  store: Store
+  catalog: Catalog
+  announcer: Announcer
+  health: RunnerHealth
+  clock: Clock
+  presence: Presence
+  staleAfterMs: number
+  signingKeys: readonly string[]
+}
+
+export class Registry {
+  readonly #deps: RegistryDeps
+  readonly #openedAt: number
+
+  constructor(deps: RegistryDeps) {
+    this.#deps = deps
+    this.#openedAt = deps.clock.now()
+  }
+
+  /**
+   * Makes the registration durable. `onRegistered` is called with the answer when it is, before anybody who waits for
+   * the runner hears of it: there a Connect runner's socket is opened to invokes.
+   */
+  async register(
+    namespace: string,
+    request: RegisterRequest,
+    onRegistered?: (reply: RegisterReply) => void,
+  ): Promise<RegisterReply> {
+    const { store, catalog, announcer, health, clock } = this.#deps
+    refuseDoubles(request)
+    await catalog.refresh()
+    const now = clock.now()
+    const runner = registeredRunner(namespace, request, now)
+    const workflows = request.workflows.map((registration, i) =>
+      registeredWorkflow({ namespace, app: request.app, registration, field: `workflows[${i}]`, now }),
+    )
+    const registered = await attempt<Unit>({
+      store,
+      decide: known => this.#decide(runner, workflows, known),
+      unit: unit => unit,
+      onStale: () => false,
+    })
+    invariant(registered, 'a registration rests on nothing but schedules')
+    catalog.apply(registered.changes)
+    health.arrived(runner)
+    const reply = this.#reply(runner, registrationWarnings(request))
+    onRegistered?.(reply)
+    announcer.announce(registered.changes)
+    return reply
+  }
+
+  /** A Connect runner without an id of its own has lost its socket: it is known no more, what it served still is. */
+  async forget(runner: Pick<Runner, 'namespace' | 'app' | 'runnerId'>): Promise<void> {
+    const { store, catalog } = this.#deps
+    const { namespace, app, runnerId } = runner
+    const changes: Change[] = [{ type: 'runner.forgotten', namespace, app, runnerId }]
+    await store.commit({ guards: [], changes })
+    catalog.apply(changes)
+  }
+
+  /** Forgets those that a process that is gone had no time to: nobody has a socket of theirs, and not for a while. */
+  async forgetLeftovers({ staleAfterMs }: { staleAfterMs: number }): Promise<void> {
+    const { catalog, presence, clock } = this.#deps
+    for (const runner of catalog.allRunners()) {
+      if (!isNamelessConnect(runner) || presence.reaches(runner.url)) continue
+      if (clock.now() - runner.lastSeenAt >= staleAfterMs) await this.forget(runner)
+    }
+  }
+
+  /** A runner of the app came within reach of this engine: whoever is held for want of one should look again. */
+  async ringHeld(namespace: string, app: string): Promise<void> {
+    const { store, announcer, clock, health, catalog } = this.#deps
+    for (const runner of catalog.view(namespace).runners(app)) health.arrived(runner)
+    const changes: Change[] = [{ type: 'app.runnerArrived', namespace, app, at: clock.now() }]
+    // Lost, the runs look by themselves, a little later.
+    await store.commit({ guards: [], changes }).then(
+      () => announcer.announce(changes),
+      () => {},
+    )
+  }
+
+  apps(namespace: string): App[] {
+    return [...this.#deps.catalog.view(namespace).apps.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  runners(namespace: string, app?: string): (Runner & { live: boolean; keyMatches?: boolean })[] {
+    const view = this.#deps.catalog.view(namespace)
+    return (app === undefined ? view.allRunners() : view.runners(app)).flatMap(runner => {
+      const live = this.isLive(runner)
+      // Without a socket it cannot be called; its row stays for the runs that are pinned to it.
+      if (!live && isConnectUrl(runner.url)) return []
+      const keyMatches = this.#keyMatches(runner)
+      const lastSeenAt = this.#deps.presence.lastSeenAt(runner.url) ?? runner.lastSeenAt
+      return { ...runner, lastSeenAt, live, ...(keyMatches === undefined ? {} : { keyMatches }) }
+    })
+  }
+
+  async workflows(namespace: string, app?: string): Promise<(Workflow & { schedules: ScheduleView[] })[]> {
+    const { store, catalog } = this.#deps
+    const rows = await store.in(namespace).schedules()
+    const workflows = catalog.view(namespace).workflows()
+    const listed = app === undefined ? workflows : workflows.filter(workflow => workflow.app === app)
+    return listed.map(workflow => {
+      const own = rows.filter(row => row.app === workflow.app && row.workflow === workflow.name)
+      return { ...workflow, schedules: own.map(scheduleView) }
+    })
+  }
+
+  /** Whether the runner's heartbeat is inside the stale TTL, or a Connect runner has a socket. */
+  isLive(runner: Runner): boolean {
+    if (isConnectUrl(runner.url)) return this.#deps.presence.reaches(runner.url)
+    return this.#deps.clock.now() - runner.lastSeenAt <= this.#deps.staleAfterMs
+  }
+
+  #reply(runner: Runner, warnings: string[]): RegisterReply {
+    const keyMatches = this.#keyMatches(runner)
+    return {
+      ok: true,
+      protocolVersion: PROTOCOL_VERSION,
+      runnerId: runner.runnerId,
+      workflows: runner.workflows.length,
+      heartbeatMs: HEARTBEAT_MS,
+      staleAfterMs: this.#deps.staleAfterMs,
+      ...(keyMatches === undefined ? {} : { keyMatches }),
+      warnings,
+    }
+  }
+
+  #decide(runner: Runner, workflows: readonly Workflow[], known: Known): Unit {
+    const { catalog } = this.#deps
+    const view = catalog.view(runner.namespace)
+    const peers = view.runners(runner.app)
+    const changes = registrationChanges({
+      runner,
+      workflows,
+      earlier: peers.find(peer => peer.runnerId === runner.runnerId),
+      others: peers.filter(peer => peer.runnerId !== runner.runnerId),
+      gone: peers.filter(peer => this.#isGone(peer)),
+      known: name => view.workflow(runner.app, name),
+    })
+    const before = (app: string, name: string) => view.workflow(app, name)
+    const moves = scheduleMoves({ changes, before, known, now: runner.lastSeenAt })
+    return { guards: moves.guards, changes: [...changes, ...moves.changes] }
+  }
+
+  /** An engine that has just started has not heard of everybody yet. */
+  #isGone(runner: Runner): boolean {
+    const { clock, staleAfterMs } = this.#deps
+    return clock.now() - this.#openedAt > staleAfterMs && !this.isLive(runner)
+  }
+
+  #keyMatches(runner: Runner): boolean | undefined {
+    const { signingKeys } = this.#deps
+    if (runner.keyFingerprint === undefined || signingKeys.length === 0) return undefined
+    const fingerprint = runner.keyFingerprint.toLowerCase()
+    return signingKeys.some(key => keyFingerprint(key) === fingerprint)
+  }
+}
+
+function refuseDoubles(request: RegisterRequest): void {
+  const names = new Set<string>()
+  for (const [i, { name }] of request.workflows.entries()) {
+    if (names.has(name)) throw invalid(`workflows[${i}].name`, `"${name}" is registered twice`)
+    names.add(name)
+  }
+}

@@ -1,0 +1,119 @@
+// Bulk replay (contract §4.2): forks every finished run that matches a filter, newest first, up to a ceiling. Called
+// by the control service.
+
+import type { BulkReplayReply } from '@perdure/protocol'
+import type { Logger } from 'pino'
+import type { Unit } from '../../domain/model/change.ts'
+import type { Run } from '../../domain/model/run.ts'
+import { type Fork, replay } from '../../domain/run/control.ts'
+import type { Under } from '../../domain/run/create.ts'
+import type { IdSource } from '../../domain/text/ids.ts'
+import type { JsonText } from '../../domain/text/json-text.ts'
+import { optionalTimestamp } from '../../domain/text/timestamp.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ReplayFilter, Store } from '../../ports/store.ts'
+import type { Announcer } from '../commit/announce.ts'
+import type { Actor, Audit } from './audit.ts'
+
+/** Forks a commit: their inputs, a megabyte each at most, are in memory together. */
+const BATCH_FORKS = 25
+const NOTHING: Unit = { guards: [], changes: [] }
+
+export interface BulkReplayDeps {
+  store: Store
+  announcer: Announcer
+  clock: Clock
+  ids: IdSource
+  log: Logger
+  audit: Audit
+  /** Most runs that one call forks. */
+  bulkReplayLimit: number
+  /** The flow control that a fork of the run is under. */
+  under(source: Run): Under
+}
+
+export class BulkReplay {
+  readonly #deps: BulkReplayDeps
+
+  constructor(deps: BulkReplayDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Recorded from the first batch on, in the commit of each, so that it can be told how far a call came that was cut
+   * short. What could not be forked is counted, and does not stop the rest.
+   */
+  async run(actor: Actor, filter: ReplayFilter): Promise<BulkReplayReply> {
+    const { store, audit, bulkReplayLimit } = this.#deps
+    // Chosen before the first fork is made, so that no fork of this call is among them.
+    const { matched, finished, runIds } = await store.in(actor.namespace).replayable(filter, bulkReplayLimit)
+    const counts = { matched, skipped: matched - finished, capped: finished > runIds.length }
+    const outcome = (replayed: number, tried: number) => ({ ...counts, replayed, failed: tried - replayed })
+    const entry = audit.entry(actor, { action: 'bulk_replay' })
+    let recorded: JsonText | undefined
+    const record = async (unit: Unit, detail: JsonText) => {
+      await audit.record(unit, { ...entry, detail })
+      recorded = detail
+    }
+
+    let replayed = 0
+    let tried = 0
+    let now = 0
+    for (const batch of batches(runIds)) {
+      // Ids begin with their time: should the clock be set back, they rise all the same.
+      now = Math.max(now, this.#deps.clock.now())
+      const forks = await this.#forks(actor, batch, now)
+      tried += batch.length
+      const hoped = told(filter, outcome(replayed + forks.length, tried))
+      replayed += await this.#commitAll(forks, unit => record(unit, hoped))
+      const reached = told(filter, outcome(replayed, tried))
+      if (recorded !== reached) await record(NOTHING, reached)
+    }
+    if (recorded === undefined) await record(NOTHING, told(filter, outcome(replayed, tried)))
+    return outcome(replayed, tried)
+  }
+
+  /** A fork of each run that is still there, under ids that rise in the same order. */
+  async #forks({ namespace, trace }: Actor, runIds: readonly string[], now: number): Promise<Fork[]> {
+    const { store, ids, under } = this.#deps
+    const sources = await Promise.all(runIds.map(id => store.in(namespace).run(id)))
+    return sources.flatMap(source => {
+      if (!source) return []
+      const id = ids.nextAt('run', now)
+      return [replay(source, { id, now, input: undefined, under: under(source), trace })]
+    })
+  }
+
+  /** Answers how many became durable: all in one commit, or, when that fails, those that can alone. */
+  async #commitAll(forks: readonly Fork[], commit: (unit: Unit) => Promise<void>): Promise<number> {
+    const { store, announcer, log } = this.#deps
+    const changes = forks.flatMap(fork => fork.changes)
+    try {
+      await commit({ guards: [], changes })
+      announcer.announce(changes)
+      return forks.length
+    } catch (error) {
+      log.warn({ err: error }, 'a batch of forks was not committed; each is tried alone')
+    }
+    let committed = 0
+    for (const { run, changes } of forks) {
+      try {
+        await store.commit({ guards: [], changes })
+        announcer.announce(changes)
+        committed++
+      } catch (error) {
+        log.error({ err: error, runId: run.replayOf }, 'a run was not replayed')
+      }
+    }
+    return committed
+  }
+}
+
+function* batches(runIds: readonly string[]): Iterable<string[]> {
+  for (let i = 0; i < runIds.length; i += BATCH_FORKS) yield runIds.slice(i, i + BATCH_FORKS)
+}
+
+/** The detail of the entry. */
+function told({ since, ...filter }: ReplayFilter, outcome: BulkReplayReply): JsonText {
+  return JSON.stringify({ filter: { ...filter, since: optionalTimestamp(since) }, ...outcome })
+}

@@ -1,0 +1,155 @@
+// Control actions on runs (contract §4.2), each with its audit entry in the same commit.
+
+import type { BulkReplayReply } from '@perdure/protocol'
+import type { Logger } from 'pino'
+import type { Report } from '../../domain/expressions/matching.ts'
+import type { Decision } from '../../domain/model/decision.ts'
+import { EngineError, invariant } from '../../domain/model/errors.ts'
+import type { Run } from '../../domain/model/run.ts'
+import { cancel, type Fork, pause, replay, resume, retryFromStep } from '../../domain/run/control.ts'
+import type { Under } from '../../domain/run/create.ts'
+import { RunState } from '../../domain/run/state.ts'
+import type { IdSource } from '../../domain/text/ids.ts'
+import type { JsonText } from '../../domain/text/json-text.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ReplayFilter, RunView, Store } from '../../ports/store.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Announcer } from '../commit/announce.ts'
+import { attempt } from '../commit/decide-and-commit.ts'
+import { type Act, type Actor, Audit } from './audit.ts'
+import { BulkReplay } from './bulk-replay.ts'
+
+export interface ControlDeps {
+  store: Store
+  catalog: Catalog
+  announcer: Announcer
+  clock: Clock
+  ids: IdSource
+  log: Logger
+  /** Told of expressions that could not be evaluated. */
+  report: Report
+  /** Most runs that one bulk replay forks. */
+  bulkReplayLimit: number
+  /** Throws `namespace_suspended`: a suspended namespace starts nothing anew (contract §5.4). */
+  assertActive(namespace: string): void
+  /** Aborts the invoke in flight of a run that was just ended. */
+  interrupt(runId: string): void
+  /** Takes back the pass of a run that was just paused, if no runner has it. */
+  recall(runId: string): void
+}
+
+export class Control {
+  readonly #deps: ControlDeps
+  readonly #audit: Audit
+  readonly #bulk: BulkReplay
+
+  constructor(deps: ControlDeps) {
+    this.#deps = deps
+    this.#audit = new Audit(deps)
+    this.#bulk = new BulkReplay({ ...deps, audit: this.#audit, under: run => this.#under(run) })
+  }
+
+  async cancel(actor: Actor, runId: string): Promise<RunView> {
+    const { clock, catalog, interrupt } = this.#deps
+    const view = await this.#act(actor, { action: 'cancel', runId }, state =>
+      cancel(state, { now: clock.now(), catalog: catalog.view(actor.namespace) }),
+    )
+    interrupt(runId)
+    return view
+  }
+
+  async pause(actor: Actor, runId: string): Promise<RunView> {
+    const { clock, recall } = this.#deps
+    const view = await this.#act(actor, { action: 'pause', runId }, state => pause(state, clock.now()))
+    recall(runId)
+    return view
+  }
+
+  resume(actor: Actor, runId: string): Promise<RunView> {
+    return this.#act(actor, { action: 'resume', runId }, state => resume(state, this.#deps.clock.now()))
+  }
+
+  /** Throws `namespace_suspended`: what forks runs asks again, since a body may take its time. */
+  assertActive(namespace: string): void {
+    this.#deps.assertActive(namespace)
+  }
+
+  async replay(actor: Actor, runId: string, input: JsonText | undefined): Promise<RunView> {
+    this.#deps.assertActive(actor.namespace)
+    const { run } = await this.#load(actor, runId)
+    const { id, now } = this.#newRun()
+    const fork = replay(run, { id, now, input, under: this.#under(run), trace: actor.trace })
+    return this.#fork(actor, fork, { action: 'replay', runId, newRunId: id })
+  }
+
+  async retryFromStep(actor: Actor, runId: string, step: string): Promise<RunView> {
+    this.#deps.assertActive(actor.namespace)
+    const state = await this.#load(actor, runId)
+    const { id, now } = this.#newRun()
+    const under = this.#under(state.run)
+    const fork = retryFromStep(state, { id, now, step, under, trace: actor.trace })
+    const detail = JSON.stringify({ step })
+    return this.#fork(actor, fork, { action: 'retry_from_step', runId, newRunId: id, detail })
+  }
+
+  async bulkReplay(actor: Actor, filter: ReplayFilter): Promise<BulkReplayReply> {
+    this.#deps.assertActive(actor.namespace)
+    return this.#bulk.run(actor, filter)
+  }
+
+  /** Decides on the run, again when it loses a race, and commits with the audit entry. */
+  async #act(
+    actor: Actor,
+    act: Act & { runId: string },
+    decide: (state: RunState) => Decision | undefined,
+  ): Promise<RunView> {
+    const { store, announcer } = this.#deps
+    let state = await this.#load(actor, act.runId)
+    const decision = await attempt<Decision>({
+      store,
+      decide: () => decide(state),
+      unit: decision => decision,
+      commit: unit => this.#audit.commit(actor, unit, act),
+      onStale: async () => {
+        state = await this.#load(actor, act.runId)
+        return true
+      },
+    })
+    if (decision) announcer.announce(decision.changes)
+    // Nothing to change (a repeated pause) is an action all the same.
+    else await this.#audit.commit(actor, { guards: [], changes: [] }, act)
+    return this.#view(actor, decision?.run ?? state.run)
+  }
+
+  async #fork(actor: Actor, { run, changes }: Fork, act: Act): Promise<RunView> {
+    // The source is finished, and what is finished never changes: there is nothing to guard.
+    await this.#audit.commit(actor, { guards: [], changes }, act)
+    this.#deps.announcer.announce(changes)
+    return this.#view(actor, run)
+  }
+
+  async #load(actor: Actor, runId: string): Promise<RunState> {
+    const loaded = await this.#deps.store.loadRun(runId)
+    if (loaded?.run.namespace !== actor.namespace)
+      throw new EngineError('not_found', `There is no run ${runId}.`)
+    return RunState.loaded(loaded)
+  }
+
+  /** The run as the action left it: by now it may have gone on. */
+  async #view(actor: Actor, run: Run): Promise<RunView> {
+    const view = await this.#deps.store.in(actor.namespace).run(run.id)
+    invariant(view, `run ${run.id} exists`)
+    return { ...run, currentStepName: view.currentStepName }
+  }
+
+  /** A fork is under its workflow's flow control as it is now. */
+  #under({ namespace, app, workflow }: Run): Under {
+    const { catalog, report } = this.#deps
+    return { workflow: catalog.view(namespace).workflow(app, workflow), report }
+  }
+
+  #newRun(): { id: string; now: number } {
+    const now = this.#deps.clock.now()
+    return { id: this.#deps.ids.nextAt('run', now), now }
+  }
+}

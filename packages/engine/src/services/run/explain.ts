@@ -1,0 +1,66 @@
+// Gathers what explains where a run stands (`GET /runs/{id}/why`): its row and steps, the runners of its app, and what
+// only this engine knows of a pass under way.
+
+import type { RunExplanation } from '@perdure/protocol'
+import { awaitedChildren, explain, type Facts } from '../../domain/explain/explain.ts'
+import { isConnectUrl } from '../../domain/model/connect-url.ts'
+import { isTerminal, type Run, type RunStatus } from '../../domain/model/run.ts'
+import type { Step } from '../../domain/model/step.ts'
+import type { Runner } from '../../domain/model/workflow.ts'
+import type { Reads, Store } from '../../ports/store.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+
+export interface ExplainDeps {
+  store: Pick<Store, 'in'>
+  catalog: Catalog
+  isLive(runner: Runner): boolean
+  /** The pass that is under way here, if one is. */
+  passOf(runId: string): { runnerId: string; sentAt: number } | undefined
+  /** Whether it waits here for room on a runner. */
+  isInLine(runId: string): boolean
+}
+
+export class Explain {
+  readonly #deps: ExplainDeps
+
+  constructor(deps: ExplainDeps) {
+    this.#deps = deps
+  }
+
+  /** Why the run is where it is; undefined when the namespace has no such run. */
+  async explain(namespace: string, runId: string): Promise<RunExplanation | undefined> {
+    const reads = this.#deps.store.in(namespace)
+    const [run, moved, steps] = await Promise.all([reads.run(runId), reads.status(runId), reads.steps(runId)])
+    if (!run) return undefined
+    const isHeld = run.status === 'queued' && run.heldSlot !== undefined
+    return explain({
+      run,
+      // Read beside the run, it may tell a later move: then the run's own times are nearer.
+      since: moved?.status === run.status ? moved.ts : (run.finishedAt ?? run.startedAt ?? run.createdAt),
+      steps,
+      runners: this.#runners(run),
+      position: isHeld ? await reads.heldBefore(run) : undefined,
+      isInLine: this.#deps.isInLine(runId),
+      pass: run.status === 'running' ? this.#deps.passOf(runId) : undefined,
+      childStatuses: isTerminal(run.status) ? new Map() : await statusesOf(reads, steps),
+    })
+  }
+
+  #runners(run: Run): Facts['runners'] {
+    const all = this.#deps.catalog.view(run.namespace).runners(run.app)
+    const able = run.runner === undefined ? all : all.filter(({ runnerId }) => runnerId === run.runner)
+    const away = able.filter(runner => !this.#deps.isLive(runner))
+    const disconnected = away.filter(({ url }) => isConnectUrl(url)).length
+    return { live: able.length - away.length, stale: away.length - disconnected, disconnected }
+  }
+}
+
+async function statusesOf(reads: Reads, steps: readonly Step[]): Promise<Map<string, RunStatus>> {
+  const found = await Promise.all(
+    awaitedChildren(steps).map(async ({ childRunId }) => {
+      const frame = await reads.status(childRunId as string)
+      return frame && ([childRunId as string, frame.status] as const)
+    }),
+  )
+  return new Map(found.filter(entry => entry !== undefined))
+}

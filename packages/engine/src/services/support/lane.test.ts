@@ -1,0 +1,44 @@
+// A lane beside another engine's on one store.
+
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { VirtualClock } from '../../adapters/clock/virtual.ts'
+import { MemoryQueue } from '../../adapters/queue/memory.ts'
+import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
+import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
+import type { LoadedRun } from '../../ports/store.ts'
+import { LEASE_MS } from '../pass/drive.ts'
+import { Slots } from './engine-capacity.ts'
+import { LaneLoop } from './lane.ts'
+
+test.each([1, 4000, 9999, 14_000, 25_000])(
+  'a lease of an engine that dies, taken %i ms after the lane began to wait, is taken over when it runs out',
+  async ms => {
+    const store = await openSqliteStore({ file: ':memory:' })
+    onTestFinished(() => store.close())
+    const clock = new VirtualClock({ start: NOW })
+    const taken: { runId: string; at: number }[] = []
+    const lane = new LaneLoop<LoadedRun>({
+      lane: 'runs',
+      store,
+      queue: new MemoryQueue(clock),
+      clock,
+      log: pino({ level: 'silent' }),
+      owner: 'us',
+      leaseMs: LEASE_MS,
+      slots: new Slots(10),
+      isShared: true,
+      claim: claim => store.claimRuns(claim),
+      take: ({ run }) => void taken.push({ runId: run.id, at: clock.now() }),
+    })
+    lane.start()
+    onTestFinished(() => lane.stop())
+    await clock.advance(ms)
+    const availableAt = clock.now() + LEASE_MS
+    const leased = run({ id: 'run_1', status: 'running', leaseOwner: 'them', availableAt })
+    // No bell tells of it.
+    await store.commit({ guards: [], changes: [{ type: 'run.created', run: leased }] })
+    await clock.advance(LEASE_MS)
+    expect(taken).toEqual([{ runId: 'run_1', at: availableAt }])
+  },
+)

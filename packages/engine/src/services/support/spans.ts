@@ -1,0 +1,130 @@
+// What the services' spans say: names, attributes and ends. Called by ingest, drive, invoke and deliver, where there is
+// tracing at all. No payload, no message and no path of a URL goes into a span.
+
+import type { Delivery } from '../../domain/model/delivery.ts'
+import type { Event } from '../../domain/model/event.ts'
+import type { Run } from '../../domain/model/run.ts'
+import type { Step } from '../../domain/model/step.ts'
+import type { Outcome } from '../../domain/pass/outcome.ts'
+import { runTraceparent, type Traceparent } from '../../domain/text/traceparent.ts'
+import type { SendResult } from '../../domain/webhook/delivery-attempt.ts'
+import type { Span, SpanAttributes, Tracing } from '../../ports/tracing.ts'
+
+/** An event on its way in: the runs it starts are below it. */
+export function startEventSpan(
+  tracing: Tracing,
+  { id, name, namespace, receivedAt }: Pick<Event, 'id' | 'name' | 'namespace' | 'receivedAt'>,
+  parent: Traceparent | undefined,
+): Span {
+  const attributes = {
+    'perdure.namespace': namespace,
+    'perdure.event.id': id,
+    'perdure.event.name': name,
+  }
+  return tracing.start('perdure.event', { parent, kind: 'producer', attributes, startedAt: receivedAt })
+}
+
+/** A stretch of a run: from when this engine takes it up to when it parks or ends. */
+export function startRunSpan(tracing: Tracing, run: Run, now: number): Span {
+  return tracing.start('perdure.run', {
+    parent: runTraceparent(run),
+    kind: 'internal',
+    attributes: runAttributes(run),
+    startedAt: now,
+  })
+}
+
+export function endRunSpan(span: Span, run: Run, now: number): void {
+  span.set({ 'perdure.run.status': run.status, 'perdure.run.attempt': run.attempt })
+  if (run.status === 'failed') span.fail(run.error?.code ?? 'run_failed')
+  span.end(now)
+}
+
+/** One call of a runner. */
+export function startInvokeSpan(tracing: Tracing, run: Run, parent: Traceparent, now: number): Span {
+  const attributes = { ...runAttributes(run), 'perdure.run.attempt': run.attempt }
+  return tracing.start('perdure.invoke', { parent, kind: 'client', attributes, startedAt: now })
+}
+
+export function endInvokeSpan(span: Span, outcome: Outcome | 'held' | 'aborted', now: number): void {
+  const kind = typeof outcome === 'string' ? outcome : outcome.kind
+  span.set({ 'perdure.invoke.outcome': kind })
+  if (kind === 'held') span.fail('no_runner')
+  if (kind === 'transportFailed') span.fail('transport_failed')
+  if (typeof outcome === 'object' && outcome.kind === 'rejected') span.fail(outcome.error.code ?? kind)
+  span.end(now)
+}
+
+/** One POST of a webhook delivery. */
+export function startDeliverySpan(
+  tracing: Tracing,
+  { id, namespace, app, eventKind, sourceRunId, attemptCount }: Delivery,
+  { parent, url, now }: { parent: Traceparent; url: string; now: number },
+): Span {
+  const attributes = {
+    'perdure.namespace': namespace,
+    'perdure.app': app,
+    'perdure.run.id': sourceRunId,
+    'perdure.delivery.id': id,
+    'perdure.delivery.kind': eventKind,
+    'perdure.delivery.attempt': attemptCount + 1,
+    'http.request.method': 'POST',
+    ...serverAttributes(url),
+  }
+  return tracing.start('perdure.delivery', { parent, kind: 'client', attributes, startedAt: now })
+}
+
+export function endDeliverySpan(span: Span, result: SendResult, now: number): void {
+  if (result.kind === 'answered') span.set({ 'http.response.status_code': result.status })
+  if (result.kind !== 'answered') span.fail(result.kind)
+  else if (result.status >= 300) span.fail(String(result.status))
+  span.end(now)
+}
+
+/** Of each of the steps that came to a result, below the pass that told of it. */
+export function tellSteps(
+  tracing: Tracing,
+  steps: readonly Step[],
+  { parent, now }: { parent: Traceparent; now: number },
+): void {
+  for (const step of steps) {
+    const hasFailed = step.status === 'failed' || step.status === 'retrying'
+    if (!hasFailed && step.status !== 'succeeded') continue
+    const endedAt = step.finishedAt ?? now
+    const span = tracing.start('perdure.step', {
+      parent,
+      kind: 'internal',
+      attributes: stepAttributes(step),
+      startedAt: Math.min(step.startedAt, endedAt),
+    })
+    if (hasFailed) span.fail('step_failed')
+    span.end(endedAt)
+  }
+}
+
+function runAttributes({ id, namespace, app, workflow }: Run): SpanAttributes {
+  return {
+    'perdure.namespace': namespace,
+    'perdure.app': app,
+    'perdure.workflow': workflow,
+    'perdure.run.id': id,
+  }
+}
+
+function stepAttributes({ runId, name, op, status, attempt }: Step): SpanAttributes {
+  return {
+    'perdure.run.id': runId,
+    'perdure.step.name': name,
+    'perdure.step.op': op,
+    'perdure.step.status': status,
+    'perdure.step.attempt': attempt,
+  }
+}
+
+/** The server behind a URL, by the semantic conventions; nothing else of it. */
+export function serverAttributes(url: string): SpanAttributes {
+  if (!URL.canParse(url)) return {}
+  const { hostname, port, protocol } = new URL(url)
+  const number = Number(port) || (protocol === 'https:' ? 443 : 80)
+  return { 'server.address': hostname, 'server.port': number }
+}

@@ -1,0 +1,195 @@
+// Journey 3: posts webhook deliveries (contract §2.8). A claim makes the row `delivering` before the first byte goes
+// out, and the attempt is appended in the commit that tells its end. An engine that dies in between leaves a lease to
+// run out: whoever claims the row then appends the attempt in its place, and posts again when the schedule says.
+
+import type { Logger } from 'pino'
+import type { Unit } from '../../domain/model/change.ts'
+import { type Delivery, destinationOf } from '../../domain/model/delivery.ts'
+import { disabledAsGone, type Endpoint, secretsAt } from '../../domain/model/endpoint.ts'
+import { derivedId } from '../../domain/text/ids.ts'
+import { childTraceparent, spanIdOf, traceparentOf } from '../../domain/text/traceparent.ts'
+import {
+  type Conclusion,
+  concludeAttempt,
+  deliveryHeaders,
+  type SendResult,
+} from '../../domain/webhook/delivery-attempt.ts'
+import type { Clock, Random } from '../../ports/clock.ts'
+import type { SendCall, Sender } from '../../ports/sender.ts'
+import type { Claim, ClaimedDelivery, Store } from '../../ports/store.ts'
+import type { Tracing } from '../../ports/tracing.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Announcer } from '../commit/announce.ts'
+import { attempt } from '../commit/decide-and-commit.ts'
+import { Slots } from '../support/engine-capacity.ts'
+import { endDeliverySpan, startDeliverySpan } from '../support/spans.ts'
+import { Destinations } from './destinations.ts'
+import type { Vault } from './vault.ts'
+
+/** Deadline of one POST (decisions, "Webhooks"). */
+const SEND_TIMEOUT_MS = 15_000
+/**
+ * Longer than a POST can take, so that a healthy attempt never loses its lease; and no longer than it must be, since what
+ * an engine held when it died waits for it.
+ */
+export const DELIVERY_LEASE_MS = SEND_TIMEOUT_MS + 10_000
+
+export interface DelivererDeps {
+  store: Store
+  sender: Sender
+  announcer: Announcer
+  catalog: Catalog
+  vault: Vault
+  clock: Clock
+  random: Random
+  tracing?: Tracing | undefined
+  log: Logger
+  scheduleMs: readonly number[]
+  /** Most deliveries under way at once. */
+  deliveriesMax: number
+  /** Rings the lane: a destination that was full has room again. */
+  onRoom(): void
+}
+
+export class Deliverer {
+  readonly #deps: DelivererDeps
+  readonly #destinations: Destinations
+  readonly slots: Slots
+
+  constructor(deps: DelivererDeps) {
+    this.#deps = deps
+    this.#destinations = new Destinations(deps.deliveriesMax)
+    this.slots = new Slots(deps.deliveriesMax)
+  }
+
+  /** Claims what is due, as far as its destinations have room; each is to be taken over. */
+  async claim(claim: Claim): Promise<ClaimedDelivery[]> {
+    const claimed = await this.#deps.store.claimDeliveries({ ...claim, ...this.#destinations.limits() })
+    for (const delivery of claimed) this.#destinations.begin(destinationOf(delivery))
+    return claimed
+  }
+
+  /** Takes over a claimed delivery; its slot was taken before the claim. */
+  take({ isCutOff, ...delivery }: ClaimedDelivery): void {
+    let result: SendResult | undefined
+    // A destination that brings engines down must use up its attempts like any other.
+    void (isCutOff ? Promise.resolve(cutOff(delivery)) : this.#post(delivery))
+      .then(posted => {
+        result = posted.result
+        return this.#conclude(delivery, posted)
+      })
+      .catch(error => {
+        this.#deps.log.error(
+          { err: error, deliveryId: delivery.id },
+          'a delivery was dropped; its lease will run out',
+        )
+      })
+      .finally(() => {
+        const { hadNoRoom } = this.#destinations.end(destinationOf(delivery), result && hasAnswered(result))
+        this.slots.free()
+        if (hadNoRoom) this.#deps.onRoom()
+      })
+  }
+
+  /** Resolves when no delivery is under way; each is bounded by the deadline of its POST. */
+  drain(): Promise<void> {
+    return this.slots.idle()
+  }
+
+  /** Makes the attempt: to the endpoint as it is now, signed with the secrets that count now. */
+  async #post(delivery: Delivery): Promise<Posted> {
+    const { catalog, vault, clock } = this.#deps
+    const { id, namespace, endpointId, payload: body = 'null' } = delivery
+    const endpoint = endpointId === undefined ? undefined : catalog.view(namespace).endpoint(endpointId)
+    const url = endpoint?.url ?? delivery.url
+    if (endpointId !== undefined && !endpoint?.enabled) {
+      return {
+        url,
+        result: { kind: 'endpointOff', error: `the endpoint is ${endpoint ? 'disabled' : 'deleted'}` },
+      }
+    }
+    const now = clock.now()
+    const secrets = endpoint ? secretsAt(endpoint, now).map(sealed => vault.open(sealed)) : []
+    const headers = deliveryHeaders({ id, body, now, secrets })
+    return { url, result: await this.#send(delivery, { url, headers, body, timeoutMs: SEND_TIMEOUT_MS }) }
+  }
+
+  /** In the trace of the run that asked for it. */
+  async #send(delivery: Delivery, call: SendCall): Promise<SendResult> {
+    const { sender, tracing, clock, random } = this.#deps
+    const parent = delivery.trace ?? traceparentOf(delivery.sourceRunId ?? delivery.id)
+    const span = tracing && startDeliverySpan(tracing, delivery, { parent, url: call.url, now: clock.now() })
+    const traceparent = span?.traceparent ?? childTraceparent(parent, spanIdOf(random.next(), random.next()))
+    const result = await sender.send({ ...call, headers: { ...call.headers, traceparent } })
+    if (span) endDeliverySpan(span, result, clock.now())
+    return result
+  }
+
+  /** Stores how the attempt went, unless somebody else has moved the delivery on: then theirs is the truth. */
+  async #conclude(delivery: Delivery, { url, result }: Posted): Promise<void> {
+    const { store, announcer, catalog, clock, random, scheduleMs } = this.#deps
+    const now = clock.now()
+    const attemptId = derivedId('att', now, delivery.id, String(delivery.attemptCount + 1))
+    const input = {
+      delivery: { ...delivery, url },
+      result,
+      attemptId,
+      now,
+      random: random.next(),
+      scheduleMs,
+    }
+    const conclusion = concludeAttempt(input)
+    const unit = await attempt<Unit>({
+      store,
+      decide: () => this.#unit(conclusion, now),
+      unit: unit => unit,
+      onStale: async ({ type }) => {
+        if (type !== 'endpoint') return false
+        catalog.replaceEndpoints((await store.catalog()).endpoints)
+        return true
+      },
+    })
+    if (!unit) return
+    catalog.apply(unit.changes)
+    announcer.announce(unit.changes)
+  }
+
+  #unit({ delivery, attempt, isGone }: Conclusion, now: number): Unit {
+    const unit: Unit = {
+      guards: [{ type: 'delivery', deliveryId: delivery.id, fence: delivery.fence }],
+      changes: [
+        { type: 'delivery.moved', delivery },
+        { type: 'delivery.attempted', attempt },
+      ],
+    }
+    const endpoint = isGone ? this.#stillThere(delivery) : undefined
+    if (endpoint) {
+      unit.guards.push({ type: 'endpoint', id: endpoint.id, version: endpoint.version })
+      unit.changes.push({ type: 'endpoint.saved', endpoint: disabledAsGone(endpoint, now) })
+    }
+    return unit
+  }
+
+  /** The delivery's endpoint, if it is enabled and still at the URL that was called. */
+  #stillThere({ namespace, endpointId, url }: Delivery): Endpoint | undefined {
+    const endpoint =
+      endpointId === undefined ? undefined : this.#deps.catalog.view(namespace).endpoint(endpointId)
+    return endpoint?.enabled && endpoint.url === url ? endpoint : undefined
+  }
+}
+
+interface Posted {
+  url: string
+  result: SendResult
+}
+
+/** What is known of a POST whose engine never told its end. */
+function cutOff({ url }: Delivery): Posted {
+  return { url, result: { kind: 'cutOff' } }
+}
+
+/** Whether the destination answered; undefined when it was not asked, or nobody saw it. */
+function hasAnswered({ kind }: SendResult): boolean | undefined {
+  if (kind === 'refusedAddress' || kind === 'endpointOff' || kind === 'cutOff') return undefined
+  return kind === 'answered'
+}

@@ -1,0 +1,73 @@
+// Takes what providers post to receivers: verified, and then an event like any other (contract §4.6, §6; decisions
+// "Webhooks").
+
+import { createHash } from 'node:crypto'
+import { secretsAt } from '../../domain/model/endpoint.ts'
+import { EngineError } from '../../domain/model/errors.ts'
+import type { Receipt, Receiver } from '../../domain/model/receiver.ts'
+import { handshakeReply, webhookData } from '../../domain/webhook/body.ts'
+import type { WebhookPost } from '../../domain/webhook/schemes.ts'
+import { verify } from '../../domain/webhook/signature-verification.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { IncomingEvent, Ingest } from '../event/ingest.ts'
+import type { Vault } from './vault.ts'
+
+export interface InboundDeps {
+  catalog: Catalog
+  ingest: Pick<Ingest, 'send'>
+  vault: Vault
+  clock: Clock
+}
+
+export class Inbound {
+  readonly #deps: InboundDeps
+
+  constructor(deps: InboundDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Resolves when the event is durable; a repeat of the provider's message id sets off nothing. Throws `not_found`
+   * when no enabled receiver has the slug, `unauthorized` when the signature does not verify.
+   */
+  async receive(slug: string, post: WebhookPost): Promise<Receipt> {
+    const { catalog, clock, vault, ingest } = this.#deps
+    let receiver = catalog.receiver(slug)
+    // Perhaps another engine has just made it, or enabled it.
+    if (!receiver?.enabled && (await catalog.refresh())) receiver = catalog.receiver(slug)
+    // Nothing is verified for a disabled receiver either: by no answer and no delay is it told from an unknown one.
+    if (!receiver?.enabled) throw new EngineError('not_found', 'no such webhook receiver')
+    const now = clock.now()
+    const secrets = secretsAt(receiver, now).map(secret => vault.open(secret))
+    const verdict = verify(receiver.scheme, secrets, { ...post, now })
+    if (!verdict.ok)
+      throw new EngineError('unauthorized', 'the signature is missing, wrong, or more than 5 minutes off')
+    const data = webhookData(post)
+    const handshake = handshakeReply(receiver.scheme, post, data)
+    if (handshake !== undefined) return { handshake }
+    const { eventId } = await ingest.send(
+      receiver.namespace,
+      eventOf(receiver, { data, messageId: verdict.messageId }),
+    )
+    return eventId === undefined ? { deduped: true } : { eventId }
+  }
+}
+
+function eventOf(
+  { id, eventName, app, targetApp }: Receiver,
+  { data, messageId }: { data: string | undefined; messageId: string | undefined },
+): IncomingEvent {
+  return {
+    name: eventName,
+    ...(app === undefined ? {} : { app }),
+    ...(targetApp === undefined ? {} : { targetApp }),
+    ...(data === undefined ? {} : { data }),
+    ...(messageId === undefined ? {} : { dedupeId: digest(messageId), dedupeScope: `receiver\n${id}` }),
+  }
+}
+
+/** Providers bound neither the length of their ids nor what is in them. */
+function digest(messageId: string): string {
+  return createHash('sha256').update(messageId).digest('hex')
+}

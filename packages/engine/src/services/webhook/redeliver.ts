@@ -1,0 +1,42 @@
+// What people do with deliveries: send one again (contract §4.5).
+
+import type { Unit } from '../../domain/model/change.ts'
+import { EngineError } from '../../domain/model/errors.ts'
+import { redeliver } from '../../domain/webhook/redeliver.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Announcer } from '../commit/announce.ts'
+import { attempt } from '../commit/decide-and-commit.ts'
+
+export interface DeliveriesDeps {
+  store: Store
+  announcer: Announcer
+  clock: Clock
+  /** Attempts that a full schedule makes. */
+  attemptsMax: number
+}
+
+export class Deliveries {
+  readonly #deps: DeliveriesDeps
+
+  constructor(deps: DeliveriesDeps) {
+    this.#deps = deps
+  }
+
+  /** Resolves when the delivery is queued anew. Throws `not_found`, or `delivery_in_flight` while it is posted. */
+  async redeliver(namespace: string, id: string): Promise<void> {
+    const { store, announcer, clock, attemptsMax } = this.#deps
+    const unit = await attempt<Unit>({
+      store,
+      decide: async () => {
+        const found = await store.in(namespace).delivery(id)
+        if (!found) throw new EngineError('not_found', 'no such webhook delivery')
+        return redeliver(found.delivery, { now: clock.now(), attemptsMax })
+      },
+      unit: unit => unit,
+      // Claimed, concluded or queued anew in between: its new status decides.
+      onStale: () => true,
+    })
+    if (unit) announcer.announce(unit.changes)
+  }
+}

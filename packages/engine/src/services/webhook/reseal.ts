@@ -1,0 +1,39 @@
+// At every start: what was sealed under an older encryption key, or stored without one, is sealed under the current
+// key. So after one start with both keys the old one can go. Called by compose.ts, before anything else writes.
+
+import type { Change } from '../../domain/model/change.ts'
+import { oldSecretsAt, type Secrets, secretsAt } from '../../domain/model/endpoint.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Vault } from './vault.ts'
+
+/**
+ * Answers the changes it has committed, if any. Throws when a secret that still counts was sealed under a key that is
+ * not among ours: better no start than webhooks that fail one by one.
+ */
+export async function reseal(store: Store, vault: Vault, now: number): Promise<Change[]> {
+  const { endpoints, receivers } = await store.catalog()
+  const changes: Change[] = []
+  for (const endpoint of endpoints) {
+    const secrets = resealed(endpoint, vault, now)
+    if (secrets) changes.push({ type: 'endpoint.saved', endpoint: { ...endpoint, ...secrets } })
+  }
+  for (const receiver of receivers) {
+    const secrets = resealed(receiver, vault, now)
+    if (secrets) changes.push({ type: 'receiver.saved', receiver: { ...receiver, ...secrets } })
+  }
+  if (changes.length > 0) await store.commit({ guards: [], changes })
+  return changes
+}
+
+/** The secrets that count, as the vault would seal them now; undefined when they are so already. */
+function resealed(before: Secrets, vault: Vault, now: number): Secrets | undefined {
+  const after = {
+    secret: vault.reseal(before.secret),
+    oldSecrets: oldSecretsAt(before, now).map(({ secret, until }) => ({
+      secret: vault.reseal(secret),
+      until,
+    })),
+  }
+  const sealed = secretsAt(after, now)
+  return secretsAt(before, now).every((secret, i) => secret === sealed[i]) ? undefined : after
+}
