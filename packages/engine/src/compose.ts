@@ -33,7 +33,7 @@ import { Namespaces } from './services/catalog/namespaces.ts'
 import { RunnerHealth } from './services/catalog/runner-health.ts'
 import { Announcer } from './services/commit/announce.ts'
 import { DryRun } from './services/event/dry-run.ts'
-import { filterLog } from './services/event/fault-log.ts'
+import { faultLog } from './services/event/fault-log.ts'
 import { Ingest } from './services/event/ingest.ts'
 import { TIMER_LEASE_MS, Timers } from './services/event/timers.ts'
 import { Live } from './services/live/live.ts'
@@ -128,7 +128,7 @@ export async function createEngine(
   const announcer = new Announcer({ queue, live, store, metrics })
   const ids = new IdSource(() => random.next())
   const health = new RunnerHealth(clock)
-  const report = filterLog(clock, log)
+  const report = faultLog(clock, log)
   const told = { report, log, metrics, tracing }
   const shared = { ...told, store, limiter, catalog, announcer, clock, random, health, ids, owner }
 
@@ -200,13 +200,13 @@ export async function createEngine(
     ...shared,
     isLive: runner => registry.isLive(runner),
     passOf: runId => driver.passOf(runId),
-    isInLine: runId => driver.isInLine(runId),
+    isInLine: runId => driver.waitsForRunnerRoom(runId),
   })
   const watched = {
     store,
     clock,
     live,
-    slots: { runs: driver.slots, deliveries: deliverer.slots, timers: timers.slots },
+    slots: { runs: driver.capacity, deliveries: deliverer.capacity, timers: timers.capacity },
     sockets: () => connect.size,
     readiness: () => readiness.check(),
     limiterEntries: () => limiter.entries,
@@ -264,7 +264,7 @@ export async function createEngine(
     store,
     keys,
     get activity() {
-      const underWay = driver.slots.taken + deliverer.slots.taken + timers.slots.taken
+      const underWay = driver.capacity.taken + deliverer.capacity.taken + timers.capacity.taken
       return { underWay, isLooking: lanes.some(lane => !lane.waits) }
     },
     start() {
@@ -299,7 +299,7 @@ function lanesOf(
       ...deps,
       lane: 'runs',
       leaseMs: LEASE_MS,
-      slots: driver.slots,
+      slots: driver.capacity,
       claim: claim => store.claimRuns(claim),
       take: loaded => driver.take(loaded),
     }),
@@ -307,7 +307,7 @@ function lanesOf(
       ...deps,
       lane: 'deliveries',
       leaseMs: DELIVERY_LEASE_MS,
-      slots: deliverer.slots,
+      slots: deliverer.capacity,
       holdsBack: true,
       claim: claim => deliverer.claim(claim),
       take: delivery => deliverer.take(delivery),
@@ -316,7 +316,7 @@ function lanesOf(
       ...deps,
       lane: 'timers',
       leaseMs: TIMER_LEASE_MS,
-      slots: timers.slots,
+      slots: timers.capacity,
       claim: claim => store.claimTimers(claim),
       take: row => timers.take(row),
     }),

@@ -123,7 +123,7 @@ export function claimsContract(open: OpenStore): void {
         moved(paused, { fence: 4, status: 'paused' }),
         moved(taken, { leaseOwner: 'engine-2' }),
         {
-          type: 'run.cancelAsked',
+          type: 'run.cancelRequested',
           runId: asked.id,
           at: NOW,
         },

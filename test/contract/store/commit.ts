@@ -94,7 +94,7 @@ export function commitContract(open: OpenStore): void {
         },
         singletonKey: 'customer-1',
         cancelOn: [{ event: 'order.stopped' }, { event: 'stop', if: 'async.data.a == event.data.a' }],
-        cancelAsked: true,
+        cancelRequested: true,
         fence: 5,
         availableAt: NOW + 3,
         leaseOwner: 'engine-1',
@@ -300,7 +300,7 @@ export function commitContract(open: OpenStore): void {
       const run = aRun({ status: 'cancelled', availableAt: undefined, finishedAt: NOW, finishedSeq: 2 })
       await write(store(), created(run))
       await expect(write(store(), moved(run, { status: 'succeeded', result: '1' }))).rejects.toThrow()
-      await write(store(), { type: 'run.cancelAsked', runId: run.id, at: NOW })
+      await write(store(), { type: 'run.cancelRequested', runId: run.id, at: NOW })
       expect((await store().loadRun(run.id))?.run).toEqual(run)
     })
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Holds } from '../../../packages/engine/src/domain/holds/holds.ts'
-import { CALLED_MAX } from '../../../packages/engine/src/domain/holds/throttle.ts'
+import { STARTS_WOKEN_MAX } from '../../../packages/engine/src/domain/holds/throttle.ts'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { aLeasedRun, aRun, created, eachStore, NOW, NS, type OpenStore, write } from './samples.ts'
 
@@ -24,7 +24,7 @@ export function linesContract(open: OpenStore): void {
     const load = async (run: Run) => (await store().loadRun(run.id))?.run as Run
     const availableAt = (runs: readonly Run[]) =>
       Promise.all(runs.map(async run => (await load(run)).availableAt))
-    const call = (at: number, count = 1) => write(store(), { type: 'line.called', id: 't', count, at })
+    const call = (at: number, count = 1) => write(store(), { type: 'startQueue.woken', id: 't', count, at })
     const claim = async (now: number, limit = 100) => {
       const claim = { owner: 'engine-1', now, leaseUntil: now + 15_000, limit }
       return (await store().claimRuns(claim)).map(({ run }) => run)
@@ -59,7 +59,7 @@ export function linesContract(open: OpenStore): void {
       const runs = await aged(undefined, undefined, undefined)
       await call(NOW + 20, 2)
       expect(await availableAt(runs)).toEqual([NOW + 20, NOW + 20, undefined])
-      await call(NOW + 30, CALLED_MAX)
+      await call(NOW + 30, STARTS_WOKEN_MAX)
       expect(await availableAt(runs)).toEqual([NOW + 20, NOW + 20, NOW + 30])
       await call(NOW + 10)
       expect(await availableAt(runs)).toEqual([NOW + 10, NOW + 20, NOW + 30])
@@ -73,7 +73,7 @@ export function linesContract(open: OpenStore): void {
       await lined(...others)
       const leased = aLeasedRun({ holds: { throttle } })
       await lined(leased)
-      await call(NOW + 1, CALLED_MAX)
+      await call(NOW + 1, STARTS_WOKEN_MAX)
       expect(await availableAt([...others, leased])).toEqual([undefined, undefined, leased.availableAt])
     })
 
@@ -81,23 +81,23 @@ export function linesContract(open: OpenStore): void {
       const [first, second] = (await aged(undefined, undefined)) as [Run, Run]
       await call(NOW)
       expect(await load(first)).toMatchObject({ heldSlot: 't', availableAt: NOW, fence: 0 })
-      expect(await store().in(NS).firstInLine('t')).toEqual({ id: first.id })
+      expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: first.id })
       const [claimed] = await claim(NOW)
       expect(claimed).toMatchObject({ id: first.id, waitingFor: { kind: 'throttle' } })
       expect(claimed?.heldSlot).toBeUndefined()
-      expect(await store().in(NS).firstInLine('t')).toEqual({ id: second.id })
+      expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: second.id })
     })
 
     it('tells who is first, with its priority, and how many are before one', async () => {
-      expect(await store().in(NS).firstInLine('t')).toBeUndefined()
+      expect(await store().in(NS).firstInStartQueue('t')).toBeUndefined()
       const [low, high] = (await aged(-1, 2)) as [Run, Run]
-      expect(await store().in(NS).firstInLine('t')).toEqual({ id: high.id, priority: 2 })
+      expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: high.id, priority: 2 })
       expect(await store().in(NS).heldBefore(low)).toBe(1)
     })
 
     it('is worked off in its order when many are due at once', async () => {
       const runs = await aged(undefined, 3, undefined, 7)
-      await call(NOW, CALLED_MAX)
+      await call(NOW, STARTS_WOKEN_MAX)
       const claimed = (await claim(NOW)).map(({ id }) => runs.findIndex(run => run.id === id))
       expect(claimed).toEqual([3, 1, 0, 2])
     })

@@ -57,7 +57,7 @@ export function liveContract(open: OpenStore): void {
         await write(store(), created(one), created(two))
         await write(store(), ended(one))
         expect(await holds(store(), are(two))).toBe(true)
-        await write(store(), { type: 'run.cancelAsked', runId: two.id, at: NOW })
+        await write(store(), { type: 'run.cancelRequested', runId: two.id, at: NOW })
         expect(await holds(store(), are())).toBe(true)
       })
     })

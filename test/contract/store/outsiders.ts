@@ -199,15 +199,15 @@ export function outsidersContract(open: OpenStore): void {
       const parked = aParkedRun()
       await write(store(), created(leased), created(parked))
       for (const run of [leased, parked]) {
-        await write(store(), { type: 'run.cancelAsked', runId: run.id, at: NOW + 5 })
+        await write(store(), { type: 'run.cancelRequested', runId: run.id, at: NOW + 5 })
         expect((await store().loadRun(run.id))?.run).toEqual({
           ...run,
-          cancelAsked: true,
+          cancelRequested: true,
           availableAt: NOW + 5,
           fence: run.fence + 1,
         })
       }
-      await write(store(), { type: 'run.cancelAsked', runId: 'run_none', at: NOW })
+      await write(store(), { type: 'run.cancelRequested', runId: 'run_none', at: NOW })
     })
 
     it('makes runs available that were held for want of a runner of the app, and no others', async () => {

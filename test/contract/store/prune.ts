@@ -188,7 +188,7 @@ export function pruneContract(open: OpenStore): void {
       await write(
         store(),
         { type: 'step.woken', runId: run.id, stepIndex: 0, at: NOW, status: 'succeeded' },
-        { type: 'run.cancelAsked', runId: run.id, at: NOW },
+        { type: 'run.cancelRequested', runId: run.id, at: NOW },
       )
       expect(await store().in(NS).run(child.id)).toMatchObject({ parentRunId: run.id })
     })

@@ -135,7 +135,7 @@ export function slotsContract(open: OpenStore): void {
     })
 
     it.each<[string, Partial<Run>]>([
-      ['is asked to cancel', { cancelAsked: true }],
+      ['is asked to cancel', { cancelRequested: true }],
       ['is paused', { status: 'paused' }],
       ['has timed out', { holds: { slots: [slot('s')], queueTimeoutMs: 10 }, createdAt: NOW - 10 }],
     ])('leases a run that %s whatever is full, without a slot of its own', async (_, fields) => {

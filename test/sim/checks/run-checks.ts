@@ -112,7 +112,7 @@ export function checkReason(record: RunRecord, childOf: (runId: string) => RunRe
 /** R5: a parked run wakes at the earliest deadline. */
 function checkDeadline({ run, steps }: RunRecord, tell: () => string): void {
   // One that is to be cancelled is due at once, however long its timers have been.
-  if (run === undefined || run.leaseOwner !== undefined || run.cancelAsked) return
+  if (run === undefined || run.leaseOwner !== undefined || run.cancelRequested) return
   const parked =
     run.status === 'waiting' && !(run.waitingFor?.kind === 'retry' && run.waitingFor.stepName === undefined)
   if (!parked && run.status !== 'paused') return

@@ -2,7 +2,7 @@
 // it against what it read before; promises about answers are checked at the next still moment after them.
 
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
-import { toldFrames } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
+import { derivedFrames } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
 import type { Lane, Store } from '../../../packages/engine/src/ports/store.ts'
 import type { Rng } from '../core/random.ts'
 import type { SimClock } from '../core/sim-clock.ts'
@@ -57,7 +57,7 @@ export class Witness implements StoreTap, SendTap {
         }
       } else if (change.type === 'step.recorded' || change.type === 'step.moved')
         this.#touched.add(change.step.runId)
-      else if (change.type === 'step.woken' || change.type === 'run.cancelAsked')
+      else if (change.type === 'step.woken' || change.type === 'run.cancelRequested')
         this.#touched.add(change.runId)
     }
     this.#keepTold(unit.changes)
@@ -65,7 +65,7 @@ export class Witness implements StoreTap, SendTap {
 
   #keepTold(changes: readonly Change[]): void {
     for (const runId of this.#touched) {
-      const frames = toldFrames(changes, runId)
+      const frames = derivedFrames(changes, runId)
       if (frames) this.records.get(runId)?.told.push(...frames)
     }
   }

@@ -23,7 +23,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   { name: 'a wait overlooks an event that came meanwhile', tamper: withoutGuards('events') },
   { name: 'a dedupe id is not claimed', tamper: withoutGuards('dedupe') },
   { name: 'a wake is dropped', tamper: without(change => change.type === 'step.woken') },
-  { name: 'children are not told of a cancel', tamper: without(change => change.type === 'run.cancelAsked') },
+  {
+    name: 'children are not told of a cancel',
+    tamper: without(change => change.type === 'run.cancelRequested'),
+  },
   { name: 'a child is not started', tamper: without(change => isCreated(change) && isChild(change.run)) },
   {
     name: 'a failure has no follow-on run',

@@ -223,7 +223,7 @@ function describe({ changes, guards }: Unit): string {
       }
       case 'step.woken':
         return `${change.type} ${change.runId}#${change.stepIndex} ${change.status}`
-      case 'run.cancelAsked':
+      case 'run.cancelRequested':
         return `${change.type} ${change.runId}`
       case 'event.recorded':
         return `${change.type} ${change.event.id} ${change.event.name} woke ${change.event.woke}`

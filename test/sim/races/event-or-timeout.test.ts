@@ -16,7 +16,7 @@ import {
   workflow,
 } from '../../../packages/engine/src/domain/testkit/nouns.testkit.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
-import { attempt } from '../../../packages/engine/src/services/commit/decide-and-commit.ts'
+import { decideAndCommit } from '../../../packages/engine/src/services/commit/decide-and-commit.ts'
 import { seeded } from '../../kit/seeded.ts'
 import { Interleaving } from './interleaving.ts'
 
@@ -33,7 +33,7 @@ async function owner(store: Store, runId: string, now: number): Promise<void> {
   const [loaded] = await store.claimRuns({ owner: 'engine-1', now, leaseUntil: now + LEASE_MS, limit: 1 })
   if (loaded?.run.id !== runId) throw new Error(`claimed ${loaded?.run.id} instead of ${runId}`)
   let state = RunState.claimed(loaded)
-  const decided = await attempt<Decision>({
+  const decided = await decideAndCommit<Decision>({
     store,
     decide: () => begin(state, { now, route: toRunner, catalog: view }).decision,
     unit: decision => decision,
@@ -50,9 +50,9 @@ async function owner(store: Store, runId: string, now: number): Promise<void> {
 /** The event comes in. */
 async function poster(store: Store, id: string, now: number): Promise<void> {
   const event = { namespace: NAMESPACE, id, name: EVENT, source: 'api' as const, receivedAt: now, data: '1' }
-  await attempt<Fanout>({
+  await decideAndCommit<Fanout>({
     store,
-    decide: known => fanout({ event, catalog: view, known, now, report }),
+    decide: known => fanout({ event, catalog: view, assumptions: known, now, report }),
     unit: ({ guards, changes, wakes }) => ({ guards, changes: [...changes, ...wakes] }),
     onStale: () => false,
   })

@@ -70,7 +70,7 @@ export class Shelf implements Reads {
     return 0
   }
 
-  async firstInLine(): Promise<undefined> {
+  async firstInStartQueue(): Promise<undefined> {
     return undefined
   }
 

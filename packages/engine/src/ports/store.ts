@@ -282,7 +282,7 @@ export interface Reads {
   /** How many runs in line for the same slot or throttle come before this one; it counts up to `HELD_COUNTED_MAX`. */
   heldBefore(run: Pick<Run, 'id' | 'heldSlot' | 'priority'>): Promise<number>
   /** The run that is first in the line of a slot or a throttle: of the highest priority, then the oldest. */
-  firstInLine(slotId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
+  firstInStartQueue(slotId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
   /** In index order. */
   steps(runId: string): Promise<Step[]>
   /** Lines with seq > from, oldest first. */

@@ -89,7 +89,7 @@ export class SqlReads implements Reads {
     return row?.[0] as number
   }
 
-  async firstInLine(slotId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined> {
+  async firstInStartQueue(slotId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined> {
     const [row] = (await this.#rows(firstInLineQuery(slotId))) as [id: string, priority: number | null][]
     return row && { id: row[0], ...(row[1] === null ? {} : { priority: row[1] }) }
   }

@@ -1,7 +1,7 @@
 // The SQL of every row operation and every check, in words that all our dialects know. A placeholder says what it takes
 // where that is no text: `?i` an integer, `?r` a real number. Each driver makes its own form of it.
 
-import { CALLED_MAX } from '../../domain/holds/throttle.ts'
+import { STARTS_WOKEN_MAX } from '../../domain/holds/throttle.ts'
 import { SEQ_SPAN } from '../../domain/model/seq.ts'
 import { LIVE_RUNS } from './live-queries.ts'
 import type { CheckName, OpName } from './operations.ts'
@@ -47,7 +47,7 @@ export const OP_SQL: Record<Exclude<OpName, 'step.wake'>, string> = {
   'slot.free': `UPDATE runs SET available_at = ?i, held_slot = NULL WHERE id = (SELECT id ${FIRST_IN_LINE} 1)`,
   // Its place in line is a run's until it is claimed. The limit within is for PostgreSQL, which plans without the other.
   'line.call': `UPDATE runs SET available_at = ?i
-    WHERE id IN (SELECT id FROM (SELECT id ${FIRST_IN_LINE} ${CALLED_MAX}) AS first LIMIT ?i)
+    WHERE id IN (SELECT id FROM (SELECT id ${FIRST_IN_LINE} ${STARTS_WOKEN_MAX}) AS first LIMIT ?i)
       AND (available_at IS NULL OR available_at > ?i)`,
   'watch.insert': 'INSERT INTO run_watches (namespace, event_name, run_id, condition) VALUES (?, ?, ?, ?)',
   'watch.delete': 'DELETE FROM run_watches WHERE run_id = ?',

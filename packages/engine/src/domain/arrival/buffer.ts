@@ -53,11 +53,11 @@ export interface BufferRule {
 
 /** Puts the event into its buffer, and creates the runs of buffers that this closes. */
 export function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival): void {
-  const { event, workflow, known, now, report } = input
+  const { event, workflow, assumptions, now, report } = input
   const { namespace, app, name } = workflow
   const of = { namespace, app, workflow: name, policy: rule.policy, key: keyOf(rule.key, input) }
   const id = flowRowId(of)
-  const row = known.flow.get(id) ?? undefined
+  const row = assumptions.flow.get(id) ?? undefined
   arrival.guards.push({ type: 'flow', id, version: row?.version ?? 0 })
   let open = row && bufferOf(row)
   if (open && (open.fireAt <= now || !takes(open, rule, event.data))) {

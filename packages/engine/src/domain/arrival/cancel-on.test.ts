@@ -14,7 +14,7 @@ const sameId = { filter: 'event.data.id == async.data.id', trigger: { name: 'sta
 const arrive = (watchers: Watcher[], input: Partial<FanoutInput> = {}) =>
   arrives({ id: 1 }, watching(...watchers), [], input)
 const cancelled = (watchers: Watcher[], input: Partial<FanoutInput> = {}) =>
-  changesOf(arrive(watchers, input), 'run.cancelAsked').map(({ runId }) => runId)
+  changesOf(arrive(watchers, input), 'run.cancelRequested').map(({ runId }) => runId)
 
 describe('an event', () => {
   it('cancels every run that watches for it, once, and rests on there being no more', () => {
@@ -51,7 +51,7 @@ describe('an event', () => {
     const spared = run({ id: 'other', cancelOn: [{ event: 'x' }] })
     const changes = [made, spared].map(run => ({ type: 'run.created', run }) as const)
     expect(cancelled([], { drafted: { changes } })).toEqual([])
-    expect([made.cancelAsked, spared.cancelAsked]).toEqual([true, undefined])
+    expect([made.cancelRequested, spared.cancelRequested]).toEqual([true, undefined])
   })
 })
 
@@ -62,5 +62,5 @@ it('a run whose own pass emits the event is cancelled by it, in that pass', () =
     .when(reported(emits('a', 'stop')))
   expect(then.run).toMatchObject({ status: 'cancelled', finishedAt: NOW })
   expect(then.next).toBe('stop')
-  expect(then.changes('run.cancelAsked').map(({ runId }) => runId)).toEqual(['other'])
+  expect(then.changes('run.cancelRequested').map(({ runId }) => runId)).toEqual(['other'])
 })

@@ -5,7 +5,7 @@ import { EventSubject, type Report, verdictOf } from '../expressions/matching.ts
 import type { Change, Guard } from '../model/change.ts'
 import type { Event, Watcher } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
-import type { Known } from '../run/assumptions.ts'
+import type { Assumptions } from '../run/assumptions.ts'
 import type { Drafted } from './policy.ts'
 
 export interface Cancelled {
@@ -20,13 +20,13 @@ export interface Cancelled {
 export function cancelWatching(input: {
   event: Event
   subject: EventSubject
-  known: Known
+  assumptions: Assumptions
   drafted: Drafted
   now: number
   report: Report
 }): Cancelled {
-  const { event, known, drafted, now } = input
-  const { watchers, after } = known.watchers.get(event.name) ?? { watchers: [], after: 0 }
+  const { event, assumptions, drafted, now } = input
+  const { watchers, after } = assumptions.watchers.get(event.name) ?? { watchers: [], after: 0 }
   const { namespace, name: eventName } = event
   const runIds = new Set<string>()
   const changes: Change[] = []
@@ -34,13 +34,13 @@ export function cancelWatching(input: {
     if (runIds.has(watcher.runId) || !isMet(watcher, input)) continue
     runIds.add(watcher.runId)
     if (watcher.runId !== drafted.self?.id)
-      changes.push({ type: 'run.cancelAsked', runId: watcher.runId, at: now })
+      changes.push({ type: 'run.cancelRequested', runId: watcher.runId, at: now })
   }
   for (const run of madeBefore(drafted)) {
     if (!watchersOf(run, eventName).some(watcher => isMet(watcher, input))) continue
     runIds.add(run.id)
     // One that begins in this very unit is born with the request.
-    run.cancelAsked = true
+    run.cancelRequested = true
   }
   const guards: Guard[] = [{ type: 'watchers', namespace, eventName, after }]
   return { guards, changes, runIds, cancelsSelf: drafted.self !== undefined && runIds.has(drafted.self.id) }
@@ -59,7 +59,7 @@ function isMet(watcher: Watcher, { subject, report }: { subject: EventSubject; r
 /** The runs that this unit has made before the event. */
 function madeBefore({ changes }: Drafted): Run[] {
   return changes.flatMap(change =>
-    change.type === 'run.created' && change.run.cancelOn && !change.run.cancelAsked ? [change.run] : [],
+    change.type === 'run.created' && change.run.cancelOn && !change.run.cancelRequested ? [change.run] : [],
   )
 }
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Waiter } from '../model/event.ts'
-import { nothingKnown } from '../run/assumptions.ts'
+import { noAssumptions } from '../run/assumptions.ts'
 import { catalog, event, NOW, workflow } from '../testkit/nouns.testkit.ts'
 import { eventResult, type FanoutInput, fanout } from './fanout.ts'
 
@@ -17,8 +17,8 @@ const everywhere = catalog(
 
 type Input = Partial<FanoutInput> & { waiters?: readonly Waiter[] }
 const spread = ({ waiters = [], ...input }: Input = {}) => {
-  const known = { ...nothingKnown(), waiters: new Map([[placed.name, waiters]]) }
-  return fanout({ event: placed, catalog: everywhere, known, report: () => {}, ...input })
+  const known = { ...noAssumptions(), waiters: new Map([[placed.name, waiters]]) }
+  return fanout({ event: placed, catalog: everywhere, assumptions: known, report: () => {}, ...input })
 }
 const started = (input: Input = {}) =>
   spread(input).changes.flatMap(change => (change.type === 'run.created' ? [change.run] : []))

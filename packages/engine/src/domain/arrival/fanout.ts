@@ -8,7 +8,7 @@ import { invariant } from '../model/errors.ts'
 import type { Event, Triggered, Waiter } from '../model/event.ts'
 import { isTerminal } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
-import { type Ask, catalogGuards, type Known } from '../run/assumptions.ts'
+import { type Assumptions, catalogGuards, type Question } from '../run/assumptions.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import { arrive } from './arrive.ts'
@@ -18,7 +18,7 @@ import type { Drafted } from './policy.ts'
 export interface Fanout {
   guards: Guard[]
   /** What must be known first: if there is anything, all else is void. */
-  asks: Ask[]
+  questions: Question[]
   /** The event's log row, the runs it cancels and starts; not the wakes, since a run may be woken by its own event. */
   changes: Change[]
   wakes: StepWoken[]
@@ -39,7 +39,7 @@ export interface FanoutInput {
   trace?: Traceparent | undefined
   catalog: CatalogView
   /** Who waits for this event name, and the flow-control state it meets. */
-  known: Known
+  assumptions: Assumptions
   /** Those of them whose filters the event meets, if they were evaluated before. */
   awaited?: ReadonlySet<Waiter> | undefined
   /** Of those, the ones (by `waiterKey`) that an earlier event of the same unit has woken. */
@@ -59,27 +59,38 @@ export function waiterKey(waiter: { runId: string; stepIndex: number }): string 
 }
 
 export function fanout(input: FanoutInput): Fanout {
-  const { known, catalog, report, pin, trace, drafted = NOTHING, now = input.event.receivedAt } = input
+  const { assumptions, catalog, report, pin, trace, drafted = NOTHING, now = input.event.receivedAt } = input
   const { namespace, id, name: eventName, app, source, data, receivedAt } = input.event
   const triggered: Triggered[] = []
   // Field by field: every event passes here, and a spread of one costs as much as all else that is done with it.
   const event: Event = { namespace, id, name: eventName, app, source, data, receivedAt, woke: 0, triggered }
   const subject = new EventSubject(event)
-  const waiters = known.waiters.get(eventName) ?? []
-  const cancelled = cancelWatching({ event, subject, known, drafted, now, report })
+  const waiters = assumptions.waiters.get(eventName) ?? []
+  const cancelled = cancelWatching({ event, subject, assumptions, drafted, now, report })
   const guards: Guard[] = [{ type: 'waiters', namespace, eventName, waiters }, ...cancelled.guards]
-  guards.push(...catalogGuards(catalog, known))
+  guards.push(...catalogGuards(catalog, assumptions))
   const changes: Change[] = [{ type: 'event.recorded', event }, ...cancelled.changes]
-  const asks: Ask[] = []
+  const questions: Question[] = []
   let { cancelsSelf } = cancelled
   for (const workflow of scopedTo(input)) {
     if (!isTriggered(workflow, subject, eventName, report)) continue
     const { origin = id } = input
     const own = { origin, cancelled: cancelled.runIds, drafted }
-    const arrival = arrive({ event, subject, workflow, pin, trace, catalog, known, now, report, ...own })
+    const arrival = arrive({
+      event,
+      subject,
+      workflow,
+      pin,
+      trace,
+      catalog,
+      assumptions,
+      now,
+      report,
+      ...own,
+    })
     guards.push(...arrival.guards)
     changes.push(...arrival.changes)
-    asks.push(...arrival.asks)
+    questions.push(...arrival.questions)
     cancelsSelf ||= arrival.cancelsSelf === true
     triggered.push(arrival.entry)
   }
@@ -87,7 +98,7 @@ export function fanout(input: FanoutInput): Fanout {
     waiters.length === 0 ? [] : wakesOf({ ...input, now, event, subject, waiters, ended: endedBy(changes) })
   event.woke = wakes.length
   const { suspended } = catalog
-  return { guards, asks, changes, wakes, woke: wakes.length, triggered, suspended, cancelsSelf }
+  return { guards, questions, changes, wakes, woke: wakes.length, triggered, suspended, cancelsSelf }
 }
 
 const NOTHING: Drafted = { changes: [] }
@@ -121,7 +132,7 @@ function wakesOf(
 function endedBy(changes: readonly Change[]): ReadonlySet<string> {
   const ended = new Set<string>()
   for (const change of changes) {
-    if (change.type === 'run.cancelAsked') ended.add(change.runId)
+    if (change.type === 'run.cancelRequested') ended.add(change.runId)
     else if (change.type === 'run.moved' && isTerminal(change.run.status)) ended.add(change.run.id)
   }
   return ended

@@ -38,9 +38,9 @@ describe('a repeat', () => {
 
   it('takes no token of a rate limit: the claim is read before one is asked for', () => {
     const limited = under({ ...once.flowControl, rateLimit: { limit: 1, periodMs: 1000 } })
-    expect(arrive(undefined, limited).asks).toEqual([{ type: 'flow', id }])
-    expect(arrive(null, limited).asks).toMatchObject([{ type: 'take' }])
-    expect(arrive(claimed(NOW + 1), limited).asks).toEqual([])
+    expect(arrive(undefined, limited).questions).toEqual([{ type: 'flow', id }])
+    expect(arrive(null, limited).questions).toMatchObject([{ type: 'take' }])
+    expect(arrive(claimed(NOW + 1), limited).questions).toEqual([])
   })
 })
 

@@ -6,7 +6,7 @@ import { firstVersion, flowRowId } from '../model/flow-row.ts'
 import type { Policy } from './policy.ts'
 
 export const idempotency: Policy = (input, arrival) => {
-  const { event, workflow, known, now } = input
+  const { event, workflow, assumptions, now } = input
   const { idempotency: policy, rateLimit } = workflow.flowControl ?? {}
   if (!policy) return undefined
   const key = keyOf(policy.key, input)
@@ -14,11 +14,11 @@ export const idempotency: Policy = (input, arrival) => {
   const parts = { namespace, app: workflow.app, workflow: workflow.name, policy: 'idempotency', key } as const
   const id = flowRowId(parts)
   // A token of the rate limit cannot be given back, so no repeat may get as far as taking one.
-  if (rateLimit && !known.flow.has(id)) {
-    arrival.asks.push({ type: 'flow', id })
+  if (rateLimit && !assumptions.flow.has(id)) {
+    arrival.questions.push({ type: 'flow', id })
     return {}
   }
-  const row = known.flow.get(id) ?? undefined
+  const row = assumptions.flow.get(id) ?? undefined
   arrival.guards.push({ type: 'flow', id, version: row?.version ?? 0 })
   if (row?.expiresAt !== undefined && row.expiresAt > now) return { deduped: true }
   const state = JSON.stringify({ eventId: event.id })

@@ -7,7 +7,7 @@ import type { Change, Guard } from '../model/change.ts'
 import type { Event, Triggered } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
-import type { Ask, Known } from '../run/assumptions.ts'
+import type { Assumptions, Question } from '../run/assumptions.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 
 export interface ArrivalInput {
@@ -20,7 +20,7 @@ export interface ArrivalInput {
   /** Of the event: the run it starts goes on in it. */
   trace?: Traceparent | undefined
   catalog: CatalogView
-  known: Known
+  assumptions: Assumptions
   drafted: Drafted
   /** Runs that the event has asked to cancel: they count as ended. */
   cancelled: ReadonlySet<string>
@@ -34,7 +34,7 @@ export interface ArrivalInput {
  */
 export interface Drafted {
   changes: readonly Change[]
-  /** The run that emits; `cancelAsked` once an event of its own has cancelled it. */
+  /** The run that emits; `cancelRequested` once an event of its own has cancelled it. */
   self?: Readonly<Run>
 }
 
@@ -46,7 +46,7 @@ export interface Arrival {
   guards: Guard[]
   changes: Change[]
   /** What must be known before this can be decided: if there is anything, all else of the arrival is void. */
-  asks: Ask[]
+  questions: Question[]
   /** The singleton key of the run that the event leads to, if its workflow has one. */
   singletonKey?: string
   /** The event cancels the very run that emits it. */

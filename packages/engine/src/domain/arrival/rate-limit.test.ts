@@ -6,7 +6,7 @@ import { NOW } from '../testkit/nouns.testkit.ts'
 
 const limited = under({ rateLimit: { limit: 3, periodMs: 1000, key: 'event.data.id' } })
 const ask = (data: unknown, origin?: string) => {
-  const { asks } = arrives(data, {}, [limited], origin === undefined ? {} : { origin })
+  const { questions: asks } = arrives(data, {}, [limited], origin === undefined ? {} : { origin })
   expect(asks).toHaveLength(1)
   const [asked] = asks
   if (asked?.type !== 'take') throw new Error('it asks for something else')
@@ -29,9 +29,9 @@ it('is answered for the arrival, which a repeated decision names the same', () =
 
 it('lets the event start its run when the token is given, and drops it when not', () => {
   const decide = (admitted: boolean) =>
-    arrives({ id: 1 }, { admitted: new Map([[ask({ id: 1 }).of, admitted]]) }, [limited])
+    arrives({ id: 1 }, { limiterAnswers: new Map([[ask({ id: 1 }).of, admitted]]) }, [limited])
   expect(decide(true).triggered).toMatchObject([{ runId: expect.any(String) }])
-  const { triggered, asks, ...rest } = decide(false)
+  const { triggered, questions: asks, ...rest } = decide(false)
   expect(triggered).toEqual([{ workflow: 'order', app: 'shop', dropped: true }])
   expect([asks, changesOf(rest, 'run.created')]).toEqual([[], []])
 })

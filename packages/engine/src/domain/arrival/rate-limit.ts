@@ -6,16 +6,16 @@ import { limiterKey } from '../holds/limiter-key.ts'
 import type { Policy } from './policy.ts'
 
 export const rateLimit: Policy = (input, arrival) => {
-  const { event, workflow, known, origin, now } = input
+  const { event, workflow, assumptions, origin, now } = input
   const policy = workflow.flowControl?.rateLimit
   if (!policy) return undefined
   const of = JSON.stringify([origin, workflow.app, workflow.name])
-  const admitted = known.admitted.get(of)
+  const admitted = assumptions.limiterAnswers.get(of)
   if (admitted !== undefined) return admitted ? undefined : { dropped: true }
   const { limit, periodMs } = policy
   const { namespace } = event
   const parts = { namespace, app: workflow.app, workflow: workflow.name, policy: 'rateLimit' } as const
   const key = limiterKey({ ...parts, key: keyOf(policy.key, input) })
-  arrival.asks.push({ type: 'take', of, quota: { key, limit, periodMs, now } })
+  arrival.questions.push({ type: 'take', of, quota: { key, limit, periodMs, now } })
   return {}
 }

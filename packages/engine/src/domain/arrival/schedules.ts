@@ -5,7 +5,7 @@ import type { Change, Guard, Unit } from '../model/change.ts'
 import { invalid } from '../model/errors.ts'
 import { type FlowRow, firstVersion, flowRowId } from '../model/flow-row.ts'
 import type { Workflow } from '../model/workflow.ts'
-import type { Known } from '../run/assumptions.ts'
+import type { Assumptions } from '../run/assumptions.ts'
 import { cronRun } from '../run/create.ts'
 import { CronError, Schedule, timezoneOf } from '../text/cron.ts'
 import type { FireInput, Firing } from './firing.ts'
@@ -55,16 +55,16 @@ export function scheduleMoves(options: {
   changes: readonly Change[]
   /** The workflow as it was registered before. */
   before(app: string, name: string): Workflow | undefined
-  known: Known
+  assumptions: Assumptions
   now: number
 }): Unit {
-  const { changes, before, known, now } = options
+  const { changes, before, assumptions, now } = options
   const moves: Unit = { guards: [], changes: [] }
   for (const change of changes) {
     if (change.type === 'workflow.registered') {
       const { workflow } = change
       const crons = cronsOf(workflow)
-      for (const cron of crons) keep(moves, newRow(workflow, cron, now), known)
+      for (const cron of crons) keep(moves, newRow(workflow, cron, now), assumptions)
       drop(moves, before(workflow.app, workflow.name), crons)
     } else if (change.type === 'workflow.dropped') {
       drop(moves, before(change.app, change.name), new Set())
@@ -111,8 +111,8 @@ function newRow({ namespace, app, name }: Workflow, cron: string, now: number): 
   return { id, ...of, version, availableAt: scheduledAt, state: JSON.stringify(state) }
 }
 
-function keep(moves: Unit, row: FlowRow, known: Known): void {
-  const stored = known.flow.get(row.id)
+function keep(moves: Unit, row: FlowRow, assumptions: Assumptions): void {
+  const stored = assumptions.flow.get(row.id)
   moves.guards.push({ type: 'flow', id: row.id, version: stored?.version ?? 0 })
   if (!stored) moves.changes.push({ type: 'flow.saved', row })
 }

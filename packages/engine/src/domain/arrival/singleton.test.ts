@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../model/change.ts'
 import type { Run } from '../model/run.ts'
-import type { Known } from '../run/assumptions.ts'
+import type { Assumptions } from '../run/assumptions.ts'
 import { RunState } from '../run/state.ts'
 import { arrives, changesOf, under } from '../testkit/arrivals.testkit.ts'
 import { endedRun, idleRun, NOW, run } from '../testkit/nouns.testkit.ts'
@@ -14,12 +14,12 @@ const of = { namespace: 'default', app: 'shop', workflow: 'order', key: 'a' }
 const guard = { type: 'live', ...of }
 const skip = under({ singleton: { mode: 'skip', key: 'event.data.id' } })
 const cancel = under({ singleton: { mode: 'cancel', key: 'event.data.id' } })
-const live = (...runs: Run[]): Partial<Known> => ({
+const live = (...runs: Run[]): Partial<Assumptions> => ({
   live: new Map([[liveKey(of), runs.map(({ id }) => id)]]),
   runs: new Map(runs.map(run => [run.id, RunState.loaded({ run, steps: [], rootLogged: 0 })])),
 })
 const other = run({ id: 'run_live', singletonKey: 'a' })
-const arrive = (workflow = skip, known: Partial<Known> = {}, input: Partial<FanoutInput> = {}) =>
+const arrive = (workflow = skip, known: Partial<Assumptions> = {}, input: Partial<FanoutInput> = {}) =>
   arrives({ id: 'a' }, known, [workflow], input)
 const created = (changes: readonly Change[]) => changesOf({ changes }, 'run.created')
 
@@ -57,7 +57,7 @@ it('skip: a run made by the same unit counts', () => {
 describe('cancel', () => {
   it('asks for the live run first', () => {
     const { live: known } = live(other)
-    expect(arrive(cancel, { live: known } as Partial<Known>).asks).toEqual([
+    expect(arrive(cancel, { live: known } as Partial<Assumptions>).questions).toEqual([
       { type: 'run', runId: 'run_live' },
     ])
   })
@@ -87,7 +87,7 @@ describe('cancel', () => {
     const { changes: before } = arrive(cancel)
     const [first] = created(before)
     const { changes } = arrive(cancel, {}, { drafted: { changes: before } })
-    expect(first?.run.cancelAsked).toBe(true)
+    expect(first?.run.cancelRequested).toBe(true)
     expect(changesOf({ changes }, 'run.moved')).toMatchObject([
       { run: { id: first?.run.id, status: 'cancelled' } },
     ])
@@ -99,7 +99,7 @@ describe('cancel', () => {
     expect(spread.cancelsSelf).toBe(true)
     expect(changesOf(spread, 'run.moved')).toEqual([])
     const again = arrive(cancel, live(other), {
-      drafted: { changes: [], self: { ...self, cancelAsked: true } },
+      drafted: { changes: [], self: { ...self, cancelRequested: true } },
     })
     expect(again.cancelsSelf).toBe(false)
   })
@@ -113,8 +113,8 @@ describe('cancel', () => {
       at: NOW,
     } as const
     const { changes } = arrive(cancel, live(other), { drafted: { changes: [woken] } })
-    expect(changesOf({ changes }, 'run.cancelAsked')).toEqual([
-      { type: 'run.cancelAsked', runId: 'run_live', at: NOW },
+    expect(changesOf({ changes }, 'run.cancelRequested')).toEqual([
+      { type: 'run.cancelRequested', runId: 'run_live', at: NOW },
     ])
   })
 })

@@ -16,7 +16,7 @@ export const singleton: Policy = (input, arrival) => {
   const live = meetLive(input, arrival, key)
   if (policy.mode === 'skip' && live.length > 0) return { skipped: true }
   for (const runId of live) cancelLive(input, arrival, runId)
-  if (arrival.asks.length > 0) return {}
+  if (arrival.questions.length > 0) return {}
   arrival.singletonKey = key
   return undefined
 }
@@ -28,12 +28,14 @@ export function liveKey(of: { namespace: string; app: string; workflow: string; 
 
 /** The live runs with the key: the durable ones, guarded, as this very unit has left them, and those it has made. */
 function meetLive(input: ArrivalInput, arrival: Arrival, key: string): string[] {
-  const { event, workflow, known, drafted, cancelled } = input
+  const { event, workflow, assumptions, drafted, cancelled } = input
   const of = { namespace: event.namespace, app: workflow.app, workflow: workflow.name, key }
-  const durable = known.live.get(liveKey(of)) ?? []
+  const durable = assumptions.live.get(liveKey(of)) ?? []
   arrival.guards.push({ type: 'live', ...of, runIds: durable })
   const made = drafted.changes.flatMap(change =>
-    change.type === 'run.created' && isOf(change.run, of) && !change.run.cancelAsked ? [change.run.id] : [],
+    change.type === 'run.created' && isOf(change.run, of) && !change.run.cancelRequested
+      ? [change.run.id]
+      : [],
   )
   return [...durable, ...made].filter(id => !cancelled.has(id) && !hasEnded(id, input))
 }
@@ -44,16 +46,16 @@ function isOf(run: Run, of: { namespace: string; app: string; workflow: string; 
 
 /** Whether the unit in the making ends the run. */
 function hasEnded(runId: string, { drafted: { self, changes } }: ArrivalInput): boolean {
-  if (self?.id === runId) return self.cancelAsked === true
+  if (self?.id === runId) return self.cancelRequested === true
   return changes.some(
     change =>
       (change.type === 'run.moved' && change.run.id === runId && isTerminal(change.run.status)) ||
-      (change.type === 'run.cancelAsked' && change.runId === runId),
+      (change.type === 'run.cancelRequested' && change.runId === runId),
   )
 }
 
 function cancelLive(input: ArrivalInput, arrival: Arrival, runId: string): void {
-  const { drafted, known, now, catalog } = input
+  const { drafted, assumptions, now, catalog } = input
   if (drafted.self?.id === runId) {
     arrival.cancelsSelf = true
     return
@@ -61,18 +63,18 @@ function cancelLive(input: ArrivalInput, arrival: Arrival, runId: string): void 
   const made = drafted.changes.find(change => change.type === 'run.created' && change.run.id === runId)
   if (made?.type === 'run.created') {
     // It ends in the unit that makes it. Born with the request, so that nobody leases it.
-    made.run.cancelAsked = true
+    made.run.cancelRequested = true
     arrival.changes.push(...cancel(RunState.created(made.run), { now, catalog }).changes)
     return
   }
   // Woken by this very unit, so that no decision on what is stored would fit: whoever leases it next ends it.
   if (drafted.changes.some(change => change.type === 'step.woken' && change.runId === runId)) {
-    arrival.changes.push({ type: 'run.cancelAsked', runId, at: now })
+    arrival.changes.push({ type: 'run.cancelRequested', runId, at: now })
     return
   }
-  const state = known.runs.get(runId)
+  const state = assumptions.runs.get(runId)
   if (!state) {
-    arrival.asks.push({ type: 'run', runId })
+    arrival.questions.push({ type: 'run', runId })
     return
   }
   // Ended since: then the guard on the live runs does not hold either, and they are learned anew.

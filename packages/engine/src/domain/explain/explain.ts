@@ -2,7 +2,7 @@
 // gathers the facts.
 
 import type { RunExplanation } from '@perdure/protocol'
-import { isInLine } from '../holds/throttle.ts'
+import { waitsForThrottle } from '../holds/throttle.ts'
 import type { Run, RunStatus, WaitingFor } from '../model/run.ts'
 import { isTerminal, runDurationMs } from '../model/run.ts'
 import { isSettled, type Step } from '../model/step.ts'
@@ -43,7 +43,7 @@ export function explain(facts: Facts): RunExplanation {
     sentence: sentenceOf(facts, open),
     since: timestamp(since),
     waitingFor: waiting && waitingForText(waiting),
-    wakeAt: optionalTimestamp(isInLine(run) ? turnAt(facts) : wakeAt(run, open)),
+    wakeAt: optionalTimestamp(waitsForThrottle(run) ? turnAt(facts) : wakeAt(run, open)),
     event:
       waiting?.kind === 'event' && waiting.eventName !== undefined
         ? { name: waiting.eventName, ...(awaited?.condition === undefined ? {} : { if: awaited.condition }) }

@@ -15,7 +15,7 @@ export function slotIds({ holds }: Pick<Run, 'holds'>): string[] {
 
 /** Whether the run goes on to a runner if it is leased now, rather than only to end or to settle timers. */
 export function wantsSlots(run: Run, now: number): boolean {
-  return run.status !== 'paused' && !run.cancelAsked && timedOut(run, now) === undefined
+  return run.status !== 'paused' && !run.cancelRequested && timedOut(run, now) === undefined
 }
 
 /** The first of the run's slots that is full; `taken` counts the other runs that hold one. */

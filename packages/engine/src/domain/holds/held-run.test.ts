@@ -8,7 +8,7 @@ import { given, givenLoaded } from '../testkit/given.testkit.ts'
 import { idleRun, NOW, ran, run, SECOND, sleeping, sleeps, waiting } from '../testkit/nouns.testkit.ts'
 import { fullSlot, HELD_RECHECK_MS, heldForSlot } from './concurrency.ts'
 import type { Holds } from './holds.ts'
-import { throttleOf } from './throttle.ts'
+import { throttleToPass } from './throttle.ts'
 
 const fresh = { startedAt: undefined, startedSeq: undefined, createdAt: NOW, status: 'queued' as const }
 const slots = [
@@ -75,7 +75,7 @@ describe('a run with slots', () => {
 describe('a throttled run', () => {
   const none = { taken: false, freeAt: NOW + 20 * SECOND }
   const taken = { taken: true, freeAt: NOW + 60 * SECOND }
-  const called = (at: number) => [{ type: 'line.called', id: 't', count: 1, at }]
+  const called = (at: number) => [{ type: 'startQueue.woken', id: 't', count: 1, at }]
   const inLine = (fields: Partial<Run> = {}) =>
     idleRun('queued', {
       ...fresh,
@@ -102,7 +102,7 @@ describe('a throttled run', () => {
     })
     expect(then.written[0]).toBe('run.moved')
     expect(then.changes('slots.freed')).toHaveLength(1)
-    expect(then.changes('line.called')).toEqual(called(none.freeAt))
+    expect(then.changes('startQueue.woken')).toEqual(called(none.freeAt))
   })
 
   it('tells of a start that was free, and was not its own, as of now', () => {
@@ -118,14 +118,14 @@ describe('a throttled run', () => {
         next: 'pass',
         run: { status: 'running', startedAt: NOW, waitingFor: undefined },
       })
-      expect(then.changes('line.called')).toEqual(called(taken.freeAt))
+      expect(then.changes('startQueue.woken')).toEqual(called(taken.freeAt))
     }
   })
 
   it('lies down again when it was called too early', () => {
     const then = given(calledOne()).whenLeased(undefined, none)
     expect(then.run).toMatchObject({ status: 'queued', heldSlot: 't', availableAt: NOW + HELD_RECHECK_MS })
-    expect(then.changes('line.called')).toEqual(called(none.freeAt))
+    expect(then.changes('startQueue.woken')).toEqual(called(none.freeAt))
   })
 
   it('asks at its next lease when it could not be asked for at this one', () => {
@@ -134,7 +134,7 @@ describe('a throttled run', () => {
       next: 'stop',
       run: { status: 'queued', availableAt: NOW, leaseOwner: undefined },
     })
-    expect(throttleOf({ ...then.run, leaseOwner: 'engine-1' }, NOW)).toBe(throttle)
+    expect(throttleToPass({ ...then.run, leaseOwner: 'engine-1' }, NOW)).toBe(throttle)
   })
 
   it('passes the call on however it leaves the line without a start', () => {
@@ -144,7 +144,7 @@ describe('a throttled run', () => {
       givenLoaded(inLine()).whenPaused(),
       givenLoaded(calledOne()).whenCancelled(),
       givenLoaded(calledOne()).whenPaused(),
-      given(calledOne({ cancelAsked: true })).whenLeased(),
+      given(calledOne({ cancelRequested: true })).whenLeased(),
       given(calledOne({ holds: timely }))
         .at(NOW + 1)
         .whenLeased(),
@@ -152,25 +152,25 @@ describe('a throttled run', () => {
       given(calledOne()).whenLeased({ kind: 'none' }),
     ]
     for (const then of gone) {
-      expect(then.changes('line.called')).toEqual(called(then.run.finishedAt ?? NOW))
+      expect(then.changes('startQueue.woken')).toEqual(called(then.run.finishedAt ?? NOW))
       expect(then.run.heldSlot).toBeUndefined()
     }
   })
 
   it('calls nobody when it never stood in line', () => {
     const idle = givenLoaded(idleRun('queued', { ...fresh, holds: { throttle } }))
-    expect(idle.whenCancelled().changes('line.called')).toEqual([])
-    expect(given(holding({ throttle }, fresh)).whenLeased({ kind: 'none' }).changes('line.called')).toEqual(
-      [],
-    )
+    expect(idle.whenCancelled().changes('startQueue.woken')).toEqual([])
+    expect(
+      given(holding({ throttle }, fresh)).whenLeased({ kind: 'none' }).changes('startQueue.woken'),
+    ).toEqual([])
   })
 
   it('asks for its first start alone, and only when it goes on to a runner', () => {
     const queued = holding({ throttle, queueTimeoutMs: 5 }, fresh)
-    expect(throttleOf(queued, NOW)).toBe(throttle)
-    expect(throttleOf(queued, NOW + 5)).toBeUndefined()
-    const others = [{ startedAt: NOW }, { status: 'paused' }, { cancelAsked: true }, { heldSlot: 'a' }]
-    for (const fields of others) expect(throttleOf({ ...queued, ...fields } as Run, NOW)).toBeUndefined()
+    expect(throttleToPass(queued, NOW)).toBe(throttle)
+    expect(throttleToPass(queued, NOW + 5)).toBeUndefined()
+    const others = [{ startedAt: NOW }, { status: 'paused' }, { cancelRequested: true }, { heldSlot: 'a' }]
+    for (const fields of others) expect(throttleToPass({ ...queued, ...fields } as Run, NOW)).toBeUndefined()
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { NOW } from '../testkit/nouns.testkit.ts'
-import { CALLED_MAX, callLine, goesBefore, lateMs, passCallOn } from './throttle.ts'
+import { isAheadOf, lateMs, STARTS_WOKEN_MAX, wakeNextStart, wakeStartQueue } from './throttle.ts'
 
 const throttle = (limit: number, periodMs = 1000) => ({ id: 't', limit, periodMs, burst: 0 })
 
@@ -11,32 +11,35 @@ describe('the line of a throttle', () => {
     const runs = [{ id: 'c', priority: 2 }, { id: 'd', priority: 2 }, { id: 'a' }, { id: 'b', priority: 0 }]
     const ranked = [...runs, { id: 'a', priority: -1 }]
     for (const [i, run] of ranked.entries())
-      for (const [j, other] of ranked.entries()) expect(goesBefore(run, other)).toBe(i < j)
+      for (const [j, other] of ranked.entries()) expect(isAheadOf(run, other)).toBe(i < j)
   })
 
   it('calls the first for when the next start is free', () => {
-    expect(callLine(throttle(1), NOW + 400.2, NOW)).toEqual({
-      type: 'line.called',
+    expect(wakeStartQueue(throttle(1), NOW + 400.2, NOW)).toEqual({
+      type: 'startQueue.woken',
       id: 't',
       count: 1,
       at: NOW + 401,
     })
-    expect(passCallOn(throttle(1), NOW)).toEqual({ type: 'line.called', id: 't', count: 1, at: NOW })
+    expect(wakeNextStart(throttle(1), NOW)).toEqual({ type: 'startQueue.woken', id: 't', count: 1, at: NOW })
   })
 
   it('calls as many as a burst has left', () => {
-    expect(callLine(throttle(1), NOW - 3000, NOW)).toMatchObject({ count: 4, at: NOW })
+    expect(wakeStartQueue(throttle(1), NOW - 3000, NOW)).toMatchObject({ count: 4, at: NOW })
   })
 
   it('calls those of a fast throttle together, when the last of them may start', () => {
-    expect(callLine(throttle(100), NOW + 10, NOW)).toMatchObject({ count: 2, at: NOW + 20 })
-    expect(callLine(throttle(1000), NOW + 1, NOW)).toMatchObject({ count: 25, at: NOW + 25 })
-    expect(callLine(throttle(1_000_000), NOW, NOW)).toMatchObject({ count: CALLED_MAX, at: NOW + 1 })
+    expect(wakeStartQueue(throttle(100), NOW + 10, NOW)).toMatchObject({ count: 2, at: NOW + 20 })
+    expect(wakeStartQueue(throttle(1000), NOW + 1, NOW)).toMatchObject({ count: 25, at: NOW + 25 })
+    expect(wakeStartQueue(throttle(1_000_000), NOW, NOW)).toMatchObject({
+      count: STARTS_WOKEN_MAX,
+      at: NOW + 1,
+    })
   })
 
   it('calls them so that there is time to wake them before their starts are too late', () => {
     for (const limit of [40, 41, 50, 100, 1000]) {
-      const { at } = callLine(throttle(limit), NOW, NOW) as { at: number }
+      const { at } = wakeStartQueue(throttle(limit), NOW, NOW) as { at: number }
       expect(at - NOW, `${limit}`).toBeLessThan(lateMs(1000 / limit) - 40)
     }
   })

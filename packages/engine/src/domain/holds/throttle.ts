@@ -32,35 +32,35 @@ export interface Start {
 /** Runs whose starts come free within so long are called together: one by one, a fast throttle could not keep its rate. */
 const TOGETHER_MS = 25
 /** Most that are called at once. */
-export const CALLED_MAX = 100
+export const STARTS_WOKEN_MAX = 100
 
 /** The throttle that must let the run start, if it goes on to a runner now: of its first start only. */
-export function throttleOf(run: Run, now: number): ThrottleHold | undefined {
-  const goesOn = run.status !== 'paused' && !run.cancelAsked && run.heldSlot === undefined
+export function throttleToPass(run: Run, now: number): ThrottleHold | undefined {
+  const goesOn = run.status !== 'paused' && !run.cancelRequested && run.heldSlot === undefined
   if (run.startedAt !== undefined || !goesOn || timedOut(run, now)) return undefined
   return run.holds?.throttle
 }
 
 /** Whether the run stands in the line of its throttle; leased, that it was called from there and has not started yet. */
-export function isInLine(run: Run): boolean {
+export function waitsForThrottle(run: Run): boolean {
   return run.waitingFor?.kind === 'throttle' && run.startedAt === undefined && !isTerminal(run.status)
 }
 
 /** Whether the first run in line lets this one, which has just come, go before it. */
-export function goesBefore(run: Pick<Run, 'id' | 'priority'>, first: Pick<Run, 'id' | 'priority'>): boolean {
+export function isAheadOf(run: Pick<Run, 'id' | 'priority'>, first: Pick<Run, 'id' | 'priority'>): boolean {
   const [own, other] = [run.priority ?? 0, first.priority ?? 0]
   return own === other ? run.id < first.id : own > other
 }
 
 /** Calls those in line whose starts come free next, for when all of them are: `freeAt` is when the first one is. */
-export function callLine({ id, limit, periodMs }: ThrottleHold, freeAt: number, now: number): Change {
+export function wakeStartQueue({ id, limit, periodMs }: ThrottleHold, freeAt: number, now: number): Change {
   const spacing = periodMs / limit
   const free = 1 + Math.floor((now + TOGETHER_MS - freeAt) / spacing)
-  const count = Math.max(1, Math.min(CALLED_MAX, free))
-  return { type: 'line.called', id, count, at: Math.ceil(freeAt + (count - 1) * spacing) }
+  const count = Math.max(1, Math.min(STARTS_WOKEN_MAX, free))
+  return { type: 'startQueue.woken', id, count, at: Math.ceil(freeAt + (count - 1) * spacing) }
 }
 
 /** Calls the first in line to look for itself: somebody who was called before it does not start. */
-export function passCallOn({ id }: ThrottleHold, now: number): Change {
-  return { type: 'line.called', id, count: 1, at: now }
+export function wakeNextStart({ id }: ThrottleHold, now: number): Change {
+  return { type: 'startQueue.woken', id, count: 1, at: now }
 }

@@ -1,7 +1,7 @@
 // What decisions may know of the registered apps, workflows, runners and webhook endpoints of one namespace. The services keep it in
 // memory; decisions read it as a value.
 
-import type { Endpoint, LifecycleKind } from './endpoint.ts'
+import type { Endpoint, NoticeKind } from './endpoint.ts'
 import type { Runner, Workflow } from './workflow.ts'
 
 export interface CatalogView {
@@ -17,7 +17,7 @@ export interface CatalogView {
   appsWith(workflowName: string): readonly string[]
   runners(app: string): readonly Runner[]
   /** Enabled endpoints to be told of that kind from that app. */
-  subscribers(kind: LifecycleKind, app: string): readonly Endpoint[]
+  subscribers(kind: NoticeKind, app: string): readonly Endpoint[]
   /** Attempts a new webhook delivery gets. */
   readonly deliveryAttemptsMax: number
 }

@@ -31,7 +31,7 @@ export type Change =
    */
   | { type: 'run.moved'; run: Run; frames: RunStatusFrame[]; started?: true; interrupts?: true }
   /** Asks whoever leases the run next to cancel it, and makes it available; nothing when it is terminal. */
-  | { type: 'run.cancelAsked'; runId: string; at: number }
+  | { type: 'run.cancelRequested'; runId: string; at: number }
   /** Every queued run of the app that is held for want of a runner becomes available. */
   | { type: 'app.runnerArrived'; namespace: string; app: string; at: number }
   /**
@@ -40,7 +40,7 @@ export type Change =
    */
   | { type: 'slots.freed'; slotIds: string[]; at: number }
   /** The first `count` in line for the id (highest priority, then oldest) become available at `at`, if not before. */
-  | { type: 'line.called'; id: string; count: number; at: number }
+  | { type: 'startQueue.woken'; id: string; count: number; at: number }
   /** A step first seen. `at` is when it came to its status; when it started, if absent. */
   | { type: 'step.recorded'; step: Step; at?: number }
   /** A known, unsettled step as it is now. */

@@ -1,6 +1,6 @@
 // What a decision about one run came to. Pure data: the unit to commit, and what its owner takes over afterwards.
 
-import type { Ask } from '../run/assumptions.ts'
+import type { Question } from '../run/assumptions.ts'
 import type { Change, Guard } from './change.ts'
 import type { Run } from './run.ts'
 import type { Step } from './step.ts'
@@ -8,7 +8,7 @@ import type { Step } from './step.ts'
 /** What a decision came to: a unit to commit, and what the deciding owner takes over once it is durable. */
 export interface Decision {
   /** What must be known first: if there is anything, all else is void. */
-  asks: readonly Ask[]
+  questions: readonly Question[]
   guards: Guard[]
   changes: Change[]
   run: Run

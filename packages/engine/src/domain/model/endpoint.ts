@@ -6,7 +6,7 @@ import type { DeliveryKind } from './delivery.ts'
 import { EngineError } from './errors.ts'
 
 /** What endpoints subscribe to: every kind of delivery but the custom sends of workflows. */
-export type LifecycleKind = Exclude<DeliveryKind, 'custom'>
+export type NoticeKind = Exclude<DeliveryKind, 'custom'>
 
 /** A secret as it is stored: only services/webhook/vault can open it. */
 export type SealedSecret = string
@@ -40,7 +40,7 @@ export interface Endpoint extends Secrets {
   /** Only runs of this app; of every app when absent. */
   app?: string
   url: string
-  eventKinds: readonly LifecycleKind[]
+  eventKinds: readonly NoticeKind[]
   enabled: boolean
   /** Why the engine itself disabled it. */
   disabledReason?: string
@@ -54,7 +54,7 @@ export interface NewEndpoint {
   name?: string
   app?: string
   url: string
-  eventKinds: readonly LifecycleKind[]
+  eventKinds: readonly NoticeKind[]
   enabled?: boolean
   /** A known secret to adopt; one is generated when absent. */
   secret?: string
@@ -71,7 +71,7 @@ export interface EndpointEdit extends SecretsEdit {
   name?: string | null
   app?: string | null
   url?: string
-  eventKinds?: readonly LifecycleKind[]
+  eventKinds?: readonly NoticeKind[]
   enabled?: boolean
 }
 
@@ -82,7 +82,7 @@ export interface SavedEndpoint {
 }
 
 /** Whether the endpoint is to be told of that kind, from that app. */
-export function isSubscribed(endpoint: Endpoint, kind: LifecycleKind, app: string): boolean {
+export function isSubscribed(endpoint: Endpoint, kind: NoticeKind, app: string): boolean {
   const { enabled, eventKinds, app: only } = endpoint
   return enabled && eventKinds.includes(kind) && (only === undefined || only === app)
 }

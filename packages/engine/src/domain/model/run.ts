@@ -71,7 +71,7 @@ export interface Run {
    */
   heldSlot?: string
   /** Set when a parent ended or was cancelled: whoever leases the run next cancels it. */
-  cancelAsked?: boolean
+  cancelRequested?: boolean
   /** Bumped by everyone who decides on a freshly loaded run; an owner's later commits check it. See `draft.ts`. */
   fence: number
   /** When a lane may claim the run: schedule, lease, park and crash recovery at once. Absent: only when woken. */

@@ -28,7 +28,7 @@ export function advance(
   context: PassContext,
 ): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
-  if (draft.run.cancelAsked) {
+  if (draft.run.cancelRequested) {
     // Asked for while the pass was in flight: as with any cancel, its late answer is dropped.
     finish(draft, { status: 'cancelled' }, context.catalog)
     return { decision: draft.done(), next: 'stop' }
@@ -79,7 +79,7 @@ export function takeUp(
   if (draft.run.transportTries > 0) draft.set({ transportTries: 0 })
   const failed = applyOpcodes(draft, state, opcodes, context)
   // An event that the run itself emitted cancels it.
-  if (draft.run.cancelAsked) return { status: 'cancelled' }
+  if (draft.run.cancelRequested) return { status: 'cancelled' }
   const error = failed ?? overLimit(draft, state) ?? timedOut(draft.run, context.now)
   return error && { status: 'failed', error }
 }
@@ -119,7 +119,7 @@ function goOn(draft: Draft, context: PassContext): Next | undefined {
   const fellDue = [...draft.open.values()].some(
     open => isDue(open, context.now) && !isDue(open, context.sentAt),
   )
-  const { told } = context
+  const { knowledge: told } = context
   const hasMore = settledNow > told.settled || fellDue || told.stop
   if (!hasMore && park(draft, context.sentAt)) return 'stop'
   if (!hasMore && !told.hasMoved) return undefined

@@ -3,7 +3,7 @@
 
 import { HELD_RECHECK_MS } from '../holds/concurrency.ts'
 import type { ThrottleHold } from '../holds/holds.ts'
-import { callLine, type Start, throttleOf } from '../holds/throttle.ts'
+import { type Start, throttleToPass, wakeStartQueue } from '../holds/throttle.ts'
 import { timedOut } from '../holds/timeouts.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Decision, Next } from '../model/decision.ts'
@@ -30,7 +30,7 @@ export function begin(state: RunState, context: BeginContext): { decision: Decis
 }
 
 function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
-  if (draft.run.cancelAsked) {
+  if (draft.run.cancelRequested) {
     finish(draft, { status: 'cancelled' }, catalog)
     return 'stop'
   }
@@ -60,14 +60,14 @@ function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
     draft.set({ availableAt: draft.now, leaseOwner: undefined })
     return 'stop'
   }
-  const throttle = throttleOf(draft.run, draft.now)
+  const throttle = throttleToPass(draft.run, draft.now)
   if (throttle && !start?.taken) {
     holdForThrottle(draft, throttle, start)
     return 'stop'
   }
   draft.set({ waitingFor: undefined })
   draft.move('running')
-  if (throttle && start) draft.changes.push(callLine(throttle, start.freeAt, draft.now))
+  if (throttle && start) draft.changes.push(wakeStartQueue(throttle, start.freeAt, draft.now))
   return 'pass'
 }
 
@@ -82,11 +82,11 @@ function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | un
   const until = Math.max(draft.now, Math.ceil(start.freeAt))
   const waitingFor = { kind: 'throttle', ...(key === undefined ? {} : { key }), until } as const
   draft.set({ availableAt: draft.now + HELD_RECHECK_MS, leaseOwner: undefined, waitingFor })
-  draft.changes.push(callLine(throttle, start.freeAt, draft.now))
+  draft.changes.push(wakeStartQueue(throttle, start.freeAt, draft.now))
 }
 
 /** Every runner has enough to do: the run waits for its turn queued, and keeps its lease. */
-export function lineUp(state: RunState, now: number): Decision {
+export function waitForRunnerRoom(state: RunState, now: number): Decision {
   const draft = new Draft(state, now)
   draft.move('queued')
   draft.set({ waitingFor: { kind: 'runner' } })

@@ -61,7 +61,7 @@ describe('a checkpoint', () => {
   it('has its steps begin when the runner was told last', () => {
     const then = given(run())
       .sent(NOW - 9 * SECOND)
-      .told({ at: NOW - 2 * SECOND })
+      .told({ asOf: NOW - 2 * SECOND })
       .whenCheckpointed(reported(ran('charge')))
     expect(then.step('charge')).toMatchObject({ startedAt: NOW - 2 * SECOND, finishedAt: NOW })
   })
@@ -123,7 +123,7 @@ describe('a checkpoint that ends its run', () => {
   })
 
   it('came after a cancel was asked for: nothing of it is kept', () => {
-    const then = given(run({ cancelAsked: true })).whenCheckpointed(reported(ran('charge')))
+    const then = given(run({ cancelRequested: true })).whenCheckpointed(reported(ran('charge')))
     expect(then).toMatchObject({ next: 'stop', run: { status: 'cancelled' }, steps: {} })
   })
 

@@ -29,7 +29,7 @@ function step(draft: Draft, state: RunState, reported: Reported, context: PassCo
     finish(draft, how, context.catalog)
     return 'stop'
   }
-  if (draft.run.cancelAsked) return end({ status: 'cancelled' })
+  if (draft.run.cancelRequested) return end({ status: 'cancelled' })
   keepLogs(draft, state, reported, context)
   if (reported.kind === 'rejected') return end({ status: 'failed', error: reported.error })
   const ended = takeUp(draft, state, reported.opcodes, context)
@@ -55,13 +55,13 @@ export interface Acknowledged {
  * replay. What succeeded as it was reported is told by its id alone.
  */
 export function acknowledge({ seq, written, others, stop }: Acknowledged): JsonText {
-  return `{"seq":${seq},"steps":[${told(written, others)}]${stop ? ',"stop":true' : ''}}`
+  return `{"seq":${seq},"steps":[${ackEntries(written, others)}]${stop ? ',"stop":true' : ''}}`
 }
 
-function told(written: readonly Step[], others: readonly Step[]): string {
+function ackEntries(written: readonly Step[], others: readonly Step[]): string {
   const [only] = written
   // What nearly every checkpoint comes to.
-  if (only && written.length === 1 && others.every(({ id }) => id === only.id)) return tell(only, true)
+  if (only && written.length === 1 && others.every(({ id }) => id === only.id)) return ackEntry(only, true)
   // A step may move twice in one commit: its last row is what counts.
   const rows = new Map(others.map(step => [step.id, step]))
   const fresh = new Set<string>()
@@ -70,10 +70,10 @@ function told(written: readonly Step[], others: readonly Step[]): string {
     fresh.add(step.id)
   }
   const steps = [...rows.values()].sort((a, b) => a.seq - b.seq)
-  return steps.map(step => tell(step, fresh.has(step.id))).join(',')
+  return steps.map(step => ackEntry(step, fresh.has(step.id))).join(',')
 }
 
-function tell(step: Step, isFresh: boolean): JsonText {
+function ackEntry(step: Step, isFresh: boolean): JsonText {
   const id = `{"id":${JSON.stringify(step.id)}`
   if (!isSettled(step.status)) return `${id},"pending":true}`
   if (step.status !== 'succeeded') return `${id},"error":${JSON.stringify(step.error)}}`

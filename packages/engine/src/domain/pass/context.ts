@@ -2,12 +2,12 @@
 
 import type { FilterFault } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Known } from '../run/assumptions.ts'
+import type { Assumptions } from '../run/assumptions.ts'
 
 /** What the runner knows of the run: from the memo that the pass was sent with, then from the ack of each checkpoint. */
-export interface Told {
+export interface RunnerKnowledge {
   /** When it was told last: what it reports next began then. */
-  at: number
+  asOf: number
   /** How many settled steps it knows. */
   settled: number
   /** It knows every settled step up to this seq. */
@@ -24,7 +24,7 @@ export interface SentPass {
   sentAt: number
   /** The run's attempt that it was sent with. */
   sentAttempt: number
-  told: Told
+  knowledge: RunnerKnowledge
 }
 
 /** Log lines of a workflow's runner that could not be read. */
@@ -43,6 +43,6 @@ export interface PassContext extends SentPass {
   now: number
   random(): number
   catalog: CatalogView
-  known: Known
+  assumptions: Assumptions
   report: PassReport
 }

@@ -8,7 +8,7 @@ import type { Event, Waiter, Watcher } from '../model/event.ts'
 import type { FlowRow } from '../model/flow-row.ts'
 import type { RunState } from './state.ts'
 
-export interface Known {
+export interface Assumptions {
   /** By event name; a name that is missing is assumed to have none. */
   waiters: ReadonlyMap<string, readonly Waiter[]>
   /** By event name: events since the run was created, oldest first, up to log position `after`. */
@@ -22,13 +22,13 @@ export interface Known {
   /** Other runs that the decision ends, by id. Never assumed: asked for. */
   runs: ReadonlyMap<string, RunState>
   /** By arrival: what the limiter said. Never assumed: asked for, once. */
-  admitted: ReadonlyMap<string, boolean>
+  limiterAnswers: ReadonlyMap<string, boolean>
   /** The catalog was looked at for this very decision, since it was found out of date: all that counted before is in it. */
   isCatalogFresh?: boolean
 }
 
 /** What a decision must know, and cannot assume, before it can be made. Answered into `Known`, it decides again. */
-export type Ask =
+export type Question =
   | { type: 'flow'; id: string }
   | { type: 'run'; runId: string }
   /** A token of the limiter's, for the arrival `of`. */
@@ -37,7 +37,7 @@ export type Ask =
 /** Shared by all that know nothing: decisions are many, and nearly all of them never learn anything. */
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
-export function nothingKnown(): Known {
+export function noAssumptions(): Assumptions {
   return {
     waiters: NOTHING,
     events: NOTHING,
@@ -45,7 +45,7 @@ export function nothingKnown(): Known {
     watchers: NOTHING,
     live: NOTHING,
     runs: NOTHING,
-    admitted: NOTHING,
+    limiterAnswers: NOTHING,
   }
 }
 
@@ -56,13 +56,13 @@ export function withEntry<V>(map: ReadonlyMap<string, V>, key: string, value: V)
 
 /** The guard of a wait that found no event: none has come behind what is known. */
 export function noLaterEvent(options: {
-  known: Known
+  assumptions: Assumptions
   namespace: string
   eventName: string
   since: number
 }): Guard {
-  const { known, namespace, eventName, since } = options
-  return { type: 'events', namespace, eventName, since, after: known.events.get(eventName)?.after ?? 0 }
+  const { assumptions, namespace, eventName, since } = options
+  return { type: 'events', namespace, eventName, since, after: assumptions.events.get(eventName)?.after ?? 0 }
 }
 
 /**
@@ -70,19 +70,19 @@ export function noLaterEvent(options: {
  * catalog is this engine's own; nor when it was looked at since, or registrations that come one after the other would
  * hold up the decision for ever.
  */
-export function catalogGuards({ revision }: CatalogView, { isCatalogFresh }: Known): Guard[] {
+export function catalogGuards({ revision }: CatalogView, { isCatalogFresh }: Assumptions): Guard[] {
   return revision === undefined || isCatalogFresh ? [] : [{ type: 'catalog', revision }]
 }
 
 /** What is known, with the flow-control rows that a decision has written itself. */
-export interface OwnKnown extends Known {
+export interface OwnAssumptions extends Assumptions {
   /** The same as `flow`, once something was noted in it. */
   written?: Map<string, FlowRow | null>
 }
 
 /** What is known, for a decision that goes on to decide on rows it writes itself: see `noteWritten`. */
-export function ownKnown(known: Known): OwnKnown {
-  return { ...known }
+export function ownAssumptions(assumptions: Assumptions): OwnAssumptions {
+  return { ...assumptions }
 }
 
 /** The state of a row that the decision itself has deleted. */
@@ -92,23 +92,23 @@ export const EMPTY_STATE = '{}'
  * Notes the flow-control rows that `changes` write, for what the same decision decides next. They keep the version
  * they were read with, 0 if there was none: that is what their guards are about.
  */
-export function noteWritten(known: OwnKnown, changes: readonly Change[]): void {
+export function noteWritten(assumptions: OwnAssumptions, changes: readonly Change[]): void {
   for (const change of changes) {
     if (change.type === 'flow.saved') {
-      const version = known.flow.get(change.row.id)?.version ?? 0
-      writtenBy(known).set(change.row.id, { ...change.row, version })
+      const version = assumptions.flow.get(change.row.id)?.version ?? 0
+      writtenBy(assumptions).set(change.row.id, { ...change.row, version })
     } else if (change.type === 'flow.deleted') {
-      const row = known.flow.get(change.id)
-      if (row) writtenBy(known).set(change.id, { ...row, state: EMPTY_STATE })
+      const row = assumptions.flow.get(change.id)
+      if (row) writtenBy(assumptions).set(change.id, { ...row, state: EMPTY_STATE })
     }
   }
 }
 
 /** The decision's own copy, made when it first writes. */
-function writtenBy(known: OwnKnown): Map<string, FlowRow | null> {
-  if (!known.written) {
-    known.written = new Map(known.flow)
-    known.flow = known.written
+function writtenBy(assumptions: OwnAssumptions): Map<string, FlowRow | null> {
+  if (!assumptions.written) {
+    assumptions.written = new Map(assumptions.flow)
+    assumptions.flow = assumptions.written
   }
-  return known.written
+  return assumptions.written
 }

@@ -64,11 +64,11 @@ describe('a cancelled run', () => {
 })
 
 describe('a run that is asked to cancel', () => {
-  const asked = { cancelAsked: true }
+  const asked = { cancelRequested: true }
 
   it('is cancelled by whoever leases it next, before anything is sent', () => {
     const then = given(idleRun('waiting', asked), sleeping('nap', NOW)).whenLeased()
-    expect(then).toMatchObject({ next: 'stop', run: { status: 'cancelled', cancelAsked: undefined } })
+    expect(then).toMatchObject({ next: 'stop', run: { status: 'cancelled', cancelRequested: undefined } })
     expect(then.steps).toEqual({ nap: 'cancelled' })
   })
 
@@ -95,6 +95,6 @@ describe('a run that is asked to cancel', () => {
       () => given(run({ ...asked, status: 'paused' })).whenGivenBack(),
     ],
   ])('stays available for that in spite of %s', (_, letGo) => {
-    expect(letGo().run).toMatchObject({ cancelAsked: true, availableAt: NOW })
+    expect(letGo().run).toMatchObject({ cancelRequested: true, availableAt: NOW })
   })
 })

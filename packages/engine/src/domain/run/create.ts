@@ -32,7 +32,7 @@ function queued(origin: Origin, { workflow, report = () => {} }: Under): Run {
     // What comes later is there from the start: a run that never changes its shape is cheap to copy and to change.
     leaseOwner: undefined,
     waitingFor: undefined,
-    cancelAsked: undefined,
+    cancelRequested: undefined,
     startedAt: undefined,
     startedSeq: undefined,
     finishedAt: undefined,

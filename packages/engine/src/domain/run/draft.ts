@@ -7,7 +7,7 @@
 // way round it must see that neither the row nor, within one fence, the steps have moved since it loaded them.
 
 import { slotIds } from '../holds/concurrency.ts'
-import { isInLine, passCallOn } from '../holds/throttle.ts'
+import { waitsForThrottle, wakeNextStart } from '../holds/throttle.ts'
 import { runDeadline } from '../holds/timeouts.ts'
 import type { Change, Guard, RunStatusFrame } from '../model/change.ts'
 import type { Decision } from '../model/decision.ts'
@@ -15,12 +15,12 @@ import type { LogLine } from '../model/log-line.ts'
 import { isTerminal, type Run, type RunStatus } from '../model/run.ts'
 import { firstSeq, SEQ_SPAN } from '../model/seq.ts'
 import { isSettled, type Step } from '../model/step.ts'
-import type { Ask } from './assumptions.ts'
+import type { Question } from './assumptions.ts'
 import type { RunState } from './state.ts'
 
 export class Draft {
   readonly now: number
-  readonly asks: Ask[] = []
+  readonly questions: Question[] = []
   readonly guards: Guard[] = []
   readonly changes: Change[] = []
   readonly steps: Step[] = []
@@ -48,7 +48,7 @@ export class Draft {
     this.nextIndex = state.steps.size
     this.#seq = state.seq ?? 0
     this.#fenceBefore = state.run.fence
-    this.#wasInLine = isInLine(state.run)
+    this.#wasInLine = waitsForThrottle(state.run)
     if (state.seq !== undefined) return
     this.guards.push({ type: 'steps', runId: state.run.id, seq: state.lastStepSeq })
     this.#bumpFence()
@@ -117,13 +117,13 @@ export class Draft {
   /** The finished decision. The run's row is written only if something in it changed. */
   done(): Decision {
     // Whoever lets go of a run that is asked to cancel leaves it to the next lease at once, whatever it waits for.
-    if (this.run.cancelAsked && this.run.leaseOwner === undefined) this.set({ availableAt: this.now })
+    if (this.run.cancelRequested && this.run.leaseOwner === undefined) this.set({ availableAt: this.now })
     if (this.#moved && this.run.leaseOwner === undefined) this.#letGo()
     if (this.#wasInLine) this.#leaveLine()
     if (this.#moved && this.run.fence === this.#fenceBefore) this.#bumpFence()
     if (this.#moved) this.changes.unshift(this.#runMoved())
-    const { asks, guards, changes, run, steps, rootLogged } = this
-    return { asks, guards, changes, run, steps, rootLogged, seq: this.#seq }
+    const { questions: asks, guards, changes, run, steps, rootLogged } = this
+    return { questions: asks, guards, changes, run, steps, rootLogged, seq: this.#seq }
   }
 
   /**
@@ -135,7 +135,7 @@ export class Draft {
     if (run.holds === undefined) return
     const freed = slotIds(run)
     if (freed.length > 0) this.changes.push({ type: 'slots.freed', slotIds: freed, at: this.now })
-    this.set({ heldSlot: isInLine(run) ? run.holds.throttle?.id : undefined })
+    this.set({ heldSlot: waitsForThrottle(run) ? run.holds.throttle?.id : undefined })
     const deadline = isTerminal(run.status) ? undefined : runDeadline(run)
     if (deadline !== undefined) this.set({ availableAt: Math.min(run.availableAt ?? deadline, deadline) })
   }
@@ -143,8 +143,8 @@ export class Draft {
   /** A start calls the line itself: it knows when the next one is free. */
   #leaveLine(): void {
     const { startedAt, holds } = this.run
-    if (startedAt !== undefined || isInLine(this.run) || !holds?.throttle) return
-    this.changes.push(passCallOn(holds.throttle, this.now))
+    if (startedAt !== undefined || waitsForThrottle(this.run) || !holds?.throttle) return
+    this.changes.push(wakeNextStart(holds.throttle, this.now))
   }
 
   #runMoved(): Change {

@@ -7,7 +7,7 @@ import { pickError } from '../pass/outcome.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { onFailureRun } from './create.ts'
 import type { Draft } from './draft.ts'
-import { tellRunEnded } from './notices.ts'
+import { notifyRunEnded } from './notices.ts'
 
 export type End =
   | { status: 'succeeded'; result?: JsonText }
@@ -17,11 +17,16 @@ export type End =
 /** Ends the drafted run. The draft must not touch it afterwards. */
 export function finish(draft: Draft, end: End, catalog: CatalogView): void {
   cancelOutstanding(draft)
-  draft.set({ availableAt: undefined, leaseOwner: undefined, waitingFor: undefined, cancelAsked: undefined })
+  draft.set({
+    availableAt: undefined,
+    leaseOwner: undefined,
+    waitingFor: undefined,
+    cancelRequested: undefined,
+  })
   if (end.status === 'succeeded' && end.result !== undefined) draft.set({ result: end.result })
   if (end.status === 'failed') draft.set({ error: end.error })
   draft.move(end.status)
-  tellRunEnded(draft, catalog)
+  notifyRunEnded(draft, catalog)
   answerParent(draft, end)
   if (end.status === 'failed') followFailure(draft, end.error, catalog)
 }
@@ -37,10 +42,10 @@ function cancelOutstanding(draft: Draft): void {
 function cancelChild(draft: Draft, runId: string): void {
   for (const change of draft.changes) {
     if (change.type !== 'run.created' || change.run.id !== runId) continue
-    change.run.cancelAsked = true
+    change.run.cancelRequested = true
     return
   }
-  draft.changes.push({ type: 'run.cancelAsked', runId, at: draft.now })
+  draft.changes.push({ type: 'run.cancelRequested', runId, at: draft.now })
 }
 
 function answerParent(draft: Draft, end: End): void {

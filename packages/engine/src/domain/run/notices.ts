@@ -2,7 +2,7 @@
 // decisions "Webhooks"). Written in the commit of the transition they tell of, so none can be lost or made up.
 
 import type { CatalogView } from '../model/catalog.ts'
-import type { Endpoint, LifecycleKind } from '../model/endpoint.ts'
+import type { Endpoint, NoticeKind } from '../model/endpoint.ts'
 import type { Run } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import { derivedId } from '../text/ids.ts'
@@ -16,13 +16,13 @@ import type { Draft } from './draft.ts'
 export const RESULT_BYTES_MAX = 64 * 1024
 
 /** Tells that the drafted run has ended. Call it once the run has its terminal status. */
-export function tellRunEnded(draft: Draft, catalog: CatalogView): void {
-  const kind = `run.${draft.run.status}` as LifecycleKind
+export function notifyRunEnded(draft: Draft, catalog: CatalogView): void {
+  const kind = `run.${draft.run.status}` as NoticeKind
   tell(draft, catalog, kind, [], () => `{"run":${runText(draft.run)}}`)
 }
 
 /** Tells that a step of the drafted run has failed for good. */
-export function tellStepFailed(draft: Draft, step: Step, catalog: CatalogView): void {
+export function notifyStepFailed(draft: Draft, step: Step, catalog: CatalogView): void {
   const { id, name, attempt, error } = step
   tell(draft, catalog, 'step.failed', [id], () => {
     const run = JSON.stringify(bounded(runSummary(draft.run)))
@@ -34,7 +34,7 @@ export function tellStepFailed(draft: Draft, step: Step, catalog: CatalogView): 
 function tell(
   draft: Draft,
   catalog: CatalogView,
-  kind: LifecycleKind,
+  kind: NoticeKind,
   parts: readonly string[],
   data: () => JsonText,
 ): void {
@@ -53,7 +53,7 @@ function tell(
 function newDelivery(options: {
   draft: Draft
   endpoint: Endpoint
-  kind: LifecycleKind
+  kind: NoticeKind
   id: string
   payload: JsonText
   attemptsMax: number

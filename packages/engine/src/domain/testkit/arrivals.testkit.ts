@@ -5,7 +5,7 @@ import { type Fanout, type FanoutInput, fanout } from '../arrival/fanout.ts'
 import type { Change } from '../model/change.ts'
 import type { Workflow } from '../model/workflow.ts'
 import type { FlowControl } from '../registry/flow-control.ts'
-import { type Known, nothingKnown } from '../run/assumptions.ts'
+import { type Assumptions, noAssumptions } from '../run/assumptions.ts'
 import { catalog, event, NOW, workflow } from './nouns.testkit.ts'
 
 /** A workflow that `order.placed` triggers, under these policies. */
@@ -15,7 +15,7 @@ export const under = (flowControl: FlowControl, fields: Partial<Workflow> = {}):
 /** `order.placed` arrives with this data. */
 export function arrives(
   data: unknown,
-  known: Partial<Known>,
+  assumptions: Partial<Assumptions>,
   workflows: readonly Workflow[],
   input: Partial<FanoutInput> = {},
 ): Fanout {
@@ -23,7 +23,7 @@ export function arrives(
   return fanout({
     event: placed,
     catalog: catalog(...workflows),
-    known: { ...nothingKnown(), ...known },
+    assumptions: { ...noAssumptions(), ...assumptions },
     report: () => {},
     ...input,
   })

@@ -9,7 +9,7 @@ import type { Unit } from '../model/change.ts'
 import type { Triggered } from '../model/event.ts'
 import type { FlowRow } from '../model/flow-row.ts'
 import type { Run } from '../model/run.ts'
-import { nothingKnown } from '../run/assumptions.ts'
+import { noAssumptions } from '../run/assumptions.ts'
 import { event, NOW } from './nouns.testkit.ts'
 
 export class FlowRows {
@@ -26,8 +26,8 @@ export class FlowRows {
     this.catalog = catalog
   }
 
-  get known() {
-    return { ...nothingKnown(), flow: new Map(this.rows) }
+  get assumptions() {
+    return { ...noAssumptions(), flow: new Map(this.rows) }
   }
 
   commit({ guards, changes }: Unit): void {
@@ -46,8 +46,8 @@ export class FlowRows {
     this.now += later
     const fields = { receivedAt: this.now, ...(data === undefined ? {} : { data }) }
     const posted = event(`evt_${++this.#events}`, name, fields)
-    const { catalog, known, trace } = this
-    const spread = fanout({ event: posted, pin, trace, catalog, known, report: () => {} })
+    const { catalog, assumptions, trace } = this
+    const spread = fanout({ event: posted, pin, trace, catalog, assumptions, report: () => {} })
     this.commit(spread)
     return spread.triggered[0]
   }

@@ -11,10 +11,10 @@ import type { Step } from '../model/step.ts'
 import { advance } from '../pass/advance.ts'
 import { begin, giveBack, holdForRunner } from '../pass/begin.ts'
 import { acknowledge, checkpoint } from '../pass/checkpoint.ts'
-import type { PassContext, Told } from '../pass/context.ts'
+import type { PassContext, RunnerKnowledge } from '../pass/context.ts'
 import type { Outcome, Reported } from '../pass/outcome.ts'
 import type { Route } from '../pass/routing.ts'
-import { type Known, nothingKnown } from '../run/assumptions.ts'
+import { type Assumptions, noAssumptions } from '../run/assumptions.ts'
 import { cancel, pause, resume } from '../run/control.ts'
 import { RunState } from '../run/state.ts'
 import { catalog, type GivenStep, NOW, runner, SECOND, workflow } from './nouns.testkit.ts'
@@ -25,10 +25,10 @@ interface World {
   now: number
   sentAt: number | undefined
   sentAttempt: number | undefined
-  told: Partial<Told>
+  told: Partial<RunnerKnowledge>
   random: number
   catalog: CatalogView
-  known: Known
+  assumptions: Assumptions
 }
 
 const QUIET: World = {
@@ -38,7 +38,7 @@ const QUIET: World = {
   told: {},
   random: 0.5,
   catalog: catalog(workflow('order')),
-  known: nothingKnown(),
+  assumptions: noAssumptions(),
 }
 
 /** A leased run as its owner holds it, with these steps in order. */
@@ -75,7 +75,7 @@ export class Given {
   }
 
   /** What the acks of the pass have told since. */
-  told(told: Partial<Told>): Given {
+  told(told: Partial<RunnerKnowledge>): Given {
     return this.#in({ told: { ...this.#world.told, ...told } })
   }
 
@@ -102,19 +102,19 @@ export class Given {
 
   /** The log holds these events of one name, up to a position. */
   logged(name: string, events: readonly Event[], after: number): Given {
-    const known = { ...this.#world.known, events: new Map([[name, { events, after }]]) }
-    return this.#in({ known })
+    const assumptions = { ...this.#world.assumptions, events: new Map([[name, { events, after }]]) }
+    return this.#in({ assumptions })
   }
 
   /** These steps wait for an event name, oldest first. */
   waiters(name: string, ...waiters: Waiter[]): Given {
-    return this.#in({ known: { ...this.#world.known, waiters: new Map([[name, waiters]]) } })
+    return this.#in({ assumptions: { ...this.#world.assumptions, waiters: new Map([[name, waiters]]) } })
   }
 
   /** These live runs watch for an event name. */
   watching(name: string, ...watchers: Watcher[]): Given {
-    const known = { ...this.#world.known, watchers: new Map([[name, { watchers, after: 1 }]]) }
-    return this.#in({ known })
+    const assumptions = { ...this.#world.assumptions, watchers: new Map([[name, { watchers, after: 1 }]]) }
+    return this.#in({ assumptions })
   }
 
   /** A pass came back. */
@@ -128,11 +128,27 @@ export class Given {
   }
 
   #context(): PassContext {
-    const { now, random, catalog, known, sentAt = now, sentAttempt = this.state.run.attempt } = this.#world
+    const {
+      now,
+      random,
+      catalog,
+      assumptions,
+      sentAt = now,
+      sentAttempt = this.state.run.attempt,
+    } = this.#world
     const { settledCount, lastStepSeq } = this.state
-    const memo = { at: sentAt, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
+    const memo = { asOf: sentAt, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
     const told = { ...memo, ...this.#world.told }
-    return { now, sentAt, sentAttempt, told, random: () => random, catalog, known, report: () => {} }
+    return {
+      now,
+      sentAt,
+      sentAttempt,
+      knowledge: told,
+      random: () => random,
+      catalog,
+      assumptions,
+      report: () => {},
+    }
   }
 
   /** `start`: what its throttle said a moment ago. */

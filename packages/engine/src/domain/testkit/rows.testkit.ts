@@ -61,9 +61,9 @@ export class Rows {
         return [change.line.seq]
       case 'step.woken':
         return change.runId === this.run.id ? this.#wake(change) : []
-      case 'run.cancelAsked':
+      case 'run.cancelRequested':
         if (change.runId === this.run.id && !isTerminal(this.run.status))
-          this.run = { ...this.run, fence: this.run.fence + 1, cancelAsked: true, availableAt: change.at }
+          this.run = { ...this.run, fence: this.run.fence + 1, cancelRequested: true, availableAt: change.at }
         return []
       default:
         return []

@@ -10,7 +10,7 @@ import { begin } from '../pass/begin.ts'
 import { checkpoint } from '../pass/checkpoint.ts'
 import type { PassContext, SentPass } from '../pass/context.ts'
 import type { Outcome, Reported } from '../pass/outcome.ts'
-import { nothingKnown } from '../run/assumptions.ts'
+import { noAssumptions } from '../run/assumptions.ts'
 import { cancel, pause, resume } from '../run/control.ts'
 import type { RunState } from '../run/state.ts'
 import { toRunner } from './given.testkit.ts'
@@ -99,7 +99,7 @@ export class World {
   /** Its parent ends. */
   askCancel(): void {
     const { id } = this.rows.run
-    this.rows.commit({ guards: [], changes: [{ type: 'run.cancelAsked', runId: id, at: this.#now }] })
+    this.rows.commit({ guards: [], changes: [{ type: 'run.cancelRequested', runId: id, at: this.#now }] })
   }
 
   #control(control: Control): Decision | undefined {
@@ -126,7 +126,7 @@ export class World {
     }
     held.state.apply(decided.decision)
     if (isCheckpoint)
-      held.pass.told = { ...this.#sent(held.state).told, hasMoved: true, stop: this.#isPaused }
+      held.pass.knowledge = { ...this.#sent(held.state).knowledge, hasMoved: true, stop: this.#isPaused }
     else held.pass = this.#sent(held.state)
     if (decided.next === 'stop') this.#held = undefined
     else if (!isCheckpoint || !this.#isPaused) expect(this.rows.run.status).toBe('running')
@@ -139,12 +139,12 @@ export class World {
   }
 
   #sent({ run, settledCount, lastStepSeq }: RunState): SentPass {
-    const told = { at: this.#now, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
-    return { sentAt: this.#now, sentAttempt: run.attempt, told }
+    const told = { asOf: this.#now, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
+    return { sentAt: this.#now, sentAttempt: run.attempt, knowledge: told }
   }
 
   #context(pass: SentPass, random: number): PassContext {
-    const rest = { catalog: registered, known: nothingKnown(), random: () => random, report: () => {} }
+    const rest = { catalog: registered, assumptions: noAssumptions(), random: () => random, report: () => {} }
     return { ...pass, now: this.#now, ...rest }
   }
 
@@ -156,7 +156,7 @@ export class World {
     const atRest = isTerminal(run.status) || run.status === 'paused'
     expect(atRest || run.availableAt !== undefined || outsiders).toBe(true)
     expect(run.leaseOwner).toBeUndefined()
-    if (run.cancelAsked) expect(run.availableAt).toBeLessThanOrEqual(this.#now)
+    if (run.cancelRequested) expect(run.availableAt).toBeLessThanOrEqual(this.#now)
   }
 
   #check(): void {

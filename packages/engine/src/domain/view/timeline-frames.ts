@@ -11,20 +11,20 @@ import { statusFrames } from './status-frames.ts'
 
 type LogFrame = Extract<TimelineFrame, { kind: 'log' }>
 /** A frame that a unit may tell of: log lines are told by the store alone. */
-export type ToldFrame = Exclude<TimelineFrame, LogFrame>
+export type DerivedFrame = Exclude<TimelineFrame, LogFrame>
 /** A frame whose log fields are the text they came in. */
-export type StoredFrame = ToldFrame | (Omit<LogFrame, 'fields'> & { fields?: JsonText })
+export type StoredFrame = DerivedFrame | (Omit<LogFrame, 'fields'> & { fields?: JsonText })
 
 type StepFrame = Pick<Step, 'seq' | 'name' | 'status' | 'attempt' | 'error'> & {
   ts: number
   index?: number | undefined
 }
 
-export function runFrame(runId: string, { seq, ts, status, attempt }: RunStatusFrame): ToldFrame {
+export function runFrame(runId: string, { seq, ts, status, attempt }: RunStatusFrame): DerivedFrame {
   return { kind: 'run_status', seq, ts: new Date(ts).toISOString(), runId, status, attempt }
 }
 
-export function stepFrame(runId: string, frame: StepFrame): ToldFrame {
+export function stepFrame(runId: string, frame: StepFrame): DerivedFrame {
   const { seq, ts, name, status, attempt, index, error } = frame
   return {
     kind: 'step_status',
@@ -43,8 +43,8 @@ export function stepFrame(runId: string, frame: StepFrame): ToldFrame {
  * In order of seq. Undefined when only the store knows them: a wake gets its seqs there, and a log line that was stored
  * before is not stored again.
  */
-export function toldFrames(changes: readonly Change[], runId: string): ToldFrame[] | undefined {
-  const frames: ToldFrame[] = []
+export function derivedFrames(changes: readonly Change[], runId: string): DerivedFrame[] | undefined {
+  const frames: DerivedFrame[] = []
   for (const change of changes) {
     if (change.type === 'run.moved' && change.run.id === runId) {
       for (const frame of statusFrames(change)) frames.push(runFrame(runId, frame))

@@ -7,7 +7,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { RECEIVER_SCHEMES, type ReceiverScheme, secretFault } from '../model/receiver.ts'
 import type { WebhookHeaders } from './schemes.ts'
-import { FRESH_MS, verify } from './signature-verification.ts'
+import { FRESH_MS, verifySignature } from './signature-verification.ts'
 
 interface Sample {
   secret: string
@@ -89,7 +89,7 @@ interface Touched {
 function judge(scheme: ReceiverScheme, touched: Touched = {}) {
   const { secret, headers, body, at } = SAMPLES[scheme]
   const post = { headers: touched.headers ?? headers, rawBody: Buffer.from(touched.body ?? body) }
-  return verify(scheme, touched.secrets ?? [secret], { ...post, now: touched.now ?? at * 1000 })
+  return verifySignature(scheme, touched.secrets ?? [secret], { ...post, now: touched.now ?? at * 1000 })
 }
 
 /** The sample with one header changed. */
@@ -224,7 +224,7 @@ describe('standard-webhooks', () => {
       fc.property(fc.string({ unit: 'grapheme' }), fc.stringMatching(/^[\w-]{1,40}$/), (body, id) => {
         const headers = signed(id, at, new Webhook(secret).sign(id, at, body))
         const post = { headers, rawBody: Buffer.from(body), now: at.getTime() }
-        expect(verify('standard-webhooks', [secret], post)).toEqual({ ok: true, messageId: id })
+        expect(verifySignature('standard-webhooks', [secret], post)).toEqual({ ok: true, messageId: id })
       }),
     )
   })
@@ -234,10 +234,10 @@ describe('standard-webhooks', () => {
     const timestamp = String(Math.floor(at.getTime() / 1000))
     const headers = signed('msg_1', at, signWebhook(secret, { id: 'msg_1', timestamp, body }))
     const post = { headers, rawBody: Buffer.from(body), now: at.getTime() }
-    expect(verify('standard-webhooks', [secret], post).ok).toBe(true)
+    expect(verifySignature('standard-webhooks', [secret], post).ok).toBe(true)
     expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body))
     const forged = { ...headers, 'webhook-id': 'msg_2' }
-    expect(verify('standard-webhooks', [secret], { ...post, headers: forged }).ok).toBe(false)
+    expect(verifySignature('standard-webhooks', [secret], { ...post, headers: forged }).ok).toBe(false)
     expect(() => new Webhook(secret).verify(body, forged)).toThrow()
   })
 

@@ -12,7 +12,7 @@ export const FRESH_MS = 300_000
 export type Verdict = { ok: true; messageId?: string } | { ok: false }
 
 /** Whether one of the signatures was made with one of the secrets, and lately where the scheme tells when. */
-export function verify(
+export function verifySignature(
   scheme: ReceiverScheme,
   secrets: readonly string[],
   post: WebhookPost & { now: number },

@@ -2,13 +2,17 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import { Live } from '../live/live.ts'
-import { Slots } from '../support/engine-capacity.ts'
+import { EngineCapacity } from '../support/engine-capacity.ts'
 import { readGauges } from './gauges.ts'
 
 async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }, draining: false }) {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
-  const slots = { runs: new Slots(2), deliveries: new Slots(2), timers: new Slots(2) }
+  const slots = {
+    runs: new EngineCapacity(2),
+    deliveries: new EngineCapacity(2),
+    timers: new EngineCapacity(2),
+  }
   const deps = {
     store,
     clock: { now: () => NOW, at: () => () => {} },

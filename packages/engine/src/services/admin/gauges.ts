@@ -5,8 +5,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Gauges, LaneGauge } from '../../ports/metrics.ts'
 import type { Lane, Store } from '../../ports/store.ts'
 import type { Live } from '../live/live.ts'
-import type { Slots } from '../support/engine-capacity.ts'
-import { within } from '../support/with-deadline.ts'
+import type { EngineCapacity } from '../support/engine-capacity.ts'
+import { withDeadline } from '../support/with-deadline.ts'
 import type { Readiness } from './health.ts'
 
 /** A store that does not tell in time leaves the lateness of its lanes out. */
@@ -16,7 +16,7 @@ export interface GaugesDeps {
   store: Store
   clock: Clock
   live: Live
-  slots: Record<Lane, Slots>
+  slots: Record<Lane, EngineCapacity>
   sockets(): number
   readiness(): Promise<Readiness>
   limiterEntries(): number | undefined
@@ -45,7 +45,7 @@ type Oldest = Pick<LaneGauge, 'lagMs' | 'oldestReadyAt'>
 
 async function oldestReady(lane: Lane, { store, clock }: GaugesDeps): Promise<Oldest> {
   try {
-    const at = await within(clock, READ_MS_MAX, store.nextAvailableAt(lane))
+    const at = await withDeadline(clock, READ_MS_MAX, store.nextAvailableAt(lane))
     const now = clock.now()
     return at === undefined || at > now ? { lagMs: 0 } : { lagMs: now - at, oldestReadyAt: at }
   } catch {

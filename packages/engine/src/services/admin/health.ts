@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Limiter } from '../../ports/limiter.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Store } from '../../ports/store.ts'
-import { within } from '../support/with-deadline.ts'
+import { withDeadline } from '../support/with-deadline.ts'
 
 /** A probe that has not answered by then counts as failed. */
 const PROBE_MS_MAX = 2000
@@ -57,7 +57,7 @@ export class Health {
   /** The error goes to the log, never into the answer. */
   async #probe(name: string, ping: () => Promise<void>): Promise<'ok' | 'unavailable'> {
     try {
-      await within(this.#deps.clock, PROBE_MS_MAX, ping())
+      await withDeadline(this.#deps.clock, PROBE_MS_MAX, ping())
       return 'ok'
     } catch (error) {
       this.#deps.log.error({ err: error, dependency: name }, 'a dependency is unavailable')

@@ -4,7 +4,7 @@
 import { matchesEvent } from '../../domain/expressions/matching.ts'
 import type { CatalogView } from '../../domain/model/catalog.ts'
 import { type Change, changesCatalog } from '../../domain/model/change.ts'
-import { type Endpoint, isSubscribed, type LifecycleKind } from '../../domain/model/endpoint.ts'
+import { type Endpoint, isSubscribed, type NoticeKind } from '../../domain/model/endpoint.ts'
 import type { Receiver } from '../../domain/model/receiver.ts'
 import type { App, Runner, Workflow } from '../../domain/model/workflow.ts'
 import type { Configured, Store } from '../../ports/store.ts'
@@ -191,7 +191,7 @@ export class NamespaceCatalog implements CatalogView {
     return matches
   }
 
-  subscribers(kind: LifecycleKind, app: string): readonly Endpoint[] {
+  subscribers(kind: NoticeKind, app: string): readonly Endpoint[] {
     if (this.#endpoints.size === 0) return []
     return [...this.#endpoints.values()].filter(endpoint => isSubscribed(endpoint, kind, app))
   }

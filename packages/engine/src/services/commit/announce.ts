@@ -4,12 +4,12 @@
 
 import type { Change, StepWoken } from '../../domain/model/change.ts'
 import { statusFrames } from '../../domain/view/status-frames.ts'
-import { toldFrames } from '../../domain/view/timeline-frames.ts'
+import { derivedFrames } from '../../domain/view/timeline-frames.ts'
 import { type Metrics, NO_METRICS } from '../../ports/metrics.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Live } from '../live/live.ts'
-import { tally } from './commit-metrics.ts'
+import { countChange } from './commit-metrics.ts'
 
 /** Wakes asked about at once: an event may wake thousands of runs, whose frames are not worth a flood of reads. */
 export const WAKES_ASKED_MAX = 100
@@ -42,7 +42,7 @@ export class Announcer {
     // A wake does not say whose run it wakes; it comes with the event, or the end of the child, that caused it.
     const namespace = firstNamespace(changes)
     for (const change of changes) {
-      tally(change, this.#metrics)
+      countChange(change, this.#metrics)
       this.#ring(change, namespace)
     }
     this.#tellRuns(changes)
@@ -58,7 +58,7 @@ export class Announcer {
       if (!this.#live.runs.has(runId)) continue
       // One of thousands, it may be: what only the store knows is not looked for in all the others.
       const isUntold = change.type === 'step.woken' || change.type === 'run.created'
-      this.#live.runs.tell(runId, isUntold ? undefined : toldFrames(changes, runId))
+      this.#live.runs.tell(runId, isUntold ? undefined : derivedFrames(changes, runId))
     }
   }
 
@@ -77,13 +77,13 @@ export class Announcer {
       case 'event.recorded':
         this.#live.events.tell(change.event.namespace, change.event)
         break
-      case 'run.cancelAsked':
+      case 'run.cancelRequested':
         this.#interrupt(change.runId)
         this.#wakeRuns(change.at)
         break
       case 'app.runnerArrived':
       case 'slots.freed':
-      case 'line.called':
+      case 'startQueue.woken':
         this.#wakeRuns(change.at)
         break
       case 'flow.saved':

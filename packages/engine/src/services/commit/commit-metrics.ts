@@ -7,7 +7,7 @@ import type { Run } from '../../domain/model/run.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 
 /** Counts one durable change. */
-export function tally(change: Change, metrics: Metrics): void {
+export function countChange(change: Change, metrics: Metrics): void {
   switch (change.type) {
     case 'run.created':
       // Leased in the very commit that made it.

@@ -6,9 +6,9 @@ import type { Change, Unit } from '../../domain/model/change.ts'
 import { catalogGuards } from '../../domain/run/assumptions.ts'
 import { event, runner } from '../../domain/testkit/nouns.testkit.ts'
 import { Catalog } from '../catalog/catalog.ts'
-import { attempt } from './decide-and-commit.ts'
+import { decideAndCommit } from './decide-and-commit.ts'
 
-test('registrations that come one after the other hold up no decision, and one before it is known to it', async () => {
+test('registrations that come one after the other hold up no decision, and one before it is assumptions to it', async () => {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
   const catalog = await Catalog.load(store, { deliveryAttemptsMax: 1 }, true)
@@ -23,14 +23,14 @@ test('registrations that come one after the other hold up no decision, and one b
     await register()
     return true
   })
-  const known: string[][] = []
+  const assumptions: string[][] = []
   await register()
-  const decided = await attempt<Unit>({
+  const decided = await decideAndCommit<Unit>({
     store,
     catalog,
     decide: assumed => {
       const view = catalog.view('default')
-      known.push(view.runners('shop').map(({ runnerId }) => runnerId))
+      assumptions.push(view.runners('shop').map(({ runnerId }) => runnerId))
       const changes: Change[] = [{ type: 'event.recorded', event: event('evt_1', 'a') }]
       return { guards: catalogGuards(view, assumed), changes }
     },
@@ -38,5 +38,5 @@ test('registrations that come one after the other hold up no decision, and one b
     onStale: () => false,
   })
   expect(decided).toBeDefined()
-  expect(known).toEqual([[], ['r1']])
+  expect(assumptions).toEqual([[], ['r1']])
 })

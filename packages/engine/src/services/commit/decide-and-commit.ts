@@ -4,12 +4,12 @@
 import { liveKey } from '../../domain/arrival/singleton.ts'
 import type { Guard, Unit } from '../../domain/model/change.ts'
 import { invariant, StaleError } from '../../domain/model/errors.ts'
-import { type Ask, type Known, nothingKnown, withEntry } from '../../domain/run/assumptions.ts'
+import { type Assumptions, noAssumptions, type Question, withEntry } from '../../domain/run/assumptions.ts'
 import { RunState } from '../../domain/run/state.ts'
 import type { Limiter } from '../../ports/limiter.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { Turns } from '../support/key-mutex.ts'
+import { KeyMutex } from '../support/key-mutex.ts'
 
 /** Lost races in a row before giving up: far beyond what contention brings, so reaching it is a defect. */
 const RACES_MAX = 1000
@@ -18,12 +18,12 @@ const EVENTS_PAGE = 200
 /** Watches read at once when an event cancels. */
 const WATCHERS_PAGE = 1000
 
-export interface Attempt<D> {
+export interface DecideAndCommit<D> {
   store: Store
   /** Decides with what is known; undefined: there is nothing (more) to do. */
-  decide(known: Known): D | undefined | Promise<D | undefined>
+  decide(assumptions: Assumptions): D | undefined | Promise<D | undefined>
   /** What the decision asks for before it can be made. It is decided again once all of it is answered. */
-  asks?(decision: D): readonly Ask[]
+  questions?(decision: D): readonly Question[]
   /** Answers what decisions ask of it. */
   limiter?: Pick<Limiter, 'take'>
   /** Brought up to date when a decision rested on an earlier revision of it. */
@@ -36,18 +36,18 @@ export interface Attempt<D> {
 }
 
 /** The decision that was made durable, or undefined if `decide` or `onStale` ended it. */
-export async function attempt<D>(options: Attempt<D>): Promise<D | undefined> {
-  const { store, catalog, decide, asks, unit, commit, onStale } = options
-  const known = nothingKnown()
+export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D | undefined> {
+  const { store, catalog, decide, questions: asks, unit, commit, onStale } = options
+  const assumptions = noAssumptions()
   // At most one is held at a time: nobody waits for somebody who waits.
   let endTurn = () => {}
   try {
     for (let races = 0; races < RACES_MAX; races++) {
-      const decision = await decide(known)
+      const decision = await decide(assumptions)
       if (decision === undefined) return undefined
       const asked = asks?.(decision) ?? []
       if (asked.length > 0) {
-        for (const ask of asked) await answer(ask, known, options)
+        for (const ask of asked) await answerQuestion(ask, assumptions, options)
         continue
       }
       try {
@@ -58,8 +58,9 @@ export async function attempt<D>(options: Attempt<D>): Promise<D | undefined> {
         const { guard } = error
         endTurn()
         if (guard.type === 'flow') endTurn = await turnsAt(store).next(guard.id)
-        if (guard.type === 'catalog' && catalog) known.isCatalogFresh = await catalog.refresh()
-        else if (!(await learn(store, known, guard)) && !(await onStale(guard))) return undefined
+        if (guard.type === 'catalog' && catalog) assumptions.isCatalogFresh = await catalog.refresh()
+        else if (!(await refreshAssumption(store, assumptions, guard)) && !(await onStale(guard)))
+          return undefined
       }
     }
   } finally {
@@ -68,34 +69,38 @@ export async function attempt<D>(options: Attempt<D>): Promise<D | undefined> {
   throw new Error(`Lost ${RACES_MAX} races in a row.`)
 }
 
-const TURNS = new WeakMap<Store, Turns>()
+const TURNS = new WeakMap<Store, KeyMutex>()
 
-function turnsAt(store: Store): Turns {
+function turnsAt(store: Store): KeyMutex {
   let turns = TURNS.get(store)
   if (!turns) {
-    turns = new Turns()
+    turns = new KeyMutex()
     TURNS.set(store, turns)
   }
   return turns
 }
 
 /** Reads what an assumption of `known` got wrong. False when the guard is about something else. */
-export async function learn(store: Store, known: Known, guard: Guard): Promise<boolean> {
+export async function refreshAssumption(
+  store: Store,
+  assumptions: Assumptions,
+  guard: Guard,
+): Promise<boolean> {
   if (guard.type === 'waiters') {
     const waiters = await store.waiters(guard.namespace, guard.eventName)
-    known.waiters = withEntry(known.waiters, guard.eventName, waiters)
+    assumptions.waiters = withEntry(assumptions.waiters, guard.eventName, waiters)
     return true
   }
   if (guard.type === 'flow') {
     const row = (await store.flowRow(guard.id)) ?? null
-    known.flow = withEntry(known.flow, guard.id, row)
+    assumptions.flow = withEntry(assumptions.flow, guard.id, row)
     return true
   }
   if (guard.type === 'events') {
     const { namespace, eventName, since, after } = guard
     const page = await store.eventsSince({ namespace, eventName, since, after, limit: EVENTS_PAGE })
-    const earlier = known.events.get(eventName)?.events ?? []
-    known.events = withEntry(known.events, eventName, {
+    const earlier = assumptions.events.get(eventName)?.events ?? []
+    assumptions.events = withEntry(assumptions.events, eventName, {
       events: [...earlier, ...page.map(({ event }) => event)],
       after: page.at(-1)?.position ?? after,
     })
@@ -104,8 +109,8 @@ export async function learn(store: Store, known: Known, guard: Guard): Promise<b
   if (guard.type === 'watchers') {
     const { namespace, eventName, after } = guard
     const page = await store.watchers({ namespace, eventName, after, limit: WATCHERS_PAGE })
-    const earlier = known.watchers.get(eventName)?.watchers ?? []
-    known.watchers = withEntry(known.watchers, eventName, {
+    const earlier = assumptions.watchers.get(eventName)?.watchers ?? []
+    assumptions.watchers = withEntry(assumptions.watchers, eventName, {
       watchers: [...earlier, ...page.map(({ watcher }) => watcher)],
       after: page.at(-1)?.position ?? after,
     })
@@ -113,31 +118,31 @@ export async function learn(store: Store, known: Known, guard: Guard): Promise<b
   }
   if (guard.type === 'live') {
     const runIds = await store.liveRuns(guard)
-    known.live = withEntry(known.live, liveKey(guard), runIds)
+    assumptions.live = withEntry(assumptions.live, liveKey(guard), runIds)
     return true
   }
   // A run that the decision ends has moved on: it is asked for again.
-  if ((guard.type !== 'run' && guard.type !== 'steps') || !known.runs.has(guard.runId)) return false
-  known.runs = new Map([...known.runs].filter(([runId]) => runId !== guard.runId))
+  if ((guard.type !== 'run' && guard.type !== 'steps') || !assumptions.runs.has(guard.runId)) return false
+  assumptions.runs = new Map([...assumptions.runs].filter(([runId]) => runId !== guard.runId))
   return true
 }
 
 /** Finds out what a decision asks for. */
-export async function answer(
-  ask: Ask,
-  known: Known,
+export async function answerQuestion(
+  ask: Question,
+  assumptions: Assumptions,
   { store, limiter }: { store: Store; limiter?: Pick<Limiter, 'take'> },
 ): Promise<void> {
   if (ask.type === 'flow') {
     const row = (await store.flowRow(ask.id)) ?? null
-    known.flow = withEntry(known.flow, ask.id, row)
+    assumptions.flow = withEntry(assumptions.flow, ask.id, row)
   } else if (ask.type === 'run') {
     const loaded = await store.loadRun(ask.runId)
-    if (loaded) known.runs = withEntry(known.runs, ask.runId, RunState.loaded(loaded))
-    else known.live = nothingKnown().live
-  } else if (!known.admitted.has(ask.of)) {
+    if (loaded) assumptions.runs = withEntry(assumptions.runs, ask.runId, RunState.loaded(loaded))
+    else assumptions.live = noAssumptions().live
+  } else if (!assumptions.limiterAnswers.has(ask.of)) {
     invariant(limiter, 'who decides on arrivals has a limiter')
     const admitted = await limiter.take(ask.quota)
-    known.admitted = withEntry(known.admitted, ask.of, admitted)
+    assumptions.limiterAnswers = withEntry(assumptions.limiterAnswers, ask.of, admitted)
   }
 }

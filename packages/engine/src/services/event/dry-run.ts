@@ -4,12 +4,12 @@
 import type { DryRunReply } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, fanout } from '../../domain/arrival/fanout.ts'
 import { describeFanout, WOULD_BE_DEDUPED } from '../../domain/explain/dry-run.ts'
-import { type Known, nothingKnown } from '../../domain/run/assumptions.ts'
+import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts'
 import type { IdSource } from '../../domain/text/ids.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { answer, learn } from '../commit/decide-and-commit.ts'
+import { answerQuestion, refreshAssumption } from '../commit/decide-and-commit.ts'
 import { arrivedEvent, dedupeKey, type IncomingEvent } from './ingest.ts'
 
 /** Looks at a store that changes all the while, before the last answer is good enough. */
@@ -47,25 +47,28 @@ export class DryRun {
       // A dry run tells its caller of them; the log is for what really happened.
       report: () => {},
     }
-    const { decided, known } = await this.#decide(input)
-    return describeFanout({ ...input, known }, decided)
+    const { decided, assumptions } = await this.#decide(input)
+    return describeFanout({ ...input, assumptions }, decided)
   }
 
   /** Decides, reads everything the decision was made on, and decides again until it rests on nothing else. */
-  async #decide(input: Omit<FanoutInput, 'known'>): Promise<{ decided: Fanout; known: Known }> {
+  async #decide(
+    input: Omit<FanoutInput, 'assumptions'>,
+  ): Promise<{ decided: Fanout; assumptions: Assumptions }> {
     const { store } = this.#deps
-    const known = nothingKnown()
-    let decided = fanout({ ...input, known })
+    const assumptions = noAssumptions()
+    let decided = fanout({ ...input, assumptions })
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const before = JSON.stringify(decided.guards)
-      for (const ask of decided.asks) await answer(ask, known, { store, limiter: UNTOUCHED })
+      for (const ask of decided.questions)
+        await answerQuestion(ask, assumptions, { store, limiter: UNTOUCHED })
       for (const guard of decided.guards) {
         // Runs are read when they are asked for.
-        if (guard.type !== 'run' && guard.type !== 'steps') await learn(store, known, guard)
+        if (guard.type !== 'run' && guard.type !== 'steps') await refreshAssumption(store, assumptions, guard)
       }
-      decided = fanout({ ...input, known })
-      if (decided.asks.length === 0 && JSON.stringify(decided.guards) === before) break
+      decided = fanout({ ...input, assumptions })
+      if (decided.questions.length === 0 && JSON.stringify(decided.guards) === before) break
     }
-    return { decided, known }
+    return { decided, assumptions }
   }
 }

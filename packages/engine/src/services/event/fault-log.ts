@@ -5,11 +5,11 @@ import type { Logger } from 'pino'
 import type { FilterFault } from '../../domain/expressions/matching.ts'
 import type { LinesFault, PassReport } from '../../domain/pass/context.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { Quiet } from '../support/once-per-minute.ts'
+import { OncePerMinute } from '../support/once-per-minute.ts'
 
 /** A report that writes to the log. */
-export function filterLog(clock: Clock, log: Logger): PassReport {
-  const quiet = new Quiet(clock)
+export function faultLog(clock: Clock, log: Logger): PassReport {
+  const quiet = new OncePerMinute(clock)
   return fault => {
     if (!quiet.isDue(keyOf(fault))) return
     const { of, ...what } = fault

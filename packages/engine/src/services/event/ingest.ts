@@ -16,10 +16,10 @@ import type { Store } from '../../ports/store.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Announcer } from '../commit/announce.ts'
-import { attempt } from '../commit/decide-and-commit.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Driver } from '../pass/drive.ts'
 import { startEventSpan } from '../support/spans.ts'
-import { sift } from './waiter-filters.ts'
+import { evaluateFilters } from './waiter-filters.ts'
 
 export interface IncomingEvent {
   name: string
@@ -76,28 +76,29 @@ export class Ingest {
     const dedupe = dedupeKey(namespace, incoming, now)
     const admission = driver.admission()
     try {
-      const spread = await attempt<Fanout>({
+      const spread = await decideAndCommit<Fanout>({
         store,
         limiter,
         catalog,
-        decide: async known => {
-          const awaited = await sift(known.waiters.get(event.name) ?? [], event, report)
+        decide: async assumptions => {
+          const awaited = await evaluateFilters(assumptions.waiters.get(event.name) ?? [], event, report)
           const spread = fanout({
             event,
             targetApp: incoming.targetApp,
             pin: incoming.runner,
             trace: incoming.trace,
             catalog: catalog.view(namespace),
-            known,
+            assumptions,
             awaited,
             now: clock.now(),
             report,
           })
           // No repeat may take a token of a rate limit.
-          const isRepeat = spread.asks.length > 0 && dedupe !== undefined && (await store.isDeduped(dedupe))
+          const isRepeat =
+            spread.questions.length > 0 && dedupe !== undefined && (await store.isDeduped(dedupe))
           return isRepeat ? undefined : spread
         },
-        asks: ({ asks }) => asks,
+        questions: ({ questions: asks }) => asks,
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
           if (dedupe) addDedupe(unit, dedupe)

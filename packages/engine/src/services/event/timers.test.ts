@@ -9,7 +9,7 @@ import { scheduleMoves } from '../../domain/arrival/schedules.ts'
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { StaleError } from '../../domain/model/errors.ts'
 import { type FlowRow, flowRowId } from '../../domain/model/flow-row.ts'
-import { nothingKnown } from '../../domain/run/assumptions.ts'
+import { noAssumptions } from '../../domain/run/assumptions.ts'
 import { event, MINUTE, NOW, workflow } from '../../domain/testkit/nouns.testkit.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { Announcer } from '../commit/announce.ts'
@@ -27,7 +27,7 @@ async function setUp() {
   const catalog = new Catalog({ deliveryAttemptsMax: 1 })
   const changes: Change[] = [tidy, save].map(workflow => ({ type: 'workflow.registered', workflow }))
   const before = () => undefined
-  const moves = scheduleMoves({ changes, before, known: nothingKnown(), now: NOW })
+  const moves = scheduleMoves({ changes, before, assumptions: noAssumptions(), now: NOW })
   await store.commit({ guards: moves.guards, changes: [...changes, ...moves.changes] })
   catalog.apply(changes)
   const announcer = new Announcer({ queue: new MemoryQueue(clock), live: new Live(), store })
@@ -39,7 +39,7 @@ async function setUp() {
   const fire = async (rows: readonly FlowRow[]) => {
     const timers = new Timers({ store, catalog, announcer, clock, log, report, timersMax: 10 })
     for (const row of rows) {
-      timers.slots.take()
+      timers.capacity.take()
       timers.take(row)
     }
     await timers.drain()
@@ -48,8 +48,8 @@ async function setUp() {
   const decide = async (eventId: string): Promise<Unit> => {
     const flow = new Map([[BUFFER, (await store.flowRow(BUFFER)) ?? null]])
     const posted = event(eventId, 'save', { receivedAt: clock.time })
-    const known = { ...nothingKnown(), flow }
-    return fanout({ event: posted, catalog: catalog.view('default'), known, report })
+    const known = { ...noAssumptions(), flow }
+    return fanout({ event: posted, catalog: catalog.view('default'), assumptions: known, report })
   }
   const runs = () => store.in('default').runs({ limit: 10 })
   return { store, clock, catalog, claim, fire, decide, runs }

@@ -12,8 +12,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Announcer } from '../commit/announce.ts'
-import { attempt } from '../commit/decide-and-commit.ts'
-import { Slots } from '../support/engine-capacity.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
+import { EngineCapacity } from '../support/engine-capacity.ts'
 
 /** Far longer than the one commit it is for. */
 export const TIMER_LEASE_MS = 15_000
@@ -31,11 +31,11 @@ export interface TimersDeps {
 
 export class Timers {
   readonly #deps: TimersDeps
-  readonly slots: Slots
+  readonly capacity: EngineCapacity
 
   constructor(deps: TimersDeps) {
     this.#deps = deps
-    this.slots = new Slots(deps.timersMax)
+    this.capacity = new EngineCapacity(deps.timersMax)
   }
 
   /** Takes over a row that the lane has claimed; its slot was taken before the claim. */
@@ -44,29 +44,29 @@ export class Timers {
       .catch(error =>
         this.#deps.log.error({ err: error, ...nameOf(row) }, 'a timer was dropped; its lease will run out'),
       )
-      .finally(() => this.slots.free())
+      .finally(() => this.capacity.free())
   }
 
   /** Resolves when none is under way; each is one commit. */
   drain(): Promise<void> {
-    return this.slots.idle()
+    return this.capacity.idle()
   }
 
   async #fire(claimed: FlowRow): Promise<void> {
     const { store, catalog, announcer, clock, log, report } = this.#deps
     const { id, namespace, app, workflow } = claimed
-    const firing = await attempt<Firing>({
+    const firing = await decideAndCommit<Firing>({
       store,
       catalog,
-      decide: known => {
+      decide: assumptions => {
         // Somebody else may have changed the row since it was claimed, or closed it.
-        const row = known.flow.has(id) ? known.flow.get(id) : claimed
+        const row = assumptions.flow.has(id) ? assumptions.flow.get(id) : claimed
         if (!row) return undefined
         const view = catalog.view(namespace)
         const registered = view.workflow(app, workflow)
         const { suspended } = view
         const fired = fire({ row, workflow: registered, suspended, now: clock.now(), report })
-        return fired && { ...fired, guards: [...fired.guards, ...catalogGuards(view, known)] }
+        return fired && { ...fired, guards: [...fired.guards, ...catalogGuards(view, assumptions)] }
       },
       unit: firing => firing,
       onStale: () => false,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { isAwaited } from '../../domain/arrival/fanout.ts'
 import { EventSubject, type FilterFault } from '../../domain/expressions/matching.ts'
 import type { Waiter } from '../../domain/model/event.ts'
-import { SIFTED_MIN, sift } from './waiter-filters.ts'
+import { evaluateFilters, FILTERS_AT_ONCE_MAX } from './waiter-filters.ts'
 
 const event = { id: 'evt_1', name: 'paid', data: '{"id":1}' }
 const FILTER = 'async.data.id == event.data.id'
@@ -21,7 +21,7 @@ function crowd(size: number): Waiter[] {
 }
 
 test('few waits are left to the decision', async () => {
-  expect(await sift(crowd(SIFTED_MIN - 1), event, () => {})).toBeUndefined()
+  expect(await evaluateFilters(crowd(FILTERS_AT_ONCE_MAX - 1), event, () => {})).toBeUndefined()
 })
 
 test('of many it finds those that the event meets, and reports the same faults', async () => {
@@ -29,7 +29,7 @@ test('of many it finds those that the event meets, and reports the same faults',
   const [faults, expected]: FilterFault[][] = [[], []]
   const subject = new EventSubject(event)
   const met = waiters.filter(waiter => isAwaited(waiter, subject, fault => expected?.push(fault)))
-  const awaited = await sift(waiters, event, fault => faults?.push(fault))
+  const awaited = await evaluateFilters(waiters, event, fault => faults?.push(fault))
   expect([...(awaited ?? [])]).toEqual(met)
   expect(met.length).toBeGreaterThan(600)
   expect(faults).toEqual(expected)
@@ -44,7 +44,7 @@ test('between its slices others get their turn', async () => {
     if (sifting) setImmediate(count)
   }
   setImmediate(count)
-  await sift(crowd(3000), event, () => {})
+  await evaluateFilters(crowd(3000), event, () => {})
   sifting = false
   expect(turns).toBeGreaterThan(5)
 })

@@ -7,18 +7,18 @@ import { EventSubject, type Report } from '../../domain/expressions/matching.ts'
 import type { Waiter } from '../../domain/model/event.ts'
 
 /** Fewer waits than these are looked at in one go. */
-export const SIFTED_MIN = 250
+export const FILTERS_AT_ONCE_MAX = 250
 /** Characters of data, and of what a wait without any costs, that one slice looks at: a few milliseconds' work. */
 const SLICE_CHARS = 500_000
 const WAIT_CHARS = 2000
 
 /** The waits whose filter the event meets; undefined when they are few, and the decision may look for itself. */
-export async function sift(
+export async function evaluateFilters(
   waiters: readonly Waiter[],
   event: ConstructorParameters<typeof EventSubject>[0],
   report: Report,
 ): Promise<ReadonlySet<Waiter> | undefined> {
-  if (waiters.length < SIFTED_MIN) return undefined
+  if (waiters.length < FILTERS_AT_ONCE_MAX) return undefined
   const subject = new EventSubject(event)
   const awaited = new Set<Waiter>()
   let chars = SLICE_CHARS

@@ -7,7 +7,7 @@ import { isSettled, type Step } from '../../domain/model/step.ts'
 import { acknowledge, checkpoint } from '../../domain/pass/checkpoint.ts'
 import type { PassContext, SentPass } from '../../domain/pass/context.ts'
 import { type Reported, readCheckpoint } from '../../domain/pass/outcome.ts'
-import type { Known } from '../../domain/run/assumptions.ts'
+import type { Assumptions } from '../../domain/run/assumptions.ts'
 import { isDue } from '../../domain/run/state.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Active } from './invoke.ts'
@@ -25,9 +25,9 @@ export interface CheckpointsDeps {
   isDraining(): boolean
   /** Told of each that is durable. */
   onTaken(): void
-  context(known: Known): PassContext
+  context(assumptions: Assumptions): PassContext
   /** Makes a decision on the active run durable; undefined when the run is no longer ours. */
-  settle(decide: (known: Known) => Decided): Promise<Decided | undefined>
+  settle(decide: (assumptions: Assumptions) => Decided): Promise<Decided | undefined>
 }
 
 /** Which steps an ack told of: those whose seq is in (from, to]. */
@@ -88,13 +88,13 @@ export class Checkpoints {
     // Sent again, since its ack was lost: its log lines are stored.
     if (repeated) reported.logs = []
     const before = active.state
-    const decided = await settle(known => checkpoint(active.state, reported, context(known)))
+    const decided = await settle(assumptions => checkpoint(active.state, reported, context(assumptions)))
     if (decided?.next !== 'pass') {
       this.hasEnded = true
       return undefined
     }
     onTaken()
-    const range = repeated ?? { from: pass.told.seq, to: active.state.lastStepSeq }
+    const range = repeated ?? { from: pass.knowledge.seq, to: active.state.lastStepSeq }
     if (range.to > range.from) {
       this.#told ??= new Map()
       this.#told.set(seq, range)
@@ -111,11 +111,11 @@ export class Checkpoints {
   #tell(stop: boolean): void {
     const { active, pass, clock } = this.#deps
     const { settledCount, lastStepSeq, run } = active.state
-    pass.told = {
-      at: clock.now(),
+    pass.knowledge = {
+      asOf: clock.now(),
       settled: settledCount,
       seq: lastStepSeq,
-      hasMoved: pass.told.hasMoved || settledCount > pass.told.settled,
+      hasMoved: pass.knowledge.hasMoved || settledCount > pass.knowledge.settled,
       stop,
     }
     // The transport's deadline begins anew with every checkpoint; that of the run does not.

@@ -3,16 +3,16 @@
 
 import type { Logger } from 'pino'
 import { TransientMap } from '../../collections/transient-map.ts'
-import { goesBefore, isInLine, type Start, throttleOf } from '../../domain/holds/throttle.ts'
+import { isAheadOf, type Start, throttleToPass, waitsForThrottle } from '../../domain/holds/throttle.ts'
 import type { Change } from '../../domain/model/change.ts'
 import type { Decision, Next } from '../../domain/model/decision.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { advance } from '../../domain/pass/advance.ts'
-import { begin, giveBack, holdForRunner, lineUp } from '../../domain/pass/begin.ts'
+import { begin, giveBack, holdForRunner, waitForRunnerRoom } from '../../domain/pass/begin.ts'
 import type { PassContext, PassReport, SentPass } from '../../domain/pass/context.ts'
 import { type Route, route } from '../../domain/pass/routing.ts'
-import type { Known } from '../../domain/run/assumptions.ts'
+import type { Assumptions } from '../../domain/run/assumptions.ts'
 import { RunState } from '../../domain/run/state.ts'
 import type { Clock, Random } from '../../ports/clock.ts'
 import type { Limiter } from '../../ports/limiter.ts'
@@ -23,15 +23,15 @@ import type { Transport } from '../../ports/transport.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
 import type { Announcer } from '../commit/announce.ts'
-import { attempt } from '../commit/decide-and-commit.ts'
-import { Slots } from '../support/engine-capacity.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
+import { EngineCapacity } from '../support/engine-capacity.ts'
 import { endRunSpan, startRunSpan, tellSteps } from '../support/spans.ts'
 import { Checkpoints } from './checkpoint.ts'
 import { Interrupt } from './interrupt.ts'
 import { type Active, Invoker, NONE_TRIED } from './invoke.ts'
-import { Admission, type AdmissionDeps } from './lease-at-creation.ts'
+import { LeaseAtCreation, type LeaseAtCreationDeps } from './lease-at-creation.ts'
 import { passLog } from './pass-log.ts'
-import { Line, type Seat } from './runner-queue.ts'
+import { type Reservation, RunnerQueue } from './runner-queue.ts'
 
 /** A lease that is not extended runs out after this long, and any engine may claim the run. */
 export const LEASE_MS = 15_000
@@ -62,26 +62,26 @@ export class Driver {
   readonly #deps: DriverDeps
   readonly #invoker: Invoker
   readonly #active = new TransientMap<string, Active>()
-  readonly slots: Slots
-  readonly #line: Line
+  readonly capacity: EngineCapacity
+  readonly #line: RunnerQueue
   readonly #random: () => number
-  readonly #admitting: AdmissionDeps
+  readonly #admitting: LeaseAtCreationDeps
   #draining = false
 
   constructor(deps: DriverDeps) {
     this.#deps = deps
-    this.slots = new Slots(deps.passesMax)
+    this.capacity = new EngineCapacity(deps.passesMax)
     this.#random = () => deps.random.next()
     this.#admitting = {
       clock: deps.clock,
       leaseMs: LEASE_MS,
       owner: deps.owner,
-      slots: this.slots,
+      slots: this.capacity,
       seat: run => (this.#draining ? 'none' : this.#line.take(run, NONE_TRIED)),
       start: (run, seat) => this.#start(RunState.created(run), seat),
     }
     const { clock, transport } = deps
-    this.#line = new Line({
+    this.#line = new RunnerQueue({
       clock,
       route: (run, tried) => this.#route(run, tried),
       room: url => transport.room?.(url),
@@ -102,8 +102,8 @@ export class Driver {
   }
 
   /** For a unit that creates runs: those there is room for are leased in its own commit and start without a claim. */
-  admission(): Admission {
-    return new Admission(this.#admitting)
+  admission(): LeaseAtCreation {
+    return new LeaseAtCreation(this.#admitting)
   }
 
   /** Takes over a run the lane has claimed; its slot was taken before the claim. */
@@ -112,7 +112,7 @@ export class Driver {
   }
 
   /** Whether the run waits here for room on a runner. */
-  isInLine(runId: string): boolean {
+  waitsForRunnerRoom(runId: string): boolean {
     return this.#line.has(runId)
   }
 
@@ -141,12 +141,12 @@ export class Driver {
     }
     deadline.addEventListener('abort', abortAll)
     if (deadline.aborted) abortAll()
-    await this.slots.idle()
+    await this.capacity.idle()
     deadline.removeEventListener('abort', abortAll)
   }
 
   /** With a seat it has begun: it was leased in the commit that created it. */
-  #start(state: RunState, seat: Seat | undefined): void {
+  #start(state: RunState, seat: Reservation | undefined): void {
     const { id } = state.run
     const active: Active = { state, abort: new Interrupt(), seat }
     // Our own lease ran out under a stalled pass and we claimed the run again: the old pass can change nothing now.
@@ -158,7 +158,7 @@ export class Driver {
       )
       .finally(() => {
         if (this.#active.get(id) === active) this.#active.delete(id)
-        this.slots.free()
+        this.capacity.free()
       })
   }
 
@@ -178,11 +178,11 @@ export class Driver {
   async #lineUp(active: Active): Promise<boolean> {
     const { clock } = this.#deps
     const { run } = active.state
-    const isToGo = run.status !== 'paused' && !run.cancelAsked && run.heldSlot === undefined
+    const isToGo = run.status !== 'paused' && !run.cancelRequested && run.heldSlot === undefined
     const taken = isToGo ? this.#line.take(run, NONE_TRIED) : 'none'
     if (taken !== 'full') return this.#begin(active, taken)
     if (run.status !== 'queued' || run.waitingFor?.kind !== 'runner') {
-      const decide = () => ({ decision: lineUp(active.state, clock.now()), next: 'stop' as const })
+      const decide = () => ({ decision: waitForRunnerRoom(active.state, clock.now()), next: 'stop' as const })
       if (!(await this.#settle(active, decide))) return false
     }
     const seated = await this.#line.wait(active.state.run, NONE_TRIED, active.abort.signal)
@@ -190,7 +190,7 @@ export class Driver {
   }
 
   /** From the lease to `running`; false when there is nothing to send. */
-  async #begin(active: Active, seat: Seat | 'none' = 'none'): Promise<boolean> {
+  async #begin(active: Active, seat: Reservation | 'none' = 'none'): Promise<boolean> {
     const { clock, catalog } = this.#deps
     if (seat !== 'none') active.seat = seat
     const start = await this.#askThrottle(active.state.run)
@@ -221,12 +221,12 @@ export class Driver {
   /** The start of a throttled run that could go to a runner now, if it is free. A commit that is lost costs it. */
   async #askThrottle(run: Run): Promise<Start | undefined> {
     const { store, clock, limiter } = this.#deps
-    const throttle = throttleOf(run, clock.now())
+    const throttle = throttleToPass(run, clock.now())
     if (!throttle || this.#route(run, NONE_TRIED).kind !== 'runner') return undefined
     const { id, limit, periodMs, burst } = throttle
     // Who has just come does not overtake those in line. Should it miss one that lies down now, no more than that is lost.
-    const first = isInLine(run) ? undefined : await store.in(run.namespace).firstInLine(id)
-    const take = first === undefined || goesBefore(run, first)
+    const first = waitsForThrottle(run) ? undefined : await store.in(run.namespace).firstInStartQueue(id)
+    const take = first === undefined || isAheadOf(run, first)
     return limiter.start({ key: id, limit, periodMs, burst, take, now: clock.now() })
   }
 
@@ -245,8 +245,8 @@ export class Driver {
     if (checkpoints?.hasEnded) return false
     if (outcome === 'held') return this.#stopWith(active, () => holdForRunner(active.state, clock.now()))
     if (outcome === 'aborted') return this.#aborted(active)
-    const decided = await this.#settle(active, known =>
-      advance(active.state, outcome, this.#context(active.state.run, pass, known)),
+    const decided = await this.#settle(active, assumptions =>
+      advance(active.state, outcome, this.#context(active.state.run, pass, assumptions)),
     )
     return decided?.next === 'pass'
   }
@@ -257,7 +257,7 @@ export class Driver {
       active,
       pass,
       clock: this.#deps.clock,
-      context: known => this.#context(active.state.run, pass, known),
+      context: assumptions => this.#context(active.state.run, pass, assumptions),
       isDraining: () => this.#draining,
       onTaken: () => this.#deps.metrics.checkpointTaken(),
       settle: decide => this.#settle(active, decide),
@@ -280,13 +280,13 @@ export class Driver {
   }
 
   /** Field by field: made for every commit of a pass, it would cost several times as much from a spread. */
-  #context(run: Run, pass: SentPass, known: Known): PassContext {
+  #context(run: Run, pass: SentPass, assumptions: Assumptions): PassContext {
     const { clock, catalog, report } = this.#deps
     return {
       sentAt: pass.sentAt,
       sentAttempt: pass.sentAttempt,
-      told: pass.told,
-      known,
+      knowledge: pass.knowledge,
+      assumptions,
       now: clock.now(),
       random: this.#random,
       report,
@@ -310,17 +310,17 @@ export class Driver {
   /** Makes a decision on the active run durable and announces it; undefined when the run is no longer ours. */
   async #settle<D extends { decision: Decision; next: Next }>(
     active: Active,
-    decide: (known: Known) => D,
+    decide: (assumptions: Assumptions) => D,
   ): Promise<D | undefined> {
     const { store, limiter, catalog, announcer } = this.#deps
     const admission = this.admission()
     try {
-      const decided = await attempt<D>({
+      const decided = await decideAndCommit<D>({
         store,
         limiter,
         catalog,
         decide,
-        asks: ({ decision }) => decision.asks,
+        questions: ({ decision }) => decision.questions,
         unit: ({ decision }) => {
           admission.admit(decision.changes)
           return decision
@@ -369,6 +369,6 @@ export class Driver {
 
 /** What the runner of a pass that is sent now is told: the memo. */
 function sentNow({ run, settledCount, lastStepSeq }: RunState, now: number): SentPass {
-  const told = { at: now, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
-  return { sentAt: now, sentAttempt: run.attempt, told }
+  const told = { asOf: now, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
+  return { sentAt: now, sentAttempt: run.attempt, knowledge: told }
 }

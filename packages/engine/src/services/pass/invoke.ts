@@ -27,7 +27,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
 import { endInvokeSpan, serverAttributes, startInvokeSpan } from '../support/spans.ts'
 import type { PassLog } from './pass-log.ts'
-import type { Line, Seat, Seated } from './runner-queue.ts'
+import type { Reservation, Reserved, RunnerQueue } from './runner-queue.ts'
 
 /** A run under way here. */
 export interface Active {
@@ -45,7 +45,7 @@ export interface Active {
   /** Where its last pass was sent, and when; undefined while the next one waits in line. */
   sent?: { runnerId: string; sentAt: number } | undefined
   /** Kept for its next pass. */
-  seat?: Seat | undefined
+  seat?: Reservation | undefined
 }
 
 export interface InvokerDeps {
@@ -58,7 +58,7 @@ export interface InvokerDeps {
   tracing?: Tracing | undefined
   /** Of a workflow that sets none; each transport has its own when this is absent too. */
   invokeTimeoutMs?: number | undefined
-  line: Line
+  line: RunnerQueue
   passLog: PassLog
 }
 
@@ -128,7 +128,7 @@ export class Invoker {
     }
   }
 
-  #seated(active: Active, tried: ReadonlySet<Runner>): Seated | Promise<Seated> {
+  #seated(active: Active, tried: ReadonlySet<Runner>): Reserved | Promise<Reserved> {
     const { line } = this.#deps
     const { seat, state, abort } = active
     active.seat = undefined

@@ -5,33 +5,33 @@ import type { Change } from '../../domain/model/change.ts'
 import type { Run } from '../../domain/model/run.ts'
 import { firstSeq } from '../../domain/model/seq.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Slots } from '../support/engine-capacity.ts'
-import type { Seat } from './runner-queue.ts'
+import type { EngineCapacity } from '../support/engine-capacity.ts'
+import type { Reservation } from './runner-queue.ts'
 
-export interface AdmissionDeps {
+export interface LeaseAtCreationDeps {
   clock: Clock
   leaseMs: number
   owner: string
-  slots: Slots
+  slots: EngineCapacity
   /** A seat on a runner that the run could be sent to right now; `full`: all of them have enough to do. */
-  seat(run: Run): Seat | 'none' | 'full'
-  start(run: Run, seat: Seat): void
+  seat(run: Run): Reservation | 'none' | 'full'
+  start(run: Run, seat: Reservation): void
 }
 
-interface Admitted {
+interface Leased {
   run: Run
-  seat: Seat
+  seat: Reservation
 }
 
 /** Shared by all that admit nothing, which nearly every unit does; never added to. */
-const NONE: Admitted[] = []
+const NONE: Leased[] = []
 
 /** One unit's worth of admissions. Call `admit` before each try to commit, `start` after success, `end` always. */
-export class Admission {
-  readonly #deps: AdmissionDeps
-  #admitted: Admitted[] = NONE
+export class LeaseAtCreation {
+  readonly #deps: LeaseAtCreationDeps
+  #admitted: Leased[] = NONE
 
-  constructor(deps: AdmissionDeps) {
+  constructor(deps: LeaseAtCreationDeps) {
     this.#deps = deps
   }
 
@@ -81,13 +81,13 @@ export class Admission {
   }
 
   /** A run for which there is no room is born waiting for it, and is claimed into the line. */
-  #seat(run: Run): Seat | undefined {
+  #seat(run: Run): Reservation | undefined {
     const seat = this.#deps.seat(run)
     if (seat === 'full') run.waitingFor = { kind: 'runner' }
     return typeof seat === 'string' ? undefined : seat
   }
 
-  #giveUp(seat: Seat): void {
+  #giveUp(seat: Reservation): void {
     this.#deps.slots.free()
     seat.release()
   }
@@ -97,6 +97,6 @@ export class Admission {
  * Forks may carry steps, and a child may be born cancelled: those are claimed like any other run. So are runs with
  * slots or a throttle: claims alone count who holds a slot.
  */
-function isFresh({ replayOf, cancelAsked, holds }: Run): boolean {
-  return replayOf === undefined && !cancelAsked && !holds?.slots && !holds?.throttle
+function isFresh({ replayOf, cancelRequested, holds }: Run): boolean {
+  return replayOf === undefined && !cancelRequested && !holds?.slots && !holds?.throttle
 }

@@ -7,7 +7,7 @@ import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { Interrupt } from './interrupt.ts'
 import { NONE_TRIED } from './invoke.ts'
-import { Line, type Seat, type Seated } from './runner-queue.ts'
+import { type Reservation, type Reserved, RunnerQueue } from './runner-queue.ts'
 
 const URL_OF = (id: string) => connectUrl('default', 'app', id)
 
@@ -19,7 +19,7 @@ function open(rooms: Record<string, number | undefined>) {
       id => ({ runnerId: id, url: URL_OF(id), namespace: 'default', app: 'app' }) as Runner,
     )
   const room = (url: string) => rooms[url.split('/').at(-1) as string]
-  const line: Line = new Line({
+  const line: RunnerQueue = new RunnerQueue({
     clock,
     room,
     reaches: url => runners().some(runner => runner.url === url),
@@ -29,7 +29,7 @@ function open(rooms: Record<string, number | undefined>) {
       return runner ? { kind: 'runner', runner } : { kind: 'none' }
     },
   })
-  const seated: Record<string, Seated> = {}
+  const seated: Record<string, Reserved> = {}
   const wait = (id: string, fields: Partial<Run> = {}) => {
     const abort = new Interrupt()
     const run = { id, namespace: 'default', app: 'app', createdAt: clock.now(), ...fields } as Run
@@ -50,7 +50,7 @@ function open(rooms: Record<string, number | undefined>) {
 
 test('a seat counts as taken until it is released, by those after it too', () => {
   const { take, line, rooms } = open({ r1: 1 })
-  const seat = take() as Seat
+  const seat = take() as Reservation
   expect(seat.runner.runnerId).toBe('r1')
   expect(take()).toBe('full')
   seat.release()
@@ -92,7 +92,7 @@ test('a seat that is given up goes to the next', async () => {
   rooms.r1 = 1
   line.look(URL_OF('r1'))
   expect(await settled()).toEqual(['a'])
-  ;(seated.a as Seat).release()
+  ;(seated.a as Reservation).release()
   expect(await settled()).toEqual(['a', 'b'])
 })
 

@@ -16,15 +16,15 @@ const LOOK_EVERY_MS = 1000
 const LEND_MS = 100
 
 /** The right to send one invoke to a runner, until it is released: right after it was sent. */
-export interface Seat {
+export interface Reservation {
   runner: Runner
   release(): void
 }
 
 /** `none`: no runner can be reached. `left`: taken out of the line before there was a seat. */
-export type Seated = Seat | 'none' | 'left'
+export type Reserved = Reservation | 'none' | 'left'
 
-export interface LineDeps {
+export interface RunnerQueueDeps {
   clock: Clock
   route(run: Run, tried: ReadonlySet<Runner>): Route
   /** How many invokes the runner would take at once; undefined when it has no bound. */
@@ -34,22 +34,22 @@ export interface LineDeps {
   wants?(url: string): void
 }
 
-interface Waiter {
+interface QueuedRun {
   run: Run
   tried: ReadonlySet<Runner>
-  end(seated: Seated): void
+  end(seated: Reserved): void
 }
 
-export class Line {
-  readonly #deps: LineDeps
+export class RunnerQueue {
+  readonly #deps: RunnerQueueDeps
   /** By app, best first. */
-  readonly #apps = new Map<string, Waiter[]>()
-  readonly #waiters = new Map<string, Waiter>()
+  readonly #apps = new Map<string, QueuedRun[]>()
+  readonly #waiters = new Map<string, QueuedRun>()
   /** Given and not released, by URL. */
   readonly #seats = new Map<string, number>()
   #stopLooking: (() => void) | undefined
 
-  constructor(deps: LineDeps) {
+  constructor(deps: RunnerQueueDeps) {
     this.#deps = deps
   }
 
@@ -64,7 +64,7 @@ export class Line {
   }
 
   /** A seat for the run, if there is one now. Those who wait could not take it: they are asked at every change. */
-  take(run: Run, tried: ReadonlySet<Runner>): Seat | 'none' | 'full' {
+  take(run: Run, tried: ReadonlySet<Runner>): Reservation | 'none' | 'full' {
     const chosen = this.#deps.route(run, tried)
     if (chosen.kind !== 'runner') return 'none'
     const { runner } = chosen
@@ -74,12 +74,12 @@ export class Line {
   }
 
   /** Resolves when the run's turn comes; at its deadline, at an abort and when it is recalled it leaves. */
-  wait(run: Run, tried: ReadonlySet<Runner>, signal: InvokeSignal): Promise<Seated> {
+  wait(run: Run, tried: ReadonlySet<Runner>, signal: InvokeSignal): Promise<Reserved> {
     return new Promise(resolve => {
       const deadline = runDeadline(run)
       const leave = () => waiter.end('left')
       const stop = deadline === undefined ? () => {} : this.#deps.clock.at(deadline, leave)
-      const waiter: Waiter = {
+      const waiter: QueuedRun = {
         run,
         tried,
         end: seated => {
@@ -119,7 +119,7 @@ export class Line {
     for (const waiter of [...this.#waiters.values()]) waiter.end('left')
   }
 
-  #ask(waiter: Waiter): void {
+  #ask(waiter: QueuedRun): void {
     const taken = this.take(waiter.run, waiter.tried)
     if (taken !== 'full') waiter.end(taken)
   }
@@ -130,7 +130,7 @@ export class Line {
     clock.at(clock.now() + LEND_MS, this.#reserve(url))
   }
 
-  #seat(runner: Runner): Seat {
+  #seat(runner: Runner): Reservation {
     const isBounded = this.#deps.room(runner.url) !== undefined
     return { runner, release: isBounded ? this.#reserve(runner.url) : NOTHING }
   }
@@ -150,18 +150,18 @@ export class Line {
     }
   }
 
-  #add(waiter: Waiter): void {
+  #add(waiter: QueuedRun): void {
     const key = keyOf(waiter.run)
     const waiters = this.#apps.get(key) ?? []
     let at = waiters.length
-    while (at > 0 && isBefore(waiter.run, (waiters[at - 1] as Waiter).run)) at--
+    while (at > 0 && isBefore(waiter.run, (waiters[at - 1] as QueuedRun).run)) at--
     waiters.splice(at, 0, waiter)
     this.#apps.set(key, waiters)
     this.#waiters.set(waiter.run.id, waiter)
     this.#stopLooking ??= this.#lookLater()
   }
 
-  #remove(waiter: Waiter): void {
+  #remove(waiter: QueuedRun): void {
     const key = keyOf(waiter.run)
     const waiters = this.#apps.get(key) ?? []
     const at = waiters.indexOf(waiter)

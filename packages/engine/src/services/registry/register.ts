@@ -12,14 +12,14 @@ import {
   registrationChanges,
   registrationWarnings,
 } from '../../domain/registry/registration.ts'
-import type { Known } from '../../domain/run/assumptions.ts'
+import type { Assumptions } from '../../domain/run/assumptions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Presence } from '../../ports/connections.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
 import type { Announcer } from '../commit/announce.ts'
-import { attempt } from '../commit/decide-and-commit.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
 /** How often a runner is asked to repeat its registration. */
 export const HEARTBEAT_MS = 30_000
@@ -61,7 +61,7 @@ export class Registry {
     const workflows = request.workflows.map((registration, i) =>
       registeredWorkflow({ namespace, app: request.app, registration, field: `workflows[${i}]`, now }),
     )
-    const registered = await attempt<Unit>({
+    const registered = await decideAndCommit<Unit>({
       store,
       decide: known => this.#decide(runner, workflows, known),
       unit: unit => unit,
@@ -153,7 +153,7 @@ export class Registry {
     }
   }
 
-  #decide(runner: Runner, workflows: readonly Workflow[], known: Known): Unit {
+  #decide(runner: Runner, workflows: readonly Workflow[], known: Assumptions): Unit {
     const { catalog } = this.#deps
     const view = catalog.view(runner.namespace)
     const peers = view.runners(runner.app)
@@ -166,7 +166,7 @@ export class Registry {
       known: name => view.workflow(runner.app, name),
     })
     const before = (app: string, name: string) => view.workflow(app, name)
-    const moves = scheduleMoves({ changes, before, known, now: runner.lastSeenAt })
+    const moves = scheduleMoves({ changes, before, assumptions: known, now: runner.lastSeenAt })
     return { guards: moves.guards, changes: [...changes, ...moves.changes] }
   }
 

@@ -15,7 +15,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ReplayFilter, RunView, Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Announcer } from '../commit/announce.ts'
-import { attempt } from '../commit/decide-and-commit.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { type Act, type Actor, Audit } from './audit.ts'
 import { BulkReplay } from './bulk-replay.ts'
 
@@ -105,7 +105,7 @@ export class Control {
   ): Promise<RunView> {
     const { store, announcer } = this.#deps
     let state = await this.#load(actor, act.runId)
-    const decision = await attempt<Decision>({
+    const decision = await decideAndCommit<Decision>({
       store,
       decide: () => decide(state),
       unit: decision => decision,

@@ -1,7 +1,7 @@
 // How many things this engine has under way at once: a bound on memory, sockets and unfinished work.
 
 /** Counts what is under way, runs or deliveries. */
-export class Slots {
+export class EngineCapacity {
   readonly #max: number
   #taken = 0
   readonly #waiting = new Set<() => void>()

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { Turns } from './key-mutex.ts'
+import { KeyMutex } from './key-mutex.ts'
 
 const soon = () => new Promise(resolve => setImmediate(resolve))
 
 test('who asks for the same is served one after the other, in the order of asking', async () => {
-  const turns = new Turns()
+  const turns = new KeyMutex()
   const told: string[] = []
   const take = async (name: string, key: string) => {
     const end = await turns.next(key)

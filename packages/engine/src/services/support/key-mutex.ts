@@ -1,7 +1,7 @@
 // Lines of those who lost a race over one row: n rivals that take turns need n commits, where n that all try at once
 // need n². Used by services/commit/decide-and-commit.
 
-export class Turns {
+export class KeyMutex {
   /** By key: resolves when the last in line has ended its turn. */
   readonly #lines = new Map<string, Promise<void>>()
 

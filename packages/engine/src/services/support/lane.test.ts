@@ -8,7 +8,7 @@ import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import type { LoadedRun } from '../../ports/store.ts'
 import { LEASE_MS } from '../pass/drive.ts'
-import { Slots } from './engine-capacity.ts'
+import { EngineCapacity } from './engine-capacity.ts'
 import { LaneLoop } from './lane.ts'
 
 test.each([1, 4000, 9999, 14_000, 25_000])(
@@ -26,7 +26,7 @@ test.each([1, 4000, 9999, 14_000, 25_000])(
       log: pino({ level: 'silent' }),
       owner: 'us',
       leaseMs: LEASE_MS,
-      slots: new Slots(10),
+      slots: new EngineCapacity(10),
       isShared: true,
       claim: claim => store.claimRuns(claim),
       take: ({ run }) => void taken.push({ runId: run.id, at: clock.now() }),

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../../ports/clock.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Claim, Lane, Store } from '../../ports/store.ts'
-import type { Slots } from './engine-capacity.ts'
+import type { EngineCapacity } from './engine-capacity.ts'
 
 /** Even without a bell the store is looked at this often: the net below it. */
 const LOOK_EVERY_MS = 30_000
@@ -26,7 +26,7 @@ export interface LaneDeps<T> {
   log: Logger
   owner: string
   leaseMs: number
-  slots: Slots
+  slots: EngineCapacity
   /** Whether other engines work on the store too. */
   isShared: boolean
   claim(claim: Claim): Promise<T[]>

@@ -7,7 +7,7 @@ const QUIET_MS = 60_000
 /** Keys that are remembered as logged; beyond it the memory starts anew. */
 const REMEMBERED_MAX = 10_000
 
-export class Quiet {
+export class OncePerMinute {
   readonly #clock: Clock
   readonly #loggedAt = new Map<string, number>()
 

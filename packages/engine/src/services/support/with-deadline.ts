@@ -3,7 +3,7 @@
 import type { Clock } from '../../ports/clock.ts'
 
 /** What the promise gives; rejects when that takes longer. */
-export async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T> {
+export async function withDeadline<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T> {
   let cancel = () => {}
   const late = new Promise<never>((_, reject) => {
     cancel = clock.at(clock.now() + ms, () => reject(new Error(`no answer within ${ms} ms`)))

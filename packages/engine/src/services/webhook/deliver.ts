@@ -20,8 +20,8 @@ import type { Claim, ClaimedDelivery, Store } from '../../ports/store.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Announcer } from '../commit/announce.ts'
-import { attempt } from '../commit/decide-and-commit.ts'
-import { Slots } from '../support/engine-capacity.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
+import { EngineCapacity } from '../support/engine-capacity.ts'
 import { endDeliverySpan, startDeliverySpan } from '../support/spans.ts'
 import { Destinations } from './destinations.ts'
 import type { Vault } from './vault.ts'
@@ -54,12 +54,12 @@ export interface DelivererDeps {
 export class Deliverer {
   readonly #deps: DelivererDeps
   readonly #destinations: Destinations
-  readonly slots: Slots
+  readonly capacity: EngineCapacity
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps
     this.#destinations = new Destinations(deps.deliveriesMax)
-    this.slots = new Slots(deps.deliveriesMax)
+    this.capacity = new EngineCapacity(deps.deliveriesMax)
   }
 
   /** Claims what is due, as far as its destinations have room; each is to be taken over. */
@@ -86,14 +86,14 @@ export class Deliverer {
       })
       .finally(() => {
         const { hadNoRoom } = this.#destinations.end(destinationOf(delivery), result && hasAnswered(result))
-        this.slots.free()
+        this.capacity.free()
         if (hadNoRoom) this.#deps.onRoom()
       })
   }
 
   /** Resolves when no delivery is under way; each is bounded by the deadline of its POST. */
   drain(): Promise<void> {
-    return this.slots.idle()
+    return this.capacity.idle()
   }
 
   /** Makes the attempt: to the endpoint as it is now, signed with the secrets that count now. */
@@ -139,7 +139,7 @@ export class Deliverer {
       scheduleMs,
     }
     const conclusion = concludeAttempt(input)
-    const unit = await attempt<Unit>({
+    const unit = await decideAndCommit<Unit>({
       store,
       decide: () => this.#unit(conclusion, now),
       unit: unit => unit,

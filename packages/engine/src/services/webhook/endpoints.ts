@@ -17,7 +17,7 @@ import type { IdSource } from '../../domain/text/ids.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { attempt } from '../commit/decide-and-commit.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Vault } from './vault.ts'
 
 /** Endpoints a namespace may have: each is looked at on every end of a run. */
@@ -72,7 +72,7 @@ export class Endpoints {
     const { rotateSecret, revokeOldSecrets = false } = edit
     const secret = rotateSecret ? newSecret() : undefined
     const made = secret === undefined ? undefined : vault.seal(secret)
-    const saved = await attempt<Endpoint>({
+    const saved = await decideAndCommit<Endpoint>({
       store,
       decide: () => {
         const before = this.#find(namespace, id)

@@ -7,7 +7,7 @@ import { EngineError } from '../../domain/model/errors.ts'
 import type { Receipt, Receiver } from '../../domain/model/receiver.ts'
 import { handshakeReply, webhookData } from '../../domain/webhook/body.ts'
 import type { WebhookPost } from '../../domain/webhook/schemes.ts'
-import { verify } from '../../domain/webhook/signature-verification.ts'
+import { verifySignature } from '../../domain/webhook/signature-verification.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { IncomingEvent, Ingest } from '../event/ingest.ts'
@@ -40,7 +40,7 @@ export class Inbound {
     if (!receiver?.enabled) throw new EngineError('not_found', 'no such webhook receiver')
     const now = clock.now()
     const secrets = secretsAt(receiver, now).map(secret => vault.open(secret))
-    const verdict = verify(receiver.scheme, secrets, { ...post, now })
+    const verdict = verifySignature(receiver.scheme, secrets, { ...post, now })
     if (!verdict.ok)
       throw new EngineError('unauthorized', 'the signature is missing, wrong, or more than 5 minutes off')
     const data = webhookData(post)

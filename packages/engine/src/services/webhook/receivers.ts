@@ -19,7 +19,7 @@ import type { IdSource } from '../../domain/text/ids.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { attempt } from '../commit/decide-and-commit.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Vault } from './vault.ts'
 
 /** Receivers a namespace may have: all of them are held in memory. */
@@ -95,7 +95,7 @@ export class Receivers {
   async delete(namespace: string, id: string): Promise<void> {
     const { store, catalog } = this.#deps
     const deleted = { type: 'receiver.deleted', namespace, id } as const
-    await attempt<Receiver>({
+    await decideAndCommit<Receiver>({
       store,
       decide: () => this.#find(namespace, id),
       unit: ({ version }) => ({ guards: [{ type: 'receiver', id, version }], changes: [deleted] }),
@@ -115,7 +115,7 @@ export class Receivers {
   }): Promise<Receiver> {
     const { store, catalog } = this.#deps
     const { decide, guardOf, onStale } = options
-    const receiver = await attempt<Receiver>({
+    const receiver = await decideAndCommit<Receiver>({
       store,
       decide,
       unit: receiver => ({ guards: [guardOf(receiver)], changes: [{ type: 'receiver.saved', receiver }] }),

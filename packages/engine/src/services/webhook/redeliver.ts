@@ -6,7 +6,7 @@ import { redeliver } from '../../domain/webhook/redeliver.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Announcer } from '../commit/announce.ts'
-import { attempt } from '../commit/decide-and-commit.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
 export interface DeliveriesDeps {
   store: Store
@@ -26,7 +26,7 @@ export class Deliveries {
   /** Resolves when the delivery is queued anew. Throws `not_found`, or `delivery_in_flight` while it is posted. */
   async redeliver(namespace: string, id: string): Promise<void> {
     const { store, announcer, clock, attemptsMax } = this.#deps
-    const unit = await attempt<Unit>({
+    const unit = await decideAndCommit<Unit>({
       store,
       decide: async () => {
         const found = await store.in(namespace).delivery(id)

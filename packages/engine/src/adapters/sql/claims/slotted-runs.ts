@@ -2,7 +2,7 @@
 // rules). Part of a claim of runs, inside the writer's transaction.
 
 import { fullSlot, heldForSlot, slotIds, wantsSlots } from '../../../domain/holds/concurrency.ts'
-import { isInLine } from '../../../domain/holds/throttle.ts'
+import { waitsForThrottle } from '../../../domain/holds/throttle.ts'
 import type { Run } from '../../../domain/model/run.ts'
 import { firstSeq } from '../../../domain/model/seq.ts'
 import type { Claim } from '../../../ports/store.ts'
@@ -71,7 +71,7 @@ export function* leaseSlotted(
       if (slots.taken(id) < limit) yield* ask(OP_SQL['slot.free'], [now, id])
     }
     // Nor does it start: whoever is next in the line of its throttle may.
-    const throttle = isInLine(run) ? run.holds?.throttle : undefined
+    const throttle = waitsForThrottle(run) ? run.holds?.throttle : undefined
     if (throttle) yield* ask(OP_SQL['line.call'], [now, throttle.id, 1, now])
     return undefined
   }

@@ -47,7 +47,7 @@ type RunMoving = [
   availableAt: number | null,
   leaseOwner: string | null,
   heldSlot: string | null,
-  cancelAsked: number | null,
+  cancelRequested: number | null,
   heldForRunner: number | null,
   attempt: number,
   transportTries: number,
@@ -170,7 +170,7 @@ export function runMoves(run: Run): RunMoving {
     run.availableAt ?? null,
     run.leaseOwner ?? null,
     run.heldSlot ?? null,
-    toFlag(run.cancelAsked),
+    toFlag(run.cancelRequested),
     // Lets the arrival of a runner find the runs it was missed by through a small index.
     toFlag(run.status === 'queued' && run.waitingFor?.kind === 'runner'),
     run.attempt,
@@ -250,7 +250,7 @@ function withMoves(
     availableAt,
     leaseOwner,
     heldSlot,
-    cancelAsked,
+    cancelRequested,
     _heldForRunner,
     attempt,
     transportTries,
@@ -269,7 +269,7 @@ function withMoves(
   run.availableAt = availableAt ?? undefined
   run.leaseOwner = leaseOwner ?? undefined
   run.heldSlot = heldSlot ?? undefined
-  run.cancelAsked = fromFlag(cancelAsked)
+  run.cancelRequested = fromFlag(cancelRequested)
   run.attempt = attempt
   run.transportTries = transportTries
   run.startedAt = startedAt ?? undefined

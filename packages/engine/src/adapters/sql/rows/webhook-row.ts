@@ -1,6 +1,6 @@
 // The rows of webhook endpoints and receivers, and the way there and back. Secrets are stored as they come: sealed.
 
-import type { Endpoint, LifecycleKind, OldSecret, Secrets } from '../../../domain/model/endpoint.ts'
+import type { Endpoint, NoticeKind, OldSecret, Secrets } from '../../../domain/model/endpoint.ts'
 import type { Receiver, ReceiverScheme } from '../../../domain/model/receiver.ts'
 import type { Row } from '../operations.ts'
 import type { Columns } from './columns.ts'
@@ -52,7 +52,7 @@ export function endpointFromRow(row: Row): Endpoint {
     id,
     namespace,
     url,
-    eventKinds: JSON.parse(kinds) as LifecycleKind[],
+    eventKinds: JSON.parse(kinds) as NoticeKind[],
     enabled: enabled === 1,
     ...present({ name, app, disabledReason: reason }),
     ...secrets([secret, previousSecret, previousUntil]),

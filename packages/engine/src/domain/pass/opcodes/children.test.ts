@@ -154,7 +154,7 @@ describe('the end of a child', () => {
 
 describe('the end of a parent asks its children to cancel', () => {
   const parent = given(run(), awaitingChild('pack it', 'run_2'))
-  const asked = [{ type: 'run.cancelAsked', runId: 'run_2', at: NOW }]
+  const asked = [{ type: 'run.cancelRequested', runId: 'run_2', at: NOW }]
 
   it.each([
     ['cancelled', () => parent.whenCancelled()],
@@ -162,7 +162,7 @@ describe('the end of a parent asks its children to cancel', () => {
     ['succeeded without waiting for them', () => parent.when(returned())],
   ])('when it %s', (_, end) => {
     const then = end()
-    expect(then.changes('run.cancelAsked')).toEqual(asked)
+    expect(then.changes('run.cancelRequested')).toEqual(asked)
     expect(then.steps).toEqual({ 'pack it': 'cancelled' })
   })
 
@@ -170,12 +170,12 @@ describe('the end of a parent asks its children to cancel', () => {
     const then = given(run())
       .registered(inApp('shop'))
       .when(reported(pack, threw('charge', { retriable: false })))
-    expect(then.created).toMatchObject({ workflow: 'pack', cancelAsked: true })
-    expect(then.changes('run.cancelAsked')).toEqual([])
+    expect(then.created).toMatchObject({ workflow: 'pack', cancelRequested: true })
+    expect(then.changes('run.cancelRequested')).toEqual([])
   })
 
   it('but not those that have answered', () => {
     const settled = { ...awaitingChild('pack it', 'run_2'), status: 'succeeded' as const }
-    expect(given(run(), settled).whenCancelled().changes('run.cancelAsked')).toEqual([])
+    expect(given(run(), settled).whenCancelled().changes('run.cancelRequested')).toEqual([])
   })
 })

@@ -8,10 +8,16 @@ import { ExpressionError } from '../../expressions/expression.ts'
 import { EventSubject, verdictOf } from '../../expressions/matching.ts'
 import type { Event } from '../../model/event.ts'
 import type { Step } from '../../model/step.ts'
-import { catalogGuards, noLaterEvent, noteWritten, type OwnKnown, ownKnown } from '../../run/assumptions.ts'
+import {
+  catalogGuards,
+  noLaterEvent,
+  noteWritten,
+  type OwnAssumptions,
+  ownAssumptions,
+} from '../../run/assumptions.ts'
 import { childRun } from '../../run/create.ts'
 import type { Draft } from '../../run/draft.ts'
-import { tellStepFailed } from '../../run/notices.ts'
+import { notifyStepFailed } from '../../run/notices.ts'
 import { backoffMs, completeRetry } from '../../run/retry.ts'
 import { isDue, type RunState } from '../../run/state.ts'
 import { derivedId } from '../../text/ids.ts'
@@ -38,7 +44,7 @@ interface Pass {
   /** Waiters woken by emits of this pass. */
   spent: Set<string>
   /** What is known, with the flow-control rows that this pass has written. */
-  known: OwnKnown
+  assumptions: OwnAssumptions
 }
 
 /**
@@ -58,7 +64,7 @@ export function applyOpcodes(
     emitted: [],
     taken: new Set(),
     spent: new Set(),
-    known: ownKnown(context.known),
+    assumptions: ownAssumptions(context.assumptions),
   }
   // Nearly every pass reports one step, which cannot repeat another.
   const seen = opcodes.length > 1 ? new Set<string>() : undefined
@@ -88,7 +94,7 @@ function runStep(pass: Pass, opcode: PassOpcodeOf<'StepRun'>, known: Step | unde
       name,
       op,
       attempt: 1,
-      startedAt: context.told.at,
+      startedAt: context.knowledge.asOf,
       status: 'succeeded',
       finishedAt,
     }
@@ -100,7 +106,7 @@ function runStep(pass: Pass, opcode: PassOpcodeOf<'StepRun'>, known: Step | unde
   const write = (fields: Pick<Step, 'status'> & Partial<Step>) =>
     known
       ? draft.moveStep(known, { attempt, nextAttemptAt: undefined, ...fields })
-      : draft.record({ ...begun(opcode, context.told.at), attempt, ...fields })
+      : draft.record({ ...begun(opcode, context.knowledge.asOf), attempt, ...fields })
   if (!opcode.error) {
     write({ status: 'succeeded', finishedAt: draft.now, error: undefined, ...data(opcode.data) })
     return undefined
@@ -117,7 +123,7 @@ function runStep(pass: Pass, opcode: PassOpcodeOf<'StepRun'>, known: Step | unde
     draft.set({ attempt: context.sentAttempt + 1 })
     return undefined
   }
-  tellStepFailed(draft, write({ status: 'failed', finishedAt: draft.now, error }), context.catalog)
+  notifyStepFailed(draft, write({ status: 'failed', finishedAt: draft.now, error }), context.catalog)
   return opcode.catchable ? undefined : { ...error, code: 'step_failed', stepName: opcode.name }
 }
 
@@ -178,10 +184,10 @@ function earlierEvent(pass: Pass, eventName: string, condition: string | undefin
     !state.takenEvents.has(event.id) &&
     !pass.taken.has(event.id) &&
     isAwaited(pass, condition, event)
-  const logged = context.known.events.get(eventName)?.events.find(isFree)
+  const logged = context.assumptions.events.get(eventName)?.events.find(isFree)
   if (logged) return logged
   const { namespace, createdAt: since } = draft.run
-  draft.guards.push(noLaterEvent({ known: context.known, namespace, eventName, since }))
+  draft.guards.push(noLaterEvent({ assumptions: context.assumptions, namespace, eventName, since }))
   return pass.emitted.find(event => event.name === eventName && isFree(event))
 }
 
@@ -196,7 +202,7 @@ function isAwaited({ state }: Pass, condition: string | undefined, event: Event)
 
 function runWorkflow(pass: Pass, opcode: PassOpcodeOf<'RunWorkflow'>): void {
   const { draft, context } = pass
-  draft.guards.push(...catalogGuards(context.catalog, context.known))
+  draft.guards.push(...catalogGuards(context.catalog, context.assumptions))
   const app = childApp(pass, opcode)
   if (typeof app !== 'string') {
     failedStep(pass, opcode, app)
@@ -252,15 +258,24 @@ function emit(pass: Pass, opcode: PassOpcodeOf<'Emit'>): void {
     ...data(opcode.data),
   }
   const { catalog, report, now } = context
-  const { known, spent } = pass
+  const { assumptions: known, spent } = pass
   const drafted = { changes: draft.changes, self: draft.run }
-  const spread = fanout({ event, catalog, known, spent, drafted, origin: opcode.id, report, now })
-  draft.asks.push(...spread.asks)
-  draft.guards.push(...spread.guards)
-  draft.changes.push(...spread.changes)
-  noteWritten(known, spread.changes)
-  if (spread.cancelsSelf) draft.set({ cancelAsked: true })
-  for (const wake of spread.wakes) {
+  const effects = fanout({
+    event,
+    catalog,
+    assumptions: known,
+    spent,
+    drafted,
+    origin: opcode.id,
+    report,
+    now,
+  })
+  draft.questions.push(...effects.questions)
+  draft.guards.push(...effects.guards)
+  draft.changes.push(...effects.changes)
+  noteWritten(known, effects.changes)
+  if (effects.cancelsSelf) draft.set({ cancelRequested: true })
+  for (const wake of effects.wakes) {
     spent.add(waiterKey(wake))
     if (wake.runId !== runId) draft.changes.push(wake)
   }
