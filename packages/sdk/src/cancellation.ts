@@ -1,6 +1,6 @@
-// How a pass learns that its caller is gone (a cancelled run aborts the invoke), and how a step callback does.
+// Cancels a pass and the step callbacks that run in it. Called by the transports when the engine aborts the invoke.
 
-/** One pass's cancellation. Its AbortSignal is made only when somebody asks: most steps never do. */
+/** The cancellation of one pass. Its AbortSignal is created on first use, because most steps never use it. */
 export class Cancellation {
   #cancelled = false
   #reason: unknown
@@ -19,7 +19,7 @@ export class Cancellation {
     return this.#controller.signal
   }
 
-  /** Cancels the pass, once. */
+  /** Cancels the pass. Further calls do nothing. */
   cancel(reason: unknown = new Error('The invoke was cancelled')): void {
     if (this.#cancelled) return
     this.#cancelled = true
@@ -28,7 +28,7 @@ export class Cancellation {
     this.#controller?.abort(reason)
   }
 
-  /** The pass's own reaction; at once when it is cancelled already. */
+  /** Sets the listener of the pass. It is called at once when the pass is already cancelled. */
   onCancel(listener: () => void): void {
     this.#listener = listener
     if (this.#cancelled) listener()

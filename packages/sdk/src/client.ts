@@ -1,4 +1,4 @@
-// Sending events to the engine (contract §4.4).
+// `createClient()`: sends events to the engine.
 
 import type { SendEventReply } from '@perdure/protocol'
 import { postToEngine } from './engine-http.ts'
@@ -8,7 +8,7 @@ import type { Middleware } from './middleware/middleware.ts'
 import { type EventDefinition, isEventDefinition, type SentOf } from './schema/event.ts'
 import { asReceived, validate } from './schema/validate.ts'
 
-/** Which engine, and how to reach it. */
+/** The engine that a client sends to, and how. */
 export interface ClientOptions {
   /** Base URL of the engine. Default: `ENGINE_URL`, else `http://127.0.0.1:4777`. */
   url?: string
@@ -16,17 +16,17 @@ export interface ClientOptions {
   apiKey?: string
   /** Deadline of each call. Default 10 s. */
   timeoutMs?: number
-  /** Each `transformOutput` changes the data of what is sent, innermost (last) first: what encrypts it, for instance. */
+  /** Middleware whose `transformOutput` changes the data of sent events, the last first; for example, to encrypt it. */
   middleware?: readonly Middleware[]
 }
 
-/** An event: its name, its data, and whom it is for. */
+/** An event: its name, its data, and the apps it is for. */
 export interface EventToSend<Data = unknown> {
   name: string
   data?: Data
-  /** Only this app's triggers; omitted: every app's. */
+  /** Matches only the triggers of this app. Default: the triggers of every app. */
   app?: string
-  /** A repetition with the same id within 24 hours is dropped. */
+  /** A second event with the same id within 24 hours is dropped. */
   dedupeId?: string
   /** Pins the started runs to this runner. */
   runner?: string
@@ -34,16 +34,16 @@ export interface EventToSend<Data = unknown> {
   targetApp?: string
 }
 
-/** How one call is made, beside what it sends. */
+/** Options of one call. */
 export interface SendOptions {
   signal?: AbortSignal
   timeoutMs?: number
 }
 
-/** How a typed event is sent, and what is said of it beside its name and data. */
+/** Options of sending a typed event: those of the call, and the event's fields except name and data. */
 export type SendDefinedOptions = SendOptions & Omit<EventToSend, 'name' | 'data'>
 
-/** The data of a typed event; left out when that may be undefined. */
+/** The arguments after a typed event. `data` is optional when its type includes `undefined`. */
 type DataArguments<Sent> = undefined extends Sent
   ? [data?: Sent, options?: SendDefinedOptions]
   : [data: Sent, options?: SendDefinedOptions]
@@ -51,13 +51,13 @@ type DataArguments<Sent> = undefined extends Sent
 /** Sends events to one engine. */
 export interface Client {
   /**
-   * Sends an event; resolves once the engine has stored it durably. Rejects with a
-   * {@link import('./errors.ts').PerdureError}, or with the signal's reason when that aborts.
+   * Sends an event. Resolves when the engine has stored it durably. Rejects with a
+   * {@link import('./errors.ts').PerdureError}, or with the reason of `signal` when it aborts.
    */
   send<Data>(event: EventToSend<Data> & { schema?: never }, options?: SendOptions): Promise<SendEventReply>
   /**
-   * Sends a typed event. Its data is validated before, as its receivers will: rejects with an
-   * {@link import('./errors.ts').InvalidDataError} when the schema refuses it.
+   * Sends a typed event. Its data is validated first, as its receivers validate it. Rejects with an
+   * {@link import('./errors.ts').InvalidDataError} when the schema refuses the data.
    */
   send<Event extends EventDefinition>(
     event: Event,
@@ -65,7 +65,7 @@ export interface Client {
   ): Promise<SendEventReply>
 }
 
-/** A client of the engine's event endpoint. */
+/** Creates a client of the engine's event endpoint. Throws when the engine's URL is not a URL. */
 export function createClient(options: ClientOptions = {}): Client {
   const url = `${engineUrl(options.url)}/events`
   const apiKey = options.apiKey ?? readEnvironment('ENGINE_API_KEY')

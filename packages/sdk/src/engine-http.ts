@@ -1,5 +1,5 @@
-// One POST of JSON to the engine, for the client and the registration: a deadline, and every failure a
-// PerdureError (decisions, "Errors, limits, auth").
+// Sends one POST with JSON to the engine, with a deadline. Every failure is a PerdureError. Called by the client and the
+// registration.
 
 import { PerdureError } from './errors.ts'
 
@@ -8,12 +8,12 @@ export interface EngineRequest {
   url: string
   apiKey: string | undefined
   body: unknown
-  /** The caller's own abort: rejects with its reason. */
+  /** When this signal aborts, the request rejects with its reason. */
   signal?: AbortSignal | undefined
   timeoutMs: number
 }
 
-/** The parsed answer of a 2xx. */
+/** Sends the request and returns the parsed body of a 2xx response. Rejects with a PerdureError. */
 export async function postToEngine<Reply>(request: EngineRequest): Promise<Reply> {
   const body = encode(request.body)
   const deadline = AbortSignal.timeout(request.timeoutMs)

@@ -1,21 +1,22 @@
-// Settings of the runner's environment (decisions, "Configuration") and what it runs on.
+// Reads the settings of a runner from its environment variables and detects its runtime. Called by the handler, the
+// registration, the client and `connect()`.
 
 import { type RUNNER_SETTINGS, unknownSetting } from '@perdure/protocol'
 import { ConfigError } from './errors.ts'
 
-/** A non-blank environment variable, on any runtime. */
+/** Returns an environment variable, trimmed; undefined when it is blank. Works on every runtime. */
 export function readEnvironment(name: (typeof RUNNER_SETTINGS)[number]): string | undefined {
   const value = globalThis.process?.env?.[name]?.trim()
   return value === '' ? undefined : value
 }
 
-/** Signing keys: one, several, or a list separated by commas or spaces. */
+/** Returns the signing keys of a setting: one key, an array, or a text separated by commas or spaces. */
 export function parseKeys(value: string | readonly string[] | undefined): string[] {
   const keys = typeof value === 'string' ? value.split(/[\s,]+/) : (value ?? [])
   return keys.filter(key => key !== '')
 }
 
-/** Refuses names that are settings of neither side, and values that cannot be read. Throws ConfigError. */
+/** Throws a ConfigError for a variable that is no setting of a runner or of the engine, or whose value is unreadable. */
 export function checkEnvironment(): void {
   const unknown = unknownSetting(environmentNames())
   if (unknown !== undefined) throw new ConfigError(`${unknown} is not a setting of runners or of the engine`)
@@ -30,7 +31,7 @@ export function checkEnvironment(): void {
   }
 }
 
-/** Where the engine is: given, or `ENGINE_URL`, or its default address. Throws when that is no URL. */
+/** Returns the engine's URL: `given`, else `ENGINE_URL`, else the default address. Throws when it is not a URL. */
 export function engineUrl(given: string | undefined): string {
   const url = given ?? readEnvironment('ENGINE_URL') ?? 'http://127.0.0.1:4777'
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
@@ -40,7 +41,7 @@ export function engineUrl(given: string | undefined): string {
   return url.replace(/\/+$/, '')
 }
 
-/** None where they may not be listed: Deno shows each variable by a permission of its own. */
+/** Returns no names where they cannot be listed: Deno requires a permission for each variable. */
 function environmentNames(): string[] {
   try {
     return Object.keys(globalThis.process?.env ?? {})
@@ -49,7 +50,7 @@ function environmentNames(): string[] {
   }
 }
 
-/** `runtime` of a registration. */
+/** The `runtime` field of a registration. */
 export function detectRuntime(): 'node' | 'bun' | 'deno' {
   if ('Bun' in globalThis) return 'bun'
   if ('Deno' in globalThis) return 'deno'

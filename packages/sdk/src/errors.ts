@@ -1,11 +1,11 @@
-// Every error of the SDK: those a workflow author throws to steer retries, those the SDK throws at the author,
-// and how any thrown value becomes the StepError of the wire (contract §2.11).
+// The errors of the SDK: those that a workflow author throws to control retries, and those that the SDK throws. Also
+// converts any thrown value to the StepError of the wire.
 //
-// Kinds are marked with registered symbols, and `instanceof` goes by them: two copies of the SDK in one process
-// must still recognise each other's errors.
+// Each class is marked with a registered symbol, and `instanceof` checks for the symbol: two copies of the SDK in one
+// process must recognise each other's errors.
 
 import { DURATION_FORMS, parseDurationMs, type StepError } from '@perdure/protocol'
-import { goByBrand } from './error-brand.ts'
+import { matchByBrand } from './error-brand.ts'
 import { ERROR_CHARS_MAX } from './limits.ts'
 
 const nonRetriable: unique symbol = Symbol.for('perdure.non-retriable') as never
@@ -14,14 +14,15 @@ const stored: unique symbol = Symbol.for('perdure.stored-error') as never
 const invalidData: unique symbol = Symbol.for('perdure.invalid-data') as never
 const perdureError: unique symbol = Symbol.for('perdure.error') as never
 
-/** Stacks kept of one thrown error and its causes, and errors looked at of an aggregate. */
+/** Most stacks in the StepError of one thrown error: its own and those of its causes. */
 const STACKS_MAX = 6
+/** Most errors of an AggregateError whose stacks are included. */
 const AGGREGATED_MAX = 3
 
-/** Thrown in a step: the step fails now, whatever attempts are left. Thrown in a handler: the run fails now. */
+/** Thrown in a step, it fails the step without a further attempt. Thrown in a handler, it fails the run. */
 export class NonRetriableError extends Error {
   static {
-    goByBrand(NonRetriableError, nonRetriable)
+    matchByBrand(NonRetriableError, nonRetriable)
   }
   readonly [nonRetriable] = true
   constructor(message: string, options?: ErrorOptions) {
@@ -30,21 +31,21 @@ export class NonRetriableError extends Error {
   }
 }
 
-/** One thing that is wrong with a value: where (`data.items.0.sku`), and what. */
+/** One violation of a schema: its path (`data.items.0.sku`), and the schema's message. */
 export interface DataIssue {
   readonly path: string
   readonly message: string
 }
 
-/** The input of a workflow, or the data of an event, is not what its schema demands: another try cannot mend that. */
+/** The input of a workflow, or the data of an event, violates its schema. It is not retried: the data stays the same. */
 export class InvalidDataError extends NonRetriableError {
   static {
-    goByBrand(InvalidDataError, invalidData)
+    matchByBrand(InvalidDataError, invalidData)
   }
   readonly [invalidData] = true
-  /** The first of them. */
+  /** The first violations, at most 20. */
   readonly issues: readonly DataIssue[]
-  /** @param count of all issues, when `issues` are not all */
+  /** @param count number of all issues, when `issues` contains only the first */
   constructor(what: string, issues: readonly DataIssue[], count = issues.length) {
     const list = issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
     super(`${what} is invalid: ${list}${count > issues.length ? `; and ${count - issues.length} more` : ''}`)
@@ -53,10 +54,10 @@ export class InvalidDataError extends NonRetriableError {
   }
 }
 
-/** Thrown in a step: try again after this long (or at this time) instead of after the policy's backoff. */
+/** Thrown in a step, it sets the delay (or the time) of the next attempt instead of the retry policy's backoff. */
 export class RetryAfterError extends Error {
   static {
-    goByBrand(RetryAfterError, retryAfter)
+    matchByBrand(RetryAfterError, retryAfter)
   }
   readonly [retryAfter]: number
   /** @param after milliseconds, a duration such as `"30s"`, or the time of the next attempt */
@@ -72,12 +73,13 @@ export class RetryAfterError extends Error {
 }
 
 /**
- * What a step call rejects with when the engine stored an error for it: `message`, `name` and `stack` are those
- * of the original error. Left uncaught it fails the run at once: no repetition changes a stored error.
+ * A step call rejects with this error when the engine has stored an error for the step. `message`, `name` and `stack`
+ * are those of the original error. If the handler does not catch it, the run fails without a retry, since a retry would
+ * replay the same stored error.
  */
 export class StepFailedError extends Error {
   static {
-    goByBrand(StepFailedError, stored)
+    matchByBrand(StepFailedError, stored)
   }
   readonly [stored] = true
   /** Name of the step that failed. */
@@ -89,18 +91,19 @@ export class StepFailedError extends Error {
   }
 }
 
-/** What {@link import('./client.ts').Client} and the registration throw: the engine's refusal, or no answer. */
+/** Thrown by {@link import('./client.ts').Client} and the registration: the engine refused, or did not respond. */
 export class PerdureError extends Error {
   static {
-    goByBrand(PerdureError, perdureError)
+    matchByBrand(PerdureError, perdureError)
   }
   readonly [perdureError] = true
   /**
-   * The engine's error code, or from this side `unreachable`, `timeout`, `invalid_response`, `invalid_json`,
-   * `untrusted_engine` (it did not sign with the runner's key), `http_` and the status of an answer that is not ours.
+   * The engine's error code. Codes of the SDK itself: `unreachable`, `timeout`, `invalid_response`, `invalid_json`,
+   * `untrusted_engine` (the engine did not sign with the runner's key), and `http_` with the status of a response that
+   * has no error code.
    */
   readonly code: string
-  /** HTTP status of the answer; 0 when there was none. */
+  /** HTTP status of the response; 0 without a response. */
   readonly status: number
   readonly requestId: string | undefined
   constructor(
@@ -115,29 +118,29 @@ export class PerdureError extends Error {
   }
 }
 
-/** A setting of the environment that cannot be used: the runner does not start. */
+/** An environment variable is invalid: the runner does not start. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'ConfigError'
-    // No line of code is at fault: one that nobody catches ends the process with this line.
+    // No line of code is at fault. If nobody catches the error, Node prints this stack and nothing else.
     this.stack = `${this.name}: ${message}`
   }
 }
 
-/** Whether a step that threw this must not be tried again. */
+/** Whether a step that threw this error must not be retried. */
 export function isNonRetriable(error: unknown): boolean {
   return error instanceof Error && nonRetriable in error
 }
 
-/** The delay a {@link RetryAfterError} asks for. */
+/** Returns the delay of a {@link RetryAfterError}; undefined for other errors. */
 export function retryAfterMsOf(error: unknown): number | undefined {
   return error instanceof Error && retryAfter in error ? (error[retryAfter] as number) : undefined
 }
 
 /**
- * Whether a handler that threw this fails its run without another try: a {@link NonRetriableError}, or an
- * error that is, was caused by, or aggregates nothing but stored step errors.
+ * Whether a handler that threw this error fails its run without a retry: it is a {@link NonRetriableError}, a stored
+ * step error, an error caused by one of these, or an aggregate of nothing else.
  */
 export function isFatal(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 16) return false
@@ -148,12 +151,12 @@ export function isFatal(error: unknown, depth = 0): boolean {
   return isFatal(error.cause, depth + 1)
 }
 
-/** The error a run failed with, as its on-failure handler receives it. */
+/** Returns the error of a failed run, as its on-failure handler receives it. */
 export function reviveError(error: StepError): Error {
   return restore(new Error(error.message), error)
 }
 
-/** Any thrown value as a StepError, bounded so that it always fits a response. Never throws. */
+/** Converts any thrown value to a StepError, whose size is bounded so that it fits a response. Never throws. */
 export function toStepError(thrown: unknown): StepError {
   try {
     if (!isErrorLike(thrown)) return { message: clip(describe(thrown)), name: 'Error' }
@@ -169,14 +172,15 @@ export function toStepError(thrown: unknown): StepError {
   }
 }
 
-/** Errors of other realms are no instances of ours. */
+/** Checks by shape: an error of another realm (such as a `vm` context) is not an instance of this realm's Error. */
 function isErrorLike(thrown: unknown): thrown is Error {
   return typeof thrown === 'object' && thrown !== null && typeof (thrown as Error).message === 'string'
 }
 
 /**
- * The stack with those of the causes and of the first aggregated errors: "fetch failed" alone tells nobody anything.
- * Each gets an equal share of the room, so that a long one on top does not cut off the cause below.
+ * Returns the stack, with the stacks of the causes and of the first aggregated errors, because a message such as
+ * "fetch failed" explains nothing without its cause. Each stack gets an equal share of the space, so that a long stack
+ * does not cut off the causes after it.
  */
 function stackOf(thrown: Error): string {
   const parts: string[] = []

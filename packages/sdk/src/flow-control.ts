@@ -1,59 +1,59 @@
-// Flow control as a workflow registers it (decisions, "Flow control at registration"). The engine enforces all of it;
-// the SDK only passes it on, so the types are those of the registration. Every `key` and `if` is CEL over `event`; a
-// duration is milliseconds or a text such as "30s".
+// Flow control options of a workflow (docs/flow-control.md). The SDK passes them on to the engine, which enforces them,
+// so the types are those of the registration. Every `key` and `if` is CEL over `event`; a duration is milliseconds or a
+// text such as "30s".
 
 import type { WorkflowRegistration } from '@perdure/protocol'
 
-/** What a registration says beside what the workflow is. */
+/** The flow control fields of a registration. */
 type Policies = Omit<WorkflowRegistration, 'name' | 'triggers' | 'retry' | 'onFailure'>
 type Policy<Name extends keyof Policies> = NonNullable<Policies[Name]>
 
-/** At most `limit` runs at once; of one `key`, counted over what `scope` says. */
+/** At most `limit` runs at once, for each value of `key`. `scope` says which runs are counted together. */
 export type ConcurrencyLimit = Exclude<Policy<'concurrency'>, readonly unknown[]>
-/** At most `limit` starts per `period`, with `burst` more at once; of one `key`. What is over it waits. */
+/** At most `limit` starts per `period`, and `burst` more at once, for each value of `key`. Further starts wait. */
 export type Throttle = Policy<'throttle'>
-/** At most `limit` starts per `period`; of one `key`. What is over it is dropped. */
+/** At most `limit` starts per `period`, for each value of `key`. Further events start no run. */
 export type RateLimit = Policy<'rateLimit'>
-/** Starts once no event came for `period`, at the latest after `timeout`; of one `key`. */
+/** Starts a run when no event arrived for `period`, at the latest after `timeout`, for each value of `key`. */
 export type Debounce = Policy<'debounce'>
-/** Starts with up to `maxSize` events, or what came within `timeout`; of one `key`. */
+/** Starts a run with `maxSize` events, or with those that arrived within `timeout`, for each value of `key`. */
 export type Batch = Policy<'batch'>
-/** One run at a time; of one `key`. The `mode` says who gives way: the event, or the run before. */
+/** One run at a time, for each value of `key`. `mode` says whether a further event is skipped or cancels the run. */
 export type Singleton = Policy<'singleton'>
-/** One run per `key` within `ttl` (24 h). */
+/** One run for each value of `key` within `ttl`. Default 24 hours. */
 export type Idempotency = Policy<'idempotency'>
-/** Durations: in the queue, of the whole run, of one invoke. */
+/** Longest time in the queue, of the whole run, and of one invoke. */
 export type Timeouts = Policy<'timeouts'>
-/** An event that cancels runs, and which ones (`if`). */
+/** An event that cancels runs. `if` selects the runs. */
 export type CancelOn = Policy<'cancelOn'>[number]
 
-/** How arriving events become runs, and which runs go first. */
+/** Policies for how arriving events become runs, and which runs start first. */
 export interface FlowControl extends Policies {
-  /** At most so many runs at once; more wait. Up to three limits, all of which hold. */
+  /** Limits the runs at once; further runs wait. Up to three limits, all of which apply. */
   concurrency?: ConcurrencyLimit | ConcurrencyLimit[]
-  /** At most so many starts per period; more wait. */
+  /** Limits the starts per period; further starts wait. */
   throttle?: Throttle
-  /** At most so many starts per period; more are dropped. */
+  /** Limits the starts per period; further events start no run. */
   rateLimit?: RateLimit
-  /** Starts when no further event came for the period. Not together with `batch`. */
+  /** Starts a run when no further event arrived for the period. Not together with `batch`. */
   debounce?: Debounce
   /** Collects events: `event.data` is the array of their payloads. */
   batch?: Batch
-  /** One run at a time: a further event is skipped, or cancels the run before. */
+  /** One run at a time: a further event is skipped, or cancels the current run. */
   singleton?: Singleton
-  /** One run per key within the window (24 h). */
+  /** One run per key within the window. Default 24 hours. */
   idempotency?: Idempotency
-  /** CEL to a number; higher first. */
+  /** CEL expression for a number; runs with a higher number start first. */
   priority?: string
   /** How long a run may wait for its first invoke, how long it may take, and how long one invoke may take. */
   timeouts?: Timeouts
-  /** Events that cancel a run: `if` sees the run's own as `event` and the arriving one as `async`. */
+  /** Events that cancel a run. `if` sees the run's own event as `event` and the arriving one as `async`. */
   cancelOn?: CancelOn[]
 }
 
 /**
- * The policies of a workflow with that input. Only a handler that takes an array can be given collected events: with
- * `batch`, and with `debounce` in mode `all`, `event.data` is the array of their payloads.
+ * The policies of a workflow with this input. Only a handler whose input is an array may collect events: with `batch`,
+ * and with `debounce` in mode `all`, `event.data` is the array of their payloads.
  */
 export type FlowControlOf<Input> = unknown extends Input
   ? FlowControl

@@ -1,26 +1,27 @@
-// Ending in order: runners that serve or connect are closed at the first SIGTERM or SIGINT, then the process ends.
+// Graceful shutdown: closes the runners of the process at the first SIGTERM or SIGINT, then ends the process. Called by
+// the serve adapters that own a server, and by `connect()`.
 
 type Signal = 'SIGTERM' | 'SIGINT'
 const SIGNALS: readonly Signal[] = ['SIGTERM', 'SIGINT']
 const EXIT_CODES = { SIGTERM: 143, SIGINT: 130 }
-/** A process that cannot end in order ends anyway. A little over what a runner gives its passes. */
-const END_MS_MAX = 35_000
+/** The process exits after this time even if a runner has not closed. A little more than a runner gives its passes. */
+const SHUTDOWN_MS_MAX = 35_000
 
 const closers = new Set<() => Promise<void>>()
 let ending = false
 
 /**
- * Calls `close` at the first SIGTERM or SIGINT, and ends the process with code 0 when everything that was given here
- * has closed (unless others listen to the signal: then the end is theirs). A second signal ends it at once. Answers
- * how to take `close` back. Does nothing where there are no signals.
+ * Calls `close` at the first SIGTERM or SIGINT, and ends the process with code 0 when every `close` passed to this
+ * function has resolved. If the process has other listeners for the signal, they decide when it ends. A second signal
+ * ends the process at once. Returns a function that removes `close`. Does nothing on a runtime without signals.
  */
 export function closeOnSignals(close: () => Promise<void>): () => void {
   if (typeof globalThis.process?.on !== 'function') return () => undefined
-  // One listener for all: a process may have many runners.
+  // All runners share one listener, since a process may have many runners.
   if (closers.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal)
   closers.add(close)
   return () => {
-    // While the process ends the listeners stay: a second signal must still be heard.
+    // The listeners stay while the process ends, so that a second signal still works.
     if (closers.delete(close) && closers.size === 0 && !ending) stopListening()
   }
 }
@@ -28,7 +29,7 @@ export function closeOnSignals(close: () => Promise<void>): () => void {
 function onSignal(signal: Signal): void {
   if (ending) process.exit(EXIT_CODES[signal])
   ending = true
-  const deadline = setTimeout(() => process.exit(1), END_MS_MAX)
+  const deadline = setTimeout(() => process.exit(1), SHUTDOWN_MS_MAX)
   deadline.unref()
   Promise.allSettled([...closers].map(close => close())).then(() => {
     clearTimeout(deadline)

@@ -1,4 +1,5 @@
-// The transport-free heart of a runner: raw request in, status and body out. Every serve adapter wraps this.
+// `createHandler()`: answers invokes without a transport, from the raw request to status and body. Every serve adapter
+// and `connect()` call it.
 
 import { Buffer } from 'node:buffer'
 import {
@@ -20,57 +21,57 @@ import { type Answer, answerError } from './replay/answer.ts'
 import { type InvokeOptions, invoke } from './replay/invoke.ts'
 import type { AnyWorkflow, Workflow } from './workflow.ts'
 
-/** What a runner serves, and how it knows its engine. */
+/** The app and the workflows that a runner serves, and the keys that its engine signs with. */
 export interface HandlerOptions {
-  /** App this runner serves. */
+  /** Name of the app. */
   app: string
   workflows: readonly AnyWorkflow[]
   /**
-   * Key (or, during a rotation, keys) the engine signs invokes with. Default: `ENGINE_SIGNING_KEY`, a list
-   * separated by commas or spaces. With none, every request is accepted.
+   * Key (during a rotation: keys) that the engine signs invokes with. Default: `ENGINE_SIGNING_KEY`, a list separated
+   * by commas or spaces. Without a key, every request is accepted.
    */
   signingKey?: string | readonly string[]
-  /** Around the passes and steps of every workflow, the first outermost; a workflow's own is inside. */
+  /** Middleware around the passes and steps of every workflow, outside the workflow's own. The first is the outermost. */
   middleware?: readonly Middleware[]
 }
 
-/** Headers of any shape: a `Headers` object, or a record with lower-case names such as Node's. */
+/** A `Headers` object, or a record with lower-case names such as Node's. */
 export type HeaderSource = Pick<Headers, 'get'> | Record<string, string | readonly string[] | undefined>
 
 /** One `POST /invoke`, as the transport received it. */
 export interface HandlerRequest {
   headers: HeaderSource
-  /** The body as it came over the wire: the signature is over its bytes. */
+  /** The unparsed body: the signature is over its bytes. */
   rawBody: string | Uint8Array
-  /** Lets the transport cancel the pass when its caller is gone. */
+  /** Cancelled by the transport when the connection of the caller breaks. */
   cancellation?: Cancellation
 }
 
-/** The answer, for the transport to send as it is. */
+/** The response, which the transport sends unchanged. */
 export interface HandlerResponse {
   status: number
   headers: Record<string, string>
   body: string
 }
 
-/** Answers invokes of one app's workflows. */
+/** Answers invokes of the workflows of one app. */
 export interface Handler {
   readonly app: string
-  /** What a registration tells the engine of the workflows. */
+  /** The workflows as they are registered. */
   readonly workflows: WorkflowRegistration[]
   /** One-way fingerprints of the signing keys, in their order. */
   readonly keyFingerprints: readonly string[]
   /** Answers one `POST /invoke`. Never rejects. */
   handle(request: HandlerRequest): Promise<HandlerResponse>
-  /** Answers one invoke that came over a transport which knows its sender. Never rejects. */
+  /** Answers one invoke from a transport that has authenticated its sender. Never rejects. */
   invoke(request: unknown, options?: InvokeOptions): Promise<Answer>
 }
 
 const HEADERS = { 'content-type': 'application/json' }
 
 /**
- * A handler of `POST /invoke` without a transport (contract §2.11, §5.5, §7, §9). Throws a TypeError for an option
- * that will not do, a ConfigError for a setting of the environment.
+ * Creates a handler of `POST /invoke` without a transport. Throws a TypeError for an invalid option, and a ConfigError
+ * for an invalid environment variable.
  */
 export function createHandler(options: HandlerOptions): Handler {
   checkEnvironment()
@@ -93,7 +94,7 @@ export function createHandler(options: HandlerOptions): Handler {
   }
 }
 
-/** The answer to a request that must not even be read, if it is one. */
+/** Returns the error response for a request whose body must not be parsed; undefined for an acceptable request. */
 function refuse({ headers, rawBody }: HandlerRequest, keys: readonly string[]): Answer | undefined {
   const bytes = typeof rawBody === 'string' ? byteLength(rawBody) : rawBody.byteLength
   if (bytes > REQUEST_BYTES_MAX) {
@@ -143,7 +144,7 @@ async function dispatch(
   return invoke(workflow, request, options)
 }
 
-/** The parts a pass cannot do without; the rest is the engine's word, and unknown fields are ignored. */
+/** Checks only the fields that a pass cannot work without. Unknown fields are ignored. */
 function asInvokeRequest(value: unknown): InvokeRequest | undefined {
   if (!isRecord(value)) return undefined
   const { ctx, event, steps = {} } = value
@@ -156,7 +157,7 @@ function byName(workflows: readonly AnyWorkflow[]): Map<string, Workflow> {
   if (!Array.isArray(workflows)) throw new TypeError('The workflows of a runner must be a list')
   const map = new Map<string, Workflow>()
   for (const [index, workflow] of workflows.entries()) {
-    // A circle of imports, or a name that is exported nowhere, gives `undefined`.
+    // A circular import, or a missing export, makes an entry `undefined`.
     if (!isWorkflow(workflow)) {
       throw new TypeError(`workflows[${index}] is no workflow: ${typeof workflow}`)
     }

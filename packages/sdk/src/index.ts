@@ -1,4 +1,4 @@
-// The SDK: define workflows, answer invokes, send events. Serving within a framework is under `@perdure/sdk/<name>`.
+// `@perdure/sdk`: defines workflows, answers invokes and sends events. Each framework is served by `@perdure/sdk/<name>`.
 
 export { Cancellation } from './cancellation.ts'
 export {

@@ -1,5 +1,5 @@
-// What a value becomes when the engine stores it: the type it has after the round trip, and its text.
-// Results are encoded once, where they arise, and spliced into the response.
+// JSON of values that the engine stores: the type of a value after the round trip, and its text. A result is encoded
+// once, where it is produced, and its text is spliced into the response.
 
 import { Buffer } from 'node:buffer'
 import { NonRetriableError } from './errors.ts'
@@ -7,7 +7,7 @@ import { PAYLOAD_BYTES_MAX } from './limits.ts'
 
 type NotJson = bigint | symbol | ((...args: never[]) => unknown)
 
-/** An element of a list that has no JSON becomes `null`. */
+/** The type of an array element: one without JSON becomes `null`. */
 type JsonElement<T> = unknown extends T
   ? T
   : T extends undefined | ((...args: never[]) => unknown) | symbol
@@ -15,8 +15,8 @@ type JsonElement<T> = unknown extends T
     : Json<T>
 
 /**
- * The type of a value after the engine has stored and returned it: a `Date` is a string by then, functions
- * are gone, and `undefined` in a list is `null`. Every step result is replayed from storage, so this is what a handler really sees.
+ * The type of a value after the engine has stored and returned it. A `Date` becomes a string, functions are removed, and
+ * `undefined` in an array becomes `null`. A handler sees this type, because every step result is replayed from storage.
  */
 export type Json<T> = unknown extends T
   ? T
@@ -33,8 +33,8 @@ export type Json<T> = unknown extends T
             : T
 
 /**
- * JSON text of a value, or undefined for `undefined`. Throws a {@link NonRetriableError} that names `what`
- * when the value has no JSON form or is larger than one response may be: trying again would not help.
+ * Returns the JSON text of a value, or undefined for `undefined`. Throws a {@link NonRetriableError} that names `what`
+ * when the value has no JSON form, or is too large for one response: a retry would fail the same way.
  */
 export function encodePayload(value: unknown, what: string): string | undefined {
   if (value === undefined) return undefined
@@ -55,17 +55,17 @@ export function encodePayload(value: unknown, what: string): string | undefined 
   return text
 }
 
-/** UTF-8 bytes of a text. */
+/** Number of UTF-8 bytes of a text. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text)
 }
 
-/** Whether a text has more than `limit` UTF-8 bytes; counts only when its length leaves a doubt. */
+/** Whether a text has more than `limit` UTF-8 bytes. Counts the bytes only when the number of characters cannot decide. */
 export function exceeds(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && byteLength(text) > limit)
 }
 
-/** First line of a JSON error: V8 draws the whole cycle below it. */
+/** First line of the message of a JSON error: V8 appends a drawing of a whole cycle. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message.split('\n', 1)[0] as string

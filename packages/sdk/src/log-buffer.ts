@@ -1,79 +1,82 @@
-// The log lines of one pass: numbered within their scope, encoded when they are written, bounded in number and
-// bytes (contract §2.11, "Runner log line"). Lines of a step go out together with its opcode: the engine keeps both or
-// neither, so that a repetition after a crash repeats no line.
+// The log lines of one pass: numbered within their scope, encoded when they are written, bounded in number and bytes.
+// Lines of a step are sent together with its opcode. The engine stores both or neither, so a step that is repeated after
+// a crash stores no line twice.
 
 import { type LogLevel, ROOT_SCOPE } from '@perdure/protocol'
 import { byteLength } from './json.ts'
 import { LOG_LINES_MAX, LOG_MESSAGE_CHARS_MAX, RESPONSE_BYTES_MAX } from './limits.ts'
 
-/** Where lines are attributed to: the handler or one step call, with the index of its next line. */
+/** The handler or one step call, to which log lines belong, and the index of its next line. */
 export interface LogScope {
   readonly name: string
-  /** Hashed id of the step whose opcode the lines wait for; none of the handler's. */
+  /** Hashed id of the step whose opcode the lines wait for; undefined for lines of the handler. */
   readonly stepId?: string
   nextIndex: number
 }
 
 /**
- * Scope of one use of a step name. All uses share the name, which the wire asks for, so each use gets its own range
- * of indices: no line of a later use looks like the repetition of an earlier one.
+ * Creates the log scope of one use of a step name. The wire identifies a line by scope name and index, and all uses of
+ * a name share the scope name. Each use therefore gets its own range of indices, so that no line of a later use looks
+ * like a repetition of an earlier one.
  */
 export function stepLogScope(id: { name: string; use: number; hashedId: string }): LogScope {
   return { name: id.name, stepId: id.hashedId, nextIndex: id.use * LOG_LINES_MAX }
 }
 
-interface Place {
+/** The engine stores one line for each position. */
+interface LinePosition {
   readonly scope: string
   readonly index: number
 }
 
-interface Line extends Place {
+interface Line extends LinePosition {
   readonly order: number
   readonly text: string
   readonly bytes: number
 }
 
-/** Room for the line that tells of dropped ones. */
+/** Room for the line that says how many lines were dropped. */
 const DROPPED_LINE_BYTES = 256
-const HANDLER = ''
+/** Key of the lines that wait for no step's opcode. */
+const HANDLER_KEY = ''
 
-/** The log lines of one pass that were not reported yet. */
+/** The log lines of one pass that have not been reported yet. */
 export class LogBuffer {
   readonly root: LogScope = { name: ROOT_SCOPE, nextIndex: 0 }
-  /** By the step whose opcode they wait for. */
+  /** By the hashed id of the step whose opcode they wait for. */
   readonly #lines = new Map<string, Line[]>()
   #order = 0
   #count = 0
   #bytes = 0
   #dropped = 0
-  #firstDropped: Place | undefined
+  #firstDropped: LinePosition | undefined
 
   append(scope: LogScope, line: { level: LogLevel; message: string; fields?: object | undefined }): void {
-    const place = { scope: scope.name, index: scope.nextIndex++ }
-    const text = encodeLine({ ...line, ...place })
+    const position = { scope: scope.name, index: scope.nextIndex++ }
+    const text = encodeLine({ ...line, ...position })
     const bytes = byteLength(text) + 1
-    // Dropping goes on once it began: a gap at the end can be told in one line, holes cannot.
+    // After the first dropped line all further lines are dropped: one line can report a gap at the end, but not holes.
     if (this.#dropped > 0 || this.#count >= LOG_LINES_MAX || this.#bytes + bytes > RESPONSE_BYTES_MAX) {
       this.#dropped++
-      this.#firstDropped ??= place
+      this.#firstDropped ??= position
       return
     }
-    this.#keep(scope.stepId ?? HANDLER, { ...place, order: this.#order++, text, bytes })
+    this.#keep(scope.stepId ?? HANDLER_KEY, { ...position, order: this.#order++, text, bytes })
   }
 
-  /** Takes out the lines of the handler and of some steps, as a JSON array of at most `bytesMax` bytes. */
+  /** Removes the lines of the handler and of some steps, and returns them as a JSON array of at most `bytesMax` bytes. */
   drain(stepIds: readonly string[], bytesMax: number): string {
     const lines: Line[] = []
-    for (const id of [...stepIds, HANDLER]) {
+    for (const id of [...stepIds, HANDLER_KEY]) {
       for (const line of this.#lines.get(id) ?? []) lines.push(line)
       this.#lines.delete(id)
     }
-    const { kept, left } = fit(lines.sort(byOrder), bytesMax)
+    const { fitting, rest } = splitByBytes(lines.sort(byOrder), bytesMax)
     for (const line of lines) this.#forget(line)
-    // They are nobody's any more: what a repetition could bring again is stored by now.
-    for (const line of left) this.#keep(HANDLER, line)
-    const texts = kept.map(({ text }) => text)
-    if (left.length === 0 && this.#firstDropped) {
+    // The opcode of their step is reported now, so the rest waits for no opcode any more.
+    for (const line of rest) this.#keep(HANDLER_KEY, line)
+    const texts = fitting.map(({ text }) => text)
+    if (rest.length === 0 && this.#firstDropped) {
       texts.push(droppedLine(this.#dropped, this.#firstDropped))
       this.#dropped = 0
       this.#firstDropped = undefined
@@ -81,16 +84,16 @@ export class LogBuffer {
     return toArray(texts)
   }
 
-  /** All lines as a JSON array of at most `bytesMax` bytes; a last line tells how many were dropped. */
+  /** Returns all lines as a JSON array of at most `bytesMax` bytes. A last line says how many were dropped. */
   encode(bytesMax: number): string {
     const lines = [...this.#lines.values()].flat().sort(byOrder)
     if (this.#dropped === 0 && this.#bytes + 2 <= bytesMax) return toArray(lines.map(({ text }) => text))
-    const { kept, left } = fit(lines, bytesMax)
-    // It takes the place of the first line that was dropped: the engine stores each place once, and those of the
-    // handler in rising order, so any higher index would hide lines of later passes.
-    const place = left[0] ?? this.#firstDropped ?? { scope: ROOT_SCOPE, index: this.root.nextIndex }
-    const texts = kept.map(({ text }) => text)
-    return toArray([...texts, droppedLine(this.#dropped + left.length, place)])
+    const { fitting, rest } = splitByBytes(lines, bytesMax)
+    // The last line has the position of the first dropped line. The engine stores each position once, and those of the
+    // handler in rising order, so a higher index would hide lines of later passes.
+    const position = rest[0] ?? this.#firstDropped ?? { scope: ROOT_SCOPE, index: this.root.nextIndex }
+    const texts = fitting.map(({ text }) => text)
+    return toArray([...texts, droppedLine(this.#dropped + rest.length, position)])
   }
 
   #keep(key: string, line: Line): void {
@@ -111,17 +114,19 @@ function byOrder(a: Line, b: Line): number {
   return a.order - b.order
 }
 
-/** The first lines that fit beside the one that tells of dropped ones. */
-function fit(lines: readonly Line[], bytesMax: number): { kept: Line[]; left: Line[] } {
+/** Splits off the first lines that fit into `bytesMax` together with the line about dropped ones. */
+function splitByBytes(lines: readonly Line[], bytesMax: number): { fitting: Line[]; rest: Line[] } {
   let bytes = DROPPED_LINE_BYTES
   const end = lines.findIndex(line => {
     bytes += line.bytes
     return bytes > bytesMax
   })
-  return end < 0 ? { kept: [...lines], left: [] } : { kept: lines.slice(0, end), left: lines.slice(end) }
+  return end < 0
+    ? { fitting: [...lines], rest: [] }
+    : { fitting: lines.slice(0, end), rest: lines.slice(end) }
 }
 
-function droppedLine(count: number, { scope, index }: Place): string {
+function droppedLine(count: number, { scope, index }: LinePosition): string {
   const message = `${count} log lines of this pass were dropped: they did not fit into one answer`
   return encodeLine({ level: 'warn', message, scope, index })
 }
@@ -143,7 +148,7 @@ function encodeLine(line: {
   return `${head},"scope":${JSON.stringify(line.scope)},"index":${line.index},"tsMs":${Date.now()}}`
 }
 
-/** Fields are a convenience: whatever they hold, logging never throws. */
+/** Encodes the fields of a line. Never throws, so that logging cannot fail a step. */
 function encodeFields(fields: unknown): string {
   const isRecord = typeof fields === 'object' && fields !== null && !Array.isArray(fields)
   const record = fields instanceof Error ? { error: fields } : isRecord ? fields : { value: fields }

@@ -1,9 +1,9 @@
-// The logger's public face: lines go to the scope in force when they are written.
+// The logger of handlers and steps. Created by the replay.
 
 import type { LogLevel } from '@perdure/protocol'
 import type { LogBuffer, LogScope } from './log-buffer.ts'
 
-/** Writes log lines of the run. `fields` may be any object; errors in it keep name, message and stack. */
+/** Writes log lines of the run. `fields` may be any object; errors in it keep their name, message and stack. */
 export interface Logger {
   debug(message: string, fields?: object): void
   info(message: string, fields?: object): void
@@ -11,7 +11,7 @@ export interface Logger {
   error(message: string, fields?: object): void
 }
 
-/** A logger whose lines go to the scope in force when they are written. */
+/** Creates a logger. `scope` is called for each line, since the code that writes may be in a step or outside of one. */
 export function createLogger(logs: LogBuffer, scope: () => LogScope): Logger {
   const write = (level: LogLevel) => (message: string, fields?: object) =>
     logs.append(scope(), { level, message, fields })

@@ -1,5 +1,5 @@
-// Keeping a runner registered: `POST /register` repeated as a heartbeat, for as long as the runner serves
-// (contract §2.11, decisions "Registration, routing, wire").
+// Keeps a runner registered: repeats `POST /register` as a heartbeat for as long as the runner serves. Called by the
+// serve adapters. See docs/wire-protocol.md#register.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
@@ -9,42 +9,45 @@ import { PerdureError } from './errors.ts'
 import type { Handler } from './handler.ts'
 import { SDK_NAME, SDK_VERSION } from './version.ts'
 
-/** Which engine a runner registers with, and as whom. */
+/** The engine that a runner registers with, and the runner's identity. */
 export interface RegistrationOptions {
   /** Base URL of the engine. Default: `ENGINE_URL`, else `http://127.0.0.1:4777`. */
   engineUrl?: string
   /** Default: `ENGINE_API_KEY`. */
   apiKey?: string
-  /** Stable id of this runner, to pin runs to. Omitted: the engine keys it by its URL. */
+  /** Stable id of this runner, to pin runs to. Default: the engine identifies the runner by its URL. */
   runner?: string
   /** Default: `ENGINE_REGION`. */
   region?: string
-  /** Called once whenever registering begins to fail, and with every refusal of another kind. */
+  /** Called when registering begins to fail, and again when the engine refuses it for another reason. */
   onError?: (error: PerdureError) => void
-  /** Told of each change of state, once. Default: the console. */
+  /** Called once for each change of state. Default: writes to the console. */
   log?: (level: 'info' | 'warn' | 'error', message: string) => void
-  /** First delay before a failed registration is tried again; it doubles up to 30 s. Default 500 ms. */
+  /** First delay before a failed registration is retried; it doubles up to 30 s. Default 500 ms. */
   retryInitialMs?: number
 }
 
-/** A heartbeat that goes on until it is stopped. */
+/** A registration that is repeated until it is stopped. */
 export interface Registration {
   /**
-   * The first acknowledgement. Rejects when the engine refuses the first registration (a wrong key, a cron that
-   * does not compile), when it does not sign with a signing key of the runner, or when the registration is stopped
-   * before; never because the engine is away.
+   * Resolves with the engine's first acknowledgement. Rejects when the engine refuses the first registration (a wrong
+   * key, a cron that does not compile), when the engine signs with none of the runner's signing keys, or when the
+   * registration is stopped first. Never rejects because the engine cannot be reached.
    */
   readonly ready: Promise<RegisterReply>
-  /** Stops the heartbeat, once and for all. */
+  /** Stops the heartbeat for good. */
   stop(): void
 }
 
-const TIMEOUT_MS = 10_000
-const RETRY_MAX_MS = 30_000
-const HEARTBEAT_DEFAULT_MS = 30_000
-const HEARTBEAT_MIN_MS = 10
+const REGISTER_TIMEOUT_MS = 10_000
+const RETRY_DELAY_MS_MAX = 30_000
+const HEARTBEAT_MS_DEFAULT = 30_000
+const HEARTBEAT_MS_MIN = 10
 
-/** Registers a handler that is served at `url`, and keeps it registered. Neither throws nor blocks later on. */
+/**
+ * Registers a handler that is served at `url`, and keeps it registered. Returns at once; throws only for an engine URL
+ * that is not a URL. All later results are reported by `ready`, `log` and `onError`.
+ */
 export function startRegistration(
   handler: Handler,
   serving: { url: string; framework: string },
@@ -58,7 +61,7 @@ export function startRegistration(
     resolveReady = resolve
     rejectReady = reject
   })
-  // Whoever does not look at `ready` must not lose the process over it.
+  // A caller that ignores `ready` must not get an unhandled rejection.
   ready.catch(() => undefined)
   const engine = engineUrl(options.engineUrl)
   const reporter = new Reporter(engine, options)
@@ -66,20 +69,20 @@ export function startRegistration(
     url: `${engine}/register`,
     apiKey: options.apiKey ?? readEnvironment('ENGINE_API_KEY'),
     signal,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: REGISTER_TIMEOUT_MS,
   }
-  const told = registerRequest(handler, serving, options)
+  const description = registerRequest(handler, serving, options)
   const fingerprints = [...handler.keyFingerprints]
   const register = (keyFingerprint: string | undefined) => {
-    const body = { ...told, ...(keyFingerprint !== undefined && { keyFingerprint }) }
+    const body = { ...description, ...(keyFingerprint !== undefined && { keyFingerprint }) }
     return postToEngine<RegisterReply>({ ...request, body })
   }
-  const beat = async (): Promise<number> => {
+  const heartbeat = async (): Promise<number> => {
     try {
       const reply = await registerTrusted(fingerprints, register)
       reporter.registered(reply)
       resolveReady(reply)
-      return Math.max(HEARTBEAT_MIN_MS, reply.heartbeatMs || HEARTBEAT_DEFAULT_MS)
+      return Math.max(HEARTBEAT_MS_MIN, reply.heartbeatMs || HEARTBEAT_MS_DEFAULT)
     } catch (error) {
       if (!(error instanceof PerdureError)) throw error
       reporter.failed(error)
@@ -87,24 +90,24 @@ export function startRegistration(
       return reporter.retryDelayMs()
     }
   }
-  repeat(beat, signal).catch(error => rejectReady(signal.aborted ? signal.reason : error))
+  repeat(heartbeat, signal).catch(error => rejectReady(signal.aborted ? signal.reason : error))
   return { ready, stop: () => stopping.abort(new Error('The registration was stopped')) }
 }
 
 /**
- * Registers with an engine that signs with a key of ours. While keys are being rotated that may be any of them: when
- * the engine does not have the first, it goes to the end of the list, and the next is told.
+ * Registers with an engine that signs with one of the runner's keys. While keys are rotated that may be any of them:
+ * when the engine does not have the first key of the list, moves it to the end and registers with the next.
  */
 async function registerTrusted(
   fingerprints: string[],
   register: (keyFingerprint: string | undefined) => Promise<RegisterReply>,
 ): Promise<RegisterReply> {
-  for (let untold = fingerprints.length; ; untold--) {
+  for (let untried = fingerprints.length; ; untried--) {
     const reply = await register(fingerprints[0])
     if (fingerprints.length === 0 || reply.keyMatches === true) return reply
     if (reply.keyMatches === undefined)
       throw untrusted('The engine has no signing key, and this runner has one')
-    if (untold <= 1) throw untrusted("The engine's signing key is not that of this runner")
+    if (untried <= 1) throw untrusted("The engine's signing key is not that of this runner")
     fingerprints.push(fingerprints.shift() as string)
   }
 }
@@ -114,15 +117,15 @@ function untrusted(why: string): PerdureError {
   return new PerdureError({ code: 'untrusted_engine', status: 0, message })
 }
 
-/** Calls `beat` for ever, each time after the delay it returned; its timers keep no process alive. */
-async function repeat(beat: () => Promise<number>, signal: AbortSignal): Promise<never> {
+/** Calls `heartbeat` again and again, each time after the delay it returned. The timers do not keep the process alive. */
+async function repeat(heartbeat: () => Promise<number>, signal: AbortSignal): Promise<never> {
   for (;;) {
-    const delayMs = await beat()
+    const delayMs = await heartbeat()
     await delay(delayMs, undefined, { ref: false, signal })
   }
 }
 
-/** What the runner tells of itself (contract §2.11, "Register request"). */
+/** Builds the body of `POST /register`: the runner's description of itself and its workflows. */
 export function registerRequest(
   handler: Handler,
   serving: { url: string; framework: string },
@@ -145,7 +148,7 @@ export function registerRequest(
   }
 }
 
-/** A 4xx says that this registration will not do; a busy or absent engine says nothing about it. */
+/** Whether the engine refuses this registration. A busy or unreachable engine has not judged it. */
 function isRefusal({ code, status }: PerdureError): boolean {
   return isUntrusted(code) || (status >= 400 && status < 500 && status !== 408 && status !== 429)
 }
@@ -154,7 +157,7 @@ function isUntrusted(code: string): boolean {
   return code === 'untrusted_engine'
 }
 
-/** Turns many equal outcomes into one line per change. */
+/** Reports the outcomes of the registrations: one log line for each change of state. */
 class Reporter {
   #state = ''
   #failures = 0
@@ -178,17 +181,17 @@ class Reporter {
     this.#failures++
     const refused = isRefusal(error)
     if (!this.#changed(refused ? `refused ${error.message}` : 'away')) return
-    const told = isUntrusted(error.code)
+    const state = isUntrusted(error.code)
       ? `This runner refuses ${this.#engine}`
       : `${this.#engine} ${refused ? 'refuses' : 'does not take'} the registration${refused ? '' : ', trying on'}`
-    this.#log(refused ? 'error' : 'warn', `${told}: ${error.message}`)
+    this.#log(refused ? 'error' : 'warn', `${state}: ${error.message}`)
     this.#options.onError?.(error)
   }
 
-  /** Exponential, with jitter so that a fleet does not return in step. */
+  /** Exponential backoff with jitter, so that many runners do not all retry at the same moment. */
   retryDelayMs(): number {
     const initialMs = this.#options.retryInitialMs ?? 500
-    const fullMs = Math.min(RETRY_MAX_MS, initialMs * 2 ** Math.min(this.#failures - 1, 20))
+    const fullMs = Math.min(RETRY_DELAY_MS_MAX, initialMs * 2 ** Math.min(this.#failures - 1, 20))
     return fullMs * (0.8 + 0.2 * Math.random())
   }
 

@@ -1,21 +1,24 @@
-// What a handler is given to work with: the types of `step`, `ctx` and `event`.
+// Types of a handler's argument: `step`, `ctx` and `event`.
 
 import type { Json } from './json.ts'
 import type { Logger } from './logger.ts'
 import type { EventDefinition, NamesOf, ReceivedOf, SentOf } from './schema/event.ts'
 import type { Workflow } from './workflow.ts'
 
-/** Milliseconds, or a number with one of `ms s m h d`, such as `"30s"`. */
+/** Milliseconds, or a text with a number and one of the units `ms s m h d`, such as `"30s"`. */
 export type Duration = number | string
 
-/** The event that started the run: of a child run its `data` is the parent's, of a cron `{cron, scheduledAt}`. */
+/**
+ * The event that started the run. The `data` of a child run is the data its parent passed; the `data` of a scheduled
+ * run is `{cron, scheduledAt}`.
+ */
 export interface WorkflowEvent<Data = unknown, Name extends string = string> {
   readonly id?: string
   readonly name: Name
   readonly data: Data
 }
 
-/** The event a {@link StepTools.waitForEvent} received. */
+/** The event that a {@link StepTools.waitForEvent} received. */
 export interface ReceivedEvent<Data = unknown, Name extends string = string> {
   readonly id: string
   readonly name: Name
@@ -24,51 +27,51 @@ export interface ReceivedEvent<Data = unknown, Name extends string = string> {
   readonly receivedAt: string
 }
 
-/** What the callback of a {@link StepTools.run} receives. */
+/** The argument of the callback of a {@link StepTools.run}. */
 export interface StepContext {
-  /** Aborts when the run is cancelled, or the pass ends without this step's result. */
+  /** Aborts when the run is cancelled, or when the pass ends without this step's result. */
   readonly signal: AbortSignal
-  /** The run's attempt counter: 1 at first, one more for every repetition. */
+  /** The run's attempt counter: 1 at first, one more for every retry. */
   readonly attempt: number
-  /** The same on every attempt of this step and different for every other: hand it to services you call. */
+  /** The same on every attempt of this step, and different for every other step. Pass it to the services you call. */
   readonly idempotencyKey: string
-  /** Lines carry this step's name as their scope. */
+  /** Writes log lines whose scope is this step's name. */
   readonly logger: Logger
 }
 
-/** How one `step.run` deals with failure. */
+/** How one `step.run` handles failure. */
 export interface StepRunOptions {
   /**
-   * When the last attempt fails, reject with a {@link StepFailedError} that the handler can catch, instead of
-   * failing the run (wire field `catchable`).
+   * After the last failed attempt, reject with a {@link StepFailedError} that the handler can catch, instead of
+   * failing the run. Sent to the engine as `catchable`.
    */
   catch?: boolean
 }
 
-/** Which event a run waits for, and for how long. */
+/** The event that a run waits for, and for how long. */
 export interface WaitForEventOptions {
   /** The event's exact name. */
   event: string
-  /** Give up after this long. Omitted: wait for ever. */
+  /** Longest wait. Default: no limit. */
   timeout?: Duration
   /** CEL over `event` (the run's own) and `async` (the arriving one), such as `async.data.id == event.data.id`. */
   if?: string
 }
 
-/** A wait for a typed event. */
+/** Options of a wait for a typed event. */
 export type WaitForDefinedOptions<Event extends EventDefinition> = Omit<WaitForEventOptions, 'event'> & {
   event: Event
 }
 
-/** `data` may be left out when what is sent may be undefined or is not declared. */
+/** The `data` field of an event or child. It is optional when its type includes `undefined`. */
 type DataField<Sent> = undefined extends Sent ? { data?: Sent } : { data: Sent }
 
 /**
- * The durable steps of a run (contract §2.11). A step happens once per run; later passes get its stored result.
- * A name used again means another step: `name`, `name:1`, `name:2` in the order of the calls.
+ * The durable steps of a run. A step is executed once per run; later passes get its stored result. Each further use of
+ * a name is another step: `name`, `name:1`, `name:2` in the order of the calls.
  */
 export interface StepTools {
-  /** Runs a callback and stores its result. A failure is retried by the workflow's policy. */
+  /** Runs a callback and stores its result. Failures are retried by the workflow's retry policy. */
   run<T>(
     name: string,
     callback: (context: StepContext) => T,
@@ -79,8 +82,9 @@ export interface StepTools {
   /** Parks the run until a time: a Date, epoch milliseconds, or an ISO 8601 string. */
   sleepUntil(name: string, time: Date | number | string): Promise<void>
   /**
-   * Parks the run until an event arrives; null when it timed out. The data of a typed event is validated, by a schema
-   * that is not asynchronous; what it refuses rejects with an {@link import('./errors.ts').InvalidDataError}.
+   * Parks the run until an event arrives. Resolves with null when the wait timed out. The data of a typed event is
+   * validated; its schema must be synchronous. Rejects with an {@link import('./errors.ts').InvalidDataError} when the
+   * schema refuses the data.
    */
   waitForEvent<Event extends EventDefinition>(
     name: string,
@@ -91,8 +95,8 @@ export interface StepTools {
     options: WaitForEventOptions,
   ): Promise<ReceivedEvent<Data> | null>
   /**
-   * Starts a child run and parks until it ends: its result, or a {@link StepFailedError} with its error. The child
-   * validates its input.
+   * Starts a child run and parks until it ends. Resolves with the child's result, or rejects with a
+   * {@link StepFailedError} that has its error. The child validates its input.
    */
   runWorkflow<Sent, Output>(
     name: string,
@@ -102,7 +106,7 @@ export interface StepTools {
     name: string,
     options: { workflow: string; data?: unknown; app?: string },
   ): Promise<Output>
-  /** Emits an event once. The data of a typed event is validated before, as its receivers will. */
+  /** Emits an event once. The data of a typed event is validated first, as its receivers validate it. */
   emit<Event extends EventDefinition>(
     name: string,
     options: { event: Event } & DataField<SentOf<Event>>,
@@ -110,30 +114,30 @@ export interface StepTools {
   emit(name: string, options: { event: string; data?: unknown }): Promise<void>
 }
 
-/** What is known of the run, and what is not a step of its own control flow. */
+/** The run's identity, its logger, and steps whose names the SDK chooses. */
 export interface RunContext {
   readonly runId: string
   readonly app: string
   readonly workflow: string
-  /** The run's attempt counter, from 1. */
+  /** The run's attempt counter: 1 at first, one more for every retry. */
   readonly attempt: number
-  /** The runner this run is pinned to; empty when any may serve it. */
+  /** The runner that this run is pinned to; empty when any runner may serve it. */
   readonly runner: string
   /** W3C trace context of the engine's invoke. */
   readonly traceparent?: string
-  /** Lines of the handler, or of the step inside whose callback it is used. Stored once, however often replayed. */
+  /** Logs for the handler, or for the step in whose callback it is used. Each line is stored once, despite replays. */
   readonly logger: Logger
   /**
-   * The time in epoch milliseconds, as a step of its own: the same in every pass, where `Date.now()` would differ.
-   * Like its two fellows it costs what a step costs, so take what you need once, or together by `Promise.all`.
+   * Returns the time in epoch milliseconds, stored as a step: it is the same in every pass, unlike `Date.now()`.
+   * Like `random` and `uuid` it costs one step, so call it once, or several together in a `Promise.all`.
    */
   now(): Promise<number>
-  /** A number from 0 up to 1, as a step of its own. Not for secrets. */
+  /** Returns a number from 0 up to 1, stored as a step. Not for secrets. */
   random(): Promise<number>
-  /** A random UUID (version 4), as a step of its own. */
+  /** Returns a random UUID (version 4), stored as a step. */
   uuid(): Promise<string>
   readonly webhook: {
-    /** A step of its own: posts `data` to `url`, unsigned, retried by the engine. Resolves when it is queued. */
+    /** As a step, posts `data` to `url`, unsigned. The engine retries it. Resolves when the delivery is queued. */
     send(name: string, options: { url: string; data?: unknown }): Promise<void>
   }
 }
@@ -145,7 +149,7 @@ export interface WorkflowArgs<Input = unknown, Event extends WorkflowEvent = Wor
   readonly ctx: RunContext
 }
 
-/** The argument of an on-failure handler: its event is the failed run's. */
+/** The argument of an on-failure handler. Its event is the one of the failed run. */
 export interface FailureArgs<Input = unknown> extends WorkflowArgs<Input> {
   readonly error: Error
 }

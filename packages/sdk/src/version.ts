@@ -1,6 +1,6 @@
-// Who this SDK is, as a registration tells it (contract §2.5).
+// Name and version of the SDK, which a registration contains.
 
-/** `sdkName` of a registration. */
+/** The `sdkName` field of a registration. */
 export const SDK_NAME = '@perdure/sdk'
-/** `version` of a registration. */
+/** The `version` field of a registration. */
 export const SDK_VERSION = '0.1.0'

@@ -1,4 +1,4 @@
-// Defining a workflow: its name, what starts it, its policies, and the handler.
+// `createWorkflow()`: defines a workflow by its name, its triggers, its policies and its handler.
 
 import type { RetryPolicy, Trigger, WorkflowRegistration } from '@perdure/protocol'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
@@ -24,17 +24,17 @@ import type { FailureArgs, WorkflowArgs, WorkflowEvent } from './step-tools.ts'
 
 export type { AnyTrigger, CronData, WorkflowTrigger } from './schema/triggers.ts'
 
-/** What a workflow is: its name, what starts it, its policies. */
+/** Options of a workflow: its name, its triggers and its policies. */
 export type WorkflowOptions<Input = unknown> = Definition<Input> &
   FlowControlOf<Input> & {
-    /** Omitted: an event of the workflow's own name. */
+    /** Default: an event with the name of the workflow. */
     triggers?: WorkflowTrigger | readonly WorkflowTrigger[]
     input?: never
   }
 
 /**
- * The same with a schema of its input: `event.data` is what the schema makes of the data, whatever started the run. It
- * is validated when a pass begins; data that does not fit fails the run without another try.
+ * Options of a workflow with a schema for its input. `event.data` is the schema's output, whatever started the run.
+ * The data is validated when a pass begins; invalid data fails the run without a retry.
  */
 export type SchemaWorkflowOptions<Schema extends StandardSchemaV1> = Definition<unknown> &
   FlowControlOf<StandardSchemaV1.InferOutput<Schema>> & {
@@ -42,11 +42,11 @@ export type SchemaWorkflowOptions<Schema extends StandardSchemaV1> = Definition<
     triggers?: AnyTrigger | readonly AnyTrigger[]
   }
 
-/** The same with typed events among its triggers: `event` is the union of what they give. */
+/** Options of a workflow with typed events among its triggers. `event` is the union of these events. */
 export type EventWorkflowOptions<Triggers> = Definition<unknown> &
   FlowControlOf<object> & { triggers: Triggers & Typed<Triggers>; input?: never }
 
-/** The same for a workflow that collects events: `event.data` is the array of their payloads. */
+/** Options of a workflow that collects typed events. `event.data` is the array of their payloads. */
 export type CollectingWorkflowOptions<Triggers> = Definition<unknown> &
   Omit<FlowControl, 'batch' | 'debounce'> &
   ({ batch: Batch; debounce?: never } | { debounce: Debounce & { mode: 'all' }; batch?: never }) & {
@@ -58,35 +58,35 @@ interface Definition<Input> {
   name: string
   /** Attempts and backoff of each step. */
   retry?: RetryPolicy
-  /** Around the passes and steps of this workflow, inside the runner's own. The first is the outermost. */
+  /** Middleware around the passes and steps of this workflow, inside the runner's. The first is the outermost. */
   middleware?: readonly Middleware[]
   /**
-   * Called in a run of its own after a run of this workflow failed. The event's data is not validated: that may be why
-   * it failed.
+   * Called in a separate run after a run of this workflow failed. The event's data is not validated, because invalid
+   * data may be the reason of the failure.
    */
   onFailure?: (args: FailureArgs<Input>) => unknown
 }
 
 declare const sent: unique symbol
 
-/** A defined workflow, to be served and to be run as a child. `Sent` is what starts it, before its schema. */
+/** A workflow that can be served and run as a child. `Sent` is the type of the data that starts it, before validation. */
 export interface Workflow<Input = unknown, Output = unknown, Sent = Input> {
   readonly name: string
-  /** What a registration tells the engine (contract §2.11, `workflows[]`). */
+  /** The workflow's entry in a registration. */
   readonly registration: WorkflowRegistration
   readonly middleware?: readonly Middleware[]
-  // Methods, so that workflows of every input fit into one list.
+  // These are methods, whose parameters are bivariant, so that workflows of every input fit into one list.
   handler(args: WorkflowArgs<Input>): Output | Promise<Output>
   onFailure?(args: FailureArgs<Input>): unknown
-  /** The event with its data validated; rejects with an {@link import('./errors.ts').InvalidDataError}. */
+  /** Returns the event with validated data. Rejects with an {@link import('./errors.ts').InvalidDataError}. */
   parseEvent?(event: WorkflowEvent): Promise<WorkflowEvent>
-  /** For the compiler alone. */
+  /** Only for type inference; never set. */
   readonly [sent]?: { takes(data: Sent): void }
 }
 
 /**
- * A workflow of any input and result, to be served. It names no more than serving needs, so that a workflow defined by
- * the CommonJS build of the SDK can be served by the ES modules, and the other way round.
+ * A workflow of any input and result. It declares only what serving needs, so that a workflow defined by the CommonJS
+ * build of the SDK can be served by the ES modules, and the other way round.
  */
 export interface AnyWorkflow {
   readonly name: string
@@ -95,16 +95,16 @@ export interface AnyWorkflow {
   onFailure?(args: never): unknown
 }
 
-/** Input of a workflow, as its handler receives it. */
+/** The input of a workflow, as its handler receives it. */
 export type InputOf<W> = W extends Workflow<infer Input, unknown, never> ? Input : never
 
-/** Data to start a workflow with: what its schema takes. */
+/** The data that starts a workflow: the input of its schema. */
 export type DataOf<W> = W extends Workflow<never, unknown, infer Sent> ? Sent : never
 
-/** Result of a workflow, as its handler returns it. */
+/** The result of a workflow, as its handler returns it. */
 export type OutputOf<W> = W extends Workflow<never, infer Output, never> ? Output : never
 
-/** A handler; annotate its argument as `WorkflowArgs<Input>` and both types of the workflow are inferred. */
+/** A handler. Annotate its argument as `WorkflowArgs<Input>`, and the input and the result type are both inferred. */
 export type WorkflowHandler<Input, Output, Event extends WorkflowEvent = WorkflowEvent<Input>> = (
   args: WorkflowArgs<Input, Event>,
 ) => Output | Promise<Output>
@@ -118,7 +118,7 @@ export type WorkflowHandler<Input, Output, Event extends WorkflowEvent = Workflo
  * })
  * ```
  *
- * With a schema as `input`, or typed events as `triggers`, the types come from there and the data is validated:
+ * With a schema as `input`, or typed events as `triggers`, the types are inferred from them and the data is validated:
  *
  * ```ts
  * const ship = createWorkflow({ name: 'ship', input: orderSchema }, async ({ event, step }) => ...)
@@ -126,8 +126,8 @@ export type WorkflowHandler<Input, Output, Event extends WorkflowEvent = Workflo
  *   event.name === 'order/paid' ? event.data.cents : -event.data.refundedCents)
  * ```
  *
- * TypeScript infers either all type arguments or none. `createWorkflow<Order>(options, handler)` therefore
- * leaves the result `unknown` to those who run it as a child; annotate the argument as above, or call
+ * TypeScript infers either all type arguments or none. With `createWorkflow<Order>(options, handler)` the result is
+ * therefore `unknown` to workflows that run this one as a child. Annotate the argument as above, or call
  * `createWorkflow<Order>(options)(handler)`, and the result is inferred too.
  */
 export function createWorkflow<Schema extends StandardSchemaV1, Output>(
@@ -149,17 +149,17 @@ export function createWorkflow<Input = unknown, Output = unknown>(
 export function createWorkflow<Input = unknown>(
   options: WorkflowOptions<Input>,
 ): <Output>(handler: WorkflowHandler<Input, Output>) => Workflow<Input, Output>
-export function createWorkflow(options: Given, handler?: Workflow['handler']) {
+export function createWorkflow(options: AnyWorkflowOptions, handler?: Workflow['handler']) {
   return handler === undefined
     ? (later: Workflow['handler']) => define(options, later)
     : define(options, handler)
 }
 
-/** What every overload takes, as the code below sees it. */
-type Given = Definition<never> &
+/** The options of every overload, as the implementation sees them. */
+type AnyWorkflowOptions = Definition<never> &
   FlowControl & { triggers?: AnyTrigger | readonly AnyTrigger[]; input?: StandardSchemaV1 }
 
-function define(options: Given, handler: Workflow['handler']): Workflow {
+function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Workflow {
   const { name, triggers, onFailure, input, middleware, ...policies } = options
   if (typeof name !== 'string' || name.trim() === '' || name.length > NAME_CHARS_MAX) {
     throw new TypeError(`A workflow's name must be a string of 1 to ${NAME_CHARS_MAX} characters`)
@@ -192,7 +192,7 @@ function parserOf(name: string, input: StandardSchemaV1 | undefined): EventParse
   return parseBy(name, input)
 }
 
-/** Whether the data of a run that events started is the array of their payloads. */
+/** Whether the workflow collects events: the data of a run is then the array of their payloads. */
 export function collects({ batch, debounce }: WorkflowRegistration): boolean {
   return batch !== undefined || debounce?.mode === 'all'
 }

@@ -1,4 +1,4 @@
-// The middleware of a runner and of a workflow as one: what the replay and the client call.
+// The middleware of a runner and of a workflow, combined into one chain. Called by the replay and the client.
 
 import { NonRetriableError } from '../errors.ts'
 import type { RunContext, WorkflowEvent } from '../step-tools.ts'
@@ -20,33 +20,34 @@ export class MiddlewareChain {
     this.#steps = list.filter(({ wrapStep }) => wrapStep).reverse()
   }
 
-  /** Whether values from the engine are changed: if not, nobody needs to touch them. */
+  /** Whether any middleware changes values from the engine. */
   get changesInput(): boolean {
     return this.#inputs.length > 0
   }
 
-  /** Whether the callback of a step is surrounded, or its result changed. */
+  /** Whether any middleware wraps the callback of a step, or changes its result. */
   get touchesSteps(): boolean {
     return this.#steps.length > 0 || this.#outputs.length > 0
   }
 
+  /** Whether any middleware wraps the handler, or changes its result. */
   get touchesRuns(): boolean {
     return this.#runs.length > 0 || this.#outputs.length > 0
   }
 
-  /** A value from the engine, as the handler sees it. */
+  /** Changes a value from the engine into the one that the handler sees. */
   input(value: unknown, place: InputPlace): unknown {
     return this.#inputs.reduce((changed, one) => {
       if (changed === undefined) return undefined
-      return synchronous(one.transformInput?.(changed, place), `${one.name}: transformInput`)
+      return requireSynchronous(one.transformInput?.(changed, place), `${one.name}: transformInput`)
     }, value)
   }
 
-  /** A value of the handler's, as the engine stores it. */
+  /** Changes a value of the handler into the one that the engine stores. */
   output(value: unknown, place: OutputPlace): unknown {
     return this.#outputs.reduce((changed, one) => {
       if (changed === undefined) return undefined
-      return synchronous(one.transformOutput?.(changed, place), `${one.name}: transformOutput`)
+      return requireSynchronous(one.transformOutput?.(changed, place), `${one.name}: transformOutput`)
     }, value)
   }
 
@@ -68,14 +69,14 @@ export class MiddlewareChain {
     return around()
   }
 
-  /** Tells every `onPassEnd`; what fails there is given to `report`. */
+  /** Calls every `onPassEnd`. Passes a message about each that throws to `report`. */
   passEnded(ctx: RunContext, end: PassEnd, report: (message: string) => void): void {
     for (const one of this.#list) {
       if (!one.onPassEnd) continue
       try {
-        const given: unknown = one.onPassEnd({ ctx, end })
-        // By then the pass is answered: nobody is left to be told.
-        if (isThenable(given)) given.then(undefined, () => undefined)
+        const returned: unknown = one.onPassEnd({ ctx, end })
+        // The pass is answered before this promise settles, so its rejection cannot be reported any more.
+        if (isThenable(returned)) returned.then(undefined, () => undefined)
       } catch (error) {
         report(
           `Middleware "${one.name}": onPassEnd failed: ${error instanceof Error ? error.message : error}`,
@@ -85,16 +86,15 @@ export class MiddlewareChain {
   }
 }
 
-/** The chain without a link. */
-const NONE = new MiddlewareChain([])
+const EMPTY_CHAIN = new MiddlewareChain([])
 
-/** One chain of several lists, the first outermost. */
+/** Combines several lists of middleware into one chain; the first list is the outermost. */
 export function chainOf(...lists: readonly (readonly Middleware[] | undefined)[]): MiddlewareChain {
   const all = lists.flatMap(list => list ?? [])
-  return all.length === 0 ? NONE : new MiddlewareChain(all)
+  return all.length === 0 ? EMPTY_CHAIN : new MiddlewareChain(all)
 }
 
-/** Throws a TypeError that says whose middleware is none. */
+/** Throws a TypeError that names the owner when `list` is not a list of middleware. */
 export function checkMiddleware(list: readonly Middleware[] | undefined, owner: string): void {
   if (list === undefined) return
   const wrong = Array.isArray(list)
@@ -107,7 +107,7 @@ function inPromise(call: () => unknown): () => Promise<unknown> {
   return async () => call()
 }
 
-/** A second `next()` would run the handler twice in one pass, and its steps would get other ids. */
+/** Refuses a second `next()`: it would run the handler twice in one pass, and its steps would get other ids. */
 function once(call: () => Promise<unknown>, what: string): () => Promise<unknown> {
   let called = false
   return async () => {
@@ -117,7 +117,7 @@ function once(call: () => Promise<unknown>, what: string): () => Promise<unknown
   }
 }
 
-function synchronous(value: unknown, what: string): unknown {
+function requireSynchronous(value: unknown, what: string): unknown {
   if (!isThenable(value)) return value
   value.then(undefined, () => undefined)
   throw new NonRetriableError(`Middleware ${what} returned a promise, but must be synchronous`)

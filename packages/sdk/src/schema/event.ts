@@ -1,5 +1,5 @@
-// Typed events: a name and a Standard Schema for its data. Triggers, waits, emits and the client take them in place
-// of a bare name.
+// Typed events: a name and a Standard Schema for its data. Triggers, waits, emits and the client accept a definition
+// wherever they accept a bare name.
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { NAME_CHARS_MAX } from '../limits.ts'
@@ -8,28 +8,29 @@ import { isSchema } from './validate.ts'
 /** An event with typed data, made by {@link defineEvent}. */
 export interface EventDefinition<Name extends string = string, Sent = unknown, Received = unknown> {
   readonly name: Name
-  /** Its input type is what is sent, its output type what a handler receives. */
+  /** Senders give the schema's input type, handlers receive its output type. */
   readonly schema: StandardSchemaV1<Sent, Received>
 }
 
-/** What the data of an event must be when it is sent: its schema's input type. */
+/** The data that is sent with an event: its schema's input type. */
 export type SentOf<Event extends EventDefinition> = StandardSchemaV1.InferInput<Event['schema']>
 
-/** What the data of an event is when it is received: its schema's output type. */
+/** The data that is received with an event: its schema's output type. */
 export type ReceivedOf<Event extends EventDefinition> = StandardSchemaV1.InferOutput<Event['schema']>
 
-/** The names that a trigger's name stands for: a trailing `*` matches everything that begins like it. */
+/** The event names that a trigger's name matches: with a trailing `*`, every name that begins with what precedes it. */
 export type NamesOf<Name extends string> = Name extends `${infer Start}*` ? `${Start}${string}` : Name
 
 /**
- * Defines an event by its name and the schema of its data: any Standard Schema, as zod, valibot and arktype make them.
- * What is validated is the data as JSON, so a schema that wants a `Date` must make it out of a string.
+ * Defines an event by its name and the schema of its data. Any Standard Schema will do, such as one of zod, valibot or
+ * arktype. The data is validated as JSON, so a schema that gives a `Date` must make it from a string.
  *
  * ```ts
  * const orderPaid = defineEvent('order/paid', z.object({ orderId: z.string(), cents: z.number().int() }))
  * ```
  *
- * As a trigger its name may end in `*`. Throws a TypeError when the name or the schema is none.
+ * The name may end in `*` if the event is used as a trigger. Throws a TypeError when the name is not a name or the
+ * schema not a Standard Schema.
  */
 export function defineEvent<const Name extends string, Schema extends StandardSchemaV1>(
   name: Name,
@@ -44,12 +45,12 @@ export function defineEvent<const Name extends string, Schema extends StandardSc
   return { name, schema: schema as StandardSchemaV1<Sent, Received> }
 }
 
-/** Whether a value that names an event is a definition. */
+/** Whether a value that names an event is an event definition. */
 export function isEventDefinition(value: unknown): value is EventDefinition {
   return typeof value === 'object' && value !== null && 'schema' in value && isSchema(value.schema)
 }
 
-/** The name of an event given by its name or its definition; anything else is given back for its user to refuse. */
+/** Returns the name of an event. Any value that is not a definition is returned unchanged: the caller validates it. */
 export function eventNameOf(event: string | EventDefinition): string {
   return isEventDefinition(event) ? event.name : event
 }

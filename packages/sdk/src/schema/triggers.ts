@@ -1,4 +1,5 @@
-// Triggers that name typed events: the types a handler gets from them, and which schema an arriving event is held to.
+// Triggers, also of typed events: the types a handler gets from them, and the schema that validates an arriving event.
+// Called by `workflow.ts`.
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { InvalidDataError } from '../errors.ts'
@@ -12,13 +13,13 @@ import {
 } from './event.ts'
 import { type Subject, validate } from './validate.ts'
 
-/** What starts a run: an event (its name may end in `*`, `if` is CEL over `event`), or a schedule. */
+/** An event that starts a run (its name may end in `*`, `if` is CEL over `event`), or a schedule. */
 export type WorkflowTrigger = { event: string; if?: string } | { cron: string }
 
-/** A trigger that may name a typed event; the definition alone stands for `{event: definition}`. */
+/** A trigger that may name a typed event. A definition alone means `{event: definition}`. */
 export type AnyTrigger = WorkflowTrigger | EventDefinition | { event: EventDefinition; if?: string }
 
-/** `event.data` of a run that a schedule started; its `event.name` is `engine/cron`. */
+/** `event.data` of a run that a schedule started. The `event.name` of such a run is `engine/cron`. */
 export interface CronData {
   readonly cron: string
   /** RFC 3339. */
@@ -44,26 +45,26 @@ type EventOf<Trigger> = Trigger extends EventDefinition
 /** The events that start a workflow with these triggers: a union that `event.name` discriminates. */
 export type EventIn<Triggers> = EventOf<OneOf<Triggers>>
 
-/** The data of one such event. */
+/** The data of an event that starts a workflow with these triggers. */
 export type DataIn<Triggers> = EventIn<Triggers>['data']
 
-/** The event of a workflow that collects: a list of payloads, whatever events they came with; a schedule has its own. */
+/** The event of a workflow that collects events: a list of their payloads. A schedule keeps its own event. */
 export type CollectedIn<Triggers> =
   | WorkflowEvent<EventOf<Exclude<OneOf<Triggers>, { cron: string }>>['data'][]>
   | ([Extract<OneOf<Triggers>, { cron: string }>] extends [never]
       ? never
       : WorkflowEvent<CronData, 'engine/cron'>)
 
-/** What its data must be where such a workflow is started by hand: the input of one of the schemas. */
+/** The data that starts a workflow with these triggers by hand: the input of one of the schemas. */
 export type SentIn<Triggers> = SentOf<DefinitionOf<OneOf<Triggers>>>
 
-/** `unknown` when a typed event is among the triggers, else `never`: to choose an overload by. */
+/** `unknown` when a typed event is among the triggers, else `never`. Overloads are chosen by it. */
 export type Typed<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never] ? never : unknown
 
-/** What a parser makes of the event that started a run: the same with its data validated. */
+/** Validates the data of the event that started a run and returns the event with the schema's output. */
 export type EventParser = (event: WorkflowEvent) => Promise<WorkflowEvent>
 
-/** The name, schema and condition of a trigger. */
+/** Returns a trigger as it is registered, and the schema of its event if it has one. */
 export function readTrigger(trigger: AnyTrigger): { registered: WorkflowTrigger; schema?: StandardSchemaV1 } {
   if (isEventDefinition(trigger)) return { registered: { event: trigger.name }, schema: trigger.schema }
   const { event, ...rest } = trigger as { event?: string | EventDefinition }
@@ -71,16 +72,17 @@ export function readTrigger(trigger: AnyTrigger): { registered: WorkflowTrigger;
   return { registered: { event: event.name, ...rest }, schema: event.schema }
 }
 
-/** Holds a run's data to one schema, whatever started it. */
+/** Validates a run's data with one schema, whatever started the run. */
 export function parseBy(workflow: string, schema: StandardSchemaV1): EventParser {
   const what = `The input of workflow "${workflow}"`
   return async event => ({ ...event, data: await validate(schema, event.data, { what, root: 'data' }) })
 }
 
 /**
- * Holds a run's data to the schemas of its triggers: those whose name matches the event's. A run that no trigger
- * started (a child) gets the name of the first event whose schema takes its data, so that the name still tells its type.
- * `collected`: the data is a list of payloads, of whatever events. Undefined when no trigger has a schema.
+ * Validates a run's data with the schemas of the triggers whose name matches the event's. A run that no trigger started
+ * (a child) gets the name of the first event whose schema accepts its data, so that `event.name` still discriminates
+ * the type of `event.data`. With `collected` the data is a list of payloads of any of the events. Returns undefined
+ * when no trigger has a schema.
  */
 export function parseByTriggers(
   workflow: string,
@@ -96,15 +98,15 @@ export function parseByTriggers(
   if (collected) return event => parseCollected(event, known, what)
   return async event => {
     const matching = known.filter(({ name }) => matches(name, event.name))
-    // An untyped trigger that matches promises nothing of the data.
+    // A trigger without a schema accepts any data.
     if (matching.some(({ schema }) => schema === undefined)) return event
-    const asked = matching.length > 0 ? matching : known
-    const { data, name } = await firstAccepting(asked, event.data, { what, root: 'data' })
+    const candidates = matching.length > 0 ? matching : known
+    const { data, name } = await firstAccepting(candidates, event.data, { what, root: 'data' })
     return { ...event, data, name: matching.length > 0 ? event.name : name }
   }
 }
 
-/** The name the engine gives the event of a run that a schedule started. */
+/** Name of the event that the engine makes for a run that a schedule started. */
 const CRON_EVENT = 'engine/cron'
 
 type Known = { readonly name: string; readonly schema: StandardSchemaV1 | undefined }
@@ -125,25 +127,25 @@ async function parseCollected(
   return { ...event, data }
 }
 
-/** What the first schema that takes the data makes of it; when none does, the refusal of the first that was asked. */
+/** Returns the output of the first schema that accepts the value. Rejects with the error of the first schema if none does. */
 async function firstAccepting(
   known: readonly Known[],
   value: unknown,
   { what, root }: Subject,
 ): Promise<{ name: string; data: unknown }> {
-  let refusal: unknown
+  let firstError: unknown
   for (const { name, schema } of known) {
     if (!schema) continue
     try {
       const data = await validate(schema, value, { what: `${what} (event "${name}")`, root })
       return { name, data }
     } catch (error) {
-      // A schema that breaks is no refusal.
+      // A schema that throws is broken: another schema must not hide that.
       if (!(error instanceof InvalidDataError)) throw error
-      refusal ??= error
+      firstError ??= error
     }
   }
-  throw refusal
+  throw firstError
 }
 
 function matches(pattern: string, name: string): boolean {

@@ -1,31 +1,32 @@
-// Asking a Standard Schema about a value, and saying what is wrong with it in one bounded line.
+// Validates values with a Standard Schema and describes what is wrong in one bounded line. Called by triggers, step
+// tools and the client.
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type DataIssue, InvalidDataError, NonRetriableError } from '../errors.ts'
 
-/** Issues kept of one value, and characters of each. */
+/** Most issues that one error lists, and most characters of each path and message. */
 const ISSUES_MAX = 20
 const ISSUE_CHARS_MAX = 300
 
-/** Whether a value is a Standard Schema. Those of some libraries are functions. */
+/** Whether a value is a Standard Schema. Some libraries make their schemas functions. */
 export function isSchema(value: unknown): value is StandardSchemaV1 {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
   const standard = (value as Partial<StandardSchemaV1>)['~standard']
   return typeof standard?.validate === 'function'
 }
 
-/** What is validated, for the message: `The input of workflow "ship"`, and where it lies, `data` or `data.3`. */
+/** Names the validated value in error messages: `what` as in `The input of workflow "ship"`, `root` as in `data.3`. */
 export interface Subject {
   readonly what: string
   readonly root: string
 }
 
-/** The schema's output for a value. Rejects with an {@link InvalidDataError} that lists the paths of what is wrong. */
+/** Returns the schema's output for a value. Rejects with an {@link InvalidDataError} that lists the wrong paths. */
 export async function validate(schema: StandardSchemaV1, value: unknown, subject: Subject): Promise<unknown> {
   return outputOf(await schema['~standard'].validate(value), subject)
 }
 
-/** The same where nothing may be waited for, because the order of a run's steps must not depend on timing. */
+/** Validates without waiting: the order of a run's steps must not depend on timing. Throws for asynchronous schemas. */
 export function validateSync(schema: StandardSchemaV1, value: unknown, subject: Subject): unknown {
   const result = schema['~standard'].validate(value)
   if (!('then' in result)) return outputOf(result, subject)
@@ -35,7 +36,7 @@ export function validateSync(schema: StandardSchemaV1, value: unknown, subject: 
   )
 }
 
-/** A value as its receiver will see it. What has no JSON form is left for the encoder to refuse. */
+/** Returns the value after a JSON round trip, as a receiver sees it. Leaves a value without JSON to the encoder. */
 export function asReceived(value: unknown): unknown {
   try {
     const text = JSON.stringify(value) as string | undefined
