@@ -1,4 +1,4 @@
-// `npm run docs`: writes the pages under `docs` that are made from the code.
+// `npm run docs`: writes the generated pages under `docs`.
 
 import { writeFileSync } from 'node:fs'
 import { httpApiPage } from './http-api-page.ts'

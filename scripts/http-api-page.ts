@@ -1,5 +1,5 @@
-// `docs/http-api.md`, written from the operations and schemas of the protocol. `docs.ts` saves it; a test holds the
-// saved page equal.
+// Generates `docs/http-api.md` from the operations and schemas of the protocol. `docs.ts` saves the page; a test of the
+// engine checks that the saved page is up to date.
 
 import { API_ERROR_STATUS } from '../packages/protocol/src/api-error.ts'
 import {
@@ -10,7 +10,7 @@ import {
   type QueryParam,
   type Reply,
 } from '../packages/protocol/src/operations/index.ts'
-import { accessText, TAGS } from '../packages/protocol/src/operations/words.ts'
+import { accessText, TAGS } from '../packages/protocol/src/operations/texts.ts'
 import { NAMED_SCHEMAS } from '../packages/protocol/src/schema-names.ts'
 import { fieldsTable, linked, table, typeText } from './schema-text.ts'
 
@@ -18,21 +18,25 @@ const INTRO = `# HTTP API
 
 <!-- Written by \`npm run docs\` from packages/protocol/src/operations. Change it there. -->
 
-The same as an OpenAPI 3.1 document: \`GET /openapi.json\`. Paths below follow the engine's address, by default
-\`http://127.0.0.1:4777\`.
+This page describes every operation of the engine's HTTP API. The engine serves the same description as an OpenAPI 3.1
+document, \`GET /openapi.json\`. Paths are relative to the engine's address, by default \`http://127.0.0.1:4777\`.
 
-- **Keys.** \`Authorization: Bearer <key>\`. A key belongs to one namespace and sees nothing else: an id of another is
-  404. Its kind (\`secret\` \`read\` \`event\` \`runner\`) says what it opens. While no key exists the engine listens on a
-  loopback address only, and everything is open in the namespace \`default\` unless it says otherwise below.
-- **Bodies** are JSON with \`Content-Type: application/json\`, at most 1 MiB (\`POST /register\`: 4 MiB) and 200 levels
-  deep. Payloads are kept to the letter. Unknown fields and parameters are ignored, both ways.
-- **Times** are RFC 3339, UTC, in milliseconds; a finer one that is sent is rounded up. Fields that end in \`Ms\` are milliseconds.
-- **\`field?\`** may be absent. What does not apply is left out, never \`null\`.
-- **Lists** are newest first. Where \`X-Next-Cursor\` is in the answer there are more rows: pass it as \`cursor\`, with the
-  same filters. A \`limit\` out of range is moved into it.
-- **Streams** are server-sent events. A comment comes every 15 s; \`EventSource\` and its kin reconnect after 2 s.
-- **Errors** have one body, [\`{"error": {"code", "message", "details"?, "requestId"}}\`](errors.md). Every answer
-  carries \`X-Request-Id\`. A known path with another method is 405 \`method_not_allowed\`.`
+- **Keys** are sent as \`Authorization: Bearer <key>\`. A key belongs to one namespace and has no access to others: an id
+  of another namespace is 404. The kind of the key (\`secret\`, \`read\`, \`event\`, \`runner\`) decides which operations it
+  may call. While no key exists, the engine listens on a loopback address only, and operations need no key, except where
+  this page says otherwise; they use the namespace \`default\`.
+- **Bodies** are JSON with \`Content-Type: application/json\`, at most 1 MiB (\`POST /register\`: 4 MiB) and at most 200
+  levels deep. Payloads are stored and returned exactly as they were sent. Engine and clients ignore unknown fields and
+  parameters.
+- **Times** are RFC 3339 in UTC, with milliseconds; a more precise time in a request is rounded up. Fields whose names end
+  in \`Ms\` are in milliseconds.
+- **\`field?\`** may be absent. A field that does not apply is left out, never \`null\`.
+- **Lists** are newest first. If an answer has the header \`X-Next-Cursor\`, there are more rows: pass the header's value as
+  \`cursor\`, with the same filters. A \`limit\` out of range is clamped to the range.
+- **Streams** are server-sent events. The engine sends a comment every 15 s, and requests that clients such as
+  \`EventSource\` reconnect after 2 s.
+- **Errors** have one body, [\`{"error": {"code", "message", "details"?, "requestId"}}\`](errors.md). Every answer has the
+  header \`X-Request-Id\`. A known path with another method is 405 \`method_not_allowed\`.`
 
 /** The whole page. */
 export function httpApiPage(): string {
@@ -106,7 +110,7 @@ function replyText({ status, description, schema, contentType, stream, pages }: 
   return `**${status}** ${description}${what}${pages ? ', with `X-Next-Cursor` when there are more' : ''}`
 }
 
-/** Its own codes first; those that go with every call of its kind are a matter of course. */
+/** The operation's own codes first, in bold; then the codes that follow from its method and access. */
 function errorLine(operation: Operation): string[] {
   const own: readonly string[] = operation.errors
   const codes = errorsOf(operation).sort((a, b) => API_ERROR_STATUS[a] - API_ERROR_STATUS[b])
@@ -140,13 +144,13 @@ function curl(operation: Operation, { path = {}, query = {}, headers = {}, body 
   return lines.join(' \\\n  ')
 }
 
-/** The message of a stream as it goes over the wire. */
+/** A message of a stream as it is on the wire. */
 function message(frame: unknown): string {
   const { kind, seq } = frame as { kind: string; seq?: number }
   return `${seq === undefined ? '' : `id: ${seq}\n`}event: ${kind}\ndata: ${JSON.stringify(frame)}`
 }
 
-/** The schemas that the operations, or their parts, link to. */
+/** The chapter of the schemas that the operations link to, directly or through other schemas. */
 function schemas(all: readonly Operation[]): string {
   const known = linked(
     all.flatMap(({ body, reply }) => [body?.schema, reply.schema]).filter(schema => !!schema),

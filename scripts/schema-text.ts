@@ -1,4 +1,4 @@
-// JSON schemas in words and tables, for the pages under `docs`.
+// Renders JSON schemas as Markdown text and tables, for `http-api-page.ts`.
 
 import { type JsonSchema, NAMED_SCHEMAS, schemaName } from '../packages/protocol/src/schema-names.ts'
 
@@ -25,7 +25,7 @@ interface Node {
   maximum?: number
 }
 
-/** What a value may be, in a few words; schemas with a name are links to their chapter. */
+/** The type of a value in a few words; a named schema is a link to its chapter. */
 export function typeText(schema: Schema): string {
   const name = schemaName(schema as JsonSchema)
   if (name !== undefined) return `[${name}](#${name.toLowerCase()})`
@@ -58,7 +58,7 @@ function range(from: number | undefined, to: number | undefined, unit = ''): str
   return from === undefined || from === 0 ? '' : `, from ${from}${of}`
 }
 
-/** What a schema with a name looks like inside: its fields, or what it is one of. */
+/** The content of a named schema: a table of its fields, or its alternatives. */
 export function fieldsTable(schema: Schema): string {
   const node = schema as Node
   if (node.anyOf) return node.anyOf.map(branchText).join('\n\n')
@@ -74,12 +74,12 @@ export function fieldsTable(schema: Schema): string {
       )
 }
 
-/** One branch of a union: a link, or the fields of what has no name. */
+/** One branch of a union: a link to a named schema, or the fields of an unnamed one. */
 function branchText(branch: Node): string {
   return schemaName(branch as JsonSchema) === undefined ? fieldsTable(branch) : typeText(branch)
 }
 
-/** A row per field; those of an object without a name follow it. */
+/** One row per field; the fields of an unnamed object follow the object's row. */
 function fields({ properties = {}, required = [] }: Node, prefix: string): string[][] {
   return Object.entries(properties).flatMap(([name, node]) => {
     const path = `${prefix}${name}${required.includes(name) ? '' : '?'}`
@@ -89,7 +89,7 @@ function fields({ properties = {}, required = [] }: Node, prefix: string): strin
   })
 }
 
-/** The names of the schemas that can be reached from these. */
+/** The names of the schemas that these schemas refer to, directly or indirectly. */
 export function linked(schemas: readonly Schema[]): Set<string> {
   const seen = new Set<string>()
   const visit = (value: unknown): void => {
@@ -105,7 +105,7 @@ export function linked(schemas: readonly Schema[]): Set<string> {
   return seen
 }
 
-/** A Markdown table with its columns aligned. */
+/** A Markdown table with aligned columns. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows].map(cells => cells.map(cell => cell.replaceAll('|', '\\|')))
   const widths = head.map((_, i) => Math.max(...lines.map(cells => cells[i]?.length ?? 0)))

@@ -1,5 +1,5 @@
-// The reference of the SDK, `docs/sdk`: one page per entry of its package, made from the docstrings. Called by
-// `docs.ts`.
+// Generates `docs/sdk`, the reference of the SDK, from its docstrings: one page per entry of the package. `docs.ts` calls
+// it.
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -8,12 +8,12 @@ import type { MarkdownApplication } from 'typedoc-plugin-markdown'
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 
-/** Page of the entry without a subpath. */
+/** Name of the page of the entry without a subpath. */
 const ROOT = 'sdk'
 
 const importedAs = (name: string) => (name === ROOT ? '@perdure/sdk' : `@perdure/sdk/${name}`)
 
-/** Settings of the two together: plain tables, no navigation, no line numbers that every edit would change. */
+/** Options of TypeDoc and its Markdown plugin: plain tables, no navigation, no line numbers that every edit would change. */
 const LOOK = {
   plugin: ['typedoc-plugin-markdown'],
   readme: 'none',
@@ -40,7 +40,7 @@ const LOOK = {
   formatWithPrettier: false,
 } as const
 
-/** Writes the pages. Answers the exported names that have no docstring, each after its entry. */
+/** Writes the pages. Returns the exported names without a docstring, each as `<entry>: <name>`. */
 export async function writeSdkPages(): Promise<string[]> {
   const { exports } = JSON.parse(readFileSync(path('packages/sdk/package.json'), 'utf8')) as {
     exports: Record<string, { 'perdure-source': string }>
@@ -66,16 +66,16 @@ export async function writeSdkPages(): Promise<string[]> {
   return undocumented(project)
 }
 
-/** What TypeDoc calls the module of a file under `src`. */
+/** TypeDoc's name for the module of a file under `src`. */
 function moduleOf(source: string): string {
   return source.replace(/^src\//, '').replace(/(\/index)?\.ts$/, '')
 }
 
-/** Modules, and so their pages, are called as they are imported, not as their files. */
+/** Renames modules, and thereby their pages, from their files to the subpaths by which they are imported. */
 function nameEntries(project: ProjectReflection, names: Map<string, string>): void {
   for (const module of project.children ?? []) {
     const name = names.get(module.name)
-    if (name === undefined) throw new Error(`${module.name} is no entry of the package`)
+    if (name === undefined) throw new Error(`${module.name} is not an entry of the package`)
     module.name = name
   }
 }

@@ -1,5 +1,5 @@
-// What each error code means, in a few words: the OpenAPI document, `docs/http-api.md` and `docs/errors.md` say it in
-// these. Apart from `api-error.ts`, so that runners and clients do not carry it.
+// The meaning of each error code, as the OpenAPI document, `docs/http-api.md` and `docs/errors.md` print it. The texts
+// are apart from the codes so that runners and clients do not load them.
 
 import type { ApiErrorCode } from './api-error.ts'
 
@@ -26,5 +26,5 @@ export const API_ERROR_MEANING: Record<ApiErrorCode, string> = {
   rate_limited: 'too many requests; see `Retry-After`',
   internal: 'a defect of the engine; the log has it under the request id',
   overloaded: 'the engine is full and refused before storing anything; see `Retry-After`',
-  unavailable: 'a dependency is away, or the engine is shutting down; see `Retry-After`',
+  unavailable: 'a dependency does not answer, or the engine is shutting down; see `Retry-After`',
 }

@@ -1,5 +1,5 @@
-// The machine-readable codes of error bodies, each with the one HTTP status it comes with (decisions, "Errors,
-// limits, auth"). The engine answers them, the client knows them, the OpenAPI document lists them.
+// The machine-readable codes of error bodies, each with its one HTTP status. The engine sends them, the client exposes
+// them, the OpenAPI document lists them.
 
 export const API_ERROR_STATUS = {
   invalid_request: 400,

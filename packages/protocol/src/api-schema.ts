@@ -1,4 +1,4 @@
-// Schemas of what the HTTP interface answers, one file per noun; and those that belong to none (decisions, "Errors").
+// Collects the schemas of the HTTP API, one file per noun, and adds those of error bodies and probes.
 
 import Type from 'typebox'
 import { text } from './schema-parts.ts'

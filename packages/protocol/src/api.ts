@@ -1,4 +1,4 @@
-// TypeScript types of the HTTP interface, taken from its schemas.
+// TypeScript types of the HTTP API, derived from its schemas.
 
 import type { Static } from 'typebox'
 import type * as schema from './api-schema.ts'

@@ -1,5 +1,6 @@
-// Schemas of the frames between a Connect runner and the engine (contract §4.3 "Connect transport", decisions
-// "Connect"). A frame is one JSON text `{type, id, payload}`; unknown types and fields are ignored by both sides.
+// Schemas of the frames between a Connect runner and the engine
+// (`docs/wire-protocol.md#connect-a-socket-instead-of-an-address`). A frame is one JSON text `{type, id, payload}`; both
+// sides ignore unknown types and fields.
 
 import Type from 'typebox'
 import {
@@ -12,7 +13,7 @@ import {
   StepErrorSchema,
 } from './wire-schema.ts'
 
-/** What a runner opens with. */
+/** Payload of `hello`, the first frame of a runner. */
 export const HelloSchema = Type.Object({
   protocolVersion: Type.Optional(Type.Number()),
   instance: Type.Optional(
@@ -20,33 +21,39 @@ export const HelloSchema = Type.Object({
       minLength: 1,
       maxLength: 128,
       description:
-        'Names this one socket of the runner over its reconnects: a new socket of the same name replaces the earlier one.',
+        'Identifies this socket of the runner across reconnects: a new socket with the same name replaces the earlier one.',
     }),
   ),
 })
 
-/** What the engine answers it with. */
+/** Payload of the engine's answer to `hello`. */
 export const HelloReplySchema = Type.Object({
   protocolVersion: Type.Integer(),
   sessionId: Type.String(),
   heartbeatMs: Type.Integer({ description: 'Send a frame at least this often.' }),
   maxFrameBytes: Type.Integer({ description: 'A larger frame closes the socket.' }),
   checkpoints: Type.Optional(
-    Type.Boolean({ description: 'The engine takes `invoke.checkpoint`. Absent: it does not.' }),
+    Type.Boolean({
+      description: 'The engine accepts `invoke.checkpoint`; absent when it does not.',
+    }),
   ),
 })
 
-/** `runner.register`: a registration without `url`; one that is given is ignored. Answered by `runner.registered`. */
+/** `runner.register`: a registration without `url`; the engine ignores a `url`. Answered by `runner.registered`. */
 export const ConnectRegisterSchema = Type.Object({
   ...Type.Omit(RegisterRequestSchema, ['url']).properties,
   maxConcurrency: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100_000, description: 'Most invokes under way on the runner.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      description: 'Maximum number of invokes the runner executes at once.',
+    }),
   ),
   underWay: Type.Optional(
     Type.Array(Type.String({ maxLength: 128 }), {
       maxItems: 100_000,
       description:
-        'After a reconnect: the invokes it still works on, or whose results were not acknowledged. Those not named are over for the engine.',
+        'After a reconnect: ids of the invokes that the runner still executes, or whose results were not acknowledged. The engine gives up every other invoke of the socket.',
     }),
   ),
 })
@@ -55,24 +62,24 @@ export const ConnectRegisterReplySchema = RegisterReplySchema
 export const ConnectInvokeSchema = Type.Object({
   ...InvokeRequestSchema.properties,
   deadlineMs: Type.Integer({
-    description: 'How long the engine waits for the result, or the next checkpoint.',
+    description: 'How long the engine waits for the result or for the next checkpoint.',
   }),
 })
 
-/** `invoke.result`: the status and body of an invoke's answer as over HTTP. Answered by `result.ack`. */
+/** `invoke.result`: the status and body that the runner would answer over HTTP. Answered by `result.ack`. */
 export const ConnectResultSchema = Type.Object({
   status: Type.Integer(),
   body: Type.Optional(Type.Unknown()),
 })
 
-/** `invoke.checkpoint`: steps that finished while the pass goes on. Answered by `checkpoint.ack` with the same `seq`. */
+/** `invoke.checkpoint`: steps that finished while the pass continues. Answered by `checkpoint.ack` with the same `seq`. */
 export const CheckpointSchema = Type.Object({
-  seq: Type.Integer({ minimum: 1, description: 'Counts the checkpoints of the invoke, from 1.' }),
+  seq: Type.Integer({ minimum: 1, description: 'Number of the checkpoint within the invoke, from 1.' }),
   opcodes: Type.Array(OpcodeSchema, { maxItems: OPCODES_MAX }),
   logs: Type.Optional(Type.Array(RunnerLogLineSchema)),
 })
 
-/** One step as the engine holds it now. With neither of the three it succeeded as it was reported. */
+/** The engine's current record of one step. Without `data`, `error` and `pending` the step succeeded as reported. */
 export const CheckpointedStepSchema = Type.Object({
   id: Type.String(),
   data: Type.Optional(Type.Unknown()),
@@ -80,17 +87,17 @@ export const CheckpointedStepSchema = Type.Object({
   pending: Type.Optional(Type.Boolean()),
 })
 
-/** The checkpoint is durable. */
+/** `checkpoint.ack`: the checkpoint is durable. */
 export const CheckpointAckSchema = Type.Object({
   seq: Type.Integer(),
   steps: Type.Array(CheckpointedStepSchema, {
     description:
-      'In the order in which replay will hand them over: the reported steps, and others of the run that settled meanwhile.',
+      'The reported steps, and other steps of the run that settled since, in the order in which a replay returns them.',
   }),
   stop: Type.Optional(
     Type.Boolean({
       description:
-        'Hand nothing more to the handler: finish the callbacks that run, and send the result with their opcodes.',
+        'Return no more results to the handler: let running callbacks finish, then send the result with their opcodes.',
     }),
   ),
 })

@@ -1,4 +1,5 @@
-// The Connect transport's names, numbers and types (contract §4.3, decisions "Connect"). Both peers import it.
+// Types and constants of the Connect transport (`docs/wire-protocol.md#connect-a-socket-instead-of-an-address`).
+// The engine and the SDK import them.
 
 import type { Static } from 'typebox'
 import type * as schema from './connect-schema.ts'
@@ -13,7 +14,7 @@ export type CheckpointedStep = Static<typeof schema.CheckpointedStepSchema>
 export type CheckpointAck = Static<typeof schema.CheckpointAckSchema>
 export type ConnectError = Static<typeof schema.ConnectErrorSchema>
 
-/** Every type of frame. A peer ignores those it does not know. */
+/** Every type of frame. A peer ignores unknown types. */
 export type FrameType =
   | 'hello'
   | 'runner.register'
@@ -29,25 +30,25 @@ export type FrameType =
   | 'drain'
   | 'error'
 
-/** One JSON text frame. Answers carry the `id` of what they answer. */
+/** One JSON text frame. An answer carries the `id` of the frame it answers. */
 export interface Frame<Payload = unknown> {
   type: FrameType
   id: string
   payload?: Payload
 }
 
-/** How often each side says that it lives, if it has nothing else to say. */
+/** Each side sends a heartbeat after this long without another frame. */
 export const CONNECT_HEARTBEAT_MS = 10_000
 
-/** A peer that was silent for this long is gone. */
+/** A peer that sent nothing for this long is considered gone. */
 export const CONNECT_SILENCE_MS = 30_000
 
-/** A larger frame closes the socket; a result's body is bounded like one over HTTP (contract §8). */
+/** A larger frame closes the socket. The body of a result has the same bound as over HTTP. */
 export const CONNECT_FRAME_BYTES_MAX = 4 * 1024 * 1024
 
-/** Why a socket was closed. */
+/** WebSocket close codes of the transport. */
 export const CLOSE_CODES = {
-  /** The engine shuts down: reconnect. */
+  /** The engine shuts down: the runner reconnects. */
   draining: 1001,
   /** A frame was over the bound. */
   tooBig: 1009,
@@ -57,6 +58,6 @@ export const CLOSE_CODES = {
   auth: 4401,
   /** Silent for too long. */
   heartbeat: 4408,
-  /** Another socket took its place. */
+  /** A newer socket of the same runner replaced this one. */
   replaced: 4409,
 } as const

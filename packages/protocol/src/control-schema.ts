@@ -1,22 +1,22 @@
-// Schemas of control actions: what they take, what they answer, and the audit log (contract §2.10, §4.2).
+// Schemas of the control actions (cancel, pause, resume, replay, …): their requests, replies and audit log.
 
 import Type from 'typebox'
 import { RunStatusSchema } from './run-schema.ts'
 import { Timestamp, text } from './schema-parts.ts'
 
 export const ReplayRequestSchema = Type.Object({
-  /** Replaces the input of the new run, `null` included; absent copies the source's. */
   input: Type.Optional(
-    Type.Unknown({ description: 'Input of the new run, `null` included; absent copies the old one' }),
+    Type.Unknown({
+      description: "Input of the new run; `null` counts as an input. Absent: a copy of the old run's input",
+    }),
   ),
 })
 
-/** `step` is a step's name (with `:n` for repeats), else its hashed id. */
 export const RetryFromStepRequestSchema = Type.Object({
   step: Type.String({ minLength: 1, description: "A step's name, with `:n` for repeats, or its hashed id" }),
 })
 
-/** One of the members at least. */
+/** At least one member is required. */
 export const BulkReplayRequestSchema = Type.Object({
   app: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   workflow: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
@@ -25,26 +25,25 @@ export const BulkReplayRequestSchema = Type.Object({
   since: Type.Optional(Timestamp),
 })
 
-/** Counts of runs; `capped` when more finished ones matched than were tried. */
 export const BulkReplayReplySchema = Type.Object({
   matched: Type.Integer({ minimum: 0, description: 'Runs that match the filter' }),
-  replayed: Type.Integer({ minimum: 0, description: 'Forked' }),
-  skipped: Type.Integer({ minimum: 0, description: 'Not finished, so left alone' }),
-  failed: Type.Integer({ minimum: 0, description: 'Could not be forked' }),
+  replayed: Type.Integer({ minimum: 0, description: 'Runs that were forked' }),
+  skipped: Type.Integer({ minimum: 0, description: 'Runs that were skipped because they have not finished' }),
+  failed: Type.Integer({ minimum: 0, description: 'Runs that could not be forked' }),
   capped: Type.Boolean({
-    description: 'More finished runs match than were tried: narrow the filter and call again',
+    description: 'More finished runs match than one call replays: narrow the filter and call again',
   }),
 })
 
-/** Contract §2.10. */
+/** One entry of the audit log. */
 export const ControlActionSchema = Type.Object({
   id: Type.String(),
   action: text('cancel', 'pause', 'resume', 'replay', 'retry_from_step', 'bulk_replay'),
   runId: Type.Optional(Type.String({ description: 'The run acted on' })),
   newRunId: Type.Optional(Type.String({ description: 'The run forked from it' })),
-  actor: Type.Optional(Type.String({ description: 'Label of the API key behind it' })),
+  actor: Type.Optional(Type.String({ description: 'Label of the API key that made the call' })),
   detail: Type.Optional(
-    Type.Unknown({ description: 'The step of a retry; filter and counts of a bulk replay' }),
+    Type.Unknown({ description: 'The step of a retry; the filter and counts of a bulk replay' }),
   ),
   createdAt: Timestamp,
 })

@@ -19,13 +19,13 @@ describe('a duration', () => {
   })
 
   it.each(['', 's', 'soon', '-5s', '5 weeks', '1e3', '5S', '1,5s', '1h30m', '0x10', -1, NaN, Infinity])(
-    '%s is none',
+    '%s is not a duration',
     value => {
       expect(parseDurationMs(value)).toBeUndefined()
     },
   )
 
-  it('in a unit is that many times as long', () => {
+  it('is the number times its unit', () => {
     const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
     const unit = fc.constantFrom(...(Object.keys(units) as (keyof typeof units)[]))
     fc.assert(

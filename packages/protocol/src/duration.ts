@@ -1,11 +1,11 @@
-// Durations as people write them in registrations and settings: milliseconds, or "30s", "10m", "2h", "7d".
+// Durations as registrations and settings write them: milliseconds, or "30s", "10m", "2h", "7d".
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** What a duration may look like, to be told where something else was given. */
+/** The accepted forms of a duration, for error messages. */
 export const DURATION_FORMS = 'milliseconds, or a number with ms, s, m, h or d: "30s"'
 
-/** Milliseconds of a duration (a number of ms, or a number with one of ms s m h d), or undefined if it is none. */
+/** Milliseconds of a duration (a number of ms, or a number with ms, s, m, h or d); undefined if `value` is not one. */
 export function parseDurationMs(value: number | string): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined
   const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?\s*$/.exec(value)

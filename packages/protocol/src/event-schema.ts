@@ -1,22 +1,22 @@
-// Schemas of events: sending one, for real or dry, and the log of them (contract §2.7, §4.4; decisions "Events").
+// Schemas of events: the body and the replies of `POST /events`, and the records of the event log.
 
 import Type from 'typebox'
 import { text, timestamp } from './schema-parts.ts'
 
-/** Bounds of the strings of `POST /events`, in characters (decisions, "Events"). */
+/** Maximum lengths of the strings of `POST /events`, in characters. */
 export const EVENT_BOUNDS = { name: 256, app: 128, runner: 128, targetApp: 128, dedupeId: 256 } as const
 
 export const SendEventSchema = Type.Object({
   name: Type.String({
     minLength: 1,
     maxLength: EVENT_BOUNDS.name,
-    description: 'Matched against the triggers of every workflow, and against waiting runs',
+    description: 'Matched against the triggers of all workflows and against waiting runs',
   }),
   app: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: EVENT_BOUNDS.app,
-      description: "Only this app's workflows; absent means all",
+      description: 'Only workflows of this app are considered; absent: those of every app',
     }),
   ),
   data: Type.Optional(Type.Unknown({ description: 'Payload, any JSON' })),
@@ -24,44 +24,48 @@ export const SendEventSchema = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: EVENT_BOUNDS.dedupeId,
-      description: 'A repeat within 24 hours (per app) is dropped',
+      description: 'An event with the same id within 24 hours (per app) is dropped',
     }),
   ),
   runner: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: EVENT_BOUNDS.runner,
-      description: 'Pins the runs it starts to this runner',
+      description: 'Pins the runs that the event starts to this runner',
     }),
   ),
   targetApp: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: EVENT_BOUNDS.targetApp,
-      description: 'Sends it across to this app: only its triggers are considered',
+      description: 'Sends the event to another app: only the triggers of this app are considered',
     }),
   ),
 })
 
 const flags = {
-  skipped: Type.Optional(Type.Boolean({ description: 'A singleton policy dropped it' })),
-  dropped: Type.Optional(Type.Boolean({ description: 'A rate limit shed it' })),
-  debounced: Type.Optional(Type.Boolean({ description: 'Held back to be joined with others' })),
-  batched: Type.Optional(Type.Boolean({ description: 'Buffered into a batch' })),
-  deduped: Type.Optional(Type.Boolean({ description: 'Seen before within its window' })),
+  skipped: Type.Optional(Type.Boolean({ description: 'A singleton policy dropped the event' })),
+  dropped: Type.Optional(Type.Boolean({ description: 'A rate limit dropped the event' })),
+  debounced: Type.Optional(Type.Boolean({ description: 'The event is buffered by a debounce' })),
+  batched: Type.Optional(Type.Boolean({ description: 'The event is buffered in a batch' })),
+  deduped: Type.Optional(
+    Type.Boolean({ description: 'A repeat of a dedupe id or of an idempotency key within its window' }),
+  ),
 }
 
 export const TriggeredSchema = Type.Object({
   workflow: Type.String(),
   app: Type.String(),
-  runId: Type.Optional(Type.String({ description: 'The run it started' })),
+  runId: Type.Optional(Type.String({ description: 'The run that the event started' })),
   ...flags,
 })
 
 export const SendEventReplySchema = Type.Object({
   eventId: Type.Optional(Type.String()),
-  runId: Type.Optional(Type.String({ description: 'The first run it started' })),
-  woke: Type.Optional(Type.Integer({ minimum: 0, description: 'Waiting runs it resumed' })),
+  runId: Type.Optional(Type.String({ description: 'The first run that the event started' })),
+  woke: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Number of waiting runs that the event woke' }),
+  ),
   triggered: Type.Optional(Type.Array(TriggeredSchema)),
   ...flags,
   suspended: Type.Optional(Type.Boolean({ description: 'The namespace is suspended: nothing was started' })),
@@ -69,24 +73,25 @@ export const SendEventReplySchema = Type.Object({
 
 const keyed = {
   key: Type.String({
-    description: "The value of its key; '' without one, and when the key cannot be evaluated",
+    description: "Value of the policy's key; '' without a key, and when the key cannot be evaluated",
   }),
-  error: Type.Optional(Type.String({ description: 'Why its expression cannot be evaluated' })),
+  error: Type.Optional(Type.String({ description: 'Why the expression cannot be evaluated' })),
 }
 
-/** What a dry run says of one workflow. */
+/** The result of a dry run for one workflow. */
 export const DryRunWorkflowSchema = Type.Object({
   workflow: Type.String(),
   app: Type.String(),
   trigger: Type.Object(
     { event: Type.String(), if: Type.Optional(Type.String()) },
-    { description: 'The trigger that matches, else the first whose name does' },
+    { description: 'The trigger that matches; if none does, the first whose event name matches' },
   ),
-  matches: Type.Boolean({ description: 'Whether the event meets the trigger, filter included' }),
-  reason: Type.Optional(Type.String({ description: 'Why it does not' })),
+  matches: Type.Boolean({ description: 'Whether the event matches the trigger, including its filter' }),
+  reason: Type.Optional(Type.String({ description: 'Why the event does not match' })),
   outcome: Type.Optional({
     ...text('run', 'deduped', 'dropped', 'skipped', 'debounced', 'batched'),
-    description: 'What would become of the event; `run`: a run is started, or another joined to it',
+    description:
+      'What the event would result in; `run`: it starts a run, alone or as the last event of a full batch',
   }),
   cancels: Type.Optional(
     Type.Array(Type.String(), { description: 'Runs that a singleton policy would cancel' }),
@@ -98,7 +103,9 @@ export const DryRunWorkflowSchema = Type.Object({
         rateLimit: Type.Optional(
           Type.Object({
             ...keyed,
-            verdict: Type.Literal('not asked', { description: 'Asking would take a token' }),
+            verdict: Type.Literal('not asked', {
+              description: 'A dry run does not check a rate limit, because a check takes a token',
+            }),
           }),
         ),
         singleton: Type.Optional(Type.Object({ ...keyed, mode: text('skip', 'cancel') })),
@@ -116,19 +123,21 @@ export const DryRunWorkflowSchema = Type.Object({
         ),
         throttle: Type.Optional(Type.Object(keyed)),
       },
-      { description: 'The policies the workflow has, in the order in which they are asked' },
+      { description: "The workflow's policies, in the order in which the engine checks them" },
     ),
   ),
 })
 
-/** Answer of `POST /events?dryRun=1`. */
+/** Reply of `POST /events?dryRun=1`. */
 export const DryRunReplySchema = Type.Object({
   dryRun: Type.Literal(true),
-  deduped: Type.Optional(Type.Boolean({ description: 'The dedupe id is taken: nothing would happen' })),
+  deduped: Type.Optional(
+    Type.Boolean({ description: 'The dedupe id was used before: nothing would happen' }),
+  ),
   suspended: Type.Optional(Type.Boolean({ description: 'The namespace is suspended: nothing would start' })),
-  waiters: Type.Integer({ minimum: 0, description: 'Waiting runs it would resume' }),
+  waiters: Type.Integer({ minimum: 0, description: 'Number of waiting runs that the event would wake' }),
   workflows: Type.Array(DryRunWorkflowSchema, {
-    description: 'Workflows with a trigger for that name, sorted by workflow, then app',
+    description: 'Workflows with a trigger for this event name, sorted by workflow, then by app',
   }),
 })
 
@@ -137,13 +146,13 @@ export const EventRecordSchema = Type.Object({
   name: Type.String(),
   app: Type.Optional(Type.String()),
   source: text('api', 'emit'),
-  data: Type.Optional(Type.Unknown({ description: 'The payload, to the letter' })),
-  receivedAt: timestamp('When it arrived'),
-  woke: Type.Integer({ minimum: 0, description: 'Waiting runs it resumed' }),
+  data: Type.Optional(Type.Unknown({ description: 'The payload, exactly as it was sent' })),
+  receivedAt: timestamp('When the event arrived'),
+  woke: Type.Integer({ minimum: 0, description: 'Number of waiting runs that the event woke' }),
   triggered: Type.Array(TriggeredSchema),
 })
 
-/** A line of `GET /events/stream`. */
+/** One frame of `GET /events/stream`. */
 export const EventFrameSchema = Type.Object({
   kind: Type.Literal('event'),
   ...EventRecordSchema.properties,

@@ -1,5 +1,5 @@
-// Schemas of the flow-control policies a workflow may register (decisions, "Flow control at registration"). Durations
-// are milliseconds or a text such as "30s"; every `key`, `if` and `priority` is a CEL expression over `event`.
+// Schemas of the flow-control policies that a workflow may register (`docs/flow-control.md`). Durations are
+// milliseconds or a text such as "30s"; every `key`, `if` and `priority` is a CEL expression over `event`.
 
 import Type from 'typebox'
 import { text } from './schema-parts.ts'
@@ -10,16 +10,16 @@ const Expression = Type.String({ minLength: 1, maxLength: 2000 })
 const Key = Type.Optional(Expression)
 const Limit = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 
-/** Runs under way at once, per key. */
+/** Limit of simultaneous runs per key. */
 export const ConcurrencySchema = Type.Object({
   limit: Limit,
   key: Key,
   scope: Type.Optional(text('workflow', 'app', 'namespace')),
 })
-/** Concurrency limits one workflow may have. */
+/** Maximum number of concurrency limits of one workflow. */
 export const CONCURRENCY_MAX = 3
 
-/** Starts per period, per key: what is over waits. */
+/** Limit of starts per period and key: runs above it wait. */
 export const ThrottleSchema = Type.Object({
   limit: Limit,
   period: Type.Optional(DurationSchema),
@@ -28,10 +28,10 @@ export const ThrottleSchema = Type.Object({
   key: Key,
 })
 
-/** Starts per period, per key: what is over is dropped. */
+/** Limit of starts per period and key: events above it are dropped. */
 export const RateLimitSchema = Type.Object({ limit: Limit, period: DurationSchema, key: Key })
 
-/** One run for a burst of events, once it has been quiet for `period`, or `timeout` after the first. */
+/** One run for a burst of events, started `period` after the last event, or at most `timeout` after the first. */
 export const DebounceSchema = Type.Object({
   period: DurationSchema,
   key: Key,
@@ -39,14 +39,14 @@ export const DebounceSchema = Type.Object({
   mode: Type.Optional(text('last', 'first', 'all')),
 })
 
-/** One run for up to `maxSize` events, or what has come `timeout` after the first. */
+/** One run for `maxSize` events, or for those that arrived within `timeout` of the first. */
 export const BatchSchema = Type.Object({
   maxSize: Type.Integer({ minimum: 1, maximum: 1000 }),
   timeout: DurationSchema,
   key: Key,
 })
 
-/** One live run per key: a second one is skipped, or cancels the first. */
+/** One live run per key: a second run is skipped, or cancels the first. */
 export const SingletonSchema = Type.Object({ mode: text('skip', 'cancel'), key: Key })
 
 /** One run per key within `ttl`. */
@@ -58,13 +58,13 @@ export const TimeoutsSchema = Type.Object({
   invoke: Type.Optional(DurationSchema),
 })
 
-/** Events that cancel the run; `if` sees the run's own as `event` and the arriving one as `async`. */
+/** Events that cancel the run. In `if`, `event` is the run's own event and `async` the arriving one. */
 export const CancelOnSchema = Type.Object({
   event: Type.String({ minLength: 1, maxLength: 256 }),
   if: Type.Optional(Expression),
 })
 
-/** The flow-control members of a workflow's registration; an empty list is none. */
+/** The flow-control members of a workflow's registration. An empty list means no policy. */
 export const flowControlMembers = {
   concurrency: Type.Optional(
     Type.Union([ConcurrencySchema, Type.Array(ConcurrencySchema, { maxItems: CONCURRENCY_MAX })]),

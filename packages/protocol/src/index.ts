@@ -1,4 +1,5 @@
-// What both peers need at run time, and every type. Schemas live under `@perdure/protocol/schema`.
+// The constants and functions that engine and SDK need at run time, and every type. The schemas have an entry of their
+// own, `@perdure/protocol/schema`, so that runners do not load them.
 
 export type * from './api.ts'
 export { API_ERROR_STATUS, type ApiErrorCode } from './api-error.ts'

@@ -8,7 +8,7 @@ type Responses = Record<string, { description: string }>
 const all = Object.entries<Operation>(operations)
 
 describe('the OpenAPI document', () => {
-  test('has every operation under its path and method, and the version it was asked for', () => {
+  test('has every operation under its path and method, and the given version', () => {
     const described = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, { operationId }]) => `${operationId} ${method} ${path}`),
     )
@@ -17,7 +17,7 @@ describe('the OpenAPI document', () => {
     expect(document.info.version).toBe('1.2.3')
   })
 
-  test('refers to its named schemas, and to nothing that it lacks', () => {
+  test('refers to named schemas, and only to those that it contains', () => {
     const targets = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)]
     const missing = targets
       .map(([, name]) => name)
@@ -45,19 +45,19 @@ describe('the OpenAPI document', () => {
     expect(responses[403]?.description).toMatch(/`forbidden`: .*`namespace_suspended`: /s)
   })
 
-  test('asks for no key where none is needed', () => {
+  test('requires no key for a public operation', () => {
     expect(document.paths['/openapi.json']?.get?.security).toEqual([])
     expect(document.paths['/runs']?.get).not.toHaveProperty('security')
   })
 })
 
 describe('the operations', () => {
-  test.each(all)('%s is told apart from the others by its id', (id, operation) => {
+  test.each(all)('%s is listed under its id, and its summary has no full stop', (id, operation) => {
     expect(operation.id).toBe(id)
     expect(operation.summary).not.toMatch(/\.$/)
   })
 
-  test('no two schemas of one name', () => {
+  test('no two named schemas are the same', () => {
     const texts = Object.values(NAMED_SCHEMAS).map(schema => JSON.stringify(schema))
     expect(new Set(texts).size).toBe(texts.length)
   })
@@ -68,7 +68,7 @@ describe('errorsOf', () => {
     expect(errorsOf(operations.getHealth)).toEqual([])
   })
 
-  test('what is public refuses nobody; what only reads never meets a body', () => {
+  test('a public operation has no errors of keys; a GET has none of bodies', () => {
     expect(errorsOf(operations.getOpenapi)).toEqual(['invalid_request', 'unavailable', 'internal'])
     expect(errorsOf(operations.getRun)).toEqual([
       'invalid_request',

@@ -1,18 +1,17 @@
-// The OpenAPI 3.1 document of the HTTP interface, made from the operations alone. The engine serves it at
-// `/openapi.json`.
+// Builds the OpenAPI 3.1 document of the HTTP API from the operations. The engine serves it at `/openapi.json`.
 
 import type { TSchema } from 'typebox'
 import { API_ERROR_STATUS, type ApiErrorCode } from './api-error.ts'
 import { API_ERROR_MEANING } from './api-error-text.ts'
 import { errorsOf, type Operation, operations, type QueryParam, type Reply } from './operations/index.ts'
-import { accessText, TAGS } from './operations/words.ts'
+import { accessText, TAGS } from './operations/texts.ts'
 import { type JsonSchema, NAMED_SCHEMAS, schemaName } from './schema-names.ts'
 
 const DESCRIPTION = `Every error answer is an ErrorBody; its request id is also in the \`X-Request-Id\` header, which
-every answer carries. A known path asked with another method is 405 \`method_not_allowed\`, an unknown one 404
+every answer carries. A known path with another method is 405 \`method_not_allowed\`, an unknown path 404
 \`not_found\`. Unknown fields and query parameters are ignored. An optional field that does not apply is left out,
-never null. While no API key is configured (the engine then listens on a loopback address only) everything but the
-webhook configuration is open.`
+never null. While no API key is configured, the engine listens on a loopback address only, and every operation except
+the webhook configuration is open.`
 
 export interface OpenApiDocument {
   openapi: string
@@ -22,7 +21,7 @@ export interface OpenApiDocument {
   [key: string]: unknown
 }
 
-/** The document, naming `version` as that of the engine. */
+/** The document of an engine of this version. */
 export function openApiDocument(version: string): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {}
   for (const operation of Object.values<Operation>(operations)) {
@@ -48,7 +47,7 @@ export function openApiDocument(version: string): OpenApiDocument {
       schemas: Object.fromEntries(schemas),
       headers: {
         NextCursor: {
-          description: 'Leads to the next page, as `cursor`; absent on the last one',
+          description: 'The `cursor` of the next page; absent on the last page',
           schema: { type: 'string' },
         },
       },
@@ -127,7 +126,7 @@ function response(reply: Reply, examples?: Examples): JsonSchema {
   if (contentType) return { description, content: { [contentType]: { schema: { type: 'string' } } } }
   if (!schema) return { description, ...headers }
   if (stream) {
-    const line = 'The JSON of each `data:` line; the `event:` line before it repeats its `kind`'
+    const line = 'The JSON of each `data:` line; the `event:` line before it repeats the `kind`'
     return {
       description,
       content: {
@@ -139,7 +138,7 @@ function response(reply: Reply, examples?: Examples): JsonSchema {
   return { description, ...headers, content: { 'application/json': content } }
 }
 
-/** The examples' bodies or replies, numbered: their summaries are no keys. */
+/** The bodies or replies of the examples, under numbered keys: a summary cannot be a key. */
 function named(examples: Examples, part: 'body' | 'reply'): JsonSchema {
   const entries = (examples ?? []).filter(example => example[part] !== undefined)
   if (entries.length === 0) return {}
@@ -150,7 +149,7 @@ function named(examples: Examples, part: 'body' | 'reply'): JsonSchema {
   return { examples: Object.fromEntries(list) }
 }
 
-/** The error answers, one per status, each naming its codes. */
+/** The error answers, one per status, each with its codes. */
 function refusals(operation: Operation): Record<string, JsonSchema> {
   const codes = new Map<number, ApiErrorCode[]>()
   for (const code of errorsOf(operation)) {
@@ -165,7 +164,7 @@ function refusals(operation: Operation): Record<string, JsonSchema> {
   return Object.fromEntries(answers)
 }
 
-/** A reference, if the value is a schema with a name; else the value, with references inside it. */
+/** A reference if the value is a named schema; else the value, with references inside it. */
 function refer(value: unknown): unknown {
   const name = typeof value === 'object' && value !== null ? schemaName(value as JsonSchema) : undefined
   return name === undefined ? parts(value) : { $ref: `#/components/schemas/${name}` }

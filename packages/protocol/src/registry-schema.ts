@@ -1,4 +1,4 @@
-// Schemas of apps, runners and workflow definitions (contract §2.5, §2.6).
+// Schemas of apps, runners and workflow definitions, as the API lists them.
 
 import Type from 'typebox'
 import { Timestamp, timestamp } from './schema-parts.ts'
@@ -7,21 +7,23 @@ import { TriggerSchema } from './wire-schema.ts'
 export const AppSchema = Type.Object({ name: Type.String(), createdAt: Timestamp })
 
 export const RunnerSchema = Type.Object({
-  runnerId: Type.String({ description: 'Its stable id, or its URL when it gave none' }),
+  runnerId: Type.String({
+    description: 'Stable id of the runner, or its URL when it registered without an id',
+  }),
   app: Type.String(),
-  url: Type.String({ description: 'Where it is invoked; `conn://…` on a socket' }),
-  framework: Type.Optional(Type.String({ description: 'Serve adapter' })),
+  url: Type.String({ description: 'Where the engine invokes the runner; `conn://…` for a Connect runner' }),
+  framework: Type.Optional(Type.String({ description: 'Serve adapter of the SDK' })),
   runtime: Type.Optional(Type.String()),
   language: Type.Optional(Type.String()),
   sdkName: Type.Optional(Type.String()),
-  version: Type.Optional(Type.String({ description: 'Of the SDK' })),
+  version: Type.Optional(Type.String({ description: 'Version of the SDK' })),
   region: Type.Optional(Type.String()),
   keyFingerprint: Type.Optional(
-    Type.String({ description: 'First 16 hex digits of the SHA-256 of its signing key' }),
+    Type.String({ description: "First 16 hex digits of the SHA-256 of the runner's signing key" }),
   ),
   keyMatches: Type.Optional(Type.Boolean({ description: 'Whether the engine signs with the same key' })),
   lastSeenAt: timestamp('Last registration or heartbeat'),
-  live: Type.Boolean({ description: 'On a socket, or heard of lately' }),
+  live: Type.Boolean({ description: 'Whether the runner has an open socket or a recent heartbeat' }),
 })
 
 export const ScheduleSchema = Type.Object({

@@ -1,5 +1,4 @@
-// Schemas of runs, their steps, log lines, timeline and counts (contract §2.1 to §2.4, decisions "Run", "Step record").
-// Absent means absent: a field that does not apply is left out, never null.
+// Schemas of runs, their steps, log lines, timeline and counts. A field that does not apply is left out, never null.
 
 import Type from 'typebox'
 import { DurationMs, Timestamp, text, timestamp } from './schema-parts.ts'
@@ -31,18 +30,18 @@ export const RunErrorSchema = Type.Object({
   stack: Type.Optional(Type.String()),
   name: Type.Optional(Type.String()),
   code: Type.Optional(RunErrorCodeSchema),
-  stepName: Type.Optional(Type.String({ description: 'The step that failed for good' })),
+  stepName: Type.Optional(Type.String({ description: 'The step that failed with no attempts left' })),
 })
 
 export const WaitingForSchema = Type.Object({
   kind: text('sleep', 'event', 'child', 'retry', 'runner', 'concurrency', 'throttle'),
   stepName: Type.Optional(Type.String({ description: 'The step that waits' })),
-  until: Type.Optional(timestamp('When it goes on by itself')),
-  eventName: Type.Optional(Type.String({ description: 'The event it waits for' })),
-  childRunId: Type.Optional(Type.String({ description: 'The run it waits for' })),
-  key: Type.Optional(Type.String({ description: 'The flow-control key it is held by' })),
+  until: Type.Optional(timestamp('When the wait ends by itself')),
+  eventName: Type.Optional(Type.String({ description: 'The event that the run waits for' })),
+  childRunId: Type.Optional(Type.String({ description: 'The child run that the run waits for' })),
+  key: Type.Optional(Type.String({ description: 'The flow-control key that holds the run back' })),
   error: Type.Optional(
-    Type.String({ description: 'Of a pass that is repeated as a whole: why the last one came to nothing' }),
+    Type.String({ description: 'Why the last pass failed, when the whole pass is repeated' }),
   ),
 })
 
@@ -52,23 +51,28 @@ const runSummary = {
   app: Type.String({ description: 'App that owns the run' }),
   status: RunStatusSchema,
   triggerKind: text('event', 'cron'),
-  eventName: Type.Optional(Type.String({ description: 'Only of event-triggered runs' })),
-  eventId: Type.Optional(Type.String({ description: 'The event that fanned the run out' })),
-  cron: Type.Optional(Type.String({ description: 'The cron expression that started it' })),
-  replayOf: Type.Optional(Type.String({ description: 'The run this one was forked from' })),
+  eventName: Type.Optional(Type.String({ description: 'Name of the event that started the run' })),
+  eventId: Type.Optional(Type.String({ description: 'Id of the event that started the run' })),
+  cron: Type.Optional(Type.String({ description: 'The cron expression that started the run' })),
+  replayOf: Type.Optional(Type.String({ description: 'The run that this run was forked from' })),
   parentRunId: Type.Optional(
-    Type.String({ description: 'The run that started this one as a child, or that failed before it' }),
+    Type.String({
+      description:
+        'The run that started this run as a child, or the failed run that this `onFailure` run handles',
+    }),
   ),
-  runner: Type.Optional(Type.String({ description: 'The runner id it is pinned to' })),
+  runner: Type.Optional(Type.String({ description: 'Id of the runner that the run is pinned to' })),
   attempt: Type.Integer({
     minimum: 1,
-    description: '1, and one more for every pass repeated after a failure',
+    description: '1, plus one for every pass that was repeated after a failure',
   }),
-  createdAt: timestamp('When it was accepted'),
-  startedAt: Type.Optional(timestamp('When its runner was first called')),
-  finishedAt: Type.Optional(timestamp('When it ended')),
-  durationMs: Type.Optional(Type.Integer({ minimum: 0, description: 'From its start to its end' })),
-  currentStepName: Type.Optional(Type.String({ description: 'The step it is at' })),
+  createdAt: timestamp('When the run was accepted'),
+  startedAt: Type.Optional(timestamp('When a runner was first invoked for the run')),
+  finishedAt: Type.Optional(timestamp('When the run ended')),
+  durationMs: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Time from `startedAt` to `finishedAt`' }),
+  ),
+  currentStepName: Type.Optional(Type.String({ description: 'The step that the run is at' })),
   error: Type.Optional(RunErrorSchema),
   waitingFor: Type.Optional(WaitingForSchema),
 }
@@ -79,28 +83,35 @@ export const RunSchema = Type.Object({
   result: Type.Optional(Type.Unknown()),
 })
 
-/** Answer of `GET /runs/{id}/why`. */
+/** Reply of `GET /runs/{id}/why`. */
 export const RunExplanationSchema = Type.Object({
   runId: Type.String(),
   status: RunStatusSchema,
-  sentence: Type.String({ description: 'All of it in a sentence or two, for people; its words may change' }),
-  since: timestamp('When it came to this status'),
+  sentence: Type.String({
+    description: 'The explanation in a sentence or two, for people; the wording may change',
+  }),
+  since: timestamp('When the run entered this status'),
   waitingFor: Type.Optional(WaitingForSchema),
-  wakeAt: Type.Optional(timestamp('When it goes on by itself; of a paused run, when its next timer settles')),
+  wakeAt: Type.Optional(
+    timestamp('When the run continues by itself; for a paused run, when its next timer settles'),
+  ),
   event: Type.Optional(
     Type.Object(
       { name: Type.String(), if: Type.Optional(Type.String()) },
-      { description: 'The event it waits for, and its filter' },
+      { description: 'The event that the run waits for, and its filter' },
     ),
   ),
-  childRunId: Type.Optional(Type.String({ description: 'The run it waits for' })),
+  childRunId: Type.Optional(Type.String({ description: 'The child run that the run waits for' })),
   children: Type.Optional(
     Type.Array(Type.Object({ stepName: Type.String(), runId: Type.String(), status: RunStatusSchema }), {
-      description: 'Every child that it waits for, oldest first; 20 at most',
+      description: 'The children that the run waits for, oldest first, at most 20',
     }),
   ),
   position: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Held runs of the same limit and key that come before it' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'Number of waiting runs of the same limit and key before this run',
+    }),
   ),
   runners: Type.Optional(
     Type.Object(
@@ -108,16 +119,19 @@ export const RunExplanationSchema = Type.Object({
         live: Type.Integer({ minimum: 0 }),
         stale: Type.Integer({ minimum: 0 }),
         disconnected: Type.Optional(
-          Type.Integer({ minimum: 1, description: 'Connect runners without a socket, where there are any' }),
+          Type.Integer({
+            minimum: 1,
+            description: 'Connect runners without a socket; absent when there are none',
+          }),
         ),
       },
-      { description: 'Registered runners that may take it; absent once it has ended' },
+      { description: 'Registered runners that may take the run; absent once the run has ended' },
     ),
   ),
   runner: Type.Optional(
-    Type.String({ description: 'The runner that works on it now, else the one it is pinned to' }),
+    Type.String({ description: 'The runner that executes the run now, else the runner it is pinned to' }),
   ),
-  passSince: Type.Optional(timestamp('When the pass that is under way was sent')),
+  passSince: Type.Optional(timestamp('When the current pass was sent to the runner')),
   error: Type.Optional(RunErrorSchema),
 })
 
@@ -134,28 +148,30 @@ export const OpSchema = text(
 
 export const StepRecordSchema = Type.Object({
   id: Type.String({ description: 'Hashed step id' }),
-  name: Type.String({ description: 'The name the workflow gave it' }),
+  name: Type.String({ description: 'Name of the step in the workflow' }),
   op: OpSchema,
-  index: Type.Integer({ minimum: 0, description: 'Execution order, from 0' }),
+  index: Type.Integer({ minimum: 0, description: 'Position in execution order, from 0' }),
   status: StepStatusSchema,
-  attempt: Type.Integer({ minimum: 1, description: 'Attempt the record stands at' }),
+  attempt: Type.Integer({ minimum: 1, description: 'Number of the current or last attempt' }),
   startedAt: Timestamp,
   finishedAt: Type.Optional(Timestamp),
   durationMs: Type.Optional(DurationMs),
-  data: Type.Optional(Type.Unknown({ description: 'Its result' })),
+  data: Type.Optional(Type.Unknown({ description: 'Result of the step' })),
   error: Type.Optional(StepErrorSchema),
-  nextAttemptAt: Type.Optional(timestamp('When a failed attempt is repeated')),
-  wakeAt: Type.Optional(timestamp('When a sleep or a wait is over')),
-  eventName: Type.Optional(Type.String({ description: 'The event it waits for, or emitted' })),
-  childRunId: Type.Optional(Type.String({ description: 'The run it started' })),
-  deliveryId: Type.Optional(Type.String({ description: 'The webhook delivery it asked for' })),
-  emittedEventId: Type.Optional(Type.String({ description: 'The event it emitted' })),
-  carried: Type.Optional(Type.Boolean({ description: 'Taken over from the run this one was forked from' })),
+  nextAttemptAt: Type.Optional(timestamp('When the next attempt of a failed step starts')),
+  wakeAt: Type.Optional(timestamp('When the sleep or the wait ends')),
+  eventName: Type.Optional(
+    Type.String({ description: 'Name of the event that the step waits for or emitted' }),
+  ),
+  childRunId: Type.Optional(Type.String({ description: 'The run that the step started' })),
+  deliveryId: Type.Optional(Type.String({ description: 'The webhook delivery that the step requested' })),
+  emittedEventId: Type.Optional(Type.String({ description: 'The event that the step emitted' })),
+  carried: Type.Optional(Type.Boolean({ description: 'Copied from the run that this run was forked from' })),
   timedOut: Type.Optional(Type.Boolean({ description: 'The wait ended without an event' })),
 })
 
 export const RunLogLineSchema = Type.Object({
-  seq: Type.Integer({ minimum: 1, description: 'Rises within a run, with gaps' }),
+  seq: Type.Integer({ minimum: 1, description: 'Ascending within a run, with gaps' }),
   ts: timestamp('When the engine stored the line'),
   level: LogLevelSchema,
   message: Type.String(),
@@ -165,7 +181,7 @@ export const RunLogLineSchema = Type.Object({
     }),
   ),
   scope: Type.String({ description: 'Step name, or `@root` for the handler' }),
-  attempt: Type.Integer({ minimum: 1, description: 'Attempt it was logged under' }),
+  attempt: Type.Integer({ minimum: 1, description: 'Attempt that logged the line' }),
 })
 
 const frame = { seq: Type.Integer(), ts: Timestamp, runId: Type.String() }
@@ -198,7 +214,6 @@ export const TimelineFrameSchema = Type.Union([
   }),
 ])
 
-/** Contract §2.4. `successRate` is a whole-number percent, 100 when nothing has finished. */
 export const RunStatsSchema = Type.Object({
   total: Type.Integer({ minimum: 0, description: 'All runs that match' }),
   active: Type.Integer({ minimum: 0, description: 'Queued, running and waiting' }),
@@ -207,6 +222,6 @@ export const RunStatsSchema = Type.Object({
   successRate: Type.Integer({
     minimum: 0,
     maximum: 100,
-    description: 'Percent of the finished that succeeded; 100 when none has finished',
+    description: 'Succeeded runs in percent of succeeded and failed runs; 100 when there are none',
   }),
 })

@@ -1,5 +1,4 @@
-// The names of the schemas in the OpenAPI document and in `docs/http-api.md`. A schema without a name is shown in
-// place.
+// The names of the schemas in the OpenAPI document and in `docs/http-api.md`. Schemas without a name are written inline.
 
 import type { TSchema } from 'typebox'
 import * as api from './api-schema.ts'
@@ -62,7 +61,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
 /** A schema as plain JSON. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-// typebox copies a schema that it makes optional, so a schema is known by what it says, not by what it is.
+// typebox copies a schema when it makes it optional, so schemas are compared by content, not by identity.
 const NAME_OF = new Map(Object.entries(NAMED_SCHEMAS).map(([name, schema]) => [JSON.stringify(schema), name]))
 
 /** The name of a schema, if it has one. */

@@ -1,4 +1,4 @@
-// The parts that schemas of answers are made of.
+// Small schemas that the other schema files share.
 
 import Type from 'typebox'
 

@@ -1,4 +1,4 @@
-// Every schema of the interface: the wire between engine and runner, and the bodies of the HTTP API.
+// Every schema: the wire between engine and runner, and the bodies of the HTTP API.
 
 export * from './api-schema.ts'
 export * from './connect-schema.ts'

@@ -1,5 +1,5 @@
-// Names of the settings in the environment (decisions, "Configuration"). Engine and runners may share one, so each
-// knows those of both, and refuses a name that is nobody's.
+// Names of the environment variables that engine and runners read (`docs/operating.md#settings`). Both may share one
+// environment, so each knows the names of both and refuses any other `ENGINE_` name as a misspelling.
 
 /** Read by the engine. */
 export const ENGINE_SETTINGS = [
@@ -23,7 +23,7 @@ export const ENGINE_SETTINGS = [
   'ENGINE_LOG_LEVEL',
 ] as const
 
-/** Read by runners, and by what sends events or commands. */
+/** Read by runners, by the SDK's event sender and by the command line. */
 export const RUNNER_SETTINGS = [
   'ENGINE_URL',
   'ENGINE_API_KEY',
@@ -31,7 +31,7 @@ export const RUNNER_SETTINGS = [
   'ENGINE_REGION',
 ] as const
 
-/** The first of these names that begins with `ENGINE_` and is a setting of neither side. */
+/** The first name that begins with `ENGINE_` and is not a setting of either side. */
 export function unknownSetting(names: readonly string[]): string | undefined {
   const known: readonly string[] = [...ENGINE_SETTINGS, ...RUNNER_SETTINGS]
   return names.find(name => name.startsWith('ENGINE_') && !known.includes(name))

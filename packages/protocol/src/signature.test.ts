@@ -18,12 +18,12 @@ describe('a signature', () => {
     expect(signed('k1')).toBe(`t=${T},v1=${mac}`)
   })
 
-  it('is the marker of no signature without a key', () => {
+  it('is the marker `v0` without a key', () => {
     expect(signed()).toBe(UNSIGNED)
     expect(UNSIGNED).toBe('v0')
   })
 
-  it('of whatever body is verified with its key', () => {
+  it('of any body verifies with its key', () => {
     const text = fc.string({ unit: 'binary' })
     fc.assert(
       fc.property(fc.oneof(text, fc.uint8Array()), fc.string({ minLength: 1 }), (body, key) => {
@@ -33,15 +33,15 @@ describe('a signature', () => {
     )
   })
 
-  it('covers the raw bytes of the body, however they are held', () => {
+  it('covers the raw bytes of the body, given as text or as bytes', () => {
     expect(verify(signed('k1'), { body: new TextEncoder().encode(body) })).toBe(true)
     expect(verify(signed('k1'), { body: '{"steps": {}}' })).toBe(false)
     expect(verify(signed('k1'), { body: '' })).toBe(false)
   })
 })
 
-describe('a signature is good for 300 seconds', () => {
-  it('and not one ms longer, either way', () => {
+describe('a signature is valid for 300 seconds', () => {
+  it('and not one ms longer, in the past or the future', () => {
     expect(SIGNATURE_WINDOW_MS).toBe(300_000)
     const header = signed('k1')
     expect(verify(header, { nowMs: T * 1000 + 300_000 })).toBe(true)
@@ -50,14 +50,14 @@ describe('a signature is good for 300 seconds', () => {
     expect(verify(header, { nowMs: T * 1000 - 300_001 })).toBe(false)
   })
 
-  it('and cannot be made younger: the time is signed', () => {
+  it('and its time cannot be changed, because the time is signed', () => {
     const later = signed('k1').replace(`t=${T}`, `t=${T + 600}`)
     expect(verify(later, { nowMs: NOW_MS + 600_000 })).toBe(false)
   })
 })
 
 describe('during a rotation', () => {
-  it('both keys sign, and either side may know only one', () => {
+  it('both keys sign, and one of them is enough to verify', () => {
     const both = signed('new', 'old')
     expect(both.match(/v1=/g)).toHaveLength(2)
     expect(verify(both, { keys: ['old'] })).toBe(true)
@@ -65,12 +65,12 @@ describe('during a rotation', () => {
     expect(verify(signed('old'), { keys: ['new', 'old'] })).toBe(true)
   })
 
-  it('a third key does not do', () => {
+  it('a third key does not verify', () => {
     expect(verify(signed('new', 'old'), { keys: ['other'] })).toBe(false)
   })
 })
 
-describe('no proof is', () => {
+describe('these do not verify:', () => {
   const [time, mac] = signed('k1').split(',') as [string, string]
 
   it.each([
@@ -82,15 +82,15 @@ describe('no proof is', () => {
     ['a mac alone', mac],
     ['a mac cut short', `${time},${mac.slice(0, -1)}`],
     ['a mac of another case', `${time},${mac.toUpperCase().replace('V1', 'v1')}`],
-    ['a mac with something behind it', `${time},${mac}0`],
-    ['a time that is no number', `t=now,${mac}`],
-    ['a time that is no whole number', `t=${T}.5,${mac}`],
+    ['a mac with a character appended', `${time},${mac}0`],
+    ['a time that is not a number', `t=now,${mac}`],
+    ['a time that is not a whole number', `t=${T}.5,${mac}`],
     ['an empty time', `t=,${mac}`],
   ])('%s', (_, header) => {
     expect(verify(header)).toBe(false)
   })
 
-  it('any header, to who knows no key', () => {
+  it('any header, when no keys are given', () => {
     expect(verify(signed('k1'), { keys: [] })).toBe(false)
     expect(verify(signed(), { keys: [] })).toBe(false)
   })
@@ -110,7 +110,7 @@ describe('no proof is', () => {
   })
 })
 
-it('spaces after commas do no harm', () => {
+it('spaces after commas are ignored', () => {
   expect(verify(signed('k1').replace(',', ', '))).toBe(true)
 })
 

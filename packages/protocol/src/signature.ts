@@ -1,12 +1,12 @@
-// The integrity header of engine-to-runner requests: HMAC-SHA256 over time and raw body (contract §5.5).
-// The engine signs, the SDK verifies; both sides share this file so that they cannot drift apart.
+// The signature header of engine-to-runner requests: HMAC-SHA256 over time and raw body
+// (`docs/wire-protocol.md#check-the-signature`). The engine signs, the SDK verifies.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
-/** A signature older (or newer) than this is refused, so that a captured invoke cannot be replayed later. */
+/** Maximum age of a signature, past or future: a captured invoke cannot be replayed later. */
 export const SIGNATURE_WINDOW_MS = 300_000
 
-/** What the header carries when there is no signing key: a pass-through marker, never a proof. */
+/** Header value when the engine has no signing key: a marker, which never verifies. */
 export const UNSIGNED = 'v0'
 
 /**
@@ -23,7 +23,7 @@ export function signBody(options: {
   return [`t=${t}`, ...options.keys.map(key => `v1=${mac(key, t, options.body)}`)].join(',')
 }
 
-/** Whether one of `keys` signed `body` within the window. Constant time in the compared digests. */
+/** Whether one of `keys` signed `body` within {@link SIGNATURE_WINDOW_MS} of `nowMs`. Compares in constant time. */
 export function verifyBody(options: {
   keys: readonly string[]
   body: string | Uint8Array
@@ -45,7 +45,7 @@ export function verifyBody(options: {
   return matches
 }
 
-/** One-way fingerprint of a signing key: the first 16 hex digits of its SHA-256. Safe to show. */
+/** Fingerprint of a signing key: the first 16 hex digits of its SHA-256. Safe to show. */
 export function keyFingerprint(key: string): string {
   return createHash('sha256').update(key, 'utf8').digest('hex').slice(0, 16)
 }

@@ -1,4 +1,4 @@
-// How a step's name becomes the key its result is stored under (contract §2.11, "Step id hashing").
+// Derives the id under which a step's result is stored from the step's name. The SDK sends the id, the engine stores it.
 
 import { createHash } from 'node:crypto'
 

@@ -1,6 +1,6 @@
-// The wire version and the names that carry it (contract §9). Both peers import it from here.
+// The wire version, and the names of headers and subprotocol. Engine and SDK import them.
 
-/** The one integer version the engine and a runner share. A peer that sends none is assumed compatible. */
+/** Version of the wire between engine and runner. A peer that sends no version is assumed to be compatible. */
 export const PROTOCOL_VERSION = 1
 
 /** Header of every engine-to-runner HTTP invoke that carries {@link PROTOCOL_VERSION}. */

@@ -1,10 +1,10 @@
-// Schemas of webhooks, outbound and inbound (contract §2.8, §2.9, §4.5, §4.6; decisions "Webhooks"). A signing secret
-// is in no record: it shows once, in the answer that made it.
+// Schemas of webhooks: outbound endpoints and deliveries, inbound receivers. No record contains a signing secret: the
+// reply that creates a secret shows it once.
 
 import Type from 'typebox'
 import { Timestamp, text } from './schema-parts.ts'
 
-/** Bounds, in characters. A secret shorter than its minimum would not be one. */
+/** Bounds of the strings, in characters. A shorter secret than `secretMin` would be easy to guess. */
 export const WEBHOOK_BOUNDS = {
   name: 128,
   url: 2048,
@@ -26,9 +26,9 @@ const EventName = Type.String({ minLength: 1, maxLength: WEBHOOK_BOUNDS.eventNam
 const Secret = Type.String({ minLength: WEBHOOK_BOUNDS.secretMin, maxLength: WEBHOOK_BOUNDS.secretMax })
 const EventKinds = Type.Array(LifecycleKindSchema, { minItems: 1, maxItems: 4 })
 
-/** There is one. */
+/** The only scheme of outbound webhooks. */
 const EndpointScheme = Type.Literal('standard-webhooks')
-/** What a change of an endpoint and of a receiver have in common. */
+/** Fields that both update requests accept. */
 const SWITCHES = {
   enabled: Type.Optional(Type.Boolean()),
   rotateSecret: Type.Optional(Type.Boolean()),
@@ -49,7 +49,7 @@ const endpoint = {
   updatedAt: Timestamp,
 }
 export const WebhookEndpointSchema = Type.Object(endpoint)
-/** The answer of a create, or of a PATCH: `secret` only where one was made. */
+/** Reply of a create or an update; `secret` is present only when the call created one. */
 export const WebhookEndpointWithSecretSchema = Type.Object({
   ...endpoint,
   secret: Type.Optional(Type.String()),
@@ -64,7 +64,7 @@ export const CreateWebhookEndpointSchema = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
   secret: Type.Optional(Secret),
 })
-/** `null` takes an optional field away. */
+/** `null` removes an optional field. */
 export const UpdateWebhookEndpointSchema = Type.Object({
   name: Type.Optional(Type.Union([Name, Type.Null()])),
   app: Type.Optional(Type.Union([App, Type.Null()])),
@@ -110,7 +110,7 @@ export const CreateWebhookReceiverSchema = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
   secret: Type.Optional(Secret),
 })
-/** `null` takes an optional field away. */
+/** `null` removes an optional field. */
 export const UpdateWebhookReceiverSchema = Type.Object({
   name: Type.Optional(Type.Union([Name, Type.Null()])),
   app: Type.Optional(Type.Union([App, Type.Null()])),
@@ -119,12 +119,13 @@ export const UpdateWebhookReceiverSchema = Type.Object({
   ...SWITCHES,
 })
 
-/** `POST /webhooks/{slug}`. A handshake of the provider is answered in the provider's own words instead. */
+/** Reply of `POST /webhooks/{slug}`, except to a handshake of the provider ({@link WebhookHandshakeSchema}). */
 export const ReceivedWebhookSchema = Type.Object({
   eventId: Type.Optional(Type.String()),
   deduped: Type.Optional(Type.Boolean()),
 })
 
+/** Reply to a handshake of the provider, in the form that the provider expects. */
 export const WebhookHandshakeSchema = Type.Object({ challenge: Type.Optional(Type.String()) })
 
 export const DeliveryStatusSchema = text('pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead')

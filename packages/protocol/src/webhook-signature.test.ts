@@ -1,4 +1,5 @@
-// What we sign, the library of the standard verifies, and the other way round; what is forged or old is refused.
+// Checks signatures against the library of the Standard Webhooks project, in both directions, and refuses forged and
+// old ones.
 
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
@@ -20,7 +21,7 @@ const signed = headersOf(signWebhook(secret, { id: 'msg_1', timestamp, body }))
 const judge = (options: Partial<Parameters<typeof verifyWebhook>[0]>) =>
   verifyWebhook({ secret, headers: signed, body, nowMs: at.getTime(), ...options })
 
-test('what the library of the standard signs verifies, whatever body and id', () => {
+test('a signature of the standard library verifies, for any body and id', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.stringMatching(/^[\w-]{1,40}$/), (body, id) => {
       const headers = { ...headersOf(new Webhook(secret).sign(id, at, body)), 'webhook-id': id }
@@ -29,14 +30,14 @@ test('what the library of the standard signs verifies, whatever body and id', ()
   )
 })
 
-test('what we sign the library verifies', () => {
+test('the standard library verifies our signature', () => {
   const now = String(Math.floor(Date.now() / 1000))
   const signature = signWebhook(secret, { id: 'msg_1', timestamp: now, body })
   const headers = { ...headersOf(signature), 'webhook-timestamp': now }
   expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body))
 })
 
-test('one good signature among several suffices, as after a rotation', () => {
+test('one valid signature among several is enough, as after a rotation', () => {
   const both = `${signWebhook(other, { id: 'msg_1', timestamp, body })} ${signed['webhook-signature']}`
   expect(judge({ headers: headersOf(both) })).toBe('verified')
 })
@@ -65,7 +66,7 @@ test.each([
   expect(judge(options as Parameters<typeof judge>[0])).toBe(verdict)
 })
 
-test('a secret is base64 behind its prefix; one without is what it says', () => {
+test('a secret with the prefix is decoded from base64; another one is used as text', () => {
   expect(webhookKeyOf(secret)).toEqual(Buffer.alloc(32, 3))
   expect(webhookKeyOf('not base64!')).toEqual(Buffer.from('not base64!'))
   expect(['whsec_', 'whsec_a', 'whsec_%%%%', secret, 'plain'].map(isMalformedWebhookSecret)).toEqual([

@@ -1,41 +1,42 @@
-// Signatures of webhooks in the Standard Webhooks format: HMAC-SHA256 over `id.timestamp.body` (decisions, "Webhooks").
-// The engine signs, whoever is told verifies; both sides share this file so that they cannot drift apart.
+// Signatures of webhooks in the Standard Webhooks format: HMAC-SHA256 over `id.timestamp.body`
+// (`docs/webhooks.md#verify-a-signature`). The engine signs deliveries, and verifies what its receivers get; the SDK
+// verifies deliveries.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SIGNATURE_WINDOW_MS } from './signature.ts'
 
 export const WEBHOOK_SECRET_PREFIX = 'whsec_'
 
-/** `unsigned`: no signature at all, as custom sends have none. `stale`: signed, but not within 300 s of now. */
+/** `unsigned`: without a signature, as deliveries of `ctx.webhook.send` are. `stale`: signed, but not within 300 s of now. */
 export type WebhookVerdict = 'verified' | 'unsigned' | 'stale' | 'mismatch'
 
-/** The key a secret stands for: the bytes its base64 says, as every Standard Webhooks library reads it, else its text. */
+/** The HMAC key of a secret: the bytes of its base64, as every Standard Webhooks library decodes it, else its text. */
 export function webhookKeyOf(secret: string): Buffer {
   const prefixed = secret.startsWith(WEBHOOK_SECRET_PREFIX)
   const text = prefixed ? secret.slice(WEBHOOK_SECRET_PREFIX.length) : secret
   return isBase64(text) ? Buffer.from(text, 'base64') : Buffer.from(secret, 'utf8')
 }
 
-/** Whether the secret claims the standard's form (`whsec_`), and yet is not in it. */
+/** Whether the secret has the prefix of the standard (`whsec_`), but not base64 after it. */
 export function isMalformedWebhookSecret(secret: string): boolean {
   return secret.startsWith(WEBHOOK_SECRET_PREFIX) && !isBase64(secret.slice(WEBHOOK_SECRET_PREFIX.length))
 }
 
-/** `v1,<base64>`. `timestamp` is in seconds. */
+/** The signature header value, `v1,<base64>`. `timestamp` is in seconds. */
 export function signWebhook(
   secret: string,
   message: { id: string; timestamp: string; body: string | Uint8Array },
 ): string {
   const { id, timestamp, body } = message
-  // Headers come decoded as Latin-1: so encoded they are again the bytes that were sent.
+  // Node decodes headers as Latin-1: encoding them the same way restores the bytes that were sent.
   const head = Buffer.from(`${id}.${timestamp}.`, 'latin1')
   const digest = createHmac('sha256', webhookKeyOf(secret)).update(head).update(body)
   return `v1,${digest.digest('base64')}`
 }
 
 /**
- * Whether `secret` signed the message, and lately. `headers` are by lower-case name, as node gives them; `body` is the
- * raw one, before anything parses it. Constant time in the compared digests.
+ * Whether `secret` signed the message within the last 300 s. `headers` have lower-case names, as in Node; `body` is the
+ * raw body, before anything parses it. Compares in constant time.
  */
 export function verifyWebhook(options: {
   secret: string

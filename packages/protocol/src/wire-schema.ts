@@ -1,5 +1,5 @@
-// Schemas of what engine and runner say to each other (contract §2.11, decisions "Registration, routing, wire").
-// One source for validation, TypeScript types and documentation. Unknown fields are allowed everywhere.
+// Schemas of the messages between engine and runner (`docs/wire-protocol.md`). Validation, TypeScript types and
+// documentation derive from them. Unknown fields are allowed everywhere.
 
 import Type from 'typebox'
 import { flowControlMembers } from './flow-schema.ts'
@@ -42,7 +42,7 @@ export const RegisterRequestSchema = Type.Object({
     Type.String({
       pattern: '^[0-9a-fA-F]{16}$',
       description:
-        'First 16 hex digits of the SHA-256 of its signing key. Anything else is refused: it is shown.',
+        "First 16 hex digits of the SHA-256 of the runner's signing key. The API shows this value, so anything else is refused.",
     }),
   ),
   protocolVersion: Type.Optional(Type.Number()),
@@ -53,9 +53,11 @@ export const RegisterReplySchema = Type.Object({
   ok: Type.Literal(true),
   protocolVersion: Type.Integer(),
   runnerId: Type.String(),
-  workflows: Type.Integer({ description: 'How many workflows were registered.' }),
+  workflows: Type.Integer({ description: 'Number of registered workflows.' }),
   heartbeatMs: Type.Integer({ description: 'Repeat the registration at least this often.' }),
-  staleAfterMs: Type.Integer({ description: 'Without a repetition the runner is stale after this long.' }),
+  staleAfterMs: Type.Integer({
+    description: 'Without another registration the runner is stale after this long.',
+  }),
   keyMatches: Type.Optional(Type.Boolean()),
   warnings: Type.Array(Type.String()),
 })
@@ -125,7 +127,7 @@ export const InvokeContextSchema = Type.Object({
   workflow: Type.String(),
   attempt: Type.Integer(),
   app: Type.String(),
-  runner: Type.String({ description: "The run's pin; empty for an anycast run." }),
+  runner: Type.String({ description: 'The runner that the run is pinned to; empty for an anycast run.' }),
   onFailure: Type.Optional(Type.Boolean()),
   error: Type.Optional(StepErrorSchema),
   traceparent: Type.Optional(Type.String()),
@@ -147,7 +149,7 @@ export const InvokeRequestSchema = Type.Object({
   ctx: InvokeContextSchema,
 })
 
-/** Most opcodes of one answer or checkpoint. */
+/** Maximum number of opcodes in one answer or checkpoint. */
 export const OPCODES_MAX = 10_000
 
 const logs = { logs: Type.Optional(Type.Array(RunnerLogLineSchema)) }

@@ -1,4 +1,5 @@
-// TypeScript types of the wire, taken from its schemas. No code: importing this costs a runner nothing.
+// TypeScript types of the wire, derived from its schemas. The schemas are imported as types only, so a runner does not
+// load them.
 
 import type { Static } from 'typebox'
 import type * as schema from './wire-schema.ts'
@@ -19,5 +20,5 @@ export type InvokeRequest = Static<typeof schema.InvokeRequestSchema>
 export type InvokeReturned = Static<typeof schema.InvokeReturnedSchema>
 export type InvokeOpcodes = Static<typeof schema.InvokeOpcodesSchema>
 
-/** Scope of log lines written by the handler itself, outside any step. */
+/** Scope of log lines that the handler writes outside any step. */
 export const ROOT_SCOPE = '@root'

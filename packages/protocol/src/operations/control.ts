@@ -1,4 +1,4 @@
-// Acting on runs, and the audit log of it (contract §4.2).
+// Operations that act on runs, and the audit log of such actions.
 
 import Type from 'typebox'
 import {
@@ -36,7 +36,7 @@ export const cancelRun = {
   method: 'POST',
   path: '/runs/{id}/cancel',
   tag: 'control',
-  summary: 'Cancel a run, its steps in flight and its children',
+  summary: 'Cancel a run, its running steps and its children',
   access: 'secret',
   reply: run('The run, cancelled'),
   errors: ['not_found', 'run_terminal'],
@@ -49,11 +49,11 @@ export const pauseRun = {
   path: '/runs/{id}/pause',
   tag: 'control',
   summary: 'Pause a run at its next step boundary',
-  description: 'The step in flight finishes and is stored. Pausing a paused run changes nothing.',
+  description: 'The running step finishes and is stored. Pausing a paused run changes nothing.',
   access: 'secret',
   reply: run('The run, paused'),
   errors: ['not_found', 'run_terminal'],
-  examples: [{ summary: 'Hold an order back', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_PAUSED }],
+  examples: [{ summary: 'Pause an order', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_PAUSED }],
 } as const satisfies Operation
 
 export const resumeRun = {
@@ -65,7 +65,7 @@ export const resumeRun = {
   access: 'secret',
   reply: run('The run, queued'),
   errors: ['not_found', 'run_not_paused'],
-  examples: [{ summary: 'Let it go on', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_RESUMED }],
+  examples: [{ summary: 'Resume an order', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_RESUMED }],
 } as const satisfies Operation
 
 export const replayRun = {
@@ -79,9 +79,9 @@ export const replayRun = {
   reply: run('The new run'),
   errors: ['not_found', 'run_not_finished', 'namespace_suspended'],
   examples: [
-    { summary: 'Again, with the same input', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_FORK },
+    { summary: 'Replay with the same input', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_FORK },
     {
-      summary: 'Again, with a corrected order',
+      summary: 'Replay with a corrected order',
       path: { id: SAMPLE_RUN_ID },
       body: { input: { ...SAMPLE_ORDER, total: 3900 } },
       reply: SAMPLE_FORK,
@@ -94,7 +94,7 @@ export const retryRunFromStep = {
   method: 'POST',
   path: '/runs/{id}/retry-from-step',
   tag: 'control',
-  summary: 'Run a finished run again from a step on, as a new run that carries the steps before it',
+  summary: 'Run a finished run again from a step on, as a new run that keeps the results of earlier steps',
   access: 'secret',
   body: { schema: RetryFromStepRequestSchema, required: true },
   reply: run('The new run'),
@@ -114,14 +114,14 @@ export const bulkReplayRuns = {
   method: 'POST',
   path: '/runs/bulk-replay',
   tag: 'control',
-  summary: 'Replay every finished run that matches a filter, newest first, up to a ceiling per call',
+  summary: 'Replay every finished run that matches a filter, newest first, up to a limit per call',
   access: 'secret',
   body: { schema: BulkReplayRequestSchema, required: true },
-  reply: { status: 200, description: 'What became of the matching runs', schema: BulkReplayReplySchema },
+  reply: { status: 200, description: 'Counts of the matching runs', schema: BulkReplayReplySchema },
   errors: ['namespace_suspended'],
   examples: [
     {
-      summary: 'Every order that failed since nine',
+      summary: 'Replay every order that failed since nine',
       body: { workflow: 'fulfil-order', status: 'failed', since: '2025-03-01T09:00:00Z' },
       reply: { matched: 2, replayed: 2, skipped: 0, failed: 0, capped: false },
     },
@@ -137,14 +137,24 @@ export const listControlActions = {
   access: 'read',
   query: {
     action: { kind: 'enum', values: CONTROL_ACTIONS, description: 'Only actions of this kind' },
-    runId: { kind: 'name', maxLength: 64, description: 'Only those that target this run or forked into it' },
-    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Entries' },
+    runId: {
+      kind: 'name',
+      maxLength: 64,
+      description: 'Only actions on this run, or that created it as a fork',
+    },
+    limit: {
+      kind: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      default: 100,
+      description: 'Maximum number of entries',
+    },
   },
   reply: { status: 200, description: 'Audit entries', schema: Type.Array(ControlActionSchema) },
   errors: [],
   examples: [
     {
-      summary: 'Who touched this run',
+      summary: 'Who acted on this run',
       query: { runId: SAMPLE_RUN_ID, limit: '10' },
       reply: [
         {

@@ -1,13 +1,14 @@
-// Which error codes an operation can answer: its own, and those that come with what it is. The OpenAPI document and
-// `docs/http-api.md` list them from here, and the hostile-input scenario holds the engine to it.
+// The error codes that an operation can answer: its own, and those that follow from its method and access. The OpenAPI
+// document and `docs/http-api.md` list them, and the hostile-input scenario checks the engine against them.
 
 import { API_ERROR_STATUS, type ApiErrorCode } from '../api-error.ts'
 import type { Operation } from './operation.ts'
 
-/** A malformed URL or parameter; an engine that shuts down; its own defects. */
+/** Codes of every operation except probes: a malformed URL or parameter, an engine that shuts down, a defect. */
 const ALWAYS: readonly ApiErrorCode[] = ['invalid_request', 'unavailable', 'internal']
+/** Codes of every operation that needs a key. */
 const KEYED: readonly ApiErrorCode[] = ['unauthorized', 'forbidden']
-/** A body is read and refused even by an operation that wants none; and only writes wait in line for the disk. */
+/** Codes of writes. An operation without a body checks one that is sent; only writes can wait for the disk. */
 const WRITING: readonly ApiErrorCode[] = ['unsupported_media_type', 'payload_too_large', 'overloaded']
 
 /** Every code the operation can answer, ordered as in the catalogue. */

@@ -1,4 +1,4 @@
-// Sending and reading events (contract §4.4).
+// Operations that send and read events.
 
 import Type from 'typebox'
 import {
@@ -24,19 +24,23 @@ export const sendEvent = {
   method: 'POST',
   path: '/events',
   tag: 'events',
-  summary: 'Send an event: it wakes the runs that wait for it and starts those it triggers',
+  summary: 'Send an event: it wakes the runs that wait for it and starts the workflows that it triggers',
   description:
-    'The answer comes after the event and everything it started is on disk. A dry run decides the same on what is stored now, and stores nothing.',
+    'The engine answers after the event and everything it started are on disk. A dry run makes the same decision on the current state, and stores nothing.',
   access: 'event',
-  query: { dryRun: { kind: 'flag', description: 'Only tells what the event would do' } },
+  query: { dryRun: { kind: 'flag', description: 'Stores nothing; the reply shows what the event would do' } },
   body: { schema: SendEventSchema, required: true },
   reply: { status: 202, description: 'What the event did', schema: SendEventReplySchema },
-  otherwise: { status: 200, description: 'What a dry run says it would do', schema: DryRunReplySchema },
+  otherwise: {
+    status: 200,
+    description: 'For a dry run: what the event would do',
+    schema: DryRunReplySchema,
+  },
   errors: [],
   examples: [
-    { summary: 'An order comes in', body: SAMPLE_SEND, reply: SAMPLE_SEND_REPLY },
+    { summary: 'Send an order', body: SAMPLE_SEND, reply: SAMPLE_SEND_REPLY },
     {
-      summary: 'What would an order do?',
+      summary: 'Show what an order would do',
       query: { dryRun: '1' },
       body: { name: SAMPLE_EVENT.name, data: SAMPLE_ORDER },
       reply: SAMPLE_DRY_RUN,
@@ -55,7 +59,7 @@ export const listEvents = {
   query: {
     app: APP_PARAM,
     name: { kind: 'name', maxLength: EVENT_BOUNDS.name, description: 'Only events of this name' },
-    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows a page' },
+    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
     cursor: CURSOR_PARAM,
   },
   reply: { status: 200, description: 'A page of events', schema: Type.Array(EventRecordSchema), pages: true },
@@ -82,11 +86,11 @@ export const streamEvents = {
   method: 'GET',
   path: '/events/stream',
   tag: 'events',
-  summary: 'Follow the events as they come in',
+  summary: 'Follow events as they arrive',
   description:
-    'Live from the moment of connecting on, best effort: a client that does not keep up is disconnected, and what it misses until it is back is not told again. `GET /events` is the complete record.',
+    'Live from the moment of connecting, best effort: a client that does not keep up is disconnected, and events that it misses until it reconnects are not repeated. `GET /events` is the complete record.',
   access: 'read',
   reply: { status: 200, description: 'Events', schema: EventFrameSchema, stream: true },
   errors: [],
-  examples: [{ summary: 'An order comes in', reply: { kind: 'event', ...SAMPLE_EVENT } }],
+  examples: [{ summary: 'An order arrives', reply: { kind: 'event', ...SAMPLE_EVENT } }],
 } as const satisfies Operation

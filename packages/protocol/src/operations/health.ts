@@ -1,4 +1,4 @@
-// The probes (contract §4.7), and the metrics.
+// Operations of the probes and the metrics.
 
 import { HealthSchema, ReadinessSchema } from '../api-schema.ts'
 import type { Operation } from './operation.ts'
@@ -8,12 +8,12 @@ export const getHealth = {
   method: 'GET',
   path: '/healthz',
   tag: 'health',
-  summary: 'Tell whether the process serves; checks no dependency',
+  summary: 'Check that the process serves requests; checks no dependency',
   access: 'public',
   probe: true,
-  reply: { status: 200, description: 'It serves', schema: HealthSchema },
+  reply: { status: 200, description: 'The process serves requests', schema: HealthSchema },
   errors: [],
-  examples: [{ summary: 'It serves', reply: { status: 'ok' } }],
+  examples: [{ summary: 'The process serves requests', reply: { status: 'ok' } }],
 } as const satisfies Operation
 
 export const getReadiness = {
@@ -21,13 +21,13 @@ export const getReadiness = {
   method: 'GET',
   path: '/readyz',
   tag: 'health',
-  summary: 'Tell whether the engine can work: every dependency answers, and it is not shutting down',
+  summary: 'Check that the engine can work: every dependency answers, and the engine is not shutting down',
   access: 'public',
   probe: true,
-  reply: { status: 200, description: 'It can', schema: ReadinessSchema },
+  reply: { status: 200, description: 'The engine is ready', schema: ReadinessSchema },
   otherwise: {
     status: 503,
-    description: 'It cannot: `status` is `not_ready`, and `draining` is true while it shuts down',
+    description: 'The engine is not ready; `draining` is true while it shuts down',
     schema: ReadinessSchema,
   },
   errors: [],
@@ -41,7 +41,7 @@ export const getMetrics = {
   tag: 'health',
   summary: 'Read the metrics of the engine, in the text format of Prometheus',
   description:
-    'The numbers are those of the whole engine; apps and workflows are named of the namespace of the key alone.',
+    'The numbers count all namespaces. Labels name apps and workflows only if they belong to the namespace of the key.',
   access: 'read',
   unlogged: true,
   reply: { status: 200, description: 'The metrics', contentType: 'text/plain' },

@@ -1,4 +1,4 @@
-// Every operation of the HTTP interface, by id.
+// Every operation of the HTTP API, by id.
 
 import * as control from './control.ts'
 import * as events from './events.ts'

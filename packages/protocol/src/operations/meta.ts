@@ -1,4 +1,4 @@
-// The interface's description of itself.
+// The operation that serves the OpenAPI document.
 
 import Type from 'typebox'
 import type { Operation } from './operation.ts'
@@ -8,7 +8,7 @@ export const getOpenapi = {
   method: 'GET',
   path: '/openapi.json',
   tag: 'meta',
-  summary: 'Read the OpenAPI 3.1 document of this interface',
+  summary: 'Read the OpenAPI 3.1 document of this API',
   access: 'public',
   reply: {
     status: 200,

@@ -1,28 +1,27 @@
-// What one operation of the HTTP interface is: its path, who may call it, what it takes and what it answers. The
-// engine mounts its routes by these, the OpenAPI document and `docs/http-api.md` are written from them, and the
-// client calls them: one description, so that none of the four can drift from the others.
+// The type of an operation of the HTTP API: its path, the keys that may call it, its parameters, body and replies. The
+// engine's routes, the OpenAPI document, `docs/http-api.md` and the client all derive from operations.
 
 import type { Static, TSchema } from 'typebox'
 import type { ApiErrorCode } from '../api-error.ts'
 
-/** Which kind of API key opens the operation; a `secret` key opens everything, `public` needs none. */
+/** The kind of API key that an operation needs. A `secret` key may call everything; `public` needs no key. */
 export type Access = 'public' | 'read' | 'event' | 'runner' | 'secret'
 
-/** A parameter of a query. One that is given and unusable is 400, except an integer out of range: it is clamped. */
+/** A query parameter. An invalid value is refused with 400, except an integer out of range: it is clamped. */
 export type QueryParam = { description: string } & (
   | { kind: 'name'; maxLength: number }
   | { kind: 'text'; maxLength: number }
   | { kind: 'enum'; values: readonly string[]; default?: string }
   | { kind: 'integer'; minimum: number; maximum: number; default?: number }
-  /** RFC 3339; read as epoch ms. */
+  /** RFC 3339; parsed to epoch ms. */
   | { kind: 'timestamp' }
-  /** On when it is `1`. */
+  /** True when the value is `1`. */
   | { kind: 'flag' }
 )
 
 export type QueryParams = Readonly<Record<string, QueryParam>>
 
-/** What a handler gets of a parameter. */
+/** The type of a parsed parameter. */
 export type ParamValue<Param extends QueryParam> = Param extends { values: readonly (infer Value)[] }
   ? Value
   : Param extends { kind: 'integer' | 'timestamp' }
@@ -31,52 +30,52 @@ export type ParamValue<Param extends QueryParam> = Param extends { values: reado
       ? boolean
       : string
 
-/** The values of a query: those with a default are always there. */
+/** The parsed values of a query. Parameters with a default are always present. */
 export type QueryValues<Params extends QueryParams> = {
   [Name in keyof Params]: Params[Name] extends { default: unknown } | { kind: 'flag' }
     ? ParamValue<Params[Name]>
     : ParamValue<Params[Name]> | undefined
 }
 
-/** One call as a caller would make it, and for JSON its answer. A scenario replays every one against an engine. */
+/** One example call and, for JSON, its reply. A scenario replays every example against an engine. */
 export interface Example {
   summary: string
   /** Values of the path's `{placeholders}`. */
   path?: Record<string, string>
   query?: Record<string, string>
-  /** Beside the key and the content type. */
+  /** Headers other than the key and the content type. */
   headers?: Record<string, string>
   body?: unknown
   reply?: unknown
-  /** Its answer is the operation's `otherwise`. */
+  /** The reply is the operation's `otherwise`. */
   otherwise?: true
 }
 
 export interface Operation {
-  /** Its name in the client and in the OpenAPI document. */
+  /** Name of the operation in the client and in the OpenAPI document. */
   readonly id: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** With `{placeholders}`. */
+  /** May contain `{placeholders}`. */
   readonly path: string
   readonly tag: 'runs' | 'control' | 'events' | 'registry' | 'webhooks' | 'health' | 'meta'
   /** One line, without a full stop. */
   readonly summary: string
   readonly description?: string
   readonly access: Access
-  /** Needs a key even where no key is configured and everything else is open (contract §5.2). */
+  /** Needs a key even while no key is configured and every other operation is open. */
   readonly alwaysKeyed?: true
   readonly query?: QueryParams
   readonly body?: { readonly schema: TSchema; readonly required: boolean }
-  /** Takes any bytes instead: somebody else's format, verified before it is read. */
+  /** Takes any bytes instead of a JSON body: another system's format, verified before it is parsed. */
   readonly rawBody?: true
   readonly reply: Reply
-  /** Another answer that is no error body: `/readyz` while it is not ready. */
+  /** A second reply that is not an error body, such as that of `/readyz` while the engine is not ready. */
   readonly otherwise?: Reply
-  /** Answered before keys, logs and the drain are looked at. */
+  /** Answered before the engine checks keys, logs the request or refuses it during a drain. */
   readonly probe?: true
-  /** Has no line in the access log: it is asked every few seconds. */
+  /** Not written to the access log, because it is called every few seconds. */
   readonly unlogged?: true
-  /** Codes of its own; `errorsOf` adds those that come with its access and method. */
+  /** Error codes of this operation; `errorsOf` adds the codes that follow from access and method. */
   readonly errors: readonly ApiErrorCode[]
   readonly examples?: readonly Example[]
 }
@@ -84,9 +83,9 @@ export interface Operation {
 export interface Reply {
   readonly status: number
   readonly description: string
-  /** Of the JSON body, or of the `data:` lines when it is a stream. */
+  /** Schema of the JSON body, or of the `data:` lines of a stream. */
   readonly schema?: TSchema
-  /** Of a body that is text and no JSON. */
+  /** Content type of a body that is plain text. */
   readonly contentType?: string
   /** Server-sent events. */
   readonly stream?: true
@@ -94,12 +93,12 @@ export interface Reply {
   readonly pages?: true
 }
 
-/** What the operation answers: its JSON body, or one frame of its stream; `undefined` when it answers no body. */
+/** The type of the operation's reply: the JSON body, or one frame of a stream; `undefined` without a body. */
 export type ReplyOf<Op extends Operation> = Op['reply'] extends { schema: infer Schema extends TSchema }
   ? Static<Schema>
   : undefined
 
-/** The JSON body that the operation takes; `never` when it takes none. */
+/** The type of the operation's JSON body; `never` when it takes none. */
 export type BodyOf<Op extends Operation> = Op extends { body: { schema: infer Schema extends TSchema } }
   ? Static<Schema>
   : never
@@ -107,7 +106,8 @@ export type BodyOf<Op extends Operation> = Op extends { body: { schema: infer Sc
 export const CURSOR_PARAM = {
   kind: 'text',
   maxLength: 4096,
-  description: 'The `X-Next-Cursor` of the page before; good only with the same sort, direction and filters',
+  description:
+    'The `X-Next-Cursor` of the previous page; valid only with the same sort, direction and filters',
 } as const
 
-export const APP_PARAM = { kind: 'name', maxLength: 128, description: 'Only of this app' } as const
+export const APP_PARAM = { kind: 'name', maxLength: 128, description: 'Only items of this app' } as const

@@ -1,4 +1,4 @@
-// Runners and what they have registered (contract §4.3).
+// Operations that register runners and connect them, and that list apps, runners and workflows.
 
 import Type from 'typebox'
 import { AppSchema, RunnerSchema, WorkflowSchema } from '../api-schema.ts'
@@ -11,7 +11,7 @@ export const register = {
   method: 'POST',
   path: '/register',
   tag: 'registry',
-  summary: 'Register a runner and its workflows; repeating it is the heartbeat',
+  summary: 'Register a runner and its workflows; a repeated registration is the heartbeat',
   access: 'runner',
   body: { schema: RegisterRequestSchema, required: true },
   reply: { status: 200, description: 'Registered', schema: RegisterReplySchema },
@@ -38,11 +38,11 @@ export const connect = {
   method: 'GET',
   path: '/connect',
   tag: 'registry',
-  summary: 'Dial in as a runner over a WebSocket',
+  summary: 'Connect as a runner over a WebSocket',
   description:
-    'A WebSocket of the subprotocol `engine.connect.v0`: the runner registers and takes invokes on it, so it needs no ' +
-    'inbound address. What is wrong with the key is told in an `error` frame before the socket closes with 4401; a ' +
-    'request that is no upgrade is `invalid_request`.',
+    'A WebSocket of the subprotocol `engine.connect.v0`: the runner registers and receives invokes on the socket, so it ' +
+    'needs no inbound address. If the engine refuses the key, it sends the reason in an `error` frame and closes the ' +
+    'socket with 4401; a request that is not an upgrade is `invalid_request`.',
   access: 'runner',
   reply: {
     status: 101,
@@ -68,7 +68,7 @@ export const listRunners = {
   method: 'GET',
   path: '/runners',
   tag: 'registry',
-  summary: 'List runners, those that went silent included',
+  summary: 'List runners, including stale ones',
   access: 'read',
   query: { app: APP_PARAM },
   reply: { status: 200, description: 'Every runner', schema: Type.Array(RunnerSchema) },

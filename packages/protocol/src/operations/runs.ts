@@ -1,4 +1,4 @@
-// Reading runs (contract §4.1).
+// Operations that read runs, their steps, logs and streams.
 
 import Type from 'typebox'
 import {
@@ -38,13 +38,13 @@ export const RUN_TYPES = ['event', 'cron'] as const
 const ID_LENGTH_MAX = 64
 export const SINCE_PARAM = {
   kind: 'timestamp',
-  description: 'Only runs started (created) at or after this time',
+  description: 'Only runs created at or after this time',
 } as const
 const FROM_PARAM = {
   kind: 'integer',
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Only what has a `seq` above this one',
+  description: 'Only entries with a higher `seq` than this',
 } as const
 
 export const listRuns = {
@@ -52,9 +52,9 @@ export const listRuns = {
   method: 'GET',
   path: '/runs',
   tag: 'runs',
-  summary: 'List runs, newest first unless sorted otherwise',
+  summary: 'List runs, by default newest first',
   description:
-    'Pages that follow each other by `cursor` meet every run that matched throughout exactly once, whatever runs arrive or change meanwhile; only a run whose own status or duration changes may, in an order or under a filter that goes by it, be met where it stood, where it stands, at both or at neither. A list that has to look at too many runs to find a page is given up after 5 s with `invalid_request`: narrow it with `since`, `status` or `app`.',
+    'Pages that follow each other by `cursor` contain every run that matches throughout exactly once, whatever other runs arrive or change. When the status or the duration of a run changes and the list is sorted or filtered by it, that run may appear once, twice or not at all. A list that reads too many runs to fill a page is cancelled after 5 s with `invalid_request`: narrow it with `since`, `status` or `app`.',
   access: 'read',
   query: {
     app: APP_PARAM,
@@ -63,19 +63,23 @@ export const listRuns = {
       values: RUN_STATUSES,
       description: 'Only runs of this status; `running` also matches `waiting`',
     },
-    runType: { kind: 'enum', values: RUN_TYPES, description: 'Only runs that an event, or a cron, started' },
-    eventId: { kind: 'name', maxLength: ID_LENGTH_MAX, description: 'Only runs that this event fanned out' },
+    runType: {
+      kind: 'enum',
+      values: RUN_TYPES,
+      description: 'Only runs started by an event, or by a cron schedule',
+    },
+    eventId: { kind: 'name', maxLength: ID_LENGTH_MAX, description: 'Only runs started by this event' },
     replayOf: { kind: 'name', maxLength: ID_LENGTH_MAX, description: 'Only runs forked from this run' },
     q: {
       kind: 'text',
       maxLength: 256,
       description:
-        'Only runs whose id, workflow or app contains this text, whatever its case; an empty one is none',
+        'Only runs whose id, workflow or app contains this text, ignoring case; an empty text filters nothing',
     },
     deep: {
       kind: 'flag',
       description:
-        'Widens `q` to the JSON of input, result and error, as written or with its escapes resolved; ignored without `q`',
+        'Extends `q` to the JSON of input, result and error, as written or with its escapes resolved; ignored without `q`',
     },
     since: SINCE_PARAM,
     sort: {
@@ -83,10 +87,10 @@ export const listRuns = {
       values: ['started', 'workflow', 'status', 'app', 'duration'],
       default: 'started',
       description:
-        'The order; ties break on the id, in the same direction. `started` is the time of creation; a run without a duration counts as 0',
+        'Sort key; equal runs are sorted by id, in the same direction. `started` is the time of creation; a run without a duration sorts as 0',
     },
-    dir: { kind: 'enum', values: ['asc', 'desc'], default: 'desc', description: 'Its direction' },
-    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows a page' },
+    dir: { kind: 'enum', values: ['asc', 'desc'], default: 'desc', description: 'Sort direction' },
+    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows per page' },
     cursor: CURSOR_PARAM,
   },
   reply: { status: 200, description: 'A page of runs', schema: Type.Array(RunSummarySchema), pages: true },
@@ -98,11 +102,15 @@ export const listRuns = {
       reply: [SAMPLE_SUCCEEDED],
     },
     {
-      summary: 'Every run that mentions an order, the longest first',
+      summary: 'Every run that contains an order number, longest first',
       query: { q: '4711', deep: '1', sort: 'duration' },
       reply: [SAMPLE_SUCCEEDED],
     },
-    { summary: 'What one event started', query: { eventId: SAMPLE_EVENT_ID }, reply: [SAMPLE_WAITING] },
+    {
+      summary: 'The runs that one event started',
+      query: { eventId: SAMPLE_EVENT_ID },
+      reply: [SAMPLE_WAITING],
+    },
   ],
 } as const satisfies Operation
 
@@ -111,16 +119,16 @@ export const getRunStats = {
   method: 'GET',
   path: '/runs/stats',
   tag: 'runs',
-  summary: 'Count runs by how they stand',
+  summary: 'Count runs by status',
   description:
-    '`total` counts every run, also paused and cancelled ones. `successRate` is rounded to the next whole percent, halves up.',
+    '`total` counts every run, including paused and cancelled ones. `successRate` is rounded to the nearest whole percent, halves up.',
   access: 'read',
   query: { app: APP_PARAM, since: SINCE_PARAM },
   reply: { status: 200, description: 'The counts', schema: RunStatsSchema },
   errors: [],
   examples: [
     {
-      summary: 'How the shop does since nine',
+      summary: 'The counts of the shop since nine',
       query: { app: 'shop', since: '2025-03-01T09:00:00Z' },
       reply: { total: 120, active: 12, succeeded: 105, failed: 3, successRate: 97 },
     },
@@ -144,7 +152,7 @@ export const explainRun = {
   method: 'GET',
   path: '/runs/{id}/why',
   tag: 'runs',
-  summary: 'Why a run is where it is: what it waits for, who works on it, how it ended',
+  summary: 'Explain the state of a run: what it waits for, which runner executes it, or how it ended',
   access: 'read',
   reply: { status: 200, description: 'The explanation', schema: RunExplanationSchema },
   errors: ['not_found'],
@@ -160,7 +168,7 @@ export const listRunSteps = {
   access: 'read',
   reply: { status: 200, description: 'Every step', schema: Type.Array(StepRecordSchema) },
   errors: ['not_found'],
-  examples: [{ summary: 'What was done', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_STEPS }],
+  examples: [{ summary: 'The steps of an order', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_STEPS }],
 } as const satisfies Operation
 
 export const listRunLogs = {
@@ -172,7 +180,7 @@ export const listRunLogs = {
   access: 'read',
   query: {
     from: { ...FROM_PARAM, default: 0 },
-    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Lines a page' },
+    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Lines per page' },
   },
   reply: { status: 200, description: 'A page of log lines', schema: Type.Array(RunLogLineSchema) },
   errors: ['not_found'],
@@ -191,9 +199,9 @@ export const streamRun = {
   method: 'GET',
   path: '/runs/{id}/stream',
   tag: 'runs',
-  summary: "Follow a run's timeline: replayed, then live, until the run ends",
+  summary: "Follow a run's timeline: stored frames first, then live ones, until the run ends",
   description:
-    'Lossless and in order of `seq`. After a drop, come back with `from` (or `Last-Event-ID`) set to the last seq seen; of both, the larger counts.',
+    'Lossless and in order of `seq`. After a dropped connection, reconnect with `from` (or `Last-Event-ID`) set to the last `seq` received; if both are sent, the larger one counts.',
   access: 'read',
   query: { from: FROM_PARAM },
   reply: { status: 200, description: 'Timeline frames', schema: TimelineFrameSchema, stream: true },
@@ -210,9 +218,9 @@ export const streamRuns = {
   tag: 'runs',
   summary: 'Follow the status of every run of the namespace',
   description:
-    'Live from the moment of connecting on, best effort: a client that does not keep up is disconnected, and what it misses until it is back is not told again. Each frame is a signal to read the run again.',
+    'Live from the moment of connecting, best effort: a client that does not keep up is disconnected, and frames that it misses until it reconnects are not repeated. Each frame is a signal to read the run again.',
   access: 'read',
-  reply: { status: 200, description: 'run_status frames', schema: RunStatusFrameSchema, stream: true },
+  reply: { status: 200, description: '`run_status` frames', schema: RunStatusFrameSchema, stream: true },
   errors: [],
   examples: [{ summary: 'An order starts', reply: SAMPLE_FRAME }],
 } as const satisfies Operation

@@ -1,4 +1,4 @@
-// What the examples of the operations are made of: one order of a shop, from the event to the audit log.
+// Sample values for the examples of the operations: one order of a shop, from the event to the audit log.
 
 export const SAMPLE_RUN_ID = 'run_01JD8Z5Q4M7V9X2K3N6P8R0T1W'
 export const SAMPLE_FORK_ID = 'run_01JD90H2C5E8G1J4M7P0S3V6Y9'
@@ -21,7 +21,7 @@ const identity = {
   startedAt: '2025-03-01T09:00:00.004Z',
 } as const
 
-/** Parked until the warehouse says that the parcel left. */
+/** A run that is parked until the event `parcel/left` arrives. */
 export const SAMPLE_WAITING = {
   ...identity,
   status: 'waiting',
@@ -61,7 +61,7 @@ export const SAMPLE_SUCCEEDED = {
   durationMs: 2500,
 } as const
 
-/** A replay of the run above: a new run that the event did not fan out. */
+/** A replay of {@link SAMPLE_RUN}. A fork has no `eventId`. */
 export const SAMPLE_FORK = {
   id: SAMPLE_FORK_ID,
   workflow: 'fulfil-order',

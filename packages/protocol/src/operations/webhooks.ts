@@ -1,4 +1,4 @@
-// Outbound webhooks: endpoints and their deliveries; inbound ones: receivers (contract §4.5, §4.6).
+// Operations of webhooks: endpoints and their deliveries (outbound), and receivers (inbound).
 
 import Type from 'typebox'
 import {
@@ -39,7 +39,7 @@ export const DELIVERY_STATUSES = [
   'dead',
 ] as const
 
-/** What changes the configuration, or posts to somebody else, needs a secret key in every case (contract §5.2). */
+/** Operations that change the webhook configuration, or that post to other systems, always need a secret key. */
 const guarded = { tag: 'webhooks', access: 'secret', alwaysKeyed: true } as const
 
 export const listWebhookDeliveries = {
@@ -52,7 +52,7 @@ export const listWebhookDeliveries = {
   query: {
     status: { kind: 'enum', values: DELIVERY_STATUSES, description: 'Only deliveries of this status' },
     app: APP_PARAM,
-    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows a page' },
+    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
     cursor: CURSOR_PARAM,
   },
   reply: {
@@ -64,7 +64,7 @@ export const listWebhookDeliveries = {
   errors: ['invalid_cursor'],
   examples: [
     {
-      summary: 'What did not get through',
+      summary: 'Deliveries that used up their attempts',
       query: { status: 'exhausted', limit: '20' },
       reply: [{ ...SAMPLE_DELIVERY, status: 'exhausted', attemptCount: 8, lastStatusCode: 500 }],
     },
@@ -76,7 +76,7 @@ export const getWebhookDelivery = {
   method: 'GET',
   path: '/webhook-deliveries/{id}',
   tag: 'webhooks',
-  summary: 'Read one delivery with every attempt made',
+  summary: 'Read one delivery with all its attempts',
   access: 'read',
   reply: { status: 200, description: 'The delivery', schema: WebhookDeliveryDetailSchema },
   errors: ['not_found'],
@@ -95,10 +95,10 @@ export const redeliverWebhook = {
   path: '/webhook-deliveries/{id}/redeliver',
   ...guarded,
   summary: 'Deliver again at once, with a new budget of attempts',
-  description: 'The attempt log is kept, and the delivery is signed anew.',
+  description: 'The attempt log is kept, and the delivery gets a new signature.',
   reply: { status: 204, description: 'Queued' },
   errors: ['not_found', 'delivery_in_flight'],
-  examples: [{ summary: 'Once more', path: { id: SAMPLE_DELIVERY_ID } }],
+  examples: [{ summary: 'Deliver once more', path: { id: SAMPLE_DELIVERY_ID } }],
 } as const satisfies Operation
 
 export const listWebhookEndpoints = {
@@ -110,7 +110,7 @@ export const listWebhookEndpoints = {
   access: 'read',
   reply: {
     status: 200,
-    description: 'Every endpoint, no secrets',
+    description: 'Every endpoint, without its secret',
     schema: Type.Array(WebhookEndpointSchema),
   },
   errors: [],
@@ -125,7 +125,10 @@ export const getWebhookEndpointStats = {
   summary: 'Count the deliveries of every endpoint',
   access: 'read',
   query: {
-    since: { kind: 'timestamp', description: 'Only deliveries created since; the last 30 days when absent' },
+    since: {
+      kind: 'timestamp',
+      description: 'Only deliveries created at or after this time; absent: those of the last 30 days',
+    },
   },
   reply: { status: 200, description: 'One row per endpoint', schema: Type.Array(WebhookEndpointStatsSchema) },
   errors: [],
@@ -155,13 +158,13 @@ export const createWebhookEndpoint = {
   body: { schema: CreateWebhookEndpointSchema, required: true },
   reply: {
     status: 201,
-    description: 'The endpoint, and its secret: shown this once',
+    description: 'The endpoint with its secret, which no other reply shows',
     schema: WebhookEndpointWithSecretSchema,
   },
   errors: [],
   examples: [
     {
-      summary: 'Be told of what fails',
+      summary: 'Subscribe to failures',
       body: SAMPLE_ENDPOINT_BODY,
       reply: { ...SAMPLE_ENDPOINT, secret: SAMPLE_SECRET },
     },
@@ -173,27 +176,27 @@ export const updateWebhookEndpoint = {
   method: 'PATCH',
   path: '/webhook-endpoints/{id}',
   ...guarded,
-  summary: 'Change an endpoint; what is left out stays',
+  summary: 'Change an endpoint; fields that are left out keep their values',
   description:
-    '`rotateSecret: true` issues a new secret, shown in the answer; for 24 hours both sign every delivery. `revokeOldSecrets: true` ends that at once.',
+    '`rotateSecret: true` issues a new secret, shown in the answer; for 24 hours both secrets sign every delivery. `revokeOldSecrets: true` revokes the old one at once.',
   body: { schema: UpdateWebhookEndpointSchema, required: true },
   reply: { status: 200, description: 'The endpoint', schema: WebhookEndpointWithSecretSchema },
   errors: ['not_found', 'conflict'],
   examples: [
     {
-      summary: 'Stop for a while',
+      summary: 'Disable an endpoint',
       path: { id: SAMPLE_ENDPOINT_ID },
       body: { enabled: false },
       reply: { ...SAMPLE_ENDPOINT, enabled: false },
     },
     {
-      summary: 'A new secret',
+      summary: 'Rotate the secret',
       path: { id: SAMPLE_ENDPOINT_ID },
       body: { rotateSecret: true },
       reply: { ...SAMPLE_ENDPOINT, secret: SAMPLE_SECRET },
     },
     {
-      summary: 'A new secret, in place of one that has leaked',
+      summary: 'Replace a leaked secret',
       path: { id: SAMPLE_ENDPOINT_ID },
       body: { rotateSecret: true, revokeOldSecrets: true },
       reply: { ...SAMPLE_ENDPOINT, secret: SAMPLE_SECRET },
@@ -209,7 +212,7 @@ export const deleteWebhookEndpoint = {
   summary: 'Delete an endpoint; its deliveries stay in the log',
   reply: { status: 204, description: 'Deleted' },
   errors: ['not_found'],
-  examples: [{ summary: 'No more', path: { id: SAMPLE_ENDPOINT_ID } }],
+  examples: [{ summary: 'Delete an endpoint', path: { id: SAMPLE_ENDPOINT_ID } }],
 } as const satisfies Operation
 
 export const listWebhookReceivers = {
@@ -221,7 +224,7 @@ export const listWebhookReceivers = {
   access: 'read',
   reply: {
     status: 200,
-    description: 'Every receiver, no secrets',
+    description: 'Every receiver, without its secret',
     schema: Type.Array(WebhookReceiverSchema),
   },
   errors: [],
@@ -233,17 +236,17 @@ export const createWebhookReceiver = {
   method: 'POST',
   path: '/webhook-receivers',
   ...guarded,
-  summary: 'Open a URL that turns verified webhooks into events',
+  summary: 'Create a URL that turns verified webhooks into events',
   body: { schema: CreateWebhookReceiverSchema, required: true },
   reply: {
     status: 201,
-    description: 'The receiver, and its secret: shown this once',
+    description: 'The receiver with its secret, which no other reply shows',
     schema: WebhookReceiverWithSecretSchema,
   },
   errors: ['conflict', 'slug_taken'],
   examples: [
     {
-      summary: 'Hear of parcels',
+      summary: 'Receive parcel events',
       body: SAMPLE_RECEIVER_BODY,
       reply: { ...SAMPLE_RECEIVER, secret: SAMPLE_SECRET },
     },
@@ -255,15 +258,15 @@ export const updateWebhookReceiver = {
   method: 'PATCH',
   path: '/webhook-receivers/{id}',
   ...guarded,
-  summary: 'Change a receiver; what is left out stays, and the slug always does',
+  summary: 'Change a receiver; fields that are left out keep their values, and the slug never changes',
   description:
-    '`rotateSecret: true` issues a new secret, shown in the answer; for 24 hours both verify. `revokeOldSecrets: true` ends that at once.',
+    '`rotateSecret: true` issues a new secret, shown in the answer; for 24 hours both secrets are accepted. `revokeOldSecrets: true` revokes the old one at once.',
   body: { schema: UpdateWebhookReceiverSchema, required: true },
   reply: { status: 200, description: 'The receiver', schema: WebhookReceiverWithSecretSchema },
   errors: ['not_found', 'conflict'],
   examples: [
     {
-      summary: 'Another event',
+      summary: 'Change the event name',
       path: { id: SAMPLE_RECEIVER_ID },
       body: { eventName: 'parcel/gone' },
       reply: { ...SAMPLE_RECEIVER, eventName: 'parcel/gone' },
@@ -279,7 +282,7 @@ export const deleteWebhookReceiver = {
   summary: 'Delete a receiver',
   reply: { status: 204, description: 'Deleted' },
   errors: ['not_found'],
-  examples: [{ summary: 'No more', path: { id: SAMPLE_RECEIVER_ID } }],
+  examples: [{ summary: 'Delete a receiver', path: { id: SAMPLE_RECEIVER_ID } }],
 } as const satisfies Operation
 
 export const receiveWebhook = {
@@ -287,21 +290,21 @@ export const receiveWebhook = {
   method: 'POST',
   path: '/webhooks/{slug}',
   tag: 'webhooks',
-  summary: "Take a provider's webhook, verified against the receiver's secret, as an event",
+  summary: "Receive a provider's webhook as an event, verified with the receiver's secret",
   description:
-    'Any content type. Verified on the raw bytes; a repeat of the message id within 24 hours is dropped.',
+    'Accepts any content type. The signature is verified on the raw bytes; a repeat of the message id within 24 hours is dropped.',
   access: 'public',
-  reply: { status: 202, description: 'Taken', schema: ReceivedWebhookSchema },
+  reply: { status: 202, description: 'Accepted', schema: ReceivedWebhookSchema },
   otherwise: {
     status: 200,
-    description: "A handshake of the provider, answered: Slack's `url_verification`, GitHub's `ping`",
+    description: "The answer to a handshake of the provider: Slack's `url_verification`, GitHub's `ping`",
     schema: WebhookHandshakeSchema,
   },
   errors: ['unauthorized', 'not_found', 'payload_too_large'],
   rawBody: true,
   examples: [
     {
-      summary: 'A parcel left',
+      summary: 'Receive a parcel event',
       path: { slug: SAMPLE_RECEIVER.slug },
       headers: {
         'webhook-id': 'msg_2KWP',

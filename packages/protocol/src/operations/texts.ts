@@ -1,0 +1,27 @@
+// Texts that the OpenAPI document and `docs/http-api.md` share: the groups of operations, and the keys they need.
+
+import type { Access, Operation } from './operation.ts'
+
+/** The groups of operations, in the order of the pages. */
+export const TAGS: Record<Operation['tag'], { title: string; description: string }> = {
+  events: { title: 'Events', description: 'Send events and read the event log' },
+  runs: { title: 'Runs', description: 'Read runs, their steps and logs, and follow them live' },
+  control: { title: 'Run control', description: 'Act on runs, and read the audit log' },
+  registry: { title: 'Apps, runners, workflows', description: 'Register runners and list what they serve' },
+  webhooks: { title: 'Webhooks', description: 'Deliveries, endpoints and receivers' },
+  health: { title: 'Health', description: 'Probes and metrics' },
+  meta: { title: 'OpenAPI', description: 'The OpenAPI document' },
+}
+
+const KEYS: Record<Access, string> = {
+  public: 'Needs no key.',
+  read: 'Needs a key of kind `read` or `secret`.',
+  event: 'Needs a key of kind `event` or `secret`.',
+  runner: 'Needs a key of kind `runner` or `secret`.',
+  secret: 'Needs a key of kind `secret`.',
+}
+
+/** The key that the operation needs, as a sentence. */
+export function accessText({ access, alwaysKeyed }: Operation): string {
+  return alwaysKeyed ? `${KEYS[access]} Needs it even while no key is configured.` : KEYS[access]
+}
