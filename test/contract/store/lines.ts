@@ -1,8 +1,8 @@
 // Theme: the line of a throttle: who is called, and what a claim does to a place in it.
 
 import { describe, expect, it } from 'vitest'
-import type { Holds } from '../../../packages/engine/src/domain/holds/holds.ts'
 import { STARTS_WOKEN_MAX } from '../../../packages/engine/src/domain/holds/throttle.ts'
+import type { Holds } from '../../../packages/engine/src/domain/model/holds.ts'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { aLeasedRun, aRun, created, eachStore, NOW, NS, type OpenStore, write } from './samples.ts'
 

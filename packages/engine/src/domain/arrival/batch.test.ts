@@ -1,7 +1,7 @@
 // Batch: one run for up to `maxSize` events (decisions, "Flow control at registration").
 
 import { describe, expect, it } from 'vitest'
-import type { Batch } from '../registry/flow-control.ts'
+import type { Batch } from '../model/flow-control.ts'
 import { FlowRows } from '../testkit/flow-rows.testkit.ts'
 import { given } from '../testkit/given.testkit.ts'
 import { catalog, emits, reported, run, workflow } from '../testkit/nouns.testkit.ts'

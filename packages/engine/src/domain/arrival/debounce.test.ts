@@ -1,7 +1,7 @@
 // Debounce: one run for a burst of events (decisions, "Flow control at registration").
 
 import { describe, expect, it } from 'vitest'
-import type { Debounce } from '../registry/flow-control.ts'
+import type { Debounce } from '../model/flow-control.ts'
 import { FlowRows } from '../testkit/flow-rows.testkit.ts'
 import { catalog, NOW, workflow } from '../testkit/nouns.testkit.ts'
 import { BUFFER_CHARS_MAX } from './buffer.ts'

@@ -4,10 +4,11 @@
 import type { EventSubject, Report } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard } from '../model/change.ts'
+import type { Question } from '../model/decision.ts'
 import type { Event, Triggered } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
-import type { Assumptions, Question } from '../run/assumptions.ts'
+import type { Assumptions } from '../run/assumptions.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 
 export interface ArrivalInput {

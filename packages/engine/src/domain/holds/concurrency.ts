@@ -1,8 +1,8 @@
 // Concurrency slots. A run holds its slots while it is leased: who holds one is counted from the rows, so none can
 // leak. The store asks these at every claim of a run with slots, inside the transaction that leases it.
 
+import type { Slot } from '../model/holds.ts'
 import type { Run } from '../model/run.ts'
-import type { Slot } from './holds.ts'
 import { runDeadline, timedOut } from './timeouts.ts'
 
 /** A held run, or one in a throttle's line, is looked at this often although nobody woke it: the net below the wakes. */

@@ -1,13 +1,13 @@
 // A run with slots, a throttle or timeouts on its way: what it does when it is leased, let go, or out of time.
 
 import { describe, expect, it } from 'vitest'
+import type { Holds } from '../model/holds.ts'
 import type { Run } from '../model/run.ts'
 import type { Outcome } from '../pass/outcome.ts'
 import { transportFailed } from '../pass/outcome.ts'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'
 import { idleRun, NOW, ran, run, SECOND, sleeping, sleeps, waiting } from '../testkit/nouns.testkit.ts'
 import { fullSlot, HELD_RECHECK_MS, heldForSlot } from './concurrency.ts'
-import type { Holds } from './holds.ts'
 import { throttleToPass } from './throttle.ts'
 
 const fresh = { startedAt: undefined, startedSeq: undefined, createdAt: NOW, status: 'queued' as const }

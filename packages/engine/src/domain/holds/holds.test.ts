@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import type { FilterFault } from '../expressions/matching.ts'
+import type { ConcurrencyScope, FlowControl } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
-import type { FlowControl, Scope } from '../registry/flow-control.ts'
 import { childRun, eventRun, forkedRun, onFailureRun } from '../run/create.ts'
 import { endedRun, NOW, run, workflow } from '../testkit/nouns.testkit.ts'
 
@@ -21,7 +21,7 @@ function begun(
 }
 
 const slotIds = (run: Run) => run.holds?.slots?.map(({ id }) => id)
-const limited = (scope: Scope = 'workflow', key?: string) => ({
+const limited = (scope: ConcurrencyScope = 'workflow', key?: string) => ({
   concurrency: [{ limit: 2, scope, ...(key === undefined ? {} : { key }) }],
 })
 
@@ -41,7 +41,7 @@ describe('slots', () => {
     expect(other).not.toEqual(first)
   })
 
-  it.each<[Scope, boolean, boolean]>([
+  it.each<[ConcurrencyScope, boolean, boolean]>([
     ['workflow', false, false],
     ['app', true, false],
     ['namespace', true, true],

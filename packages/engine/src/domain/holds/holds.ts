@@ -6,38 +6,10 @@ import { createHash } from 'node:crypto'
 import { compiled } from '../expressions/compiled.ts'
 import { keyOf } from '../expressions/key.ts'
 import { EventSubject, type Report } from '../expressions/matching.ts'
+import type { ConcurrencyLimit } from '../model/flow-control.ts'
+import type { Holds, Slot } from '../model/holds.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
-import type { ConcurrencyLimit } from '../registry/flow-control.ts'
-
-/** A place among the runs that share a concurrency key. */
-export interface Slot {
-  /** Unique over namespaces, scopes and keys. */
-  id: string
-  /** Most runs that hold it at once, as this run sees it. */
-  limit: number
-  /** The key's value; absent for a limit without a key. */
-  key?: string
-}
-
-export interface ThrottleHold {
-  /** Unique over namespaces, workflows and keys. */
-  id: string
-  limit: number
-  periodMs: number
-  burst: number
-  key?: string
-}
-
-export interface Holds {
-  /** At most three, all of them different. */
-  slots?: Slot[]
-  throttle?: ThrottleHold
-  /** From creation to the first invoke. */
-  queueTimeoutMs?: number
-  /** From the first invoke to the end. */
-  runTimeoutMs?: number
-}
 
 const PRIORITY_MAX = 1e6
 

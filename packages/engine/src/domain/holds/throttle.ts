@@ -4,8 +4,8 @@
 // claims). Who is called without need asks the limiter once more.
 
 import type { Change } from '../model/change.ts'
+import type { ThrottleHold } from '../model/holds.ts'
 import { isTerminal, type Run } from '../model/run.ts'
-import type { ThrottleHold } from './holds.ts'
 import { timedOut } from './timeouts.ts'
 
 /**

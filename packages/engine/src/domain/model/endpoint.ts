@@ -1,9 +1,7 @@
 // The webhook endpoint: somebody who wants to be told how runs go (contract §2.9, decisions "Webhooks"). Pure data and
 // the rules about it; services/webhook/endpoints changes them, domain/run/notices writes the deliveries they get.
 
-import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX, webhookKeyOf } from '@perdure/protocol'
 import type { DeliveryKind } from './delivery.ts'
-import { EngineError } from './errors.ts'
 
 /** What endpoints subscribe to: every kind of delivery but the custom sends of workflows. */
 export type NoticeKind = Exclude<DeliveryKind, 'custom'>
@@ -85,42 +83,6 @@ export interface SavedEndpoint {
 export function isSubscribed(endpoint: Endpoint, kind: NoticeKind, app: string): boolean {
   const { enabled, eventKinds, app: only } = endpoint
   return enabled && eventKinds.includes(kind) && (only === undefined || only === app)
-}
-
-/** The sealed secrets that count at `now`, the current one first. */
-export function secretsAt(secrets: Secrets, now: number): SealedSecret[] {
-  return [secrets.secret, ...oldSecretsAt(secrets, now).map(({ secret }) => secret)]
-}
-
-/** Those of the old ones that still count at `now`, the newest first. */
-export function oldSecretsAt({ oldSecrets = [] }: Secrets, now: number): readonly OldSecret[] {
-  return oldSecrets.filter(({ until }) => now < until)
-}
-
-/**
- * The secrets after an edit, with `made` as the current one if that is given. Throws `conflict` where one more would
- * overlap than may: whom a rotation asked for twice would cut off learns of it too late.
- */
-export function editedSecrets(
-  before: Secrets,
-  edit: { made: SealedSecret | undefined; revokeOldSecrets: boolean; now: number },
-): Secrets {
-  const { made, revokeOldSecrets, now } = edit
-  const kept = revokeOldSecrets ? [] : oldSecretsAt(before, now)
-  if (made === undefined) return { secret: before.secret, oldSecrets: kept }
-  if (revokeOldSecrets) return { secret: made, oldSecrets: [] }
-  if (kept.length >= OLD_SECRETS_MAX)
-    throw new EngineError(
-      'conflict',
-      `${OLD_SECRETS_MAX} old secrets still count, for ${SECRET_OVERLAP_MS / 3_600_000} hours after each was replaced; revokeOldSecrets ends that`,
-    )
-  return { secret: made, oldSecrets: [{ secret: before.secret, until: now + SECRET_OVERLAP_MS }, ...kept] }
-}
-
-/** What is wrong with a secret that somebody brings, if anything: its key must be as long as that of a receiver's. */
-export function broughtSecretFault(secret: string): string | undefined {
-  if (!isMalformedWebhookSecret(secret) && webhookKeyOf(secret).length >= SECRET_BYTES_MIN) return undefined
-  return `must be ${WEBHOOK_SECRET_PREFIX} and the base64 of at least ${SECRET_BYTES_MIN} bytes, or a text of at least ${SECRET_BYTES_MIN} that is not base64`
 }
 
 /** The endpoint after it said that it is gone. Enabling it again takes the reason away. */

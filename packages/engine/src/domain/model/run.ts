@@ -1,9 +1,9 @@
 // The run: one execution of a workflow (contract §2.1, §3). Pure data and predicates; `draft.ts` alone moves it.
 
 import type { RunError, RunStatus, StepError, WaitingFor as WireWaitingFor } from '@perdure/protocol'
-import type { Holds } from '../holds/holds.ts'
-import type { CancelOn } from '../registry/flow-control.ts'
 import type { JsonText } from '../text/json-text.ts'
+import type { CancelOn } from './flow-control.ts'
+import type { Holds } from './holds.ts'
 
 export type { RunError, RunStatus, StepError }
 

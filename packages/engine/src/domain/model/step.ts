@@ -41,3 +41,9 @@ export interface Step {
 export function isSettled(status: StepStatus): boolean {
   return status === 'succeeded' || status === 'failed' || status === 'cancelled'
 }
+
+/** The fields of an error that the interface knows; a runner may have sent more. */
+export function stepErrorOf(error: StepError): StepError {
+  const { message, stack, name } = error
+  return { message, ...(stack === undefined ? {} : { stack }), ...(name === undefined ? {} : { name }) }
+}

@@ -1,7 +1,7 @@
 // What runners register: apps, runners and workflow definitions (contract §2.5, §2.6).
 
 import type { Trigger } from '@perdure/protocol'
-import type { FlowControl } from '../registry/flow-control.ts'
+import type { FlowControl } from './flow-control.ts'
 
 export type { Trigger }
 

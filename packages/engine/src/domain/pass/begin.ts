@@ -2,11 +2,11 @@
 // to a runner, is held for want of one, or fails because the runner it is pinned to does not exist.
 
 import { HELD_RECHECK_MS } from '../holds/concurrency.ts'
-import type { ThrottleHold } from '../holds/holds.ts'
 import { type Start, throttleToPass, wakeStartQueue } from '../holds/throttle.ts'
 import { timedOut } from '../holds/timeouts.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Decision, Next } from '../model/decision.ts'
+import type { ThrottleHold } from '../model/holds.ts'
 import { Draft } from '../run/draft.ts'
 import { finish } from '../run/finish.ts'
 import { park, settleDue } from '../run/park.ts'

@@ -4,6 +4,7 @@
 import type { RunError, StepError } from '@perdure/protocol'
 import { CheckpointSchema, StepErrorSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
+import { stepErrorOf } from '../model/step.ts'
 import {
   isDeeperThan,
   JSON_DEPTH_MAX,
@@ -122,7 +123,7 @@ function parse(body: string): object | undefined {
 /** The error of a 4xx or 5xx body, read leniently: such bodies come from proxies too. */
 function readError(parsed: object | undefined, body: string): StepError | undefined {
   const error = (parsed as { error?: unknown } | undefined)?.error
-  if (stepError.Check(error)) return pickError(error)
+  if (stepError.Check(error)) return stepErrorOf(error)
   if (typeof error === 'string') return { message: error }
   const text = parsed && 'logs' in parsed ? withoutLogs(body) : body.trim()
   return SAYS_NOTHING.test(text) ? undefined : { message: text.slice(0, 500) }
@@ -134,10 +135,4 @@ const SAYS_NOTHING = /^(null|\[\s*\]|""|\{\s*("error"\s*:\s*(null|\{\s*\})\s*)?\
 function withoutLogs(body: JsonText): JsonText {
   const members = [...objectMembers(body)].filter(([name]) => name !== 'logs')
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
-}
-
-/** Just the fields of an error the interface knows. */
-export function pickError(error: StepError): StepError {
-  const { message, stack, name } = error
-  return { message, ...(stack === undefined ? {} : { stack }), ...(name === undefined ? {} : { name }) }
 }

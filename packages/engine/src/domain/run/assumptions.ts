@@ -27,13 +27,6 @@ export interface Assumptions {
   isCatalogFresh?: boolean
 }
 
-/** What a decision must know, and cannot assume, before it can be made. Answered into `Known`, it decides again. */
-export type Question =
-  | { type: 'flow'; id: string }
-  | { type: 'run'; runId: string }
-  /** A token of the limiter's, for the arrival `of`. */
-  | { type: 'take'; of: string; quota: { key: string; limit: number; periodMs: number; now: number } }
-
 /** Shared by all that know nothing: decisions are many, and nearly all of them never learn anything. */
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 

@@ -5,8 +5,8 @@ import type { Report } from '../expressions/matching.ts'
 import { holdsOf } from '../holds/holds.ts'
 import type { Event } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
+import { stepErrorOf } from '../model/step.ts'
 import type { Workflow } from '../model/workflow.ts'
-import { pickError } from '../pass/outcome.ts'
 import { derivedId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { timestamp } from '../text/timestamp.ts'
@@ -148,7 +148,7 @@ export function onFailureRun(failed: Run, error: RunError, now: number): Run {
     triggerKind: failed.triggerKind,
     trigger: failed.trigger,
     parentRunId: failed.id,
-    failure: pickError(error),
+    failure: stepErrorOf(error),
     createdAt: now,
     ...(failed.input === undefined ? {} : { input: failed.input }),
     ...(pin === undefined ? {} : { runner: pin }),

@@ -10,12 +10,11 @@ import { slotIds } from '../holds/concurrency.ts'
 import { waitsForThrottle, wakeNextStart } from '../holds/throttle.ts'
 import { runDeadline } from '../holds/timeouts.ts'
 import type { Change, Guard, RunStatusFrame } from '../model/change.ts'
-import type { Decision } from '../model/decision.ts'
+import type { Decision, Question } from '../model/decision.ts'
 import type { LogLine } from '../model/log-line.ts'
 import { isTerminal, type Run, type RunStatus } from '../model/run.ts'
 import { firstSeq, SEQ_SPAN } from '../model/seq.ts'
 import { isSettled, type Step } from '../model/step.ts'
-import type { Question } from './assumptions.ts'
 import type { RunState } from './state.ts'
 
 export class Draft {

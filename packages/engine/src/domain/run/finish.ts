@@ -3,7 +3,7 @@
 
 import type { RunError, StepError } from '@perdure/protocol'
 import type { CatalogView } from '../model/catalog.ts'
-import { pickError } from '../pass/outcome.ts'
+import { stepErrorOf } from '../model/step.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { onFailureRun } from './create.ts'
 import type { Draft } from './draft.ts'
@@ -65,7 +65,7 @@ function answerParent(draft: Draft, end: End): void {
 /** What the parent's handler sees thrown. */
 function childError(childRunId: string, end: Extract<End, { status: 'failed' | 'cancelled' }>): StepError {
   return end.status === 'failed'
-    ? pickError(end.error)
+    ? stepErrorOf(end.error)
     : { name: 'ChildRunCancelledError', message: `Child run ${childRunId} was cancelled.` }
 }
 

@@ -3,8 +3,8 @@
 
 import { type Fanout, type FanoutInput, fanout } from '../arrival/fanout.ts'
 import type { Change } from '../model/change.ts'
+import type { FlowControl } from '../model/flow-control.ts'
 import type { Workflow } from '../model/workflow.ts'
-import type { FlowControl } from '../registry/flow-control.ts'
 import { type Assumptions, noAssumptions } from '../run/assumptions.ts'
 import { catalog, event, NOW, workflow } from './nouns.testkit.ts'
 

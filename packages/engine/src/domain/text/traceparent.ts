@@ -2,7 +2,6 @@
 // the event of a run may have begun its trace, else it follows from the run's id.
 
 import { hash } from 'node:crypto'
-import type { Run } from '../model/run.ts'
 
 /** `00-<trace id>-<span id>-<flags>`, lower case. */
 export type Traceparent = string
@@ -36,7 +35,7 @@ export function childTraceparent(parent: Traceparent, spanId: string): Tracepare
 }
 
 /** What all spans of a run are below: the same on every engine and after every restart. */
-export function runTraceparent({ id, trace }: Pick<Run, 'id' | 'trace'>): Traceparent {
+export function runTraceparent({ id, trace }: { id: string; trace?: Traceparent }): Traceparent {
   return trace ?? traceparentOf(id)
 }
 

@@ -3,8 +3,9 @@
 
 import { liveKey } from '../../domain/arrival/singleton.ts'
 import type { Guard, Unit } from '../../domain/model/change.ts'
+import type { Question } from '../../domain/model/decision.ts'
 import { invariant, StaleError } from '../../domain/model/errors.ts'
-import { type Assumptions, noAssumptions, type Question, withEntry } from '../../domain/run/assumptions.ts'
+import { type Assumptions, noAssumptions, withEntry } from '../../domain/run/assumptions.ts'
 import { RunState } from '../../domain/run/state.ts'
 import type { Limiter } from '../../ports/limiter.ts'
 import type { Store } from '../../ports/store.ts'

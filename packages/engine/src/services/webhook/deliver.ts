@@ -5,7 +5,7 @@
 import type { Logger } from 'pino'
 import type { Unit } from '../../domain/model/change.ts'
 import { type Delivery, destinationOf } from '../../domain/model/delivery.ts'
-import { disabledAsGone, type Endpoint, secretsAt } from '../../domain/model/endpoint.ts'
+import { disabledAsGone, type Endpoint } from '../../domain/model/endpoint.ts'
 import { derivedId } from '../../domain/text/ids.ts'
 import { childTraceparent, spanIdOf, traceparentOf } from '../../domain/text/traceparent.ts'
 import {
@@ -14,6 +14,7 @@ import {
   deliveryHeaders,
   type SendResult,
 } from '../../domain/webhook/delivery-attempt.ts'
+import { secretsAt } from '../../domain/webhook/secrets.ts'
 import type { Clock, Random } from '../../ports/clock.ts'
 import type { SendCall, Sender } from '../../ports/sender.ts'
 import type { Claim, ClaimedDelivery, Store } from '../../ports/store.ts'

@@ -4,16 +4,10 @@
 import { randomBytes } from 'node:crypto'
 import { WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
 import type { Change, Guard } from '../../domain/model/change.ts'
-import {
-  broughtSecretFault,
-  type Endpoint,
-  type EndpointEdit,
-  editedSecrets,
-  type NewEndpoint,
-  type SavedEndpoint,
-} from '../../domain/model/endpoint.ts'
+import type { Endpoint, EndpointEdit, NewEndpoint, SavedEndpoint } from '../../domain/model/endpoint.ts'
 import { EngineError, invalid, invariant } from '../../domain/model/errors.ts'
 import type { IdSource } from '../../domain/text/ids.ts'
+import { broughtSecretFault, editedSecrets } from '../../domain/webhook/secrets.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'

@@ -2,11 +2,11 @@
 // "Webhooks").
 
 import { createHash } from 'node:crypto'
-import { secretsAt } from '../../domain/model/endpoint.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Receipt, Receiver } from '../../domain/model/receiver.ts'
 import { handshakeReply, webhookData } from '../../domain/webhook/body.ts'
 import type { WebhookPost } from '../../domain/webhook/schemes.ts'
+import { secretsAt } from '../../domain/webhook/secrets.ts'
 import { verifySignature } from '../../domain/webhook/signature-verification.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Catalog } from '../catalog/catalog.ts'

@@ -4,7 +4,6 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
 import type { Unit } from '../../domain/model/change.ts'
-import { editedSecrets } from '../../domain/model/endpoint.ts'
 import { EngineError, invalid, invariant } from '../../domain/model/errors.ts'
 import {
   edited,
@@ -16,6 +15,7 @@ import {
   secretFault,
 } from '../../domain/model/receiver.ts'
 import type { IdSource } from '../../domain/text/ids.ts'
+import { editedSecrets } from '../../domain/webhook/secrets.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'

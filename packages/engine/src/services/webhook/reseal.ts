@@ -2,7 +2,8 @@
 // key. So after one start with both keys the old one can go. Called by compose.ts, before anything else writes.
 
 import type { Change } from '../../domain/model/change.ts'
-import { oldSecretsAt, type Secrets, secretsAt } from '../../domain/model/endpoint.ts'
+import type { Secrets } from '../../domain/model/endpoint.ts'
+import { oldSecretsAt, secretsAt } from '../../domain/webhook/secrets.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Vault } from './vault.ts'
 

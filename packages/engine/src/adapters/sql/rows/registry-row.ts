@@ -2,6 +2,7 @@
 // only written so far.
 
 import type { ControlAction } from '../../../domain/model/control-action.ts'
+import type { FlowControl } from '../../../domain/model/flow-control.ts'
 import type {
   App,
   Definition,
@@ -10,7 +11,6 @@ import type {
   Trigger,
   Workflow,
 } from '../../../domain/model/workflow.ts'
-import type { FlowControl } from '../../../domain/registry/flow-control.ts'
 import { boundedKey } from '../../../domain/text/bounded-key.ts'
 import type { Row } from '../operations.ts'
 import { type Columns, fromJson, toJson } from './columns.ts'

@@ -1,6 +1,7 @@
 // The row of a run, and the way there and back: what never changes, then what `run.moved` writes.
 
-import type { Holds } from '../../../domain/holds/holds.ts'
+import type { CancelOn } from '../../../domain/model/flow-control.ts'
+import type { Holds } from '../../../domain/model/holds.ts'
 import {
   type Run,
   type RunError,
@@ -9,7 +10,6 @@ import {
   type StepError,
   type WaitingFor,
 } from '../../../domain/model/run.ts'
-import type { CancelOn } from '../../../domain/registry/flow-control.ts'
 import type { Row } from '../operations.ts'
 import { type Columns, fromFlag, fromJson, toFlag, toJson } from './columns.ts'
 import { inlinePayload, selectWithPayload } from './payload-row.ts'

@@ -8,6 +8,7 @@ import { ExpressionError } from '../../expressions/expression.ts'
 import { EventSubject, verdictOf } from '../../expressions/matching.ts'
 import type { Event } from '../../model/event.ts'
 import type { Step } from '../../model/step.ts'
+import { stepErrorOf } from '../../model/step.ts'
 import {
   catalogGuards,
   noLaterEvent,
@@ -24,7 +25,6 @@ import { derivedId } from '../../text/ids.ts'
 import type { JsonText } from '../../text/json-text.ts'
 import { runTraceparent } from '../../text/traceparent.ts'
 import type { PassContext } from '../context.ts'
-import { pickError } from '../outcome.ts'
 import { EVENT_NAME_ERROR, isEventName, isWebhookUrl, WEBHOOK_URL_ERROR } from './names.ts'
 import type { PassOpcode, PassOpcodeOf } from './read.ts'
 
@@ -111,7 +111,7 @@ function runStep(pass: Pass, opcode: PassOpcodeOf<'StepRun'>, known: Step | unde
     write({ status: 'succeeded', finishedAt: draft.now, error: undefined, ...data(opcode.data) })
     return undefined
   }
-  const error = pickError(opcode.error)
+  const error = stepErrorOf(opcode.error)
   const policy =
     context.catalog.workflow(draft.run.app, draft.run.workflow)?.retry ?? completeRetry(undefined)
   if (opcode.retriable !== false && attempt < policy.maxAttempts) {

@@ -1,0 +1,76 @@
+// The flow-control policies of a workflow as the engine keeps them: durations in ms, defaults filled in, every
+// expression known to compile. `registry/flow-control.ts` makes them from a registration.
+
+export type ConcurrencyScope = 'workflow' | 'app' | 'namespace'
+
+export interface ConcurrencyLimit {
+  limit: number
+  key?: string
+  scope: ConcurrencyScope
+}
+
+export interface Throttle {
+  limit: number
+  periodMs: number
+  /** Starts beyond `limit` that a quiet time lets through at once. */
+  burst: number
+  key?: string
+}
+
+export interface RateLimit {
+  limit: number
+  periodMs: number
+  key?: string
+}
+
+export interface Debounce {
+  periodMs: number
+  /** Longest wait since the first event of a burst. */
+  timeoutMs?: number
+  mode: 'last' | 'first' | 'all'
+  key?: string
+}
+
+export interface Batch {
+  maxSize: number
+  timeoutMs: number
+  key?: string
+}
+
+export interface Singleton {
+  mode: 'skip' | 'cancel'
+  key?: string
+}
+
+export interface Idempotency {
+  key: string
+  ttlMs: number
+}
+
+export interface Timeouts {
+  /** From creation to the first invoke. */
+  queueMs?: number
+  /** From the first invoke to the end. */
+  runMs?: number
+  /** Of one invoke. */
+  invokeMs?: number
+}
+
+export interface CancelOn {
+  event: string
+  if?: string
+}
+
+export interface FlowControl {
+  concurrency?: ConcurrencyLimit[]
+  throttle?: Throttle
+  rateLimit?: RateLimit
+  debounce?: Debounce
+  batch?: Batch
+  singleton?: Singleton
+  idempotency?: Idempotency
+  /** CEL to a number, higher first. */
+  priority?: string
+  timeouts?: Timeouts
+  cancelOn?: CancelOn[]
+}
