@@ -1,0 +1,43 @@
+// The files that the tidy tests read: sources and pages of the repository, by their path from its root.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Folders that hold what is installed, built or stored by a run of the project. */
+const SKIPPED = new Set(['.git', '.next', '.perdure', 'coverage', 'dist', 'node_modules'])
+
+export interface TidyFile {
+  /** From the root of the repository, with forward slashes. */
+  path: string
+  text: string
+}
+
+/** Every file below the root whose path matches, in a stable order. */
+export function filesLike(pattern: RegExp): TidyFile[] {
+  return pathsBelow('')
+    .filter(path => pattern.test(path))
+    .map(path => ({ path, text: readFileSync(`${ROOT}${path}`, 'utf8') }))
+}
+
+/** The paths of every file and every folder of the repository; a folder's has no closing slash. */
+export function allPaths(): Set<string> {
+  const files = pathsBelow('')
+  const paths = new Set(files)
+  for (const file of files) {
+    for (let slash = file.indexOf('/'); slash !== -1; slash = file.indexOf('/', slash + 1)) {
+      paths.add(file.slice(0, slash))
+    }
+  }
+  return paths
+}
+
+function pathsBelow(folder: string): string[] {
+  return readdirSync(`${ROOT}${folder}`, { withFileTypes: true })
+    .filter(entry => !SKIPPED.has(entry.name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap(entry =>
+      entry.isDirectory() ? pathsBelow(`${folder}${entry.name}/`) : [`${folder}${entry.name}`],
+    )
+}
