@@ -153,7 +153,9 @@ function message(frame: unknown): string {
 /** The chapter of the schemas that the operations link to, directly or through other schemas. */
 function schemas(all: readonly Operation[]): string {
   const known = linked(
-    all.flatMap(({ body, reply }) => [body?.schema, reply.schema]).filter(schema => !!schema),
+    all
+      .flatMap(({ body, reply, otherwise }) => [body?.schema, reply.schema, otherwise?.schema])
+      .filter(schema => !!schema),
   )
   const chapters = Object.entries(NAMED_SCHEMAS)
     .filter(([name]) => known.has(name))

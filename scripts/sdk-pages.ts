@@ -1,7 +1,7 @@
 // Generates `docs/sdk`, the reference of the SDK, from its docstrings: one page per entry of the package. `docs.ts` calls
 // it.
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Application, Converter, type ProjectReflection } from 'typedoc'
 import type { MarkdownApplication } from 'typedoc-plugin-markdown'
@@ -63,7 +63,18 @@ export async function writeSdkPages(): Promise<string[]> {
   const project = await app.convert()
   if (!project) throw new Error('The SDK could not be read')
   await app.generateOutputs(project)
+  for (const name of readdirSync(path('docs/sdk'))) mendAnchors(path(`docs/sdk/${name}`))
   return undocumented(project)
+}
+
+/** TypeDoc counts headings that it leaves out of the page: a link to `#name-1` means the only heading `name`. */
+function mendAnchors(file: string): void {
+  const page = readFileSync(file, 'utf8')
+  const headings = page.toLowerCase().match(/^#+ .+$/gm) ?? []
+  const mended = page.replace(/\]\(#(\w+)-1\)/g, (link, name) =>
+    headings.filter(heading => heading.replace(/^#+ /, '') === name).length === 1 ? `](#${name})` : link,
+  )
+  if (mended !== page) writeFileSync(file, mended)
 }
 
 /** TypeDoc's name for the module of a file under `src`. */

@@ -10,7 +10,7 @@ const pages = filesLike(/\.md$/)
 const sources = filesLike(/\.(ts|tsx|mjs|js|cjs|sql|ya?ml)$|(^|\/)(Dockerfile|run)$/)
 const anchors = new Map(pages.map(({ path, text }) => [path, anchorsOf(text)]))
 
-/** `docs/page.md#heading` anywhere in a text, and the pages at the root; not as a part of another path. */
+/** A page of `docs` or of the root anywhere in a text, with its heading if one is named; no part of another path. */
 const CITATION = /(?<![\w./-])(?:docs\/[\w/-]+|ARCHITECTURE|CHANGELOG|CONTRIBUTING|README)\.md(?:#[\w-]+)?/g
 
 /** Why `target` leads nowhere, undefined if it leads somewhere. */
@@ -62,10 +62,13 @@ describe('the check itself', () => {
   })
 
   it('finds citations in comments, and what is wrong with them', () => {
-    const bad = `// why: ${'docs'}/none.md, and ${'docs'}/errors.md#none and ${'docs'}/errors.md#errors-of-runs.`
-    expect(faults([{ path: 'a.ts', text: bad }], ({ text }) => text.match(CITATION) ?? [])).toEqual([
-      'a.ts: docs/none.md: there is no docs/none.md',
-      'a.ts: docs/errors.md#none: docs/errors.md has no heading #none',
+    const [none, noHeading, good] = ['none.md', 'errors.md#none', 'errors.md#errors-of-runs'].map(
+      page => `docs/${page}`,
+    )
+    const text = `// why: ${none}, and ${noHeading} and ${good}.`
+    expect(faults([{ path: 'a.ts', text }], file => file.text.match(CITATION) ?? [])).toEqual([
+      `a.ts: ${none}: there is no ${none}`,
+      `a.ts: ${noHeading}: docs/errors.md has no heading #none`,
     ])
   })
 })
