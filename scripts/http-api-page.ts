@@ -1,7 +1,8 @@
 // Generates `docs/http-api.md` from the operations and schemas of the protocol. `docs.ts` saves the page; a test of the
 // engine checks that the saved page is up to date.
 
-import { API_ERROR_STATUS } from '../packages/protocol/src/api-error.ts'
+import { API_ERROR_STATUS } from '../packages/protocol/src/api/error-codes.ts'
+import { NAMED_SCHEMAS } from '../packages/protocol/src/openapi/schema-names.ts'
 import {
   type Example,
   errorsOf,
@@ -11,7 +12,6 @@ import {
   type Reply,
 } from '../packages/protocol/src/operations/index.ts'
 import { accessText, TAGS } from '../packages/protocol/src/operations/texts.ts'
-import { NAMED_SCHEMAS } from '../packages/protocol/src/schema-names.ts'
 import { fieldsTable, linked, table, typeText } from './schema-text.ts'
 
 const INTRO = `# HTTP API

@@ -1,6 +1,6 @@
 // Renders JSON schemas as Markdown text and tables, for `http-api-page.ts`.
 
-import { type JsonSchema, NAMED_SCHEMAS, schemaName } from '../packages/protocol/src/schema-names.ts'
+import { type JsonSchema, NAMED_SCHEMAS, schemaName } from '../packages/protocol/src/openapi/schema-names.ts'
 
 type Schema = JsonSchema | object
 

@@ -1,5 +1,5 @@
 // Every schema: the wire between engine and runner, and the bodies of the HTTP API.
 
-export * from './api-schema.ts'
-export * from './connect-schema.ts'
-export * from './wire-schema.ts'
+export * from './api/schema.ts'
+export * from './connect/schema.ts'
+export * from './wire/schema.ts'

@@ -8,7 +8,7 @@ import {
   ReplayRequestSchema,
   RetryFromStepRequestSchema,
   RunSummarySchema,
-} from '../api-schema.ts'
+} from '../api/schema.ts'
 import type { Operation } from './operation.ts'
 import {
   SAMPLE_CANCELLED,

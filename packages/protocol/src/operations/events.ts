@@ -8,7 +8,7 @@ import {
   EventRecordSchema,
   SendEventReplySchema,
   SendEventSchema,
-} from '../api-schema.ts'
+} from '../api/schema.ts'
 import { APP_PARAM, CURSOR_PARAM, type Operation } from './operation.ts'
 import {
   SAMPLE_DRY_RUN,

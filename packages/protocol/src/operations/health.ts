@@ -1,6 +1,6 @@
 // Operations of the probes and the metrics.
 
-import { HealthSchema, ReadinessSchema } from '../api-schema.ts'
+import { HealthSchema, ReadinessSchema } from '../api/schema.ts'
 import type { Operation } from './operation.ts'
 
 export const getHealth = {

@@ -2,7 +2,7 @@
 // engine's routes, the OpenAPI document, `docs/http-api.md` and the client all derive from operations.
 
 import type { Static, TSchema } from 'typebox'
-import type { ApiErrorCode } from '../api-error.ts'
+import type { ApiErrorCode } from '../api/error-codes.ts'
 
 /** The kind of API key that an operation needs. A `secret` key may call everything; `public` needs no key. */
 export type Access = 'public' | 'read' | 'event' | 'runner' | 'secret'

@@ -1,8 +1,8 @@
 // Operations that register runners and connect them, and that list apps, runners and workflows.
 
 import Type from 'typebox'
-import { AppSchema, RunnerSchema, WorkflowSchema } from '../api-schema.ts'
-import { RegisterReplySchema, RegisterRequestSchema } from '../wire-schema.ts'
+import { AppSchema, RunnerSchema, WorkflowSchema } from '../api/schema.ts'
+import { RegisterReplySchema, RegisterRequestSchema } from '../wire/schema.ts'
 import { APP_PARAM, type Operation } from './operation.ts'
 import { SAMPLE_REGISTRATION, SAMPLE_WORKFLOW } from './samples.ts'
 

@@ -10,7 +10,7 @@ import {
   RunSummarySchema,
   StepRecordSchema,
   TimelineFrameSchema,
-} from '../api-schema.ts'
+} from '../api/schema.ts'
 import { APP_PARAM, CURSOR_PARAM, type Operation } from './operation.ts'
 import {
   SAMPLE_EVENT_ID,

@@ -15,7 +15,7 @@ import {
   WebhookHandshakeSchema,
   WebhookReceiverSchema,
   WebhookReceiverWithSecretSchema,
-} from '../webhook-schema.ts'
+} from '../api/webhook-schema.ts'
 import { APP_PARAM, CURSOR_PARAM, type Operation } from './operation.ts'
 import {
   SAMPLE_ATTEMPT,

@@ -2,7 +2,7 @@
 
 import Value from 'typebox/value'
 import { describe, expect, it } from 'vitest'
-import * as protocol from './index.ts'
+import * as protocol from '../index.ts'
 import {
   InvokeOpcodesSchema,
   InvokeRequestSchema,
@@ -11,7 +11,7 @@ import {
   RegisterRequestSchema,
   RunnerLogLineSchema,
   StepErrorSchema,
-} from './schema.ts'
+} from '../schema.ts'
 
 const id = { id: 'ba7816bf', name: 'charge' }
 

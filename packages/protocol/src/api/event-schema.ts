@@ -1,7 +1,7 @@
 // Schemas of events: the body and the replies of `POST /events`, and the records of the event log.
 
 import Type from 'typebox'
-import { text, timestamp } from './schema-parts.ts'
+import { text, timestamp } from '../wire/schema-parts.ts'
 
 /** Maximum lengths of the strings of `POST /events`, in characters. */
 export const EVENT_BOUNDS = { name: 256, app: 128, runner: 128, targetApp: 128, dedupeId: 256 } as const

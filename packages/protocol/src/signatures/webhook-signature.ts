@@ -3,7 +3,7 @@
 // verifies deliveries.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { SIGNATURE_WINDOW_MS } from './signature.ts'
+import { SIGNATURE_WINDOW_MS } from './invoke-signature.ts'
 
 export const WEBHOOK_SECRET_PREFIX = 'whsec_'
 

@@ -2,7 +2,7 @@
 // The engine and the SDK import them.
 
 import type { Static } from 'typebox'
-import type * as schema from './connect-schema.ts'
+import type * as schema from './schema.ts'
 
 export type Hello = Static<typeof schema.HelloSchema>
 export type HelloReply = Static<typeof schema.HelloReplySchema>

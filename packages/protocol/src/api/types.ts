@@ -1,7 +1,7 @@
 // TypeScript types of the HTTP API, derived from its schemas.
 
 import type { Static } from 'typebox'
-import type * as schema from './api-schema.ts'
+import type * as schema from './schema.ts'
 import type * as webhook from './webhook-schema.ts'
 
 export type RunStatus = Static<typeof schema.RunStatusSchema>

@@ -6,7 +6,7 @@ export const PROTOCOL_VERSION = 1
 /** Header of every engine-to-runner HTTP invoke that carries {@link PROTOCOL_VERSION}. */
 export const PROTOCOL_HEADER = 'x-engine-protocol'
 
-/** Header of every engine-to-runner request that carries the integrity signature (see `signature.ts`). */
+/** Header of every engine-to-runner request that carries the integrity signature (see `invoke-signature.ts`). */
 export const SIGNATURE_HEADER = 'x-engine-signature'
 
 /** WebSocket subprotocol of the Connect transport. */

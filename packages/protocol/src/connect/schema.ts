@@ -11,7 +11,7 @@ import {
   RegisterRequestSchema,
   RunnerLogLineSchema,
   StepErrorSchema,
-} from './wire-schema.ts'
+} from '../wire/schema.ts'
 
 /** Payload of `hello`, the first frame of a runner. */
 export const HelloSchema = Type.Object({

@@ -2,7 +2,7 @@
 // reply that creates a secret shows it once.
 
 import Type from 'typebox'
-import { Timestamp, text } from './schema-parts.ts'
+import { Timestamp, text } from '../wire/schema-parts.ts'
 
 /** Bounds of the strings, in characters. A shorter secret than `secretMin` would be easy to guess. */
 export const WEBHOOK_BOUNDS = {

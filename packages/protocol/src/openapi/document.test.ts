@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { openApiDocument } from './openapi.ts'
-import { errorsOf, type Operation, operations } from './operations/index.ts'
+import { errorsOf, type Operation, operations } from '../operations/index.ts'
+import { openApiDocument } from './document.ts'
 import { NAMED_SCHEMAS } from './schema-names.ts'
 
 const document = openApiDocument('1.2.3')

@@ -1,9 +1,9 @@
 // The names of the schemas in the OpenAPI document and in `docs/http-api.md`. Schemas without a name are written inline.
 
 import type { TSchema } from 'typebox'
-import * as api from './api-schema.ts'
-import * as webhook from './webhook-schema.ts'
-import * as wire from './wire-schema.ts'
+import * as api from '../api/schema.ts'
+import * as webhook from '../api/webhook-schema.ts'
+import * as wire from '../wire/schema.ts'
 
 export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   RunStatus: api.RunStatusSchema,

@@ -1,7 +1,7 @@
 // The meaning of each error code, as the OpenAPI document, `docs/http-api.md` and `docs/errors.md` print it. The texts
 // are apart from the codes so that runners and clients do not load them.
 
-import type { ApiErrorCode } from './api-error.ts'
+import type { ApiErrorCode } from './error-codes.ts'
 
 export const API_ERROR_MEANING: Record<ApiErrorCode, string> = {
   invalid_request:

@@ -1,10 +1,10 @@
 // Builds the OpenAPI 3.1 document of the HTTP API from the operations. The engine serves it at `/openapi.json`.
 
 import type { TSchema } from 'typebox'
-import { API_ERROR_STATUS, type ApiErrorCode } from './api-error.ts'
-import { API_ERROR_MEANING } from './api-error-text.ts'
-import { errorsOf, type Operation, operations, type QueryParam, type Reply } from './operations/index.ts'
-import { accessText, TAGS } from './operations/texts.ts'
+import { API_ERROR_STATUS, type ApiErrorCode } from '../api/error-codes.ts'
+import { API_ERROR_MEANING } from '../api/error-meanings.ts'
+import { errorsOf, type Operation, operations, type QueryParam, type Reply } from '../operations/index.ts'
+import { accessText, TAGS } from '../operations/texts.ts'
 import { type JsonSchema, NAMED_SCHEMAS, schemaName } from './schema-names.ts'
 
 const DESCRIPTION = `Every error answer is an ErrorBody; its request id is also in the \`X-Request-Id\` header, which

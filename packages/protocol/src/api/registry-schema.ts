@@ -1,8 +1,8 @@
 // Schemas of apps, runners and workflow definitions, as the API lists them.
 
 import Type from 'typebox'
-import { Timestamp, timestamp } from './schema-parts.ts'
-import { TriggerSchema } from './wire-schema.ts'
+import { TriggerSchema } from '../wire/schema.ts'
+import { Timestamp, timestamp } from '../wire/schema-parts.ts'
 
 export const AppSchema = Type.Object({ name: Type.String(), createdAt: Timestamp })
 

@@ -1,7 +1,7 @@
 // Collects the schemas of the HTTP API, one file per noun, and adds those of error bodies and probes.
 
 import Type from 'typebox'
-import { text } from './schema-parts.ts'
+import { text } from '../wire/schema-parts.ts'
 
 export * from './control-schema.ts'
 export * from './event-schema.ts'

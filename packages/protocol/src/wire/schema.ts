@@ -2,7 +2,7 @@
 // documentation derive from them. Unknown fields are allowed everywhere.
 
 import Type from 'typebox'
-import { flowControlMembers } from './flow-schema.ts'
+import { flowControlMembers } from './flow-control-schema.ts'
 
 const Name = (max: number) => Type.String({ minLength: 1, maxLength: max })
 

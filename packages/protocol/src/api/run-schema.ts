@@ -1,8 +1,8 @@
 // Schemas of runs, their steps, log lines, timeline and counts. A field that does not apply is left out, never null.
 
 import Type from 'typebox'
-import { DurationMs, Timestamp, text, timestamp } from './schema-parts.ts'
-import { LogLevelSchema, StepErrorSchema } from './wire-schema.ts'
+import { LogLevelSchema, StepErrorSchema } from '../wire/schema.ts'
+import { DurationMs, Timestamp, text, timestamp } from '../wire/schema-parts.ts'
 
 export const RunStatusSchema = text(
   'queued',

@@ -1,8 +1,8 @@
 // Schemas of the control actions (cancel, pause, resume, replay, …): their requests, replies and audit log.
 
 import Type from 'typebox'
+import { Timestamp, text } from '../wire/schema-parts.ts'
 import { RunStatusSchema } from './run-schema.ts'
-import { Timestamp, text } from './schema-parts.ts'
 
 export const ReplayRequestSchema = Type.Object({
   input: Type.Optional(

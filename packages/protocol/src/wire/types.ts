@@ -2,7 +2,7 @@
 // load them.
 
 import type { Static } from 'typebox'
-import type * as schema from './wire-schema.ts'
+import type * as schema from './schema.ts'
 
 export type RegisterRequest = Static<typeof schema.RegisterRequestSchema>
 export type RegisterReply = Static<typeof schema.RegisterReplySchema>
