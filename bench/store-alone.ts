@@ -15,7 +15,7 @@ import type { Run } from '../packages/engine/src/domain/model/run.ts'
 import type { Step } from '../packages/engine/src/domain/model/step.ts'
 import { IdSource } from '../packages/engine/src/domain/text/ids.ts'
 import type { Store } from '../packages/engine/src/ports/store.ts'
-import { cpuSeconds } from './proc.ts'
+import { cpuSeconds } from './measure/proc.ts'
 
 const STEPS = 3
 const ids = new IdSource(Math.random)

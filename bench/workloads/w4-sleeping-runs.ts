@@ -2,18 +2,18 @@
 // engine needs to come back under them, and how fast they get up when all are due at one moment.
 
 import { statSync } from 'node:fs'
-import { measureCeiling } from './ceiling.ts'
-import { ClosedLoop, type Window } from './closed-loop.ts'
-import { CpuMeter } from './cpu-meter.ts'
-import { EventPoster } from './event-poster.ts'
-import type { BenchOptions } from './options.ts'
-import { residentBytes } from './proc.ts'
-import { cpuFigures, type Result } from './report.ts'
-import { Rig } from './rig.ts'
-import { BENCH_APP } from './runner.ts'
-import { expectation, verify } from './verify.ts'
+import { measureCeiling } from '../ceiling/ceiling.ts'
+import { ClosedLoop, type Window } from '../load/closed-loop.ts'
+import { EventPoster } from '../load/event-poster.ts'
+import { expectation, verify } from '../load/verify.ts'
+import { CpuMeter } from '../measure/cpu-meter.ts'
+import { residentBytes } from '../measure/proc.ts'
+import { cpuFigures, type Result } from '../report/report.ts'
+import type { BenchOptions } from '../rig/options.ts'
+import { Rig } from '../rig/rig.ts'
+import { BENCH_APP } from '../rig/runner.ts'
+import { NO_STEPS, SLEEPER } from '../rig/workflows.ts'
 import { wakeAll } from './wake-all.ts'
-import { NO_STEPS, SLEEPER } from './workflows.ts'
 
 const IN_FLIGHT = 200
 const SETTLE_MS = 4000

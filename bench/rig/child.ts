@@ -16,10 +16,9 @@ export function keep<C extends ChildProcess>(child: C): C {
   return child
 }
 
-/** A bench process beside this one, with a message channel. */
-export function forkBench(file: string, args: readonly string[] = []): ChildProcess {
-  const path = fileURLToPath(new URL(file, import.meta.url))
-  return keep(fork(path, args, { execArgv: ['--import', 'tsx'] }))
+/** Starts the module at `url` as a child process with a message channel. */
+export function forkBench(url: URL): ChildProcess {
+  return keep(fork(fileURLToPath(url), [], { execArgv: ['--import', 'tsx'] }))
 }
 
 /** The next message `pick` accepts. Rejects when the child ends first. */

@@ -2,10 +2,10 @@
 // runner says that it answered the run's last invoke (or its sleep): learning it costs the engine nothing. What the
 // engine stored is verified at the end, through the API.
 
+import { nowUs } from '../measure/profile.ts'
+import { BENCH_APP, type Runner } from '../rig/runner.ts'
+import type { Shape } from '../rig/workflows.ts'
 import { EventPoster } from './event-poster.ts'
-import { nowUs } from './profile.ts'
-import { BENCH_APP, type Runner } from './runner.ts'
-import type { Shape } from './workflows.ts'
 
 /** An engine that is full says 503; the run is offered again after this long. */
 const REFUSED_PAUSE_MS = 20

@@ -5,8 +5,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Dispatcher, Pool } from 'undici'
+import { type Percentiles, percentiles } from '../measure/latency.ts'
 import { CeilingSocket } from './ceiling-socket.ts'
-import { type Percentiles, percentiles } from './latency.ts'
 
 export interface EchoRequest {
   kind: 'echo'

@@ -2,14 +2,14 @@
 // bare POST between two processes, `relay` the workload itself with a relay in the engine's place.
 
 import type { ChildProcess } from 'node:child_process'
+import { ClosedLoop } from '../load/closed-loop.ts'
+import { CpuMeter, type CpuUse } from '../measure/cpu-meter.ts'
+import { type Percentiles, percentiles } from '../measure/latency.ts'
+import { endChild, forkBench, nextMessage } from '../rig/child.ts'
+import type { Over } from '../rig/options.ts'
+import { BENCH_APP, type Runner } from '../rig/runner.ts'
+import { memosOfPasses, type Shape } from '../rig/workflows.ts'
 import type { CeilingMessage, Echoed, EchoRequest, RelayRequest } from './ceiling-process.ts'
-import { endChild, forkBench, nextMessage } from './child.ts'
-import { ClosedLoop } from './closed-loop.ts'
-import { CpuMeter, type CpuUse } from './cpu-meter.ts'
-import { type Percentiles, percentiles } from './latency.ts'
-import type { Over } from './options.ts'
-import { BENCH_APP, type Runner } from './runner.ts'
-import { memosOfPasses, type Shape } from './workflows.ts'
 
 export interface Ceiling {
   echo: { callsPerS: number; latencyMs: Percentiles; clientUsPerCall: number; serverUsPerCall: number }
@@ -33,7 +33,7 @@ interface Bare {
 const WARM_UP_SECONDS = 0.5
 
 export async function measureCeiling(options: CeilingOptions): Promise<Ceiling> {
-  const child = forkBench('./ceiling-process.ts')
+  const child = forkBench(new URL('./ceiling-process.ts', import.meta.url))
   try {
     const port = await nextMessage(child, (message: CeilingMessage) =>
       message.kind === 'listening' ? message.port : undefined,

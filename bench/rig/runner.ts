@@ -36,7 +36,7 @@ export class Runner {
   }
 
   static async start(): Promise<Runner> {
-    const child = forkBench('./runner-process.ts')
+    const child = forkBench(new URL('./runner-process.ts', import.meta.url))
     const port = await nextMessage(child, (message: RunnerMessage) =>
       message.kind === 'listening' ? message.port : undefined,
     )

@@ -1,9 +1,9 @@
 // CEL: how long the hostile expressions of the tests hold the event loop, compiled and evaluated over their large events,
 // and what a filter as people write them costs. In this process: nothing of an engine but its expressions takes part.
 
-import { Expression, ExpressionError } from '../packages/engine/src/domain/expressions/expression.ts'
-import { heavy, tooLarge } from '../packages/engine/src/domain/expressions/hostile.testkit.ts'
-import type { Result } from './report.ts'
+import { Expression, ExpressionError } from '../../packages/engine/src/domain/expressions/expression.ts'
+import { heavy, tooLarge } from '../../packages/engine/src/domain/expressions/hostile.testkit.ts'
+import type { Result } from '../report/report.ts'
 
 const FILTER = 'event.data.total > 100 && event.data.country in ["DE", "FR"]'
 const EVALUATIONS = 1_000_000

@@ -4,7 +4,7 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
-import { type Percentiles, percentiles } from './latency.ts'
+import { type Percentiles, percentiles } from '../measure/latency.ts'
 
 export interface Machine {
   cpus: number

@@ -3,11 +3,11 @@
 // hour and change nothing about how they are listed.
 
 import { Agent, request } from 'node:http'
-import { percentiles } from './latency.ts'
+import { percentiles } from '../measure/latency.ts'
+import type { Figures, Result } from '../report/report.ts'
+import type { BenchOptions } from '../rig/options.ts'
+import { Rig } from '../rig/rig.ts'
 import { insertRuns } from './listed-runs.ts'
-import type { BenchOptions } from './options.ts'
-import type { Figures, Result } from './report.ts'
-import { Rig } from './rig.ts'
 
 const SORTS = ['started', 'workflow', 'status', 'app', 'duration'] as const
 const DIRS = ['desc', 'asc'] as const

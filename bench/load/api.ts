@@ -1,6 +1,6 @@
 // Reads of the engine's API, for the checks after a workload. Not for use while something is measured.
 
-import { BENCH_APP } from './runner.ts'
+import { BENCH_APP } from '../rig/runner.ts'
 
 export interface RunSummary {
   id: string

@@ -3,7 +3,7 @@
 
 import type { Server } from 'node:http'
 import { WebSocketServer } from 'ws'
-import { Corked } from './corked.ts'
+import { Corked } from '../rig/corked.ts'
 
 /** The runner's end of the wire: one call at a time under each id. */
 export class CeilingSocket {

@@ -2,10 +2,10 @@
 // counted on their way.
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { CpuMeter } from './cpu-meter.ts'
-import type { BenchOptions } from './options.ts'
-import type { Result } from './report.ts'
-import { Rig } from './rig.ts'
+import { CpuMeter } from '../measure/cpu-meter.ts'
+import type { Result } from '../report/report.ts'
+import type { BenchOptions } from '../rig/options.ts'
+import { Rig } from '../rig/rig.ts'
 
 /** An engine that has just started looks around more often. */
 const SETTLE_MS = 5000

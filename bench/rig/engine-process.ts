@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { endChild, keep } from './child.ts'
 
-const CLI = fileURLToPath(new URL('../packages/cli/bin/perdure.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../../packages/cli/bin/perdure.js', import.meta.url))
 const PROFILE_THREADS = fileURLToPath(new URL('./profile-threads.cjs', import.meta.url))
 const READY_WITHIN_MS = 60_000
 

@@ -2,8 +2,8 @@
 
 import { hashStepId } from '@perdure/protocol'
 import { createHandler, createWorkflow } from '@perdure/sdk'
-import type { BenchOptions } from './options.ts'
-import type { Result } from './report.ts'
+import type { Result } from '../report/report.ts'
+import type { BenchOptions } from '../rig/options.ts'
 
 const STEPS = [100, 1000, 2500, 5000, 9999]
 const PASSES = 15

@@ -2,9 +2,9 @@
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { readProfiles, type ThreadProfile, type TimeSpan } from '../measure/profile.ts'
 import { type EngineOptions, EngineProcess, freePort } from './engine-process.ts'
 import type { BenchOptions, Over } from './options.ts'
-import { readProfiles, type ThreadProfile, type TimeSpan } from './profile.ts'
 import { Runner } from './runner.ts'
 import { openSchema } from './schema.ts'
 

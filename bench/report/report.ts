@@ -1,8 +1,8 @@
 // What a workload hands back, and how it is shown to people. The JSON is the same, in full.
 
-import type { Ceiling } from './ceiling.ts'
-import type { CpuUse } from './cpu-meter.ts'
-import type { FunctionTime, ThreadProfile } from './profile.ts'
+import type { Ceiling } from '../ceiling/ceiling.ts'
+import type { CpuUse } from '../measure/cpu-meter.ts'
+import type { FunctionTime, ThreadProfile } from '../measure/profile.ts'
 
 /** Numbers by name; the name says the unit. */
 export type Figures = Record<string, number>

@@ -3,15 +3,15 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openPostgresStore } from '../packages/engine/src/adapters/sql/postgres/store.ts'
-import { openSqliteStore } from '../packages/engine/src/adapters/sql/sqlite/store.ts'
-import type { Run } from '../packages/engine/src/domain/model/run.ts'
-import { derivedId } from '../packages/engine/src/domain/text/ids.ts'
-import type { Store } from '../packages/engine/src/ports/store.ts'
-import { percentiles } from './latency.ts'
-import type { BenchOptions } from './options.ts'
-import type { Figures, Result } from './report.ts'
-import { openSchema } from './schema.ts'
+import { openPostgresStore } from '../../packages/engine/src/adapters/sql/postgres/store.ts'
+import { openSqliteStore } from '../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import type { Run } from '../../packages/engine/src/domain/model/run.ts'
+import { derivedId } from '../../packages/engine/src/domain/text/ids.ts'
+import type { Store } from '../../packages/engine/src/ports/store.ts'
+import { percentiles } from '../measure/latency.ts'
+import type { Figures, Result } from '../report/report.ts'
+import type { BenchOptions } from '../rig/options.ts'
+import { openSchema } from '../rig/schema.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const DAY_MS = 86_400_000

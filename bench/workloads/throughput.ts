@@ -1,14 +1,14 @@
 // The throughput workloads: a closed loop against the engine, its checks, and the bare ceiling right after it.
 
-import { measureCeiling } from './ceiling.ts'
-import { ClosedLoop } from './closed-loop.ts'
-import { CpuMeter } from './cpu-meter.ts'
-import { percentiles } from './latency.ts'
-import type { BenchOptions, Over } from './options.ts'
-import { ceilingFigures, cpuFigures, type Result } from './report.ts'
-import { Rig } from './rig.ts'
-import { expectation, verify } from './verify.ts'
-import { memosOfPasses, type Shape } from './workflows.ts'
+import { measureCeiling } from '../ceiling/ceiling.ts'
+import { ClosedLoop } from '../load/closed-loop.ts'
+import { expectation, verify } from '../load/verify.ts'
+import { CpuMeter } from '../measure/cpu-meter.ts'
+import { percentiles } from '../measure/latency.ts'
+import { ceilingFigures, cpuFigures, type Result } from '../report/report.ts'
+import type { BenchOptions, Over } from '../rig/options.ts'
+import { Rig } from '../rig/rig.ts'
+import { memosOfPasses, type Shape } from '../rig/workflows.ts'
 
 /** Warm is an engine that has done so many runs, its code compiled; on a slow machine each gets so long for it. */
 const WARM_UP_RUNS = 3000

@@ -1,12 +1,12 @@
 // A store full of runs that have ended or sleep, as a busy month would leave it. Written without the engine, which must
 // not be running.
 
-import { runRow } from '../packages/engine/src/adapters/sql/rows/run-row.ts'
-import { Connection } from '../packages/engine/src/adapters/sql/sqlite/connection.ts'
-import { Statements } from '../packages/engine/src/adapters/sql/sqlite/statements.ts'
-import type { Run, RunStatus } from '../packages/engine/src/domain/model/run.ts'
-import { derivedId } from '../packages/engine/src/domain/text/ids.ts'
-import { seeded } from '../test/kit/seeded.ts'
+import { runRow } from '../../packages/engine/src/adapters/sql/rows/run-row.ts'
+import { Connection } from '../../packages/engine/src/adapters/sql/sqlite/connection.ts'
+import { Statements } from '../../packages/engine/src/adapters/sql/sqlite/statements.ts'
+import type { Run, RunStatus } from '../../packages/engine/src/domain/model/run.ts'
+import { derivedId } from '../../packages/engine/src/domain/text/ids.ts'
+import { seeded } from '../../test/kit/seeded.ts'
 
 const NAMESPACE = 'default'
 const APPS = 10

@@ -2,9 +2,9 @@
 // right input, result and steps. Each thing that is not so is one line of text.
 
 import { isDeepStrictEqual } from 'node:util'
+import { expectedResult, type Shape } from '../rig/workflows.ts'
 import { getRun, getSteps, runs } from './api.ts'
 import type { ClosedLoop } from './closed-loop.ts'
-import { expectedResult, type Shape } from './workflows.ts'
 
 const SAMPLES_MAX = 50
 const SETTLE_MS = 20_000

@@ -1,14 +1,14 @@
 // LONG: one run of very many steps, one after the other: what a step costs when the memo is long.
 
-import { EventPoster } from './event-poster.ts'
-import type { BenchOptions, Over } from './options.ts'
-import { nowUs } from './profile.ts'
-import type { Result } from './report.ts'
-import { Rig } from './rig.ts'
-import { RunStreams } from './run-stream.ts'
-import { BENCH_APP } from './runner.ts'
-import { verify } from './verify.ts'
-import { SEQUENCE_1000, SEQUENCE_10000, type Shape } from './workflows.ts'
+import { EventPoster } from '../load/event-poster.ts'
+import { RunStreams } from '../load/run-stream.ts'
+import { verify } from '../load/verify.ts'
+import { nowUs } from '../measure/profile.ts'
+import type { Result } from '../report/report.ts'
+import type { BenchOptions, Over } from '../rig/options.ts'
+import { Rig } from '../rig/rig.ts'
+import { BENCH_APP } from '../rig/runner.ts'
+import { SEQUENCE_1000, SEQUENCE_10000, type Shape } from '../rig/workflows.ts'
 
 /** A warm engine: its code is compiled. */
 const WARM_UP_RUNS = 3

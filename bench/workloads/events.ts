@@ -3,11 +3,11 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CpuMeter } from './cpu-meter.ts'
-import { EngineProcess, freePort } from './engine-process.ts'
-import { EventPoster } from './event-poster.ts'
-import type { BenchOptions } from './options.ts'
-import { cpuFigures, type Result } from './report.ts'
+import { EventPoster } from '../load/event-poster.ts'
+import { CpuMeter } from '../measure/cpu-meter.ts'
+import { cpuFigures, type Result } from '../report/report.ts'
+import { EngineProcess, freePort } from '../rig/engine-process.ts'
+import type { BenchOptions } from '../rig/options.ts'
 
 const APP = 'bench'
 const EVENT = 'bench.event'

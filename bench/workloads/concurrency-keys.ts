@@ -1,14 +1,14 @@
 // F1: what a keyed concurrency limit costs. Runs of three steps, without a limit and with one on each of 1,000 keys, in
 // turns on one engine, so that both meet the same machine and the same database.
 
-import { ClosedLoop } from './closed-loop.ts'
-import { CpuMeter } from './cpu-meter.ts'
-import { percentiles } from './latency.ts'
-import type { BenchOptions } from './options.ts'
-import type { Figures, Result } from './report.ts'
-import { Rig } from './rig.ts'
-import { type Expected, expectation, verify } from './verify.ts'
-import { LIMITED_3, SEQUENCE_3, type Shape } from './workflows.ts'
+import { ClosedLoop } from '../load/closed-loop.ts'
+import { type Expected, expectation, verify } from '../load/verify.ts'
+import { CpuMeter } from '../measure/cpu-meter.ts'
+import { percentiles } from '../measure/latency.ts'
+import type { Figures, Result } from '../report/report.ts'
+import type { BenchOptions } from '../rig/options.ts'
+import { Rig } from '../rig/rig.ts'
+import { LIMITED_3, SEQUENCE_3, type Shape } from '../rig/workflows.ts'
 
 const ROUNDS = 4
 const WARM_UP_SECONDS = 3
