@@ -1,4 +1,4 @@
-// Types and constants of the Connect transport (`docs/wire-protocol.md#connect-a-socket-instead-of-an-address`).
+// Types and constants of the Connect transport (`docs/wire-protocol.md#connect`).
 // The engine and the SDK import them.
 
 import type { Static } from 'typebox'

@@ -1,5 +1,5 @@
 // Schemas of the frames between a Connect runner and the engine
-// (`docs/wire-protocol.md#connect-a-socket-instead-of-an-address`). A frame is one JSON text `{type, id, payload}`; both
+// (`docs/wire-protocol.md#connect`). A frame is one JSON text `{type, id, payload}`; both
 // sides ignore unknown types and fields.
 
 import Type from 'typebox'
