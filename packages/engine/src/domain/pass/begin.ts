@@ -2,7 +2,7 @@
 // to a runner, is held for want of one, or fails because the runner it is pinned to does not exist.
 
 import { HELD_RECHECK_MS } from '../holds/concurrency.ts'
-import { type Start, throttleToPass, wakeStartQueue } from '../holds/throttle.ts'
+import { type Start, throttleToPass } from '../holds/throttle.ts'
 import { timedOut } from '../holds/timeouts.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Decision, Next } from '../model/decision.ts'
@@ -67,7 +67,7 @@ function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
   }
   draft.set({ waitingFor: undefined })
   draft.move('running')
-  if (throttle && start) draft.changes.push(wakeStartQueue(throttle, start.freeAt, draft.now))
+  draft.start = start
   return 'pass'
 }
 
@@ -82,7 +82,7 @@ function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | un
   const until = Math.max(draft.now, Math.ceil(start.freeAt))
   const waitingFor = { kind: 'throttle', ...(key === undefined ? {} : { key }), until } as const
   draft.set({ availableAt: draft.now + HELD_RECHECK_MS, leaseOwner: undefined, waitingFor })
-  draft.changes.push(wakeStartQueue(throttle, start.freeAt, draft.now))
+  draft.start = start
 }
 
 /** Every runner has enough to do: the run waits for its turn queued, and keeps its lease. */

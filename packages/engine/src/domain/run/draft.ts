@@ -6,15 +6,14 @@
 // bumps the fence at once, and so starts a range nobody has used; the other's next commit is then stale. The other
 // way round it must see that neither the row nor, within one fence, the steps have moved since it loaded them.
 
-import { slotIds } from '../holds/concurrency.ts'
-import { waitsForThrottle, wakeNextStart } from '../holds/throttle.ts'
-import { runDeadline } from '../holds/timeouts.ts'
+import type { Start } from '../holds/throttle.ts'
 import type { Change, Guard, RunStatusFrame } from '../model/change.ts'
 import type { Decision, Question } from '../model/decision.ts'
 import type { LogLine } from '../model/log-line.ts'
 import { isTerminal, type Run, type RunStatus } from '../model/run.ts'
 import { firstSeq, SEQ_SPAN } from '../model/seq.ts'
 import { isSettled, type Step } from '../model/step.ts'
+import { conclude } from './conclusion.ts'
 import type { RunState } from './state.ts'
 
 export class Draft {
@@ -31,8 +30,9 @@ export class Draft {
   #run: Run
   #moved = false
   #started = false
-  readonly #fenceBefore: number
-  readonly #wasInLine: boolean
+  readonly #before: Readonly<Run>
+  /** The limiter's answer to a run that needed a start from its throttle. */
+  start: Start | undefined
   /** The state's own until one of them moves. */
   #open: ReadonlyMap<string, Step>
   #ownOpen: Map<string, Step> | undefined
@@ -46,8 +46,7 @@ export class Draft {
     this.rootLogged = state.rootLogged
     this.nextIndex = state.steps.size
     this.#seq = state.seq ?? 0
-    this.#fenceBefore = state.run.fence
-    this.#wasInLine = waitsForThrottle(state.run)
+    this.#before = state.run
     if (state.seq !== undefined) return
     this.guards.push({ type: 'steps', runId: state.run.id, seq: state.lastStepSeq })
     this.#bumpFence()
@@ -113,37 +112,15 @@ export class Draft {
     return ++this.#seq
   }
 
-  /** The finished decision. The run's row is written only if something in it changed. */
+  /** The finished decision. Call it once, last. The run's row is written only if the decision changed it. */
   done(): Decision {
-    // Whoever lets go of a run that is asked to cancel leaves it to the next lease at once, whatever it waits for.
-    if (this.run.cancelRequested && this.run.leaseOwner === undefined) this.set({ availableAt: this.now })
-    if (this.#moved && this.run.leaseOwner === undefined) this.#letGo()
-    if (this.#wasInLine) this.#leaveLine()
-    if (this.#moved && this.run.fence === this.#fenceBefore) this.#bumpFence()
+    const { fields, changes: wakes } = conclude(this.#before, this.#run, { now: this.now, start: this.start })
+    if (Object.keys(fields).length > 0) this.set(fields)
+    this.changes.push(...wakes)
+    if (this.#moved && this.run.fence === this.#before.fence) this.#bumpFence()
     if (this.#moved) this.changes.unshift(this.#runMoved())
-    const { questions: asks, guards, changes, run, steps, rootLogged } = this
-    return { questions: asks, guards, changes, run, steps, rootLogged, seq: this.#seq }
-  }
-
-  /**
-   * A run that nobody drives holds no slots, nor has it a place in the line of one: that is for its next claim to
-   * say. Whoever it stood before is woken. It wakes in time for its deadline, whatever it waits for.
-   */
-  #letGo(): void {
-    const { run } = this
-    if (run.holds === undefined) return
-    const freed = slotIds(run)
-    if (freed.length > 0) this.changes.push({ type: 'slots.freed', slotIds: freed, at: this.now })
-    this.set({ heldSlot: waitsForThrottle(run) ? run.holds.throttle?.id : undefined })
-    const deadline = isTerminal(run.status) ? undefined : runDeadline(run)
-    if (deadline !== undefined) this.set({ availableAt: Math.min(run.availableAt ?? deadline, deadline) })
-  }
-
-  /** A start calls the line itself: it knows when the next one is free. */
-  #leaveLine(): void {
-    const { startedAt, holds } = this.run
-    if (startedAt !== undefined || waitsForThrottle(this.run) || !holds?.throttle) return
-    this.changes.push(wakeNextStart(holds.throttle, this.now))
+    const { questions, guards, changes, run, steps, rootLogged } = this
+    return { questions, guards, changes, run, steps, rootLogged, seq: this.#seq }
   }
 
   #runMoved(): Change {

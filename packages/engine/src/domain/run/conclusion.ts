@@ -1,0 +1,74 @@
+// What follows from how a decision left a run, compared with how it found it: which slots it frees, what wakes its
+// throttle's start queue, and when it must be available. Pure; `draft.ts` applies it once, when the decision is done.
+
+import { slotIds } from '../holds/concurrency.ts'
+import { type Start, waitsForThrottle, wakeNextStart, wakeStartQueue } from '../holds/throttle.ts'
+import { runDeadline } from '../holds/timeouts.ts'
+import type { Change } from '../model/change.ts'
+import { isTerminal, type Run } from '../model/run.ts'
+
+export interface Conclusion {
+  /** Fields of the run's row to set besides those that the decision set. */
+  fields: Partial<Omit<Run, 'status' | 'fence'>>
+  /** Wake-ups for other runs, to commit with the decision. */
+  changes: Change[]
+}
+
+const NOTHING: Readonly<Conclusion> = { fields: {}, changes: [] }
+
+/**
+ * Concludes a decision on one run. `before` and `after` are the same object when the decision left the run's row alone.
+ * `start` is the limiter's answer, where the decision used one. This is the only place that wakes start queues.
+ */
+export function conclude(
+  before: Readonly<Run>,
+  after: Readonly<Run>,
+  { now, start }: { now: number; start?: Start | undefined },
+): Conclusion {
+  const isUnleased = after.leaseOwner === undefined
+  const cancelsNext = isUnleased && after.cancelRequested === true
+  // Most passes leave the row alone.
+  if (after === before && !cancelsNext) return NOTHING
+  // The next lease cancels the run: it is due at once, whatever the run waits for.
+  const due = cancelsNext ? { availableAt: now } : {}
+  const { fields, changes } = isUnleased ? released({ ...after, ...due }, now) : NOTHING
+  const woken = startQueueWake(before, after, start, now)
+  return { fields: { ...due, ...fields }, changes: woken ? [...changes, woken] : changes }
+}
+
+/**
+ * A run without a lease holds no slots and waits for none: its next claim decides on both. It wakes in time for its
+ * deadline.
+ */
+function released(run: Readonly<Run>, now: number): Conclusion {
+  const { holds, availableAt } = run
+  if (holds === undefined) return NOTHING
+  const freed = slotIds(run)
+  const deadline = isTerminal(run.status) ? undefined : runDeadline(run)
+  return {
+    fields: {
+      heldSlot: waitsForThrottle(run) ? holds.throttle?.id : undefined,
+      ...(deadline === undefined ? {} : { availableAt: Math.min(availableAt ?? deadline, deadline) }),
+    },
+    changes: freed.length === 0 ? [] : [{ type: 'slots.freed', slotIds: freed, at: now }],
+  }
+}
+
+/**
+ * A run that started, or that found no free start, knows when the next start is free. A run that left the queue without
+ * starting does not: the next one in the queue queries the limiter.
+ */
+function startQueueWake(
+  before: Readonly<Run>,
+  after: Readonly<Run>,
+  start: Start | undefined,
+  now: number,
+): Change | undefined {
+  const throttle = after.holds?.throttle
+  if (!throttle) return undefined
+  const hasStarted = before.startedAt === undefined && after.startedAt !== undefined
+  const waits = waitsForThrottle(after)
+  if (start && (hasStarted || waits)) return wakeStartQueue(throttle, start.freeAt, now)
+  const hasLeft = waitsForThrottle(before) && !waits && after.startedAt === undefined
+  return hasLeft ? wakeNextStart(throttle, now) : undefined
+}
