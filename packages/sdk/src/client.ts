@@ -52,12 +52,12 @@ type DataArguments<Sent> = undefined extends Sent
 export interface Client {
   /**
    * Sends an event. Resolves when the engine has stored it durably. Rejects with a
-   * {@link import('./errors.ts').PerdureError}, or with the reason of `signal` when it aborts.
+   * `PerdureError`, or with the reason of `signal` when it aborts.
    */
   send<Data>(event: EventToSend<Data> & { schema?: never }, options?: SendOptions): Promise<SendEventReply>
   /**
    * Sends a typed event. Its data is validated first, as its receivers validate it. Rejects with an
-   * {@link import('./errors.ts').InvalidDataError} when the schema refuses the data.
+   * `InvalidDataError` when the schema refuses the data.
    */
   send<Event extends EventDefinition>(
     event: Event,

@@ -91,7 +91,7 @@ export class StepFailedError extends Error {
   }
 }
 
-/** Thrown by {@link import('./client.ts').Client} and the registration: the engine refused, or did not respond. */
+/** Thrown by `Client` and the registration: the engine refused, or did not respond. */
 export class PerdureError extends Error {
   static {
     matchByBrand(PerdureError, perdureError)

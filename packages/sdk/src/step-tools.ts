@@ -83,7 +83,7 @@ export interface StepTools {
   sleepUntil(name: string, time: Date | number | string): Promise<void>
   /**
    * Parks the run until an event arrives. Resolves with null when the wait timed out. The data of a typed event is
-   * validated; its schema must be synchronous. Rejects with an {@link import('./errors.ts').InvalidDataError} when the
+   * validated; its schema must be synchronous. Rejects with an `InvalidDataError` when the
    * schema refuses the data.
    */
   waitForEvent<Event extends EventDefinition>(

@@ -78,7 +78,7 @@ export interface Workflow<Input = unknown, Output = unknown, Sent = Input> {
   // These are methods, whose parameters are bivariant, so that workflows of every input fit into one list.
   handler(args: WorkflowArgs<Input>): Output | Promise<Output>
   onFailure?(args: FailureArgs<Input>): unknown
-  /** Returns the event with validated data. Rejects with an {@link import('./errors.ts').InvalidDataError}. */
+  /** Returns the event with validated data. Rejects with an `InvalidDataError`. */
   parseEvent?(event: WorkflowEvent): Promise<WorkflowEvent>
   /** Only for type inference; never set. */
   readonly [sent]?: { takes(data: Sent): void }

@@ -2,10 +2,10 @@
 
 import { CLOSE_CODES } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { pauseMs } from './backoff.ts'
+import { reconnectDelayMs } from './backoff.ts'
 
 const pause = (failures: number, { closeCode = 1006, random = 1 } = {}) =>
-  pauseMs({ closeCode, failures, random, initialMs: 250 })
+  reconnectDelayMs({ closeCode, failures, random, initialMs: 250 })
 
 test('they double up to 15 s, and stay there', () => {
   expect([1, 2, 3, 6, 7, 8, 1_000_000].map(failures => pause(failures))).toEqual([

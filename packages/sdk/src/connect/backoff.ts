@@ -1,25 +1,26 @@
-// How long a link waits before it dials again.
+// Delay before a link reconnects. Called by link.ts.
 
 import { CLOSE_CODES } from '@perdure/protocol'
 
-const PAUSE_MS_MAX = 15_000
+const RECONNECT_DELAY_MS_MAX = 15_000
 
 /**
- * Milliseconds before the next attempt: `initialMs`, doubled with each failure in a row up to 15 s. With jitter, so
- * that a fleet does not return in step. `random` is from 0 up to 1.
+ * Returns the milliseconds before the next attempt: `initialMs`, doubled with each failure up to 15 s, with jitter so
+ * that many runners do not all reconnect at the same moment. `random` is a number from 0 up to 1.
  */
-export function pauseMs(options: {
+export function reconnectDelayMs(options: {
   closeCode: number
-  /** In a row, from 1. */
+  /** Number of failures in a row, from 1. */
   failures: number
   initialMs: number
   random: number
 }): number {
   const { closeCode, failures, initialMs, random } = options
-  // A draining engine has a successor, most likely.
-  if (closeCode === CLOSE_CODES.draining && failures === 1) return Math.min(PAUSE_MS_MAX, initialMs) * random
-  // One whose place was taken must not fight for it.
+  // A draining engine most likely has a successor already, so the first attempt is early.
+  if (closeCode === CLOSE_CODES.draining && failures === 1)
+    return Math.min(RECONNECT_DELAY_MS_MAX, initialMs) * random
+  // Another socket has replaced this one: two runners with the same id must not replace each other in a fast loop.
   const fullMs =
-    closeCode === CLOSE_CODES.replaced ? PAUSE_MS_MAX : initialMs * 2 ** Math.min(failures - 1, 20)
-  return Math.min(PAUSE_MS_MAX, fullMs) * (0.5 + 0.5 * random)
+    closeCode === CLOSE_CODES.replaced ? RECONNECT_DELAY_MS_MAX : initialMs * 2 ** Math.min(failures - 1, 20)
+  return Math.min(RECONNECT_DELAY_MS_MAX, fullMs) * (0.5 + 0.5 * random)
 }

@@ -1,4 +1,4 @@
-// `connect()`: a runner over the Connect transport (contract §4.3, decisions "Connect").
+// `connect()`: a runner over the Connect transport. See docs/decisions/0007-connect.md.
 
 import type { RegisterReply } from '@perdure/protocol'
 import { closeOnSignals } from '../graceful.ts'
@@ -9,10 +9,11 @@ import { Passes } from './passes.ts'
 import { Reporter } from './reporter.ts'
 
 /**
- * Connects a runner to the engine and keeps it connected. It needs no address of its own: the engine sends invokes
- * down the socket that the runner dialled. Lost connections are dialled again for ever; passes in flight go on
- * meanwhile, and what the engine has not acknowledged is sent again. Throws a TypeError for an option that will not
- * do, a ConfigError for a setting of the environment; all else is told by `ready`, `log` and `onError`.
+ * Connects a runner to the engine and keeps it connected. The runner needs no address: the engine sends invokes over the
+ * socket that the runner opened. A lost connection is opened again, without a limit of attempts. Passes in flight
+ * continue without a connection, and frames that the engine has not acknowledged are sent again. Throws a TypeError for
+ * an invalid option and a ConfigError for an invalid environment variable. All other problems are reported by `ready`,
+ * `log` and `onError`.
  */
 export function connect(options: ConnectOptions): ConnectedRunner {
   const handler = createHandler(options)
@@ -67,7 +68,7 @@ function promiseOfReady() {
     resolve = onReply
     reject = onError
   })
-  // Whoever does not look at `ready` must not lose the process over it.
+  // A caller that ignores `ready` must not get an unhandled rejection.
   ready.catch(() => undefined)
   return { ready, resolve, reject }
 }

@@ -1,4 +1,5 @@
-// Why a socket ended, as the error that people get, and whether trying on can help.
+// Describes why a socket ended: the error for the user, and whether the engine refused the runner. Called by the socket
+// and the link.
 
 import { API_ERROR_STATUS, type ApiErrorCode, CLOSE_CODES } from '@perdure/protocol'
 import { PerdureError } from '../errors.ts'
@@ -6,59 +7,59 @@ import { PerdureError } from '../errors.ts'
 /** How a socket ended. */
 export interface SocketEnd {
   readonly error: PerdureError
-  /** The engine said no: it is not just away. */
+  /** Whether the engine refused the runner; otherwise it was only unreachable. */
   readonly refused: boolean
-  /** WebSocket close code; 1006 without one. */
+  /** WebSocket close code; 1006 when there was none. */
   readonly closeCode: number
 }
 
-/** What the engine's `error` frame said. */
-export interface Complaint {
+/** The payload of the engine's `error` frame. */
+export interface EngineError {
   readonly code: string
   readonly message: string
 }
 
-/** Nothing came back, or the connection broke. */
-export function away(
+/** The engine did not respond, or the connection broke. */
+export function unreachable(
   message: string,
   { closeCode = 1006, cause }: { closeCode?: number; cause?: unknown } = {},
 ) {
   return end({ code: 'unreachable', status: 0, message }, { refused: false, closeCode, cause })
 }
 
-/** The engine is not the one that this runner shares its signing key with. */
+/** The engine has no signing key of this runner. */
 export function untrusted(message: string): SocketEnd {
   return end({ code: 'untrusted_engine', status: 0, message }, { refused: true, closeCode: 1006 })
 }
 
-/** The engine complained of the registration. */
-export function refusedBy({ code, message }: Complaint, closeCode = 1006): SocketEnd {
+/** The engine refused the registration with an `error` frame. */
+export function registrationRefused({ code, message }: EngineError, closeCode = 1006): SocketEnd {
   const status = API_ERROR_STATUS[code as ApiErrorCode] ?? 400
   const refused = status < 500 && status !== 429
   return end({ code, status, message }, { refused, closeCode })
 }
 
-/** The handshake was answered with a status instead of a socket. */
-export function answeredWith(status: number): SocketEnd {
+/** The engine answered the handshake with a status other than 101. */
+export function handshakeRefused(status: number): SocketEnd {
   const message = `The engine answered the handshake with status ${status}`
   const refused = status >= 400 && status < 500 && status !== 408 && status !== 429
   return end({ code: `http_${status}`, status, message }, { refused, closeCode: 1006 })
 }
 
-/** The engine closed the socket, perhaps after it had said why. */
-export function closedWith(closeCode: number, reason: string, complaint: Complaint | undefined): SocketEnd {
+/** The engine closed the socket, possibly after an `error` frame. */
+export function closedByEngine(closeCode: number, reason: string, error: EngineError | undefined): SocketEnd {
   if (closeCode === CLOSE_CODES.auth) {
-    return refusedBy(
-      complaint ?? { code: 'unauthorized', message: 'The engine refuses the API key' },
+    return registrationRefused(
+      error ?? { code: 'unauthorized', message: 'The engine refuses the API key' },
       closeCode,
     )
   }
   if (closeCode === CLOSE_CODES.protocol) {
     const message = `The engine does not understand this runner${reason === '' ? '' : `: ${reason}`}`
-    return refusedBy(complaint ?? { code: 'protocol_mismatch', message }, closeCode)
+    return registrationRefused(error ?? { code: 'protocol_mismatch', message }, closeCode)
   }
   const why = reason === '' ? '' : `: ${reason}`
-  return away(`The engine closed the connection (${closeCode}${why})`, { closeCode })
+  return unreachable(`The engine closed the connection (${closeCode}${why})`, { closeCode })
 }
 
 function end(

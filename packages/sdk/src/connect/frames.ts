@@ -1,16 +1,17 @@
-// Frames as text. What is large (results, opcodes) is spliced in as the JSON text that it already is.
+// Encodes and decodes the frames of a Connect socket. Results and opcodes, which are large, are JSON text already and are
+// spliced in. Called by the socket, the link and the passes.
 
 import type { Answer } from '../replay/answer.ts'
 import type { CheckpointReport } from '../replay/checkpoint.ts'
 
-/** A frame that came, as far as it can be relied on. */
+/** A received frame. Its type and id are checked, its payload is not. */
 export interface IncomingFrame {
   readonly type: string
   readonly id: string
   readonly payload: unknown
 }
 
-/** Reads a frame; undefined when it is none. */
+/** Parses a frame. Returns undefined for a text that is not a frame. */
 export function readFrame(text: string): IncomingFrame | undefined {
   try {
     const frame = JSON.parse(text) as Partial<IncomingFrame> | null
@@ -21,7 +22,7 @@ export function readFrame(text: string): IncomingFrame | undefined {
   }
 }
 
-/** A field of a payload that may be anything. */
+/** Returns a field of an unchecked payload; undefined when the payload is not an object. */
 export function fieldOf(payload: unknown, name: string): unknown {
   return typeof payload === 'object' && payload !== null
     ? (payload as Record<string, unknown>)[name]

@@ -1,4 +1,4 @@
-// `@perdure/sdk/connect`: a runner that dials the engine, so that it needs no address of its own.
+// `@perdure/sdk/connect`: a runner that connects to the engine, so that it needs no address.
 
 export { connect } from './connect.ts'
 export type { ConnectedRunner, ConnectOptions } from './options.ts'

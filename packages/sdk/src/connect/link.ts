@@ -1,11 +1,11 @@
-// Keeps one socket of a runner registered: dials, says hello, registers, hands frames to the passes, and begins anew
-// whenever the socket ends, for as long as the runner lives.
+// Keeps one socket of a runner registered: connects, sends `hello`, registers, passes frames to the passes, and connects
+// again whenever the socket ends, until the runner is closed. Created by connect.ts.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConnectRegister, PROTOCOL_VERSION, type RegisterReply } from '@perdure/protocol'
 import { answerError } from '../replay/answer.ts'
-import { pauseMs } from './backoff.ts'
-import { away, type Complaint, refusedBy, type SocketEnd } from './failure.ts'
+import { reconnectDelayMs } from './backoff.ts'
+import { type EngineError, registrationRefused, type SocketEnd, unreachable } from './failure.ts'
 import { fieldOf, frameText, type IncomingFrame, resultText } from './frames.ts'
 import { type ConnectSettings, concurrencyOf } from './options.ts'
 import type { Outlet, Passes } from './passes.ts'
@@ -14,34 +14,34 @@ import { EngineSocket } from './socket.ts'
 export interface LinkOptions {
   settings: ConnectSettings
   passes: Passes
-  /** Number of this socket among those of the runner. */
+  /** Number of this socket among the runner's sockets, from 0. */
   index: number
   onRegistered(reply: RegisterReply): void
-  /** The socket ended; it is dialled again. */
+  /** The socket ended; the link connects again. */
   onLost(end: SocketEnd): void
   onWarning(message: string): void
 }
 
-/** How long a runner that ends waits for an engine that is away: the engine itself waits no longer for a result. */
+/** How long a closing runner waits for an engine that is away. The engine does not wait longer for a result, either. */
 const ENDING_AWAY_MS_MAX = 5_000
-/** From the handshake to the registration. */
+/** Longest time from the handshake to the registration. */
 const REGISTER_MS_MAX = 10_000
 const HELLO_ID = 'hello'
 const REGISTER_ID = 'register'
 const ENDING_ID = 'ending'
-/** To an invoke that came when the runner was about to go: another try will find another one. */
-const ENDING = answerError(503, new Error('The runner ends'))
+/** Answer to an invoke that arrives while the runner closes: the engine retries it with another runner. */
+const ENDING_ANSWER = answerError(503, new Error('The runner ends'))
 
 export class Link implements Outlet {
   readonly #options: LinkOptions
   readonly #stopping = new AbortController()
   #socket: EngineSocket | undefined
   #registered = false
-  /** Whether the engine has known this link before. */
-  #returning = false
+  /** Whether the engine has registered this link before. */
+  #wasRegistered = false
   #engineTakesCheckpoints = false
   #ending = false
-  /** In a row. */
+  /** Connections lost in a row. */
   #failures = 0
   #registerTimer: NodeJS.Timeout | undefined
   #awayTimer: NodeJS.Timeout | undefined
@@ -56,22 +56,22 @@ export class Link implements Outlet {
   }
 
   start(): void {
-    this.#ended = this.#keep()
+    this.#ended = this.#keepConnected()
   }
 
-  /** Sends a frame of a pass; while the engine is away it is sent when the socket is back. */
+  /** Sends a frame of a pass. Without a registered socket it is dropped: the link sends it again after it registers. */
   send(frame: string): void {
     if (this.#registered) this.#socket?.send(frame)
   }
 
   /**
-   * Ends the link: no further pass is started, those in flight finish, and the socket is closed when the engine has
-   * acknowledged their results, at the latest after `timeoutMs`. Resolves when it is gone.
+   * Ends the link: starts no further pass, lets the passes in flight finish, and closes the socket when the engine has
+   * acknowledged their results, at the latest after `timeoutMs`. Resolves when the socket is closed.
    */
   async end(timeoutMs: number): Promise<void> {
     const { passes } = this.#options
     this.#ending = true
-    if (this.#registered) this.#askForNoMore()
+    if (this.#registered) this.#limitToCurrentPasses()
     else {
       clearTimeout(this.#awayTimer)
       this.#awayTimer = this.#absenceTimer()
@@ -87,7 +87,7 @@ export class Link implements Outlet {
     await this.#ended
   }
 
-  async #keep(): Promise<void> {
+  async #keepConnected(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       const end = await this.#connection()
@@ -96,17 +96,17 @@ export class Link implements Outlet {
       if (signal.aborted) return
       this.#failures++
       this.#options.onLost(end)
-      // Without a name the engine takes the next socket for another runner's: nobody waits for these results.
+      // Without a runner id the engine treats the next socket as another runner, so it expects no results of these passes.
       if (this.#isNamed) this.#awayTimer ??= this.#absenceTimer()
       else this.#options.passes.abandon(this, end.error)
       const { retryInitialMs: initialMs } = this.#options.settings
       const { closeCode } = end
-      const ms = pauseMs({ closeCode, failures: this.#failures, initialMs, random: Math.random() })
+      const ms = reconnectDelayMs({ closeCode, failures: this.#failures, initialMs, random: Math.random() })
       await delay(ms, undefined, { signal }).catch(() => undefined)
     }
   }
 
-  /** One socket, from dialling to its end. */
+  /** Opens a socket. Resolves when the socket has ended. */
   #connection(): Promise<SocketEnd> {
     const { url, apiKey, signingKeys } = this.#options.settings
     return new Promise(resolve => {
@@ -127,7 +127,7 @@ export class Link implements Outlet {
     const instance = `${settings.instance}-${index}`
     socket.send(frameText('hello', HELLO_ID, { protocolVersion: PROTOCOL_VERSION, instance }))
     this.#registerTimer = setTimeout(
-      () => socket.fail(away(`The engine did not register the runner within ${REGISTER_MS_MAX} ms`)),
+      () => socket.fail(unreachable(`The engine did not register the runner within ${REGISTER_MS_MAX} ms`)),
       REGISTER_MS_MAX,
     )
   }
@@ -136,7 +136,7 @@ export class Link implements Outlet {
     const { passes } = this.#options
     switch (type) {
       case 'invoke':
-        if (this.#ending) socket.send(resultText(id, ENDING))
+        if (this.#ending) socket.send(resultText(id, ENDING_ANSWER))
         else passes.start(id, payload, this, this.#checkpoints)
         break
       case 'result.ack':
@@ -149,24 +149,24 @@ export class Link implements Outlet {
         passes.cancel(id)
         break
       case 'hello':
-        this.#greeted(socket, payload)
+        this.#helloReceived(socket, payload)
         break
       case 'runner.registered':
-        if (id === REGISTER_ID) this.#nowRegistered(payload as RegisterReply)
+        if (id === REGISTER_ID) this.#registrationAcknowledged(payload as RegisterReply)
         break
       case 'error':
-        this.#complained(socket, id, payload)
+        this.#errorReceived(socket, id, payload)
         break
     }
   }
 
-  #greeted(socket: EngineSocket, payload: unknown): void {
+  #helloReceived(socket: EngineSocket, payload: unknown): void {
     const heartbeatMs = fieldOf(payload, 'heartbeatMs')
     this.#engineTakesCheckpoints = fieldOf(payload, 'checkpoints') === true
     socket.keepAlive(typeof heartbeatMs === 'number' ? heartbeatMs : 0)
     const { settings, passes, index } = this.#options
     const maxConcurrency = concurrencyOf(settings, index)
-    const underWay = this.#returning && this.#isNamed ? passes.underWay(this) : undefined
+    const underWay = this.#wasRegistered && this.#isNamed ? passes.underWay(this) : undefined
     this.#register(socket, REGISTER_ID, { maxConcurrency, underWay })
   }
 
@@ -174,32 +174,32 @@ export class Link implements Outlet {
     socket.send(frameText('runner.register', id, { ...this.#options.settings.registration, ...terms }))
   }
 
-  /** The engine gives a runner no further invoke while it has the most that it takes: one, and that is in flight. */
-  #askForNoMore(): void {
+  /** Stops further invokes: registers a limit of one pass while a pass is in flight. */
+  #limitToCurrentPasses(): void {
     const isIdle = this.#options.passes.underWay(this).length === 0
     if (this.#socket && !isIdle) this.#register(this.#socket, ENDING_ID, { maxConcurrency: 1 })
   }
 
-  #nowRegistered(reply: RegisterReply): void {
+  #registrationAcknowledged(reply: RegisterReply): void {
     clearTimeout(this.#registerTimer)
     clearTimeout(this.#awayTimer)
     this.#awayTimer = undefined
     this.#failures = 0
-    this.#returning = true
+    this.#wasRegistered = true
     this.#registered = true
     for (const frame of this.#options.passes.unacknowledged(this)) this.send(frame)
-    if (this.#ending) this.#askForNoMore()
+    if (this.#ending) this.#limitToCurrentPasses()
     this.#options.onRegistered(reply)
   }
 
-  #complained(socket: EngineSocket, id: string, payload: unknown): void {
-    const complaint: Complaint = {
+  #errorReceived(socket: EngineSocket, id: string, payload: unknown): void {
+    const error: EngineError = {
       code: String(fieldOf(payload, 'code') ?? 'internal'),
       message: String(fieldOf(payload, 'message') ?? 'The engine gave no reason'),
     }
-    socket.complain(complaint)
-    if (this.#registered) this.#options.onWarning(`${complaint.message} (${complaint.code})`)
-    else if (id === REGISTER_ID) socket.fail(refusedBy(complaint))
+    socket.keepError(error)
+    if (this.#registered) this.#options.onWarning(`${error.message} (${error.code})`)
+    else if (id === REGISTER_ID) socket.fail(registrationRefused(error))
   }
 
   get #isNamed(): boolean {
@@ -210,7 +210,7 @@ export class Link implements Outlet {
     return this.#engineTakesCheckpoints && this.#options.settings.checkpoints
   }
 
-  /** Passes whose engine stays away work for nobody: after a while they end. */
+  /** Starts the timer that cancels the passes in flight when the engine stays away too long. */
   #absenceTimer(): NodeJS.Timeout {
     const { settings, passes } = this.#options
     const { awayTimeoutMs } = settings

@@ -1,5 +1,5 @@
-// The passes under way on this runner, and what of theirs the engine has not acknowledged yet. They outlive the
-// socket they came on: when it is back, the link sends again what `unacknowledged` gives.
+// The passes in flight on a runner, and their frames that the engine has not acknowledged yet. A pass outlives the socket
+// of its invoke: when the link has connected again, it sends the `unacknowledged` frames again. Called by the links.
 
 import { Cancellation } from '../cancellation.ts'
 import type { Handler } from '../handler.ts'
@@ -7,13 +7,13 @@ import type { Answer } from '../replay/answer.ts'
 import type { CheckpointReceipt, CheckpointReport } from '../replay/checkpoint.ts'
 import { checkpointText, fieldOf, resultText } from './frames.ts'
 
-/** Where the frames of a pass go; one that is away drops them. */
+/** Sends the frames of a pass. Without a connection it drops them. */
 export interface Outlet {
   send(frame: string): void
 }
 
-/** Kept of results that the engine has not acknowledged, in characters; beyond it the oldest are given up. */
-const RESULT_CHARS_MAX = 64 * 1024 * 1024
+/** Most characters kept of results that the engine has not acknowledged. Above it the oldest results are dropped. */
+const UNACKNOWLEDGED_CHARS_MAX = 64 * 1024 * 1024
 
 interface PendingCheckpoint {
   readonly frame: string
@@ -25,19 +25,20 @@ interface PassUnderWay {
   readonly id: string
   readonly outlet: Outlet
   readonly cancellation: Cancellation
-  /** By seq, in their order. */
+  /** By seq, in ascending order. */
   readonly checkpoints: Map<number, PendingCheckpoint>
   checkpointCount: number
 }
 
+/** The result of an ended pass that the engine has not acknowledged. */
 interface Result {
   readonly outlet: Outlet
-  /** The checkpoints that were still open when the pass ended, and the result. */
+  /** The frames of the checkpoints that were unacknowledged when the pass ended, then the result. */
   readonly frames: readonly string[]
   readonly chars: number
 }
 
-/** Every pass of one runner, over all its sockets. */
+/** All passes of one runner, over all its sockets. */
 export class Passes {
   readonly #handler: Handler
   readonly #running = new Map<string, PassUnderWay>()
@@ -50,7 +51,7 @@ export class Passes {
     this.#handler = handler
   }
 
-  /** Starts a pass; its result goes to `outlet`. An id that is known names a new pass: the earlier one is over. */
+  /** Starts a pass, whose result is sent by `outlet`. A pass with the same id is cancelled and its result dropped. */
   start(id: string, request: unknown, outlet: Outlet, checkpoints: boolean): void {
     this.cancel(id, new Error('The engine gave the id of this invoke to another one'))
     this.acknowledged(id)
@@ -69,7 +70,7 @@ export class Passes {
     this.#handler.invoke(request, options).then(answer => this.#ended(pass, answer))
   }
 
-  /** Cancels a pass: the engine asks for no result any more. */
+  /** Cancels a pass: the engine no longer expects its result. */
   cancel(id: string, reason?: unknown): void {
     const pass = this.#running.get(id)
     if (pass) this.#stop(pass, reason ?? new Error('The engine cancelled the invoke'))
@@ -93,10 +94,10 @@ export class Passes {
     if (!result) return
     this.#results.delete(id)
     this.#resultChars -= result.chars
-    this.#tellIdle()
+    this.#notifyIdle()
   }
 
-  /** The invokes of an outlet that are still worked on, or whose result is not acknowledged. */
+  /** Returns the ids of an outlet's invokes that are in flight, or whose result is not acknowledged. */
   underWay(outlet: Outlet): string[] {
     const ids: string[] = []
     for (const [id, pass] of this.#running) if (pass.outlet === outlet) ids.push(id)
@@ -104,7 +105,7 @@ export class Passes {
     return ids
   }
 
-  /** What was sent to `outlet` and not acknowledged, in the order in which it was sent the first time. */
+  /** Returns the frames of an outlet that are not acknowledged, in the order in which they were sent first. */
   unacknowledged(outlet: Outlet): string[] {
     const frames: string[] = []
     for (const pass of this.#running.values()) {
@@ -115,17 +116,17 @@ export class Passes {
     return frames
   }
 
-  /** Cancels the passes of an outlet and forgets its results. */
+  /** Cancels the passes of an outlet and drops its results. */
   abandon(outlet: Outlet, reason: unknown): void {
     for (const [id, result] of this.#results) if (result.outlet === outlet) this.acknowledged(id)
     for (const pass of this.#running.values()) if (pass.outlet === outlet) this.#stop(pass, reason)
   }
 
-  /** Resolves when no pass of the outlet runs and all its results are acknowledged. Waited for once. */
+  /** Resolves when no pass of the outlet is in flight and all its results are acknowledged. Called once per outlet. */
   idle(outlet: Outlet): Promise<void> {
     return new Promise(resolve => {
       this.#idleWaiters.set(outlet, resolve)
-      this.#tellIdle()
+      this.#notifyIdle()
     })
   }
 
@@ -136,7 +137,7 @@ export class Passes {
     const receipt = new Promise<CheckpointReceipt>((resolve, reject) => {
       pass.checkpoints.set(seq, { frame, resolve, reject })
     })
-    // A pass that ended before has nobody waiting for it.
+    // If the pass has ended, nobody awaits the receipt.
     receipt.catch(() => undefined)
     pass.outlet.send(frame)
     return receipt
@@ -150,9 +151,9 @@ export class Passes {
     const chars = frames.reduce((sum, { length }) => sum + length, 0)
     this.#results.set(pass.id, { outlet: pass.outlet, frames, chars })
     this.#resultChars += chars
-    // The copy goes, not the result: a socket that holds has sent it already.
+    // Only the copy for a second attempt is dropped: if the socket still holds, the engine gets the first one.
     for (const id of this.#results.keys()) {
-      if (this.#resultChars <= RESULT_CHARS_MAX || id === pass.id) break
+      if (this.#resultChars <= UNACKNOWLEDGED_CHARS_MAX || id === pass.id) break
       this.acknowledged(id)
     }
     pass.outlet.send(frame)
@@ -163,14 +164,14 @@ export class Passes {
     pass.cancellation.cancel(reason)
     for (const { reject } of pass.checkpoints.values()) reject(reason)
     pass.checkpoints.clear()
-    this.#tellIdle()
+    this.#notifyIdle()
   }
 
   #runs(pass: PassUnderWay): boolean {
     return this.#running.get(pass.id) === pass
   }
 
-  #tellIdle(): void {
+  #notifyIdle(): void {
     for (const [outlet, resolve] of this.#idleWaiters) if (this.underWay(outlet).length === 0) resolve()
   }
 }

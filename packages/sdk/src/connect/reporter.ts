@@ -1,4 +1,5 @@
-// Tells of a runner's connection: one line for each change, however many sockets and attempts there are.
+// Logs the state of a runner's connection: one line for each change, for any number of sockets and attempts. Used by
+// connect.ts.
 
 import type { RegisterReply } from '@perdure/protocol'
 import type { SocketEnd } from './failure.ts'
@@ -14,16 +15,16 @@ export class Reporter {
     this.#options = options
   }
 
-  /** That the engine has a key of the runner's is known from the handshake: `keyMatches` is about the first alone. */
+  /** Ignores `keyMatches`: it is about the runner's first key only, and the handshake has verified all of them. */
   registered({ runnerId, workflows, warnings = [] }: RegisterReply): void {
     if (!this.#changed(`registered ${runnerId} ${warnings.join()}`)) return
-    // One without a name is known by an address that the engine makes up anew for each socket.
+    // Without a runner id the engine invents one for each socket, so the line leaves it out.
     const name = runnerId.startsWith('conn:') ? '' : ` as ${runnerId}`
     this.#log('info', `Connected to ${this.#engine}${name}: ${workflows} workflows`)
     for (const warning of warnings) this.#log('warn', warning)
   }
 
-  /** A socket ended; `connected` tells whether others hold. */
+  /** A socket ended. `connected`: whether another socket of the runner is registered. */
   lost({ error, refused }: SocketEnd, connected: boolean): void {
     if (connected || !this.#changed(refused ? `refused ${error.message}` : 'away')) return
     if (refused) this.#log('error', `${this.#engine} refuses this runner: ${error.message}`)

@@ -1,12 +1,19 @@
-// One WebSocket to the engine: its handshake, its liveness, and frames as text. It knows nothing of what they say
-// but the heartbeat; the link above it does.
+// One WebSocket to the engine: the handshake, liveness, and frames as text. It handles only heartbeat frames and passes
+// all others to its link.
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { CONNECT_HEARTBEAT_MS, CONNECT_SUBPROTOCOL, SIGNATURE_HEADER, verifyBody } from '@perdure/protocol'
 import { WebSocket } from 'ws'
 import { REQUEST_BYTES_MAX } from '../limits.ts'
-import { answeredWith, away, type Complaint, closedWith, type SocketEnd, untrusted } from './failure.ts'
+import {
+  closedByEngine,
+  type EngineError,
+  handshakeRefused,
+  type SocketEnd,
+  unreachable,
+  untrusted,
+} from './failure.ts'
 import { frameText, type IncomingFrame, readFrame } from './frames.ts'
 
 export interface SocketOptions {
@@ -15,16 +22,16 @@ export interface SocketOptions {
   signingKeys: readonly string[]
   onOpen(): void
   onFrame(frame: IncomingFrame): void
-  /** Called once, also when it never opened. */
+  /** Called once, also when the socket never opened. */
   onEnd(end: SocketEnd): void
 }
 
 const HANDSHAKE_MS_MAX = 10_000
-/** A peer that says nothing for so many half heartbeats is gone: 30 s with the engine's 10 s. */
+/** The engine counts as gone when it is silent for this many half heartbeats: 30 s with the engine's 10 s. */
 const SILENT_TICKS_MAX = 6
-/** How much the engine may leave unread. */
+/** Most bytes that the engine may leave unread before the socket is terminated. */
 const UNREAD_BYTES_MAX = 64 * 1024 * 1024
-/** How long a closing handshake may take before the socket is cut. */
+/** How long the closing handshake may take before the socket is terminated. */
 const CLOSE_MS_MAX = 1_000
 
 export class EngineSocket {
@@ -32,18 +39,18 @@ export class EngineSocket {
   readonly #options: SocketOptions
   #requestKey = ''
   #signature: string | undefined
-  /** The socket below, to write the frames of one turn of the event loop together. */
-  #wire: Socket | undefined
+  /** The TCP socket, to write the frames of one turn of the event loop together. */
+  #tcpSocket: Socket | undefined
   #corked = false
   #end: SocketEnd | undefined
-  #complaint: Complaint | undefined
+  #lastError: EngineError | undefined
   #ended = false
-  #beat: NodeJS.Timeout | undefined
+  #heartbeatTimer: NodeJS.Timeout | undefined
   #closeTimer: NodeJS.Timeout | undefined
   #sentSinceTick = false
   #silentTicks = 0
 
-  /** Dials. What comes of it is told by the callbacks. */
+  /** Connects. The callbacks report the result. */
   constructor(options: SocketOptions) {
     this.#options = options
     const { apiKey } = options
@@ -61,44 +68,44 @@ export class EngineSocket {
     this.#listen()
   }
 
-  /** Sends a frame, with all others of this turn of the event loop. */
+  /** Sends a frame, together with all others of this turn of the event loop. */
   send(frame: string): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
     this.#sentSinceTick = true
-    if (this.#wire && !this.#corked) {
-      const wire = this.#wire
+    if (this.#tcpSocket && !this.#corked) {
+      const tcpSocket = this.#tcpSocket
       this.#corked = true
-      wire.cork()
+      tcpSocket.cork()
       setImmediate(() => {
         this.#corked = false
-        wire.uncork()
+        tcpSocket.uncork()
       })
     }
     this.#socket.send(frame)
     if (this.#socket.bufferedAmount > UNREAD_BYTES_MAX) {
-      this.fail(away(`The engine leaves more than ${UNREAD_BYTES_MAX} bytes unread`))
+      this.fail(unreachable(`The engine leaves more than ${UNREAD_BYTES_MAX} bytes unread`))
     }
   }
 
-  /** From now on says that it lives at least this often, and expects the same of the engine. */
+  /** From now on sends a frame at least this often, and expects the same of the engine. */
   keepAlive(heartbeatMs: number): void {
     const everyMs = heartbeatMs > 0 ? heartbeatMs : CONNECT_HEARTBEAT_MS
-    clearInterval(this.#beat)
-    this.#beat = setInterval(() => this.#tick(), everyMs / 2)
+    clearInterval(this.#heartbeatTimer)
+    this.#heartbeatTimer = setInterval(() => this.#tick(), everyMs / 2)
   }
 
-  /** Keeps what the engine complained of, as the reason of the end that follows. */
-  complain(complaint: Complaint): void {
-    this.#complaint = complaint
+  /** Keeps an error of the engine, as the reason if the engine closes the socket next. */
+  keepError(error: EngineError): void {
+    this.#lastError = error
   }
 
-  /** Says goodbye; the socket is cut when the engine does not answer that. */
+  /** Starts the closing handshake. If the engine does not answer it, the socket is terminated. */
   close(): void {
     this.#socket.close(1000, 'the runner ends')
     this.#closeTimer ??= setTimeout(() => this.#socket.terminate(), CLOSE_MS_MAX)
   }
 
-  /** Cuts the socket, for a reason of this side. */
+  /** Terminates the socket for a reason of the runner. */
   fail(end: SocketEnd): void {
     this.#end ??= end
     this.#socket.terminate()
@@ -110,7 +117,7 @@ export class EngineSocket {
     socket.on('upgrade', response => this.#upgraded(response))
     socket.on('unexpected-response', (_request: ClientRequest, response: IncomingMessage) => {
       response.resume()
-      this.fail(answeredWith(response.statusCode ?? 0))
+      this.fail(handshakeRefused(response.statusCode ?? 0))
     })
     socket.on('open', () => {
       if (this.#trusts()) onOpen()
@@ -119,7 +126,7 @@ export class EngineSocket {
       if (this.#end) return
       this.#silentTicks = 0
       const frame = isBinary ? undefined : readFrame(String(data))
-      if (frame === undefined) this.fail(away('The engine sent a frame that is none'))
+      if (frame === undefined) this.fail(unreachable('The engine sent a frame that is none'))
       else if (frame.type === 'heartbeat') this.send(frameText('heartbeat.ack', frame.id))
       else onFrame(frame)
     })
@@ -127,7 +134,7 @@ export class EngineSocket {
       this.#silentTicks = 0
     })
     socket.on('error', error => {
-      this.#end ??= away(`The engine cannot be reached at ${this.#options.url}: ${messageOf(error)}`, {
+      this.#end ??= unreachable(`The engine cannot be reached at ${this.#options.url}: ${messageOf(error)}`, {
         cause: error,
       })
     })
@@ -135,11 +142,11 @@ export class EngineSocket {
   }
 
   #upgraded(response: IncomingMessage): void {
-    this.#wire = response.socket
+    this.#tcpSocket = response.socket
     this.#signature = String(response.headers[SIGNATURE_HEADER] ?? '')
   }
 
-  /** Whether the answer to the handshake was signed with a key of ours: an engine that is not ours gets nothing. */
+  /** Whether the engine signed its handshake response with one of the runner's keys. If not, nothing is sent to it. */
   #trusts(): boolean {
     const { signingKeys } = this.#options
     if (signingKeys.length === 0) return true
@@ -151,23 +158,23 @@ export class EngineSocket {
     return false
   }
 
-  /** Counts turns instead of time: a process that stood still hears what has come before it judges. */
+  /** Counts ticks instead of time: after a pause of the whole process, received frames are read before the next tick. */
   #tick(): void {
     if (!this.#sentSinceTick) this.send(frameText('heartbeat', ''))
     this.#sentSinceTick = false
-    if (++this.#silentTicks >= SILENT_TICKS_MAX) this.fail(away('The engine is silent'))
+    if (++this.#silentTicks >= SILENT_TICKS_MAX) this.fail(unreachable('The engine is silent'))
   }
 
   #finish(code: number, reason: string): void {
     if (this.#ended) return
     this.#ended = true
-    clearInterval(this.#beat)
+    clearInterval(this.#heartbeatTimer)
     clearTimeout(this.#closeTimer)
-    this.#options.onEnd(this.#end ?? closedWith(code, reason, this.#complaint))
+    this.#options.onEnd(this.#end ?? closedByEngine(code, reason, this.#lastError))
   }
 }
 
-/** Attempts on several addresses fail as one error without a message of its own. */
+/** Returns a text for an error without a message, too: failed attempts on several addresses give an error without one. */
 function messageOf(error: Error & { code?: string }): string {
   return error.message || error.code || error.name
 }

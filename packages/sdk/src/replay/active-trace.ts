@@ -1,37 +1,38 @@
-// The trace of a pass, made the active one of OpenTelemetry where the process has it, so that the spans of a handler
-// and its steps are below the engine's. Called by invoke.ts.
+// Makes the engine's span the active span of OpenTelemetry while a pass runs, so that spans of the handler and its steps
+// are children of the engine's span. Called by invoke.ts.
 //
-// The API package is neither imported nor depended on: every copy of it finds what an SDK has registered under one
-// global symbol, and so does this. Bundlers then have nothing to resolve, and without an SDK nothing happens.
+// The SDK does not depend on the OpenTelemetry API package. Every copy of that package finds the registered OpenTelemetry
+// SDK under one global symbol, and so does this file. Bundlers then have nothing to resolve, and in a process without
+// OpenTelemetry this file does nothing.
 
 import type { Context, ContextManager, Span, SpanContext } from '@opentelemetry/api'
 
-/** Where all copies of version 1 of the API meet. */
-const REGISTERED = Symbol.for('opentelemetry.js.api.1')
-/** The key that they all keep the active span under. */
-const ACTIVE_SPAN = Symbol.for('OpenTelemetry Context Key SPAN')
+/** Global symbol under which all copies of version 1 of the API find the registered OpenTelemetry SDK. */
+const OTEL_API_KEY = Symbol.for('opentelemetry.js.api.1')
+/** Context key of the active span, the same in all copies of the API. */
+const ACTIVE_SPAN_KEY = Symbol.for('OpenTelemetry Context Key SPAN')
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** Calls `fn` with the engine's span active, here and in all that it awaits; as it is when there is none. */
+/** Calls `fn` with the engine's span active, also in all code that `fn` awaits. Without a span it only calls `fn`. */
 export function withinTrace<Result>(traceparent: string | undefined, fn: () => Result): Result {
   const contexts = contextManager()
   const parts = contexts && traceparent !== undefined ? TRACEPARENT.exec(traceparent) : null
   if (!contexts || !parts) return fn()
   const [, traceId = '', spanId = '', flags = ''] = parts
   const span = new EngineSpan({ traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true })
-  const context: Context = contexts.active().setValue(ACTIVE_SPAN, span)
+  const context: Context = contexts.active().setValue(ACTIVE_SPAN_KEY, span)
   return contexts.with(context, fn)
 }
 
 function contextManager(): ContextManager | undefined {
-  const registered = (globalThis as Record<symbol, unknown>)[REGISTERED] as
+  const registered = (globalThis as Record<symbol, unknown>)[OTEL_API_KEY] as
     | { context?: ContextManager }
     | undefined
   return registered?.context
 }
 
-/** The engine's span, as it is seen from here: a place to hang others below, of which nothing can be said. */
+/** The engine's span as a parent of other spans. It records nothing: the engine records it. */
 class EngineSpan implements Span {
   readonly #context: SpanContext
 

@@ -1,5 +1,5 @@
-// The response to an invoke: status and body (contract §2.11 and §7, "Invoke status codes"), kept under the
-// response cap. Logs give way first; then results that do not fit together go into separate answers.
+// Builds the answer to an invoke, status and body, and keeps it within the response limit. Logs are dropped first; then
+// results that do not fit together are split over several answers. See docs/wire-protocol.md#answer-invokes.
 
 import { toStepError } from '../errors.ts'
 import { byteLength, exceeds } from '../json.ts'
@@ -8,15 +8,16 @@ import type { LogBuffer } from '../log-buffer.ts'
 import type { EncodedOpcode } from './opcode.ts'
 import type { Outcome } from './pass.ts'
 
+/** The response to an invoke. `body` is JSON text. */
 export interface Answer {
   readonly status: number
   readonly body: string
 }
 
-/** Kept free for logs when opcodes are many: enough for the line that tells they were dropped. */
+/** Room that opcodes leave for logs: enough for the line that says how many log lines were dropped. */
 const LOG_RESERVE_BYTES = 2048
 
-/** What the engine is told of a pass. */
+/** Builds the answer of a pass from its outcome. */
 export function answerOf(outcome: Outcome, logs: LogBuffer): Answer {
   switch (outcome.kind) {
     case 'returned':
@@ -26,19 +27,19 @@ export function answerOf(outcome: Outcome, logs: LogBuffer): Answer {
     case 'threw':
       return answerError(outcome.fatal ? 400 : 500, outcome.error, logs)
     case 'cancelled':
-      // Nobody reads it: the connection is gone. The status is the customary one for that.
+      // Nobody reads this answer, because the connection is closed. 499 is the customary status for that.
       return answerError(499, new Error('The invoke was cancelled'), logs)
   }
 }
 
-/** A refusal (4xx) or failure (5xx): `{error: {message, stack, name}, logs}`. */
+/** Builds the answer of a refusal (4xx) or a failure (5xx): `{error: {message, stack, name}, logs}`. */
 export function answerError(status: number, error: unknown, logs?: LogBuffer): Answer {
   const field = `"error":${JSON.stringify(toStepError(error))}`
   return logs ? withLogs(status, field, logs) : { status, body: `{${field},"logs":[]}` }
 }
 
 function answerOpcodes(opcodes: EncodedOpcode[], logs: LogBuffer): Answer {
-  const fitting = fit(opcodes)
+  const fitting = selectFitting(opcodes)
   if (fitting.length < opcodes.length) {
     const deferred = opcodes.length - fitting.length
     const message = `${deferred} steps discovered together exceed one answer and are taken up by the next pass`
@@ -48,10 +49,10 @@ function answerOpcodes(opcodes: EncodedOpcode[], logs: LogBuffer): Answer {
 }
 
 /**
- * The opcodes that fit into one answer. The others are discovered again by the next pass: free of charge,
- * unless their callback has run; so finished steps come first.
+ * Selects the opcodes that fit into one answer. The next pass discovers the others again. For a finished step that would
+ * repeat its callback, so finished steps are selected first.
  */
-function fit(opcodes: EncodedOpcode[]): EncodedOpcode[] {
+function selectFitting(opcodes: EncodedOpcode[]): EncodedOpcode[] {
   const budget = RESPONSE_BYTES_MAX - LOG_RESERVE_BYTES
   const chars = opcodes.reduce((sum, { text }) => sum + text.length + 1, 0)
   if (chars * 3 <= budget) return opcodes

@@ -1,24 +1,25 @@
-// What lets a pass go on past a finished step: a way to make the step durable first (decisions "Connect",
-// `invoke.checkpoint`). The Connect runner brings it; over HTTP there is none.
+// Types of a checkpoint, which makes a finished step durable so that its pass can continue. A Connect runner has
+// checkpoints, an HTTP runner has none. See docs/wire-protocol.md#checkpoints-many-steps-one-pass.
 
 import type { CheckpointedStep } from '@perdure/protocol'
 
-/** What is reported: JSON texts of the lists in an `invoke.checkpoint`. */
+/** The lists of an `invoke.checkpoint` frame, each as JSON text. */
 export interface CheckpointReport {
   readonly opcodes: string
   readonly logs: string
 }
 
-/** What is known once it is durable (the payload of `checkpoint.ack`). */
+/** The payload of `checkpoint.ack`: the reported steps are durable. */
 export interface CheckpointReceipt {
-  /** In the order in which replay will hand them over. */
+  /** In the order in which a replay will settle them. */
   readonly steps: readonly CheckpointedStep[]
-  /** Hand nothing more to the handler: let the callbacks that run finish, and end the pass with their opcodes. */
+  /** Settle no further step call: let the running callbacks finish, and end the pass with their opcodes. */
   readonly stop?: boolean
 }
 
 /**
- * Resolves when the report is durable; rejects when it never will be, within a time the runner sees to: the pass is
- * cancelled then. Several may be under way; they are made durable in the order of the calls.
+ * Resolves when the report is durable. Rejects when it will never be; the pass is then cancelled. The runner ensures that
+ * one of both happens within a bounded time. Several reports may be under way: they become durable in the order of the
+ * calls.
  */
 export type Checkpointer = (report: CheckpointReport) => Promise<CheckpointReceipt>

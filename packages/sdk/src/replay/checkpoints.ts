@@ -1,5 +1,6 @@
-// Makes finished steps durable while the pass goes on: opcodes and log lines out, settlements back. One report is
-// under way at a time; what finishes meanwhile goes into the next together. Fed by the pass.
+// Makes finished steps durable while the pass continues: sends opcodes and log lines, and receives settlements. One
+// report is under way at a time; steps that finish before its receipt are reported together in the next. Called by the
+// pass.
 
 import type { CheckpointedStep, MemoEntry, OpcodeOf } from '@perdure/protocol'
 import { byteLength } from '../json.ts'
@@ -10,8 +11,8 @@ import type { Discoveries } from './discoveries.ts'
 import type { Settlement } from './memo.ts'
 import type { EncodedOpcode } from './opcode.ts'
 
-/** Kept free of each report for what surrounds its lists, and for a line that tells of dropped ones. */
-const RESERVE_BYTES = 2048
+/** Room in each report for the JSON around its lists, and for a line that says how many log lines were dropped. */
+const REPORT_RESERVE_BYTES = 2048
 
 export class Checkpoints {
   readonly #checkpointer: Checkpointer
@@ -27,15 +28,15 @@ export class Checkpoints {
     return this.#underWay
   }
 
-  /** Reports what there is, as far as it fits. Gives what the receipt tells; rejects when there will be none. */
+  /** Reports as many discovered steps as fit. Resolves with the receipt's settlements; rejects without a receipt. */
   async report(discoveries: Discoveries): Promise<{ settlements: Settlement[]; stop: boolean }> {
     this.#underWay = true
     const reported = new Map<string, EncodedOpcode>()
-    for (const opcode of discoveries.take(RESPONSE_BYTES_MAX - 2 * RESERVE_BYTES)) {
+    for (const opcode of discoveries.take(RESPONSE_BYTES_MAX - 2 * REPORT_RESERVE_BYTES)) {
       reported.set(opcode.id, opcode)
     }
     const opcodes = `[${[...reported.values()].map(({ text }) => text).join(',')}]`
-    const room = RESPONSE_BYTES_MAX - RESERVE_BYTES - byteLength(opcodes)
+    const room = RESPONSE_BYTES_MAX - REPORT_RESERVE_BYTES - byteLength(opcodes)
     const logs = this.#logs.drain([...reported.keys()], room)
     const { steps, stop = false } = await this.#checkpointer({ opcodes, logs })
     this.#underWay = false
@@ -50,7 +51,7 @@ function settlement(step: CheckpointedStep, reported: EncodedOpcode | undefined)
   return { id, entry: data === undefined && reported ? asReported(reported) : { data: data ?? null } }
 }
 
-/** What the memo of a later replay will hold: the round trip of what was reported, and null for no result. */
+/** Returns the entry that the memo of a later replay will contain: the reported result after a JSON round trip, or null. */
 function asReported({ op, text }: EncodedOpcode): MemoEntry {
   if (op !== 'StepRun') return { data: null }
   const { data = null, error }: OpcodeOf<'StepRun'> = JSON.parse(text)

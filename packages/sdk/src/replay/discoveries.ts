@@ -1,23 +1,25 @@
-// The steps a pass has discovered and not reported yet, in the order of their discovery.
+// The steps that a pass has discovered and not reported yet, in the order of their discovery. Used by the pass and its
+// checkpoints.
 
 import { byteLength } from '../json.ts'
 import type { EncodedOpcode } from './opcode.ts'
 
-/** What discovering a step gives: its opcode, or the promise of one while its callback runs. It never rejects. */
+/** The opcode of a discovered step, or a promise of it while the step's callback runs. The promise never rejects. */
 export type Discovery = EncodedOpcode | Promise<EncodedOpcode>
 
 interface Found {
-  readonly place: number
+  /** Number of the step in the order of discovery. */
+  readonly position: number
   readonly opcode: EncodedOpcode
 }
 
 export class Discoveries {
   #found: Found[] = []
-  #places = 0
+  #nextPosition = 0
   #running = 0
   #urgent = 0
 
-  /** Callbacks that run. */
+  /** How many step callbacks are running. */
   get running(): number {
     return this.#running
   }
@@ -27,27 +29,27 @@ export class Discoveries {
     return this.#found.length
   }
 
-  /** Whether a step is among them that the engine settles at once: the handler could go on. */
+  /** Whether the engine would settle one of the steps at once, so that the handler could continue. */
   get isUrgent(): boolean {
     return this.#urgent > 0
   }
 
-  /** Takes up a discovery; `finished` is called if a callback was to run, when it has. */
+  /** Adds a discovered step. If its callback runs, `finished` is called when the callback has settled. */
   add(discovery: Discovery, finished: () => void): void {
-    const place = this.#places++
+    const position = this.#nextPosition++
     if (!(discovery instanceof Promise)) {
-      this.#finish({ place, opcode: discovery })
+      this.#finish({ position, opcode: discovery })
       return
     }
     this.#running++
     discovery.then(opcode => {
       this.#running--
-      this.#finish({ place, opcode })
+      this.#finish({ position, opcode })
       finished()
     })
   }
 
-  /** Takes out the first opcodes that fit into `bytesMax`, one at least. */
+  /** Removes and returns the first opcodes that fit into `bytesMax`, but at least one. */
   take(bytesMax: number): EncodedOpcode[] {
     const all = this.#sorted()
     let bytes = 0
@@ -58,7 +60,7 @@ export class Discoveries {
     return this.#takeOut(all, end < 0 ? all.length : Math.max(1, end))
   }
 
-  /** Takes out all opcodes. */
+  /** Removes and returns all opcodes. */
   takeAll(): EncodedOpcode[] {
     return this.#takeOut(this.#sorted(), this.#found.length)
   }
@@ -71,7 +73,7 @@ export class Discoveries {
   }
 
   #sorted(): EncodedOpcode[] {
-    return this.#found.sort((a, b) => a.place - b.place).map(({ opcode }) => opcode)
+    return this.#found.sort((a, b) => a.position - b.position).map(({ opcode }) => opcode)
   }
 
   #finish(found: Found): void {

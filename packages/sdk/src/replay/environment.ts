@@ -1,4 +1,4 @@
-// What the parts of one pass share.
+// The objects that the parts of one pass share. Built by invoke.ts.
 
 import type { InvokeContext } from '@perdure/protocol'
 import type { Cancellation } from '../cancellation.ts'

@@ -1,4 +1,4 @@
-// One invoke from its parsed request to its answer: the transports below know only this and the checks.
+// Runs one invoke, from its parsed request to its answer. Called by the handler.
 
 import type { InvokeRequest } from '@perdure/protocol'
 import { Cancellation } from '../cancellation.ts'
@@ -18,11 +18,12 @@ import { passEndOf, runHandler } from './run-handler.ts'
 import { createRunContext, createStepTools } from './tools.ts'
 import { warn } from './warnings.ts'
 
+/** How a transport runs an invoke. */
 export interface InvokeOptions {
   cancellation?: Cancellation
-  /** Makes finished steps durable while the pass goes on. Without it the pass ends where a step is discovered. */
+  /** Makes finished steps durable while the pass continues. Without it, the pass ends when it discovers a step. */
   checkpoint?: Checkpointer
-  /** The runner's, around the workflow's own. */
+  /** The runner's middleware, outside the workflow's own. */
   middleware?: readonly Middleware[]
 }
 
@@ -58,7 +59,7 @@ export async function invoke(
   )
   warn(logs, { pass, memo, outcome })
   const answer = answerOf(outcome, logs)
-  // Callbacks that outlive the pass do so because the run failed or was cancelled: they are told.
+  // Callbacks still run after the pass only when the run failed or was cancelled: their signal is aborted.
   if (pass.running > 0) cancellation.cancel(new Error('The pass ended without the result of this step'))
   return answer
 }

@@ -1,12 +1,11 @@
-// The results the engine knows (sent with the invoke, or with the receipt of a checkpoint), and the order in which
-// a pass hands them to the handler.
+// The results that the engine has stored (sent with the invoke, or with the receipt of a checkpoint), and the order in
+// which a pass settles the handler's step calls with them.
 //
-// Settling order is what makes replay exact. When two steps are both stored, `Promise.race` must see the one
-// first that was first the last time, and parallel branches that share step names must reach them in the same
-// order as before. So stored results are handed over one at a time, in the order of the memo's keys (the engine
-// appends a key when its step settles), and each waits until the handler has done all it can with the one
-// before: until the microtask queue is empty. Receipts carry on that order, so a handler that goes on past a
-// checkpoint sees what every later replay will show it.
+// This order makes replay exact. When two steps are both stored, `Promise.race` must settle with the step that settled
+// first in the original pass, and parallel branches that share step names must call them in the original order. Step
+// calls are therefore settled one at a time, in the order of the memo's keys (the engine appends a key when its step
+// settles). Before each, the handler gets the time to do all it can with the previous one: until the microtask queue is
+// empty. Receipts continue that order, so a handler that continues after a checkpoint sees what every later replay sees.
 
 import type { InvokeRequest, MemoEntry } from '@perdure/protocol'
 import { StepFailedError } from '../errors.ts'
@@ -14,7 +13,7 @@ import { SettleOrder } from './settle-order.ts'
 import type { StepId } from './step-ids.ts'
 import { StepPromise } from './step-promise.ts'
 
-/** How the handler waits for a step. */
+/** A step call of the handler that waits for its result. */
 interface Call {
   readonly name: string
   readonly promise: StepPromise<unknown>
@@ -23,38 +22,39 @@ interface Call {
 }
 
 interface KnownStep {
-  /** Its place in the memo, once it has settled. */
+  /** The position in the memo, once the step has settled; -1 before. */
   order: number
-  /** Nothing for a step that was discovered and not acknowledged yet. */
+  /** Undefined for a step that was discovered and not acknowledged yet. */
   entry: MemoEntry | undefined
   call: Call | undefined
 }
 
-interface Ready {
+/** A step call that can be settled. */
+interface ReadyCall {
   readonly order: number
   readonly entry: MemoEntry
   readonly call: Call
 }
 
-/** What a receipt tells of a step. */
+/** The new memo entry of a step, from a receipt. */
 export interface Settlement {
   readonly id: string
   readonly entry: MemoEntry
 }
 
-/** A stored step that the handler did not ask for: `after` names the step that settled before it, if that one was. */
-export interface UnaskedStep {
+/** A stored step that the handler did not call. `after` names the step settled before it, if the handler called that. */
+export interface UncalledStep {
   readonly hashedId: string
   readonly after: string | undefined
 }
 
-/** The memo of one pass (contract §2.11, `steps`). */
+/** The memo of one pass, created from `steps` of the invoke request. */
 export class Memo {
   readonly #steps = new Map<string, KnownStep>()
-  readonly #ready = new SettleOrder<Ready>()
+  readonly #ready = new SettleOrder<ReadyCall>()
   #nextOrder = 0
   #storedCount = 0
-  #unaskedCount = 0
+  #uncalledCount = 0
   #outstanding = 0
   #scheduled = false
   #closed = false
@@ -64,30 +64,30 @@ export class Memo {
       this.#steps.set(hashedId, { order: this.#nextOrder++, entry: entries[hashedId], call: undefined })
     }
     this.#storedCount = this.#steps.size
-    this.#unaskedCount = this.#steps.size
+    this.#uncalledCount = this.#steps.size
   }
 
-  /** Steps the engine has told of. */
+  /** How many steps the engine has stored. */
   get storedCount(): number {
     return this.#storedCount
   }
 
-  /** Those among them that the handler has not asked for. */
-  get unaskedCount(): number {
-    return this.#unaskedCount
+  /** How many of the stored steps the handler has not called. */
+  get uncalledCount(): number {
+    return this.#uncalledCount
   }
 
   knows(hashedId: string): boolean {
     return this.#steps.has(hashedId)
   }
 
-  /** Steps the handler has asked for that have not settled. */
+  /** How many steps the handler has called that have not settled. */
   get outstanding(): number {
     return this.#outstanding
   }
 
-  /** The promise of a step, asked for once: it settles when the step has, and its turn has come. */
-  ask({ hashedId, name }: StepId, onSubscribe: () => void): StepPromise<unknown> {
+  /** Returns the promise of a step call, which settles in the order of the memo. Called once for each step. */
+  promiseOf({ hashedId, name }: StepId, onSubscribe: () => void): StepPromise<unknown> {
     let call: Pick<Call, 'resolve' | 'reject'> | undefined
     const promise = new StepPromise<unknown>((resolve, reject) => {
       call = { resolve, reject }
@@ -96,14 +96,14 @@ export class Memo {
     if (!step) {
       step = { order: -1, entry: undefined, call: undefined }
       this.#steps.set(hashedId, step)
-    } else this.#unaskedCount--
+    } else this.#uncalledCount--
     step.call = { ...(call as unknown as Call), name, promise }
-    if (isSettled(step.entry)) this.#handOverLater(step)
+    if (isSettled(step.entry)) this.#settleCallLater(step)
     else this.#outstanding++
     return promise
   }
 
-  /** Takes over what a receipt tells, in its order. What is settled already stays as it is. */
+  /** Applies the settlements of a receipt, in their order. Steps that have settled already are not changed. */
   receive(settlements: readonly Settlement[]): void {
     for (const { id, entry } of settlements) {
       const known = this.#steps.get(id)
@@ -111,7 +111,7 @@ export class Memo {
       const step = known ?? { order: -1, entry: undefined, call: undefined }
       if (!known) {
         this.#steps.set(id, step)
-        this.#unaskedCount++
+        this.#uncalledCount++
       }
       if (!step.entry) this.#storedCount++
       step.entry = entry
@@ -119,43 +119,43 @@ export class Memo {
       step.order = this.#nextOrder++
       if (!step.call) continue
       this.#outstanding--
-      this.#handOverLater(step)
+      this.#settleCallLater(step)
     }
   }
 
-  /** Nothing is handed over any more. */
+  /** From now on no step call is settled. */
   close(): void {
     this.#closed = true
   }
 
-  /** Stored steps that the handler has not asked for, in the order of the memo. */
-  unasked(): UnaskedStep[] {
-    const unasked: UnaskedStep[] = []
+  /** Returns the stored steps that the handler has not called, in the order of the memo. */
+  uncalled(): UncalledStep[] {
+    const uncalled: UncalledStep[] = []
     let after: string | undefined
     for (const [hashedId, { call }] of this.#steps) {
-      if (!call) unasked.push({ hashedId, after })
+      if (!call) uncalled.push({ hashedId, after })
       after = call?.name
     }
-    return unasked
+    return uncalled
   }
 
-  #handOverLater(step: KnownStep): void {
+  #settleCallLater(step: KnownStep): void {
     const { order, entry, call } = step
     if (!entry || !call || this.#closed) return
     this.#ready.push({ order, entry, call })
-    // The handler has it from here: a long pass must not keep every result.
+    // Drops the result from the memo: a long pass must not keep every result in memory.
     step.entry = entry.error ? FAILED : SUCCEEDED
     this.#schedule()
   }
 
-  /** Ticks run when the microtask queue is empty, but only those queued from a microtask: hence both. */
+  /** A `nextTick` runs when the microtask queue is empty, but only if it was queued from a microtask: hence both calls. */
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    queueMicrotask(() => process.nextTick(this.#handOver))
+    queueMicrotask(() => process.nextTick(this.#settleNextCall))
   }
 
-  readonly #handOver = (): void => {
+  readonly #settleNextCall = (): void => {
     this.#scheduled = false
     const next = this.#closed ? undefined : this.#ready.pop()
     if (!next) return
@@ -169,7 +169,7 @@ export class Memo {
 }
 
 const SUCCEEDED: MemoEntry = {}
-const FAILED: MemoEntry = { error: { message: 'handed over' } }
+const FAILED: MemoEntry = { error: { message: 'settled' } }
 
 function isSettled(entry: MemoEntry | undefined): boolean {
   return entry !== undefined && entry.pending !== true

@@ -1,8 +1,10 @@
-// Opcodes as text: payloads are already encoded when an opcode is made, so they are spliced, not parsed again.
+// Encodes opcodes as JSON text. Payloads are encoded before, so their text is spliced in and not parsed again. Called by
+// the step tools.
 
 import type { Opcode, OpcodeOf } from '@perdure/protocol'
 import type { StepId } from './step-ids.ts'
 
+/** An opcode as JSON text. */
 export interface EncodedOpcode {
   /** Hashed id of the step. */
   readonly id: string
@@ -10,15 +12,16 @@ export interface EncodedOpcode {
   readonly text: string
 }
 
-/** The fields an opcode has besides its kind, its identity and its encoded payload. */
+/** The fields of an opcode except its kind, its identity and its payload. */
 type Fields<Op extends Opcode['op']> = Omit<OpcodeOf<Op>, 'op' | 'id' | 'name' | 'data' | 'childData'>
 
+/** The payload of an opcode: JSON text, or undefined for none. */
 export interface Payload {
   readonly field: 'data' | 'childData'
   readonly text: string | undefined
 }
 
-/** One entry of `opcodes` (contract §2.11). */
+/** Encodes one entry of `opcodes`. See docs/wire-protocol.md#answer-invokes. */
 export function encodeOpcode<Op extends Opcode['op']>(
   op: Op,
   id: StepId,

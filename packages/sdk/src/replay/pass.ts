@@ -1,22 +1,23 @@
-// One pass: the handler is run from its start against the memo until it settles or can get no further
-// (contract §2.11, "Invoke response").
+// One pass: runs the handler from its start against the memo, until the handler settles or is stuck. Called by
+// invoke.ts.
 //
-// When is a handler stuck? It waits for a step that has not settled, and nothing else moves it. Nobody can
-// see what a promise waits for, so the rule is:
+// A handler is stuck when it waits for a step that has not settled, and nothing else makes it continue. A program cannot
+// see what a promise waits for, so the pass uses these rules:
 //   - a handler that settles ends the pass at once;
-//   - while every step it asked for has settled, the pass waits for it, however long its own I/O takes;
-//   - once it has asked for one that has not, the pass ends when all callbacks it started have settled, no
-//     checkpoint is under way, and one whole turn of the event loop brought nothing further.
-// So a branch that awaits I/O of its own beside an outstanding step is cut off and taken up by a later pass:
-// I/O belongs in steps. Steps that such a branch asks for after the end are not run.
+//   - while every step that the handler called has settled, the pass waits for the handler, however long its own I/O
+//     takes;
+//   - once the handler has called a step that has not settled, the pass ends when all callbacks it started have settled,
+//     no checkpoint is under way, and one whole turn of the event loop had no further activity.
+// A branch that awaits I/O outside of steps while another step is outstanding is therefore cut off, and a later pass
+// runs it again: I/O belongs in steps. Steps that such a branch calls after the end of the pass are not executed.
 //
-// With checkpoints the pass goes on past the steps it discovers: what a callback gave, an emit or a webhook is
-// reported one turn later, together with all else that is known by then, and handed over when its receipt comes.
-// Sleeps, waits and children wait for such a report, or for the end of the pass; but not while callbacks run, which
-// may take long.
+// With checkpoints the pass continues after the steps it discovers. The result of a callback, an emit or a webhook is
+// reported one turn of the event loop later, together with all other steps that are ready by then, and its call settles
+// when the receipt arrives. Sleeps, waits and children are reported with the next such step, or at the end of the pass.
+// If callbacks run, which may take long, they are reported without waiting for these.
 //
-// A pass that settles may still have discovered steps nobody waits for. A return keeps those with an effect
-// (206 now, 200 on the next pass), a retriable throw keeps the work already done, a fatal throw keeps nothing.
+// A pass that settles may have discovered steps whose promises nobody awaits. A return keeps the steps with an effect
+// (206 now, 200 on the next pass), a retriable throw keeps the finished callbacks, a fatal throw keeps nothing.
 
 import { isFatal, NonRetriableError } from '../errors.ts'
 import { encodePayload } from '../json.ts'
@@ -33,24 +34,24 @@ import { scopeWithin } from './step-scope.ts'
 export type Outcome =
   | { kind: 'returned'; data: string | undefined }
   | { kind: 'threw'; error: unknown; fatal: boolean }
-  /** `isStuck`: the handler did all it could, and waits for steps. */
+  /** `isStuck`: the handler waits for steps; otherwise it settled, or the engine stopped the pass. */
   | { kind: 'opcodes'; opcodes: EncodedOpcode[]; isStuck: boolean }
   | { kind: 'cancelled' }
 
 type Settled = Extract<Outcome, { kind: 'returned' | 'threw' }>
 
-/** The state machine of one pass. Step tools feed it; `invoke.ts` starts it. */
+/** The state machine of one pass. Step tools call `step()`; `invoke.ts` calls `run()`. */
 export class Pass {
   readonly #memo: Memo
   readonly #checkpoints: Checkpoints | undefined
   readonly #ids = new StepIds()
   readonly #discoveries = new Discoveries()
   readonly #discovered: string[] = []
-  /** Steps whose promise nobody has looked at. */
+  /** Names, by hashed id, of the steps whose promise nobody has awaited. */
   readonly #unawaited = new Map<string, string>()
-  /** Counts steps asked for, callbacks settled and receipts, to tell whether a turn of the event loop was quiet. */
-  #moves = 0
-  #turning = false
+  /** Number of steps called, callbacks settled and receipts received: shows whether a turn of the event loop had any. */
+  #activityCount = 0
+  #checkIsScheduled = false
   #settled: Settled | undefined
   #stopped = false
   #end: ((outcome: Outcome) => void) | undefined
@@ -60,26 +61,27 @@ export class Pass {
     this.#checkpoints = checkpoints
   }
 
-  /** Whether the pass has ended: nothing that happens later is part of it. */
+  /** Whether the pass has ended. Steps called later are not part of it. */
   get ended(): boolean {
     return this.#end === undefined
   }
 
+  /** How many step callbacks are running. */
   get running(): number {
     return this.#discoveries.running
   }
 
-  /** Names of the steps whose promise nobody has looked at. */
+  /** Names of the steps whose promise nobody has awaited. */
   get unawaited(): string[] {
     return [...this.#unawaited.values()]
   }
 
-  /** Names of the steps the engine knew nothing of. */
+  /** Names of the steps that the engine had not stored. */
   get discovered(): readonly string[] {
     return this.#discovered
   }
 
-  /** Runs a handler to the end of the pass. Called once. */
+  /** Runs a handler until the pass ends. Called once. */
   run(handler: () => unknown): Promise<Outcome> {
     const ended = new Promise<Outcome>(resolve => {
       this.#end = resolve
@@ -91,39 +93,39 @@ export class Pass {
     return ended
   }
 
-  /** Ends the pass without an answer: the caller is gone. */
+  /** Ends the pass without an answer, because its caller has disconnected. */
   cancel(): void {
     this.#finish({ kind: 'cancelled' })
   }
 
   /**
-   * One step call: its promise settles as the step did, or never in this pass. `discover` runs when the engine knows
-   * nothing of the step yet; what it throws is a misuse and rejects the call.
+   * Handles one step call. The returned promise settles as the step did, or never in this pass. `discover` is called
+   * when the engine has not stored the step. An error that it throws reports wrong arguments and rejects the call.
    */
   step(name: string, discover: (id: StepId) => Discovery): StepPromise<unknown> {
-    // Past the bound the pass ends: a rejection might be caught in an endless loop.
+    // Above the limit the pass ends. A rejected promise would not do: the handler might catch it in an endless loop.
     if (this.#ids.count >= STEPS_MAX)
       this.#threw(new NonRetriableError(`A run has at most ${STEPS_MAX} steps`))
     if (this.ended) return never()
     try {
       this.#refuseNesting(name)
-      // The handler has settled, or must not go on: this step is for a later pass, if for any.
+      // The handler has settled or the pass is stopped: only a later pass may execute this step.
       if (this.#settled || this.#stopped) return never()
       const id = this.#ids.next(name)
       if (!this.#memo.knows(id.hashedId)) {
-        this.#discoveries.add(discover(id), () => this.#moved())
+        this.#discoveries.add(discover(id), () => this.#onActivity())
         this.#discovered.push(name)
       }
       this.#unawaited.set(id.hashedId, name)
-      const promise = this.#memo.ask(id, () => this.#unawaited.delete(id.hashedId))
-      this.#moved()
+      const promise = this.#memo.promiseOf(id, () => this.#unawaited.delete(id.hashedId))
+      this.#onActivity()
       return promise
     } catch (error) {
       return rejected(error)
     }
   }
 
-  /** A nested step would wait for a result that this pass cannot have, while the pass waits for its callback. */
+  /** Throws for a nested step: the step would wait for the end of the pass, and the pass for the outer callback. */
   #refuseNesting(name: string): void {
     const scope = scopeWithin(this)
     if (!scope) return
@@ -132,11 +134,11 @@ export class Pass {
     )
   }
 
-  /** Something happened: does it end the pass, now or after a turn of the event loop? */
-  #moved(): void {
-    this.#moves++
+  /** Called after each activity of the pass: ends the pass, or schedules a check for the next turn of the event loop. */
+  #onActivity(): void {
+    this.#activityCount++
     if (this.ended) return
-    if (!this.#settled && !this.#stopped) this.#turn()
+    if (!this.#settled && !this.#stopped) this.#checkNextTurn()
     else if (!this.#isBusy) this.#conclude()
   }
 
@@ -144,21 +146,21 @@ export class Pass {
     return this.running > 0 || this.#checkpoints?.underWay === true
   }
 
-  /** Looks one turn of the event loop later what there is to report, or whether the handler is stuck. */
-  #turn(): void {
-    if (this.#turning) return
-    this.#turning = true
-    const moves = this.#moves
+  /** One turn of the event loop later, reports the discovered steps, or ends the pass if the handler is stuck. */
+  #checkNextTurn(): void {
+    if (this.#checkIsScheduled) return
+    this.#checkIsScheduled = true
+    const activityCount = this.#activityCount
     setImmediate(() => {
-      this.#turning = false
+      this.#checkIsScheduled = false
       if (this.ended || this.#settled || this.#stopped || this.#report()) return
       if (this.#isBusy || this.#memo.outstanding === 0) return
-      if (this.#moves !== moves) this.#turn()
+      if (this.#activityCount !== activityCount) this.#checkNextTurn()
       else this.#finish({ kind: 'opcodes', opcodes: this.#discoveries.takeAll(), isStuck: true })
     })
   }
 
-  /** Reports what was discovered, if something of it cannot wait. Answers whether it did. */
+  /** Reports the discovered steps if one of them is urgent, or while callbacks run. Returns whether it did. */
   #report(): boolean {
     const checkpoints = this.#checkpoints
     if (!checkpoints || checkpoints.underWay) return false
@@ -169,7 +171,7 @@ export class Pass {
         if (this.ended) return
         if (stop) this.#stop()
         this.#memo.receive(settlements)
-        this.#moved()
+        this.#onActivity()
       },
       () => this.cancel(),
     )
@@ -199,9 +201,9 @@ export class Pass {
 
   #settle(settled: Settled): void {
     this.#settled = settled
-    // Branches nobody waits for must not go further in one pass than in another.
+    // Branches that nobody awaits must get equally far in every pass.
     this.#memo.close()
-    this.#moved()
+    this.#onActivity()
   }
 
   #conclude(): void {
@@ -219,15 +221,15 @@ export class Pass {
 }
 
 /**
- * Whether a step that nobody waited for outlives its handler: after a return sleeping or waiting is pointless, and all
- * else was meant to happen; after a throw only work done is kept.
+ * Whether a step that nobody awaited is kept when the handler settles. After a return, sleeps and waits have no effect
+ * any more, and all other steps are kept. After a throw, only finished callbacks are kept.
  */
 function isKept(op: EncodedOpcode['op'], settled: Settled): boolean {
   if (settled.kind === 'threw') return op === 'StepRun'
   return op !== 'Sleep' && op !== 'SleepUntil' && op !== 'WaitForEvent'
 }
 
-/** A new one each time: reactions on a shared promise would pile up for ever. */
+/** Returns a new promise each time: reactions to a shared promise that never settles would leak memory. */
 function never(): StepPromise<never> {
   return new StepPromise(() => undefined)
 }

@@ -1,4 +1,4 @@
-// Running a workflow's handler within its middleware: the event on its way in, the result on its way out.
+// Runs a workflow's handler inside its middleware, which may change the event and the result. Called by invoke.ts.
 
 import type { MiddlewareChain } from '../middleware/chain.ts'
 import type { PassEnd } from '../middleware/middleware.ts'
@@ -10,11 +10,11 @@ interface HandlerCall {
   readonly workflow: Workflow
   readonly chain: MiddlewareChain
   readonly args: WorkflowArgs
-  /** The error of the failed run: then it is the on-failure handler that runs. */
+  /** The error of the failed run, if the on-failure handler is to run. */
   readonly error: Error | undefined
 }
 
-/** What the handler gives, as it is to be stored. Rejects with what it, its input's schema or a middleware throws. */
+/** Returns the handler's result, as it is stored. Rejects with the error of the handler, its schema or a middleware. */
 export function runHandler(call: HandlerCall): unknown {
   const { workflow, chain } = call
   const args = { ...call.args, event: eventIn(call) }
@@ -24,7 +24,7 @@ export function runHandler(call: HandlerCall): unknown {
     .then(result => chain.output(result, { kind: 'result', name: workflow.name }))
 }
 
-/** How a pass ended, as middleware is told. */
+/** Converts the outcome of a pass to the type that middleware receives. */
 export function passEndOf(outcome: Outcome): PassEnd {
   if (outcome.kind === 'threw') return { kind: 'threw', error: outcome.error }
   return { kind: outcome.kind === 'opcodes' ? 'parked' : outcome.kind }
@@ -40,7 +40,7 @@ function eventIn({ workflow, chain, args: { event } }: HandlerCall): WorkflowEve
   return { ...event, data }
 }
 
-/** An on-failure handler gets its event unvalidated: that may be why the run failed. */
+/** An on-failure handler gets its event unvalidated, because invalid data may be the reason of the failure. */
 function handle({ workflow, error }: HandlerCall, args: WorkflowArgs): unknown {
   if (error) return workflow.onFailure?.({ ...args, error })
   if (!workflow.parseEvent) return workflow.handler(args)

@@ -1,4 +1,4 @@
-// Running the callback of a StepRun: its context, its log scope, and the opcode it ends in.
+// Runs the callback of a `step.run` with its context and log scope, and encodes its opcode. Called by the step tools.
 
 import { isNonRetriable, retryAfterMsOf, toStepError } from '../errors.ts'
 import { encodePayload } from '../json.ts'
@@ -12,7 +12,7 @@ import { stepScope } from './step-scope.ts'
 
 export type StepCallback = (context: StepContext) => unknown
 
-/** Starts a callback at once and gives its opcode when it settles. Never rejects: a failure is an opcode too. */
+/** Starts a callback at once and returns its opcode when it settles. Never rejects: a failure is an opcode, too. */
 export async function runStep(
   environment: PassEnvironment,
   id: StepId,
@@ -37,7 +37,7 @@ function retryOf(thrown: unknown): { retriable?: false; retryAfterMs?: number } 
   return retryAfterMs === undefined ? {} : { retryAfterMs }
 }
 
-/** Most callbacks use none of this, so signal and logger are made when they are asked for. */
+/** Creates the signal and the logger on first use, since most callbacks use neither. */
 class CallbackContext implements StepContext {
   readonly attempt: number
   readonly idempotencyKey: string

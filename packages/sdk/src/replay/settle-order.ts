@@ -1,5 +1,5 @@
-// A binary heap by order of settling: of the results that wait to be handed over, which is the first? A fan-out may ask
-// for thousands at once. Used by the memo.
+// A binary heap of the step calls that can be settled; returns the one that comes first in the memo. A fan-out may call
+// thousands of steps at once. Used by the memo.
 
 export interface Ordered {
   readonly order: number
@@ -25,7 +25,7 @@ export class SettleOrder<Item extends Ordered> {
     heap[at] = item
   }
 
-  /** Takes out the first. */
+  /** Removes and returns the item with the lowest order. */
   pop(): Item | undefined {
     const heap = this.#heap
     const first = heap[0]

@@ -1,4 +1,5 @@
-// Ids of the steps of one pass: the name, with a position from its second use on, hashed (contract §2.11).
+// Ids of the steps of one pass: the hash of the step's name, with a position from the second use of the name on. Used by
+// the pass.
 
 import { hashStepId, positionalStepId } from '@perdure/protocol'
 import { NonRetriableError } from '../errors.ts'
@@ -11,7 +12,7 @@ export interface StepId {
   readonly hashedId: string
 }
 
-/** The ids one pass has given out. The same calls in the same order give the same ids on every pass. */
+/** Assigns the ids of one pass. The same calls in the same order get the same ids in every pass. */
 export class StepIds {
   readonly #uses = new Map<string, number>()
   readonly #taken = new Set<string>()
@@ -25,7 +26,7 @@ export class StepIds {
       throw new NonRetriableError(`A step name must be a string of 1 to ${STEP_NAME_CHARS_MAX} characters`)
     }
     let use = this.#uses.get(name) ?? 0
-    // A name that itself ends in ":1" may hold the id a repetition would get: then the next position is used.
+    // A name such as "a:1" may already have the id that the second use of "a" would get: then the next position is used.
     while (this.#taken.has(positionalStepId(name, use))) use++
     const stepId = positionalStepId(name, use)
     this.#taken.add(stepId)
@@ -34,13 +35,13 @@ export class StepIds {
   }
 }
 
-/** The id behind a hash, if a pass of this process has asked for a step of that id: of whatever run, the hash is the same. */
+/** Returns the id behind a hash, if any pass of this process has called a step with that id: hashes are equal in all runs. */
 export function stepIdOf(hashedId: string): string | undefined {
   for (const [stepId, hash] of hashes) if (hash === hashedId) return stepId
   return undefined
 }
 
-/** Every pass hashes the ids of all earlier steps again, so hashes are kept, up to a bound. */
+/** Hashes by step id. Every pass needs the hashes of all earlier steps again, so up to `HASHES_MAX` are cached. */
 const hashes = new Map<string, string>()
 const HASHES_MAX = 10_000
 

@@ -1,14 +1,15 @@
-// The promise a step call gives: it knows whether anybody ever looked at it, so that a forgotten `await` can be told.
+// The promise that a step call returns. It reports when somebody awaits it first, so that a forgotten `await` can be
+// logged. Created by the memo and the pass.
 
 export class StepPromise<T> extends Promise<T> {
-  /** What `then` gives is an ordinary promise. */
+  /** `then` returns an ordinary promise. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }
 
   #onSubscribe: (() => void) | undefined
 
-  /** `onSubscribe` is called when somebody looks at the promise for the first time. */
+  /** `onSubscribe` is called when `then` of the promise is called for the first time. */
   constructor(
     executor: (resolve: (value: T | PromiseLike<T>) => void, reject: (reason: unknown) => void) => void,
     onSubscribe?: () => void,
@@ -17,7 +18,7 @@ export class StepPromise<T> extends Promise<T> {
     this.#onSubscribe = onSubscribe
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: `await`, `Promise.all` and all others come through here.
+  // biome-ignore lint/suspicious/noThenProperty: `await`, `Promise.all` and all others call `then`.
   override then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
@@ -27,7 +28,7 @@ export class StepPromise<T> extends Promise<T> {
     return super.then(onFulfilled, onRejected)
   }
 
-  /** The same step with its data replaced: to look at it is to look at this one. */
+  /** Returns a promise of the same step with its data changed. To await it counts as awaiting this promise. */
   mapped<U>(change: (value: T) => U): StepPromise<U> {
     const changed = super.then(change)
     const mapped = new StepPromise<U>(
@@ -40,7 +41,7 @@ export class StepPromise<T> extends Promise<T> {
     return mapped.silenced()
   }
 
-  /** A handler may look at this promise only after another step: until then a rejection is no accident. */
+  /** Prevents an unhandled rejection: a handler may await this promise only after another step. */
   silenced(): this {
     super.then(undefined, () => undefined)
     return this

@@ -1,5 +1,5 @@
-// The `step` and `ctx` of one pass: each call checks its arguments when the step is discovered and becomes one
-// opcode (contract §2.11). Functions, not methods: handlers take them apart (`const { run } = step`).
+// Creates the `step` and `ctx` of one pass. Each call becomes one opcode; its arguments are validated when the step is
+// discovered. The tools are functions and not methods, so that handlers can destructure them (`const { run } = step`).
 
 import { randomUUID } from 'node:crypto'
 import { DURATION_FORMS, parseDurationMs } from '@perdure/protocol'
@@ -30,7 +30,10 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
     run: (name: string, callback: StepCallback, options?: StepRunOptions) => {
       const result = pass.step(name, id => {
         if (typeof callback !== 'function') throw new NonRetriableError(`Step "${name}" has no callback`)
-        return runStep(environment, id, { callback: surrounded(environment, ctx, name, callback), options })
+        return runStep(environment, id, {
+          callback: withMiddleware(environment, ctx, name, callback),
+          options,
+        })
       })
       if (!middleware.changesInput) return result
       return map(result, data => middleware.input(data, { kind: 'step', name }))
@@ -102,7 +105,7 @@ export function createRunContext(environment: PassEnvironment): RunContext {
   }
 }
 
-/** A step of the SDK's own: what `make` gives is stored, and the same ever after. */
+/** Calls a step with a name of the SDK. The value that `make` returns is stored and replayed. */
 function ownStep<T extends number | string>(
   { middleware, pass }: PassEnvironment,
   name: string,
@@ -118,8 +121,8 @@ function ownStep<T extends number | string>(
 type WaitOptions = Omit<WaitForEventOptions, 'event'> & { event: string | EventDefinition }
 type EmitOptions = { event: string | EventDefinition; data?: unknown }
 
-/** A callback within the middleware around steps, whose result is what is stored. */
-function surrounded(
+/** Wraps a callback in the step middleware, whose result is stored. */
+function withMiddleware(
   { middleware }: PassEnvironment,
   ctx: RunContext,
   name: string,
@@ -132,7 +135,7 @@ function surrounded(
   }
 }
 
-/** The event of a wait; null when the wait timed out. */
+/** Returns the event of a wait; null when the wait timed out. */
 function receivedEvent(
   { middleware }: PassEnvironment,
   name: string,
@@ -149,7 +152,7 @@ function receivedEvent(
   return data === received.data ? received : { ...received, data }
 }
 
-/** What an event's receivers would refuse is not emitted. They get its JSON, so that is what is validated. */
+/** Throws for data that the event's receivers would refuse. They receive JSON, so the JSON is validated. */
 function checkEmitted(name: string, { event, data }: EmitOptions): void {
   if (!isEventDefinition(event)) return
   const what = `The event "${event.name}" of step "${name}"`
@@ -199,12 +202,12 @@ function httpUrl(name: string, url: string): string {
   throw new NonRetriableError(`Step "${name}": not an http or https URL: ${String(url)}`)
 }
 
-/** A step promise with its data replaced; like the one it comes from, it may be looked at late. */
+/** Changes the data of a step promise. Like the original, the returned promise may be awaited late. */
 function map<T>(promise: StepPromise<unknown>, change: (data: unknown) => T): Promise<T> {
   return promise.mapped(change)
 }
 
-/** What the engine notes of such a step (an id, a time) is no result of it. */
+/** Hides the data that the engine stores for such a step (an id, a time). */
 function toVoid(promise: StepPromise<unknown>): Promise<void> {
   return map(promise, () => undefined)
 }

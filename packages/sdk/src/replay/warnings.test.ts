@@ -96,7 +96,7 @@ describe('a stored step that the handler does not ask for', () => {
   test('is told when it returned, with the step before it', async () => {
     const run = runOf(({ step }) => step.run('a', () => 1), { a: { data: 1 }, removed: { data: 2 } })
     expect(messages((await run.pass()).logs)).toEqual([
-      `The handler returned without asking for 1 of the 2 stored steps (${idOf('removed')}, stored after "a"). ${REASON}`,
+      `The handler returned without calling 1 of the 2 stored steps (${idOf('removed')}, stored after "a"). ${REASON}`,
     ])
   })
 
@@ -128,7 +128,7 @@ describe('a stored step that the handler does not ask for', () => {
     })
     const { logs } = await run.drive()
     expect(messages(logs)).toEqual([
-      `The handler returned without asking for 2 of the 2 stored steps ("seen"; "seen:1"). ${REASON}`,
+      `The handler returned without calling 2 of the 2 stored steps ("seen"; "seen:1"). ${REASON}`,
     ])
   })
 

@@ -1,68 +1,73 @@
-// What a pass shows of mistakes in a workflow's code, told once per run and kind in the run's log.
+// Logs mistakes in a workflow's code that a pass reveals, once per run and kind. Called by invoke.ts.
 //
-// A replay that is exact asks for every stored step again before it goes further. One that does not runs other code
-// than the passes before, or code whose path depends on something outside of steps. Only a pass that came to its end
-// can tell: until then a stored step may still be asked for.
+// An exact replay calls every stored step again before it calls a new one. A pass that does not runs code that has
+// changed since the earlier passes, or code whose path depends on something outside of steps. Only a pass that has ended
+// shows this: until then the handler may still call a stored step.
 
 import type { LogBuffer } from '../log-buffer.ts'
-import type { Memo, UnaskedStep } from './memo.ts'
+import type { Memo, UncalledStep } from './memo.ts'
 import type { Outcome, Pass } from './pass.ts'
 import { stepIdOf } from './step-ids.ts'
 
 /**
- * The scope of these lines. Not the handler's: its lines are numbered, and one that comes in some passes only would
- * take the place of another. A place here is a kind of warning, and the engine stores each place once.
+ * The scope of these log lines. They cannot have the handler's scope: its lines are numbered, and a line that occurs in
+ * some passes only would get the position of another one.
  */
-export const WARNING_SCOPE = '@replay'
-const PLACES = { unawaited: 0, unasked: 1 }
+const WARNING_SCOPE = '@replay'
+/** Position of each kind of warning. The engine stores each position once, so each kind is logged once per run. */
+const POSITIONS = { unawaited: 0, uncalled: 1 }
 
 const NAMES_MAX = 5
 
-/** Writes the warnings of a pass that has ended. */
+/** Logs the warnings of a pass that has ended. */
 export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; memo: Memo; outcome: Outcome }) {
-  const write = (kind: keyof typeof PLACES, message: string) =>
-    logs.append({ name: WARNING_SCOPE, nextIndex: PLACES[kind] }, { level: 'warn', message })
+  const write = (kind: keyof typeof POSITIONS, message: string) =>
+    logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS[kind] }, { level: 'warn', message })
   const { unawaited } = pass
-  if (outcome.kind === 'returned' && unawaited.length > 0) write('unawaited', tellUnawaited(unawaited))
+  if (outcome.kind === 'returned' && unawaited.length > 0) write('unawaited', unawaitedMessage(unawaited))
   const isOver = outcome.kind === 'returned' || (outcome.kind === 'opcodes' && outcome.isStuck)
-  if (!isOver || memo.unaskedCount === 0) return
-  const unasked = memo.unasked()
-  if (outcome.kind === 'returned') write('unasked', tellVanished(unasked, memo.storedCount))
+  if (!isOver || memo.uncalledCount === 0) return
+  const uncalled = memo.uncalled()
+  if (outcome.kind === 'returned') write('uncalled', uncalledMessage(uncalled, memo.storedCount))
   else if (pass.discovered.length > 0)
-    write('unasked', tellChanged(unasked, memo.storedCount, pass.discovered))
+    write('uncalled', changedMessage(uncalled, memo.storedCount, pass.discovered))
 }
 
-function tellUnawaited(names: readonly string[]): string {
+function unawaitedMessage(names: readonly string[]): string {
   const steps = names.length === 1 ? `Step ${list(names)} was` : `Steps ${list(names)} were`
   return `${steps} never awaited: the handler returned without looking at the result, or noticing a failure.`
 }
 
-function tellVanished(unasked: readonly UnaskedStep[], storedCount: number): string {
-  return `The handler returned without asking for ${counted(unasked, storedCount)}. ${REASON}`
+function uncalledMessage(uncalled: readonly UncalledStep[], storedCount: number): string {
+  return `The handler returned without calling ${counted(uncalled, storedCount)}. ${REASON}`
 }
 
-function tellChanged(unasked: readonly UnaskedStep[], storedCount: number, seen: readonly string[]): string {
+function changedMessage(
+  uncalled: readonly UncalledStep[],
+  storedCount: number,
+  seen: readonly string[],
+): string {
   const steps = seen.length === 1 ? `the new step ${list(seen)}` : `the new steps ${list(seen)}`
-  return `Expected ${counted(unasked, storedCount)}, saw ${steps}. ${REASON}`
+  return `Expected ${counted(uncalled, storedCount)}, saw ${steps}. ${REASON}`
 }
 
 const REASON =
   'Its code has changed since they were stored (a step was renamed, removed or moved), or its path depends on ' +
   'something outside of steps (time, randomness, I/O, shared state).'
 
-/** The memo knows its steps by their hashed ids alone; names are known of those that this process has seen. */
-function counted(unasked: readonly UnaskedStep[], storedCount: number): string {
-  const told = unasked.slice(0, NAMES_MAX).map(({ hashedId, after }) => {
+/** Lists the uncalled steps. The memo has only hashed ids, so a step is named only if this process has seen its name. */
+function counted(uncalled: readonly UncalledStep[], storedCount: number): string {
+  const listed = uncalled.slice(0, NAMES_MAX).map(({ hashedId, after }) => {
     const stepId = stepIdOf(hashedId)
-    const told = stepId === undefined ? `${hashedId.slice(0, 8)}…` : JSON.stringify(stepId)
-    return told + (after === undefined ? '' : `, stored after "${after}"`)
+    const name = stepId === undefined ? `${hashedId.slice(0, 8)}…` : JSON.stringify(stepId)
+    return name + (after === undefined ? '' : `, stored after "${after}"`)
   })
-  const more = unasked.length > NAMES_MAX ? `; and ${unasked.length - NAMES_MAX} more` : ''
-  return `${unasked.length} of the ${storedCount} stored steps (${told.join('; ')}${more})`
+  const more = uncalled.length > NAMES_MAX ? `; and ${uncalled.length - NAMES_MAX} more` : ''
+  return `${uncalled.length} of the ${storedCount} stored steps (${listed.join('; ')}${more})`
 }
 
 function list(names: readonly string[]): string {
-  const told = names.slice(0, NAMES_MAX).map(name => JSON.stringify(name))
+  const listed = names.slice(0, NAMES_MAX).map(name => JSON.stringify(name))
   const more = names.length > NAMES_MAX ? ` and ${names.length - NAMES_MAX} more` : ''
-  return told.join(', ') + more
+  return listed.join(', ') + more
 }

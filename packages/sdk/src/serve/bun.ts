@@ -1,4 +1,4 @@
-// Serving on Bun: a server of our own, or a `fetch` handler for an existing `Bun.serve`.
+// `@perdure/sdk/bun`: serves on Bun with its own server, or as a `fetch` handler of an existing `Bun.serve`.
 
 import { closeOnSignals } from '../graceful.ts'
 import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
@@ -7,11 +7,11 @@ import { startRegistration } from '../registration.ts'
 import { createFetchHandler, refusal } from './fetch.ts'
 import { type RunnerServer, reachable, type ServeOptions } from './node.ts'
 
-/** The part of Bun's server that is used. */
+/** The part of Bun's server that the adapter uses. */
 export interface BunServer {
   readonly port: number
   stop(closeActive?: boolean): Promise<void>
-  /** Seconds of silence after which the connection of a request is closed; 0: never. */
+  /** Sets the seconds of silence after which the connection of a request is closed; 0 means never. */
   timeout(request: Request, seconds: number): void
 }
 
@@ -29,8 +29,9 @@ interface Bun {
 }
 
 /**
- * `Bun.serve({ routes: { '/invoke': createBunHandler({ app: 'shop', workflows }) } })`; registering is left to the
- * caller. A pass may take longer than Bun waits on a silent connection: the handler lifts that limit for its own.
+ * Creates a handler for an existing server:
+ * `Bun.serve({ routes: { '/invoke': createBunHandler({ app: 'shop', workflows }) } })`. The caller registers the app. A
+ * pass may take longer than Bun keeps a silent connection open, so the handler disables that limit for its requests.
  */
 export function createBunHandler(options: HandlerOptions | Handler): BunHandler {
   const handle = createFetchHandler(options)
@@ -41,8 +42,8 @@ export function createBunHandler(options: HandlerOptions | Handler): BunHandler 
 }
 
 /**
- * Starts a server for the invoke endpoint and registers it with the engine. Resolves when it listens.
- * Throws a TypeError on any other runtime.
+ * Starts a server for the invoke endpoint and registers it with the engine. Resolves when the server listens. Rejects
+ * with a TypeError on any other runtime.
  */
 export async function serve(options: ServeOptions): Promise<RunnerServer> {
   const { Bun } = globalThis as unknown as { Bun?: Bun }
@@ -54,7 +55,7 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
   const server = Bun.serve({
     port,
     hostname: host,
-    // Longer than the engine keeps a connection idle: whoever closes first must not be the one who answers.
+    // Longer than the engine keeps a connection idle: if the server closed first, it could cut off a new request.
     idleTimeout: 75,
     maxRequestBodySize: REQUEST_BYTES_MAX * 2,
     fetch: (request, server) => {
@@ -90,7 +91,7 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
   }
 }
 
-/** Time for the last answers to leave; idle connections would be waited for much longer. */
+/** Gives the last answers time to be sent. A graceful stop would wait much longer, for idle connections. */
 function answersWritten(): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, 50))
 }

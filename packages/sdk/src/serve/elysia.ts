@@ -1,20 +1,21 @@
-// Serving inside an Elysia app, as a plugin. Typed by shape, so that this file needs nothing of Elysia at run time.
+// `@perdure/sdk/elysia`: serves inside an Elysia app, as a plugin. Elysia is typed by shape, so this file does not import
+// it.
 
 import { createHandler, type HandlerOptions } from '../handler.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
 import { createFetchHandler } from './fetch.ts'
 
-/** What to serve in an Elysia app, and how the engine learns of it. */
+/** The workflows to serve in an Elysia app, and how they are registered. */
 export interface ElysiaPluginOptions extends HandlerOptions, RegistrationOptions {
   /** Path of the invoke endpoint. Default `/invoke`. */
   path?: string
-  /** URL the engine reaches the invoke endpoint at. Default: where the app listens, once it does. */
+  /** URL at which the engine reaches the invoke endpoint. Default: the address at which the app listens. */
   url?: string
   /** Register with the engine. Default true. */
   register?: boolean
 }
 
-/** The part of an Elysia app that is used. */
+/** The part of an Elysia app that the plugin uses. */
 export interface ElysiaApp {
   all(
     path: string,
@@ -26,8 +27,8 @@ export interface ElysiaApp {
 }
 
 /**
- * `new Elysia().use(perdure({ app: 'shop', workflows }))`: adds the invoke endpoint, registers it with the engine
- * once the app listens, and stops registering when the app stops.
+ * Creates the plugin: `new Elysia().use(perdure({ app: 'shop', workflows }))`. It adds the invoke endpoint, registers it
+ * with the engine when the app starts to listen, and stops registering when the app stops.
  */
 export function perdure(options: ElysiaPluginOptions): <App extends ElysiaApp>(elysia: App) => App {
   const { path = '/invoke' } = options

@@ -1,4 +1,4 @@
-// Serving inside an Express app. Typed by shape, so that this file needs nothing of Express at run time.
+// `@perdure/sdk/express`: serves inside an Express app. Express is typed by shape, so this file does not import it.
 
 import type { ServerResponse } from 'node:http'
 import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
@@ -9,25 +9,26 @@ import type { NodeRequest } from './node-body.ts'
 /** An Express request handler. */
 export type ExpressHandler = (request: NodeRequest, response: ServerResponse) => void
 
-/** The part of an Express app, or of a router, that is used. */
+/** The part of an Express app, or of a router, that the adapter uses. */
 export interface ExpressApp {
   all(path: string, handler: ExpressHandler): unknown
 }
 
-/** What to serve in an Express app, and how the engine learns of it. */
+/** The workflows to serve in an Express app, and how they are registered. */
 export interface ExpressServeOptions extends HandlerOptions, RegistrationOptions {
   /** Path of the invoke endpoint. Default `/invoke`. */
   path?: string
-  /** URL the engine reaches the invoke endpoint at: only the app's host knows it. */
+  /** URL at which the engine reaches the invoke endpoint. The adapter cannot know it. */
   url: string
 }
 
 /**
- * `app.post('/invoke', createExpressHandler({ app: 'shop', workflows }))`; registering is left to the caller.
+ * Creates a handler: `app.post('/invoke', createExpressHandler({ app: 'shop', workflows }))`. The caller registers the
+ * app.
  *
  * Signatures are over the raw body: mount the handler before `express.json()`, or after one that keeps the bytes
- * (`express.json({ verify: (request, _, bytes) => { request.rawBody = bytes } })`). A body whose bytes are gone is
- * answered with a 500 that says so.
+ * (`express.json({ verify: (request, _, bytes) => { request.rawBody = bytes } })`). A request without its raw body gets
+ * a 500 that explains this.
  */
 export function createExpressHandler(options: HandlerOptions | Handler): ExpressHandler {
   return createNodeHandler(options)

@@ -1,21 +1,22 @@
-// Serving inside a Fastify app, as a plugin. Typed by shape, so that this file needs nothing of Fastify at run time.
+// `@perdure/sdk/fastify`: serves inside a Fastify app, as a plugin. Fastify is typed by shape, so this file does not
+// import it.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createHandler, type HandlerOptions } from '../handler.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
 import { createNodeHandler, urlOf } from './node.ts'
 
-/** What to serve in a Fastify app, and how the engine learns of it. */
+/** The workflows to serve in a Fastify app, and how they are registered. */
 export interface FastifyPluginOptions extends HandlerOptions, RegistrationOptions {
   /** Path of the invoke endpoint, below the plugin's prefix. Default `/invoke`. */
   path?: string
-  /** URL the engine reaches the invoke endpoint at. Default: where the app listens, once it does. */
+  /** URL at which the engine reaches the invoke endpoint. Default: the address at which the app listens. */
   url?: string
   /** Register with the engine. Default true. */
   register?: boolean
 }
 
-/** The part of a Fastify instance that is used. */
+/** The part of a Fastify instance that the plugin uses. */
 export interface FastifyApp {
   readonly prefix: string
   readonly server: Pick<Server, 'address'>
@@ -34,7 +35,7 @@ export interface FastifyApp {
   }): unknown
 }
 
-/** Over HTTP/1; Fastify's own type leaves HTTP/2 open, whose requests Node serves by the same interface. */
+/** `raw` is untyped: Fastify's type also allows HTTP/2 requests, which Node serves with the same interface. */
 interface FastifyRequest {
   readonly raw: unknown
 }
@@ -45,10 +46,11 @@ interface FastifyReply {
 }
 
 /**
- * `app.register(perdure, { app: 'shop', workflows })`: adds the invoke endpoint, registers it with the engine once
- * the app listens (with a `url` of its own: once it is ready), and stops registering when the app closes.
+ * The plugin: `app.register(perdure, { app: 'shop', workflows })`. It adds the invoke endpoint, registers it with the
+ * engine when the app starts to listen (with the option `url`: when the app is ready), and stops registering when the
+ * app closes.
  *
- * Within the plugin no body is parsed, since signatures are over the raw bytes; parsers elsewhere stay as they are.
+ * The plugin parses no body, since signatures are over the raw bytes. Parsers of the rest of the app are not changed.
  */
 export async function perdure(fastify: FastifyApp, options: FastifyPluginOptions): Promise<void> {
   const { path = '/invoke' } = options

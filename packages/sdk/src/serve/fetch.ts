@@ -1,4 +1,5 @@
-// Serving wherever a web-standard Request comes in and a Response goes out: Bun, Deno, Hono and many others.
+// Serves wherever a web-standard `Request` is answered with a `Response`: Bun, Deno, Hono and many others. Called by the
+// adapters of these, and exported by `@perdure/sdk`.
 
 import { Buffer } from 'node:buffer'
 import { Cancellation } from '../cancellation.ts'
@@ -9,7 +10,7 @@ import { answerError } from '../replay/answer.ts'
 /** Answers a web-standard request. */
 export type FetchHandler = (request: Request) => Promise<Response>
 
-/** Answers invokes given as web-standard requests, whatever their path. */
+/** Creates a handler that answers invokes. It ignores the path of the request. */
 export function createFetchHandler(options: HandlerOptions | Handler): FetchHandler {
   const handler = 'handle' in options ? options : createHandler(options)
   return async request => {
@@ -30,7 +31,7 @@ export function createFetchHandler(options: HandlerOptions | Handler): FetchHand
   }
 }
 
-/** The bytes of a body, or undefined when there are too many. */
+/** Reads the bytes of a body. Resolves with undefined when the body is too large. */
 async function readBody(request: Request): Promise<Uint8Array | undefined> {
   if (Number(request.headers.get('content-length')) > REQUEST_BYTES_MAX) return undefined
   const chunks: Uint8Array[] = []
@@ -43,7 +44,7 @@ async function readBody(request: Request): Promise<Uint8Array | undefined> {
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
 }
 
-/** An answer that is no pass: the request was not for us, or could not be read. */
+/** Builds the error response to a request that is not an invoke, or could not be read. */
 export function refusal(status: number, message: string): Response {
   const { body } = answerError(status, new Error(message))
   return new Response(body, { status, headers: { 'content-type': 'application/json' } })

@@ -1,4 +1,4 @@
-// Serving inside a Hono app. Typed by shape, so that this file needs nothing of Hono at run time.
+// `@perdure/sdk/hono`: serves inside a Hono app. Hono is typed by shape, so this file does not import it.
 
 import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
@@ -7,20 +7,22 @@ import { createFetchHandler } from './fetch.ts'
 /** A Hono route handler. */
 export type HonoHandler = (context: { req: { raw: Request } }) => Promise<Response>
 
-/** The part of a Hono app that is used. */
+/** The part of a Hono app that the adapter uses. */
 export interface HonoApp {
   all(path: string, handler: HonoHandler): unknown
 }
 
-/** What to serve in a Hono app, and how the engine learns of it. */
+/** The workflows to serve in a Hono app, and how they are registered. */
 export interface HonoServeOptions extends HandlerOptions, RegistrationOptions {
   /** Path of the invoke endpoint. Default `/invoke`. */
   path?: string
-  /** URL the engine reaches the invoke endpoint at: only the app's host knows it. */
+  /** URL at which the engine reaches the invoke endpoint. The adapter cannot know it. */
   url: string
 }
 
-/** `app.post('/invoke', createHonoHandler({ app: 'shop', workflows }))`; registering is left to the caller. */
+/**
+ * Creates a handler: `app.post('/invoke', createHonoHandler({ app: 'shop', workflows }))`. The caller registers the app.
+ */
 export function createHonoHandler(options: HandlerOptions | Handler): HonoHandler {
   const handle = createFetchHandler(options)
   return context => handle(context.req.raw)

@@ -1,29 +1,30 @@
-// When a Next.js app registers: it has no start of its own, so its first request is the moment. Called by `next.ts`.
+// Registers a Next.js app with its first request, because Next.js calls no code at the start of a server. Called by
+// `next.ts`.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { PerdureError } from '../errors.ts'
 import type { Handler } from '../handler.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
 
-/** What a `GET` of the route tells. */
+/** The response to a `GET` of the route. */
 export interface NextState {
   status: 200 | 503
   body: { app: string; workflows: number; registered: boolean; runnerId?: string; error?: string }
 }
 
 export interface NextRegistration {
-  /** Registers, unless that has begun, in the background. `requestUrl`: of the request that came in. */
+  /** Registers in the background, unless that has begun. `requestUrl` is the URL of the current request. */
   begin(requestUrl: string): void
-  /** Registers anew. */
+  /** Registers again. */
   again(requestUrl: string): void
-  /** Waits a moment for the engine's acknowledgement. */
+  /** Returns whether the engine has acknowledged the registration. Waits for that up to `ACKNOWLEDGE_MS_MAX`. */
   state(requestUrl: string): Promise<NextState>
 }
 
-const ANSWER_MS_MAX = 5_000
+const ACKNOWLEDGE_MS_MAX = 5_000
 
-/** Heartbeats by URL. A module that a development server loads anew takes over from the one before. */
-const beating: Map<string, Registration> = global(Symbol.for('perdure.next.registrations'))
+/** Registrations by URL. When a development server reloads the module, the new module stops the registration of the old. */
+const registrations: Map<string, Registration> = globalMap(Symbol.for('perdure.next.registrations'))
 
 export function createNextRegistration(
   handler: Handler,
@@ -36,9 +37,9 @@ export function createNextRegistration(
     const url = options.url ?? deployedUrl(requestUrl) ?? loopbackUrl(requestUrl)
     problem = url === undefined ? 'The adapter does not know its address: give `serve` a `url`' : undefined
     if (url === undefined) return
-    beating.get(url)?.stop()
+    registrations.get(url)?.stop()
     current = startRegistration(handler, { url, framework: 'next' }, options)
-    beating.set(url, current)
+    registrations.set(url, current)
   }
   const begin = (requestUrl: string) => {
     if (current) return
@@ -63,11 +64,13 @@ export function createNextRegistration(
   }
 }
 
-/** The runner id of a first acknowledgement that comes soon. */
+/** Returns the runner id from the first acknowledgement; undefined when it takes too long. */
 async function acknowledged(registration: Registration | undefined): Promise<string | undefined> {
   if (!registration) return undefined
   const answered = new AbortController()
-  const late = delay(ANSWER_MS_MAX, undefined, { ref: false, signal: answered.signal }).catch(() => undefined)
+  const late = delay(ACKNOWLEDGE_MS_MAX, undefined, { ref: false, signal: answered.signal }).catch(
+    () => undefined,
+  )
   try {
     return (await Promise.race([registration.ready, late]))?.runnerId
   } finally {
@@ -75,14 +78,14 @@ async function acknowledged(registration: Registration | undefined): Promise<str
   }
 }
 
-/** On Vercel the platform names the deployment's domain. */
+/** Returns the URL of a deployment on Vercel, whose environment variables contain the domain. */
 function deployedUrl(requestUrl: string): string | undefined {
   const { VERCEL_ENV, VERCEL_URL, VERCEL_PROJECT_PRODUCTION_URL } = process.env
   const host = (VERCEL_ENV === 'production' && VERCEL_PROJECT_PRODUCTION_URL) || VERCEL_URL
   return host ? `https://${host}${new URL(requestUrl).pathname}` : undefined
 }
 
-/** A request's own word for where it went, believed on a developer's machine alone: behind a proxy it may be wrong. */
+/** Returns the URL of the request, but only on a loopback address: behind a proxy the URL may be wrong. */
 function loopbackUrl(requestUrl: string): string | undefined {
   if (process.env.NODE_ENV === 'production') return undefined
   const { protocol, hostname, host, pathname } = new URL(requestUrl)
@@ -96,7 +99,7 @@ function report(options: RegistrationOptions, message: string): void {
   options.onError?.(new PerdureError({ code: 'invalid_request', status: 0, message }))
 }
 
-function global<Value>(key: symbol): Map<string, Value> {
+function globalMap<Value>(key: symbol): Map<string, Value> {
   const holder = globalThis as unknown as Record<symbol, Map<string, Value> | undefined>
   holder[key] ??= new Map()
   return holder[key]

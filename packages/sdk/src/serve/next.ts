@@ -1,5 +1,5 @@
-// Serving inside a Next.js app: route handlers of the App Router, and an API route of the Pages Router. Typed by
-// web standards and by shape, so that this file needs nothing of Next at run time.
+// `@perdure/sdk/next`: serves inside a Next.js app, with route handlers of the App Router or an API route of the Pages
+// Router. The types are web standards or shapes, so this file does not import Next.js.
 
 import type { ServerResponse } from 'node:http'
 import { createHandler, type HandlerOptions } from '../handler.ts'
@@ -9,12 +9,12 @@ import { createNextRegistration, type NextRegistration } from './next-registrati
 import { createNodeHandler } from './node.ts'
 import type { NodeRequest } from './node-body.ts'
 
-/** What to serve in a Next.js app, and how the engine learns of it. */
+/** The workflows to serve in a Next.js app, and how they are registered. */
 export interface NextServeOptions extends HandlerOptions, RegistrationOptions {
   /**
-   * URL the engine reaches the route at. Default: on Vercel, the deployment's domain and the path of the request;
-   * on a machine of one's own, the address of the request. Needed everywhere else: what a request says of its host
-   * cannot be trusted.
+   * URL at which the engine reaches the route. Default: on Vercel, the deployment's domain and the path of the request;
+   * on a loopback address in development, the URL of the request. Required everywhere else, because the host of a
+   * request cannot be trusted.
    */
   url?: string
   /** Register with the engine. Default true. */
@@ -24,13 +24,13 @@ export interface NextServeOptions extends HandlerOptions, RegistrationOptions {
 /** A route handler of the App Router. */
 export type NextRouteHandler = (request: Request) => Promise<Response>
 
-/** What a `route.ts` exports. */
+/** The exports of a `route.ts`. */
 export interface NextRoute {
-  /** Registers, unless that is done, and tells whether the engine knows this app. */
+  /** Registers the app if it is not registered, and returns whether the engine has acknowledged it. */
   GET: NextRouteHandler
   /** Answers an invoke. */
   POST: NextRouteHandler
-  /** Registers anew: to be called once after a deployment. */
+  /** Registers the app again. Call it once after a deployment. */
   PUT: NextRouteHandler
 }
 
@@ -38,31 +38,32 @@ export interface NextRoute {
 export type NextApiHandler = (request: NodeRequest, response: ServerResponse) => Promise<void>
 
 /**
- * `export const { GET, POST, PUT } = serve({ app: 'shop', workflows })` in `app/api/perdure/route.ts`.
+ * Creates the handlers of a route: `export const { GET, POST, PUT } = serve({ app: 'shop', workflows })` in
+ * `app/api/perdure/route.ts`.
  *
- * The first request of a server registers the app, and a server that lives on repeats it as its heartbeat. After
- * a deployment, one `PUT` (or `GET`) makes the engine know its workflows before any run needs them.
+ * The first request of a server registers the app, and the server repeats that as its heartbeat. After a deployment,
+ * send one `PUT` (or `GET`), so that the engine knows the new workflows before a run needs them.
  */
 export function serve(options: NextServeOptions): NextRoute {
   const handler = createHandler(options)
   const registration = createNextRegistration(handler, options)
   const handle = createFetchHandler(handler)
   return {
-    GET: request => tell(registration, request),
+    GET: request => stateResponse(registration, request),
     POST: request => {
       registration.begin(request.url)
       return handle(request)
     },
     PUT: request => {
       registration.again(request.url)
-      return tell(registration, request)
+      return stateResponse(registration, request)
     },
   }
 }
 
 /**
- * `export default serveApiRoute({ app: 'shop', workflows })` in `pages/api/perdure.ts`, which must also say
- * `export const config = { api: { bodyParser: false } }`: signatures are over the raw body.
+ * Creates an API route: `export default serveApiRoute({ app: 'shop', workflows })` in `pages/api/perdure.ts`. The file
+ * must also contain `export const config = { api: { bodyParser: false } }`, since signatures are over the raw body.
  */
 export function serveApiRoute(options: NextServeOptions): NextApiHandler {
   const handler = createHandler(options)
@@ -83,7 +84,7 @@ export function serveApiRoute(options: NextServeOptions): NextApiHandler {
   }
 }
 
-async function tell(registration: NextRegistration, request: Request): Promise<Response> {
+async function stateResponse(registration: NextRegistration, request: Request): Promise<Response> {
   const { status, body } = await registration.state(request.url)
   return Response.json(body, { status })
 }

@@ -1,26 +1,26 @@
-// The raw body of a Node request, bounded, also when the framework around has read it before. Called by the
-// adapters that are given Node's own request: node, express, fastify, and Next's API routes.
+// Reads the raw body of a Node request, bounded, also when a framework has read it before. Called by the adapters that
+// get Node's request: node, express, fastify, and the API routes of Next.js.
 
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { REQUEST_BYTES_MAX } from '../limits.ts'
 
-/** A request as a framework hands it over: its body may have been read and parsed already. */
+/** A request from a framework, which may have read and parsed the body already. */
 export interface NodeRequest extends IncomingMessage {
-  /** The parsed body; bytes if the framework was told to leave it raw. */
+  /** The parsed body; bytes if the framework is configured not to parse it. */
   body?: unknown
-  /** The bytes, where a framework or its user keeps them beside the parsed body. */
+  /** The raw body, if a framework or its user keeps it beside the parsed body. */
   rawBody?: unknown
 }
 
-/** `parsed`: the bytes are gone, and with them what the signature is over. */
+/** The raw body. `parsed`: a framework has parsed the body and not kept its bytes, which the signature is over. */
 export type BodyRead = Uint8Array | 'too large' | 'parsed'
 
-export const BODY_PARSED =
+export const BODY_PARSED_MESSAGE =
   'The body of this request was parsed before the invoke handler saw it, and the raw body is needed. Mount the ' +
   'handler before the body parser, exempt its path, or keep the bytes in `request.rawBody`'
 
-/** Collects a body and hands it over, once; hands over nothing when the client goes away. */
+/** Reads a body and calls `done` once. Does not call it when the client disconnects. */
 export function readNodeBody(request: NodeRequest, done: (body: BodyRead) => void): void {
   const kept = keptBytes(request)
   if (kept) done(kept.byteLength > REQUEST_BYTES_MAX ? 'too large' : kept)

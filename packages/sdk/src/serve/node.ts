@@ -1,4 +1,4 @@
-// Serving on node:http: a server of our own, or a listener for an existing one.
+// `@perdure/sdk/node`: serves on node:http with its own server, or as a listener of an existing one.
 
 import { Buffer } from 'node:buffer'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -10,42 +10,42 @@ import { createHandler, type Handler, type HandlerOptions, type HandlerResponse 
 import { REQUEST_BYTES_MAX } from '../limits.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
 import { answerError } from '../replay/answer.ts'
-import { BODY_PARSED, readNodeBody } from './node-body.ts'
+import { BODY_PARSED_MESSAGE, readNodeBody } from './node-body.ts'
 
-/** What to serve, where, and how the engine learns of it. */
+/** The workflows to serve, the address to listen on, and how they are registered. */
 export interface ServeOptions extends HandlerOptions, RegistrationOptions {
-  /** Default 3000; 0 takes a free one. */
+  /** Port to listen on; 0 takes a free one. Default 3000. */
   port?: number
   /** Address to listen on. Default 127.0.0.1. */
   host?: string
   /** Path of the invoke endpoint. Default `/invoke`. */
   path?: string
-  /** URL the engine reaches the invoke endpoint at. Default: made of host, port and path. */
+  /** URL at which the engine reaches the invoke endpoint. Default: made of host, port and path. */
   url?: string
   /** Register with the engine. Default true. */
   register?: boolean
   /**
-   * End in order on SIGTERM and SIGINT: invokes in flight are answered, then the process ends; a second signal ends
-   * it at once. Default true.
+   * Shut down gracefully on SIGTERM and SIGINT: invokes in flight are answered, then the process ends. A second signal
+   * ends it at once. Default true.
    */
   handleSignals?: boolean
 }
 
-/** A runner that listens. */
+/** A runner whose server listens. */
 export interface RunnerServer {
-  /** Invoke endpoint, as registered. */
+  /** URL of the invoke endpoint, as registered. */
   readonly url: string
   readonly port: number
   /** See {@link Registration}; never settles with `register: false`. */
   readonly ready: Promise<RegisterReply>
-  /** Stops the heartbeat and accepts nothing new; resolves when the passes in flight are answered. */
+  /** Stops the heartbeat and accepts no new invokes. Resolves when the passes in flight are answered. */
   close(): Promise<void>
 }
 
-/** A listener of `node:http`. */
+/** A request listener of `node:http`. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A listener that answers invokes, to be mounted where the invoke endpoint of an existing server is. */
+/** Creates a listener that answers invokes, for the path of the invoke endpoint on an existing server. */
 export function createNodeHandler(options: HandlerOptions | Handler): NodeHandler {
   const handler = 'handle' in options ? options : createHandler(options)
   return (request, response) => {
@@ -59,7 +59,7 @@ export function createNodeHandler(options: HandlerOptions | Handler): NodeHandle
     })
     readNodeBody(request, rawBody => {
       if (rawBody === 'parsed') {
-        respond(response, refusal(500, BODY_PARSED))
+        respond(response, refusal(500, BODY_PARSED_MESSAGE))
         return
       }
       if (rawBody === 'too large') {
@@ -75,7 +75,7 @@ export function createNodeHandler(options: HandlerOptions | Handler): NodeHandle
   }
 }
 
-/** Starts a server for the invoke endpoint and registers it with the engine. Resolves when it listens. */
+/** Starts a server for the invoke endpoint and registers it with the engine. Resolves when the server listens. */
 export async function serve(options: ServeOptions): Promise<RunnerServer> {
   const { port = 3000, host = '127.0.0.1', path = '/invoke' } = options
   const handler = createHandler(options)
@@ -87,7 +87,7 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
     if (pathOf(request) === path) nodeHandler(request, response)
     else respond(response, refusal(404, `Invokes are answered at ${path}`))
   })
-  // Longer than the engine keeps a connection idle: whoever closes first must not be the one who answers.
+  // Longer than the engine keeps a connection idle: if the server closed first, it could cut off a new request.
   server.keepAliveTimeout = 75_000
   server.headersTimeout = 80_000
   await listen(server, port, host)
@@ -128,13 +128,13 @@ function pathOf(request: IncomingMessage): string {
   return query === -1 ? target : target.slice(0, query)
 }
 
-/** The name of this machine for one on the same machine, when the server listens on every address. */
+/** Returns the host of a URL for clients on the same machine, also when the server listens on every address. */
 export function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** URL of a path on a server that listens, for one on the same machine. */
+/** Returns the URL of a path on a listening server, for clients on the same machine. Throws when it has no port. */
 export function urlOf(server: Pick<Server, 'address'>, path: string): string {
   const address = server.address()
   if (address === null || typeof address === 'string') {
@@ -157,7 +157,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 
 async function close(server: Server, inFlight: Set<ServerResponse>): Promise<void> {
   const closed = new Promise<void>(resolve => server.close(() => resolve()))
-  // Each connection is given up with its answer; those without a request would be held open for long.
+  // Each connection ends with its answer. Connections without a request are closed below: clients keep them open.
   while (inFlight.size > 0) {
     await Promise.all([...inFlight].map(lastAnswer))
   }
