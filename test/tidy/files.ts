@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Folders that hold what is installed, built or stored by a run of the project. */
-const SKIPPED = new Set(['.git', '.next', '.perdure', 'coverage', 'dist', 'node_modules'])
+const SKIPPED = new Set(['.git', '.next', '.perdure', 'build', 'coverage', 'dist', 'node_modules'])
 
 export interface TidyFile {
   /** From the root of the repository, with forward slashes. */

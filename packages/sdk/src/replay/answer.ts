@@ -1,5 +1,5 @@
 // Builds the answer to an invoke, status and body, and keeps it within the response limit. Logs are dropped first; then
-// results that do not fit together are split over several answers. See docs/wire-protocol.md#answer-invokes.
+// results that do not fit together are split over several answers. See docs/wire-protocol.md#answer.
 
 import { toStepError } from '../errors.ts'
 import { byteLength, exceeds } from '../json.ts'

@@ -1,5 +1,5 @@
 // Types of a checkpoint, which makes a finished step durable so that its pass can continue. A Connect runner has
-// checkpoints, an HTTP runner has none. See docs/wire-protocol.md#checkpoints-many-steps-one-pass.
+// checkpoints, an HTTP runner has none. See docs/wire-protocol.md#checkpoints.
 
 import type { CheckpointedStep } from '@perdure/protocol'
 

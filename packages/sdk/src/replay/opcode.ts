@@ -21,7 +21,7 @@ export interface Payload {
   readonly text: string | undefined
 }
 
-/** Encodes one entry of `opcodes`. See docs/wire-protocol.md#answer-invokes. */
+/** Encodes one entry of `opcodes`. See docs/wire-protocol.md#opcodes. */
 export function encodeOpcode<Op extends Opcode['op']>(
   op: Op,
   id: StepId,
