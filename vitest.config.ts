@@ -2,8 +2,8 @@
 // pick theirs by folder. Scenarios that are told once more in another setting are projects of their own.
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { ClosingLine } from './test/kit/closing-line.ts'
-import { LongestFirst } from './test/kit/longest-first.ts'
+import { ClosingLine } from './test/kit/vitest/closing-line.ts'
+import { LongestFirst } from './test/kit/vitest/longest-first.ts'
 import { haveServers, isAll } from './test/servers.ts'
 
 // No `import` or `module`: workers hand these to Node, whose `require` would then find ES modules.
@@ -13,9 +13,10 @@ const ON_SERVERS = [
   'test/contract/store/postgres*.test.ts',
   'test/contract/queue/shared.test.ts',
   'test/contract/limiter/redis.test.ts',
-  'test/{scenario,faults}/cluster*.test.ts',
+  'test/scenario/cluster/*.test.ts',
+  'test/faults/cluster*.test.ts',
   'test/faults/postgres*.test.ts',
-  'test/scenario/*-servers.test.ts',
+  'test/scenario/**/*-servers.test.ts',
 ]
 const hasServers = await haveServers()
 const project = (name: string, include: string[], env = {}) => ({
@@ -30,7 +31,7 @@ const project = (name: string, include: string[], env = {}) => ({
     env,
     hookTimeout: 30_000,
     environment: 'node' as const,
-    setupFiles: ['test/kit/close-opened.ts'],
+    setupFiles: ['test/kit/vitest/close-opened.ts'],
     // The files of a worker share what they import: loading it anew for each would take a third of the time.
     isolate: false,
     // Tests make much short-lived garbage: with a larger nursery less of it is copied.
@@ -43,40 +44,43 @@ const project = (name: string, include: string[], env = {}) => ({
  * those about HTTP itself (transport, wire, registration), and those whose runs only fill lists.
  */
 const OVER_CONNECT = [
-  'control-*',
-  'emit',
-  'event-intake',
-  'event-matching',
-  'flow-*',
-  'health',
-  'limits',
-  'logs',
-  'on-failure',
-  'parallel',
-  'routing',
-  'run-stream',
-  'run-workflow',
-  'sleep',
-  'step-retry',
-  'suspended',
-  'wait-for-event',
-  'webhook',
-  'why',
+  'admin/suspended',
+  'event/intake',
+  'event/matching',
+  'flow/*',
+  'live/run-stream',
+  'operating/health',
+  'pass/emit',
+  'pass/logs',
+  'pass/parallel',
+  'pass/routing',
+  'pass/run-workflow',
+  'pass/sleep',
+  'pass/step-limit',
+  'pass/step-retry',
+  'pass/wait-for-event',
+  'pass/webhook-step',
+  'run/cancel',
+  'run/control-moments',
+  'run/fork',
+  'run/on-failure',
+  'run/pause',
+  'run/why',
 ].map(name => `test/scenario/${name}.test.ts`)
 
 /** Scenarios that lean on the store most: `postgres` tells them once more on PostgreSQL, and all of them in `test:all`. */
 const ON_POSTGRES = [
-  'control-pause',
-  'event-intake',
-  'flow-concurrency',
-  'flow-cron',
-  'flow-singleton',
-  'flow-throttle',
-  'run-workflow',
-  'wait-for-event',
+  'event/intake',
+  'flow/concurrency',
+  'flow/cron',
+  'flow/singleton',
+  'flow/throttle',
+  'pass/run-workflow',
+  'pass/wait-for-event',
+  'run/pause',
 ].map(name => `test/scenario/${name}.test.ts`)
 /** Left out: what is about processes, which have files of their own. */
-const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES].filter(path => !path.includes('/health'))
+const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES].filter(path => !path.includes('/health.'))
 
 export default defineConfig({
   test: {

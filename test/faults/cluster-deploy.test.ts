@@ -23,8 +23,8 @@ import {
   until,
   within,
 } from '../kit/index.ts'
-import { claimOf, isClaimed } from '../kit/once.ts'
-import { TcpProxy } from '../kit/tcp-proxy.ts'
+import { claimOf, isClaimed } from '../kit/servers/once.ts'
+import { TcpProxy } from '../kit/servers/tcp-proxy.ts'
 
 const STARTS = 10
 /** What a step of the next version would be: it only adds. */

@@ -8,7 +8,6 @@ import { exec } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { ConnectRunner } from '../kit/connect-runner.ts'
 import {
   Api,
   EngineProcess,
@@ -23,8 +22,9 @@ import {
   seeded,
   until,
 } from '../kit/index.ts'
-import { terminateSessions } from '../kit/postgres.ts'
-import { deleteKeysOf, flushAll } from '../kit/redis.ts'
+import { ConnectRunner } from '../kit/runner/connect-runner.ts'
+import { terminateSessions } from '../kit/servers/postgres.ts'
+import { deleteKeysOf, flushAll } from '../kit/servers/redis.ts'
 import { LoadClient } from './kill/client.ts'
 import { verdict } from './kill/verdict.ts'
 import { hasOpenDeliveries, MANY_ATTEMPTS, MemoLedger, workload } from './kill/workload.ts'

@@ -2,8 +2,8 @@
 // works on, sends again what was not acknowledged, and the run ends as if nothing had been.
 
 import { expect, test } from 'vitest'
-import { type ClientFrame, ConnectClient } from '../kit/connect-client.ts'
 import { flow, type Invoke, Ledger, openEngine, type Reply, run, unique, until } from '../kit/index.ts'
+import { type ClientFrame, ConnectClient } from '../kit/runner/connect-client.ts'
 
 const engine = await openEngine()
 const { api, url } = engine

@@ -4,7 +4,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { LEASE_MS } from '../../packages/engine/src/services/pass/drive.ts'
-import { type ConnectClient, dial, dialAs } from '../kit/connect-client.ts'
 import {
   flow,
   gate,
@@ -18,6 +17,7 @@ import {
   unique,
   until,
 } from '../kit/index.ts'
+import { type ConnectClient, dial, dialAs } from '../kit/runner/connect-client.ts'
 
 const MIB = 1024 * 1024
 const clock = new JumpClock()

@@ -2,8 +2,8 @@
 // whose result a later pass was shown.
 
 import { expect, test } from 'vitest'
-import { type ConnectClient, dial } from '../kit/connect-client.ts'
 import { flow, gate, Ledger, run, startEngine, until } from '../kit/index.ts'
+import { type ConnectClient, dial } from '../kit/runner/connect-client.ts'
 
 const RUNS = 1000
 const NAME = 'killed'

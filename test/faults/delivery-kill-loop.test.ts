@@ -13,7 +13,7 @@ import {
   openPartner,
   SECRET_KEY,
   Webhooks,
-} from '../kit/webhooks.ts'
+} from '../kit/webhook/webhooks.ts'
 import { Availability } from './kill/availability.ts'
 
 const KILLS = Number(process.env.PERDURE_KILLS ?? 25)

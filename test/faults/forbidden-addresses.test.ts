@@ -18,7 +18,7 @@ import {
   unique,
   until,
 } from '../kit/index.ts'
-import type { DeliveryRecord } from '../kit/webhooks.ts'
+import type { DeliveryRecord } from '../kit/webhook/webhooks.ts'
 
 /** Hosts of URLs that lead to this machine, its network or a cloud's metadata. */
 const HOSTS: Record<string, string[]> = {

@@ -4,8 +4,8 @@
 import { describe, expect, test } from 'vitest'
 import { openPostgresStore } from '../../packages/engine/src/adapters/sql/postgres/store.ts'
 import { freshSchema, onCleanup, openEngine, POSTGRES_URL, REDIS_URL, unique, until } from '../kit/index.ts'
-import { claimOf, isClaimed } from '../kit/once.ts'
-import { TcpProxy } from '../kit/tcp-proxy.ts'
+import { claimOf, isClaimed } from '../kit/servers/once.ts'
+import { TcpProxy } from '../kit/servers/tcp-proxy.ts'
 
 const schema = await freshSchema()
 const proxy = await TcpProxy.open(POSTGRES_URL, 5432)

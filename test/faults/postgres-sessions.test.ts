@@ -19,9 +19,9 @@ import {
   unique,
   until,
 } from '../kit/index.ts'
-import { claimOf, isClaimed } from '../kit/once.ts'
-import { TcpProxy } from '../kit/tcp-proxy.ts'
-import { WriteLock } from '../kit/write-lock.ts'
+import { claimOf, isClaimed } from '../kit/servers/once.ts'
+import { TcpProxy } from '../kit/servers/tcp-proxy.ts'
+import { WriteLock } from '../kit/servers/write-lock.ts'
 
 /** What a caller waits for an answer at most, whatever became of the way to the database. */
 const ANSWER_MS_MAX = 15_000

@@ -1,8 +1,8 @@
 // Proof that something did not happen: a run that parks and is woken passes through the engine's queue of due work.
 // When it has come through, whatever was due before it has been sent too.
 
-import type { OpenEngine } from './engine-in-process.ts'
-import { flow, step } from './steps.ts'
+import type { OpenEngine } from './engine/engine-in-process.ts'
+import { flow, step } from './runner/steps.ts'
 import { unique } from './temp.ts'
 
 /** Answers a function that resolves when everything due now has been claimed. */

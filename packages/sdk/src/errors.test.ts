@@ -80,7 +80,7 @@ describe('a thrown value as it is stored', () => {
   })
 })
 
-// That it knows the errors of another copy is shown on the two builds: `test/scenario/sdk-package.test.ts`.
+// That it knows the errors of another copy is shown on the two builds: `test/scenario/sdk/package.test.ts`.
 describe('instanceof', () => {
   test('tells kinds apart, and classes of the author', () => {
     class Declined extends NonRetriableError {}

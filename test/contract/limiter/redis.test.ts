@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { RedisLimiter } from '../../../packages/engine/src/adapters/limiter/redis.ts'
-import { REDIS_URL, redisPrefix } from '../../kit/redis.ts'
+import { REDIS_URL, redisPrefix } from '../../kit/servers/redis.ts'
 import { limiterContract } from './limiter-contract.ts'
 
 const open = (prefix: string) =>

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { openPostgresStore } from '../../../packages/engine/src/adapters/sql/postgres/store.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
-import { freshSchema } from '../../kit/postgres.ts'
+import { freshSchema } from '../../kit/servers/postgres.ts'
 import { anEvent, aRun, NOW, NS, write } from './samples.ts'
 
 async function engines() {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { openPostgresStore } from '../../../packages/engine/src/adapters/sql/postgres/store.ts'
 import { KEY_CHARS_MAX } from '../../../packages/engine/src/domain/text/bounded-key.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
-import { freshSchema } from '../../kit/postgres.ts'
+import { freshSchema } from '../../kit/servers/postgres.ts'
 
 /** A third of a page, less what the page itself needs. */
 const ENTRY_BYTES_MAX = 2704

@@ -2,8 +2,8 @@
 
 import { openPostgresStore } from '../../../packages/engine/src/adapters/sql/postgres/store.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
-import { keptOpen } from '../../kit/kept-open.ts'
-import { freshSchema, openEmptier } from '../../kit/postgres.ts'
+import { keptOpen } from '../../kit/servers/kept-open.ts'
+import { freshSchema, openEmptier } from '../../kit/servers/postgres.ts'
 import { storeContract } from './store-contract.ts'
 
 const url = await freshSchema()

@@ -9,8 +9,8 @@ import { ConnectHub } from '../../../packages/engine/src/http/connect/hub.ts'
 import type { ConnectLimits } from '../../../packages/engine/src/http/connect/limits.ts'
 import type { ConnectDeps } from '../../../packages/engine/src/http/connect/peer.ts'
 import type { InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
-import { type ClientFrame, ConnectClient, dial, dialAs } from '../../kit/connect-client.ts'
 import { until } from '../../kit/index.ts'
+import { type ClientFrame, ConnectClient, dial, dialAs } from '../../kit/runner/connect-client.ts'
 import { type RunnerAct, transportContract } from './transport-contract.ts'
 
 const URL = connectUrl('default', 'app', 'runner')

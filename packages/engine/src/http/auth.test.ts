@@ -135,7 +135,7 @@ describe('without any key, the Host header', () => {
   })
 })
 
-/** A route of each access, with the kinds of key that open it besides a secret one; test/scenario/walls has all. */
+/** A route of each access, with the kinds of key that open it besides a secret one; test/scenario/admin/access.test.ts has all. */
 const ROUTES: ['GET' | 'POST', string, KeyKind[]][] = [
   ['GET', '/runs', ['read']],
   ['GET', '/runs/run_1/stream', ['read']],

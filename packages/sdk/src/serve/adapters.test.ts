@@ -88,7 +88,7 @@ adapterContract('hono', {
 
 adapterContract('elysia', {
   framework: 'elysia',
-  // Elysia listens on Bun: `test/scenario/runtimes.test.ts` has that.
+  // Elysia listens on Bun: `test/scenario/sdk/runtimes.test.ts` has that.
   registers: false,
   async mount(options) {
     const app = new Elysia().use(elysiaPlugin(options))

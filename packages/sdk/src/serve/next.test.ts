@@ -1,4 +1,4 @@
-// Where a Next app says it is, and when it says so. The adapter in a real Next server: `test/scenario/next.test.ts`.
+// Where a Next app says it is, and when it says so. The adapter in a real Next server: `test/scenario/sdk/next.test.ts`.
 
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { type EngineServer, startEngine } from '../engine-server.testkit.ts'

@@ -1,0 +1,119 @@
+// An engine under attack: requests made from the operations themselves, and what may be answered to them.
+
+import { API_ERROR_STATUS, type ApiErrorCode } from '@perdure/protocol'
+import { errorsOf, type Operation } from '@perdure/protocol/operations'
+import { expect } from 'vitest'
+import { openEngine } from '../engine/engine-in-process.ts'
+import { PlainRunner } from '../runner/plain-runner.ts'
+import { flow, run } from '../runner/steps.ts'
+import { within } from '../until.ts'
+import type { Answer, Api } from './api.ts'
+
+export interface Attack {
+  /** In place of an id that exists. */
+  id?: string
+  /** With its question mark. */
+  query?: string
+  method?: string
+  body?: string | Uint8Array
+  headers?: Record<string, string>
+}
+
+export const JSON_TYPE = { 'content-type': 'application/json' }
+const KEY = 'a-secret-key-that-they-have-got'
+
+export class Attacked {
+  readonly key = KEY
+  readonly url: string
+  readonly api: Api
+  /** How many attacks it has seen. */
+  attacks = 0
+  #ids = { run: '', event: '', endpoint: '', receiver: '' }
+
+  private constructor(url: string, api: Api) {
+    this.url = url
+    this.api = api
+  }
+
+  /** An engine with a key that the attacker has, one workflow, and one of everything that has an id. */
+  static async open(): Promise<Attacked> {
+    const keys = [{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }]
+    const engine = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+    const api = engine.api.as(KEY)
+    const runner = await new PlainRunner({ app: 'plain', workflows: { greet: flow([run('say')]) } }).listen()
+    await runner.register(api)
+    const attacked = new Attacked(engine.url, api)
+    for (let i = 0; i < 3; i++) await attacked.greet()
+    attacked.#ids.endpoint = await made(api, '/webhook-endpoints', {
+      url: 'https://example.com/',
+      eventKinds: ['run.failed'],
+    })
+    attacked.#ids.receiver = await made(api, '/webhook-receivers', { eventName: 'greet' })
+    return attacked
+  }
+
+  /** A run from its event to its end. Streams of it end too, so it is the run that attacks are aimed at. */
+  async greet(): Promise<void> {
+    const { runId, eventId } = await this.api.send({ name: 'greet', targetApp: 'plain', data: {} })
+    await this.api.succeeded(runId)
+    Object.assign(this.#ids, { run: runId, event: eventId })
+  }
+
+  attack(operation: Operation, attack: Attack): Promise<Answer> {
+    this.attacks++
+    const id = attack.id ?? this.#idFor(operation)
+    const path = operation.path.replace(/\{\w+\}/g, () => id) + (attack.query ?? '')
+    const { body, headers = body === undefined ? {} : JSON_TYPE } = attack
+    const answer = this.api.request(attack.method ?? operation.method, path, {
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })
+    return within(answer, `an answer to ${operation.id} ${JSON.stringify(attack).slice(0, 200)}`)
+  }
+
+  /** Nothing is deleted, so that everything can be attacked to the end. */
+  #idFor({ method, path }: Operation): string {
+    if (method !== 'DELETE' && path.startsWith('/webhook-endpoints')) return this.#ids.endpoint
+    if (method !== 'DELETE' && path.startsWith('/webhook-receivers')) return this.#ids.receiver
+    return path.startsWith('/events') ? this.#ids.event : this.#ids.run
+  }
+}
+
+async function made(api: Api, path: string, body: unknown): Promise<string> {
+  const { status, text, json } = await api.post(path, body)
+  if (status !== 201) throw new Error(`POST ${path} answered ${status} ${text}`)
+  return (json as { id: string }).id
+}
+
+/** An error answer to the letter; answers its code. */
+export function expectRefusal(
+  { status, json, headers, text }: Answer,
+  known?: readonly ApiErrorCode[],
+): string {
+  expect(status, text).toBeGreaterThanOrEqual(400)
+  expect(status, text).toBeLessThan(500)
+  expect(headers.get('content-type')).toMatch(/^application\/json/)
+  const { error, ...rest } = json as { error: Record<string, unknown> }
+  expect(rest).toEqual({})
+  const { code, message, requestId, details, ...more } = error
+  expect(more).toEqual({})
+  // A URL or headers over every bound are refused before there is a request.
+  if (status === 431) expect(code).toBe('invalid_request')
+  else expect(API_ERROR_STATUS[code as ApiErrorCode]).toBe(status)
+  expect(message).toMatch(/\S/)
+  expect(requestId).toBe(headers.get('x-request-id'))
+  if (details !== undefined) expect(details).toEqual(expect.any(Object))
+  if (known) expect(known, `${text} is not among the operation's codes`).toContain(code)
+  return code as string
+}
+
+/** What the operation answers when all is well, or one of the refusals it is described with. */
+export function expectEither(answer: Answer, operation: Operation): void {
+  if (answer.status !== operation.reply.status) expectRefusal(answer, errorsOf(operation))
+}
+
+/** One of the two, by what is known of the input. */
+export function expectVerdict(answer: Answer, operation: Operation, allowed: boolean): void {
+  if (allowed) expect(answer.status, answer.text).toBe(operation.reply.status)
+  else expectRefusal(answer, errorsOf(operation))
+}

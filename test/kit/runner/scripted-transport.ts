@@ -1,0 +1,70 @@
+// A way to runners that is a function of the test: what each pass brings, checkpoints included, without a runner.
+// For engines in the test's process (`ports.transport`).
+
+import type {
+  InvokeCall,
+  InvokeReply,
+  InvokeSignal,
+  Transport,
+} from '../../../packages/engine/src/ports/transport.ts'
+import type { InvokeRequest, MemoEntry, Opcode, Reply } from './wire.ts'
+
+export interface Ack {
+  seq: number
+  steps: ({ id: string } & MemoEntry)[]
+  stop?: boolean
+}
+
+/** One invoke, as a script sees it. */
+export interface ScriptedPass {
+  /** From 1 within the run. */
+  no: number
+  runId: string
+  request: InvokeRequest
+  signal: InvokeSignal
+  /** Reports steps while the pass goes on; with `seq`, one that was sent before. Undefined: the pass is of no use. */
+  checkpoint(
+    opcodes: readonly Opcode[],
+    options?: { seq?: number; logs?: object[] },
+  ): Promise<Ack | undefined>
+}
+
+type Script = (pass: ScriptedPass) => Promise<InvokeReply>
+
+export class ScriptedTransport implements Transport {
+  /** By workflow. */
+  readonly scripts = new Map<string, Script>()
+  /** Every pass, by run. */
+  readonly passes = new Map<string, ScriptedPass[]>()
+
+  async invoke(call: InvokeCall): Promise<InvokeReply> {
+    const request = JSON.parse(call.body) as InvokeRequest
+    const { runId, workflow } = request.ctx
+    const earlier = this.passes.get(runId) ?? []
+    let sent = 0
+    const pass: ScriptedPass = {
+      no: earlier.length + 1,
+      runId,
+      request,
+      signal: call.signal,
+      async checkpoint(opcodes, { seq = ++sent, logs = [] } = {}) {
+        const ack = await call.onCheckpoint?.(JSON.stringify({ seq, opcodes, logs }))
+        return ack === undefined ? undefined : (JSON.parse(ack) as Ack)
+      },
+    }
+    this.passes.set(runId, [...earlier, pass])
+    const script = this.scripts.get(workflow)
+    return script ? script(pass) : { kind: 'refused', message: `no script for ${workflow}` }
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** What a transport makes of a runner's reply. */
+export function answeredWith(reply: Exclude<Reply, (...args: never[]) => unknown>): InvokeReply {
+  return { kind: 'answered', status: reply.status, body: JSON.stringify(reply.body) }
+}
+
+/** What a transport answers once the engine has said that the pass is of no use. */
+export const aborted: InvokeReply = { kind: 'aborted' }
+export const broken: InvokeReply = { kind: 'broken', message: 'socket lost' }

@@ -1,0 +1,67 @@
+// The writers' lock of a PostgreSQL schema in the hands of a test: who holds it, who waits for it, and how long.
+
+import { Client } from 'pg'
+import { LOCKS } from '../../../packages/engine/src/adapters/sql/postgres/write-function.ts'
+import { onCleanup } from '../cleanup.ts'
+import { POSTGRES_URL } from './postgres.ts'
+
+const LOCK = `(${LOCKS.write}, hashtext($1))`
+const SEEN = `SELECT l.pid, l.granted, extract(epoch FROM clock_timestamp() - a.query_start) * 1000 AS ms
+  FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' AND l.classid = ${LOCKS.write}
+    AND l.objid::bigint = hashtext($1)::bigint & 4294967295 AND l.pid <> pg_backend_pid()`
+
+interface Seen {
+  pid: number
+  granted: boolean
+  /** Since its statement began. */
+  ms: number
+}
+
+export class WriteLock {
+  readonly #client: Client
+  readonly #schema: string
+
+  private constructor(client: Client, schema: string) {
+    this.#client = client
+    this.#schema = schema
+  }
+
+  /** That of the schema behind the address. */
+  static async of(url: string): Promise<WriteLock> {
+    const client = new Client({ connectionString: POSTGRES_URL })
+    await client.connect()
+    onCleanup(() => client.end())
+    return new WriteLock(client, new URL(url).searchParams.get('application_name') ?? '')
+  }
+
+  /** Nobody writes until it is released. */
+  async take(): Promise<void> {
+    await this.#client.query(`SELECT pg_advisory_lock${LOCK}`, [this.#schema])
+  }
+
+  async release(): Promise<void> {
+    await this.#client.query(`SELECT pg_advisory_unlock${LOCK}`, [this.#schema])
+  }
+
+  /** The sessions that wait for it now. */
+  async waiting(): Promise<Seen[]> {
+    return (await this.#seen()).filter(({ granted }) => !granted)
+  }
+
+  /** Whether a session other than the test's holds it. */
+  async isHeld(): Promise<boolean> {
+    return (await this.#seen()).some(({ granted }) => granted)
+  }
+
+  /** Ends a session as an administrator does. */
+  async terminate(pid: number): Promise<void> {
+    await this.#client.query('SELECT pg_terminate_backend($1)', [pid])
+  }
+
+  async #seen(): Promise<Seen[]> {
+    const { rows } = await this.#client.query<{ pid: number; granted: boolean; ms: string }>(SEEN, [
+      this.#schema,
+    ])
+    return rows.map(row => ({ ...row, ms: Number(row.ms) }))
+  }
+}

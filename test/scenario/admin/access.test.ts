@@ -1,0 +1,264 @@
+// Who may do what, and that no byte crosses a namespace, on every operation of the interface (§5; decisions "Errors,
+// limits, auth"; promise N1). Walks the operations themselves: a new one fails here until access.entries.ts has it.
+
+import { type Operation, operations } from '@perdure/protocol/operations'
+import { describe, expect, test } from 'vitest'
+import {
+  type Api,
+  emit,
+  flow,
+  openEngine,
+  openSink,
+  PlainRunner,
+  readSse,
+  run,
+  type SseMessage,
+  step,
+  until,
+  wait,
+} from '../../kit/index.ts'
+import {
+  APP,
+  AWAITED,
+  ENTRIES,
+  type Entry,
+  type Holdings,
+  PAYLOAD,
+  RUNNER,
+  WAITER,
+  WORKFLOW,
+} from './access.entries.ts'
+
+const KINDS = ['secret', 'read', 'event', 'runner'] as const
+type Kind = (typeof KINDS)[number]
+const OPENS: Record<Operation['access'], readonly Kind[]> = {
+  public: KINDS,
+  read: ['secret', 'read'],
+  event: ['secret', 'event'],
+  runner: ['secret', 'runner'],
+  secret: ['secret'],
+}
+const WRONG = 'wrong-key-0123456789'
+const keyOf = (kind: Kind, namespace: string) => `${kind}-key-of-${namespace}-0123456789`
+const keys = ['north', 'south'].flatMap(namespace =>
+  KINDS.map(kind => ({ label: kind, namespace, kind, key: keyOf(kind, namespace) })),
+)
+
+const engine = await openEngine({
+  env: { ENGINE_API_KEYS: JSON.stringify(keys), ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' },
+})
+const open = await openEngine()
+const [north, south] = ['north', 'south'].map(name => engine.api.as(keyOf('secret', name))) as [Api, Api]
+const ALL: readonly Operation[] = Object.values<Operation>(operations)
+const entryOf = ({ id }: Operation): Entry => ENTRIES[id] ?? {}
+const held = await fillTheNorth()
+
+test('every operation has its entry', () => {
+  expect(ALL.map(({ id }) => id).filter(id => !(id in ENTRIES))).toEqual([])
+})
+
+// What only reads comes first: then the south is still empty.
+const READING_FIRST = ALL.filter(({ method }) => method === 'GET').concat(
+  ALL.filter(({ method }) => method !== 'GET'),
+)
+
+describe.each(
+  READING_FIRST.filter(
+    operation => !entryOf(operation).common && !entryOf(operation).stream && !entryOf(operation).socket,
+  ),
+)('$id from the south', operation => {
+  const { id, finds, elsewhere } = entryOf(operation)
+
+  test('shows nothing of the north and changes nothing there', async () => {
+    const before = await snapshot()
+    if (id !== undefined) await isAbsent(operation, held[id])
+    for (const query of finds?.(held) ?? []) await findsNothing(operation, query)
+    if (elsewhere !== undefined) {
+      const { status, json } = await ask(south, operation)
+      expect(status).toBe(operation.reply.status)
+      expect(json).toMatchObject(elsewhere)
+    }
+    expect(id ?? finds ?? elsewhere, 'the entry says what to look at').toBeDefined()
+    expect(await snapshot()).toEqual(before)
+  })
+})
+
+test('a dry run from the south finds nobody of the north', async () => {
+  const [there, here] = await Promise.all(
+    [north, south].map(api => api.post('/events?dryRun=1', { name: WORKFLOW })),
+  )
+  expect(there?.json).toMatchObject({ workflows: [{ workflow: WORKFLOW, app: APP }] })
+  expect(here?.json).toEqual({ dryRun: true, waiters: 0, workflows: [] })
+  expect((await south.post('/events?dryRun=1', { name: AWAITED })).json).toMatchObject({ waiters: 0 })
+})
+
+test.each(ALL.filter(({ reply }) => reply.pages))(
+  '$id takes no cursor of another namespace',
+  async operation => {
+    const cursor = (await ask(north, operation, { query: 'limit=1' })).headers.get('x-next-cursor')
+    const query = `limit=1&cursor=${encodeURIComponent(cursor as string)}`
+    expect(await ask(north, operation, { query })).toMatchObject({ status: 200, json: [{}] })
+    expect(await ask(south, operation, { query })).toMatchObject({ status: 400, code: 'invalid_cursor' })
+  },
+)
+
+/** What is there for the north is for the south as if it had never been. */
+async function isAbsent(operation: Operation, id: string): Promise<void> {
+  const never = `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`
+  const [there, nowhere] = [await ask(south, operation, { id }), await ask(south, operation, { id: never })]
+  for (const answer of [there, nowhere]) expect(answer).toMatchObject({ status: 404, code: 'not_found' })
+  const said = ({ json }: Answer) => (json as { error: { message: string } }).error.message
+  expect(said(there).replaceAll(id, '')).toBe(said(nowhere).replaceAll(never, ''))
+  if (operation.method === 'GET') expect((await ask(north, operation, { id })).status).toBe(200)
+}
+
+async function findsNothing(operation: Operation, query: string): Promise<void> {
+  expect((await ask(north, operation, { query })).json, query).not.toEqual([])
+  const { status, json, headers } = await ask(south, operation, { query })
+  expect({ status, json }, query).toEqual({ status: 200, json: [] })
+  expect(headers.get('x-next-cursor')).toBeNull()
+}
+
+test.each(ALL.filter(operation => entryOf(operation).stream))(
+  '$id shows its own namespace alone',
+  async ({ path }) => {
+    const app = `south-${path.split('/')[1]}`
+    const runner = await new PlainRunner({ app, workflows: { [app]: flow([run('work')]) } }).listen()
+    await runner.register(south)
+    const told = { north: new Set<string>(), south: new Set<string>() }
+    const isOf =
+      (side: 'north' | 'south') =>
+      ({ data }: SseMessage) =>
+        told[side].has(idOf(data))
+    const follow = (side: 'north' | 'south') =>
+      readSse(engine.url + path, {
+        headers: { authorization: `Bearer ${keyOf('read', side)}` },
+        stopWhen: messages => messages.some(isOf(side)),
+      })
+    let following = true
+    const both = Promise.all([follow('north'), follow('south')]).finally(() => {
+      following = false
+    })
+    // Again and again, since a stream tells only of what comes after it was opened.
+    while (following) {
+      for (const [side, api, name] of [
+        ['north', north, WORKFLOW],
+        ['south', south, app],
+      ] as const) {
+        const { runId, eventId } = await api.send({ name })
+        told[side].add(runId).add(eventId)
+        await api.succeeded(runId)
+      }
+    }
+    const [ofNorth, ofSouth] = await both
+    expect(ofSouth.messages.length).toBeGreaterThan(0)
+    expect(ofSouth.messages.every(isOf('south'))).toBe(true)
+    expect(ofNorth.messages.some(isOf('south'))).toBe(false)
+  },
+)
+
+/** Of the run or the event that a frame tells of. */
+function idOf({ runId, id }: Record<string, unknown>): string {
+  return String(runId ?? id)
+}
+
+describe.each(ALL)('$id ($access)', operation => {
+  const { access, alwaysKeyed } = operation
+  const isLetIn = ({ status }: Answer) =>
+    status === operation.reply.status ||
+    (status === 404 && operation.path.includes('{')) ||
+    // No upgrade was asked for.
+    (status === 400 && entryOf(operation).socket === true)
+
+  test.each(['north', 'south'])(
+    'is opened by the right kinds of key of %s, and by no others',
+    async namespace => {
+      for (const kind of KINDS) {
+        const answer = await ask(engine.api.as(keyOf(kind, namespace)), operation)
+        if (OPENS[access].includes(kind))
+          expect(isLetIn(answer), `${kind}: ${answer.status} ${answer.text}`).toBe(true)
+        else expect(answer, kind).toMatchObject({ status: 403, code: 'forbidden' })
+      }
+    },
+  )
+
+  test('is 401 without a key and with a wrong one, unless it is public', async () => {
+    for (const api of [engine.api, engine.api.as(WRONG)]) {
+      const answer = await ask(api, operation)
+      if (access === 'public') expect(isLetIn(answer), answer.text).toBe(true)
+      else {
+        expect(answer).toMatchObject({ status: 401, code: 'unauthorized' })
+        expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
+      }
+    }
+  })
+
+  test('where no key was ever made, is open unless it always asks for one; a wrong key is 401 even there', async () => {
+    const answer = await ask(open.api, operation)
+    if (alwaysKeyed) expect(answer).toMatchObject({ status: 401, code: 'unauthorized' })
+    else expect(isLetIn(answer), answer.text).toBe(true)
+    const wrong = await ask(open.api.as(WRONG), operation)
+    if (access === 'public') expect(isLetIn(wrong), wrong.text).toBe(true)
+    else expect(wrong).toMatchObject({ status: 401, code: 'unauthorized' })
+  })
+})
+
+type Answer = Awaited<ReturnType<Api['request']>>
+
+/** One request that is in order; about something that is not there when the path asks for an id and none is given. */
+async function ask(api: Api, operation: Operation, { id = 'nobody', query = '' } = {}): Promise<Answer> {
+  const { body } = entryOf(operation)
+  const path = `${operation.path.replace(/\{\w+\}/, id)}${query && `?${query}`}`
+  return api.request(operation.method, path, {
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    ...(operation.reply.stream ? { headOnly: true } : {}),
+  })
+}
+
+/** Everything the north's lists show. */
+async function snapshot(): Promise<Record<string, unknown>> {
+  const lists = ALL.filter(operation => entryOf(operation).finds)
+  const shown = await Promise.all(lists.map(async list => [list.id, (await ask(north, list)).json] as const))
+  return Object.fromEntries(shown)
+}
+
+/** At least one of everything; two of what is listed in pages. */
+async function fillTheNorth(): Promise<Holdings> {
+  const sink = await openSink()
+  const post = step('Webhook', 'post', { webhookUrl: sink.url, data: PAYLOAD })
+  const order = flow([run('work', () => PAYLOAD), emit('tell', 'north-told'), post])
+  const workflows = { [WORKFLOW]: order, [WAITER]: flow([wait('wait', AWAITED)]) }
+  const runner = await new PlainRunner({ app: APP, runner: RUNNER, workflows }).listen()
+  await runner.register(north)
+  const { runId, eventId } = await north.send({ name: WORKFLOW })
+  await north.succeeded(runId)
+  const { id: fork } = (await north.post(`/runs/${runId}/replay`)).json as { id: string }
+  await north.succeeded(fork)
+  const waiting = await north.send({ name: WAITER })
+  await north.reaches(waiting.runId, 'waiting')
+  const paused = await north.send({ name: WAITER })
+  await north.reaches(paused.runId, 'waiting')
+  await north.post(`/runs/${paused.runId}/pause`)
+  const delivered = async () =>
+    (await north.get('/webhook-deliveries?status=succeeded')).json as { id: string }[]
+  await until(async () => (await delivered()).length === 2, { what: 'two deliveries' })
+  const { deliveryId } = await north.step(runId, 'post')
+  return {
+    run: runId,
+    fork,
+    event: eventId,
+    waiting: waiting.runId,
+    paused: paused.runId,
+    delivery: deliveryId as string,
+    endpoint: await made('createWebhookEndpoint'),
+    receiver: await made('createWebhookReceiver'),
+  }
+}
+
+async function made(operationId: string): Promise<string> {
+  const operation = ALL.find(({ id }) => id === operationId)
+  if (!operation) return 'none'
+  return ((await ask(north, operation)).json as { id: string }).id
+}

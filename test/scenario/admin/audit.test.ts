@@ -1,0 +1,200 @@
+// The audit log of control actions (§2.10, §4.2 audit rules, §5.3, §8).
+
+import type { ControlAction, RunSummary } from '@perdure/protocol'
+import { describe, expect, test } from 'vitest'
+import {
+  type Api,
+  flow,
+  JumpClock,
+  openDatabase,
+  openEngine,
+  openRunner,
+  run,
+  unique,
+  wait,
+} from '../../kit/index.ts'
+
+const keyOf = (label: string) => `secret-of-${label}`
+const keys = [
+  { label: 'ops', namespace: 'ours', kind: 'secret', key: keyOf('ops') },
+  { label: 'night shift', namespace: 'ours', kind: 'secret', key: keyOf('night shift') },
+  { label: 'viewer', namespace: 'ours', kind: 'read', key: keyOf('viewer') },
+  { label: 'strangers', namespace: 'theirs', kind: 'secret', key: keyOf('strangers') },
+]
+const clock = new JumpClock()
+const engine = await openEngine({ clock, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+const api = engine.api.as(keyOf('ops'))
+const nightShift = engine.api.as(keyOf('night shift'))
+const viewer = engine.api.as(keyOf('viewer'))
+const strangers = engine.api.as(keyOf('strangers'))
+
+const go = unique('go')
+const name = unique('audited')
+const runner = await openRunner({ workflows: { [name]: flow([run('a'), wait('w', go)]) } })
+await runner.register(api)
+
+async function parked(as = api): Promise<string> {
+  const { runId } = await as.send({ name })
+  await as.reaches(runId, 'waiting')
+  return runId
+}
+
+const act = (runId: string, action: string, body?: unknown, as = api) =>
+  as.post(`/runs/${runId}/${action}`, body)
+
+async function entries(query = '', as: Api = viewer): Promise<ControlAction[]> {
+  const answer = await as.get(`/control-actions${query}`)
+  expect(answer.status, answer.text).toBe(200)
+  return answer.json as ControlAction[]
+}
+
+describe('every action is recorded', () => {
+  test('with its kind, its run, the label of the key, and when; newest first', async () => {
+    const runId = await parked()
+    await act(runId, 'pause')
+    clock.jump(1000)
+    await act(runId, 'pause', undefined, nightShift)
+    await act(runId, 'resume')
+    await act(runId, 'cancel')
+    const { id: copy } = (await act(runId, 'replay', { input: 1 })).json as RunSummary
+    const { id: rest } = (await act(runId, 'retry-from-step', { step: 'w' })).json as RunSummary
+    const found = await entries(`?runId=${runId}`)
+    const at = (ms: number) => new Date(clock.now() - 1000 + ms).toISOString()
+    const id = expect.stringMatching(/^act_[0-9A-Z]{26}$/)
+    // A repeated pause changes nothing and is an action all the same.
+    expect(found).toEqual([
+      {
+        id,
+        action: 'retry_from_step',
+        runId,
+        newRunId: rest,
+        actor: 'ops',
+        detail: { step: 'w' },
+        createdAt: at(1000),
+      },
+      { id, action: 'replay', runId, newRunId: copy, actor: 'ops', createdAt: at(1000) },
+      { id, action: 'cancel', runId, actor: 'ops', createdAt: at(1000) },
+      { id, action: 'resume', runId, actor: 'ops', createdAt: at(1000) },
+      { id, action: 'pause', runId, actor: 'night shift', createdAt: at(1000) },
+      { id, action: 'pause', runId, actor: 'ops', createdAt: at(0) },
+    ])
+  })
+
+  test('without an actor where no key is configured', async () => {
+    const open = await openEngine({ clock })
+    await open.runner({ workflows: { [name]: flow([wait('w', go)]) } })
+    const { runId } = await open.api.send({ name })
+    await open.api.post(`/runs/${runId}/cancel`)
+    const [entry] = await entries('', open.api)
+    expect(entry).toMatchObject({ action: 'cancel', runId })
+    expect(entry).not.toHaveProperty('actor')
+  })
+
+  test('what was refused is not', async () => {
+    const runId = await parked()
+    await act(runId, 'resume')
+    await act(runId, 'replay')
+    await act(runId, 'retry-from-step', {})
+    await act('run_unknown', 'cancel')
+    await act(runId, 'cancel', undefined, strangers)
+    await act(runId, 'cancel', undefined, viewer)
+    expect(await entries(`?runId=${runId}`)).toEqual([])
+    expect(await entries('?runId=run_unknown')).toEqual([])
+  })
+
+  test('of two racing cancels only the one that won', async () => {
+    const runId = await parked()
+    await Promise.all([act(runId, 'cancel'), act(runId, 'cancel', undefined, nightShift)])
+    expect(await entries(`?runId=${runId}`)).toHaveLength(1)
+  })
+})
+
+describe('what is found', () => {
+  test('runId: what targets the run, and what forked into it', async () => {
+    const runId = await parked()
+    await act(runId, 'cancel')
+    const { id: copy } = (await act(runId, 'replay')).json as RunSummary
+    await act(copy, 'cancel')
+    const kinds = async (query: string) => (await entries(query)).map(({ action }) => action)
+    expect(await kinds(`?runId=${runId}`)).toEqual(['replay', 'cancel'])
+    expect(await kinds(`?runId=${copy}`)).toEqual(['cancel', 'replay'])
+    expect(await kinds(`?runId=${copy}&action=replay`)).toEqual(['replay'])
+    expect(await kinds('?runId=run_unknown')).toEqual([])
+  })
+
+  test('action: only that kind', async () => {
+    const runId = await parked()
+    await act(runId, 'pause')
+    await act(runId, 'cancel')
+    expect(new Set((await entries('?action=pause')).map(({ action }) => action))).toEqual(new Set(['pause']))
+    expect((await entries('?action=cancel&limit=1'))[0]).toMatchObject({ runId })
+  })
+
+  test('limit is 100 by default and at most 1000; out of range it is clamped (§8)', async () => {
+    const runId = await parked()
+    await Promise.all(Array.from({ length: 101 }, () => act(runId, 'pause')))
+    expect(await entries(`?runId=${runId}`)).toHaveLength(100)
+    expect(await entries(`?runId=${runId}&limit=5000`)).toHaveLength(101)
+    expect(await entries(`?runId=${runId}&limit=0`)).toHaveLength(1)
+    for (const query of ['?limit=many', '?action=explode', '?runId=', '?limit=1&limit=2']) {
+      expect(await viewer.get(`/control-actions${query}`), query).toMatchObject({
+        status: 400,
+        code: 'invalid_request',
+      })
+    }
+  })
+
+  test('of another namespace nothing', async () => {
+    const runId = await parked()
+    await act(runId, 'cancel')
+    expect(await entries('', strangers)).toEqual([])
+    expect(await entries(`?runId=${runId}`, strangers)).toEqual([])
+  })
+})
+
+describe('an audit log that cannot be written', () => {
+  test('fails no action: each takes effect whole, and the engine logs what went unrecorded (rule 3)', async () => {
+    const database = await openDatabase(engine.storeFile)
+    const runId = await parked()
+    const finished = await parked()
+    await act(finished, 'cancel')
+    const before = await entries()
+    database.exec(`CREATE TRIGGER no_audit BEFORE INSERT ON control_actions
+      BEGIN SELECT RAISE(ABORT, 'the audit log is full'); END`)
+    try {
+      expect((await act(runId, 'pause')).json).toMatchObject({ id: runId, status: 'paused' })
+      expect((await act(runId, 'pause')).json).toMatchObject({ status: 'paused' })
+      expect((await act(runId, 'resume')).json).toMatchObject({ status: 'queued' })
+      await api.reaches(runId, 'waiting')
+      expect((await act(runId, 'cancel')).json).toMatchObject({ status: 'cancelled' })
+      expect(await act(runId, 'cancel')).toMatchObject({ status: 409, code: 'run_terminal' })
+      const { id: copy } = (await act(finished, 'replay')).json as RunSummary
+      const { id: rest } = (await act(finished, 'retry-from-step', { step: 'w' })).json as RunSummary
+      await Promise.all([copy, rest].map(id => api.reaches(id, 'waiting')))
+      expect(runner.ledger.names(rest)).toEqual(['w'])
+      const since = (await api.run(finished)).createdAt
+      const bulk = await api.post('/runs/bulk-replay', { status: 'cancelled', since })
+      expect(bulk.status).toBe(200)
+    } finally {
+      database.exec('DROP TRIGGER no_audit')
+    }
+    expect(await entries()).toEqual(before)
+    const told = engine
+      .takeErrors()
+      .map(line => JSON.parse(line))
+      .filter(({ msg }) => msg === 'a control action was not recorded')
+    expect(told).toMatchObject([
+      { level: 50, action: 'pause', runId },
+      { level: 50, action: 'pause', runId },
+      { level: 50, action: 'resume', runId },
+      { level: 50, action: 'cancel', runId },
+      { level: 50, action: 'replay', runId: finished },
+      { level: 50, action: 'retry_from_step', runId: finished },
+      { level: 50, action: 'bulk_replay' },
+    ])
+    // And once it is well again, everything is recorded as before.
+    const next = await parked()
+    await act(next, 'cancel')
+    expect(await entries(`?runId=${next}`)).toMatchObject([{ action: 'cancel' }])
+  })
+})

@@ -1,0 +1,183 @@
+// API keys: how they are sent, where they come from, and what is open without any (§5; decisions "Errors, limits,
+// auth"). Which kind opens what, and that no byte crosses a namespace, is in access.test.ts.
+
+import { get } from 'node:http'
+import { openAdministration } from '@perdure/engine'
+import { describe, expect, test } from 'vitest'
+import {
+  type Api,
+  flow,
+  JumpClock,
+  onCleanup,
+  openEngine,
+  PlainRunner,
+  returned,
+  type SseMessage,
+  sleep,
+  unique,
+  until,
+  within,
+} from '../../kit/index.ts'
+
+const KINDS = ['secret', 'read', 'event', 'runner'] as const
+const keyOf = (kind: string, namespace = 'default') => `${kind}-key-of-${namespace}-0123456789`
+const keys = [
+  ...KINDS.map(kind => ({ label: `${kind} key`, namespace: 'default', kind, key: keyOf(kind) })),
+  { label: 'elsewhere', namespace: 'other', kind: 'secret', key: keyOf('secret', 'other') },
+]
+const guarded = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+const open = await openEngine()
+
+describe('the probes', () => {
+  test.each(['/healthz', '/readyz'])('%s looks at no key', async path => {
+    for (const api of [guarded.api, guarded.api.as('wrong'), open.api.as('wrong')]) {
+      expect((await api.get(path)).status).toBe(200)
+    }
+  })
+})
+
+describe('the Authorization header', () => {
+  const status = async (authorization: string) =>
+    (await guarded.api.request('GET', '/runs', { headers: { authorization } })).status
+
+  test('is Bearer, whatever its case; nothing else is a key', async () => {
+    expect(await status(`Bearer ${keyOf('read')}`)).toBe(200)
+    expect(await status(`bearer ${keyOf('read')}`)).toBe(200)
+    for (const wrong of [keyOf('read'), `Basic ${keyOf('read')}`, 'Bearer', `Bearer ${keyOf('read')}x`]) {
+      expect(await status(wrong), wrong).toBe(401)
+    }
+  })
+})
+
+test('dedupe ids are of their namespace', async () => {
+  const event = { name: unique('event'), dedupeId: unique('d') }
+  for (const namespace of ['default', 'other'])
+    expect(await guarded.api.as(keyOf('secret', namespace)).send(event)).toHaveProperty('eventId')
+})
+
+describe('keys of the store, while the engine runs', () => {
+  /** An engine whose clock the test moves, and the store as `perdure keys` opens it. */
+  async function live(env: Record<string, string> = {}) {
+    const clock = new JumpClock()
+    const { api, storeFile, log } = await openEngine({ env, clock })
+    const { administration, close } = await openAdministration(`sqlite:${storeFile}`)
+    onCleanup(close)
+    const status = async (as: Api = api) => (await as.get('/runs')).status
+    /** The status once it is that one, moving the clock by one look at a time. */
+    const becomes = (expected: number, as: Api = api) =>
+      until(
+        async () => {
+          clock.jump(1000)
+          return (await status(as)) === expected
+        },
+        { what: `status ${expected}` },
+      )
+    return { api, log, clock, administration, status, becomes }
+  }
+
+  test('the first one closes an open engine, and revoking it opens nothing', async () => {
+    const { api, administration, status, becomes } = await live()
+    expect(await status()).toBe(200)
+    const { stored, key } = await administration.createKey({ kind: 'secret' })
+    await becomes(401)
+    expect(await status(api.as(key))).toBe(200)
+    await administration.revokeKey(stored.id)
+    await becomes(401, api.as(key))
+    expect(await status()).toBe(401)
+  })
+
+  test('count beside the fixed ones, each with its kind, namespace and label', async () => {
+    const { api, administration, becomes, status } = await live({ ENGINE_API_KEYS: JSON.stringify(keys) })
+    const { key } = await administration.createKey({ kind: 'read', namespace: 'acme' })
+    const secret = await administration.createKey({
+      kind: 'secret',
+      namespace: 'acme',
+      label: 'the operator',
+    })
+    const acme = api.as(secret.key)
+    await becomes(200, acme)
+    expect(await status(api.as(keyOf('read')))).toBe(200)
+    expect((await api.as(key).post('/events', { name: 'x' })).status).toBe(403)
+    const name = unique('workflow')
+    const runner = await new PlainRunner({ workflows: { [name]: () => returned() } }).listen()
+    await runner.register(acme)
+    const { runId } = await acme.send({ name })
+    await acme.succeeded(runId)
+    await acme.post(`/runs/${runId}/replay`)
+    expect((await api.as(key).get('/control-actions')).json).toMatchObject([{ actor: 'the operator' }])
+    expect((await api.as(keyOf('secret')).get(`/runs/${runId}`)).status).toBe(404)
+  })
+
+  test('count for open streams too: one that is revoked ends its own, and no others', async () => {
+    const { api, administration, becomes } = await live({ ENGINE_API_KEYS: JSON.stringify(keys) })
+    const { stored, key } = await administration.createKey({ kind: 'read' })
+    const [revoked, kept] = [api.as(key), api.as(keyOf('secret'))]
+    await becomes(200, revoked)
+    const name = unique('workflow')
+    const runner = await new PlainRunner({ workflows: { [name]: flow([sleep('nap', 3_600_000)]) } }).listen()
+    await runner.register(kept)
+    const { runId } = await kept.send({ name })
+    await kept.reaches(runId, 'waiting')
+    const paths = ['/events/stream', '/runs/stream', `/runs/${runId}/stream`]
+    const ended = await Promise.all(paths.map(path => revoked.follow(path)))
+    const later = unique('later')
+    const stopWhen = (messages: readonly SseMessage[]) => messages.some(({ data }) => data.name === later)
+    const goesOn = await kept.follow('/events/stream', { stopWhen })
+    await administration.revokeKey(stored.id)
+    await becomes(401, revoked)
+    for (const { over } of ended) expect((await within(over, 'the end of the stream')).ended).toBe(true)
+    await kept.send({ name: later })
+    expect((await goesOn.over).ended).toBe(false)
+  })
+
+  test('the first one ends the streams of an open engine', async () => {
+    const { api, administration, becomes } = await live()
+    const { over } = await api.follow('/events/stream')
+    await administration.createKey({ kind: 'secret' })
+    await becomes(401)
+    expect((await within(over, 'the end of the stream')).ended).toBe(true)
+  })
+
+  test('are never shown, not even as hashes', async () => {
+    const { api, log, administration, becomes } = await live()
+    const { key, stored } = await administration.createKey({ kind: 'secret' })
+    await becomes(200, api.as(key))
+    await api.as(key).post('/runs/run_x/cancel')
+    const seen = [
+      ...log,
+      ...(await Promise.all(['/runs', '/apps'].map(path => api.as(key).get(path)))).map(a => a.text),
+    ]
+    for (const secret of [key, stored.hash]) expect(seen.join('\n')).not.toContain(secret)
+  })
+})
+
+describe('an open engine and a foreign Host', () => {
+  /** `fetch` does not let a Host header through. */
+  const ask = (url: string, path: string, host: string) =>
+    new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+      get(url + path, { headers: { host }, agent: false }, response => {
+        let body = ''
+        response.setEncoding('utf8').on('data', text => {
+          body += text
+        })
+        response.on('end', () => resolve({ status: response.statusCode, body }))
+      }).on('error', reject)
+    })
+
+  test('a page whose name was made to resolve to loopback gets nothing', async () => {
+    const { status, body } = await ask(open.url, '/runs', 'rebound.example:4777')
+    expect(status).toBe(403)
+    expect(JSON.parse(body)).toMatchObject({ error: { code: 'forbidden' } })
+    for (const host of ['localhost:4777', '127.0.0.1', '[::1]:4777'])
+      expect((await ask(open.url, '/runs', host)).status, host).toBe(200)
+    expect((await ask(open.url, '/healthz', 'rebound.example')).status).toBe(200)
+  })
+})
+
+test('no key is ever shown: not in an answer, not in the log (N2)', async () => {
+  for (const path of ['/runs', '/apps', '/readyz']) {
+    const { text } = await guarded.api.as(keyOf('secret')).get(path)
+    for (const { key } of keys) expect(text).not.toContain(key)
+  }
+  for (const { key } of keys) expect(guarded.log.join('\n')).not.toContain(key)
+})

@@ -1,0 +1,173 @@
+// A suspended namespace starts nothing anew, and goes on with what it began (§4.4, §5.4; decisions "Suspended
+// namespace").
+
+import { openAdministration } from '@perdure/engine'
+import { expect, test } from 'vitest'
+import {
+  child,
+  emit,
+  flow,
+  JumpClock,
+  onCleanup,
+  openEngine,
+  returned,
+  run,
+  StepFailure,
+  unique,
+  until,
+  wait,
+  waitsFor,
+} from '../../kit/index.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+const { administration, close } = await openAdministration(engine.store)
+onCleanup(close)
+
+/** Until the running engine follows; events of a name that nothing listens to tell. */
+async function follows(suspended: boolean): Promise<void> {
+  await until(
+    async () => {
+      clock.jump(1000)
+      const { json } = await api.post('/events', { name: unique('nothing') })
+      return ((json as { suspended?: boolean }).suspended ?? false) === suspended
+    },
+    { what: `the engine following: suspended ${suspended}` },
+  )
+}
+
+async function whileSuspended(action: () => Promise<void>): Promise<void> {
+  await administration.suspend('default')
+  await follows(true)
+  try {
+    await action()
+  } finally {
+    await administration.resume('default')
+    await follows(false)
+  }
+}
+
+test('events are recorded and claim their dedupe id, but start no run', async () => {
+  const name = unique('workflow')
+  const { ledger } = await engine.runner({ workflows: { [name]: () => returned() } })
+  const event = { name, data: 1, dedupeId: unique('once') }
+  await whileSuspended(async () => {
+    const { status, json } = await api.post('/events', event)
+    expect(status).toBe(202)
+    const { eventId } = json as { eventId: string }
+    expect(json).toEqual({ eventId, woke: 0, triggered: [], suspended: true })
+    expect(await api.event(eventId)).toMatchObject({ name, data: 1, triggered: [] })
+    expect((await api.post('/events', event)).json).toEqual({ deduped: true })
+  })
+  expect((await api.post('/events', event)).json).toEqual({ deduped: true })
+  expect((await api.runs(`?q=${name}`)).length).toBe(0)
+  const { runId } = await api.send({ name })
+  await api.succeeded(runId)
+  expect(ledger.executed).toEqual([])
+})
+
+test('events wake the runs that wait, which go on to their end', async () => {
+  const [name, event] = [unique('waiter'), unique('awaited')]
+  await engine.runner({ workflows: { [name]: flow([wait('w', event), run('after')]) } })
+  const { runId } = await api.send({ name })
+  await waitsFor(api, runId, 'event')
+  await whileSuspended(async () => {
+    expect((await api.post('/events', { name: event })).json).toMatchObject({ woke: 1, suspended: true })
+    await api.succeeded(runId)
+  })
+})
+
+test('emitted events too wake and are recorded, but start no run', async () => {
+  const [name, go, told, listener, waiter] = ['emitter', 'go', 'told', 'listener', 'waiter'].map(unique) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ]
+  await engine.runner({
+    workflows: {
+      [name]: flow([wait('w', go), emit('tell', told)]),
+      [waiter]: flow([wait('w', told)]),
+      [listener]: { handler: () => returned(), registration: { triggers: [{ event: told }] } },
+    },
+  })
+  const emitter = await api.send({ name })
+  const waiting = await api.send({ name: waiter })
+  for (const { runId } of [emitter, waiting]) await waitsFor(api, runId, 'event')
+  await whileSuspended(async () => {
+    await api.send({ name: go })
+    await api.succeeded(emitter.runId)
+    await api.succeeded(waiting.runId)
+    const { emittedEventId } = await api.step(emitter.runId, 'tell')
+    expect(await api.event(emittedEventId as string)).toMatchObject({
+      woke: 1,
+      triggered: [],
+      source: 'emit',
+    })
+  })
+  expect(await api.runs(`?q=${listener}`)).toEqual([])
+})
+
+test('children and on-failure runs of runs in flight continue what was begun', async () => {
+  const [name, go, kid] = [unique('parent'), unique('go'), unique('kid')]
+  const parent = flow([
+    wait('w', go),
+    child('c', kid),
+    run('fails', () => {
+      throw new StepFailure('no', { retriable: false })
+    }),
+  ])
+  await engine.runner({
+    workflows: {
+      [name]: {
+        handler: (invoke, ledger) => (invoke.ctx.onFailure ? returned('followed') : parent(invoke, ledger)),
+        registration: { onFailure: true },
+      },
+      [kid]: () => returned('done'),
+    },
+  })
+  const { runId } = await api.send({ name })
+  await waitsFor(api, runId, 'event')
+  await whileSuspended(async () => {
+    await api.send({ name: go })
+    await api.failed(runId)
+    expect(await api.step(runId, 'c')).toMatchObject({ status: 'succeeded', data: 'done' })
+    const followed = await until(async () =>
+      (await api.runs()).find(({ parentRunId, workflow }) => parentRunId === runId && workflow === name),
+    )
+    expect((await api.succeeded(followed.id)).result).toBe('followed')
+  })
+})
+
+test('every replay path is 403, whatever the run and the body; other actions work; afterwards all do', async () => {
+  const [name, waiter] = [unique('workflow'), unique('waiter')]
+  await engine.runner({
+    workflows: { [name]: flow([run('a')]), [waiter]: flow([wait('w', unique('never'))]) },
+  })
+  const { runId } = await api.send({ name })
+  await api.succeeded(runId)
+  const waiting = await api.send({ name: waiter })
+  await waitsFor(api, waiting.runId, 'event')
+  const forks = [
+    () => api.post(`/runs/${runId}/replay`),
+    () => api.post(`/runs/${runId}/retry-from-step`, { step: 'a' }),
+    () => api.post('/runs/bulk-replay', { workflow: name }),
+  ]
+  const unusable = [
+    () => api.post('/runs/run_none/replay', 7),
+    () => api.post(`/runs/${runId}/retry-from-step`, {}),
+    () => api.post('/runs/bulk-replay', {}),
+    () => api.postText('/runs/bulk-replay', '{'),
+  ]
+  await whileSuspended(async () => {
+    for (const fork of [...forks, ...unusable])
+      expect(await fork()).toMatchObject({ status: 403, code: 'namespace_suspended' })
+    for (const action of ['pause', 'resume', 'cancel'])
+      expect((await api.post(`/runs/${waiting.runId}/${action}`)).status, action).toBe(200)
+    expect(await api.runs(`?replayOf=${runId}`)).toEqual([])
+  })
+  for (const fork of forks) expect((await fork()).status).toBe(200)
+  for (const fork of unusable) expect((await fork()).status).toBe(400)
+})

@@ -1,0 +1,101 @@
+// How the `perdure` command ends: its exit codes, what it says on which stream, and that it ends at all.
+
+import { describe, expect, test } from 'vitest'
+import { type CliOptions, type Exit, flow, openEngine, perdure, unique, wait } from '../../kit/index.ts'
+
+const engine = await openEngine()
+const { api } = engine
+const held = unique('held')
+await engine.runner({ workflows: { [held]: flow([wait('gate', unique('go'))]) } })
+
+/** Runs a command line on the engine. */
+const cli = (args: readonly string[], options: CliOptions = {}): Promise<Exit> =>
+  perdure(args, { ...options, env: { ENGINE_URL: engine.url, ...options.env } })
+
+describe('how it ends', () => {
+  test('2: bad usage, told on stderr alone', async () => {
+    const wrong: [string[], string][] = [
+      [['fly'], "unknown command 'fly'"],
+      [['runs', 'list', '--limit', '0'], 'whole number'],
+      [['events', 'send', 'x', '--data', '{'], '--data is no JSON'],
+      [['events', 'send', 'x', '--data', '@/no/such/file'], '--data cannot be read'],
+      [['apps', '--url', 'nonsense'], '"nonsense" is not an http(s) URL'],
+    ]
+    const exits = await Promise.all(wrong.map(([args]) => perdure(args)))
+    for (const [i, [args, says]] of wrong.entries()) {
+      expect(exits[i], args.join(' ')).toMatchObject({ code: 2, stdout: '' })
+      expect(exits[i]?.stderr, args.join(' ')).toContain(says)
+    }
+  })
+
+  test('3: no engine, named', async () => {
+    const commands = [
+      ['runs', 'list', '--json'],
+      ['runs', 'watch', 'run_1'],
+      ['events', 'send', 'x'],
+    ]
+    const gone = await openEngine()
+    await gone.stop()
+    const exits = await Promise.all(commands.map(args => perdure([...args, '--url', gone.url])))
+    for (const exit of exits) {
+      expect(exit).toMatchObject({ code: 3, stdout: '' })
+      expect(exit.stderr).toMatch(
+        /^perdure: cannot reach the engine: connect ECONNREFUSED \S+ \(http:.+\)\n$/,
+      )
+    }
+  })
+
+  test('1: what the engine refuses', async () => {
+    const commands = [
+      ['runs', 'get'],
+      ['runs', 'steps'],
+      ['runs', 'logs'],
+      ['runs', 'watch'],
+      ['events', 'get'],
+    ]
+    const exits = await Promise.all(commands.map(args => cli([...args, 'nobody', '--json'])))
+    for (const exit of exits) {
+      expect(exit).toMatchObject({ code: 1, stdout: '' })
+      expect(exit.stderr).toMatch(/^perdure: .+ \(not_found, request req_\w+\)\n$/)
+    }
+  })
+
+  test('the key is asked for, and taken from the flag or the environment', async () => {
+    const key = 'a-read-key-for-the-command-line'
+    const keys = JSON.stringify([{ label: 'cli', namespace: 'default', kind: 'read', key }])
+    const guarded = await openEngine({ env: { ENGINE_API_KEYS: keys } })
+    const args = ['apps', '--url', guarded.url]
+    const [without, flag, env] = await Promise.all([
+      perdure(args),
+      perdure([...args, '--api-key', key]),
+      perdure(args, { env: { ENGINE_API_KEY: key } }),
+    ])
+    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('(unauthorized') })
+    for (const exit of [flag, env]) expect(exit).toMatchObject({ code: 0, stderr: 'nothing found\n' })
+  })
+
+  test('quietly, when nobody reads on', async () => {
+    const { runId: id } = await api.send({ name: held })
+    await api.reaches(id, 'waiting')
+    const { code, stderr } = await cli(['runs', 'watch', id], {
+      onOutput: (_, process) => {
+        process.stopReading()
+        void api.post(`/runs/${id}/cancel`)
+      },
+    })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
+  test('0: help and version', async () => {
+    const [none, flag, serve, version] = await Promise.all(
+      [[], ['--help'], ['help', 'serve'], ['--version']].map(args => perdure(args)),
+    )
+    for (const exit of [none, flag, serve, version]) expect(exit).toMatchObject({ code: 0, stderr: '' })
+    expect(none?.stdout).toBe(flag?.stdout)
+    for (const says of ['serve', 'runs', 'events', 'keys', 'Exit codes', 'Examples']) {
+      expect(flag?.stdout).toContain(says)
+    }
+    expect(serve?.stdout).toContain('--drain-timeout')
+    expect(version?.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})

@@ -1,0 +1,280 @@
+// `perdure webhooks` against the real engine: what people see, what scripts get, and the secrets that show only once.
+
+import type { WebhookDelivery, WebhookEndpoint, WebhookReceiver } from '@perdure/protocol'
+import { Webhook } from 'standardwebhooks'
+import { expect, test } from 'vitest'
+import {
+  type CliOptions,
+  type Exit,
+  gate,
+  jsonLines,
+  linesOf,
+  openEngine,
+  openSink,
+  perdure,
+  postWebhook,
+  type Received,
+  signedHeaders,
+  unique,
+  until,
+  within,
+} from '../../kit/index.ts'
+import { API_KEYS, acts, openPartner, READ_KEY, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
+
+const engine = await openEngine({
+  env: { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW: '127.0.0.1' },
+})
+const api = engine.api.as(SECRET_KEY)
+const webhooks = new Webhooks(api)
+const own = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+/** Runs a command line of `perdure webhooks` on the engine. */
+const cli = (args: readonly string[], options: CliOptions = {}): Promise<Exit> =>
+  perdure(['webhooks', ...args], {
+    ...options,
+    env: { ENGINE_URL: engine.url, ENGINE_API_KEY: SECRET_KEY, ...options.env },
+  })
+
+const lines = <T>(...args: string[]): Promise<T[]> => linesOf<T>(cli, args)
+
+/** The rows of a table without its titles, those that begin with the id. */
+const rowOf = (stdout: string, id: string) =>
+  stdout
+    .split('\n')
+    .map(line => line.split(/ {2,}/))
+    .find(([first]) => first === id)
+
+test('endpoints: made, listed, changed, deleted; the secret shows when it is made', async () => {
+  const url = 'https://alerts.example.com/hook'
+  const [made, brought] = await Promise.all([
+    lines<WebhookEndpoint & { secret: string }>(
+      ...['endpoints', 'create', url, '--event-kinds', 'run.failed,step.failed', '--name', 'Alerts'],
+    ),
+    cli(['endpoints', 'create', url, '--event-kinds', 'run.succeeded', '--app', 'shop', '--secret', '-'], {
+      stdin: `${own}\n`,
+    }),
+  ])
+  const [{ id, secret, ...endpoint }] = made as [WebhookEndpoint & { secret: string }]
+  expect(endpoint).toMatchObject({ name: 'Alerts', url, eventKinds: ['run.failed', 'step.failed'] })
+  expect(secret).toMatch(/^whsec_.{44}$/)
+  expect(brought).toMatchObject({ code: 0, stderr: '' })
+  const [shown, blank, told, note] = brought.stdout.split('\n')
+  expect([shown, blank]).toEqual([own, ''])
+  expect(told).toMatch(/^whe_\w+ tells https:\/\/alerts\.example\.com\/hook of run\.succeeded of shop$/)
+  expect(note).toMatch(/shown this once/)
+
+  const [people, script, counted] = await Promise.all([
+    cli(['endpoints', 'list']),
+    lines<WebhookEndpoint>('endpoints', 'list'),
+    cli(['endpoints', 'stats', '--since', '1d']),
+  ])
+  expect(rowOf(people.stdout, id)).toEqual([id, 'on', 'Alerts', '-', 'run.failed,step.failed', url])
+  expect(script).toContainEqual({ id, ...endpoint })
+  expect(rowOf(counted.stdout, id)).toEqual([id, '0', '0', '0', '-'])
+  for (const { stdout } of [people, counted]) expect(stdout).not.toMatch(/whsec_/)
+
+  const changes = [
+    '--disable',
+    '--no-name',
+    '--app',
+    'shop',
+    '--to',
+    `${url}/new`,
+    '--event-kinds',
+    'run.failed',
+  ]
+  const changed = await cli(['endpoints', 'update', id, ...changes])
+  expect(changed).toMatchObject({
+    code: 0,
+    stdout: `${id} tells ${url}/new of run.failed of shop once it is on again\n`,
+  })
+  const [rotated] = await lines<WebhookEndpoint & { secret: string }>(
+    ...['endpoints', 'update', id, '--rotate-secret', '--enable', '--no-app'],
+  )
+  expect(rotated).toMatchObject({ id, enabled: true, secret: expect.stringMatching(/^whsec_/) })
+  expect(rotated?.secret).not.toBe(secret)
+  expect(rotated).not.toHaveProperty('name')
+  expect(rotated).not.toHaveProperty('app')
+  const [revoked] = await lines<WebhookEndpoint>('endpoints', 'update', id, '--revoke-old-secrets')
+  expect(revoked).toMatchObject({ id, enabled: true })
+  expect(revoked).not.toHaveProperty('secret')
+
+  expect(await cli(['endpoints', 'delete', id])).toMatchObject({ code: 0, stdout: `${id} deleted\n` })
+  const again = await cli(['endpoints', 'delete', id, '--json'])
+  expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(not_found, ') })
+})
+
+test('receivers: made, listed, changed, deleted; what the secret signs becomes an event', async () => {
+  const [slug, eventName] = [unique('hook'), unique('payment')]
+  const made = await cli(['receivers', 'create', eventName, '--slug', slug, '--app', 'shop'])
+  const [secret = '', , told = ''] = made.stdout.split('\n')
+  const id = told.split(' ')[0] as string
+  expect(told).toBe(`${id} takes standard-webhooks posts at ${engine.url}/webhooks/${slug} as ${eventName}`)
+  const post = { scheme: 'standard-webhooks', secret, body: '{"amount": 5}', at: Date.now() } as const
+  expect((await postWebhook(api, slug, post)).status).toBe(202)
+
+  const [people, script, given] = await Promise.all([
+    cli(['receivers', 'list']),
+    lines<WebhookReceiver>('receivers', 'list'),
+    lines<{ secret: string }>(
+      ...['receivers', 'create', 'x', '--scheme', 'stripe', '--secret', 'the-secret-of-the-provider'],
+    ),
+  ])
+  expect(rowOf(people.stdout, id)).toEqual([
+    ...[id, 'on', slug, eventName, 'standard-webhooks', '-', 'shop', '-'],
+  ])
+  expect(script).toContainEqual(expect.objectContaining({ id, slug, eventName }))
+  expect(given).toEqual([expect.objectContaining({ scheme: 'stripe', secret: 'the-secret-of-the-provider' })])
+  expect(people.stdout + JSON.stringify(script)).not.toContain(secret)
+
+  const changes = ['--event-name', `${eventName}/2`, '--no-app', '--target-app', 'ledger', '--rotate-secret']
+  const [changed] = await lines<WebhookReceiver & { secret: string }>('receivers', 'update', id, ...changes)
+  expect(changed).toMatchObject({ id, eventName: `${eventName}/2`, targetApp: 'ledger' })
+  expect(changed?.secret).toMatch(/^whsec_/)
+  const [off, taken] = await Promise.all([
+    cli(['receivers', 'update', id, '--disable']),
+    cli(['receivers', 'create', 'x', '--slug', slug]),
+  ])
+  expect(off.stdout).toMatch(/ once it is on again\n$/)
+  expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(slug_taken, ') })
+  expect(await lines('receivers', 'delete', id)).toEqual([{ id, deleted: true }])
+})
+
+test('deliveries: listed, read, and sent once more', async () => {
+  const sink = await openSink(n => (n === 1 ? 404 : 200))
+  const { app, id, runId, endpointId } = await webhooks.told(sink.url)
+  await webhooks.reaches(id, 'dead', 1)
+  const [people, script, none, read] = await Promise.all([
+    cli(['deliveries', 'list', '--app', app]),
+    lines<WebhookDelivery>('deliveries', 'list', '--app', app, '--status', 'dead', '--limit', '5'),
+    cli(['deliveries', 'list', '--app', app, '--status', 'exhausted']),
+    cli(['deliveries', 'get', id]),
+  ])
+  expect(rowOf(people.stdout, id)).toEqual([
+    ...[id, 'dead', 'run.succeeded', app, '1 of 8', '404', expect.any(String), '-', sink.url],
+  ])
+  expect(script).toEqual([expect.objectContaining({ id, endpointId, status: 'dead' })])
+  expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'nothing found\n' })
+  for (const says of [endpointId, runId, sink.url, '1 of 8', '"type": "run.succeeded"']) {
+    expect(read.stdout).toContain(says)
+  }
+  expect(rowOf(read.stdout, '1')).toEqual([
+    '1',
+    'http_error',
+    '404',
+    expect.any(String),
+    expect.any(String),
+    'noted',
+  ])
+
+  const asReader = await cli(['redeliver', id], { env: { ENGINE_API_KEY: READ_KEY } })
+  expect(asReader).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(forbidden, ') })
+  expect(await cli(['redeliver', id])).toMatchObject({ code: 0, stdout: `${id} queued\n`, stderr: '' })
+  await webhooks.reaches(id, 'succeeded', 2)
+  expect(await lines('redeliver', id)).toEqual([{ id, queued: true }])
+  const delivered = await webhooks.reaches(id, 'succeeded', 3)
+  expect(await lines('deliveries', 'get', id)).toEqual([delivered])
+})
+
+/** `perdure webhooks listen` on a free port: where it listens, how to end it, and how it ended. */
+async function listen(args: readonly string[], options: CliOptions = {}) {
+  const opened = gate<string>()
+  let interrupt = () => {}
+  const ended = cli(['listen', '--port', '0', ...args], {
+    ...options,
+    onError: (stderr, process) => {
+      interrupt = () => process.interrupt()
+      const url = /listens on (\S+)/.exec(stderr)?.[1]
+      if (url !== undefined) opened.open(url)
+    },
+  })
+  const url = await within(opened.opened, 'the address of the listener')
+  return { url, ended, interrupt: () => interrupt() }
+}
+
+test('listen: verifies what the engine delivers, and hands it on to the byte', async () => {
+  const app = await openSink(() => 418)
+  const { url, ended } = await listen(['--secret', own, '--forward', app.url], {
+    onOutput: (stdout, process) => stdout.includes('\n\n') && process.interrupt(),
+  })
+  const { id, runId } = await webhooks.told(url, { secret: own })
+  const { code, stdout, stderr } = await ended
+  expect(code).toBe(130)
+  expect(stderr).toContain(`perdure webhooks endpoints create ${url} --event-kinds`)
+  expect(stderr).toContain('ENGINE_WEBHOOK_ALLOW_PRIVATE=1')
+  expect(stdout).toMatch(/^[\d:.]+ {2}verified {2}run\.succeeded {2}\/ {2}answered 418\n/)
+  expect(stdout).toContain(`  webhook-id: ${id}\n`)
+  expect(stdout).toContain(`"id": "${runId}"`)
+  expect(stdout + stderr).not.toContain(own)
+  const [{ raw, headers }] = app.received as [Received]
+  expect(new Webhook(own).verify(raw, headers as Record<string, string>)).toMatchObject({
+    type: 'run.succeeded',
+  })
+  // The engine got the answer of the app.
+  expect(await webhooks.reaches(id, 'dead', 1)).toMatchObject({ lastStatusCode: 418 })
+})
+
+test('listen: tells apart what is verified, forged, old, and not signed', async () => {
+  const { url, ended } = await listen(['--json', '--answer', '503'], {
+    env: { WEBHOOK_SECRET: own },
+    onOutput: (stdout, process) => stdout.split('\n').length > 5 && process.interrupt(),
+  })
+  const signed = (fields: { secret?: string; at?: number } = {}) =>
+    signedHeaders({ scheme: 'standard-webhooks', secret: own, body: '{"n":1}', at: Date.now(), ...fields })
+  const send = async (headers: Record<string, string>, body = '{"n":1}') =>
+    (await fetch(`${url}/some/path`, { method: 'POST', headers, body })).status
+  const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
+
+  expect((await fetch(url)).status).toBe(405)
+  expect(await send({}, 'x'.repeat(1024 * 1024 + 1))).toBe(413)
+  const statuses = [
+    await send(signed()),
+    await send(signed({ secret: other })),
+    await send(signed({ at: Date.now() - 301_000 })),
+    await send({ 'webhook-id': 'dlv_1', 'x-api-key': 'not to be shown' }),
+    await send(signed(), 'no\u001b[2J JSON'),
+  ]
+  expect(statuses).toEqual([503, 503, 503, 503, 503])
+  const { code, stdout } = await ended
+  expect(code).toBe(130)
+  expect(stdout).not.toContain('not to be shown')
+  const posts = jsonLines<{ verdict: string; body: unknown }>(stdout)
+  expect(posts.map(({ verdict }) => verdict)).toEqual([
+    ...['verified', 'mismatch', 'stale', 'unsigned', 'mismatch'],
+  ])
+  expect(posts[0]).toMatchObject({ path: '/some/path', body: { n: 1 }, answered: { status: 503 } })
+  expect(posts[4]?.body).toBe('no\u001b[2J JSON')
+})
+
+test('listen: without a secret nothing is verified; a destination that is gone is a 502', async () => {
+  const gone = await openEngine()
+  await gone.stop()
+  const { url, ended } = await listen(['--forward', gone.url], {
+    onOutput: (stdout, process) => stdout.includes('\n\n') && process.interrupt(),
+  })
+  const headers = signedHeaders({ scheme: 'standard-webhooks', secret: own, body: '1', at: Date.now() })
+  expect((await fetch(url, { method: 'POST', headers, body: '1' })).status).toBe(502)
+  const { code, stdout, stderr } = await ended
+  expect(code).toBe(130)
+  expect(stderr).toContain('that takes --secret')
+  expect(stdout).toMatch(
+    /NOT verified \(there is no --secret\) {2}\/ {2}answered 502, for http\S+ did not answer: /,
+  )
+})
+
+test('listen: an interrupt gives up what is being handed on, and still answers it', async () => {
+  const partner = await openPartner(acts.hang)
+  const { url, ended, interrupt } = await listen(['--forward', partner.url, '--json'])
+  const answered = fetch(url, { method: 'POST', body: '{}' }).then(({ status }) => status)
+  await until(() => partner.requests.length === 1)
+  interrupt()
+  expect(await answered).toBe(502)
+  expect(await ended).toMatchObject({ code: 130, stdout: expect.stringContaining('"status":502') })
+})
+
+test('listen: a port that is taken is bad usage', async () => {
+  const port = new URL(engine.url).port
+  const exit = await cli(['listen', '--port', port])
+  expect(exit).toMatchObject({ code: 2, stdout: '' })
+  expect(exit.stderr).toMatch(new RegExp(`^perdure: --port ${port} cannot be used: .*EADDRINUSE`))
+})

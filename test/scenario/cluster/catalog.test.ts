@@ -1,0 +1,102 @@
+// Two engines on one PostgreSQL database that do not hear each other: what one has acknowledged counts for the very next
+// thing the other decides, although it has not been told.
+
+import type { DryRunReply, SendEventReply } from '@perdure/protocol'
+import { describe, expect, test } from 'vitest'
+import {
+  child,
+  emit,
+  flow,
+  freshSchema,
+  type Handler,
+  openEngine,
+  PlainRunner,
+  postWebhook,
+  returned,
+  run,
+  unique,
+  until,
+} from '../../kit/index.ts'
+import { type Created, INBOUND_KEY, INBOUND_KEYS } from '../../kit/webhook/inbound.ts'
+
+describe('right after one engine acknowledged', async () => {
+  const storeFile = await freshSchema()
+  const env = { ENGINE_QUEUE: 'memory', ENGINE_API_KEYS: INBOUND_KEYS }
+  const open = async () => (await openEngine({ storeFile, env })).api.as(INBOUND_KEY)
+  const [one, two] = [await open(), await open()]
+
+  /** A runner that listens, with one workflow; not registered yet. */
+  async function listening(handler: Handler = () => returned(), registration = {}): Promise<PlainRunner> {
+    const name = unique('news')
+    const workflows = { [name]: { handler, registration } }
+    return new PlainRunner({ app: name, workflows }).listen()
+  }
+  const post = async (event: Record<string, unknown>) => (await two.post('/events', event)).json
+
+  test('a registration, an event at the other starts its run', async () => {
+    for (let i = 0; i < 5; i++) {
+      const runner = await listening()
+      await runner.register(one)
+      const { triggered, runId } = await two.send({ name: runner.app })
+      expect(triggered).toEqual([{ workflow: runner.app, app: runner.app, runId }])
+      await one.succeeded(runId)
+    }
+  })
+
+  test('another trigger, the event of the old one starts nothing', async () => {
+    const runner = await listening()
+    await runner.register(one)
+    expect((await two.send({ name: runner.app })).triggered).toHaveLength(1)
+    await runner.register(one, { workflows: [{ name: runner.app, triggers: [{ event: unique('else') }] }] })
+    expect((await two.send({ name: runner.app })).triggered).toEqual([])
+  })
+
+  test('a registration, a dry run at the other tells of it', async () => {
+    const runner = await listening()
+    await runner.register(one)
+    const told = (await two.post('/events?dryRun=1', { name: runner.app })).json as DryRunReply
+    expect(told).toMatchObject({ workflows: [{ workflow: runner.app }] })
+  })
+
+  test('a registration, a run that the other drives emits to it and calls it', async () => {
+    const [heard, called] = [await listening(), await listening()]
+    const parent = await listening(
+      flow([
+        run('register', () => Promise.all([heard, called].map(runner => runner.register(one)))),
+        emit('say', heard.app),
+        child('call', called.app),
+      ]),
+    )
+    await parent.register(two)
+    const { runId } = await two.send({ name: parent.app })
+    await two.succeeded(runId)
+    const [started] = await until(async () => {
+      const runs = await two.runs(`?app=${heard.app}`)
+      return runs.length > 0 && runs
+    })
+    await one.succeeded(started?.id as string)
+  })
+
+  test('a receiver, what a provider posts to the other is an event', async () => {
+    const { json } = await one.post('/webhook-receivers', { eventName: unique('hook') })
+    const { slug, scheme, secret } = json as Created
+    const signed = { scheme, secret, body: '{}', at: Date.now() }
+    expect((await postWebhook(two, slug, signed)).status).toBe(202)
+    expect((await postWebhook(two, `${slug}x`, signed)).status).toBe(404)
+  })
+
+  test('registrations one after the other, every event at the other still has its answer', async () => {
+    const runner = await listening()
+    await runner.register(one)
+    let going = true
+    const storm = (async () => {
+      for (let i = 0; going; i++) await runner.register(one, { region: `r${i}` })
+    })()
+    const sent = await Promise.all(
+      Array.from({ length: 50 }, () => post({ name: runner.app }) as Promise<SendEventReply>),
+    )
+    going = false
+    await storm
+    expect(sent.filter(({ triggered }) => triggered?.length === 1)).toHaveLength(50)
+  })
+})

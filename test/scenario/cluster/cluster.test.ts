@@ -1,0 +1,231 @@
+// Several engines on one PostgreSQL database, in this process: what one registers, commits or holds a socket of, the
+// others know and reach; through Redis, and through the database where there is none.
+
+import { describe, expect, test } from 'vitest'
+import { WIRES } from '../../kit/engine/cluster.ts'
+import {
+  type Api,
+  flow,
+  freshSchema,
+  gate,
+  type Handler,
+  Ledger,
+  onCleanup,
+  opcode,
+  openEngine,
+  PlainRunner,
+  returned,
+  run,
+  type SseMessage,
+  sleep,
+  stepId,
+  unique,
+  until,
+  wait,
+  within,
+} from '../../kit/index.ts'
+import { type ConnectClient, dial } from '../../kit/runner/connect-client.ts'
+import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
+
+for (const [wire, env] of Object.entries(WIRES)) {
+  describe(`two engines that hear each other through ${wire}`, async () => {
+    const storeFile = await freshSchema()
+    const open = async () => {
+      const { api, url } = await openEngine({ storeFile, env: { ...env, ENGINE_API_KEYS: API_KEYS } })
+      return { api: api.as(SECRET_KEY), url }
+    }
+    const [one, two] = [await open(), await open()]
+
+    /** A workflow behind an address, registered with the first engine. */
+    async function workflow(handler: Handler, registration = {}): Promise<{ name: string; ledger: Ledger }> {
+      const name = unique('shared')
+      const runner = await new PlainRunner({
+        app: name,
+        workflows: { [name]: { handler, registration } },
+      }).listen()
+      await runner.register(one.api)
+      await knows(two.api, name)
+      return { name, ledger: runner.ledger }
+    }
+
+    /** A workflow behind a socket on the first engine. */
+    async function connected(
+      handler: Handler,
+    ): Promise<{ name: string; ledger: Ledger; client: ConnectClient }> {
+      const name = unique('connected')
+      const ledger = new Ledger()
+      const client = await dial(one.url, { key: SECRET_KEY })
+      client.serve({ [name]: handler }, ledger)
+      await client.register({ app: name, runner: 'r1', workflows: [name] })
+      await knows(two.api, name)
+      return { name, ledger, client }
+    }
+
+    async function knows(api: Api, app: string): Promise<void> {
+      const known = async () => ((await api.get(`/runners?app=${app}`)).json as { live: boolean }[])[0]?.live
+      await until(known, { what: `${app} on the other engine` })
+    }
+
+    test('what is registered with one is known to the other within a second, and forgotten there too', async () => {
+      const name = unique('shared')
+      const runner = await new PlainRunner({ app: name, workflows: { [name]: () => returned() } }).listen()
+      const registeredAt = performance.now()
+      await runner.register(one.api)
+      await knows(two.api, name)
+      expect(performance.now() - registeredAt).toBeLessThan(1000)
+      const made = await one.api.post('/webhook-endpoints', {
+        url: 'https://hook.example/',
+        eventKinds: ['run.failed'],
+      })
+      const { id } = made.json as { id: string }
+      const isListed = async () =>
+        ((await two.api.get('/webhook-endpoints')).json as { id: string }[]).some(listed => listed.id === id)
+      await until(isListed, { what: 'the endpoint' })
+      await one.api.request('DELETE', `/webhook-endpoints/${id}`)
+      await until(async () => !(await isListed()), { what: 'the end of the endpoint' })
+    })
+
+    test('heartbeats make nobody read the catalog anew', async () => {
+      const name = unique('shared')
+      const runner = await new PlainRunner({ app: name, workflows: { [name]: () => returned() } }).listen()
+      await runner.register(one.api)
+      const before = await revision(storeFile)
+      await runner.register(one.api)
+      await runner.register(two.api)
+      expect(await revision(storeFile)).toBe(before)
+      await runner.register(two.api, { region: 'eu' })
+      expect(await revision(storeFile)).toBe(before + 1)
+    })
+
+    test('runs of either go on at once whoever wakes them, each step once', async () => {
+      const signal = unique('signal')
+      const { name, ledger } = await workflow(flow([run('a'), wait('w', signal), sleep('nap', 20), run('b')]))
+      const runs = await Promise.all([one, two, one, two].map(({ api }) => api.send({ name })))
+      for (const { runId } of runs) await one.api.reaches(runId, 'waiting')
+      await two.api.send({ name: signal })
+      for (const { runId } of runs) {
+        await two.api.succeeded(runId)
+        expect(ledger.names(runId)).toEqual(['a', 'w', 'nap', 'b'])
+      }
+    })
+
+    test('an invoke reaches a socket on the other engine, its texts to the letter', async () => {
+      const big = 'ä€𝄞\u0000'.repeat(60_000)
+      const { name, ledger } = await connected(flow([run('one'), run('two', () => big)], ({ two }) => two))
+      const { runId } = await two.api.send({ name, data: { big } })
+      expect((await one.api.succeeded(runId)).result).toBe(big)
+      expect(ledger.names(runId)).toEqual(['one', 'two'])
+      expect(ledger.of(runId)[0]?.event.data).toEqual({ big })
+    })
+
+    test('steps reported over the other socket are durable while the pass goes on', async () => {
+      const [asked, go] = [gate<string>(), gate()]
+      const { name, client } = await connected(() => returned())
+      client.onFrame = frame => {
+        if (frame.type !== 'invoke') return
+        client.send(
+          'invoke.checkpoint',
+          { seq: 1, opcodes: [opcode('StepRun', 'early', { data: 7 })] },
+          frame.id,
+        )
+        asked.open(frame.id)
+      }
+      const { runId } = await two.api.send({ name })
+      const id = await asked.opened
+      const ack = await client.next('checkpoint.ack')
+      expect(ack).toMatchObject({ id, payload: { seq: 1, steps: [{ id: stepId('early') }] } })
+      expect(await one.api.step(runId, 'early')).toMatchObject({ status: 'succeeded', data: 7 })
+      expect((await one.api.run(runId)).status).toBe('running')
+      go.open()
+      client.result(id, 200, '{"data":"done","logs":[]}')
+      await two.api.succeeded(runId)
+    })
+
+    test('a cancel at one stops the pass that the other has under way', async () => {
+      const { name, client } = await connected(() => new Promise(() => {}))
+      const { runId } = await two.api.send({ name })
+      await client.next('invoke')
+      expect((await one.api.post(`/runs/${runId}/cancel`)).status).toBe(200)
+      const cancelledAt = performance.now()
+      await client.next('invoke.cancel')
+      // The next extension of its lease would tell the other engine too, but later.
+      expect(performance.now() - cancelledAt).toBeLessThan(3000)
+      await two.api.reaches(runId, 'cancelled')
+    })
+
+    test('streams of either tell what the other does', async () => {
+      const { name } = await workflow(flow([run('a'), run('b')]))
+      const isEnd = ({ data }: SseMessage) => data.status === 'succeeded'
+      const runs = await one.api.follow('/runs/stream', { stopWhen: messages => messages.some(isEnd) })
+      const events = await one.api.follow('/events/stream', { stopWhen: messages => messages.length > 0 })
+      // What is followed goes to the other engine in a moment.
+      await until(async () => {
+        await two.api.send({ name })
+        return Promise.race([events.over.then(() => true), new Promise(done => setTimeout(done, 50, false))])
+      })
+      const { messages } = await runs.over
+      expect(messages.filter(isEnd).length).toBeGreaterThan(0)
+      const [event] = (await events.over).messages
+      expect(event?.data).toMatchObject({ kind: 'event', name })
+      const { runId } = await two.api.send({ name })
+      const frames = (await one.api.stream(runId)).messages.map(({ data }) => data.status)
+      expect(frames.at(-1)).toBe('succeeded')
+    })
+
+    test('the stream of a run at one tells each step as the other drives it', async () => {
+      const going = gate()
+      const { name, ledger } = await workflow(flow([run('a'), run('b', () => going.opened), run('c')]))
+      const { runId } = await two.api.send({ name })
+      await until(() => ledger.times(runId, 'b') === 1)
+      const told = gate()
+      const settled = (messages: readonly SseMessage[]) =>
+        messages.filter(({ data }) => data.kind === 'step_status' && data.status === 'succeeded').length
+      const stream = one.api.stream(runId, {
+        stopWhen: messages => {
+          if (settled(messages) === 1) told.open()
+          return false
+        },
+      })
+      await within(told.opened, 'the first step')
+      going.open()
+      const { messages, ended } = await stream
+      expect(ended).toBe(true)
+      expect(settled(messages)).toBe(3)
+      expect(messages.at(-1)?.data).toMatchObject({ kind: 'run_status', status: 'succeeded' })
+    })
+
+    test('a schedule fires once, a limit of concurrency is one for all', async () => {
+      const underWay = { now: 0, most: 0 }
+      const slow: Handler = async () => {
+        underWay.now++
+        underWay.most = Math.max(underWay.most, underWay.now)
+        await new Promise(resolve => setTimeout(resolve, 20))
+        underWay.now--
+        return returned()
+      }
+      const limited = await workflow(slow, { concurrency: { limit: 2 } })
+      const ticking = await workflow(() => returned(), { triggers: [{ cron: '* * * * * *' }] })
+      const runs = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => [one, two][i % 2]?.api.send({ name: limited.name })),
+      )
+      for (const accepted of runs) await one.api.succeeded(accepted?.runId as string)
+      expect(underWay.most).toBe(2)
+      const ticks = await until(async () => {
+        const ticks = await one.api.runs(`?app=${ticking.name}`)
+        return ticks.length >= 3 && ticks
+      })
+      const inputs = await Promise.all(ticks.map(({ id }) => one.api.run(id)))
+      const times = inputs.map(({ input }) => (input as { scheduledAt: string }).scheduledAt)
+      expect(new Set(times).size).toBe(times.length)
+    })
+  })
+}
+
+async function revision(url: string): Promise<number> {
+  const { Client } = await import('pg')
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  onCleanup(() => client.end())
+  const { rows } = await client.query<{ revision: string }>('SELECT revision FROM catalog_revision')
+  return Number(rows[0]?.revision)
+}

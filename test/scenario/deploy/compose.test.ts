@@ -1,0 +1,97 @@
+// compose.yaml, held against the code and the Dockerfile: the settings it gives are settings and can be read, each service
+// is bounded and given the time to end, and what belongs together is equal.
+
+import { readConfig } from '@perdure/engine'
+import { describe, expect, test } from 'vitest'
+import { HTTP_LIMITS } from '../../../packages/engine/src/http/limits.ts'
+import {
+  yamlDocuments as documents,
+  imageStages,
+  projectFile as read,
+} from '../../kit/deploy/deploy-files.ts'
+import { environmentOf, listOf, type Stage } from '../../kit/deploy/dockerfile.ts'
+
+const { stages, image } = imageStages()
+
+interface Service {
+  build?: { target: string }
+  environment: Record<string, string>
+  depends_on?: Record<string, { condition: string }>
+  ports?: string[]
+  volumes?: string[]
+  healthcheck?: { test: string[] }
+  read_only?: boolean
+  stop_grace_period?: string
+  deploy: { resources: { limits: { cpus: string; memory: string } } }
+}
+
+describe('compose.yaml', () => {
+  const text = read('compose.yaml')
+  const given: Record<string, string> = {}
+  /** As Compose reads it: variables replaced, each by a value of its own, and `$$` by `$`. */
+  const replaced = text.replace(/\$\{(\w+):\?[^}]*\}/g, (_, name: string) => {
+    given[name] ??= `${name.toLowerCase()}-`.padEnd(40, '0')
+    return given[name] as string
+  })
+  const [file] = documents<{ services: Record<string, Service>; volumes: Record<string, null> }>(
+    replaced.replaceAll('$$', '$'),
+  )
+  const { services, volumes } = file as NonNullable<typeof file>
+  const engine = services.engine as Service
+
+  test('asks for every secret, and has none of its own', () => {
+    expect(replaced.replaceAll('$$', '')).not.toMatch(/\$\{/)
+    const [line] = text.match(/for name in ([\s\S]*?);/) ?? []
+    expect(line?.match(/[A-Z_]{4,}/g)?.sort()).toEqual(Object.keys(given).sort())
+  })
+
+  test('gives the engine settings that it takes, with two services and two kinds of keys', () => {
+    const config = readConfig({ ...environmentOf(image), ...engine.environment })
+    expect(config).toMatchObject({
+      store: { kind: 'postgres' },
+      queue: { kind: 'redis' },
+      limiter: { kind: 'redis' },
+    })
+    expect(config.apiKeys.map(({ kind }) => kind)).toEqual(['secret', 'runner'])
+    expect(engine.ports).toEqual([`127.0.0.1:${config.port}:${config.port}`])
+    expect(Number.parseInt(engine.stop_grace_period as string, 10) * 1000).toBeGreaterThanOrEqual(
+      config.drainTimeoutMs + HTTP_LIMITS.drainMs,
+    )
+    for (const key of ['store', 'queue', 'limiter'] as const) {
+      const { hostname, username, pathname } = new URL((config[key] as { url: string }).url)
+      expect(Object.keys(services)).toContain(hostname)
+      if (key === 'store')
+        expect([username, pathname.slice(1)]).toEqual([
+          services.postgres?.environment.POSTGRES_USER,
+          services.postgres?.environment.POSTGRES_DB,
+        ])
+    }
+  })
+
+  test('gives the runner a key of the engine, and where it is', () => {
+    const { environment } = services.runner as Service
+    const keys = JSON.parse(engine.environment.ENGINE_API_KEYS as string) as { kind: string; key: string }[]
+    expect(keys.find(({ kind }) => kind === 'runner')?.key).toBe(environment.ENGINE_API_KEY)
+    expect(environment.ENGINE_SIGNING_KEY).toBe(engine.environment.ENGINE_SIGNING_KEY)
+    expect(environment.ENGINE_URL).toBe('http://engine:4777')
+    const [script] = listOf(stages.find(({ name }) => name === 'example-runner') as Stage, 'CMD').slice(-1)
+    expect(read(script as string)).toContain('connect({')
+  })
+
+  test('builds stages that exist, bounds every service, and waits for nothing that has no health check', () => {
+    for (const [name, service] of Object.entries(services)) {
+      const { limits } = service.deploy.resources
+      expect(limits.cpus && limits.memory, name).toBeTruthy()
+      if (service.build) {
+        expect(stages.map(stage => stage.name)).toContain(service.build.target)
+        expect(service.read_only, name).toBe(true)
+      }
+      for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
+        expect(condition).toBe('service_healthy')
+        expect(other === 'engine' || services[other]?.healthcheck?.test, other).toBeTruthy()
+      }
+      for (const volume of service.volumes ?? [])
+        expect(volumes).toHaveProperty(volume.split(':')[0] as string)
+    }
+  })
+})

@@ -1,0 +1,181 @@
+// deploy/kubernetes, held against the code and the Dockerfile: the settings are settings and can be read, probes ask
+// operations, names that belong together are equal, and pods are given the time that a shutdown takes.
+
+import { readdirSync } from 'node:fs'
+import { ConfigError, readConfig } from '@perdure/engine'
+import { ENGINE_SETTINGS } from '@perdure/protocol'
+import { type Operation, operations } from '@perdure/protocol/operations'
+import { describe, expect, test } from 'vitest'
+import { HTTP_LIMITS } from '../../../packages/engine/src/http/limits.ts'
+import {
+  yamlDocuments as documents,
+  imageStages,
+  projectFile as read,
+} from '../../kit/deploy/deploy-files.ts'
+import { environmentOf, listOf } from '../../kit/deploy/dockerfile.ts'
+
+const { image } = imageStages()
+const SECRETS = {
+  ENGINE_API_KEYS: JSON.stringify([{ label: 'ops', kind: 'secret', key: 'k'.repeat(64) }]),
+  ENGINE_SIGNING_KEY: 's'.repeat(64),
+  ENGINE_ENCRYPTION_KEY: 'e'.repeat(64),
+}
+
+interface Probe {
+  httpGet: { path: string; port: string }
+}
+interface Container {
+  name: string
+  image: string
+  envFrom: ({ configMapRef: { name: string } } | { secretRef: { name: string } })[]
+  env?: { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string; key: string } } }[]
+  ports: { name: string; containerPort: number }[]
+  startupProbe: Probe
+  livenessProbe: Probe
+  readinessProbe: Probe
+  lifecycle: { preStop: { sleep: { seconds: number } } }
+  resources: Record<'requests' | 'limits', Record<string, string>>
+  securityContext: Record<string, unknown>
+  volumeMounts: { name: string; mountPath: string }[]
+}
+interface PodSpec {
+  enableServiceLinks: boolean
+  terminationGracePeriodSeconds: number
+  securityContext: Record<string, unknown>
+  containers: [Container]
+  volumes: { name: string }[]
+}
+interface Resource {
+  file: string
+  kind: string
+  metadata: { name: string }
+  data: Record<string, string>
+  stringData: Record<string, string>
+  spec: {
+    replicas: number
+    serviceName: string
+    selector: { matchLabels: Record<string, string> } & Record<string, string>
+    template: { metadata: { labels: Record<string, string> }; spec: PodSpec }
+    volumeClaimTemplates?: { metadata: { name: string } }[]
+    ports: { port: number; targetPort: string }[]
+  }
+}
+
+describe('deploy/kubernetes', () => {
+  const files = readdirSync(new URL('../../../deploy/kubernetes', import.meta.url))
+  const all = files.flatMap(file =>
+    documents<Resource>(read(`deploy/kubernetes/${file}`)).map(resource => ({ ...resource, file })),
+  )
+  const byKind = (kind: string) => all.filter(resource => resource.kind === kind)
+  const [{ data }] = byKind('ConfigMap') as [Resource]
+  const [{ stringData }] = byKind('Secret') as [Resource]
+  const sets = all.filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
+  const pods = sets.map(set => ({
+    set,
+    pod: set.spec.template.spec,
+    engine: set.spec.template.spec.containers[0],
+  }))
+
+  /** What the process of a container sees: of the Secret, filled in, what its pod takes. */
+  function environmentFor({ envFrom, env = [] }: Container): Record<string, string> {
+    const filledIn: Record<string, string> = {
+      ...stringData,
+      ...SECRETS,
+    }
+    const seen: Record<string, string> = environmentOf(image)
+    for (const source of envFrom) Object.assign(seen, 'configMapRef' in source ? data : filledIn)
+    for (const { name, value, valueFrom } of env) {
+      if (valueFrom) expect(stringData).toHaveProperty(valueFrom.secretKeyRef.key)
+      seen[name] = value ?? (filledIn[valueFrom?.secretKeyRef.key as string] as string)
+    }
+    return seen
+  }
+
+  test('names settings that exist, and no secret in the ConfigMap', () => {
+    const names = [...Object.keys(data), ...Object.keys(stringData)]
+    expect(names.filter(name => !(ENGINE_SETTINGS as readonly string[]).includes(name))).toEqual([])
+    expect(Object.keys(data).filter(name => /KEY|STORE|QUEUE|LIMITER/.test(name))).toEqual([])
+  })
+
+  test('no engine starts on the pattern of the Secret', () => {
+    expect(() => readConfig({ ...data, ...stringData })).toThrow(ConfigError)
+  })
+
+  test('an engine starts on the ConfigMap and a Secret that is filled in, each on its store', () => {
+    const stores = pods.map(({ set, engine }) => [set.kind, readConfig(environmentFor(engine)).store.kind])
+    expect(stores).toEqual([
+      ['Deployment', 'postgres'],
+      ['StatefulSet', 'sqlite'],
+    ])
+  })
+
+  test('probes ask public operations, at the port that the engine listens on', () => {
+    const known = Object.values<Operation>(operations).filter(
+      ({ access, method }) => access === 'public' && method === 'GET',
+    )
+    for (const { engine } of pods) {
+      const [port] = engine.ports
+      expect(port?.containerPort).toBe(readConfig(environmentFor(engine)).port)
+      const probes = [engine.startupProbe, engine.livenessProbe, engine.readinessProbe]
+      for (const { httpGet } of probes) {
+        expect(known.map(({ path }) => path)).toContain(httpGet.path)
+        expect(httpGet.port).toBe(port?.name)
+      }
+      // A restart heals no dependency.
+      expect(probes.map(({ httpGet }) => httpGet.path)).toEqual(['/healthz', '/healthz', '/readyz'])
+    }
+  })
+
+  test('a pod may take as long to end as its engine does', () => {
+    for (const { pod, engine } of pods) {
+      const { drainTimeoutMs } = readConfig(environmentFor(engine))
+      const neededMs = engine.lifecycle.preStop.sleep.seconds * 1000 + drainTimeoutMs + HTTP_LIMITS.drainMs
+      expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThanOrEqual(neededMs + 5000)
+    }
+  })
+
+  test('pods run as the user of the image, change nothing but their volumes, and are bounded', () => {
+    const user = Number(image.instructions.find(({ word }) => word === 'USER')?.rest.split(':')[0])
+    for (const { set, pod, engine } of pods) {
+      expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: user, runAsGroup: user })
+      expect(engine.securityContext).toMatchObject({
+        readOnlyRootFilesystem: true,
+        allowPrivilegeEscalation: false,
+      })
+      expect(pod.enableServiceLinks).toBe(false)
+      for (const bound of [engine.resources.requests, engine.resources.limits])
+        expect(Object.keys(bound)).toEqual(['cpu', 'memory'])
+      const claims = (set.spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name)
+      expect(engine.volumeMounts.map(({ name }) => name).sort()).toEqual(
+        [...pod.volumes.map(({ name }) => name), ...claims].sort(),
+      )
+    }
+    const [, sqlite] = pods
+    expect(sqlite?.set.spec.replicas).toBe(1)
+    expect(sqlite?.engine.volumeMounts.map(({ mountPath }) => mountPath)).toEqual(
+      expect.arrayContaining(listOf(image, 'VOLUME')),
+    )
+  })
+
+  test('selectors select the pods of their file, and references name what there is', () => {
+    for (const { set, engine } of pods) {
+      const { labels } = set.spec.template.metadata
+      expect(labels).toMatchObject(set.spec.selector.matchLabels)
+      for (const other of all.filter(({ file, kind }) => file === set.file && kind !== set.kind)) {
+        const { selector } = other.spec
+        expect(labels, other.kind).toMatchObject(selector.matchLabels ?? selector)
+        for (const { targetPort } of other.spec.ports ?? []) expect(targetPort).toBe(engine.ports[0]?.name)
+      }
+      const named = (kind: string) => byKind(kind).map(({ metadata }) => metadata.name)
+      for (const source of engine.envFrom)
+        if ('configMapRef' in source) expect(named('ConfigMap')).toContain(source.configMapRef.name)
+        else expect(named('Secret')).toContain(source.secretRef.name)
+      for (const { valueFrom } of engine.env ?? [])
+        if (valueFrom) expect(named('Secret')).toContain(valueFrom.secretKeyRef.name)
+      if (set.kind === 'StatefulSet') expect(named('Service')).toContain(set.spec.serviceName)
+    }
+    expect(new Set(pods.map(({ engine }) => engine.image)).size).toBe(1)
+    const { version } = JSON.parse(read('packages/engine/package.json')) as { version: string }
+    expect(pods[0]?.engine.image).toMatch(new RegExp(`:${version}$`))
+  })
+})

@@ -1,0 +1,186 @@
+// What docs/steps.md shows is code that runs: each block stands in `steps.workflows.ts`, and does what is said.
+
+import { readFileSync } from 'node:fs'
+import { connect } from '@perdure/sdk/connect'
+import { serve } from '@perdure/sdk/node'
+import { expect, test } from 'vitest'
+import { JumpClock, onCleanup, openEngine, openSink, skipWait, until, waitsFor } from '../../kit/index.ts'
+import { all, calls, letChargesFail } from './steps.workflows.ts'
+
+const clock = new JumpClock()
+const { api, url } = await openEngine({ clock, env: { ENGINE_WEBHOOK_ALLOW: '127.0.0.1' } })
+const runner = await serve({ app: 'docs', workflows: all, port: 0, engineUrl: url, log: () => {} })
+onCleanup(() => runner.close())
+await runner.ready
+const order = { orderId: 'A-1', amount: 10, email: 'ada', hookUrl: 'http://127.0.0.1:1' }
+
+/** Starts the workflow of that name with this order; answers the run's id. */
+async function start(name: string, data: object = {}): Promise<string> {
+  calls.length = 0
+  // A wait takes events of its run's own millisecond, too: this one has none of another test.
+  clock.jump(1)
+  letChargesFail(0)
+  return (await api.send({ name, data: { ...order, ...data } })).runId as string
+}
+
+const resultOf = async (runId: string) => (await api.succeeded(runId)).result
+
+test('every block of the page is code that is compiled and run here', () => {
+  const flat = (text: string) => text.replace(/\s+/g, ' ')
+  const page = readFileSync(new URL('../../../docs/steps.md', import.meta.url), 'utf8')
+  const code = flat(readFileSync(new URL('./steps.workflows.ts', import.meta.url), 'utf8'))
+  const blocks = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => flat(block as string).trim())
+  expect(blocks.length).toBeGreaterThan(9)
+  for (const block of blocks) expect(code).toContain(block)
+})
+
+test('run: the result is what its JSON gives', async () => {
+  const runId = await start('docs-run')
+  expect(await resultOf(runId)).toEqual({ chargeId: 'ch_10', at: '1970-01-01T00:00:00.000Z' })
+})
+
+test('run: a failure is tried again after its backoff', async () => {
+  const runId = await start('docs-run')
+  letChargesFail(1)
+  const waited = await skipWait(api, clock, runId, 'retry')
+  expect(waited).toBeGreaterThanOrEqual(800)
+  expect(waited).toBeLessThanOrEqual(1200)
+  await api.succeeded(runId)
+  expect(calls).toEqual(['charge 10', 'charge 10'])
+})
+
+test('sleep: three days; a Monday that has passed is no wait', async () => {
+  // Only the engine's clock is in the future: the Monday that the runner chooses is long gone there.
+  const runId = await start('docs-sleep')
+  expect(await skipWait(api, clock, runId, 'sleep')).toBe(3 * 86_400_000)
+  await api.succeeded(runId)
+  expect(calls).toEqual(['mail ada: it is Monday'])
+})
+
+test('waitForEvent: the event that its condition means, or null', async () => {
+  const runId = await start('docs-wait')
+  await waitsFor(api, runId, 'event')
+  expect(await api.send({ name: 'order/paid', data: { orderId: 'B-2' } })).toMatchObject({ woke: 0 })
+  await api.send({ name: 'order/paid', data: { orderId: 'A-1', by: 'card' } })
+  expect(await resultOf(runId)).toEqual({ status: 'paid', by: 'card' })
+
+  const late = await start('docs-wait')
+  await skipWait(api, clock, late, 'event')
+  expect(await resultOf(late)).toEqual({ status: 'expired' })
+})
+
+test('waitForEvent and emit with a typed event', async () => {
+  const runId = await start('docs-typed')
+  await waitsFor(api, runId, 'event')
+  await api.send({ name: 'order/settled', data: { orderId: 'A-1', cents: 900 } })
+  expect(await resultOf(runId)).toBe(900)
+
+  const refused = await start('docs-typed', { orderId: 'A-3' })
+  await api.send({ name: 'order/settled', data: { orderId: 'A-3', cents: 'nine' } })
+  expect((await api.failed(refused)).error?.message).toContain('data.cents')
+})
+
+test('now, random and uuid: the same on every pass', async () => {
+  const runId = await start('docs-own')
+  await waitsFor(api, runId, 'sleep')
+  const stored = (await api.steps(runId)).map(({ name, data }) => [name, data])
+  await skipWait(api, clock, runId, 'sleep')
+  const result = (await resultOf(runId)) as { startedMs: number; reference: string }
+  expect(stored.slice(0, 2)).toEqual([
+    ['ctx.now', result.startedMs],
+    ['ctx.uuid', result.reference],
+  ])
+})
+
+test('runWorkflow: the result of the child', async () => {
+  expect(await resultOf(await start('docs-child'))).toBe('LABEL-A-1')
+})
+
+test('emit and webhook.send: each once', async () => {
+  const sink = await openSink()
+  await resultOf(await start('docs-tell', { hookUrl: sink.url }))
+  await until(() => sink.received.length > 0, { what: 'the webhook' })
+  expect(sink.received.map(({ raw }) => raw)).toEqual(['{"orderId":"A-1"}'])
+  const emitted = (await api.get('/events?name=order/shipped')).json as { source: string }[]
+  expect(emitted.map(({ source }) => source)).toEqual(['emit'])
+})
+
+test('a name that is used again is another step', async () => {
+  const runId = await start('docs-repeats')
+  expect(await resultOf(runId)).toEqual([3, 3, 4])
+  const steps = await api.steps(runId)
+  expect(steps.map(({ name, data }) => [name, data])).toEqual([
+    ['quote', 3],
+    ['quote', 3],
+    ['quote', 4],
+  ])
+  expect(new Set(steps.map(({ id }) => id)).size).toBe(3)
+})
+
+test('a handler that is not the same on every pass is told of in the log', async () => {
+  const runId = await start('docs-drift')
+  await api.succeeded(runId)
+  const warnings = (await api.logs(runId)).filter(({ scope }) => scope === '@replay')
+  expect(warnings.map(({ level, message }) => [level, message])).toEqual([
+    ['warn', expect.stringContaining('saw the new step "second"')],
+  ])
+})
+
+test('race: whoever came first', async () => {
+  const runId = await start('docs-together')
+  await api.reaches(runId, 'waiting')
+  await api.send({ name: 'quote/declined' })
+  expect(await resultOf(runId)).toEqual({ quotes: 3, answer: 'declined' })
+})
+
+test('race: a child has a time limit beside it, a step.run has not', async () => {
+  const late = await start('docs-limits')
+  expect(await skipWait(api, clock, late, 'sleep')).toBe(600_000)
+  expect(await resultOf(late)).toEqual({ rate: 2, parcel: 'too late' })
+  const early = await start('docs-limits')
+  await until(async () => (await api.runs('?q=docs-book&status=waiting')).length > 0, { what: 'the child' })
+  await api.send({ name: 'parcel/booked' })
+  expect(await resultOf(early)).toEqual({ rate: 2, parcel: 'booked' })
+  expect(await resultOf(await start('docs-beside'))).toBe('the step')
+})
+
+test('failures: a step that is caught, and a run that is followed by onFailure', async () => {
+  const runId = await start('docs-failures', { amount: -1 })
+  letChargesFail(3)
+  await skipWait(api, clock, runId, 'retry')
+  await skipWait(api, clock, runId, 'retry')
+  await api.failed(runId)
+  await until(() => calls.length === 5, { what: 'the on-failure run' })
+  expect(calls.slice(3)).toEqual([
+    'mail ada: charge: The provider timed out',
+    'mail support: A-1: There is nothing to ship',
+  ])
+
+  const closed = await start('docs-failures', { amount: 9001 })
+  expect(await skipWait(api, clock, closed, 'retry')).toBe(8 * 3_600_000)
+})
+
+test('over Connect the same code gives the same', async () => {
+  const other = await openEngine()
+  const options = { app: 'docs', workflows: all, engineUrl: other.url, log: () => {}, handleSignals: false }
+  const connected = connect(options)
+  onCleanup(() => connected.close())
+  await connected.ready
+  const send = async (name: string, of = other.api) => (await of.send({ name, data: order })).runId as string
+  /** What can be told of the steps, whatever the ids and times. */
+  const stepsOf = async (of: typeof api, runId: string) =>
+    (await of.steps(runId)).map(({ name, op, index, status, attempt, data }) => {
+      return { name, op, index, status, attempt, ...(op === 'StepRun' && { data }) }
+    })
+  for (const name of ['docs-run', 'docs-child', 'docs-repeats', 'docs-together']) {
+    const [here, there] = [await send(name, api), await send(name)]
+    if (name === 'docs-together') {
+      await Promise.all([api.reaches(here, 'waiting'), other.api.reaches(there, 'waiting')])
+      for (const of of [api, other.api]) await of.send({ name: 'quote/accepted' })
+    }
+    const ended = await other.api.succeeded(there)
+    expect(ended.result).toEqual(await resultOf(here))
+    expect(await stepsOf(other.api, there)).toEqual(await stepsOf(api, here))
+  }
+  expect((await other.api.succeeded(await send('docs-beside'))).result).toBe('the step')
+})

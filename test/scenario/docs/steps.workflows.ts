@@ -1,0 +1,208 @@
+// The code of docs/steps.md, line by line: `steps.test.ts` runs it, and holds the page equal to it.
+
+import {
+  createWorkflow,
+  defineEvent,
+  NonRetriableError,
+  RetryAfterError,
+  StepFailedError,
+  type WorkflowArgs,
+} from '@perdure/sdk'
+import { z } from 'zod'
+
+interface Order {
+  orderId: string
+  amount: number
+  email: string
+  hookUrl: string
+}
+
+/** Services, played: what they were asked to do, in order. */
+export const calls: string[] = []
+let chargesThatFail = 0
+export const letChargesFail = (times: number) => {
+  chargesThatFail = times
+}
+const payments = {
+  async charge(amount: number, options: { idempotencyKey: string; signal: AbortSignal }) {
+    calls.push(`charge ${amount}`)
+    if (options.signal.aborted || chargesThatFail-- > 0) throw new Error('The provider timed out')
+    return { chargeId: `ch_${amount}`, at: new Date(0) }
+  },
+}
+const mail = async (to: string, text: string) => {
+  calls.push(`mail ${to}: ${text}`)
+}
+const quote = async (carrier: string) => ({ carrier, price: carrier.length })
+
+export const run = createWorkflow(
+  { name: 'docs-run', retry: { maxAttempts: 5, initialMs: 1000 } },
+  async ({ event, step }: WorkflowArgs<Order>) => {
+    const charge = await step.run('charge', async ({ idempotencyKey, signal, logger }) => {
+      logger.info('calling the payment provider', { amount: event.data.amount })
+      return payments.charge(event.data.amount, { idempotencyKey, signal })
+    })
+    charge.at // a string: what a step gives is what its JSON gives
+    return charge
+  },
+)
+
+export const sleep = createWorkflow({ name: 'docs-sleep' }, async ({ event, step }: WorkflowArgs<Order>) => {
+  await step.sleep('cool off', '3d')
+  const reminder = await step.run('choose a time', () => nextMonday(Date.now()))
+  await step.sleepUntil('monday', reminder)
+  await step.run('remind', () => mail(event.data.email, 'it is Monday'))
+})
+const nextMonday = (now: number) => {
+  const days = (8 - new Date(now).getUTCDay()) % 7 || 7
+  return new Date(now + days * 86_400_000).toISOString()
+}
+
+export const wait = createWorkflow({ name: 'docs-wait' }, async ({ step }: WorkflowArgs<Order>) => {
+  const paid = await step.waitForEvent<{ orderId: string; by: string }>('payment', {
+    event: 'order/paid',
+    if: 'async.data.orderId == event.data.orderId',
+    timeout: '3d',
+  })
+  if (paid === null) return { status: 'expired' }
+  return { status: 'paid', by: paid.data.by }
+})
+
+const orderPaid = defineEvent('order/settled', z.object({ orderId: z.string(), cents: z.number().int() }))
+
+export const typed = createWorkflow({ name: 'docs-typed' }, async ({ event, step }: WorkflowArgs<Order>) => {
+  const settled = await step.waitForEvent('settled', { event: orderPaid, timeout: '3d' })
+  const cents = settled === null ? 0 : settled.data.cents
+  await step.emit('settle', { event: orderPaid, data: { orderId: event.data.orderId, cents } })
+  return cents
+})
+
+const shipOrder = createWorkflow(
+  { name: 'docs-ship' },
+  async ({ event, step }: WorkflowArgs<{ orderId: string }>) => {
+    const label = await step.run('print label', () => `LABEL-${event.data.orderId}`)
+    return { label }
+  },
+)
+
+export const child = createWorkflow({ name: 'docs-child' }, async ({ event, step }: WorkflowArgs<Order>) => {
+  const { orderId } = event.data
+  const { label } = await step.runWorkflow('ship', { workflow: shipOrder, data: { orderId } })
+  return label
+})
+
+export const tell = createWorkflow(
+  { name: 'docs-tell' },
+  async ({ event, step, ctx }: WorkflowArgs<Order>) => {
+    const { orderId, hookUrl } = event.data
+    await step.emit('announce', { event: 'order/shipped', data: { orderId } })
+    await ctx.webhook.send('tell the warehouse', { url: hookUrl, data: { orderId } })
+  },
+)
+
+export const own = createWorkflow({ name: 'docs-own' }, async ({ step, ctx }: WorkflowArgs<Order>) => {
+  const startedMs = await ctx.now()
+  const reference = await ctx.uuid()
+  const isChecked = (await ctx.random()) < 0.1 // one in ten, and the same ones on every pass
+  await step.sleep('a while', '1h')
+  return { startedMs, reference, isChecked }
+})
+
+let passes = 0
+/** Breaks the rule: its step's name depends on what no engine stores. */
+export const drift = createWorkflow({ name: 'docs-drift' }, async ({ step }: WorkflowArgs<Order>) => {
+  return step.run(passes++ === 0 ? 'first' : 'second', () => passes)
+})
+
+export const repeats = createWorkflow({ name: 'docs-repeats' }, async ({ step }: WorkflowArgs<Order>) => {
+  const prices: number[] = []
+  for (const carrier of ['ups', 'dhl', 'post']) {
+    prices.push(await step.run('quote', async () => (await quote(carrier)).price)) // quote, quote:1, quote:2
+  }
+  return prices
+})
+
+export const together = createWorkflow({ name: 'docs-together' }, async ({ step }: WorkflowArgs<Order>) => {
+  const carriers = ['ups', 'dhl', 'post']
+  const quotes = await Promise.all(carriers.map(name => step.run(`quote of ${name}`, () => quote(name))))
+
+  const answer = await Promise.race([
+    step.waitForEvent('yes', { event: 'quote/accepted' }).then(() => 'accepted'),
+    step.waitForEvent('no', { event: 'quote/declined' }).then(() => 'declined'),
+    step.sleep('patience', '7d').then(() => 'forgotten'),
+  ])
+  return { quotes: quotes.length, answer }
+})
+
+const askForRate = async ({ signal }: { signal: AbortSignal }) => (signal.aborted ? 0 : 2)
+export const bookParcel = createWorkflow(
+  { name: 'docs-book' },
+  async ({ step }: WorkflowArgs<{ rate: number }>) => {
+    await step.waitForEvent('confirmation', { event: 'parcel/booked' })
+    return 'booked'
+  },
+)
+export const limits = createWorkflow({ name: 'docs-limits' }, async ({ step }) => {
+  const rate = await step.run('ask for the rate', ({ signal }) =>
+    askForRate({ signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]) }),
+  )
+  const parcel = await Promise.race([
+    step.runWorkflow('book', { workflow: bookParcel, data: { rate } }),
+    step.sleep('time to book', '10m').then(() => 'too late'),
+  ])
+  return { rate, parcel }
+})
+/** A mistake that the page warns of. */
+export const beside = createWorkflow({ name: 'docs-beside' }, ({ step }) =>
+  Promise.race([
+    step.run('slow', async () => {
+      await new Promise(resolve => setTimeout(resolve, 30))
+      return 'the step'
+    }),
+    step.sleep('short', 1).then(() => 'the sleep'),
+  ]),
+)
+
+export const failures = createWorkflow(
+  {
+    name: 'docs-failures',
+    retry: { maxAttempts: 3, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.2 },
+    onFailure: async ({ event, error, step }) => {
+      await step.run('tell support', () => mail('support', `${event.data.orderId}: ${error.message}`))
+    },
+  },
+  async ({ event, step }: WorkflowArgs<Order>) => {
+    try {
+      await step.run(
+        'charge',
+        ({ idempotencyKey, signal }) => payments.charge(event.data.amount, { idempotencyKey, signal }),
+        { catch: true },
+      )
+    } catch (error) {
+      if (!(error instanceof StepFailedError)) throw error
+      await step.run('say sorry', () => mail(event.data.email, `${error.stepName}: ${error.message}`))
+    }
+    await step.run('book parcel', () => {
+      if (event.data.amount < 0) throw new NonRetriableError('There is nothing to ship')
+      if (event.data.amount > 9000) throw new RetryAfterError('The carrier is closed', '8h')
+    })
+  },
+)
+
+export const all = [
+  run,
+  sleep,
+  wait,
+  typed,
+  shipOrder,
+  child,
+  tell,
+  own,
+  drift,
+  repeats,
+  together,
+  bookParcel,
+  limits,
+  beside,
+  failures,
+]

@@ -1,0 +1,132 @@
+// The durable log of events: `GET /events`, `GET /events/{id}` (§2.7, §4.4).
+
+import type { EventRecord } from '@perdure/protocol'
+import { describe, expect, test } from 'vitest'
+import { flow, openEngine, unique, wait } from '../../kit/index.ts'
+
+const engine = await openEngine()
+const { api } = engine
+
+const page = async (query: string) => {
+  const answer = await api.get(`/events?${query}`)
+  expect(answer.status).toBe(200)
+  return { events: answer.json as EventRecord[], next: answer.headers.get('x-next-cursor') }
+}
+
+/** Sends `count` events of one name; answers their ids, newest first. */
+async function sendMany(name: string, count: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = 0; i < count; i++) ids.unshift((await api.send({ name, data: i })).eventId)
+  return ids
+}
+
+describe('GET /events/{id}', () => {
+  test('has the fields of §2.7, with what it woke and triggered', async () => {
+    const [name, start] = [unique('event'), unique('start')]
+    const runner = await engine.runner({
+      workflows: {
+        [start]: flow([wait('for it', name)]),
+        [unique('listener')]: { handler: flow([]), registration: { triggers: [{ event: name }] } },
+      },
+    })
+    const waiting = await api.send({ name: start })
+    await api.reaches(waiting.runId, 'waiting')
+    const accepted = await api.send({ name, app: runner.app, data: { x: 1 } })
+    expect(accepted.woke).toBe(1)
+    const { receivedAt, ...record } = await api.event(accepted.eventId)
+    expect(record).toEqual({
+      id: accepted.eventId,
+      name,
+      app: runner.app,
+      source: 'api',
+      data: { x: 1 },
+      woke: 1,
+      triggered: accepted.triggered,
+    })
+    expect(Math.abs(Date.parse(receivedAt) - Date.now())).toBeLessThan(60_000)
+    expect((await api.run(accepted.runId)).eventId).toBe(accepted.eventId)
+  })
+
+  test.each(['evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'nonsense', '%00', 'run_x'])(
+    '%s does not exist: 404',
+    async id => {
+      expect(await api.get(`/events/${id}`)).toMatchObject({ status: 404, code: 'not_found' })
+    },
+  )
+})
+
+describe('GET /events', () => {
+  test('is newest first, filtered by name', async () => {
+    const name = unique('event')
+    const ids = await sendMany(name, 3)
+    await sendMany(unique('other'), 1)
+    const { events, next } = await page(`name=${name}`)
+    expect(events.map(({ id }) => id)).toEqual(ids)
+    expect(events.map(({ data }) => data)).toEqual([2, 1, 0])
+    expect(next).toBeNull()
+  })
+
+  test('is filtered by app', async () => {
+    const [name, app] = [unique('event'), unique('app')]
+    const { eventId } = await api.send({ name, app })
+    await api.send({ name })
+    expect((await page(`app=${app}`)).events.map(({ id }) => id)).toEqual([eventId])
+    expect((await page(`app=${app}&name=${unique('none')}`)).events).toEqual([])
+  })
+
+  test('pages meet every event once, also while new ones arrive (P1)', async () => {
+    const name = unique('event')
+    const ids = await sendMany(name, 7)
+    const met: string[] = []
+    let query = `name=${name}&limit=3`
+    for (;;) {
+      const { events, next } = await page(query)
+      met.push(...events.map(({ id }) => id))
+      if (next === null) break
+      expect(events).toHaveLength(3)
+      await sendMany(name, 1)
+      query = `name=${name}&limit=3&cursor=${encodeURIComponent(next)}`
+    }
+    expect(met).toEqual(ids)
+  })
+
+  test('the last page has no X-Next-Cursor, even when it is full', async () => {
+    const name = unique('event')
+    await sendMany(name, 2)
+    expect(await page(`name=${name}&limit=2`)).toMatchObject({ events: [{}, {}], next: null })
+    expect((await page(`name=${name}&limit=1`)).next).not.toBeNull()
+  })
+
+  test('limit is 100 by default and clamped to 1-1000 (decisions)', async () => {
+    const name = unique('event')
+    await Promise.all(Array.from({ length: 101 }, () => api.send({ name })))
+    const lengths = [
+      `name=${name}`,
+      `name=${name}&limit=0`,
+      `name=${name}&limit=-5`,
+      `name=${name}&limit=99999`,
+    ]
+    const pages = await Promise.all(lengths.map(page))
+    expect(pages.map(({ events }) => events.length)).toEqual([100, 1, 1, 101])
+  })
+
+  test.each(['limit=ten', 'limit=1.5', 'limit='])('%s is 400', async query => {
+    expect(await api.get(`/events?${query}`)).toMatchObject({ status: 400, code: 'invalid_request' })
+  })
+
+  test('a malformed cursor, or one of another filter, is 400 invalid_cursor (decisions)', async () => {
+    const name = unique('event')
+    await sendMany(name, 2)
+    const { next } = await page(`name=${name}&limit=1`)
+    const cursor = encodeURIComponent(next as string)
+    for (const query of [
+      'cursor=zzz',
+      'cursor=',
+      `cursor=${cursor}`,
+      `name=${unique('x')}&cursor=${cursor}`,
+    ]) {
+      expect(await api.get(`/events?${query}`), query).toMatchObject({ status: 400, code: 'invalid_cursor' })
+    }
+    expect((await api.get(`/runs?cursor=${cursor}`)).code).toBe('invalid_cursor')
+  })
+})

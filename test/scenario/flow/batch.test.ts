@@ -1,0 +1,80 @@
+// Batch: up to so many events become one run (decisions, "Flow control at registration").
+
+import { expect, test } from 'vitest'
+import { JumpClock, newStoreFile, openEngine, returned, unique, until } from '../../kit/index.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+
+async function batched(batch: Record<string, unknown>) {
+  const name = unique('add')
+  const { ledger } = await engine.runner({
+    workflows: { [name]: { handler: () => returned(), registration: { batch } } },
+  })
+  return { name, ledger }
+}
+
+async function inputs(workflow: string): Promise<unknown[][]> {
+  const runs = (await api.runs(`?q=${workflow}&limit=500`)).filter(run => run.workflow === workflow)
+  return Promise.all(runs.map(async ({ id }) => (await api.run(id)).input as unknown[]))
+}
+
+test('the event that fills the batch is answered with its run', async () => {
+  const { name, ledger } = await batched({ maxSize: 2, timeout: '1h' })
+  const first = await api.send({ name, data: 1 })
+  expect(first.triggered).toMatchObject([{ batched: true }])
+  expect(first.runId).toBeUndefined()
+  const { eventId, runId, triggered } = await api.send({ name, data: 2 })
+  expect(triggered).toMatchObject([{ workflow: name, batched: true, runId }])
+  expect(await api.reaches(runId, 'succeeded')).toMatchObject({ input: [1, 2], eventId, eventName: name })
+  expect(ledger.invokes[0]?.event).toEqual({ id: eventId, name, data: [1, 2] })
+})
+
+test('what has come by the timeout becomes a run', async () => {
+  const { name } = await batched({ maxSize: 10, timeout: '1h' })
+  for (const data of [1, 2, 3]) await api.send({ name, data })
+  clock.jump(3_600_000)
+  await until(async () => (await inputs(name)).length === 1, { what: 'the batch' })
+  expect(await inputs(name)).toEqual([[1, 2, 3]])
+})
+
+test('of 100 events posted at once to one key each is in exactly one batch', async () => {
+  const { name } = await batched({ maxSize: 7, timeout: '1h' })
+  const numbers = Array.from({ length: 100 }, (_, i) => i)
+  const answers = await Promise.all(numbers.map(data => api.send({ name, data })))
+  const filled = answers.filter(({ runId }) => runId !== undefined)
+  expect(filled).toHaveLength(14)
+  clock.jump(3_600_000)
+  await until(async () => (await inputs(name)).length === 15, { what: 'the last batch' })
+  const batches = await inputs(name)
+  expect(batches.map(batch => batch.length).sort((a, b) => a - b)).toEqual([2, ...Array(14).fill(7)])
+  expect(batches.flat().sort((a, b) => (a as number) - (b as number))).toEqual(numbers)
+})
+
+test('a batch outlives the engine, and is dropped with its workflow', async () => {
+  const storeFile = await newStoreFile()
+  const before = await openEngine({ clock, storeFile })
+  const [kept, dropped] = [unique('kept'), unique('dropped')]
+  const registration = { batch: { maxSize: 5, timeout: '1m' } }
+  const workflow = { handler: () => returned(), registration }
+  const runner = await before.runner({ workflows: { [kept]: workflow, [dropped]: workflow } })
+  for (const name of [kept, dropped, kept]) await before.api.send({ name, data: 0 })
+  await runner.register(before.api, { workflows: [{ name: kept }] })
+  await before.stop()
+  clock.jump(3_600_000)
+  const after = await openEngine({ clock, storeFile })
+  await runner.rejoin(after.api)
+  const [run] = await until(
+    async () => {
+      const runs = await after.api.runs()
+      return runs.length > 0 && runs
+    },
+    { what: 'the run of the kept batch' },
+  )
+  expect(await after.api.run(run?.id as string)).toMatchObject({ workflow: kept, input: [0, 0] })
+  await until(() => after.log.some(line => line.includes('came to nothing') && line.includes(dropped)), {
+    what: 'the log of the dropped batch',
+  })
+  expect(await after.api.runs()).toHaveLength(1)
+})

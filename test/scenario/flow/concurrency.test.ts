@@ -1,0 +1,163 @@
+// Concurrency limits and priorities (decisions, "Flow control at registration"): what is over a limit waits queued,
+// says so, and goes on when a slot is free.
+
+import { describe, expect, test } from 'vitest'
+import {
+  flow,
+  gate,
+  type Handler,
+  JumpClock,
+  openEngine,
+  returned,
+  run,
+  sleep,
+  unique,
+  until,
+  waitsFor,
+} from '../../kit/index.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+
+/** A workflow whose runs stay in their one pass until the test opens their gate. */
+async function openGated(registration: Record<string, unknown>) {
+  const name = unique('gated')
+  const under = new Map<string, ReturnType<typeof gate>>()
+  const started: string[] = []
+  const handler: Handler = async ({ ctx }) => {
+    const own = gate()
+    under.set(ctx.runId, own)
+    started.push(ctx.runId)
+    await own.opened
+    under.delete(ctx.runId)
+    return returned(null)
+  }
+  await engine.runner({ workflows: { [name]: { handler, registration } } })
+  return {
+    /** Runs in their pass now. */
+    under,
+    /** In the order in which they began. */
+    started,
+    async send(data: Record<string, unknown> = {}): Promise<string> {
+      // Ids of one millisecond are in no order.
+      clock.jump(1)
+      return (await api.send({ name, data })).runId as string
+    },
+    async start(data: Record<string, unknown> = {}): Promise<string> {
+      const runId = await this.send(data)
+      await until(() => under.has(runId), { what: `run ${runId} started` })
+      return runId
+    },
+    async end(runId: string): Promise<void> {
+      under.get(runId)?.open(undefined)
+      await api.succeeded(runId)
+    },
+  }
+}
+
+describe('a limit', () => {
+  test('lets so many runs of a key be under way, and holds the others of it queued', async () => {
+    const gated = await openGated({ concurrency: { limit: 1, key: 'event.data.user' } })
+    const first = await gated.start({ user: 'ada' })
+    const second = await gated.send({ user: 'ada' })
+    const held = await waitsFor(api, second, 'concurrency')
+    expect(held).toMatchObject({ status: 'queued', waitingFor: { kind: 'concurrency', key: 'ada' } })
+    expect(held).not.toHaveProperty('startedAt')
+    const other = await gated.start({ user: 'eve' })
+    await gated.end(first)
+    await until(() => gated.under.has(second))
+    expect(await api.run(second)).not.toHaveProperty('waitingFor')
+    await gated.end(second)
+    await gated.end(other)
+  })
+
+  test('counts runs under way, not those that sleep: they give their slot back and get it again', async () => {
+    const name = unique('sleeper')
+    const handler = flow([sleep('nap', 60_000), run('after')])
+    const { ledger } = await engine.runner({
+      workflows: { [name]: { handler, registration: { concurrency: { limit: 1 } } } },
+    })
+    const runIds = [await api.send({ name }), await api.send({ name })].map(({ runId }) => runId as string)
+    for (const runId of runIds) await waitsFor(api, runId, 'sleep')
+    clock.jump(60_000)
+    for (const runId of runIds) {
+      await api.succeeded(runId)
+      expect(ledger.names(runId)).toEqual(['nap', 'after'])
+    }
+  })
+
+  test('of several all count; a run of another workflow shares the slot of an app', async () => {
+    const concurrency = [{ limit: 5 }, { limit: 1, scope: 'app', key: 'event.data.user' }]
+    const [one, two] = [unique('one'), unique('two')]
+    const opened = gate()
+    const handler: Handler = async () => {
+      await opened.opened
+      return returned(null)
+    }
+    const { ledger } = await engine.runner({
+      workflows: {
+        [one]: { handler, registration: { concurrency } },
+        [two]: { handler, registration: { concurrency } },
+      },
+    })
+    const first = (await api.send({ name: one, data: { user: 'ada' } })).runId as string
+    await until(() => ledger.passes(first) === 1)
+    const second = (await api.send({ name: two, data: { user: 'ada' } })).runId as string
+    await waitsFor(api, second, 'concurrency')
+    opened.open()
+    await api.succeeded(first)
+    await api.succeeded(second)
+  })
+
+  test('is passed on by a run that is cancelled, and left by one that is paused', async () => {
+    const gated = await openGated({ concurrency: { limit: 1 } })
+    const first = await gated.start()
+    const [paused, next, last] = [await gated.send(), await gated.send(), await gated.send()]
+    for (const runId of [paused, next, last]) await waitsFor(api, runId, 'concurrency')
+    await api.post(`/runs/${paused}/pause`)
+    expect(await api.run(paused)).not.toHaveProperty('waitingFor')
+    await api.post(`/runs/${first}/cancel`)
+    await until(() => gated.under.has(next))
+    await api.post(`/runs/${paused}/resume`)
+    await waitsFor(api, paused, 'concurrency')
+    await gated.end(next)
+    await until(() => gated.under.has(paused))
+    await gated.end(paused)
+    await until(() => gated.under.has(last))
+    await gated.end(last)
+  })
+})
+
+describe('priority', () => {
+  test('decides who of those that are held goes first; then who came first', async () => {
+    const gated = await openGated({ concurrency: { limit: 1 }, priority: 'event.data.p' })
+    const first = await gated.start({ p: 0 })
+    const ranked = [0, -3, 5, 0, 5, 'none'] as const
+    const runIds: string[] = []
+    for (const p of ranked) {
+      runIds.push(await gated.send(p === 'none' ? {} : { p }))
+      await waitsFor(api, runIds.at(-1) as string, 'concurrency')
+    }
+    await gated.end(first)
+    for (let i = 1; i <= ranked.length; i++) {
+      await until(() => gated.started.length > i)
+      await gated.end(gated.started[i] as string)
+    }
+    expect(gated.started.slice(1)).toEqual([2, 4, 0, 3, 5, 1].map(i => runIds[i]))
+  })
+})
+
+test('a registration with limits is done in full: there is nothing to warn of', async () => {
+  const workflows = [
+    {
+      name: unique('limited'),
+      concurrency: [{ limit: 2, key: 'event.data.a', scope: 'namespace' }],
+      throttle: { limit: 1, period: '1m' },
+      priority: 'event.data.p',
+      timeouts: { queue: '1m', run: '1h' },
+    },
+  ]
+  const answer = await api.post('/register', { app: unique('app'), url: 'http://127.0.0.1:9/', workflows })
+  expect(answer.json).toMatchObject({ warnings: [] })
+})

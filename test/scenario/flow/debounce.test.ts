@@ -1,0 +1,77 @@
+// Debounce: a burst of events becomes one run (decisions, "Flow control at registration").
+
+import { expect, test } from 'vitest'
+import { emit, flow, JumpClock, openEngine, returned, unique, until } from '../../kit/index.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+
+async function debounced(debounce: Record<string, unknown>) {
+  const name = unique('save')
+  const { ledger } = await engine.runner({
+    workflows: { [name]: { handler: () => returned(), registration: { debounce } } },
+  })
+  return { name, ledger }
+}
+
+async function runsOf(workflow: string) {
+  return (await api.runs(`?q=${workflow}&limit=500`)).filter(run => run.workflow === workflow)
+}
+
+/** The runs of the workflow, once there are so many. */
+function runs(workflow: string, count: number) {
+  return until(
+    async () => {
+      const runs = await runsOf(workflow)
+      return runs.length >= count && runs
+    },
+    { what: `${count} runs of ${workflow}` },
+  )
+}
+
+test('the run comes when it has been quiet for the period, with the last event', async () => {
+  const { name, ledger } = await debounced({ period: '10s' })
+  await api.send({ name, data: 1 })
+  clock.jump(9000)
+  const { triggered, runId, eventId } = await api.send({ name, data: { n: 2 }, dedupeId: unique('d') })
+  expect(triggered).toMatchObject([{ workflow: name, debounced: true }])
+  expect([triggered[0]?.runId, runId]).toEqual([undefined, undefined])
+  clock.jump(9999)
+  expect(await runsOf(name)).toEqual([])
+  clock.jump(1)
+  const [run] = await runs(name, 1)
+  expect(run).toMatchObject({ triggerKind: 'event', eventId, eventName: name })
+  await api.reaches(run?.id as string, 'succeeded')
+  expect(ledger.invokes[0]?.event).toEqual({ id: eventId, name, data: { n: 2 } })
+  expect(await runsOf(name)).toHaveLength(1)
+})
+
+test('mode all gives every payload; each key has a burst of its own', async () => {
+  const { name } = await debounced({ period: '10s', mode: 'all', key: 'event.data.user' })
+  for (const user of ['a', 'b', 'a']) await api.send({ name, data: { user } })
+  clock.jump(10_000)
+  const ended = await Promise.all((await runs(name, 2)).map(({ id }) => api.run(id)))
+  expect(ended.map(({ input }) => input)).toEqual(
+    expect.arrayContaining([[{ user: 'a' }, { user: 'a' }], [{ user: 'b' }]]),
+  )
+})
+
+test('an event that is emitted is debounced as well', async () => {
+  const { name } = await debounced({ period: '10s', timeout: '12s', mode: 'first' })
+  const source = unique('source')
+  await engine.runner({
+    workflows: {
+      [source]: flow([emit('tell', name, 7)]),
+    },
+  })
+  const { runId } = await api.send({ name: source })
+  await api.reaches(runId, 'succeeded')
+  clock.jump(9000)
+  await api.send({ name, data: 8 })
+  clock.jump(2999)
+  expect(await runsOf(name)).toEqual([])
+  clock.jump(1)
+  const [run] = await runs(name, 1)
+  expect(await api.run(run?.id as string)).toMatchObject({ input: 7 })
+})

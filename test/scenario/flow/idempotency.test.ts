@@ -1,0 +1,92 @@
+// Idempotency over the interface (§4.4 "deduped"; decisions, "Flow control at registration").
+
+import type { SendEventReply } from '@perdure/protocol'
+import { expect, test } from 'vitest'
+import { emit, flow, JumpClock, openEngine, run, unique } from '../../kit/index.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+
+async function runsOf(workflow: string) {
+  return (await api.runs(`?q=${workflow}&limit=200`)).filter(run => run.workflow === workflow)
+}
+const DAY = 86_400_000
+
+async function workflow(idempotency: object): Promise<string> {
+  const name = unique('once')
+  await engine.runner({
+    workflows: { [name]: { handler: flow([run('say')]), registration: { idempotency } } },
+  })
+  return name
+}
+
+const send = async (name: string, id: unknown, more: object = {}) =>
+  (await api.post('/events', { name, data: { id }, ...more })).json as SendEventReply
+
+test('a key starts one run within 24 hours, and the repeat says so at both levels', async () => {
+  const name = await workflow({ key: 'event.data.id' })
+  const first = await send(name, 'a')
+  expect(first.runId).toBeDefined()
+  expect(first).not.toHaveProperty('deduped')
+  clock.jump(DAY - 1)
+  const repeat = await send(name, 'a')
+  expect(repeat).toEqual({
+    eventId: expect.any(String),
+    woke: 0,
+    triggered: [{ workflow: name, app: expect.any(String), deduped: true }],
+    deduped: true,
+  })
+  // The event itself is recorded all the same.
+  expect((await api.event(repeat.eventId as string)).triggered).toEqual(repeat.triggered)
+  expect((await send(name, 'b')).runId).toBeDefined()
+  clock.jump(1)
+  expect((await send(name, 'a')).runId).toBeDefined()
+})
+
+test('a ttl of its own counts from the event that claimed the key', async () => {
+  const name = await workflow({ key: 'event.data.id', ttl: '10s' })
+  await send(name, 'a')
+  clock.jump(9999)
+  expect((await send(name, 'a')).deduped).toBe(true)
+  clock.jump(1)
+  expect((await send(name, 'a')).runId).toBeDefined()
+})
+
+test('of many at once exactly one starts a run', async () => {
+  const name = await workflow({ key: 'event.data.id' })
+  const replies = await Promise.all(Array.from({ length: 20 }, () => send(name, 'same')))
+  expect(replies.filter(({ runId }) => runId !== undefined)).toHaveLength(1)
+  expect(replies.filter(({ deduped }) => deduped)).toHaveLength(19)
+})
+
+test('an emitted event is no different, also twice in one pass', async () => {
+  const name = await workflow({ key: 'event.data.id' })
+  const emitter = unique('emitter')
+  const twice = [emit('one', name, { id: 'e' }), emit('two', name, { id: 'e' })]
+  await engine.runner({ workflows: { [emitter]: flow([twice]) } })
+  const { runId } = await api.send({ name: emitter })
+  await api.succeeded(runId)
+  expect(await runsOf(name)).toHaveLength(1)
+  expect((await send(name, 'e')).deduped).toBe(true)
+})
+
+test('where one workflow starts a run and another has seen the key, the answer tells of the run', async () => {
+  const event = unique('shared')
+  const triggers = [{ event }]
+  const handler = flow([run('say')])
+  const [a, b] = [unique('a'), unique('b')]
+  await engine.runner({
+    workflows: {
+      [a]: { handler, registration: { triggers, idempotency: { key: 'event.data.id' } } },
+      [b]: { handler, registration: { triggers } },
+    },
+  })
+  await send(event, 1)
+  const { runId, deduped, triggered } = await send(event, 1)
+  expect(triggered).toMatchObject([
+    { workflow: a, deduped: true },
+    { workflow: b, runId },
+  ])
+  expect(deduped).toBeUndefined()
+})

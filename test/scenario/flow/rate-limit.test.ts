@@ -1,0 +1,80 @@
+// Rate limits over the interface (§4.4 "dropped"; decisions, "Flow control at registration").
+
+import type { SendEventReply } from '@perdure/protocol'
+import { expect, test } from 'vitest'
+import { emit, flow, JumpClock, openEngine, run, unique } from '../../kit/index.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+
+async function runsOf(workflow: string) {
+  return (await api.runs(`?q=${workflow}&limit=200`)).filter(run => run.workflow === workflow)
+}
+
+async function workflow(registration: Record<string, unknown>): Promise<string> {
+  const name = unique('limited')
+  await engine.runner({ workflows: { [name]: { handler: flow([run('say')]), registration } } })
+  return name
+}
+
+const send = async (name: string, data: object = {}, more: object = {}) =>
+  (await api.post('/events', { name, data, ...more })).json as SendEventReply
+const outcome = ({ runId, dropped, deduped }: SendEventReply) =>
+  runId !== undefined ? 'run' : dropped ? 'dropped' : deduped ? 'deduped' : 'nothing'
+
+test('what is over the limit is dropped, at both levels, and recorded', async () => {
+  const name = await workflow({ rateLimit: { limit: 2, period: '10s' } })
+  expect([outcome(await send(name)), outcome(await send(name))]).toEqual(['run', 'run'])
+  const third = await send(name)
+  expect(third).toEqual({
+    eventId: expect.any(String),
+    woke: 0,
+    triggered: [{ workflow: name, app: expect.any(String), dropped: true }],
+    dropped: true,
+  })
+  expect((await api.event(third.eventId as string)).triggered).toEqual(third.triggered)
+  clock.jump(9999)
+  expect(outcome(await send(name))).toBe('dropped')
+  clock.jump(1)
+  expect(outcome(await send(name))).toBe('run')
+})
+
+test('of many at once exactly the limit gets past, for each key', async () => {
+  const name = await workflow({ rateLimit: { limit: 3, period: '1h', key: 'event.data.k' } })
+  const replies = await Promise.all(
+    ['x', 'y'].flatMap(k => Array.from({ length: 10 }, async () => [k, outcome(await send(name, { k }))])),
+  )
+  for (const k of ['x', 'y']) {
+    expect(replies.filter(([key, what]) => key === k && what === 'run')).toHaveLength(3)
+    expect(replies.filter(([key, what]) => key === k && what === 'dropped')).toHaveLength(7)
+  }
+})
+
+test('no repeat takes a token: not of a dedupe id, nor of an idempotency key', async () => {
+  const name = await workflow({
+    rateLimit: { limit: 2, period: '1h' },
+    idempotency: { key: 'event.data.id' },
+  })
+  const dedupeId = unique('once')
+  const told = []
+  for (const [id, more] of [
+    [1, { dedupeId }],
+    [2, { dedupeId }],
+    [1, {}],
+    [3, {}],
+    [4, {}],
+  ] as const)
+    told.push(outcome(await send(name, { id }, more)))
+  expect(told).toEqual(['run', 'deduped', 'deduped', 'run', 'dropped'])
+})
+
+test('an emitted event is no different', async () => {
+  const name = await workflow({ rateLimit: { limit: 2, period: '1h' } })
+  const emitter = unique('emitter')
+  const steps = ['one', 'two', 'three'].map(step => emit(step, name))
+  await engine.runner({ workflows: { [emitter]: flow([steps]) } })
+  const { runId } = await api.send({ name: emitter })
+  await api.succeeded(runId)
+  expect(await runsOf(name)).toHaveLength(2)
+})

@@ -1,0 +1,135 @@
+// Singletons over the interface (§4.4 "skipped"; decisions, "Flow control at registration").
+
+import type { SendEventReply } from '@perdure/protocol'
+import { expect, test } from 'vitest'
+import { child, emit, flow, gate, openEngine, run, unique, until, wait } from '../../kit/index.ts'
+
+const engine = await openEngine()
+const { api } = engine
+
+async function runsOf(workflow: string) {
+  return (await api.runs(`?q=${workflow}&limit=200`)).filter(run => run.workflow === workflow)
+}
+
+async function workflow(singleton: object, handler = flow([wait('hold', 'nothing')])): Promise<string> {
+  const name = unique('single')
+  await engine.runner({ workflows: { [name]: { handler, registration: { singleton } } } })
+  return name
+}
+
+const send = async (name: string, k = 'x') =>
+  (await api.post('/events', { name, data: { k } })).json as SendEventReply
+const runIdOf = ({ runId }: SendEventReply) => runId as string
+
+test('skip: while a run of the key is live others are skipped, at both levels', async () => {
+  const name = await workflow({ mode: 'skip', key: 'event.data.k' })
+  const first = runIdOf(await send(name))
+  const second = await send(name)
+  expect(second).toEqual({
+    eventId: expect.any(String),
+    woke: 0,
+    triggered: [{ workflow: name, app: expect.any(String), skipped: true }],
+    skipped: true,
+  })
+  expect((await send(name, 'y')).runId).toBeDefined()
+  await api.post(`/runs/${first}/pause`)
+  expect((await send(name)).skipped).toBe(true)
+  await api.post(`/runs/${first}/cancel`)
+  expect((await send(name)).runId).toBeDefined()
+})
+
+test('skip: of many at once exactly one starts a run', async () => {
+  const name = await workflow({ mode: 'skip' })
+  const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => send(name, `${i}`)))
+  expect(replies.filter(({ runId }) => runId !== undefined)).toHaveLength(1)
+  expect(replies.filter(({ skipped }) => skipped)).toHaveLength(19)
+})
+
+test('cancel: when the answer comes the live run is cancelled, its children are asked to, and its pass is cut', async () => {
+  const kid = unique('kid')
+  const cut = gate()
+  const name = unique('single')
+  await engine.runner({
+    workflows: {
+      [kid]: flow([wait('hold', 'nothing')]),
+      [name]: {
+        handler: flow([
+          [
+            child('kid', kid),
+            run('slow', ({ signal, event }) => {
+              if ((event.data as { k: string }).k !== 'first') return 'done'
+              signal.addEventListener('abort', () => cut.open())
+              return cut.opened
+            }),
+          ],
+        ]),
+        registration: { singleton: { mode: 'cancel' } },
+      },
+    },
+  })
+  const first = runIdOf(await send(name, 'first'))
+  await until(async () => (await api.run(first)).status === 'running')
+  const second = runIdOf(await send(name, 'second'))
+  expect(await api.run(first)).toMatchObject({ status: 'cancelled' })
+  expect(await api.run(first)).not.toHaveProperty('error')
+  await cut.opened
+  await api.reaches(second, 'waiting')
+  const third = runIdOf(await send(name, 'third'))
+  expect((await api.run(second)).status).toBe('cancelled')
+  const kids = await until(async () => {
+    const kids = await runsOf(kid)
+    return kids.length === 2 && kids.filter(({ status }) => status === 'cancelled').length === 1 && kids
+  })
+  expect(kids.find(({ status }) => status === 'cancelled')?.parentRunId).toBe(second)
+  expect((await api.run(third)).status).not.toBe('cancelled')
+})
+
+test('cancel: of many at once one run is live in the end, and each but the last is cancelled', async () => {
+  const name = await workflow({ mode: 'cancel' })
+  await Promise.all(Array.from({ length: 12 }, () => send(name)))
+  const runs = await runsOf(name)
+  expect(runs).toHaveLength(12)
+  expect(runs.filter(({ status }) => status !== 'cancelled')).toHaveLength(1)
+})
+
+test('a run that emits the event that cancels it ends with that very pass', async () => {
+  const name = unique('again')
+  const runner = await engine.runner({
+    workflows: {
+      [name]: {
+        handler: flow([
+          emit('again', 'not-yet'),
+          run('choose', ({ event }) => (event.data as { k: string }).k),
+          [emit('self', name, { k: 'last' })],
+          run('after'),
+        ]),
+        registration: { singleton: { mode: 'skip' } },
+      },
+    },
+  })
+  const first = runIdOf(await send(name))
+  // Skip: its own run is live, so nothing is started.
+  await api.succeeded(first)
+  expect(await runsOf(name)).toHaveLength(1)
+  await runner.register(api, {
+    workflows: [
+      { name, singleton: { mode: 'cancel' }, triggers: [{ event: name, if: 'event.data.k != "end"' }] },
+    ],
+  })
+  const second = runIdOf(await send(name, 'second'))
+  await until(async () => (await api.run(second)).status === 'cancelled')
+  expect((await api.steps(second)).map(step => step.name)).not.toContain('after')
+  // Each successor cancels itself in turn, until the workflow is gone: there is never more than one.
+  await runner.close()
+  const live = (await runsOf(name)).filter(({ status }) => ['queued', 'running', 'waiting'].includes(status))
+  expect(live.length).toBeLessThanOrEqual(1)
+})
+
+test('a fork carries no key', async () => {
+  const name = await workflow({ mode: 'skip' }, flow([run('say')]))
+  const first = runIdOf(await send(name))
+  await api.succeeded(first)
+  const fork = (await api.post(`/runs/${first}/replay`)).json as { id: string }
+  await api.succeeded(fork.id)
+  expect((await send(name)).runId).toBeDefined()
+})

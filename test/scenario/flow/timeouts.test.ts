@@ -1,0 +1,107 @@
+// timeouts.queue and timeouts.run (decisions, "Flow control at registration"): a run that does not start, or end, in
+// time fails with `timeout`.
+
+import { describe, expect, test } from 'vitest'
+import {
+  flow,
+  type Handler,
+  JumpClock,
+  openEngine,
+  returned,
+  run,
+  unique,
+  until,
+  wait,
+  waitsFor,
+} from '../../kit/index.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+
+async function start(handler: Handler, registration: Record<string, unknown>) {
+  const name = unique('timed')
+  const { ledger } = await engine.runner({ workflows: { [name]: { handler, registration } } })
+  const { runId } = await api.send({ name })
+  return { name, runId: runId as string, ledger }
+}
+
+const timedOut = (runId: string, message: RegExp) =>
+  until(
+    async () => {
+      const { status, error } = await api.run(runId)
+      return status === 'failed' && error?.code === 'timeout' && message.test(error.message)
+    },
+    { what: `run ${runId} timing out` },
+  )
+
+const waitForever = flow([wait('paid', unique('never'))])
+
+describe('timeouts.run', () => {
+  test('fails a run that waits, then and not before, and its on-failure run follows', async () => {
+    const timeouts = { run: '1m' }
+    const handler: Handler = (invoke, ledger) =>
+      invoke.ctx.onFailure ? returned('cleaned up') : waitForever(invoke, ledger)
+    const { runId, ledger } = await start(handler, { timeouts, onFailure: true })
+    await waitsFor(api, runId, 'event')
+    clock.jump(60_000)
+    await timedOut(runId, /timeouts\.run of 60000 ms/)
+    const run = await api.run(runId)
+    expect(Date.parse(run.finishedAt ?? '') - Date.parse(run.startedAt ?? '')).toBe(60_000)
+    expect(await api.step(runId, 'paid')).toMatchObject({ status: 'cancelled' })
+    await until(() => ledger.invokes.some(({ ctx }) => ctx.onFailure))
+  })
+
+  test('bounds the pass that is under way', async () => {
+    const handler: Handler = ({ signal }) =>
+      new Promise(resolve => signal.addEventListener('abort', () => resolve(returned('too late'))))
+    const { runId, ledger } = await start(handler, { timeouts: { run: 200 } })
+    await until(() => ledger.passes(runId) === 1)
+    clock.jump(200)
+    await timedOut(runId, /timeouts\.run/)
+    expect(ledger.passes(runId)).toBe(1)
+  })
+
+  test('goes on while the run is paused', async () => {
+    const { runId } = await start(waitForever, { timeouts: { run: '1m' } })
+    await waitsFor(api, runId, 'event')
+    await api.post(`/runs/${runId}/pause`)
+    clock.jump(60_000)
+    await timedOut(runId, /timeouts\.run/)
+  })
+
+  test('leaves a run alone that ends in time', async () => {
+    const { runId } = await start(flow([run('quick')]), { timeouts: { run: 1000, queue: 1000 } })
+    await api.succeeded(runId)
+  })
+})
+
+describe('timeouts.queue', () => {
+  test('fails a run that is held beyond it, and nothing was sent', async () => {
+    const registration = { concurrency: { limit: 1 }, timeouts: { queue: '30s' } }
+    const handler: Handler = ({ signal }) =>
+      new Promise(resolve => signal.addEventListener('abort', () => resolve(returned(null))))
+    const { name, runId, ledger } = await start(handler, registration)
+    await until(() => ledger.passes(runId) === 1)
+    const held = (await api.send({ name })).runId as string
+    await waitsFor(api, held, 'concurrency')
+    clock.jump(30_000)
+    await timedOut(held, /timeouts\.queue of 30000 ms/)
+    expect(ledger.passes(held)).toBe(0)
+    expect((await api.run(runId)).status).toBe('running')
+    await api.post(`/runs/${runId}/cancel`)
+  })
+
+  test('fails a run that no runner takes', async () => {
+    const registration = { timeouts: { queue: '30s' } }
+    const name = unique('timed')
+    const runner = await engine.runner({ workflows: { [name]: { handler: waitForever, registration } } })
+    await runner.close()
+    // The first one finds out that nobody answers, for it is sent; the second one is not.
+    await waitsFor(api, (await api.send({ name })).runId as string, 'runner')
+    const runId = (await api.send({ name })).runId as string
+    await waitsFor(api, runId, 'runner')
+    clock.jump(30_000)
+    await timedOut(runId, /timeouts\.queue/)
+  })
+})

@@ -1,0 +1,68 @@
+// Web pages of other origins (decisions, "Configuration": ENGINE_CORS_ORIGINS).
+
+import { describe, expect, test } from 'vitest'
+import { openEngine } from '../../kit/index.ts'
+
+const PAGE = 'https://console.example.com'
+const KEY = 'a-secret-key-of-the-console'
+const keys = JSON.stringify([{ label: 'console', namespace: 'default', kind: 'secret', key: KEY }])
+const engine = await openEngine({
+  env: { ENGINE_CORS_ORIGINS: `https://other.example, ${PAGE}`, ENGINE_API_KEYS: keys },
+})
+const closed = await openEngine()
+
+/** What a browser asks before it sends a request with a key. */
+const preflight = (origin: string) => ({
+  headers: {
+    origin,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization,content-type',
+  },
+})
+
+describe('ENGINE_CORS_ORIGINS', () => {
+  test('a page of a listed origin asks without a key, then calls with one and pages through a list', async () => {
+    const asked = await engine.api.request('OPTIONS', '/events', preflight(PAGE))
+    expect([asked.status, asked.text]).toEqual([204, ''])
+    expect(asked.headers.get('access-control-allow-origin')).toBe(PAGE)
+    expect(asked.headers.get('access-control-allow-methods')).toContain('POST')
+    expect(asked.headers.get('access-control-allow-headers')).toMatch(/Authorization.*Content-Type/)
+
+    const page = engine.api.as(KEY)
+    for (let i = 0; i < 2; i++) await page.send({ name: 'order/placed' })
+    const answer = await page.request('GET', '/events?limit=1', { headers: { origin: PAGE } })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('access-control-allow-origin')).toBe(PAGE)
+    const exposed = answer.headers.get('access-control-expose-headers')?.split(', ')
+    expect(exposed).toEqual(['X-Next-Cursor', 'X-Request-Id'])
+    for (const name of exposed ?? []) expect(answer.headers.has(name), name).toBe(true)
+  })
+
+  test('it can read why it was refused, and follow a stream', async () => {
+    const refused = await engine.api.request('GET', '/runs', { headers: { origin: PAGE } })
+    expect(refused.code).toBe('unauthorized')
+    expect(refused.headers.get('access-control-allow-origin')).toBe(PAGE)
+
+    const headers = { origin: PAGE, authorization: `Bearer ${KEY}` }
+    const response = await fetch(`${engine.url}/events/stream`, { headers })
+    expect(response.headers.get('access-control-allow-origin')).toBe(PAGE)
+    await response.body?.cancel()
+  })
+
+  test('a page of any other origin is told nothing', async () => {
+    for (const origin of ['https://evil.example', `${PAGE}.evil.example`, 'null']) {
+      const asked = await engine.api.request('OPTIONS', '/events', preflight(origin))
+      const answer = await engine.api.as(KEY).request('GET', '/runs', { headers: { origin } })
+      for (const { headers } of [asked, answer]) {
+        expect(headers.has('access-control-allow-origin'), origin).toBe(false)
+      }
+    }
+  })
+
+  test('without the setting no origin is allowed, and OPTIONS is a wrong method', async () => {
+    const answer = await closed.api.request('GET', '/runs', { headers: { origin: PAGE } })
+    expect(answer.headers.has('access-control-allow-origin')).toBe(false)
+    const asked = await closed.api.request('OPTIONS', '/events', preflight(PAGE))
+    expect([asked.status, asked.code]).toEqual([405, 'method_not_allowed'])
+  })
+})

@@ -1,0 +1,70 @@
+// The error body and the statuses of requests that no route takes (§7; decisions "Errors, limits, auth").
+
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { type Answer, openEngine, within } from '../../kit/index.ts'
+
+const engine = await openEngine()
+const { api } = engine
+
+function expectProblem(answer: Answer, status: number, code: string): void {
+  expect(answer.status).toBe(status)
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+  const { error } = answer.json as { error: Record<string, unknown> }
+  expect(Object.keys(answer.json as object)).toEqual(['error'])
+  expect(error).toMatchObject({ code, message: expect.any(String), requestId: expect.any(String) })
+  expect(answer.headers.get('x-request-id')).toBe(error.requestId)
+  expect(
+    Object.keys(error).filter(key => !['code', 'message', 'requestId', 'details'].includes(key)),
+  ).toEqual([])
+}
+
+describe('{"error": {code, message, details?, requestId}} (decisions)', () => {
+  test('every refusal has it', async () => {
+    expectProblem(await api.get('/nowhere'), 404, 'not_found')
+    expectProblem(await api.get('/runs/run_nope'), 404, 'not_found')
+    expectProblem(await api.post('/events', {}), 400, 'invalid_request')
+    expectProblem(await api.postText('/events', '{'), 400, 'invalid_json')
+    expectProblem(await api.get('/runs?cursor=x'), 400, 'invalid_cursor')
+    expectProblem(await api.get('/runs/%E0%A4%A'), 400, 'invalid_request')
+    expectProblem(
+      await api.request('POST', '/events', { body: 'x', headers: { 'content-type': 'text/plain' } }),
+      415,
+      'unsupported_media_type',
+    )
+  })
+
+  test('a known path with another method is 405 and says what is allowed', async () => {
+    const answer = await api.request('DELETE', '/events')
+    expectProblem(answer, 405, 'method_not_allowed')
+    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(expect.arrayContaining(['GET', 'POST']))
+  })
+
+  test('request ids differ', async () => {
+    const ids = await Promise.all(
+      [1, 2, 3].map(async () => (await api.get('/nowhere')).headers.get('x-request-id')),
+    )
+    expect(new Set(ids).size).toBe(3)
+  })
+
+  test('bytes that are no HTTP get the error body too, and the connection ends', async () => {
+    const { hostname, port } = new URL(engine.url)
+    const socket = connect(Number(port), hostname)
+    const text = within(
+      new Promise<string>((resolve, reject) => {
+        let received = ''
+        socket.on('data', chunk => {
+          received += chunk
+        })
+        socket.on('close', () => resolve(received)).on('error', reject)
+      }),
+      'the end of the connection',
+    )
+    socket.write('NONSENSE\r\n\r\n')
+    const answer = await text
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))).toMatchObject({
+      error: { code: 'invalid_request' },
+    })
+  })
+})

@@ -1,0 +1,120 @@
+// Bodies from people who mean no good: refused with a 4xx that says why, or taken as what they are; never a 500.
+
+import { errorsOf, type Operation, operations } from '@perdure/protocol/operations'
+import { Compile } from 'typebox/schema'
+import { describe, expect, test } from 'vitest'
+import { Attacked, expectEither, expectRefusal, JSON_TYPE } from '../../kit/http/attack.ts'
+import { forgeries, HOSTILE_MEMBERS, HOSTILE_VALUES, NO_OBJECTS } from '../../kit/http/hostile.ts'
+
+const attacked = await Attacked.open()
+const all = Object.values<Operation>(operations)
+const writing = all.filter(({ method, rawBody }) => method !== 'GET' && !rawBody)
+const raw = all.filter(({ rawBody }) => rawBody)
+
+describe('bodies', () => {
+  /** The body of the first example, which is fine; without ids of runs there is nothing to fork by chance. */
+  const good = ({ examples }: Operation) => (examples?.[0]?.body ?? {}) as Record<string, unknown>
+
+  test.each(writing)('$id: what is no JSON object', async operation => {
+    for (const body of NO_OBJECTS) {
+      const answer = await attacked.attack(operation, { body })
+      if (operation.body) expectRefusal(answer, errorsOf(operation))
+      else expectEither(answer, operation)
+    }
+  })
+
+  test.each(writing)('$id: every wrong value in every member', async operation => {
+    const schema = operation.body?.schema as { properties?: Record<string, unknown> } | undefined
+    const check = schema && Compile(schema)
+    for (const name of Object.keys(schema?.properties ?? { unknown: {} })) {
+      for (const value of HOSTILE_VALUES) {
+        const body = { ...good(operation), [name]: value }
+        const answer = await attacked.attack(operation, { body: JSON.stringify(body) })
+        if (check && !check.Check(body)) expectRefusal(answer, errorsOf(operation))
+        else expectEither(answer, operation)
+      }
+    }
+    for (const member of HOSTILE_MEMBERS) {
+      const rest = JSON.stringify(good(operation)).slice(1)
+      const body = rest === '}' ? `{${member}}` : `{${member},${rest}`
+      expectEither(await attacked.attack(operation, { body }), operation)
+    }
+    expect(({} as { admin?: unknown }).admin).toBeUndefined()
+  })
+
+  test('register: every wrong value in every part of a definition', { timeout: 90_000 }, async () => {
+    const key = 'event.data.id'
+    const definition = {
+      name: 'fulfil-order',
+      triggers: [{ event: 'order/*', if: 'event.data.total > 100' }, { cron: '0 9 * * 1-5' }],
+      retry: { maxAttempts: 3, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.2 },
+      onFailure: true,
+      concurrency: [{ limit: 5, key, scope: 'workflow' }],
+      throttle: { limit: 10, period: '1m', burst: 2, key },
+      rateLimit: { limit: 100, period: '1h', key },
+      singleton: { mode: 'skip', key },
+      idempotency: { key, ttl: '24h' },
+      priority: 'event.data.total',
+      timeouts: { queue: '1h', run: '2h', invoke: '5m' },
+      cancelOn: [{ event: 'order/cancelled', if: 'async.data.id == event.data.id' }],
+    }
+    const register = (workflow: unknown) => {
+      const body = JSON.stringify({ app: 'forged', url: 'http://127.0.0.1:9/', workflows: [workflow] })
+      return attacked.attack(operations.register, { body })
+    }
+    expect((await register(definition)).text).toContain('"ok":true')
+    for (const value of HOSTILE_VALUES) {
+      for (const forged of forgeries(definition, value)) {
+        expectEither(await register(forged), operations.register)
+      }
+    }
+  })
+
+  test.each(writing)('$id: other content types and encodings', async operation => {
+    const body = JSON.stringify(good(operation))
+    const types = [
+      'text/plain',
+      'application/xml',
+      'application/jsonx',
+      'multipart/form-data',
+      'a',
+      '/',
+      'x'.repeat(4000),
+    ]
+    for (const type of types) {
+      const answer = await attacked.attack(operation, { body, headers: { 'content-type': type } })
+      expect(expectRefusal(answer, errorsOf(operation)), type).toBe('unsupported_media_type')
+    }
+    for (const encoding of ['gzip', 'br', 'x', 'identity, gzip']) {
+      const answer = await attacked.attack(operation, {
+        body,
+        headers: { ...JSON_TYPE, 'content-encoding': encoding },
+      })
+      expect(expectRefusal(answer, errorsOf(operation)), encoding).toBe('unsupported_media_type')
+    }
+  })
+
+  test.each(writing)('$id: too much', async operation => {
+    const answer = await attacked.attack(operation, { body: `{"x":"${'y'.repeat(5 * 1024 * 1024)}"}` })
+    expect(expectRefusal(answer, errorsOf(operation))).toBe('payload_too_large')
+  })
+})
+
+describe('bodies of others', () => {
+  test.each(raw)('$id: any bytes of any type', async operation => {
+    for (const body of [...NO_OBJECTS, 'x'.repeat(2 * 1024 * 1024)]) {
+      for (const type of ['application/json', 'text/plain', 'a', 'application/x-www-form-urlencoded']) {
+        expectRefusal(
+          await attacked.attack(operation, { body, headers: { 'content-type': type } }),
+          errorsOf(operation),
+        )
+      }
+    }
+  })
+})
+
+test('after all that the engine works as if nothing had been', async () => {
+  expect(attacked.attacks).toBeGreaterThan(150)
+  await attacked.greet()
+  expect((await attacked.api.get('/readyz')).status).toBe(200)
+})

@@ -1,0 +1,256 @@
+// The interface's description of itself: it is valid, it is complete, and every example in it is what a real engine
+// takes and answers.
+
+import type { WebhookDelivery } from '@perdure/protocol'
+import { type Example, errorsOf, type Operation, operations, type Reply } from '@perdure/protocol/operations'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Webhook } from 'standardwebhooks'
+import { Compile, Errors } from 'typebox/schema'
+import { beforeAll, describe, expect, test } from 'vitest'
+import {
+  flow,
+  openEngine,
+  openSink,
+  PlainRunner,
+  readSse,
+  run,
+  step,
+  unique,
+  until,
+  wait,
+} from '../../kit/index.ts'
+
+const KEY = 'a-secret-key-of-the-examples'
+const keys = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }])
+const engine = await openEngine({ env: { ENGINE_API_KEYS: keys, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
+const api = engine.api.as(KEY)
+const all = Object.values<Operation>(operations)
+
+// The shop of the examples. An order with `hold` waits for its parcel, one with `tell` tells the warehouse.
+const charge = run('charge-card', () => ({ chargeId: 'ch_82' }))
+const hold = wait('parcel-left', 'parcel/left')
+const tell = (webhookUrl: string) =>
+  step('Webhook', 'tell-warehouse', { webhookUrl, data: { orderId: '4711' } })
+const shop = new PlainRunner({
+  app: 'shop',
+  runner: 'shop-1',
+  workflows: {
+    'fulfil-order': {
+      handler: (invoke, ledger) => {
+        const order = invoke.event.data as { hold?: boolean; tell?: string }
+        const more = [...(order.hold ? [hold] : []), ...(order.tell ? [tell(order.tell)] : [])]
+        return flow([charge, ...more])(invoke, ledger)
+      },
+      registration: { triggers: [{ event: 'order/placed' }], retry: { maxAttempts: 3 } },
+    },
+  },
+})
+beforeAll(() => shop.listen())
+
+/** What an example's own ids stand for here, by their prefixes; and a receiver's slug and secret. */
+type Ids = Partial<Record<'run' | 'evt' | 'dlv' | 'whe' | 'whr' | 'slug' | 'secret', string>>
+
+async function order(data: Record<string, unknown> = {}): Promise<{ run: string; evt: string }> {
+  // The example of `register` puts another address in its place.
+  await shop.register(api)
+  const { runId, eventId } = await api.send({ name: 'order/placed', data: { orderId: '4711', ...data } })
+  return { run: runId, evt: eventId }
+}
+
+async function finished(data?: Record<string, unknown>): Promise<Ids> {
+  const placed = await order(data)
+  await api.succeeded(placed.run)
+  return placed
+}
+
+async function waiting(): Promise<Ids & { run: string }> {
+  const placed = await order({ hold: true })
+  await api.reaches(placed.run, 'waiting')
+  return placed
+}
+
+async function paused(): Promise<Ids> {
+  const placed = await waiting()
+  await api.post(`/runs/${placed.run}/pause`)
+  return placed
+}
+
+/** An order of which the warehouse has been told. */
+async function delivered(): Promise<Ids> {
+  const warehouse = await openSink()
+  await finished({ tell: warehouse.url })
+  const dlv = await until(async () => {
+    const { json } = await api.get('/webhook-deliveries?status=succeeded')
+    return (json as WebhookDelivery[]).find(({ url }) => url === warehouse.url)?.id
+  })
+  return { dlv }
+}
+
+async function endpoint(): Promise<Ids> {
+  const body = { url: 'https://alerts.example.com/hooks', eventKinds: ['run.failed'] }
+  return { whe: ((await api.post('/webhook-endpoints', body)).json as { id: string }).id }
+}
+
+async function receiver(): Promise<Ids> {
+  const { json } = await api.post('/webhook-receivers', { eventName: 'parcel/left' })
+  const { id, slug, secret } = json as { id: string; slug: string; secret: string }
+  return { whr: id, slug, secret }
+}
+
+/** What has to be there before an operation's examples; a finished order does for all others. */
+const BEFORE: Record<string, () => Promise<Ids>> = {
+  explainRun: waiting,
+  cancelRun: waiting,
+  pauseRun: waiting,
+  resumeRun: paused,
+  getWebhookDelivery: delivered,
+  redeliverWebhook: delivered,
+  updateWebhookEndpoint: endpoint,
+  deleteWebhookEndpoint: endpoint,
+  updateWebhookReceiver: receiver,
+  deleteWebhookReceiver: receiver,
+  receiveWebhook: receiver,
+}
+
+/** The example with the ids of this engine in place of its own, signed with the secret if there is one. */
+function asHere(example: Example, ids: Ids): Example {
+  const text = JSON.stringify({ ...example, reply: undefined }).replace(
+    /\b(run|evt|dlv|whe|whr)_[0-9A-Z]{26}/g,
+    (sample, prefix: keyof Ids) => ids[prefix] ?? sample,
+  )
+  const here = JSON.parse(text) as Example
+  if (ids.slug !== undefined && here.path?.slug) here.path.slug = ids.slug
+  if (ids.secret === undefined || !here.headers) return here
+  const [messageId, now] = [unique('msg'), new Date()]
+  const signature = new Webhook(ids.secret).sign(messageId, now, JSON.stringify(here.body))
+  const seconds = String(Math.floor(now.getTime() / 1000))
+  here.headers = { 'webhook-id': messageId, 'webhook-timestamp': seconds, 'webhook-signature': signature }
+  return here
+}
+
+function pathOf({ path }: Operation, example: Example): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => example.path?.[name] ?? `{${name}}`)
+  const query = new URLSearchParams(example.query).toString()
+  return query === '' ? filled : `${filled}?${query}`
+}
+
+/** The answer that the example shows. */
+function replyOf({ reply, otherwise }: Operation, example: Example): Reply {
+  return example.otherwise && otherwise ? otherwise : reply
+}
+
+/** The schema without room for anything it does not name. */
+function closed(schema: unknown): Record<string, unknown> {
+  const inner = JSON.parse(JSON.stringify(schema), (_, part) =>
+    part?.type === 'object' && part.properties ? { ...part, additionalProperties: false } : part,
+  )
+  return inner as Record<string, unknown>
+}
+
+function expectToFit(value: unknown, schema: unknown, what: string): void {
+  const strict = closed(schema)
+  const [, errors] = Errors(strict, value)
+  expect(Compile(strict).Check(value), `${what}: ${JSON.stringify({ errors, value })}`).toBe(true)
+}
+
+const examples = all.flatMap(operation =>
+  (operation.examples ?? []).map((example): [string, Operation, Example] => [
+    `${operation.id}: ${example.summary}`,
+    operation,
+    example,
+  ]),
+)
+
+describe('GET /openapi.json', () => {
+  test('is a valid OpenAPI 3.1 document, read without a key', async () => {
+    const answer = await engine.api.get('/openapi.json')
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+    const validator = new Validator()
+    const { valid, errors } = await validator.validate(answer.json as Record<string, unknown>)
+    expect(valid, JSON.stringify(errors)).toBe(true)
+    expect(validator.version).toBe('3.1')
+    // Throws if a reference leads nowhere.
+    validator.resolveRefs()
+  })
+})
+
+describe('the examples', () => {
+  // A WebSocket is no call that could be replayed.
+  test.each(all.filter(({ reply }) => reply.status !== 101))(
+    '$id has one, with its path filled in, its body and its JSON reply',
+    operation => {
+      const { body, reply, path } = operation
+      expect(operation.examples?.length ?? 0).toBeGreaterThan(0)
+      for (const example of operation.examples ?? []) {
+        expect(pathOf(operation, example)).not.toContain('{')
+        if (body?.required) expect(example.body).toBeDefined()
+        if (reply.schema && path !== '/openapi.json') expect(example.reply).toBeDefined()
+      }
+    },
+  )
+
+  test.each(examples)('%s fits the schemas', (_, operation, example) => {
+    const { body } = operation
+    const reply = replyOf(operation, example)
+    if (body && example.body !== undefined) expectToFit(example.body, body.schema, 'body')
+    if (example.reply !== undefined) expectToFit(example.reply, reply.schema, 'reply')
+  })
+
+  test.each(examples)('%s is answered so', async (_, operation, sample) => {
+    const before = BEFORE[operation.id] ?? finished
+    const example = asHere(sample, await before())
+    const { method } = operation
+    const reply = replyOf(operation, sample)
+    const path = pathOf(operation, example)
+    if (reply.stream) {
+      const frame = await firstFrame(path)
+      expectToFit(frame, reply.schema, 'frame')
+      return
+    }
+    const answer = await api.request(method, path, requestOf(example))
+    expect(answer.status, answer.text).toBe(reply.status)
+    if (reply.schema) expectToFit(answer.json, reply.schema, 'reply')
+    else if (reply.contentType) expect(answer.headers.get('content-type')).toContain(reply.contentType)
+    else expect(answer.text).toBe('')
+  })
+
+  const requestOf = ({ body, headers }: Example) =>
+    body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }
+
+  /** Orders come in until the stream has told something. */
+  async function firstFrame(path: string): Promise<unknown> {
+    let told = false
+    const read = readSse(api.base + path, {
+      headers: { authorization: `Bearer ${KEY}` },
+      stopWhen: messages => messages.length > 0,
+    }).finally(() => {
+      told = true
+    })
+    while (!told) await finished()
+    const { status, contentType, messages } = await read
+    expect([status, contentType]).toEqual([200, 'text/event-stream'])
+    expect(messages[0]?.event).toBe(messages[0]?.data.kind)
+    return messages[0]?.data
+  }
+})
+
+describe('refusals', () => {
+  test.each(all.filter(({ access }) => access !== 'public'))(
+    '$id asks for a key, as described',
+    async operation => {
+      const answer = await engine.api.request(operation.method, operation.path.replace(/\{\w+\}/g, 'x'))
+      expect([answer.status, answer.code]).toEqual([401, 'unauthorized'])
+      expect(errorsOf(operation)).toContain('unauthorized')
+    },
+  )
+
+  test('what is not a known field in a reply would be noticed', () => {
+    const schema = { type: 'object', required: ['a'], properties: { a: { type: 'string' } } }
+    expect(() => expectToFit({ a: 'x', b: 1 }, schema, 'reply')).toThrow(/reply/)
+    expect(() => expectToFit([{ a: 'x', b: 1 }], { type: 'array', items: schema }, 'reply')).toThrow(/reply/)
+    expectToFit({ a: 'x' }, schema, 'reply')
+  })
+})

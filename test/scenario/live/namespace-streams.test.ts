@@ -1,0 +1,248 @@
+// The two streams of a namespace: the status of every run, and the events as they come in. Live from the moment of
+// connecting on, best effort (§2.3, §4.1, §4.4, §6; decisions "Events").
+
+import { describe, expect, test } from 'vitest'
+import {
+  type Api,
+  emit,
+  flow,
+  gate,
+  type Handler,
+  JumpClock,
+  openEngine,
+  openRunner,
+  run,
+  type SseMessage,
+  sleep,
+  unique,
+  wait,
+} from '../../kit/index.ts'
+
+const keys = [
+  { label: 'one', namespace: 'default', kind: 'secret', key: 'key-number-one' },
+  { label: 'two', namespace: 'other', kind: 'secret', key: 'key-number-two' },
+]
+const engine = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+const api = engine.api.as('key-number-one')
+const other = engine.api.as('key-number-two')
+
+/** Registers a workflow of a namespace; answers the event that starts it. */
+async function workflow(handler: Handler, of = api): Promise<string> {
+  const name = unique('followed')
+  const runner = await openRunner({ workflows: { [name]: handler } })
+  await runner.register(of)
+  return name
+}
+
+type Messages = readonly SseMessage[]
+const ofRun = (messages: Messages, runId: string) => messages.filter(({ data }) => data.runId === runId)
+const ended = (runId: string) => (messages: Messages) =>
+  ofRun(messages, runId).some(({ data }) =>
+    ['succeeded', 'failed', 'cancelled'].includes(String(data.status)),
+  )
+
+/** The frames of a run's own timeline that the namespace's stream tells too. */
+async function statusFrames(api: Api, runId: string) {
+  const { messages } = await api.stream(runId)
+  return messages.filter(({ event }) => event === 'run_status').map(({ data }) => data)
+}
+
+describe('GET /runs/stream', () => {
+  test('tells every status a run comes to, each as its own timeline does, and nothing else', async () => {
+    const [paused, resumed] = [gate(), gate()]
+    const name = await workflow(
+      flow([
+        run('a', async () => {
+          paused.open()
+          await resumed.opened
+        }),
+        sleep('nap', 1),
+        run('b', () => 2),
+      ]),
+    )
+    let runId = ''
+    const stream = await api.follow('/runs/stream', { stopWhen: messages => ended(runId)(messages) })
+    runId = (await api.send({ name })).runId
+    await paused.opened
+    await api.post(`/runs/${runId}/pause`)
+    resumed.open()
+    await api.post(`/runs/${runId}/resume`)
+    const { status, contentType, messages, other } = await stream.over
+    expect(status).toBe(200)
+    expect(contentType).toMatch(/^text\/event-stream/)
+    expect(other).toEqual(['retry: 2000'])
+    for (const { id, event, data } of messages) {
+      expect([id, event, data.kind]).toEqual([undefined, 'run_status', 'run_status'])
+    }
+    const frames = ofRun(messages, runId).map(({ data }) => data)
+    expect(frames).toEqual(await statusFrames(api, runId))
+    const statuses = frames.map(({ status }) => status)
+    expect(statuses.slice(0, 3)).toEqual(['queued', 'running', 'paused'])
+    expect(statuses).toContain('waiting')
+    expect(statuses.at(-1)).toBe('succeeded')
+  })
+
+  test.each([
+    ['failed', () => ({ status: 400, body: { error: { message: 'no' }, logs: [] } })],
+    ['cancelled', flow([wait('w', 'never')])],
+  ] as [string, Handler][])('tells a run that ends %s', async (last, handler) => {
+    const name = await workflow(handler)
+    let runId = ''
+    const stream = await api.follow('/runs/stream', { stopWhen: messages => ended(runId)(messages) })
+    runId = (await api.send({ name })).runId
+    if (last === 'cancelled') {
+      await api.reaches(runId, 'waiting')
+      await api.post(`/runs/${runId}/cancel`)
+    }
+    const frames = ofRun((await stream.over).messages, runId).map(({ data }) => data)
+    expect(frames).toEqual(await statusFrames(api, runId))
+    expect(frames.at(-1)?.status).toBe(last)
+  })
+
+  test('a run that an event woke is told as it goes on', async () => {
+    const go = unique('go')
+    const name = await workflow(flow([wait('w', go)]))
+    let runId = ''
+    const stream = await api.follow('/runs/stream', { stopWhen: messages => ended(runId)(messages) })
+    runId = (await api.send({ name })).runId
+    await api.reaches(runId, 'waiting')
+    await api.send({ name: go })
+    const frames = ofRun((await stream.over).messages, runId).map(({ data }) => data)
+    const timeline = await statusFrames(api, runId)
+    expect(timeline.map(({ status }) => status)).toEqual([
+      ...['queued', 'running', 'waiting'],
+      ...['queued', 'running', 'succeeded'],
+    ])
+    // That it was queued again may be missed, when it is running before that could be told.
+    expect([timeline, timeline.toSpliced(3, 1)]).toContainEqual(frames)
+  })
+
+  test('a run created by replay is told too', async () => {
+    const name = await workflow(flow([run('a', () => 1)]))
+    const { runId } = await api.send({ name })
+    await api.succeeded(runId)
+    let forked = ''
+    const stream = await api.follow('/runs/stream', { stopWhen: messages => ended(forked)(messages) })
+    forked = ((await api.post(`/runs/${runId}/replay`)).json as { id: string }).id
+    const { messages } = await stream.over
+    expect(ofRun(messages, forked).map(({ data }) => data)).toEqual(await statusFrames(api, forked))
+    expect(ofRun(messages, runId)).toEqual([])
+  })
+
+  test('tells nothing of other namespaces', async () => {
+    const [mine, theirs] = [await workflow(flow([])), await workflow(flow([]), other)]
+    let runId = ''
+    const stream = await api.follow('/runs/stream', { stopWhen: messages => ended(runId)(messages) })
+    const foreign = (await other.send({ name: theirs })).runId
+    await other.succeeded(foreign)
+    runId = (await api.send({ name: mine })).runId
+    const { messages } = await stream.over
+    expect(ofRun(messages, runId)).not.toHaveLength(0)
+    expect(ofRun(messages, foreign)).toEqual([])
+  })
+
+  test('has no from: what is past is not told again', async () => {
+    const name = await workflow(flow([]))
+    const before = (await api.send({ name })).runId
+    await api.succeeded(before)
+    let runId = ''
+    const headers = { 'last-event-id': '0' }
+    const stream = await api.follow('/runs/stream?from=0', {
+      headers,
+      stopWhen: messages => ended(runId)(messages),
+    })
+    runId = (await api.send({ name })).runId
+    const { messages } = await stream.over
+    expect(ofRun(messages, before)).toEqual([])
+  })
+})
+
+describe('GET /events/stream', () => {
+  const named = (name: string) => (messages: Messages) => messages.some(({ data }) => data.name === name)
+
+  test('tells each event once, as its record with its kind', async () => {
+    const [started, name, last] = [await workflow(flow([])), unique('plain'), unique('last')]
+    const stream = await api.follow('/events/stream', { stopWhen: named(last) })
+    const first = await api.send({ name: started, data: { n: 1 } })
+    const second = await api.send({ name, app: 'shop', data: ['x'], dedupeId: name })
+    expect((await api.post('/events', { name, app: 'shop', dedupeId: name })).json).toEqual({ deduped: true })
+    const third = await api.send({ name: last })
+    const { status, contentType, messages, other } = await stream.over
+    expect(status).toBe(200)
+    expect(contentType).toMatch(/^text\/event-stream/)
+    expect(other).toEqual(['retry: 2000'])
+    expect(messages.map(({ event }) => event)).toEqual(['event', 'event', 'event'])
+    const records = await Promise.all([first, second, third].map(({ eventId }) => api.event(eventId)))
+    expect(messages.map(({ data }) => data)).toEqual(records.map(record => ({ kind: 'event', ...record })))
+    expect(messages[0]?.data).toMatchObject({ source: 'api', woke: 0, triggered: [{ runId: first.runId }] })
+  })
+
+  test('tells an emitted event', async () => {
+    const said = unique('said')
+    const name = await workflow(flow([emit('say', said, { a: 1 })]))
+    const stream = await api.follow('/events/stream', { stopWhen: named(said) })
+    await api.send({ name })
+    const emitted = (await stream.over).messages.at(-1)?.data
+    expect(emitted).toMatchObject({ kind: 'event', name: said, source: 'emit', data: { a: 1 } })
+    expect(emitted).toEqual({ kind: 'event', ...(await api.event(String(emitted?.id))) })
+  })
+
+  test('keeps data to the letter, on one line', async () => {
+    const name = unique('exact')
+    const stream = await api.follow('/events/stream', { stopWhen: named(name) })
+    await api.postText('/events', `{"name":"${name}","data":{"n":12345678901234567890.10,\n"s":"\\ud800"}}`)
+    const [message] = (await stream.over).messages
+    expect(message?.raw).toContain('"data":{"n":12345678901234567890.10, "s":"\\ud800"}}')
+    expect(message?.raw.split('\n')).toHaveLength(2)
+  })
+
+  test('tells nothing of other namespaces, and nothing of before', async () => {
+    const [before, foreign, last] = [unique('before'), unique('foreign'), unique('last')]
+    await api.send({ name: before })
+    const stream = await api.follow('/events/stream?from=0', { stopWhen: named(last) })
+    await other.send({ name: foreign })
+    await api.send({ name: last })
+    expect((await stream.over).messages.map(({ data }) => data.name)).toEqual([last])
+  })
+})
+
+describe('every stream', () => {
+  const paths = ['/runs/stream', '/events/stream', '/runs/run_1/stream']
+
+  test.each(paths)('%s is opened by GET alone', async path => {
+    for (const method of ['HEAD', 'PUT', 'DELETE', 'PATCH']) {
+      const { status, headers } = await api.request(method, path)
+      expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET'])
+    }
+    expect(await engine.api.get(path)).toMatchObject({ status: 401, code: 'unauthorized' })
+  })
+
+  test('has a comment every 15 s, and ends in order when the engine stops', async () => {
+    const clock = new JumpClock()
+    const { api, runner, stop } = await openEngine({ clock })
+    const name = unique('parked')
+    await runner({ workflows: { [name]: { handler: flow([wait('w', unique('never'))]) } } })
+    const { runId } = await api.send({ name })
+    await api.reaches(runId, 'waiting')
+    const all = ['/runs/stream', '/events/stream', `/runs/${runId}/stream`]
+    const beats: number[] = all.map(() => 0)
+    const streams = await Promise.all(
+      all.map((path, i) =>
+        api.follow(path, {
+          stopWhen: (_, other) => {
+            beats[i] = other.filter(line => line.startsWith(':')).length
+            return false
+          },
+        }),
+      ),
+    )
+    clock.jump(14_999)
+    clock.jump(1)
+    await expect.poll(() => beats).toEqual([1, 1, 1])
+    clock.jump(15_000)
+    await expect.poll(() => beats).toEqual([2, 2, 2])
+    await stop()
+    const results = await Promise.all(streams.map(({ over }) => over))
+    expect(results.map(({ ended }) => ended)).toEqual([true, true, true])
+  })
+})

@@ -1,0 +1,238 @@
+// The per-run stream: lossless, in order, resumable at every frame (§2.3, §4.1; decisions "Events"; promise S1).
+
+import { describe, expect, test } from 'vitest'
+import {
+  discovered,
+  flow,
+  gate,
+  type Handler,
+  opcode,
+  openEngine,
+  run,
+  type SseMessage,
+  type SseResult,
+  StepFailure,
+  sleep,
+  unique,
+  wait,
+} from '../../kit/index.ts'
+
+const engine = await openEngine()
+const { api } = engine
+
+async function start(handler: Handler): Promise<string> {
+  const name = unique('streamed')
+  const retry = { maxAttempts: 3, initialMs: 1, jitter: 0 }
+  await engine.runner({ workflows: { [name]: { handler, registration: { retry } } } })
+  return (await api.send({ name })).runId
+}
+
+const seqs = (messages: readonly SseMessage[]) => messages.map(({ data }) => data.seq as number)
+
+/** Rules that every stream of a finished run keeps. */
+function expectOrderly({ messages, status, contentType, ended }: SseResult, runId: string): void {
+  expect({ status, ended }).toEqual({ status: 200, ended: true })
+  expect(contentType).toMatch(/^text\/event-stream/)
+  for (const { id, event, data } of messages) {
+    expect(event).toBe(data.kind)
+    expect(id).toBe(String(data.seq))
+    expect(data.runId).toBe(runId)
+    expect(new Date(data.ts as string).toISOString()).toBe(data.ts)
+  }
+  const all = seqs(messages)
+  expect(all).toEqual([...new Set(all)].sort((a, b) => a - b))
+}
+
+/** A run with every kind of frame: a retry, a log line, a wait, parallel steps. */
+function eventful(event: string, opened: Promise<void> = Promise.resolve()): Handler {
+  let tries = 0
+  const rest = flow([
+    run('hold', () => opened),
+    [run('x'), sleep('y', 1), wait('z', event)],
+    run('shaky', () => {
+      if (++tries === 1) throw new StepFailure('once')
+    }),
+  ])
+  return async (invoke, ledger) => {
+    const logs = [{ level: 'info', message: 'begun', scope: '@root', index: 0 } as const]
+    if (invoke.pass === 1) return discovered([opcode('StepRun', 'first', { data: 1 })], logs)
+    return rest(invoke, ledger)
+  }
+}
+
+/** Starts an eventful run with a reader on its stream from before its first step has ended. */
+async function watched() {
+  const [event, held] = [unique('go'), gate()]
+  const runId = await start(eventful(event, held.opened))
+  const live = api.stream(runId)
+  held.open()
+  await api.reaches(runId, 'waiting')
+  await api.send({ name: event })
+  await api.succeeded(runId)
+  return { runId, live: await live }
+}
+
+describe('frames (§2.3)', () => {
+  test('run_status, step_status and log frames carry their fields', async () => {
+    const runId = await start(({ pass }) =>
+      pass === 1
+        ? discovered(
+            [opcode('StepRun', 'a', { data: 1 })],
+            [{ level: 'warn', message: 'careful', scope: '@root', index: 0, fields: { n: 1 } }],
+          )
+        : { status: 400, body: { error: { message: 'no' }, logs: [] } },
+    )
+    await api.failed(runId)
+    const stream = await api.stream(runId)
+    expectOrderly(stream, runId)
+    const frames = stream.messages.map(({ data: { seq, ts, runId, ...rest } }) => rest)
+    expect(frames[0]).toMatchObject({ kind: 'run_status', status: 'queued' })
+    expect(frames[1]).toMatchObject({ kind: 'run_status', status: 'running', attempt: 1 })
+    expect(frames).toContainEqual(
+      expect.objectContaining({ kind: 'step_status', name: 'a', status: 'succeeded', attempt: 1, index: 0 }),
+    )
+    expect(frames).toContainEqual({
+      kind: 'log',
+      level: 'warn',
+      message: 'careful',
+      fields: { n: 1 },
+      scope: '@root',
+      attempt: 1,
+    })
+    expect(frames.at(-1)).toMatchObject({ kind: 'run_status', status: 'failed' })
+  })
+
+  test("a failed step's frame has its error; every attempt has a frame", async () => {
+    const runId = await start(
+      flow([
+        run('bad', () => {
+          throw new StepFailure('no luck')
+        }),
+      ]),
+    )
+    await api.failed(runId)
+    const { messages } = await api.stream(runId)
+    const steps = messages.filter(({ event }) => event === 'step_status').map(({ data }) => data)
+    expect(steps.map(({ status, attempt }) => [status, attempt])).toEqual([
+      ['retrying', 1],
+      ['retrying', 2],
+      ['failed', 3],
+    ])
+    expect(steps.at(-1)).toMatchObject({ error: { message: 'no luck' } })
+  })
+
+  test('log frames and GET /runs/{id}/logs share their seqs', async () => {
+    const { runId, live } = await watched()
+    const frames = live.messages.filter(({ event }) => event === 'log')
+    expect(seqs(frames)).toEqual((await api.logs(runId)).map(({ seq }) => seq))
+    expect(frames).toHaveLength(1)
+  })
+})
+
+describe('lossless (§4.1)', () => {
+  test('a stream opened live tells the same as one opened at the end', async () => {
+    const { runId, live } = await watched()
+    expectOrderly(live, runId)
+    const late = await api.stream(runId)
+    expectOrderly(late, runId)
+    expect(live.messages.map(({ raw }) => raw)).toEqual(late.messages.map(({ raw }) => raw))
+    expect(live.messages.length).toBeGreaterThan(10)
+  })
+
+  test('resumed at every frame, by from and by Last-Event-ID, it continues the full one', async () => {
+    const { runId, live } = await watched()
+    for (const [i, { id }] of live.messages.entries()) {
+      const rest = live.messages.slice(i + 1)
+      expect((await api.stream(runId, { query: `?from=${id}` })).messages).toEqual(rest)
+      const headers = { 'last-event-id': id as string }
+      expect((await api.stream(runId, { headers })).messages).toEqual(rest)
+    }
+  })
+
+  test('dropped after every frame while the run goes on, the pieces make the whole', async () => {
+    const [event, held] = [unique('go'), gate()]
+    const runId = await start(eventful(event, held.opened))
+    const pieces: SseMessage[] = []
+    const reading = (async () => {
+      for (;;) {
+        const from = pieces.at(-1)?.id ?? '0'
+        const piece = await api.stream(runId, {
+          query: `?from=${from}`,
+          stopWhen: messages => messages.length > 0,
+        })
+        pieces.push(...piece.messages)
+        if (piece.ended) return
+      }
+    })()
+    held.open()
+    await api.reaches(runId, 'waiting')
+    await api.send({ name: event })
+    await api.succeeded(runId)
+    await reading
+    expect(pieces).toEqual((await api.stream(runId)).messages)
+  })
+
+  test('of from and Last-Event-ID the later counts, and one beyond the end ends at once', async () => {
+    const { runId, live } = await watched()
+    const [first] = live.messages as [SseMessage]
+    const last = live.messages.at(-1)?.id as string
+    for (const [from, seen] of [
+      [0, first.id],
+      [first.id, 0],
+    ]) {
+      const resumed = { query: `?from=${from}`, headers: { 'last-event-id': String(seen) } }
+      expect((await api.stream(runId, resumed)).messages).toEqual(live.messages.slice(1))
+    }
+    for (const query of [`?from=${last}`, '?from=99999999999']) {
+      expect(await api.stream(runId, { query })).toMatchObject({ messages: [], ended: true })
+    }
+    expect(await api.get(`/runs/${runId}/stream?from=x`)).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+    })
+  })
+
+  test('a long timeline comes whole', async () => {
+    const runId = await start(flow([Array.from({ length: 1200 }, (_, i) => run(`step ${i}`, () => i))]))
+    await api.succeeded(runId)
+    const { messages } = await api.stream(runId)
+    const steps = messages.filter(({ event }) => event === 'step_status')
+    expect(steps.map(({ data }) => data.index)).toEqual(Array.from({ length: 1200 }, (_, i) => i))
+  })
+})
+
+describe('its end', () => {
+  test('it ends on its own once the run is terminal, with the terminal frame last', async () => {
+    const event = unique('never')
+    const runId = await start(flow([wait('w', event)]))
+    await api.reaches(runId, 'waiting')
+    const live = api.stream(runId)
+    await api.post(`/runs/${runId}/cancel`)
+    const { messages, ended, other } = await live
+    expect(ended).toBe(true)
+    expect(messages.at(-1)?.data).toMatchObject({ kind: 'run_status', status: 'cancelled' })
+    expect(other).toContain('retry: 2000')
+  })
+
+  test('it stays open while the run lives', async () => {
+    const runId = await start(flow([wait('w', unique('never'))]))
+    await api.reaches(runId, 'waiting')
+    const { ended, messages } = await api.stream(runId, {
+      stopWhen: messages =>
+        messages.some(({ data }) => data.status === 'waiting' && data.kind === 'run_status'),
+    })
+    expect(ended).toBe(false)
+    expect(messages.at(-1)?.data).toMatchObject({ status: 'waiting' })
+  })
+
+  test('many readers of one run all get everything', async () => {
+    const [event, held] = [unique('go'), gate()]
+    const runId = await start(eventful(event, held.opened))
+    const readers = Array.from({ length: 20 }, () => api.stream(runId))
+    held.open()
+    await api.reaches(runId, 'waiting')
+    await api.send({ name: event })
+    const [first, ...others] = await Promise.all(readers)
+    for (const other of others) expect(other.messages).toEqual(first?.messages)
+  })
+})

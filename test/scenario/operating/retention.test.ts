@@ -1,0 +1,111 @@
+// ENGINE_RETENTION over the interface: what has had its time reads as absent, and what lives goes on.
+
+import { verifyStore } from '@perdure/engine'
+import { expect, test } from 'vitest'
+import {
+  flow,
+  JumpClock,
+  openEngine,
+  openSink,
+  run,
+  StepFailure,
+  serveToTheEnd,
+  step,
+  unique,
+  until,
+  wait,
+} from '../../kit/index.ts'
+
+const DAY = 86_400_000
+const MINUTE = 60_000
+
+async function start(retention: string | undefined) {
+  const clock = new JumpClock()
+  const env: Record<string, string> = retention === undefined ? {} : { ENGINE_RETENTION: retention }
+  const engine = await openEngine({ clock, env: { ...env, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
+  const { api } = engine
+  const sink = await openSink()
+  const [done, lost, held, go] = [unique('done'), unique('lost'), unique('held'), unique('go')]
+  await engine.runner({
+    workflows: {
+      [done]: flow([step('Webhook', 'tell', { webhookUrl: sink.url, data: { long: 'x'.repeat(3000) } })]),
+      [lost]: flow([run('no', () => Promise.reject(new StepFailure('no', { retriable: false })))]),
+      [held]: flow([wait('hold', go, 365 * DAY)]),
+    },
+  })
+  const status = async (path: string) => (await api.get(path)).status
+  const { runId: doneId, eventId } = await api.send({ name: done, data: 'x'.repeat(3000) })
+  const { runId: lostId } = await api.send({ name: lost })
+  await api.reaches(doneId, 'succeeded')
+  await api.reaches(lostId, 'failed')
+  const sent = await until(async () => {
+    const list = (await api.get('/webhook-deliveries?status=succeeded')).json as { id: string }[]
+    return list[0]
+  })
+  /** Lets so much time pass, and the engine look a few times. */
+  const pass = async (ms: number, isThere: () => Promise<boolean>) => {
+    clock.jump(ms)
+    await until(async () => {
+      clock.jump(MINUTE)
+      return isThere()
+    })
+  }
+  const violations = async () => {
+    const found: unknown[] = []
+    for await (const violation of verifyStore(`sqlite:${engine.storeFile}`)) found.push(violation)
+    return found
+  }
+  return { engine, api, clock, status, doneId, lostId, eventId, sent, held, go, done, pass, violations }
+}
+
+test('runs go by their status, with their steps, deliveries and events; a live run keeps the events it may meet', async () => {
+  const { api, clock, status, doneId, lostId, eventId, sent, held, go, pass, violations } =
+    await start('succeeded=2d,failed=10d')
+  clock.jump(1000)
+  const { runId: heldId } = await api.send({ name: held })
+  await api.reaches(heldId, 'waiting')
+  const { eventId: metId } = await api.send({ name: unique('stray') })
+  await pass(2 * DAY, async () => (await status(`/runs/${doneId}`)) === 404)
+  expect(await status(`/runs/${doneId}/steps`)).toBe(404)
+  expect(await status(`/runs/${lostId}`)).toBe(200)
+  expect(await status(`/events/${eventId}`)).toBe(200)
+  expect(await violations()).toEqual([])
+  await pass(8 * DAY, async () => (await status(`/events/${eventId}`)) === 404)
+  expect(await status(`/runs/${lostId}`)).toBe(404)
+  await until(async () => {
+    clock.jump(MINUTE)
+    return (await status(`/webhook-deliveries/${sent.id}`)) === 404
+  })
+  expect(await status(`/events/${metId}`)).toBe(200)
+  expect((await api.post(`/runs/${lostId}/replay`, {})).status).toBe(404)
+  expect(await violations()).toEqual([])
+  await api.post('/events', { name: go })
+  await api.reaches(heldId, 'succeeded')
+})
+
+test('without a retention everything is kept', async () => {
+  const { status, clock, doneId, eventId, sent } = await start(undefined)
+  for (let i = 0; i < 3; i++) {
+    clock.jump(400 * DAY)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  for (const path of [`/runs/${doneId}`, `/events/${eventId}`, `/webhook-deliveries/${sent.id}`])
+    expect(await status(path)).toBe(200)
+})
+
+test('a run of a pruned event goes on naming it, and a repeat within the window is still one', async () => {
+  const { api, clock, done, status, pass } = await start('1m')
+  const dedupeId = unique('dedupe')
+  const { runId } = await api.send({ name: done, dedupeId })
+  await api.reaches(runId, 'succeeded')
+  await pass(2 * MINUTE, async () => (await status(`/runs/${runId}`)) === 404)
+  expect((await api.post('/events', { name: done, dedupeId })).json).toEqual({ deduped: true })
+  clock.jump(DAY)
+  expect((await api.send({ name: done, dedupeId })).runId).toBeDefined()
+})
+
+test('a retention that cannot be read stops the start with one line', async () => {
+  const { code, stderr } = await serveToTheEnd({ env: { ENGINE_RETENTION: 'waiting=3d' } })
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^perdure: ENGINE_RETENTION \(--retention\) must be [^\n]+\n$/)
+})

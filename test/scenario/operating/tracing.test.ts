@@ -1,0 +1,278 @@
+// Traces: whose trace a run goes on in, with and without a tracing SDK in the engine's process, and what the spans say.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openSpans, type RecordedSpan } from '../../kit/engine/spans.ts'
+import {
+  child,
+  flow,
+  JumpClock,
+  type OpenEngine,
+  openEngine,
+  openSink,
+  type PlainRunner,
+  run,
+  StepFailure,
+  sleep,
+  startEngine,
+  step,
+  tempStoreFile,
+  unique,
+  until,
+} from '../../kit/index.ts'
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const CALLER = '00f067aa0ba902b7'
+const SAMPLED = `00-${TRACE}-${CALLER}-01`
+const env = { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' }
+
+async function send({ api }: OpenEngine, name: string, traceparent?: string): Promise<string> {
+  const { status, json } = await api.request('POST', '/events', {
+    body: JSON.stringify({ name }),
+    headers: { 'content-type': 'application/json', ...(traceparent ? { traceparent } : {}) },
+  })
+  expect(status).toBe(202)
+  return (json as { runId: string }).runId
+}
+
+const partsOf = (traceparent: string | undefined) => {
+  const [version, traceId, spanId, flags] = (traceparent ?? '').split('-')
+  return { version, traceId, spanId, flags }
+}
+
+test("without an SDK a run goes on in its caller's trace, through parks, children and deliveries", async () => {
+  const engine = await openEngine({ env })
+  const [name, childName] = [unique('traced'), unique('traced-child')]
+  const sink = await openSink()
+  const notify = step('Webhook', 'tell', { webhookUrl: sink.url, data: 1 })
+  const { ledger } = await engine.runner({
+    workflows: {
+      [name]: flow([run('one'), sleep('nap', 20), child('child', childName), notify]),
+      [childName]: flow([run('inner')]),
+    },
+  })
+  const runId = await send(engine, name, `00-${TRACE}-${CALLER}-00`)
+  await engine.api.succeeded(runId)
+  const [post] = await until(() => sink.received.length === 1 && sink.received)
+  const told = [...ledger.invokes.map(({ ctx }) => ctx.traceparent), post?.headers.traceparent as string]
+  expect(told.length).toBeGreaterThan(5)
+  for (const traceparent of told)
+    expect(partsOf(traceparent)).toMatchObject({ version: '00', traceId: TRACE, flags: '00' })
+  const spanIds = told.map(traceparent => partsOf(traceparent).spanId)
+  expect(new Set([...spanIds, CALLER]).size).toBe(told.length + 1)
+})
+
+test('a header that is no trace context is as good as none: the trace follows from the run', async () => {
+  const engine = await openEngine({ env })
+  const name = unique('traced')
+  const { ledger } = await engine.runner({ workflows: { [name]: flow([run('one')]) } })
+  const runIds = [await send(engine, name, `00-${TRACE}-nonsense-01`), await send(engine, name)]
+  const traces = []
+  for (const runId of runIds) {
+    await engine.api.succeeded(runId)
+    traces.push(...new Set(ledger.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).traceId)))
+  }
+  expect(traces).toHaveLength(2)
+  expect(new Set([...traces, TRACE]).size).toBe(3)
+})
+
+/** The only trace of the run's passes. */
+function traceOf({ ledger }: PlainRunner, runId: string): string | undefined {
+  const traces = new Set(ledger.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).traceId))
+  expect(traces.size).toBe(1)
+  return [...traces][0]
+}
+
+test('a replay, a retry and a bulk replay go on in the trace of their request', async () => {
+  const engine = await openEngine({ env })
+  const name = unique('traced')
+  const runner = await engine.runner({ workflows: { [name]: flow([run('one')]) } })
+  const runId = await send(engine, name)
+  await engine.api.succeeded(runId)
+  const own = traceOf(runner, runId)
+  const fork = async (path: string, body: object, trace?: string): Promise<string> => {
+    const { status, json } = await engine.api.request('POST', path, {
+      body: JSON.stringify(body),
+      headers: {
+        'content-type': 'application/json',
+        ...(trace ? { traceparent: `00-${trace}-${CALLER}-01` } : {}),
+      },
+    })
+    expect(status).toBe(200)
+    return (json as { id: string }).id
+  }
+  const [first, second, third] = ['1', '2', '3'].map(digit => digit.repeat(32)) as [string, string, string]
+  const forks: [string, string | undefined][] = [
+    [await fork(`/runs/${runId}/replay`, {}, first), first],
+    [await fork(`/runs/${runId}/retry-from-step`, { step: 'one' }, second), second],
+    [await fork(`/runs/${runId}/replay`, {}), undefined],
+  ]
+  for (const [id, trace] of forks) {
+    await engine.api.succeeded(id)
+    const told = traceOf(runner, id)
+    if (trace === undefined) expect([own, first, second]).not.toContain(told)
+    else expect(told).toBe(trace)
+  }
+  await fork('/runs/bulk-replay', { workflow: name }, third)
+  const inThird = () => runner.ledger.invokes.filter(({ ctx }) => partsOf(ctx.traceparent).traceId === third)
+  await until(() => new Set(inThird().map(({ ctx }) => ctx.runId)).size === 1 + forks.length)
+})
+
+test('a batch goes on in the trace of its first event, a debounced run in that of its last', async () => {
+  const clock = new JumpClock()
+  const engine = await openEngine({ env, clock })
+  const [batch, burst] = [unique('batch'), unique('burst')]
+  const handler = flow([run('one')])
+  const runner = await engine.runner({
+    workflows: {
+      [batch]: { handler, registration: { batch: { maxSize: 2, timeout: '1h' } } },
+      [burst]: { handler, registration: { debounce: { period: '10s' } } },
+    },
+  })
+  for (const name of [batch, burst])
+    for (const digit of ['1', '2']) await send(engine, name, `00-${digit.repeat(32)}-${CALLER}-01`)
+  clock.jump(10_000)
+  const passOf = (name: string) => runner.ledger.invokes.find(({ ctx }) => ctx.workflow === name)
+  for (const [name, digit] of [
+    [batch, '1'],
+    [burst, '2'],
+  ] as const) {
+    const pass = await until(() => passOf(name))
+    expect(partsOf(pass.ctx.traceparent).traceId).toBe(digit.repeat(32))
+  }
+})
+
+test('the trace is stored: an engine that starts on the file goes on in it', async () => {
+  const storeFile = tempStoreFile()
+  const first = await openEngine({ env, storeFile })
+  const name = unique('traced')
+  const { ledger, app } = await first.runner({
+    runner: 'stays',
+    workflows: { [name]: { handler: flow([run('one'), sleep('nap', 300), run('two')]) } },
+  })
+  const runId = await send(first, name, SAMPLED)
+  await first.api.reaches(runId, 'waiting')
+  await first.stop()
+  const second = await openEngine({ env, storeFile })
+  expect(app).toBeTruthy()
+  const passes = ledger.of(runId).length
+  await second.runner({
+    app,
+    runner: 'stays',
+    ledger,
+    workflows: { [name]: flow([run('one'), sleep('nap', 300), run('two')]) },
+  })
+  await second.api.succeeded(runId)
+  expect(ledger.of(runId).length).toBeGreaterThan(passes)
+  for (const { ctx } of ledger.of(runId)) expect(partsOf(ctx.traceparent).traceId).toBe(TRACE)
+})
+
+test('with an SDK: the event, the stretches of the run, its passes, steps and deliveries are spans of one trace', async () => {
+  const { spans, close } = openSpans()
+  const engine = await openEngine({ env })
+  // It has its provider; what else this process does is no part of the test.
+  close()
+  const name = unique('traced')
+  const sink = await openSink()
+  const notify = step('Webhook', 'tell', { webhookUrl: `${sink.url}?token=hidden`, data: 'hidden' })
+  const { ledger, app } = await engine.runner({
+    workflows: { [name]: flow([run('one'), sleep('nap', 20), notify]) },
+  })
+  const runId = await send(engine, name, SAMPLED)
+  await engine.api.succeeded(runId)
+  const [post] = await until(() => sink.received.length === 1 && sink.received)
+  const named = (name: string) => spans.filter(span => span.name === name)
+  await until(() => named('perdure.delivery')[0]?.endMs !== undefined)
+  await until(() => named('perdure.run').every(({ endMs }) => endMs !== undefined))
+
+  for (const span of spans) {
+    expect(span, span.name).toMatchObject({ traceId: TRACE, sampled: true, failed: false })
+    expect(span.endMs).toBeGreaterThanOrEqual(span.startMs)
+    expect(JSON.stringify(span)).not.toContain('hidden')
+  }
+  const [event] = named('perdure.event') as [RecordedSpan]
+  expect(event).toMatchObject({ parentId: CALLER, attributes: { 'perdure.event.name': name } })
+  // One until it sleeps, one from when it wakes.
+  const stretches = named('perdure.run')
+  expect(stretches.map(({ attributes }) => attributes['perdure.run.status'])).toEqual([
+    'waiting',
+    'succeeded',
+  ])
+  for (const { parentId, attributes } of stretches) {
+    expect(parentId).toBe(event.spanId)
+    expect(attributes).toMatchObject({
+      'perdure.run.id': runId,
+      'perdure.app': app,
+      'perdure.workflow': name,
+    })
+  }
+  const invokes = named('perdure.invoke')
+  const told = ledger.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).spanId)
+  expect(invokes.map(({ spanId }) => spanId)).toEqual(told)
+  const stretchIds = stretches.map(({ spanId }) => spanId)
+  for (const invoke of invokes) {
+    expect(stretchIds).toContain(invoke.parentId)
+    expect(invoke.attributes['server.address']).toBe('127.0.0.1')
+  }
+  const steps = named('perdure.step')
+  expect(steps.map(({ attributes }) => attributes['perdure.step.name'])).toEqual(['one', 'nap', 'tell'])
+  expect(steps[0]?.parentId).toBe(invokes[0]?.spanId)
+  const [delivery] = named('perdure.delivery') as [RecordedSpan]
+  expect(partsOf(post?.headers.traceparent as string).spanId).toBe(delivery.spanId)
+  expect(delivery.attributes).toMatchObject({
+    'http.request.method': 'POST',
+    'http.response.status_code': 200,
+  })
+})
+
+test('with an SDK: what fails is a span that failed, and a run nobody traced begins a trace', async () => {
+  const { spans, close } = openSpans()
+  const engine = await openEngine({ env })
+  close()
+  const name = unique('traced')
+  const refuse = run('refuse', () => {
+    throw new StepFailure('a secret of the user', { retriable: false })
+  })
+  await engine.runner({ workflows: { [name]: flow([run('one'), refuse]) } })
+  const runId = await send(engine, name)
+  await engine.api.failed(runId)
+  await until(() => spans.find(span => span.name === 'perdure.run')?.endMs !== undefined)
+  const failed = spans.filter(span => span.failed).map(span => [span.name, span.attributes['error.type']])
+  expect(failed.sort()).toEqual([
+    ['perdure.run', 'step_failed'],
+    ['perdure.step', 'step_failed'],
+  ])
+  expect(spans[0]).toMatchObject({ name: 'perdure.event', parentId: undefined })
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1)
+  expect(JSON.stringify(spans)).not.toContain('secret')
+})
+
+/** What an operator preloads, in a few lines; in a thread of the store it would keep that from ending. */
+const PRELOAD = `
+const { appendFileSync } = require('node:fs')
+const { trace } = require(${JSON.stringify(createRequire(import.meta.url).resolve('@opentelemetry/api'))})
+const tell = line => appendFileSync(process.env.TOLD, line + '\\n')
+tell('loaded')
+if (!require('node:worker_threads').isMainThread) setInterval(() => {}, 1000)
+trace.setGlobalTracerProvider({
+  getTracer: () => ({
+    startSpan: name => {
+      tell(name)
+      return trace.wrapSpanContext({ traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), traceFlags: 1 })
+    },
+  }),
+})`
+
+test('an SDK that is preloaded makes the spans of a real engine, and is no affair of its threads', async () => {
+  const storeFile = tempStoreFile()
+  const preload = join(dirname(storeFile), 'tracing.cjs')
+  const told = join(dirname(storeFile), 'told.txt')
+  writeFileSync(preload, PRELOAD)
+  const env = { NODE_OPTIONS: `--require ${preload}`, TOLD: told }
+  const engine = await startEngine({ storeFile, env })
+  await engine.api.send({ name: unique('traced') })
+  expect((await engine.sigterm()).code).toBe(0)
+  expect(readFileSync(told, 'utf8')).toBe('loaded\nperdure.event\n')
+})

@@ -1,0 +1,183 @@
+// `perdure verify`: no violation on what an engine writes, and each kind told when it is planted.
+
+import { copyFileSync } from 'node:fs'
+import type { RunSummary } from '@perdure/protocol'
+import { beforeAll, expect, test } from 'vitest'
+import { violations } from '../../kit/engine/violations.ts'
+import {
+  child,
+  emit,
+  flow,
+  openDatabase,
+  openEngine,
+  openSink,
+  perdure,
+  run,
+  StepFailure,
+  sleep,
+  step,
+  tempStoreFile,
+  unique,
+  until,
+  wait,
+} from '../../kit/index.ts'
+
+let file: string
+
+beforeAll(async () => {
+  const engine = await openEngine({ env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
+  const { api } = engine
+  file = tempStoreFile()
+  const sink = await openSink()
+  const names = Object.fromEntries(
+    ['all', 'kid', 'parked', 'retried', 'failing', 'slotted', 'rated', 'buffered', 'timed'].map(name => [
+      name,
+      unique(name),
+    ]),
+  ) as Record<string, string>
+  const { all, kid, parked, retried, failing, slotted, rated, buffered, timed } = names as Record<
+    'all' | 'kid' | 'parked' | 'retried' | 'failing' | 'slotted' | 'rated' | 'buffered' | 'timed',
+    string
+  >
+  await engine.runner({
+    workflows: {
+      [all]: flow([
+        run('first', () => 'x'.repeat(3000)),
+        emit('say', unique('said'), { n: 1 }),
+        step('Webhook', 'tell', { webhookUrl: sink.url, data: {} }),
+        sleep('nap', 20),
+        child('kid', kid, {}),
+      ]),
+      [kid]: flow([run('one')]),
+      [parked]: {
+        handler: flow([child('waits', `${parked}-kid`, {})]),
+        registration: { cancelOn: [{ event: 'never' }], singleton: { mode: 'skip' } },
+      },
+      [`${parked}-kid`]: flow([wait('hold', 'nothing', 3_600_000)]),
+      [retried]: flow([
+        run('again', () => Promise.reject(new StepFailure('later', { retryAfterMs: 3_600_000 }))),
+      ]),
+      [failing]: flow([run('no', () => Promise.reject(new StepFailure('no', { retriable: false })))]),
+      [slotted]: { handler: flow([wait('hold', 'nothing')]), registration: { concurrency: { limit: 1 } } },
+      [rated]: {
+        handler: flow([run('one')]),
+        registration: { throttle: { limit: 1, period: '1h' } },
+      },
+      [buffered]: { handler: flow([run('one')]), registration: { debounce: { period: '1h' } } },
+      [timed]: { handler: flow([run('one')]), registration: { triggers: [{ cron: '0 0 1 1 *' }] } },
+    },
+  })
+  const long = { text: 'y'.repeat(5000) }
+  const done = await api.send({ name: all, data: long })
+  const lost = await api.send({ name: failing })
+  const waiting = await Promise.all([parked, retried, slotted].map(name => api.send({ name, data: long })))
+  await api.post('/events', { name: buffered })
+  for (let i = 0; i < 3; i++) await api.send({ name: rated })
+  for (const { runId } of waiting) await api.reaches(runId, 'waiting')
+  await api.reaches(done.runId, 'succeeded')
+  await api.reaches(lost.runId, 'failed')
+  const isHeld = ({ waitingFor }: RunSummary) => waitingFor?.kind === 'throttle'
+  await until(async () => (await api.runs(`?workflow=${rated}`)).filter(isHeld).length === 2)
+  await until(async () => (await api.get('/webhook-deliveries?status=succeeded')).text.includes('dlv_'))
+  // Beside the engine that runs, too.
+  expect(await violations(`sqlite:${engine.storeFile}`)).toEqual([])
+  await engine.stop()
+  copyFileSync(engine.storeFile, file)
+})
+
+test('an engine leaves nothing to tell', async () => {
+  expect(await violations(`sqlite:${file}`)).toEqual([])
+})
+
+const OF = (status: string) => `(SELECT id FROM runs WHERE status = '${status}' ORDER BY id LIMIT 1)`
+
+test.each([
+  ['run.status', `UPDATE runs SET status = 'lost' WHERE id = ${OF('succeeded')}`],
+  ['run.wake', `UPDATE runs SET status = 'queued', available_at = NULL WHERE id = ${OF('waiting')}`],
+  ['run.wake', `UPDATE steps SET status = 'succeeded', finished_at = 1 WHERE status = 'waiting'`],
+  ['run.line', `UPDATE runs SET available_at = NULL WHERE status = 'queued' AND held_slot IS NOT NULL`],
+  ['run.timer', `UPDATE runs SET available_at = available_at + 999999999 WHERE available_at IS NOT NULL`],
+  ['run.ended', `UPDATE runs SET lease_owner = 'e' WHERE id = ${OF('succeeded')}`],
+  ['run.times', `UPDATE runs SET finished_at = NULL WHERE id = ${OF('failed')}`],
+  ['run.times', `UPDATE runs SET duration_ms = duration_ms + 1 WHERE id = ${OF('succeeded')}`],
+  [
+    'run.singleton',
+    `UPDATE runs SET singleton_key = 'k', workflow = 'w', app = 'a' WHERE status = 'waiting'`,
+  ],
+  ['run.watches', 'DELETE FROM run_watches'],
+  ['watch.run', `UPDATE run_watches SET run_id = ${OF('succeeded')}`],
+  ['step.run', `UPDATE runs SET status = 'cancelled', finished_at = 1 WHERE id = ${OF('waiting')}`],
+  ['step.run', `DELETE FROM runs WHERE id = ${OF('succeeded')}`],
+  ['step.status', `UPDATE steps SET next_attempt_at = NULL WHERE status = 'retrying'`],
+  ['step.wait', `UPDATE steps SET namespace = NULL WHERE status = 'waiting'`],
+  [
+    'step.child',
+    `UPDATE runs SET parent_step_index = 7 WHERE parent_step_index IS NOT NULL AND status = 'waiting'`,
+  ],
+  ['step.index', 'UPDATE steps SET idx = 9 WHERE idx = 1'],
+  ['step.id', `UPDATE steps SET id = 'same'`],
+  ['seq.twice', 'UPDATE steps SET seq = 5'],
+  ['seq.range', `UPDATE steps SET seq = seq + 900000000 WHERE run_id = ${OF('succeeded')}`],
+  ['seq.run', `INSERT INTO frames (run_id, seq, ts, status, attempt) VALUES ('run_none', 2, 1, 'queued', 1)`],
+  ['run.readable', `UPDATE runs SET waiting_for = '{' WHERE id = ${OF('waiting')}`],
+  ['step.readable', `UPDATE steps SET error = '{' WHERE error IS NOT NULL`],
+  ['event.readable', `UPDATE events SET triggered = '{}'`],
+  ['event.runs', `UPDATE events SET triggered = '[{"workflow":"w","app":"a","runId":"run_01Z"}]'`],
+  ['run.event', 'DELETE FROM events'],
+  ['step.event', `DELETE FROM events WHERE source = 'emit'`],
+  ['step.delivery', 'DELETE FROM deliveries'],
+  ['attempt.delivery', 'DELETE FROM deliveries'],
+  ['delivery.status', 'UPDATE deliveries SET available_at = 1'],
+  ['delivery.attempts', 'UPDATE deliveries SET attempt_count = 3'],
+  ['delivery.attempts', 'UPDATE delivery_attempts SET attempt = 2'],
+  ['payload.owner', `INSERT INTO payloads (id, body) VALUES ('run_none', 'x')`],
+  [
+    'slot.limit',
+    `UPDATE runs SET lease_owner = 'e', available_at = 1, held_slot = NULL, slot1 = (SELECT max(slot1) FROM runs),
+      holds = (SELECT max(holds) FROM runs) WHERE status = 'waiting'`,
+  ],
+  ['flow.readable', `UPDATE flow_rows SET state = '{'`],
+  ['flow.readable', `UPDATE flow_rows SET key = 'other'`],
+  ['flow.readable', `UPDATE flow_rows SET available_at = NULL WHERE policy = 'debounce'`],
+  ['workflow.schedule', `DELETE FROM flow_rows WHERE policy = 'cron'`],
+  ['workflow.readable', `UPDATE workflows SET triggers = '{'`],
+])('%s is told: %s', async (check, sql) => {
+  const copy = tempStoreFile()
+  copyFileSync(file, copy)
+  const database = await openDatabase(copy)
+  database.exec(sql)
+  const found = await violations(`sqlite:${copy}`)
+  expect(found.map(each => each.check)).toContain(check)
+  for (const { message, subject } of found) expect(`${subject} ${message}`).toMatch(/^\S[^\n]*$/)
+})
+
+test('what a retention may have removed is not missed, what is younger is', async () => {
+  const copy = tempStoreFile()
+  copyFileSync(file, copy)
+  const database = await openDatabase(copy)
+  database.exec('DELETE FROM events')
+  database.exec(`INSERT INTO prune_marks (what, up_to) VALUES ('events', ${Date.now() + 1000})`)
+  expect(await violations(`sqlite:${copy}`)).toEqual([])
+  database.exec(`UPDATE prune_marks SET up_to = 1000`)
+  expect((await violations(`sqlite:${copy}`)).map(({ check }) => check)).toContain('run.event')
+})
+
+test('the command tells a line for each and ends with 1, with 2 when there is no store', async () => {
+  const copy = tempStoreFile()
+  copyFileSync(file, copy)
+  expect(await perdure(['verify', '--store', `sqlite:${copy}`])).toMatchObject({
+    code: 0,
+    stdout: 'no violations\n',
+    stderr: '',
+  })
+  const database = await openDatabase(copy)
+  database.exec('UPDATE deliveries SET available_at = 1')
+  const { code, stdout } = await perdure(['verify', '--store', `sqlite:${copy}`, '--json'])
+  expect(code).toBe(1)
+  expect(JSON.parse(stdout)).toEqual({
+    check: 'delivery.status',
+    subject: expect.stringMatching(/^dlv_/),
+    message: expect.any(String),
+  })
+  expect(await perdure(['verify', '--store', 'sqlite:/nowhere.db'])).toMatchObject({ code: 2, stdout: '' })
+})

@@ -1,0 +1,32 @@
+// Bounds of a run, each with a named error (decisions "Errors, limits, auth": 10,000 steps a run).
+
+import { expect, test } from 'vitest'
+import { discovered, opcode, openEngine, returned, unique } from '../../kit/index.ts'
+
+const engine = await openEngine()
+const { api } = engine
+
+/** A run that reports `counts[i]` steps in its i-th pass. */
+async function start(counts: readonly number[]) {
+  const name = unique('many')
+  await engine.runner({
+    workflows: {
+      [name]: ({ pass }) => {
+        const count = counts[pass - 1]
+        if (count === undefined) return returned('all done')
+        return discovered(
+          Array.from({ length: count }, (_, i) => opcode('StepRun', `${pass}.${i}`, { data: i })),
+        )
+      },
+    },
+  })
+  return (await api.send({ name })).runId
+}
+
+test('10,000 steps are fine, one more is limit_exceeded', async () => {
+  const whole = await start([6000, 4000])
+  expect((await api.reaches(whole, 'succeeded', 20_000)).result).toBe('all done')
+  expect(await api.steps(whole)).toHaveLength(10_000)
+  const over = await start([6000, 4000, 1])
+  expect((await api.reaches(over, 'failed', 20_000)).error).toMatchObject({ code: 'limit_exceeded' })
+})

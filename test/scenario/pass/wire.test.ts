@@ -1,0 +1,129 @@
+// What an invoke looks like on the wire (§2.11, §5.5, §9.2), read by a runner that knows only the document.
+
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { flow, type Invoke, openEngine, returned, run, stepId, unique, within } from '../../kit/index.ts'
+
+const engine = await openEngine()
+
+/** Starts one run of a one-step workflow and answers its invokes. */
+async function invokesOf(
+  event: Record<string, unknown> = {},
+  on = engine,
+  runnerId?: string,
+): Promise<Invoke[]> {
+  const name = unique('wire')
+  const handler = flow([run('first', () => ({ sum: 3 }))])
+  const options = { workflows: { [name]: handler } }
+  const runner = await on.runner(runnerId === undefined ? options : { ...options, runner: runnerId })
+  const { runId } = await on.api.send({ name, ...event })
+  await on.api.succeeded(runId)
+  return runner.ledger.of(runId)
+}
+
+/** The header as the decisions describe it: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.rawBody">`. */
+function signatures(invoke: Invoke): { t: number; digests: string[] } {
+  const header = invoke.headers['x-engine-signature'] as string
+  expect(header).toMatch(/^t=\d+(,v1=[0-9a-f]{64})+$/)
+  const [t, ...digests] = header.split(',').map(part => part.slice(part.indexOf('=') + 1))
+  return { t: Number(t), digests }
+}
+
+const hmac = (key: string, t: number, raw: string) =>
+  createHmac('sha256', key).update(`${t}.${raw}`).digest('hex')
+
+describe('the request', () => {
+  test('is a JSON POST to the registered URL with X-Engine-Protocol: 1 (§9.2)', async () => {
+    for (const { method, path, headers } of await invokesOf()) {
+      expect({ method, path }).toEqual({ method: 'POST', path: '/invoke' })
+      expect(headers['content-type']).toBe('application/json')
+      expect(headers['x-engine-protocol']).toBe('1')
+    }
+  })
+
+  test('its body has event, steps and ctx, each to the letter of §2.11', async () => {
+    const [first, second] = (await invokesOf({ data: { n: 1 } })) as [Invoke, Invoke]
+    const { traceparent, runId, workflow, app } = first.ctx
+    expect(JSON.parse(first.raw)).toEqual({
+      event: { id: expect.stringMatching(/^evt_/), name: workflow, data: { n: 1 } },
+      steps: {},
+      ctx: { runId, workflow, attempt: 1, app, runner: '', traceparent },
+    })
+    expect(runId).toMatch(/^run_[0-9A-HJKMNP-TV-Z]{26}$/)
+    expect(JSON.parse(second.raw).steps).toEqual({ [stepId('first')]: { data: { sum: 3 } } })
+  })
+
+  test('ctx.traceparent is a W3C trace context, one trace for the run and one span per pass (§2.11)', async () => {
+    const invokes = await invokesOf()
+    const parts = invokes.map(({ ctx }) => ctx.traceparent?.split('-') as string[])
+    for (const { ctx } of invokes)
+      expect(ctx.traceparent).toMatch(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/)
+    expect(new Set(parts.map(([, trace]) => trace)).size).toBe(1)
+    expect(new Set(parts.map(([, , span]) => span)).size).toBe(2)
+  })
+
+  test('the trace context is in the body, not in a header (§2.11)', async () => {
+    for (const { headers } of await invokesOf()) expect(headers).not.toHaveProperty('traceparent')
+  })
+
+  test('ctx.runner is the pin, and the empty string for an anycast run (§2.11)', async () => {
+    const pinned = await invokesOf({ runner: 'the-pin' }, engine, 'the-pin')
+    expect(pinned.map(({ ctx }) => ctx.runner)).toEqual(['the-pin', 'the-pin'])
+    const anycast = await invokesOf()
+    expect(anycast.map(({ ctx }) => ctx.runner)).toEqual(['', ''])
+  })
+
+  test('event.name may differ from the workflow (§2.11 "informational")', async () => {
+    const [workflow, name] = [unique('workflow'), unique('event')]
+    const definition = { handler: () => returned(), registration: { triggers: [{ event: name }] } }
+    const runner = await engine.runner({ workflows: { [workflow]: definition } })
+    const { runId } = await engine.api.send({ name })
+    await engine.api.succeeded(runId)
+    expect(runner.ledger.of(runId)[0]).toMatchObject({ event: { name }, ctx: { workflow } })
+  })
+})
+
+describe('X-Engine-Signature (§5.5, decisions)', () => {
+  test('is v0 alone without a key', async () => {
+    for (const { headers } of await invokesOf()) expect(headers['x-engine-signature']).toBe('v0')
+  })
+
+  test('is an HMAC-SHA256 over time and raw body with ENGINE_SIGNING_KEY', async () => {
+    const key = 'k'.repeat(40)
+    const signed = await openEngine({ env: { ENGINE_SIGNING_KEY: key } })
+    const invokes = await invokesOf({ data: { text: 'naïve ☃', n: 1 } }, signed)
+    expect(invokes).toHaveLength(2)
+    for (const invoke of invokes) {
+      const { t, digests } = signatures(invoke)
+      expect(Math.abs(t - Date.now() / 1000)).toBeLessThan(60)
+      expect(digests).toEqual([hmac(key, t, invoke.raw)])
+      expect(digests).not.toEqual([hmac(key, t, `${invoke.raw} `)])
+    }
+  })
+
+  test('carries one digest per key while a key is being rotated', async () => {
+    const [newer, older] = ['n'.repeat(40), 'o'.repeat(40)]
+    const rotating = await openEngine({ env: { ENGINE_SIGNING_KEY: `${newer},${older}` } })
+    const [invoke] = await invokesOf({}, rotating)
+    const { t, digests } = signatures(invoke as Invoke)
+    expect(digests).toEqual([hmac(newer, t, (invoke as Invoke).raw), hmac(older, t, (invoke as Invoke).raw)])
+  })
+})
+
+describe('redirects and answers in parts', () => {
+  test('an answer may come in pieces', async () => {
+    const name = unique('pieces')
+    const runner = await engine.runner({
+      workflows: {
+        [name]: () => (_request, response) => {
+          response.writeHead(200, { 'content-type': 'application/json' })
+          response.write('{"data":"whole', () => response.end(' answer","logs":[]}'))
+        },
+      },
+    })
+    const { runId } = await engine.api.send({ name })
+    const { result } = await within(engine.api.succeeded(runId), 'the result')
+    expect(result).toBe('whole answer')
+    expect(runner.ledger.passes(runId)).toBe(1)
+  })
+})

@@ -1,0 +1,121 @@
+// Apps, runners and workflows as they are listed (§2.5, §2.6, §4.3).
+
+import { describe, expect, test } from 'vitest'
+import { JumpClock, openEngine, returned, unique } from '../../kit/index.ts'
+
+const clock = new JumpClock()
+const key = 'the-key-that-nobody-may-read'
+const engine = await openEngine({ clock, env: { ENGINE_SIGNING_KEY: key, ENGINE_RUNNER_STALE_AFTER: '40s' } })
+const { api } = engine
+
+const list = async (path: string) => (await api.get(path)).json as Record<string, unknown>[]
+const register = (body: Record<string, unknown>) =>
+  api.post('/register', { url: 'http://127.0.0.1:9/', workflows: [], ...body })
+
+describe('GET /apps (§4.3 "array of App, ordered by name")', () => {
+  test('apps appear through registration, with the time they were first seen', async () => {
+    const firstSeen = new Date(clock.now()).toISOString()
+    await register({ app: 'zebra' })
+    await register({ app: 'Ant' })
+    await register({ app: 'bee' })
+    clock.jump(5000)
+    await register({ app: 'zebra' })
+    const apps = await list('/apps')
+    expect(apps).toEqual(['Ant', 'bee', 'zebra'].map(name => ({ name, createdAt: firstSeen })))
+  })
+})
+
+describe('GET /runners (§2.5)', () => {
+  test('every reported field is shown, and unreported ones are absent', async () => {
+    const app = unique('app')
+    const told = {
+      framework: 'hono',
+      runtime: 'node',
+      sdkName: '@perdure/sdk',
+      version: '1.2.3',
+      language: 'python',
+      region: 'eu-1',
+      keyFingerprint: '0123456789abcdef',
+    }
+    await register({ app, runner: 'full', ...told })
+    await register({ app, runner: 'bare' })
+    const lastSeenAt = new Date(clock.now()).toISOString()
+    const runners = await list(`/runners?app=${app}`)
+    const plain = { app, url: 'http://127.0.0.1:9/', lastSeenAt, live: true }
+    expect(runners.find(({ runnerId }) => runnerId === 'full')).toEqual({
+      runnerId: 'full',
+      ...plain,
+      ...told,
+      keyMatches: false,
+    })
+    expect(runners.find(({ runnerId }) => runnerId === 'bare')).toEqual({ runnerId: 'bare', ...plain })
+  })
+
+  test('app restricts the list', async () => {
+    const [one, two] = [unique('app'), unique('app')]
+    await register({ app: one })
+    await register({ app: two })
+    expect((await list(`/runners?app=${one}`)).map(({ app }) => app)).toEqual([one])
+    expect((await list('/runners')).map(({ app }) => app)).toEqual(expect.arrayContaining([one, two]))
+  })
+
+  test('a runner past the stale TTL is listed with live false, and a heartbeat brings it back', async () => {
+    const app = unique('app')
+    const status = async () => (await list(`/runners?app=${app}`))[0]
+    expect((await register({ app })).json).toMatchObject({ staleAfterMs: 40_000 })
+    const seen = new Date(clock.now()).toISOString()
+    clock.jump(39_000)
+    expect(await status()).toMatchObject({ live: true, lastSeenAt: seen })
+    clock.jump(2000)
+    expect(await status()).toMatchObject({ live: false, lastSeenAt: seen })
+    await register({ app })
+    expect(await status()).toMatchObject({ live: true, lastSeenAt: new Date(clock.now()).toISOString() })
+  })
+})
+
+describe('GET /workflows (§2.6, decisions)', () => {
+  test('a definition carries its triggers, its whole retry policy and its time', async () => {
+    const app = unique('app')
+    const retry = { maxAttempts: 3, initialMs: 50 }
+    await register({
+      app,
+      workflows: [{ name: 'explicit', triggers: [{ event: 'order.*' }], retry, onFailure: true }],
+    })
+    expect(await list(`/workflows?app=${app}`)).toEqual([
+      {
+        name: 'explicit',
+        app,
+        retry: { maxAttempts: 3, initialMs: 50, factor: 2, maxMs: 300_000, jitter: 0.2 },
+        triggers: [{ event: 'order.*' }],
+        scheduled: false,
+        schedules: [],
+        onFailure: true,
+        updatedAt: new Date(clock.now()).toISOString(),
+      },
+    ])
+  })
+
+  test('omitted triggers are an implicit event trigger on the name; the retry default is 5 attempts from 1 s', async () => {
+    const app = unique('app')
+    await register({ app, workflows: [{ name: 'implicit' }] })
+    expect((await list(`/workflows?app=${app}`))[0]).toMatchObject({
+      triggers: [{ event: 'implicit' }],
+      retry: { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 300_000, jitter: 0.2 },
+      onFailure: false,
+    })
+  })
+
+  test('all apps are listed without app', async () => {
+    const [one, two] = [unique('app'), unique('app')]
+    for (const app of [one, two]) await register({ app, workflows: [{ name: 'twin' }] })
+    const twins = (await list('/workflows')).filter(({ name }) => name === 'twin')
+    expect(twins.map(({ app }) => app)).toEqual(expect.arrayContaining([one, two]))
+  })
+})
+
+test('responses never include a signing key (§4.3)', async () => {
+  await engine.runner({ workflows: { [unique('w')]: () => returned() } })
+  for (const path of ['/apps', '/runners', '/workflows', '/readyz']) {
+    expect((await api.get(path)).text).not.toContain(key)
+  }
+})

@@ -1,0 +1,190 @@
+// How runners come to be known: `POST /register` (§2.11, §9; decisions, "Registration, routing, wire").
+
+import { describe, expect, test } from 'vitest'
+import { type OpenEngine, openEngine, returned, unique } from '../../kit/index.ts'
+
+const engine = await openEngine()
+const { api } = engine
+
+const minimal = (extra: Record<string, unknown> = {}) => ({
+  app: unique('app'),
+  url: 'http://127.0.0.1:9/invoke',
+  workflows: [{ name: unique('workflow') }],
+  ...extra,
+})
+
+describe('the answer (decisions, "Registration, routing, wire")', () => {
+  test('a minimal request is keyed by its url (§2.11 "if omitted the engine keys the endpoint by url")', async () => {
+    const answer = await api.post('/register', minimal())
+    expect(answer.status).toBe(200)
+    expect(answer.json).toEqual({
+      ok: true,
+      protocolVersion: 1,
+      runnerId: 'http://127.0.0.1:9/invoke',
+      workflows: 1,
+      heartbeatMs: 30_000,
+      staleAfterMs: 90_000,
+      warnings: [],
+    })
+  })
+
+  test('a runner id is answered back, and workflows are counted', async () => {
+    const workflows = [{ name: unique('w') }, { name: unique('w') }]
+    const answer = await api.post('/register', minimal({ runner: 'blue-1', workflows }))
+    expect(answer.json).toMatchObject({ runnerId: 'blue-1', workflows: 2 })
+  })
+
+  test('unknown fields are ignored (decisions: "unknown fields are ignored both ways")', async () => {
+    const answer = await api.post(
+      '/register',
+      minimal({ mood: 'fine', workflows: [{ name: 'w', colour: 1 }] }),
+    )
+    expect(answer.status).toBe(200)
+  })
+})
+
+describe('lists', () => {
+  test('of limits and cancels that are empty are none', async () => {
+    const app = unique('app')
+    const workflows = [{ name: 'w', concurrency: [], cancelOn: [] }]
+    expect((await api.post('/register', minimal({ app, workflows }))).json).toMatchObject({ warnings: [] })
+    const [listed] = (await api.get(`/workflows?app=${app}`)).json as object[]
+    expect(listed).not.toHaveProperty('flowControl')
+  })
+
+  test('of triggers that are empty are none too: only omitted ones are implicit (§2.11), and the answer says so', async () => {
+    const name = unique('child')
+    const answer = await api.post('/register', minimal({ workflows: [{ name, triggers: [] }] }))
+    expect(answer.json).toMatchObject({ warnings: [expect.stringContaining('workflows[0].triggers')] })
+    expect((await api.send({ name })).triggered).toEqual([])
+  })
+
+  test('of cancels have no wildcards, and the answer says so', async () => {
+    const workflows = [{ name: unique('w'), cancelOn: [{ event: 'x/*' }] }]
+    const answer = await api.post('/register', minimal({ workflows }))
+    expect(answer.json).toMatchObject({ warnings: [expect.stringContaining('cancelOn[0].event')] })
+  })
+})
+
+describe('validation', () => {
+  const long = (length: number) => 'x'.repeat(length)
+  test.each([
+    ['no app', { app: undefined }, 'app'],
+    ['a blank app', { app: '  ' }, 'app'],
+    ['an app of 129 characters', { app: long(129) }, 'app'],
+    ['an app that is no string', { app: 7 }, 'app'],
+    ['no url', { url: undefined }, 'url'],
+    ['a url of another scheme', { url: 'ftp://127.0.0.1/' }, 'url'],
+    ['a url that is none', { url: 'somewhere' }, 'url'],
+    ['a blank runner', { runner: ' ' }, 'runner'],
+    ['a runner of 129 characters', { runner: long(129) }, 'runner'],
+    ['no workflows', { workflows: undefined }, 'workflows'],
+    ['workflows that are no list', { workflows: {} }, 'workflows'],
+    ['a workflow without a name', { workflows: [{ triggers: [] }] }, 'workflows[0].name'],
+    ['a workflow with a blank name', { workflows: [{ name: ' ' }] }, 'workflows[0].name'],
+    [
+      'no attempts at all',
+      { workflows: [{ name: 'w', retry: { maxAttempts: 0 } }] },
+      'workflows[0].retry.maxAttempts',
+    ],
+    [
+      'an unreadable duration',
+      { workflows: [{ name: 'w', timeouts: { invoke: 'soon' } }] },
+      'workflows[0].timeouts.invoke',
+    ],
+    ['a control character', { app: 'a\u0007' }, 'app'],
+  ])('%s is 400 and names the field', async (_what, change, field) => {
+    const answer = await api.post('/register', minimal(change))
+    expect(answer.status).toBe(400)
+    expect(answer.json).toMatchObject({ error: { code: 'invalid_request', details: { field } } })
+  })
+
+  test.each(['"app"', '[]', 'null'])('a body that is %s is 400', async body => {
+    expect(await api.postText('/register', body)).toMatchObject({ status: 400, code: 'invalid_request' })
+  })
+
+  test('a refused registration leaves nothing behind', async () => {
+    const app = unique('refused')
+    await api.post('/register', minimal({ app, workflows: [{ name: 'fine' }, { name: ' ' }] }))
+    expect((await api.get('/apps')).text).not.toContain(app)
+    expect((await api.get(`/runners?app=${app}`)).json).toEqual([])
+  })
+})
+
+describe('protocol version (§9.3: absent is compatible, present and different is 400)', () => {
+  test.each([
+    [undefined, 200],
+    [1, 200],
+    [0, 400],
+    [2, 400],
+    [1.5, 400],
+  ])('protocolVersion %s is answered %i', async (protocolVersion, status) => {
+    const answer = await api.post('/register', minimal({ protocolVersion }))
+    expect(answer.status).toBe(status)
+    if (status === 400) expect(answer.code).toBe('protocol_mismatch')
+  })
+})
+
+describe('repetition and replacement', () => {
+  const triggered = async (name: string) =>
+    (await api.send({ name })).triggered.map(({ workflow, app }) => `${app}/${workflow}`)
+
+  test('repeating a registration is the heartbeat: still one runner', async () => {
+    const runner = await engine.runner({ workflows: { [unique('w')]: () => returned() } })
+    await runner.register(api)
+    await runner.register(api)
+    expect((await api.get(`/runners?app=${runner.app}`)).json).toHaveLength(1)
+  })
+
+  test("one registration replaces the runner's earlier one: what it no longer names is not triggered", async () => {
+    const [first, second] = [unique('first'), unique('second')]
+    const runner = await engine.runner({ workflows: { [first]: () => returned() } })
+    expect(await triggered(first)).toEqual([`${runner.app}/${first}`])
+    await runner.register(api, { workflows: [{ name: second }] })
+    expect(await triggered(first)).toEqual([])
+    expect(await triggered(second)).toEqual([`${runner.app}/${second}`])
+    expect(await names(runner.app)).toEqual([second])
+  })
+
+  test('a workflow that another runner of the app still serves stays', async () => {
+    const [app, shared] = [unique('app'), unique('shared')]
+    await engine.runner({ app, runner: 'one', workflows: { [shared]: () => returned() } })
+    const two = await engine.runner({ app, runner: 'two', workflows: { [shared]: () => returned() } })
+    await two.register(api, { workflows: [] })
+    expect(await triggered(shared)).toEqual([`${app}/${shared}`])
+  })
+
+  test("a workflow's definition is the newest registered", async () => {
+    const [app, event, other] = [unique('app'), unique('event'), unique('event')]
+    const register = (runner: string, trigger: string) =>
+      api.post(
+        '/register',
+        minimal({ app, runner, workflows: [{ name: 'w', triggers: [{ event: trigger }] }] }),
+      )
+    await register('one', event)
+    await register('two', other)
+    expect(await triggered(event)).toEqual([])
+    expect(await triggered(other)).toEqual([`${app}/w`])
+  })
+
+  async function names(app: string): Promise<string[]> {
+    const workflows = (await api.get(`/workflows?app=${app}`)).json as { name: string }[]
+    return workflows.map(({ name }) => name)
+  }
+})
+
+describe('signing key (§2.5, decisions: keyFingerprint = first 16 hex digits of SHA-256 of the key)', () => {
+  const key = 'a-signing-key-of-sufficient-length'
+  // printf %s "$key" | sha256sum | cut -c1-16
+  const fingerprint = 'f93989b2a65beec3'
+
+  test('keyMatches says whether both share the key, and is absent when either has none', async () => {
+    const signed = await openEngine({ env: { ENGINE_SIGNING_KEY: key } })
+    const answer = async (of: OpenEngine, keyFingerprint: string | undefined) =>
+      (await of.api.post('/register', minimal({ keyFingerprint }))).json
+    expect(await answer(signed, fingerprint)).toMatchObject({ keyMatches: true })
+    expect(await answer(signed, 'ffffffffffffffff')).toMatchObject({ keyMatches: false })
+    expect(await answer(signed, undefined)).not.toHaveProperty('keyMatches')
+    expect(await answer(engine, fingerprint)).not.toHaveProperty('keyMatches')
+  })
+})

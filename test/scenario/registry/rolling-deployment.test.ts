@@ -1,0 +1,121 @@
+// Runners of two versions at once, as while a deployment rolls out: "a workflow's definition is the newest registered",
+// and "repeating it is the heartbeat" (decisions, "Registration, routing, wire").
+
+import { describe, expect, test } from 'vitest'
+import { type Api, freshSchema, JumpClock, type OpenEngine, openEngine, unique } from '../../kit/index.ts'
+import { dial } from '../../kit/runner/connect-client.ts'
+
+/** Twice the heartbeat and less than the time after which a runner counts as gone. */
+const MINUTE = 60_000
+
+/** An app, whose runners register the workflow `w` on an event of their version. */
+function rollout() {
+  const app = unique('app')
+  const body = (runner: string, version: string, extra: object = {}) => ({
+    app,
+    runner,
+    url: 'http://127.0.0.1:9/invoke',
+    workflows: [{ name: 'w', triggers: [{ event: `${app}/${version}` }, { cron: '0 0 1 1 *' }], ...extra }],
+  })
+  return {
+    body,
+    async beats(api: Api, runner: string, version: string, extra?: object): Promise<void> {
+      expect((await api.post('/register', body(runner, version, extra))).status).toBe(200)
+    },
+    /** The version whose event starts the workflow. */
+    async counts(api: Api): Promise<string> {
+      const [workflow] = (await api.get(`/workflows?app=${app}`)).json as { triggers: { event: string }[] }[]
+      const [, version = ''] = workflow?.triggers[0]?.event.split('/') ?? []
+      const { triggered } = await api.send({ name: `${app}/${version}`, app })
+      expect(triggered).toMatchObject([{ workflow: 'w' }])
+      return version
+    },
+  }
+}
+
+describe('a heartbeat of the old version', () => {
+  test('takes nothing back from the new one', async () => {
+    const clock = new JumpClock()
+    const { api } = await openEngine({ clock })
+    const { beats, counts } = rollout()
+    await beats(api, 'old', 'v1')
+    await beats(api, 'new', 'v2')
+    for (let i = 0; i < 5; i++) {
+      clock.jump(MINUTE)
+      await beats(api, 'old', 'v1')
+      expect(await counts(api)).toBe('v2')
+      await beats(api, 'new', 'v2')
+    }
+  })
+
+  test('nor does it after a restart of the engine, however long that took', async () => {
+    const clock = new JumpClock()
+    const first = await openEngine({ clock })
+    const { beats, counts } = rollout()
+    await beats(first.api, 'old', 'v1')
+    await beats(first.api, 'new', 'v2')
+    await first.stop()
+    clock.jump(60 * MINUTE)
+    const { api } = await openEngine({ clock, storeFile: first.storeFile })
+    await beats(api, 'old', 'v1')
+    expect(await counts(api)).toBe('v2')
+  })
+
+  test('nor at another engine than the one the new version came to', async () => {
+    const env = { ENGINE_QUEUE: 'memory' }
+    const one = await openEngine({ storeFile: await freshSchema(), env })
+    const two = await openEngine({ storeFile: one.storeFile, env })
+    const { beats, counts } = rollout()
+    await beats(one.api, 'old', 'v1')
+    await beats(two.api, 'new', 'v2')
+    await beats(one.api, 'old', 'v1')
+    await beats(two.api, 'old', 'v1')
+    for (const { api } of [one, two] satisfies OpenEngine[]) expect(await counts(api)).toBe('v2')
+  })
+
+  test('counts again once the new version has gone, and no more when that is back', async () => {
+    const clock = new JumpClock()
+    const { api } = await openEngine({ clock })
+    const { beats, counts } = rollout()
+    await beats(api, 'old', 'v1')
+    await beats(api, 'new', 'v2')
+    clock.jump(2 * MINUTE)
+    expect(await counts(api)).toBe('v2')
+    await beats(api, 'old', 'v1')
+    expect(await counts(api)).toBe('v1')
+    await beats(api, 'new', 'v2')
+    await beats(api, 'old', 'v1')
+    expect(await counts(api)).toBe('v2')
+  })
+})
+
+test('a runner that dials in again takes nothing back either', async () => {
+  const { api, url } = await openEngine()
+  const { body, counts } = rollout()
+  const dialIn = async (runner: string, version: string) => {
+    const client = await dial(url)
+    client.send('runner.register', body(runner, version))
+    await client.next('runner.registered')
+    return client
+  }
+  const old = await dialIn('old', 'v1')
+  await dialIn('new', 'v2')
+  old.ws.close()
+  await dialIn('old', 'v1')
+  expect(await counts(api)).toBe('v2')
+})
+
+test('what a runner registers anew is the newest: a deployment that is taken back', async () => {
+  const { api } = await openEngine()
+  const { beats, counts } = rollout()
+  await beats(api, 'one', 'v1')
+  await beats(api, 'two', 'v1')
+  await beats(api, 'one', 'v2')
+  await beats(api, 'two', 'v1')
+  expect(await counts(api)).toBe('v2')
+  await beats(api, 'one', 'v1')
+  expect(await counts(api)).toBe('v1')
+  await beats(api, 'two', 'v1', { retry: { maxAttempts: 2 } })
+  await beats(api, 'one', 'v1')
+  expect((await api.get('/workflows')).json).toMatchObject([{ retry: { maxAttempts: 2 } }])
+})

@@ -1,0 +1,127 @@
+// Cancel (§3, §4.2; decisions "Status moves"; promises R1, A1).
+
+import { describe, expect, test } from 'vitest'
+import {
+  flow,
+  gate,
+  type Handler,
+  JumpClock,
+  openBarrier,
+  openEngine,
+  returned,
+  run,
+  StepFailure,
+  sleep,
+  unique,
+  until,
+  wait,
+  waitsFor,
+  within,
+} from '../../kit/index.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+const barrier = await openBarrier(engine)
+
+async function start(handler: Handler) {
+  const name = unique('controlled')
+  const runner = await engine.runner({ workflows: { [name]: handler } })
+  const { runId } = await api.send({ name })
+  return { runId, ledger: runner.ledger, name, runner }
+}
+
+const act = (runId: string, action: string) => api.post(`/runs/${runId}/${action}`)
+
+describe('cancel', () => {
+  test('aborts the HTTP request in flight, and the run is cancelled at once', async () => {
+    const { runId, ledger } = await start(flow([run('hang', () => gate().opened)]))
+    await until(() => ledger.times(runId, 'hang') === 1)
+    const signal = ledger.of(runId)[0]?.signal as AbortSignal
+    const aborted = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve()))
+    const answer = await act(runId, 'cancel')
+    expect(answer).toMatchObject({ status: 200, json: { id: runId, status: 'cancelled' } })
+    await within(aborted, 'the abort of the invoke')
+  })
+
+  test('a late answer is dropped: status and steps stay (R1)', async () => {
+    const answer = gate()
+    const { runId, ledger } = await start(async () => {
+      await answer.opened
+      return returned('too late')
+    })
+    await until(() => ledger.passes(runId) === 1)
+    await act(runId, 'cancel')
+    answer.open()
+    await barrier()
+    const found = await api.run(runId)
+    expect(found.status).toBe('cancelled')
+    expect(found).not.toHaveProperty('result')
+    expect(await api.steps(runId)).toEqual([])
+    expect(ledger.passes(runId)).toBe(1)
+  })
+
+  test('cancels parked steps and retries, and nothing wakes the run again', async () => {
+    const event = unique('go')
+    const shaky = run('shaky', () => {
+      throw new StepFailure('again')
+    })
+    const { runId, ledger } = await start(flow([[sleep('s', 60_000), wait('w', event), shaky]]))
+    await waitsFor(api, runId, 'retry')
+    await act(runId, 'cancel')
+    expect((await api.steps(runId)).map(({ status }) => status)).toEqual([
+      'cancelled',
+      'cancelled',
+      'cancelled',
+    ])
+    clock.jump(3_600_000)
+    expect((await api.send({ name: event })).woke).toBe(0)
+    await barrier()
+    expect(ledger.passes(runId)).toBe(1)
+    expect(await api.run(runId)).not.toHaveProperty('waitingFor')
+  })
+
+  test('a run that never started is cancelled with a duration of 0 (decisions "Run")', async () => {
+    const name = unique('held')
+    const runner = await engine.runner({ workflows: { [name]: () => returned() } })
+    await runner.close()
+    // The first one finds out that nobody listens; the second is not even tried.
+    await waitsFor(api, (await api.send({ name })).runId, 'runner')
+    const { runId } = await api.send({ name })
+    await waitsFor(api, runId, 'runner')
+    clock.jump(100)
+    const { json } = await act(runId, 'cancel')
+    expect(json).toMatchObject({ status: 'cancelled', durationMs: 0 })
+    expect(json).not.toHaveProperty('startedAt')
+  })
+
+  test.each(['cancel', 'pause'])('%s on a terminal run is 409 (§7)', async action => {
+    const { runId } = await start(() => returned())
+    await api.succeeded(runId)
+    const before = (await api.get(`/runs/${runId}`)).text
+    expect(await act(runId, action)).toMatchObject({ status: 409, code: 'run_terminal' })
+    expect((await api.get(`/runs/${runId}`)).text).toBe(before)
+  })
+
+  test('of two racing cancels one wins and one is told', async () => {
+    const { runId } = await start(flow([wait('w', unique('never'))]))
+    await api.reaches(runId, 'waiting')
+    const answers = await Promise.all([act(runId, 'cancel'), act(runId, 'cancel')])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+
+  test('a paused run stays cancellable (§3)', async () => {
+    const { runId } = await start(flow([wait('w', unique('never'))]))
+    await api.reaches(runId, 'waiting')
+    await act(runId, 'pause')
+    expect((await act(runId, 'cancel')).json).toMatchObject({ status: 'cancelled' })
+  })
+
+  test.each(['cancel', 'pause', 'resume', 'replay', 'retry-from-step'])(
+    '%s of an unknown run is 404',
+    async action => {
+      const path = `/runs/run_01ARZ3NDEKTSV4RRFFQ69G5FAV/${action}`
+      expect(await api.post(path, { step: 'a' })).toMatchObject({ status: 404, code: 'not_found' })
+    },
+  )
+})

@@ -1,0 +1,180 @@
+// The list of runs: one test for every query parameter of §4.1 but `q`, `deep` and `cursor`, which have files of their
+// own (list-search, list-pages).
+
+import { beforeAll, describe, expect, test } from 'vitest'
+import { allPages, page, RunHistory } from '../../kit/engine/run-history.ts'
+
+const keys = [
+  { label: 'ours', namespace: 'ours', kind: 'secret', key: 'key-of-ours' },
+  { label: 'theirs', namespace: 'theirs', kind: 'secret', key: 'key-of-theirs' },
+]
+const history = await RunHistory.open()
+const { api, clock } = history
+const list = async (query: string) => (await page(api, query)).ids
+
+/** By name; made one after the other, in this order. */
+const made: Record<string, string> = {}
+const newest = (...names: string[]) => names.map(name => made[name])
+let fanOut = ''
+
+beforeAll(async () => {
+  await history.runner('shop', ['order', 'refund'])
+  await history.runner('mail', ['letter'])
+  const away = await history.runner('away', ['absent'])
+  await away.close()
+
+  made.quick = (await history.run('shop', 'order', { lastsMs: 10 })).id
+  made.failed = (await history.run('shop', 'refund', { ends: 'failed', lastsMs: 500 })).id
+  made.slow = (await history.run('mail', 'letter', { lastsMs: 2000 })).id
+  made.parked = (await history.run('shop', 'order', { ends: 'waiting' })).id
+  made.paused = (await history.run('shop', 'order', { ends: 'waiting' })).id
+  await history.act(made.paused, 'pause', 'paused')
+  made.cancelled = (await history.run('shop', 'refund', { ends: 'waiting' })).id
+  await history.act(made.cancelled, 'cancel', 'cancelled')
+  made.replayed = (await history.replay(made.quick)).id
+  made.running = (await history.run('mail', 'letter', { ends: 'running' })).id
+  const held = await history.send({ name: 'absent', app: 'away' })
+  made.queued = held.runId
+  fanOut = held.eventId
+  await api.reaches(made.queued, 'queued')
+})
+
+const ALL = ['queued', 'running', 'replayed', 'cancelled', 'paused', 'parked', 'slow', 'failed', 'quick']
+
+test('without parameters: every run of the namespace, newest first', async () => {
+  expect(await list('')).toEqual(newest(...ALL))
+})
+
+test('app restricts to one app', async () => {
+  expect(await list('app=mail')).toEqual(newest('running', 'slow'))
+  expect(await list('app=nobody')).toEqual([])
+})
+
+describe('status', () => {
+  test.each([
+    ['queued', ['queued']],
+    ['waiting', ['parked']],
+    ['paused', ['paused']],
+    ['succeeded', ['replayed', 'slow', 'quick']],
+    ['failed', ['failed']],
+    ['cancelled', ['cancelled']],
+  ])('%s', async (status, names) => {
+    expect(await list(`status=${status}`)).toEqual(newest(...names))
+  })
+
+  test('running also matches waiting, in every order', async () => {
+    expect(await list('status=running')).toEqual(newest('running', 'parked'))
+    expect(await list('status=running&dir=asc')).toEqual(newest('parked', 'running'))
+    expect(await list('status=running&sort=status')).toEqual(newest('parked', 'running'))
+    expect(await allPages(api, 'status=running&sort=status&dir=asc', 1)).toEqual(newest('running', 'parked'))
+  })
+})
+
+test('runType tells event-triggered runs from those of a cron; a replay is of the type of its source', async () => {
+  expect(await list('runType=event')).toEqual(newest(...ALL))
+  expect(await list('runType=cron')).toEqual([])
+})
+
+test('eventId finds the runs that one event fanned out, and no fork of them', async () => {
+  expect(await list(`eventId=${fanOut}`)).toEqual(newest('queued'))
+  const { eventId } = await api.run(made.quick as string)
+  expect(await list(`eventId=${eventId}`)).toEqual(newest('quick'))
+  expect(await list('eventId=evt_none')).toEqual([])
+})
+
+test('replayOf finds the runs forked from one source run', async () => {
+  expect(await list(`replayOf=${made.quick}`)).toEqual(newest('replayed'))
+  expect(await list(`replayOf=${made.slow}`)).toEqual([])
+})
+
+test('since keeps runs that started at that time or later', async () => {
+  const { createdAt } = await api.run(made.cancelled as string)
+  const later = new Date(Date.parse(createdAt) + 1).toISOString()
+  expect(await list(`since=${createdAt}`)).toEqual(newest(...ALL.slice(0, 4)))
+  expect(await list(`since=${later}`)).toEqual(newest(...ALL.slice(0, 3)))
+  expect(await list(`since=${createdAt.replace('Z', '%2B00:00')}&sort=app&dir=asc`)).toEqual(
+    newest('queued', 'running', 'cancelled', 'replayed'),
+  )
+  expect(await list(`since=${new Date(clock.now() + 1).toISOString()}`)).toEqual([])
+})
+
+describe('sort and dir: the key, then the id, both in the direction asked for', () => {
+  test.each(['started', 'workflow', 'status', 'app', 'duration'])('%s', async sort => {
+    const runs = (await page(api, `sort=${sort}`)).runs
+    expect(new Set(runs.map(({ id }) => id))).toEqual(new Set(newest(...ALL)))
+    const descending = [...runs].sort((a, b) => {
+      const [x, y] = [a, b].map(run => {
+        if (sort === 'started') return run.createdAt
+        return sort === 'duration' ? (run.durationMs ?? 0) : run[sort as 'app']
+      }) as [string, string]
+      return x === y ? (a.id < b.id ? 1 : -1) : x < y ? 1 : -1
+    })
+    expect(runs).toEqual(descending)
+    expect(await list(`sort=${sort}&dir=desc`)).toEqual(descending.map(({ id }) => id))
+    expect(await list(`sort=${sort}&dir=asc`)).toEqual(descending.map(({ id }) => id).reverse())
+  })
+
+  test('duration counts a run without one as 0', async () => {
+    const runs = (await page(api, 'sort=duration')).runs
+    expect(runs.slice(0, 4).map(({ durationMs }) => durationMs)).toEqual([2000, 500, 10, 10])
+    expect(new Set(runs.slice(4).map(({ durationMs }) => durationMs ?? 0))).toEqual(new Set([0]))
+  })
+})
+
+test('filters are taken together', async () => {
+  expect(await list('app=shop&status=succeeded&runType=event')).toEqual(newest('replayed', 'quick'))
+  expect(await list(`app=shop&status=succeeded&replayOf=${made.quick}&sort=duration`)).toEqual(
+    newest('replayed'),
+  )
+  expect(await list('app=mail&status=failed')).toEqual([])
+})
+
+test('limit: 30 by default, clamped to 1-200', async () => {
+  const app = 'many'
+  await history.runner(app, ['one'])
+  for (let i = 0; i < 201; i++) await history.send({ name: 'one', app, data: { ends: 'waiting' } })
+  const length = async (query: string) => (await list(`app=${app}${query}`)).length
+  expect(await length('')).toBe(30)
+  expect(await length('&limit=0')).toBe(1)
+  expect(await length('&limit=-5')).toBe(1)
+  expect(await length('&limit=200')).toBe(200)
+  expect(await length('&limit=201')).toBe(200)
+})
+
+test.each([
+  'status=sleeping',
+  'status=',
+  'runType=child',
+  'sort=createdAt',
+  'dir=up',
+  'deep=true',
+  'limit=many',
+  'limit=1.5',
+  'since=yesterday',
+  'since=2031-02-30T00:00:00Z',
+  'since=1900000000',
+  'app=',
+  'app=a&app=b',
+])('%s is 400 invalid_request and named', async query => {
+  const answer = await api.get(`/runs?${query}`)
+  expect(answer).toMatchObject({ status: 400, code: 'invalid_request' })
+  expect((answer.json as { error: { details: object } }).error.details).toEqual({
+    field: query.split('=')[0],
+  })
+})
+
+test('runs of another namespace are in no list', async () => {
+  const both = await RunHistory.open({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+  const [ours, theirs] = [both.api.as('key-of-ours'), both.api.as('key-of-theirs')]
+  for (const each of [ours, theirs]) {
+    await each.post('/register', { app: 'shop', url: 'http://127.0.0.1:9/', workflows: [{ name: 'order' }] })
+  }
+  const mine = await both.send({ name: 'order' }, ours)
+  const other = await both.send({ name: 'order' }, theirs)
+  const queries = ['', 'app=shop', 'sort=app', 'q=order', 'sort=duration&dir=asc', `eventId=${other.eventId}`]
+  for (const query of [...queries, `q=${other.runId}`]) {
+    const expected = query.includes(other.eventId) || query.includes(other.runId) ? [] : [mine.runId]
+    expect((await page(ours, query)).ids, query).toEqual(expected)
+  }
+  expect((await ours.get('/runs/stats')).json).toMatchObject({ total: 1 })
+})

@@ -1,0 +1,214 @@
+// Pause and resume (§3, §4.2; decisions "Status moves"; promise A1).
+
+import { describe, expect, test } from 'vitest'
+import {
+  flow,
+  gate,
+  type Handler,
+  JumpClock,
+  openBarrier,
+  openEngine,
+  type PlainRunner,
+  returned,
+  run,
+  StepFailure,
+  sleep,
+  unique,
+  until,
+  wait,
+  waitsFor,
+} from '../../kit/index.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+const barrier = await openBarrier(engine)
+
+async function start(handler: Handler) {
+  const name = unique('controlled')
+  const runner = await engine.runner({ workflows: { [name]: handler } })
+  const { runId } = await api.send({ name })
+  return { runId, ledger: runner.ledger, name, runner }
+}
+
+const act = (runId: string, action: string) => api.post(`/runs/${runId}/${action}`)
+
+describe('pause and resume', () => {
+  test('pause takes effect at the step boundary: the step in flight is checkpointed, the next does not run', async () => {
+    const held = gate()
+    const { runId, ledger } = await start(flow([run('first', () => held.opened), run('second')]))
+    await until(() => ledger.times(runId, 'first') === 1)
+    expect((await act(runId, 'pause')).json).toMatchObject({ id: runId, status: 'paused' })
+    expect(ledger.of(runId)[0]?.signal.aborted).toBe(false)
+    held.open()
+    await until(async () => (await api.steps(runId)).length === 1)
+    await barrier()
+    expect(await api.steps(runId)).toMatchObject([{ name: 'first', status: 'succeeded' }])
+    expect((await api.run(runId)).status).toBe('paused')
+    expect(ledger.passes(runId)).toBe(1)
+    expect((await act(runId, 'resume')).json).toMatchObject({ status: 'queued' })
+    await api.succeeded(runId)
+    expect(ledger.names(runId)).toEqual(['first', 'second'])
+  })
+
+  test('the pass in flight may take its time after a pause: its lease is extended, and it is not sent again', async () => {
+    const held = gate()
+    const { runId, ledger } = await start(flow([run('first', () => held.opened), run('second')]))
+    await until(() => ledger.times(runId, 'first') === 1)
+    await act(runId, 'pause')
+    for (let seconds = 0; seconds < 60; seconds += 6) {
+      clock.jump(6000)
+      await barrier()
+    }
+    expect(ledger.of(runId)[0]?.signal.aborted).toBe(false)
+    held.open()
+    await until(async () => (await api.steps(runId)).length === 1)
+    await act(runId, 'resume')
+    await api.succeeded(runId)
+    expect(ledger.names(runId)).toEqual(['first', 'second'])
+  })
+
+  test('a step that is settled from outside while a pass is in flight does not disturb the pass', async () => {
+    const [event, held] = [unique('go'), gate()]
+    const handler: Handler = async (invoke, ledger) => {
+      // The second stage begins while the wait of the first is still parked.
+      if (invoke.pass > 1) return flow([run('b', () => held.opened)])(invoke, ledger)
+      return flow([[wait('w', event), run('a')]])(invoke, ledger)
+    }
+    const { runId, ledger } = await start(handler)
+    await until(() => ledger.times(runId, 'b') === 1)
+    expect((await api.send({ name: event })).woke).toBe(1)
+    for (let seconds = 0; seconds < 60; seconds += 6) {
+      clock.jump(6000)
+      await barrier()
+    }
+    expect(ledger.of(runId)[1]?.signal.aborted).toBe(false)
+    held.open()
+    await api.succeeded(runId)
+    expect(ledger.times(runId, 'b')).toBe(1)
+  })
+
+  test('a pass in flight that returns the final result succeeds: there was no next step (decisions)', async () => {
+    const held = gate()
+    const { runId, ledger } = await start(async () => {
+      await held.opened
+      return returned('final')
+    })
+    await until(() => ledger.passes(runId) === 1)
+    await act(runId, 'pause')
+    held.open()
+    expect((await until(() => finished(runId))).status).toBe('succeeded')
+    expect((await api.run(runId)).result).toBe('final')
+  })
+
+  test('pause on a paused run is idempotent; resume on one that is not paused is 409', async () => {
+    const { runId } = await start(flow([wait('w', unique('never'))]))
+    await api.reaches(runId, 'waiting')
+    expect(await act(runId, 'resume')).toMatchObject({ status: 409, code: 'run_not_paused' })
+    await act(runId, 'pause')
+    expect(await act(runId, 'pause')).toMatchObject({ status: 200, json: { status: 'paused' } })
+    await act(runId, 'resume')
+    await api.reaches(runId, 'waiting')
+    expect(await act(runId, 'resume')).toMatchObject({ status: 409, code: 'run_not_paused' })
+  })
+
+  test('timers settle their steps while paused, but no pass is sent until resume (decisions)', async () => {
+    const { runId, ledger } = await start(flow([sleep('nap', 1000), run('after')]))
+    await waitsFor(api, runId, 'sleep')
+    await act(runId, 'pause')
+    expect(await api.run(runId)).not.toHaveProperty('waitingFor')
+    clock.jump(1000)
+    await until(async () => (await api.step(runId, 'nap')).status === 'succeeded')
+    await barrier()
+    expect((await api.run(runId)).status).toBe('paused')
+    expect(ledger.passes(runId)).toBe(1)
+    await act(runId, 'resume')
+    await api.succeeded(runId)
+  })
+
+  test('events settle their waits while paused', async () => {
+    const event = unique('go')
+    const { runId, ledger } = await start(flow([wait('w', event)]))
+    await api.reaches(runId, 'waiting')
+    await act(runId, 'pause')
+    expect((await api.send({ name: event, data: 7 })).woke).toBe(1)
+    await barrier()
+    expect(await api.step(runId, 'w')).toMatchObject({ status: 'succeeded', data: { data: 7 } })
+    expect((await api.run(runId)).status).toBe('paused')
+    expect(ledger.passes(runId)).toBe(1)
+    await act(runId, 'resume')
+    expect((await api.succeeded(runId)).result).toMatchObject({ w: { data: 7 } })
+  })
+
+  test('a retry that falls due while paused waits for resume', async () => {
+    let tries = 0
+    const shaky = run('shaky', () => {
+      if (++tries === 1) throw new StepFailure('again')
+    })
+    const { runId } = await start(flow([shaky]))
+    await waitsFor(api, runId, 'retry')
+    await act(runId, 'pause')
+    clock.jump(10_000)
+    await barrier()
+    expect(tries).toBe(1)
+    await act(runId, 'resume')
+    await api.succeeded(runId)
+    expect(tries).toBe(2)
+  })
+
+  test('a transport failure of the pass in flight leaves the run paused, to be repeated after resume', async () => {
+    const held = gate()
+    const { runId, ledger } = await start(async ({ pass }) => {
+      if (pass > 1) return returned('at last')
+      await held.opened
+      return { status: 503, body: {} }
+    })
+    await until(() => ledger.passes(runId) === 1)
+    await act(runId, 'pause')
+    held.open()
+    await until(async () => (await api.run(runId)).attempt === 2)
+    clock.jump(60_000)
+    await barrier()
+    expect(await api.run(runId)).toMatchObject({ status: 'paused' })
+    expect(ledger.passes(runId)).toBe(1)
+    await act(runId, 'resume')
+    await api.succeeded(runId)
+  })
+
+  test('pause and resume while one pass is in flight: it goes on, once', async () => {
+    const held = gate()
+    const { runId, ledger } = await start(flow([run('first', () => held.opened), run('second')]))
+    await until(() => ledger.times(runId, 'first') === 1)
+    for (let i = 0; i < 3; i++) {
+      await act(runId, 'pause')
+      await act(runId, 'resume')
+    }
+    held.open()
+    await api.succeeded(runId)
+    expect(ledger.names(runId)).toEqual(['first', 'second'])
+  })
+
+  test('a paused run outlives a restart, and resumes', async () => {
+    const first = await openEngine({ clock })
+    const name = unique('controlled')
+    const runner: PlainRunner = await first.runner({
+      workflows: { [name]: flow([wait('w', 'go'), run('after')]) },
+    })
+    const { runId } = await first.api.send({ name })
+    await first.api.reaches(runId, 'waiting')
+    await first.api.post(`/runs/${runId}/pause`)
+    await first.stop()
+    const second = await openEngine({ clock, storeFile: first.storeFile })
+    await runner.rejoin(second.api)
+    await second.api.send({ name: 'go' })
+    expect((await second.api.run(runId)).status).toBe('paused')
+    await second.api.post(`/runs/${runId}/resume`)
+    await second.api.succeeded(runId)
+    expect(runner.ledger.times(runId, 'after')).toBe(1)
+  })
+
+  async function finished(runId: string) {
+    const found = await api.run(runId)
+    return found.finishedAt !== undefined && found
+  }
+})

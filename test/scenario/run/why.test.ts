@@ -1,0 +1,147 @@
+// `GET /runs/{id}/why` as an operator meets it: what it says of runs at every stage (§4.1).
+
+import type { RunExplanation } from '@perdure/protocol'
+import { expect, test } from 'vitest'
+import {
+  child,
+  flow,
+  gate,
+  JumpClock,
+  openEngine,
+  run,
+  StepFailure,
+  skipWait,
+  sleep,
+  unique,
+  until,
+  wait,
+  waitsFor,
+} from '../../kit/index.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock })
+const { api } = engine
+
+const why = async (runId: string) => (await api.get(`/runs/${runId}/why`)).json as RunExplanation
+
+test('a run that waits for an event says which, until when, and who could take it', async () => {
+  const [name, event] = [unique('why'), unique('paid')]
+  const { app } = await engine.runner({ workflows: { [name]: flow([wait('pay', event, 60_000)]) } })
+  const { runId } = await api.send({ name })
+  await waitsFor(api, runId, 'event')
+  const until = new Date(clock.now() + 60_000).toISOString()
+  expect(await why(runId)).toEqual({
+    runId,
+    status: 'waiting',
+    sentence: `Step "pay" waits for event "${event}", at most until ${until}.`,
+    since: new Date(clock.now()).toISOString(),
+    waitingFor: { kind: 'event', stepName: 'pay', until, eventName: event },
+    wakeAt: until,
+    event: { name: event },
+    runners: { live: 1, stale: 0 },
+  })
+  expect(app).toBeDefined()
+})
+
+test('a sleeping run, then paused, then over', async () => {
+  const name = unique('why')
+  await engine.runner({ workflows: { [name]: flow([sleep('nap', 5000)]) } })
+  const { runId } = await api.send({ name })
+  await waitsFor(api, runId, 'sleep')
+  const wakeAt = new Date(clock.now() + 5000).toISOString()
+  expect(await why(runId)).toMatchObject({ status: 'waiting', wakeAt, waitingFor: { kind: 'sleep' } })
+  await api.post(`/runs/${runId}/pause`)
+  expect(await why(runId)).toMatchObject({ status: 'paused', wakeAt })
+  await api.post(`/runs/${runId}/resume`)
+  clock.jump(5000)
+  await api.succeeded(runId)
+  const { sentence, runners } = await why(runId)
+  expect(sentence).toMatch(/^It succeeded at .*, after \d+ ms\.$/)
+  expect(runners).toBeUndefined()
+})
+
+test('a run whose passes come to nothing says why, and so does the log', async () => {
+  const name = unique('why')
+  const { runner } = await engine.runner({
+    runner: unique('r'),
+    workflows: { [name]: () => ({ status: 500, body: { error: { message: 'no database' }, logs: [] } }) },
+  })
+  const { runId } = await api.send({ name })
+  const { waitingFor } = await waitsFor(api, runId, 'retry')
+  const error = 'The runner answered 500: no database.'
+  expect(waitingFor).toEqual({ kind: 'retry', until: expect.any(String), error })
+  expect(await why(runId)).toMatchObject({
+    waitingFor,
+    sentence: `The last pass came to nothing (try 1 of 8): it is repeated at ${waitingFor?.until}. What came of it: ${error}`,
+  })
+  await skipWait(api, clock, runId, 'retry')
+  await until(async () => (await why(runId)).sentence.includes('(try 2 of 8)'))
+  const warned = engine.log.map(line => JSON.parse(line)).filter(line => line.runId === runId)
+  expect(warned).toEqual([
+    expect.objectContaining({ level: 40, runnerId: runner, tries: 1, error, msg: 'a pass came to nothing' }),
+  ])
+})
+
+test('a parent and its child; a running run names its runner', async () => {
+  const [name, inner] = [unique('parent'), unique('inner')]
+  const open = gate()
+  const { runner } = await engine.runner({
+    runner: unique('r'),
+    workflows: { [name]: flow([child('sub', inner)]), [inner]: flow([run('work', () => open.opened)]) },
+  })
+  const { runId } = await api.send({ name })
+  const parked = await waitsFor(api, runId, 'child')
+  const childRunId = parked.waitingFor?.childRunId as string
+  await api.reaches(childRunId, 'running')
+  expect(await why(runId)).toMatchObject({
+    childRunId,
+    children: [{ stepName: 'sub', runId: childRunId, status: 'running' }],
+  })
+  expect(await why(childRunId)).toMatchObject({
+    status: 'running',
+    runner,
+    sentence: expect.stringContaining(`Runner "${runner}" has been working on it since`),
+  })
+  open.open()
+  await api.succeeded(runId)
+})
+
+test('a run held by its limit knows its place in line', async () => {
+  const name = unique('held')
+  const open = gate()
+  const handler = flow([run('work', () => open.opened)])
+  await engine.runner({ workflows: { [name]: { handler, registration: { concurrency: { limit: 1 } } } } })
+  const runs = []
+  for (let i = 0; i < 3; i++) {
+    runs.push((await api.send({ name })).runId)
+    clock.jump(1)
+  }
+  const [first, second, third] = runs as [string, string, string]
+  await api.reaches(first, 'running')
+  await waitsFor(api, second, 'concurrency')
+  await waitsFor(api, third, 'concurrency')
+  expect((await why(second)).position).toBe(0)
+  expect(await why(third)).toMatchObject({
+    status: 'queued',
+    position: 1,
+    waitingFor: { kind: 'concurrency' },
+  })
+  open.open()
+  for (const runId of runs) await api.succeeded(runId)
+})
+
+test('a failed run says what failed it; one that never was is 404', async () => {
+  const name = unique('fails')
+  const fails = run('work', () => {
+    throw new StepFailure('no money', { retriable: false })
+  })
+  await engine.runner({ workflows: { [name]: flow([fails]) } })
+  const { runId } = await api.send({ name })
+  await api.reaches(runId, 'failed')
+  expect(await why(runId)).toMatchObject({
+    status: 'failed',
+    sentence: expect.stringContaining('no money (step_failed in step "work")'),
+    error: { code: 'step_failed' },
+  })
+  expect(await api.get('/runs/run_none/why')).toMatchObject({ status: 404, code: 'not_found' })
+})

@@ -1,0 +1,338 @@
+// Webhook endpoints: creating, reading, changing and deleting them, and which of them is told of what (§2.9, §4.6, §5,
+// §6; decisions "Webhooks").
+
+import { verifyWebhook } from '@perdure/protocol'
+import { describe, expect, test } from 'vitest'
+import type { RawRequest } from '../../contract/transport/raw-server.ts'
+import {
+  flow,
+  JumpClock,
+  openEngine,
+  PlainRunner,
+  run,
+  skipWait,
+  sleep,
+  unique,
+  until,
+} from '../../kit/index.ts'
+import type { WorkflowDefinition } from '../../kit/runner/plain-runner.ts'
+import {
+  API_KEYS,
+  acts,
+  OTHER_KEY,
+  openPartner,
+  READ_KEY,
+  SECRET_KEY,
+  Webhooks,
+} from '../../kit/webhook/webhooks.ts'
+
+const clock = new JumpClock()
+const env = { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' }
+const engine = await openEngine({ clock, env })
+const webhooks = new Webhooks(engine.api.as(SECRET_KEY))
+const { api } = webhooks
+const URL = 'https://hooks.example.com/perdure'
+const valid = { url: URL, eventKinds: ['run.succeeded'] }
+
+const create = (fields: object) => api.post('/webhook-endpoints', fields)
+const patch = (id: string, fields: object, as = api) =>
+  as.request('PATCH', `/webhook-endpoints/${id}`, {
+    body: JSON.stringify(fields),
+    headers: { 'content-type': 'application/json' },
+  })
+const listed = async (id: string, as = api) =>
+  ((await as.get('/webhook-endpoints')).json as { id: string }[]).find(endpoint => endpoint.id === id)
+
+describe('POST /webhook-endpoints', () => {
+  test('answers the endpoint with a generated secret, which no read shows again', async () => {
+    const fields = { name: 'Orders', app: unique('app'), url: URL, eventKinds: ['run.failed', 'step.failed'] }
+    const { status, json } = await create(fields)
+    expect(status).toBe(201)
+    const { id, secret, createdAt, updatedAt, ...rest } = json as Record<string, string>
+    expect(id).toMatch(/^whe_[0-9A-HJKMNP-TV-Z]{26}$/)
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(rest).toEqual({ ...fields, scheme: 'standard-webhooks', enabled: true })
+    expect([createdAt, updatedAt]).toEqual(Array(2).fill(new Date(clock.now()).toISOString()))
+    const answer = await api.get('/webhook-endpoints')
+    expect(answer.text).toContain(id)
+    expect(answer.text).not.toContain('secret')
+  })
+
+  test.each([
+    `whsec_${Buffer.from('k'.repeat(32)).toString('base64')}`,
+    `whsec_${Buffer.from('k'.repeat(16)).toString('base64')}`,
+    'a text of our own',
+  ])('adopts a known secret: %s', async secret => {
+    expect((await create({ ...valid, secret })).json).toMatchObject({ secret })
+  })
+
+  test('makes one that is off, if it is to be', async () => {
+    const partner = await openPartner(acts.status(200))
+    const app = unique('app')
+    const made = await webhooks.endpoint({ app, url: partner.url, enabled: false })
+    expect(await listed(made.id)).toMatchObject({ enabled: false })
+    await webhooks.runs(app)
+    await webhooks.edit(made.id, { enabled: true })
+    const [runId] = await webhooks.runs(app)
+    await until(() => partner.requests.length === 1, { what: 'the delivery' })
+    const told = (await webhooks.list(`?app=${app}`)).filter(({ endpointId }) => endpointId === made.id)
+    expect(told.map(({ sourceRunId }) => sourceRunId)).toEqual([runId])
+  })
+
+  test('takes the one scheme there is', async () => {
+    const scheme = 'standard-webhooks'
+    expect(await create({ ...valid, scheme })).toMatchObject({ status: 201, json: { scheme } })
+  })
+
+  test.each<[string, object, string]>([
+    ['no url', { eventKinds: ['run.failed'] }, 'url'],
+    ['a url of another scheme', { ...valid, url: 'ftp://example.com' }, 'url'],
+    ['a url that is none', { ...valid, url: 'example.com/hook' }, 'url'],
+    ['a url with credentials', { ...valid, url: 'https://me:pw@example.com' }, 'url'],
+    ['a url too long', { ...valid, url: `https://example.com/${'x'.repeat(2048)}` }, 'url'],
+    ['no kinds', { url: URL }, 'eventKinds'],
+    ['an empty list of kinds', { ...valid, eventKinds: [] }, 'eventKinds'],
+    ['an unknown kind', { ...valid, eventKinds: ['run.paused'] }, 'eventKinds'],
+    ['the kind of custom sends', { ...valid, eventKinds: ['custom'] }, 'eventKinds'],
+    ['a blank name', { ...valid, name: ' ' }, 'name'],
+    ['a control character', { ...valid, app: 'a\u0000b' }, 'app'],
+    ['a secret too short', { ...valid, secret: 'short' }, 'secret'],
+    ['a secret that is not what it claims', { ...valid, secret: 'whsec_not base64!' }, 'secret'],
+    ['a secret of few bytes', { ...valid, secret: 'whsec_AAAA' }, 'secret'],
+    ['a secret of few characters', { ...valid, secret: 'fifteen charact' }, 'secret'],
+    ['a text that is base64 of few bytes', { ...valid, secret: '0123456789abcdef' }, 'secret'],
+    ['a secret with a control character', { ...valid, secret: 'with a \u0000 in the middle' }, 'secret'],
+    ['another scheme', { ...valid, scheme: 'github' }, 'scheme'],
+    ['a switch that is neither', { ...valid, enabled: 'no' }, 'enabled'],
+    ['a body that is a list', [], 'body'],
+  ])('refuses %s, naming the field', async (_, fields, field) => {
+    const { status, code, text } = await create(fields)
+    expect([status, code]).toEqual([400, 'invalid_request'])
+    expect(text).toContain(field)
+  })
+
+  test('needs a secret key, even where everything else is open (§5.2)', async () => {
+    const readers = engine.api.as(READ_KEY)
+    expect((await readers.post('/webhook-endpoints', valid)).status).toBe(403)
+    expect((await readers.get('/webhook-endpoints')).status).toBe(200)
+    const open = await openEngine({ clock })
+    expect((await open.api.post('/webhook-endpoints', valid)).status).toBe(401)
+    expect((await open.api.get('/webhook-endpoints')).status).toBe(200)
+  })
+})
+
+describe('PATCH /webhook-endpoints/{id}', () => {
+  test('changes what is given; what is left out stays', async () => {
+    const { id } = await webhooks.endpoint({ name: 'One', app: 'shop', url: URL })
+    clock.jump(1000)
+    const edited = await webhooks.edit(id, { url: `${URL}/two`, enabled: false })
+    expect(edited).toMatchObject({ id, name: 'One', app: 'shop', url: `${URL}/two`, enabled: false })
+    expect(edited.updatedAt).toBe(new Date(clock.now()).toISOString())
+    expect(edited).not.toHaveProperty('secret')
+    expect(await listed(id)).toEqual(edited)
+  })
+
+  test('null takes an optional field away', async () => {
+    const { id } = await webhooks.endpoint({ name: 'One', app: 'shop', url: URL })
+    const edited = await webhooks.edit(id, { name: null, app: null })
+    expect(edited).not.toHaveProperty('name')
+    expect(edited).not.toHaveProperty('app')
+  })
+
+  test('rotateSecret shows a new secret, once', async () => {
+    const { id, secret } = await webhooks.endpoint({ url: URL })
+    const rotated = await webhooks.edit(id, { rotateSecret: true })
+    expect(rotated.secret).toMatch(/^whsec_/)
+    expect(rotated.secret).not.toBe(secret)
+    expect(await webhooks.edit(id, { rotateSecret: false })).not.toHaveProperty('secret')
+  })
+
+  test('many rotations cut nobody off; revokeOldSecrets does, at once', async () => {
+    const partner = await openPartner(acts.status(200))
+    const { id, secret: first } = await webhooks.endpoint({ app: unique('app'), url: partner.url })
+    const rotate = async (fields = {}) =>
+      (await webhooks.edit(id, { rotateSecret: true, ...fields })).secret as string
+    const told = async () => {
+      const { app } = (await listed(id)) as unknown as { app: string }
+      const before = partner.requests.length
+      await webhooks.runs(app)
+      await until(() => partner.requests.length === before + 1, { what: 'a delivery' })
+      const { headers, body } = partner.requests.at(-1) as RawRequest
+      const verifies = (secret: string) =>
+        verifyWebhook({ secret, headers, body, nowMs: clock.now() }) === 'verified'
+      return { verifies, signatures: headers['webhook-signature']?.split(' ').length }
+    }
+    const second = await rotate()
+    clock.jump(1000)
+    const third = await rotate()
+    const all = await told()
+    expect([first, second, third].map(all.verifies)).toEqual([true, true, true])
+    clock.jump(24 * 3_600_000 - 1000)
+    const later = await told()
+    expect([first, second, third].map(later.verifies)).toEqual([false, true, true])
+    const fourth = await rotate({ revokeOldSecrets: true })
+    const after = await told()
+    expect([first, second, third, fourth].map(after.verifies)).toEqual([false, false, false, true])
+    expect(after.signatures).toBe(1)
+
+    // So many may overlap; one more is refused rather than that anybody is cut off unasked.
+    for (let i = 0; i < 4; i++) await rotate()
+    expect(await patch(id, { rotateSecret: true })).toMatchObject({ status: 409, code: 'conflict' })
+    expect((await told()).signatures).toBe(5)
+    expect(await webhooks.edit(id, { revokeOldSecrets: true })).not.toHaveProperty('secret')
+    expect((await told()).signatures).toBe(1)
+    expect((await patch(id, { rotateSecret: true })).status).toBe(200)
+  })
+
+  test('many at once lose none of the changes', async () => {
+    const { id } = await webhooks.endpoint({ url: URL })
+    const edits = [
+      { name: 'n' },
+      { app: 'a' },
+      { url: `${URL}/e` },
+      { enabled: false },
+      { eventKinds: ['run.failed'] },
+    ]
+    await Promise.all(edits.map(edit => webhooks.edit(id, edit)))
+    expect(await listed(id)).toMatchObject(Object.assign({}, ...edits))
+  })
+
+  test('refuses what a create refuses', async () => {
+    const { id } = await webhooks.endpoint({ url: URL })
+    for (const fields of [
+      { url: 'nowhere' },
+      { url: null },
+      { eventKinds: [] },
+      { enabled: 'yes' },
+      { name: '' },
+      { scheme: 'github' },
+    ])
+      expect((await patch(id, fields)).status).toBe(400)
+    const brought = await patch(id, { secret: `whsec_${Buffer.alloc(32).toString('base64')}` })
+    expect(brought).toMatchObject({ status: 400, code: 'invalid_request' })
+    expect(brought.text).toContain('rotateSecret')
+    expect(await listed(id)).toMatchObject({ url: URL, enabled: true })
+  })
+
+  test('of another namespace, or of nobody, is 404', async () => {
+    const { id } = await webhooks.endpoint({ url: URL })
+    const other = engine.api.as(OTHER_KEY)
+    expect((await patch(id, { enabled: false }, other)).status).toBe(404)
+    expect((await other.request('DELETE', `/webhook-endpoints/${id}`)).status).toBe(404)
+    expect(await listed(id, other)).toBeUndefined()
+    expect((await patch('whe_nobody', {})).status).toBe(404)
+    expect(await listed(id)).toMatchObject({ enabled: true })
+  })
+})
+
+test('DELETE answers 204, and the endpoint is gone', async () => {
+  const { id } = await webhooks.endpoint({ url: URL })
+  expect((await api.request('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204)
+  expect(await listed(id)).toBeUndefined()
+  expect((await api.request('DELETE', `/webhook-endpoints/${id}`)).status).toBe(404)
+})
+
+describe('what endpoints are told (§6.1)', () => {
+  /** The deliveries to these endpoints, once there are so many. */
+  const deliveries = (endpoints: { id: string }[], count: number) =>
+    until(
+      async () => {
+        const ids = endpoints.map(({ id }) => id)
+        const found = (await webhooks.list('?limit=1000')).filter(({ endpointId }) =>
+          ids.includes(endpointId ?? ''),
+        )
+        return found.length >= count && found
+      },
+      { what: `${count} deliveries` },
+    )
+  const kindsOf = (found: { eventKind: string }[]) => found.map(({ eventKind }) => eventKind).sort()
+  /** A runner of the app that serves one workflow. */
+  const serve = async (app: string, name: string, definition: WorkflowDefinition) =>
+    (await new PlainRunner({ app, workflows: { [name]: definition } }).listen()).register(api)
+  const ALL = ['run.succeeded', 'run.failed', 'run.cancelled', 'step.failed']
+
+  test('a run that fails by its step: the step, then the run, each with its payload', async () => {
+    const partner = await openPartner(acts.status(200))
+    const app = unique('app')
+    const endpoint = await webhooks.endpoint({ app, url: partner.url, eventKinds: ALL })
+    const name = unique('work')
+    const registration = { retry: { maxAttempts: 1 } }
+    const decline = () => {
+      throw new Error('card declined')
+    }
+    await serve(app, name, { handler: flow([run('charge', decline)]), registration })
+    const { runId } = await api.send({ name, app })
+    await api.failed(runId)
+    const found = await deliveries([endpoint], 2)
+    expect(kindsOf(found)).toEqual(['run.failed', 'step.failed'])
+    const payloads = found.map(({ payload }) => payload)
+    expect(payloads).toContainEqual({
+      type: 'run.failed',
+      timestamp: expect.any(String),
+      data: {
+        run: expect.objectContaining({
+          id: runId,
+          status: 'failed',
+          error: expect.objectContaining({ code: 'step_failed', stepName: 'charge' }),
+        }),
+      },
+    })
+    expect(payloads).toContainEqual({
+      type: 'step.failed',
+      timestamp: expect.any(String),
+      data: {
+        run: expect.objectContaining({ id: runId }),
+        step: {
+          id: expect.any(String),
+          name: 'charge',
+          attempt: 1,
+          error: expect.objectContaining({ message: 'card declined' }),
+        },
+      },
+    })
+  })
+
+  test('a cancelled run', async () => {
+    const app = unique('app')
+    const endpoint = await webhooks.endpoint({ app, url: URL, eventKinds: ALL })
+    const name = unique('work')
+    await serve(app, name, { handler: flow([sleep('nap', 60_000)]) })
+    const { runId } = await api.send({ name, app })
+    await api.reaches(runId, 'waiting')
+    await api.post(`/runs/${runId}/cancel`)
+    expect(kindsOf(await deliveries([endpoint], 1))).toEqual(['run.cancelled'])
+  })
+
+  test('only endpoints of the kind, of the app or of all apps, and enabled', async () => {
+    const partner = await openPartner(acts.status(200))
+    const app = unique('app')
+    const all = await webhooks.endpoint({ url: partner.url })
+    const mine = await webhooks.endpoint({ app, url: partner.url })
+    const others = await webhooks.endpoint({ app: unique('elsewhere'), url: partner.url })
+    const failures = await webhooks.endpoint({ app, url: partner.url, eventKinds: ['run.failed'] })
+    const off = await webhooks.endpoint({ app, url: partner.url })
+    await webhooks.edit(off.id, { enabled: false })
+    const [runId] = await webhooks.runs(app)
+    // Written in the commit that ended the run: with these two all of them are there.
+    const found = await deliveries([all, mine, others, failures, off], 2)
+    expect(found.map(({ endpointId }) => endpointId).sort()).toEqual([all.id, mine.id].sort())
+    expect(found.map(({ sourceRunId }) => sourceRunId)).toEqual([runId, runId])
+  })
+
+  test('a step that is retried is not told of, and one that succeeds never', async () => {
+    const app = unique('app')
+    const endpoint = await webhooks.endpoint({ app, url: URL, eventKinds: ALL })
+    const name = unique('work')
+    let tries = 0
+    const flaky = run('flaky', () => {
+      tries += 1
+      if (tries === 1) throw new Error('not yet')
+    })
+    await serve(app, name, { handler: flow([flaky, run('fine')]) })
+    const { runId } = await api.send({ name, app })
+    await skipWait(api, clock, runId, 'retry')
+    await api.succeeded(runId)
+    expect(tries).toBe(2)
+    expect(kindsOf(await deliveries([endpoint], 1))).toEqual(['run.succeeded'])
+  })
+})

@@ -1,0 +1,86 @@
+// Posts that receivers refuse: forged, stale, or to nobody (§4.6, §5.6; decisions "Webhooks").
+
+import { describe, expect, test } from 'vitest'
+import { JumpClock, openEngine, type Scheme, signedHeaders, unique } from '../../kit/index.ts'
+import { INBOUND_KEYS, Inbound } from '../../kit/webhook/inbound.ts'
+
+const clock = new JumpClock()
+const engine = await openEngine({ clock, env: { ENGINE_API_KEYS: INBOUND_KEYS } })
+const { api, post, receiver, eventsNamed } = new Inbound(engine.api, clock)
+
+describe('a post that does not verify', () => {
+  test('is 401 and no event: no signature, a wrong one, another body, another secret', async () => {
+    for (const scheme of ['standard-webhooks', 'github', 'stripe', 'slack', 'hmac-sha256'] as const) {
+      const name = unique('forged')
+      const hook = await receiver({ eventName: name, scheme })
+      const other = await receiver({ scheme })
+      const signed = signedHeaders({ scheme, secret: hook.secret, body: '{"n":1}', at: clock.now(), id: 'm' })
+      const send = (body: string, headers: Record<string, string>) =>
+        api.request('POST', `/webhooks/${hook.slug}`, { body, headers })
+      const answers = [
+        await send('{"n":1}', {}),
+        await send('{"n":2}', signed),
+        await send('{"n":1} ', signed),
+        await post(hook, '{"n":1}', { secret: other.secret }),
+        await post(hook, '{"n":1}', { scheme: scheme === 'github' ? 'slack' : 'github' }),
+      ]
+      for (const answer of answers)
+        expect(answer, scheme).toMatchObject({ status: 401, code: 'unauthorized' })
+      expect(await eventsNamed(name)).toEqual([])
+      expect((await send('{"n":1}', signed)).status).toBe(202)
+    }
+  })
+
+  test.each<Scheme>(['standard-webhooks', 'stripe', 'slack'])(
+    'is 401 when %s signed it more than 300 s ago, or ahead',
+    async scheme => {
+      const hook = await receiver({ scheme })
+      const second = Math.floor(clock.now() / 1000) * 1000
+      clock.jumpTo(second + 1000)
+      const statusAt = async (offsetMs: number) =>
+        (await post(hook, '{}', { at: clock.now() + offsetMs })).status
+      const statuses = []
+      for (const offset of [-300_000, 300_000, -301_000, 301_000]) statuses.push(await statusAt(offset))
+      expect(statuses).toEqual([202, 202, 401, 401])
+    },
+  )
+
+  test('is 404 for an unknown, a disabled and a deleted slug: one answer, signed or not', async () => {
+    const [disabled, deleted] = [await receiver(), await receiver()]
+    const patch = {
+      method: 'PATCH',
+      body: '{"enabled":false}',
+      headers: { 'content-type': 'application/json' },
+    }
+    await api.request(patch.method, `/webhook-receivers/${disabled.id}`, patch)
+    await api.request('DELETE', `/webhook-receivers/${deleted.id}`)
+    const slugs = [
+      disabled.slug,
+      deleted.slug,
+      'nobody',
+      'x'.repeat(64),
+      'UPPER',
+      '%00',
+      '__proto__',
+      'constructor',
+    ]
+    const answers = []
+    for (const slug of slugs) {
+      answers.push(await post({ ...disabled, slug }, '{}'))
+      answers.push(await api.request('POST', `/webhooks/${slug}`, { body: '{}' }))
+    }
+    const bodies = answers.map(({ status, text }) => `${status} ${text.replace(/req_\w+/, 'req')}`)
+    expect(new Set(bodies)).toEqual(
+      new Set(['404 {"error":{"code":"not_found","message":"no such webhook receiver","requestId":"req"}}']),
+    )
+  })
+
+  test('only POST is offered', async () => {
+    const { slug } = await receiver()
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      expect(await api.request(method, `/webhooks/${slug}`)).toMatchObject({
+        status: 405,
+        code: 'method_not_allowed',
+      })
+  })
+})
