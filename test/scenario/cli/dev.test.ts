@@ -29,7 +29,7 @@ function write(directory: string, answer: string): void {
 
 const WORKER = `import { createWorkflow } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'
-import { answer } from '../answer.ts'
+import { answer } from './answer.ts'
 
 const greet = createWorkflow({ name: 'greet', triggers: { event: 'greet' } }, ({ step }) =>
   step.run('answer', () => answer satisfies string),

@@ -28,7 +28,7 @@ test.each(['schemas', 'middleware'])(
   'every block of docs/%s.md is code that is compiled and run here',
   name => {
     const flat = (text: string) => text.replace(/\s+/g, ' ')
-    const page = readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8')
+    const page = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8')
     const code = flat(readFileSync(new URL('./schemas.workflows.ts', import.meta.url), 'utf8'))
     const blocks = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => flat(block as string).trim())
     expect(blocks.length).toBeGreaterThan(2)

@@ -124,7 +124,7 @@ describe('at run time', () => {
     write(
       'mixed.mjs',
       `import * as esm from '@perdure/sdk'
-      import { hello, sdk as cjs } from '../workflows.cjs'
+      import { hello, sdk as cjs } from './workflows.cjs'
       const handler = esm.createHandler({ app: 'shop', workflows: [hello], signingKey: [] })
       const pass = async steps => {
         const ctx = { runId: 'run_1', workflow: 'hello', attempt: 1, app: 'shop', runner: '' }
@@ -211,8 +211,8 @@ describe('to TypeScript, strictly', () => {
     write(
       'mixed.mts',
       `import { createHandler } from '@perdure/sdk'
-      import { double as theirs } from '../commonjs.cjs'
-      import { double as ours } from '../esm.mjs'
+      import { double as theirs } from './commonjs.cjs'
+      import { double as ours } from './esm.mjs'
       export const handler = createHandler({ app: 'a', workflows: [theirs, ours] })`,
     )
     const node16 = { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 }
