@@ -1,11 +1,11 @@
-// Concurrency slots. A run holds its slots while it is leased: who holds one is counted from the rows, so none can
-// leak. The store asks these at every claim of a run with slots, inside the transaction that leases it.
+// Concurrency slots. A run holds its slots while it is leased. Holders are counted from the rows, so no slot can leak. The
+// store calls these at every claim of a run with slots, inside the transaction that leases the run.
 
 import type { Slot } from '../model/holds.ts'
 import type { Run } from '../model/run.ts'
 import { runDeadline, timedOut } from './timeouts.ts'
 
-/** A held run, or one in a throttle's line, is looked at this often although nobody woke it: the net below the wakes. */
+/** Interval at which a held run, or one in a start queue, is claimed although nothing woke it. Covers lost wake-ups. */
 export const HELD_RECHECK_MS = 5 * 60_000
 
 /** Ids of the run's slots. */
@@ -13,7 +13,7 @@ export function slotIds({ holds }: Pick<Run, 'holds'>): string[] {
   return holds?.slots?.map(({ id }) => id) ?? []
 }
 
-/** Whether the run goes on to a runner if it is leased now, rather than only to end or to settle timers. */
+/** Whether a lease taken now would send the run to a runner, rather than only end it or settle its timers. */
 export function wantsSlots(run: Run, now: number): boolean {
   return run.status !== 'paused' && !run.cancelRequested && timedOut(run, now) === undefined
 }

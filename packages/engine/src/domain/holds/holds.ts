@@ -1,6 +1,5 @@
-// What may hold a run back, evaluated once when it is created: concurrency slots, a throttle, a priority, timeouts
-// (decisions, "Flow control at registration"). They are the run's own from then on: a later registration changes only
-// the runs to come.
+// Evaluates the holds of a run once, when it is created: concurrency slots, a throttle, a priority, timeouts
+// (docs/flow-control.md#the-order). The run keeps them: a later registration changes only later runs.
 
 import { createHash } from 'node:crypto'
 import { compiled } from '../expressions/compiled.ts'
@@ -13,11 +12,11 @@ import type { Workflow } from '../model/workflow.ts'
 
 const PRIORITY_MAX = 1e6
 
-/** What expressions are evaluated over, and who is told when one cannot be. */
-type Over = Parameters<typeof keyOf>[1]
+/** The event that expressions are evaluated over, and the report of those that fail. */
+type KeyContext = Parameters<typeof keyOf>[1]
 type Subject = Pick<Run, 'namespace' | 'app' | 'workflow' | 'trigger' | 'input'>
 
-/** The holds and the priority of a new run, over the event that it will be invoked with. */
+/** The holds and the priority of a new run, evaluated over the event that its invokes carry. */
 export function holdsOf(run: Subject, workflow: Workflow, report: Report): Pick<Run, 'holds' | 'priority'> {
   const { flowControl } = workflow
   if (!flowControl) return {}
@@ -38,8 +37,8 @@ export function holdsOf(run: Subject, workflow: Workflow, report: Report): Pick<
   }
 }
 
-/** Of limits that share a slot the tightest counts. */
-function slots(run: Subject, limits: readonly ConcurrencyLimit[], over: Over): Slot[] {
+/** One slot for each distinct id. The tightest of the limits that share a slot counts. */
+function slots(run: Subject, limits: readonly ConcurrencyLimit[], over: KeyContext): Slot[] {
   const slots = new Map<string, Slot>()
   for (const { limit, key: source, scope } of limits) {
     const key = keyValue(source, over)
@@ -50,8 +49,8 @@ function slots(run: Subject, limits: readonly ConcurrencyLimit[], over: Over): S
 }
 
 /**
- * Within a workflow two limits differ by their expressions, whatever their values. An app's or a namespace's slot is
- * shared by value: other workflows have other events, and so may write the same key differently.
+ * Within a workflow, limits with different expressions have different slots, whatever their values. Slots of an app or a
+ * namespace are shared by value: other workflows have other events, and may write the same key differently.
  */
 function slotId(
   run: Subject,
@@ -78,7 +77,10 @@ function idOf(
     .digest('base64url')
 }
 
-function priorityOf(source: string | undefined, { subject, workflow, report }: Over): { priority?: number } {
+function priorityOf(
+  source: string | undefined,
+  { subject, workflow, report }: KeyContext,
+): { priority?: number } {
   if (source === undefined) return {}
   const verdict = compiled(source, 'number').number({ event: subject.subject })
   if (!verdict.ok) {
@@ -86,11 +88,11 @@ function priorityOf(source: string | undefined, { subject, workflow, report }: O
     return {}
   }
   const priority = Math.max(-PRIORITY_MAX, Math.min(PRIORITY_MAX, verdict.value))
-  // 0 is to have none, as most runs: those with one have indexes of their own.
+  // Priority 0 is stored as none: runs with a priority have indexes of their own, and most have none.
   return priority === 0 ? {} : { priority }
 }
 
-function keyValue(source: string | undefined, over: Over): string | undefined {
+function keyValue(source: string | undefined, over: KeyContext): string | undefined {
   return source === undefined ? undefined : keyOf(source, over)
 }
 

@@ -1,8 +1,8 @@
-// The names under which the limiter knows the keys of policies.
+// Names the limiter's counters.
 
 import { createHash } from 'node:crypto'
 
-/** Unique per namespace, app, workflow, policy and key, and of one length whatever the key. */
+/** Unique per namespace, app, workflow, policy and key, and of fixed length. */
 export function limiterKey(of: {
   namespace: string
   app: string

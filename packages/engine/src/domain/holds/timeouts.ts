@@ -1,12 +1,12 @@
-// When a run's timeouts end it: `timeouts.queue` until its first invoke, `timeouts.run` from then on. Asked wherever a
-// run is let go, so that it wakes in time, and before every pass.
+// A run's timeouts: `timeouts.queue` until its first invoke, `timeouts.run` from then on. Checked before every pass, and
+// whenever a run loses its lease, so that it wakes in time.
 
 import type { RunError } from '@perdure/protocol'
 import type { Run } from '../model/run.ts'
 
 type Timed = Pick<Run, 'holds' | 'createdAt' | 'startedAt'>
 
-/** The moment at which the run fails unless it has started, or ended, before; undefined when it has no such timeout. */
+/** When the run fails unless it has started, or ended, by then; undefined when it has no such timeout. */
 export function runDeadline({ holds, createdAt, startedAt }: Timed): number | undefined {
   if (holds === undefined) return undefined
   const { queueTimeoutMs, runTimeoutMs } = holds
@@ -14,7 +14,7 @@ export function runDeadline({ holds, createdAt, startedAt }: Timed): number | un
   return runTimeoutMs === undefined ? undefined : startedAt + runTimeoutMs
 }
 
-/** The error of a run whose deadline has come, which names the timeout. */
+/** The error of a run whose deadline has passed; it names the timeout. */
 export function timedOut(run: Timed, now: number): RunError | undefined {
   const deadline = runDeadline(run)
   if (deadline === undefined || now < deadline) return undefined

@@ -1,39 +1,40 @@
-// API keys and the namespaces they open (contract §5; decisions, "Errors, limits, auth").
+// API keys and their namespaces (docs/operating.md#keys-and-namespaces).
+
+import { hasForbiddenCharacters, isBlank } from '../text/name.ts'
 
 export const KEY_KINDS = ['secret', 'read', 'event', 'runner'] as const
 export type KeyKind = (typeof KEY_KINDS)[number]
 
 /** Longest label and namespace name, in characters. Namespaces are part of every index of names (`bounded-key.ts`). */
 const NAME_LENGTH_MAX = 128
-const FORBIDDEN = /[\p{Cc}\p{Cs}]/u
 
-/** What is wrong with a label or the name of a namespace, if anything. */
+/** Describes the problem with a label or the name of a namespace; undefined if there is none. */
 export function nameFault(name: string): string | undefined {
-  if (name.trim() === '') return 'must not be blank'
+  if (isBlank(name)) return 'must not be blank'
   if (name.length > NAME_LENGTH_MAX) return `must not be longer than ${NAME_LENGTH_MAX} characters`
-  return FORBIDDEN.test(name) ? 'must not have control characters or lone surrogates' : undefined
+  return hasForbiddenCharacters(name) ? 'must not have control characters or lone surrogates' : undefined
 }
 
 export interface ApiKey {
-  /** Recorded as the actor of what the key does. */
+  /** Recorded in the audit log as the actor. */
   label: string
   namespace: string
   kind: KeyKind
 }
 
-/** A key of the store. The key itself is shown when it is made and kept nowhere. */
+/** An API key as stored. The key itself is shown once, when it is created, and is not stored. */
 export interface StoredKey extends ApiKey {
   id: string
-  /** Of the key, by `hashKey`. */
+  /** `hashKey` of the key. */
   hash: string
   createdAt: number
-  /** From then on it opens nothing. */
+  /** The key is refused from this time on. */
   revokedAt?: number
 }
 
 export interface Namespace {
   name: string
   createdAt: number
-  /** Since then no new run is started in it. */
+  /** No new run starts in the namespace from this time on. */
   suspendedAt?: number
 }

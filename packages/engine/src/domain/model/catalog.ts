@@ -1,14 +1,14 @@
-// What decisions may know of the registered apps, workflows, runners and webhook endpoints of one namespace. The services keep it in
-// memory; decisions read it as a value.
+// The registered apps, workflows, runners and webhook endpoints of one namespace, as decisions read them. Services keep the
+// catalog in memory.
 
 import type { Endpoint, NoticeKind } from './endpoint.ts'
 import type { Runner, Workflow } from './workflow.ts'
 
 export interface CatalogView {
   readonly namespace: string
-  /** Which revision of the store's catalog it tells; absent where this engine alone changes that. */
+  /** Revision of the store's catalog that this view shows; absent where only this engine changes the catalog. */
   readonly revision?: number | undefined
-  /** While it is, no event starts a run. */
+  /** While true, no event starts a run. */
   readonly suspended: boolean
   workflow(app: string, name: string): Workflow | undefined
   /** Workflows with an event trigger whose name matches, sorted by workflow name, then app. */
@@ -16,7 +16,7 @@ export interface CatalogView {
   /** Apps that registered a workflow of this name. */
   appsWith(workflowName: string): readonly string[]
   runners(app: string): readonly Runner[]
-  /** Enabled endpoints to be told of that kind from that app. */
+  /** Enabled endpoints that subscribe to the kind and take notices of the app. */
   subscribers(kind: NoticeKind, app: string): readonly Endpoint[]
   /** Attempts a new webhook delivery gets. */
   readonly deliveryAttemptsMax: number

@@ -1,26 +1,26 @@
-// The pseudo-URL of a runner that dials in (`conn://`, contract §2.5): made at its registration, and told apart from
-// an address by whoever routes or lists runners.
+// The pseudo-URL (`conn://`) of a runner that connects by WebSocket (docs/http-api.md#runner). Registration creates it;
+// routing and the list of runners recognise it.
 
 import type { Runner } from './workflow.ts'
 
 const SCHEME = 'conn://'
 
-/** `id` is the runner's own, or its session's when it has none. */
+/** The URL of a Connect runner. `id` is the runner's id, or its session's if it has none. */
 export function connectUrl(namespace: string, app: string, id: string): string {
   return SCHEME + [namespace, app, id].map(encodeURIComponent).join('/')
 }
 
-/** Whether invokes of the URL go over a socket that the runner opened. */
+/** Whether invokes to the URL go over a socket that the runner opened. */
 export function isConnectUrl(url: string): boolean {
   return url.startsWith(SCHEME)
 }
 
-/** A Connect runner without an id of its own: it is its socket, and gone with it. */
+/** Whether this is a Connect runner without an id of its own. Such a runner exists as long as its socket. */
 export function isNamelessConnect({ url, runnerId }: Pick<Runner, 'url' | 'runnerId'>): boolean {
   return runnerId === url && isConnectUrl(url)
 }
 
-/** Whose runner a `conn://` URL names; undefined of any other URL. */
+/** The namespace and app of a `conn://` URL's runner; undefined for any other URL. */
 export function connectUrlOwner(url: string): { namespace: string; app: string } | undefined {
   if (!isConnectUrl(url)) return undefined
   const [namespace, app] = url.slice(SCHEME.length).split('/').map(decodeURIComponent)

@@ -1,4 +1,4 @@
-// The audit entry of a control action (contract §2.10).
+// The audit entry of a control action (docs/http-api.md#controlaction).
 
 import type { JsonText } from '../text/json-text.ts'
 

@@ -1,5 +1,5 @@
-// The webhook delivery: a durable POST to somebody else's server, with an append-only log of its attempts
-// (contract §2.8, decisions "Webhooks"). Pure data; `delivery-attempt.ts` decides what an attempt leads to.
+// The webhook delivery: a durable POST to a receiver outside the engine, with an append-only log of its attempts
+// (docs/webhooks.md#deliveries). Pure data; webhook/delivery-attempt decides what follows an attempt.
 
 import { boundedKey } from '../text/bounded-key.ts'
 import type { JsonText } from '../text/json-text.ts'
@@ -13,11 +13,11 @@ export interface Delivery {
   id: string
   app: string
   endpointId?: string
-  /** Where the latest attempt went, or the first is to go: that of an endpoint follows the endpoint's. */
+  /** Target of the latest attempt, or of the first. An endpoint's delivery follows changes of the endpoint's URL. */
   url: string
   eventKind: DeliveryKind
   sourceRunId?: string
-  /** The `traceparent` its posts go on from; absent: that of its source run's id. */
+  /** The `traceparent` that its POSTs continue; absent: the one derived from the source run's id. */
   trace?: string
   payload?: JsonText
   status: DeliveryStatus
@@ -27,13 +27,16 @@ export interface Delivery {
   nextAttemptAt?: number
   createdAt: number
   updatedAt: number
-  /** As on a run: version, schedule and lease. */
+  /** Version, schedule and lease, as on a run. */
   fence: number
   availableAt?: number
   leaseOwner?: string
 }
 
-/** What is kept apart from the others when it is slow or down: an endpoint, or the server of a custom send. A key. */
+/**
+ * The key of the delivery's destination: its endpoint, or the server of a custom send. A slow destination delays only its
+ * own deliveries.
+ */
 export function destinationOf({ endpointId, url }: Pick<Delivery, 'endpointId' | 'url'>): string {
   return endpointId ?? boundedKey(URL.canParse(url) ? new URL(url).origin : url)
 }

@@ -1,31 +1,31 @@
-// The webhook endpoint: somebody who wants to be told how runs go (contract §2.9, decisions "Webhooks"). Pure data and
-// the rules about it; services/webhook/endpoints changes them, domain/run/notices writes the deliveries they get.
+// The webhook endpoint: a subscriber to run notices (docs/webhooks.md#what-endpoints-receive). Pure data; services/webhook/
+// endpoints edits endpoints, domain/run/notices writes their deliveries.
 
 import type { DeliveryKind } from './delivery.ts'
 
-/** What endpoints subscribe to: every kind of delivery but the custom sends of workflows. */
+/** The kinds that endpoints subscribe to: every kind of delivery but custom sends. */
 export type NoticeKind = Exclude<DeliveryKind, 'custom'>
 
-/** A secret as it is stored: only services/webhook/vault can open it. */
+/** A secret as it is stored. Only services/webhook/vault can decrypt it. */
 export type SealedSecret = string
 
-/** For so long after a rotation the secret before it still counts (decisions, "Webhooks"). */
+/** How long a replaced secret still counts after a rotation (docs/webhooks.md#secrets). */
 export const SECRET_OVERLAP_MS = 24 * 3_600_000
 
-/** So many old ones count at once: each costs every delivery a signature. */
+/** Most old secrets that count at once: each adds a signature to every delivery. */
 export const OLD_SECRETS_MAX = 4
 
-/** A key of fewer bytes would be guessed. */
+/** Shortest key: fewer bytes could be guessed. */
 export const SECRET_BYTES_MIN = 16
 
-/** One that was rotated away. */
+/** A secret that a rotation replaced. */
 export interface OldSecret {
   secret: SealedSecret
-  /** Until when, exclusive, it counts. */
+  /** The secret counts until this time, exclusive. */
   until: number
 }
 
-/** The secrets of an endpoint or a receiver: the current one, and those before it for a while, the newest first. */
+/** The secrets of an endpoint or a receiver: the current one, and replaced ones that may still count, newest first. */
 export interface Secrets {
   secret: SealedSecret
   oldSecrets?: readonly OldSecret[]
@@ -35,16 +35,16 @@ export interface Endpoint extends Secrets {
   namespace: string
   id: string
   name?: string
-  /** Only runs of this app; of every app when absent. */
+  /** Limits the endpoint to runs of this app; absent: every app. */
   app?: string
   url: string
   eventKinds: readonly NoticeKind[]
   enabled: boolean
-  /** Why the engine itself disabled it. */
+  /** Why the engine disabled the endpoint. */
   disabledReason?: string
   createdAt: number
   updatedAt: number
-  /** Rises with every change: two edits at once cannot swallow each other. */
+  /** Rises with every change, so that concurrent edits cannot overwrite each other. */
   version: number
 }
 
@@ -60,11 +60,11 @@ export interface NewEndpoint {
 
 export interface SecretsEdit {
   rotateSecret?: boolean
-  /** The secrets before the current one, or before the one now made, count no more. */
+  /** Stops all earlier secrets from counting at once. */
   revokeOldSecrets?: boolean
 }
 
-/** What is absent stays; `null` takes an optional field away. */
+/** Absent fields stay; `null` removes an optional field. */
 export interface EndpointEdit extends SecretsEdit {
   name?: string | null
   app?: string | null
@@ -73,19 +73,19 @@ export interface EndpointEdit extends SecretsEdit {
   enabled?: boolean
 }
 
-/** An endpoint, and its secret where one was just made. */
+/** An endpoint, with its secret if this edit made one. */
 export interface SavedEndpoint {
   endpoint: Endpoint
   secret?: string
 }
 
-/** Whether the endpoint is to be told of that kind, from that app. */
+/** Whether the endpoint takes notices of that kind from that app. */
 export function isSubscribed(endpoint: Endpoint, kind: NoticeKind, app: string): boolean {
   const { enabled, eventKinds, app: only } = endpoint
   return enabled && eventKinds.includes(kind) && (only === undefined || only === app)
 }
 
-/** The endpoint after it said that it is gone. Enabling it again takes the reason away. */
+/** The endpoint disabled after it answered 410. Enabling it again removes the reason. */
 export function disabledAsGone(endpoint: Endpoint, now: number): Endpoint {
   const disabledReason = 'the endpoint answered 410 Gone'
   return { ...endpoint, enabled: false, disabledReason, updatedAt: now, version: endpoint.version + 1 }

@@ -1,9 +1,9 @@
-// The one catalogue of errors. Domain and services throw these; only http/problem knows their HTTP statuses.
+// The catalogue of errors (docs/errors.md). Domain and services throw these; only http/problem knows their HTTP statuses.
 
 import type { ApiErrorCode } from '@perdure/protocol'
 import type { Guard } from './change.ts'
 
-/** What the caller can do about it: correct the input, get permission, look elsewhere, wait or decide anew. */
+/** Groups errors by what the caller can do: correct the input, get permission, look elsewhere, decide anew, wait. */
 export type Refusal = 'invalid' | 'forbidden' | 'notFound' | 'conflict' | 'overloaded'
 
 /** Every code an error body can carry, with the refusal it belongs to. `docs/errors.md` lists the same. */
@@ -56,7 +56,7 @@ export function invalid(field: string, problem: string): EngineError {
   return new EngineError('invalid_request', `${field} ${problem}`, { details: { field } })
 }
 
-/** A guard of a unit no longer held: somebody else won. Load again, decide again; never leaves services. */
+/** A guard of a unit no longer held. The service loads again and decides again; this error never leaves services. */
 export class StaleError extends Error {
   readonly guard: Guard
 
@@ -67,7 +67,7 @@ export class StaleError extends Error {
   }
 }
 
-/** Our own bug: something that cannot be, was. */
+/** Throws when the engine's own code has broken a rule that it relies on. */
 export function invariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`Invariant broken: ${message}`)
 }

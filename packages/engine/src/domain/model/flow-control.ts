@@ -12,7 +12,7 @@ export interface ConcurrencyLimit {
 export interface Throttle {
   limit: number
   periodMs: number
-  /** Starts beyond `limit` that a quiet time lets through at once. */
+  /** Starts beyond `limit` that may follow at once after a pause. */
   burst: number
   key?: string
 }

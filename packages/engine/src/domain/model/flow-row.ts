@@ -1,10 +1,10 @@
-// The durable state of flow control: one row per workflow, policy and key. What it holds is the policy's own; a version
-// guards it, so that two events at once cannot both be the first (architecture, "Optimistic versions").
+// The durable state of flow control: one row per workflow, policy and key. Its `state` belongs to the policy. Its version
+// guards it, so that of two concurrent events only one can be the first (ARCHITECTURE.md#how-races-are-settled).
 
 import { createHash } from 'node:crypto'
 import type { JsonText } from '../text/json-text.ts'
 
-/** Policies that keep a row: a claimed idempotency key, a buffer that is being filled, a schedule. */
+/** Policies that keep a row: a claimed idempotency key, an open buffer, a schedule. */
 export type FlowPolicy = 'idempotency' | 'debounce' | 'batch' | 'cron'
 
 export interface FlowRow {
@@ -15,12 +15,12 @@ export interface FlowRow {
   policy: FlowPolicy
   /** The key's value; '' for a policy without a key. */
   key: string
-  /** Rises with every change and every lease; 0 is that of a row that does not exist. */
+  /** Rises with every change and every lease; 0 stands for a row that does not exist. */
   version: number
-  /** When the timers lane takes it up: schedule, lease and crash recovery at once. Absent: never. */
+  /** When the timers lane may claim the row: schedule, lease and crash recovery at once. Absent: never. */
   availableAt?: number
   leaseOwner?: string
-  /** When it means nothing any more. */
+  /** When the row has no effect any more. */
   expiresAt?: number
   state: JsonText
 }
@@ -34,8 +34,8 @@ export function flowRowId(row: Pick<FlowRow, 'namespace' | 'app' | 'workflow' | 
 }
 
 /**
- * A new row begins at a version of its own: a decision that rests on a row which is gone by now cannot take its
- * successor for it. `seed` tells its beginning apart from any other of the same row.
+ * The first version of a new row, derived from `seed`. A decision that rests on a deleted row cannot mistake its successor
+ * for it, since the successor's seed differs.
  */
 export function firstVersion(seed: string): number {
   return 1 + createHash('sha256').update(seed).digest().readUIntBE(0, 5)

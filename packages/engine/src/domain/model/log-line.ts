@@ -1,4 +1,4 @@
-// A stored log line of a run (contract §2.2). Fields are redacted before they get here.
+// A stored log line of a run (docs/concepts.md#logs). Its fields are already redacted.
 
 import type { LogLevel } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
@@ -14,6 +14,6 @@ export interface LogLine {
   attempt: number
   /** Counter within scope and attempt. */
   index: number
-  /** Unique per run: a line that was stored once is never stored again. */
+  /** Unique per run, so that a line is stored once however often a replay repeats it. */
   dedupe: string
 }

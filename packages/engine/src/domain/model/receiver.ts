@@ -1,5 +1,5 @@
-// The webhook receiver: a URL whose verified posts become events (contract §2.9, §4.6). Pure data and the rules about it;
-// services/webhook/receivers keeps them, services/webhook/inbound takes what is posted to them.
+// The webhook receiver: a URL whose verified POSTs become events (docs/webhooks.md#receive-webhooks). Pure data and its
+// rules; services/webhook/receivers edits receivers, services/webhook/inbound takes their POSTs.
 
 import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX, webhookKeyOf } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
@@ -12,9 +12,9 @@ export interface Receiver extends Secrets {
   namespace: string
   id: string
   name?: string
-  /** The app its events belong to. */
+  /** The app that the events belong to. */
   app?: string
-  /** Unique over all namespaces: it is a routing key. Never changes. */
+  /** Part of the public URL: unique over all namespaces, never changes. */
   slug: string
   eventName: string
   targetApp?: string
@@ -25,21 +25,21 @@ export interface Receiver extends Secrets {
   version: number
 }
 
-/** What a create takes. */
+/** The input of a create. */
 export interface NewReceiver {
   name?: string
   app?: string
-  /** Drawn when absent. */
+  /** Generated when absent. */
   slug?: string
   eventName: string
   targetApp?: string
   scheme?: ReceiverScheme
   enabled?: boolean
-  /** One that the provider has made; else one is drawn. */
+  /** A secret that the provider made; generated when absent. */
   secret?: string
 }
 
-/** What a change takes: what is absent stays, `null` takes away. */
+/** The input of an edit: absent fields stay, `null` removes an optional field. */
 export interface ReceiverEdit extends SecretsEdit {
   name?: string | null
   app?: string | null
@@ -48,19 +48,19 @@ export interface ReceiverEdit extends SecretsEdit {
   enabled?: boolean
 }
 
-/** A receiver as it was saved, and the secret in the clear if one was made or brought: the only time it shows. */
+/** A saved receiver, with its secret in the clear if this edit set one. The secret is never shown again. */
 export interface SavedReceiver {
   receiver: Receiver
   secret?: string
 }
 
-/** What came of a post: an event, none when it was a repeat, or the answer to a handshake, as JSON. */
+/** The outcome of a POST: an event, a repeat of an earlier one, or the reply to a handshake, as JSON. */
 export type Receipt = { eventId: string } | { deduped: true } | { handshake: JsonText }
 
-/** A secret shorter than this would be guessed. */
+/** Shortest secret: a shorter one could be guessed. */
 const SECRET_CHARACTERS_MIN = 16
 
-/** What is wrong with a secret for the scheme, if anything. */
+/** Describes the problem with a secret for the scheme; undefined if there is none. */
 export function secretFault(scheme: ReceiverScheme, secret: string): string | undefined {
   if (scheme !== 'standard-webhooks')
     return secret.length < SECRET_CHARACTERS_MIN
@@ -73,7 +73,7 @@ export function secretFault(scheme: ReceiverScheme, secret: string): string | un
     : undefined
 }
 
-/** The receiver after the edit, secrets and stamps aside. */
+/** The receiver after the edit, but for secrets, version and times. */
 export function edited(before: Receiver, edit: ReceiverEdit): Receiver {
   const { name = before.name, app = before.app, targetApp = before.targetApp } = edit
   const { eventName = before.eventName, enabled = before.enabled } = edit

@@ -1,7 +1,7 @@
-// How seqs are numbered: every fence owns a range, so whoever bumps the fence has fresh seqs without reading the
-// last one, and seq order is commit order (see `draft.ts`).
+// Numbers seqs: every fence owns a range, so a decision that bumps the fence has fresh seqs without reading the last one,
+// and seq order is commit order (docs/decisions/0001-seq-ranges.md).
 
-/** How many seqs the range of one fence holds. */
+/** Seqs in the range of one fence. */
 export const SEQ_SPAN = 1_000_000
 
 /** The first seq in the range of a fence; the range of fence 0 begins at 1. */

@@ -69,6 +69,6 @@ function startQueueWake(
   const hasStarted = before.startedAt === undefined && after.startedAt !== undefined
   const waits = waitsForThrottle(after)
   if (start && (hasStarted || waits)) return wakeStartQueue(throttle, start.freeAt, now)
-  const hasLeft = waitsForThrottle(before) && !waits && after.startedAt === undefined
+  const hasLeft = waitsForThrottle(before) && !waits
   return hasLeft ? wakeNextStart(throttle, now) : undefined
 }

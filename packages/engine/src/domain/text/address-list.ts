@@ -1,12 +1,12 @@
 // The list of addresses that webhooks may go to although they are not public (`ENGINE_WEBHOOK_ALLOW`): hosts by name,
-// single addresses and ranges. The webhook sender asks it before it refuses.
+// single addresses and ranges. The webhook sender checks it before it refuses an address.
 
 import ipaddr from 'ipaddr.js'
 import { isPublicAddress } from './address.ts'
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** Which addresses may be called: the public ones, and those of the list. */
+/** The addresses that may be called: the public ones, and the listed ones. */
 export class AddressList {
   readonly #hosts: ReadonlySet<string>
   readonly #ranges: readonly Range[]
@@ -32,12 +32,12 @@ export class AddressList {
     return new AddressList(hosts, ranges)
   }
 
-  /** Whether `address`, to which the URL's host leads, may be called. A name that is listed may lead anywhere. */
+  /** Whether `address`, to which the URL's host resolves, may be called. A listed name may resolve to any address. */
   allows(address: string, host: string): boolean {
     return isPublicAddress(address) || this.#hosts.has(host.toLowerCase()) || this.#isInRange(address)
   }
 
-  /** Only addresses in their canonical spelling are in a range: of another two readers may make two hosts. */
+  /** Takes only canonical spellings: two readers may read another spelling as two different hosts. */
   #isInRange(text: string): boolean {
     if (this.#ranges.length === 0 || !isCanonical(text)) return false
     const address = ipaddr.parse(text)
@@ -62,7 +62,7 @@ function isCanonical(address: string): boolean {
   return ipaddr.IPv6.isValid(address) && !/[%.]/.test(address)
 }
 
-/** Names only: what ends in a number is an address in some spelling (WHATWG URL). */
+/** Takes only names: a text that ends in a number is an address in some spelling (WHATWG URL). */
 function isHostName(text: string): boolean {
   const labels = text.split('.')
   if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) as string)) return false

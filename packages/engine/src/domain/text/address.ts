@@ -1,16 +1,16 @@
-// Which addresses somebody else's URL may make the engine call: public unicast ones, nothing else. The webhook
-// sender asks for the literal host of a URL and for every address its name resolves to.
+// Decides which addresses a user's URL may make the engine call: public unicast ones, nothing else. The webhook
+// sender checks the literal host of a URL and every address that its name resolves to.
 
 import ipaddr from 'ipaddr.js'
 
-/** The only part of IPv6 that is handed out as global unicast (RFC 4291, IANA). */
+/** The only part of IPv6 that is assigned as global unicast (RFC 4291, IANA). */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
-/** Address of an IPv4 host behind NAT64 (RFC 6052). Networks without IPv4 reach the IPv4 internet by it. */
+/** Addresses of IPv4 hosts behind NAT64 (RFC 6052). Networks without IPv4 reach the IPv4 internet through them. */
 const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96]
 
 /**
- * Whether `ip` is a public unicast address. An IPv6 address that carries an IPv4 one is judged by that. Only the
- * canonical spelling of IPv4 is taken: of another (octal, hexadecimal, short) two readers may make two hosts.
+ * Whether `ip` is a public unicast address. An IPv6 address that carries an IPv4 one counts as that IPv4 address. Only
+ * the canonical spelling of IPv4 passes: two readers may read another one (octal, hexadecimal, short) as two hosts.
  */
 export function isPublicAddress(ip: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(ip)) return isPublicV4(ipaddr.IPv4.parse(ip))
@@ -22,8 +22,8 @@ export function isPublicAddress(ip: string): boolean {
 }
 
 /**
- * IPv6 without a zone, its dotted tail (if any) canonical too. `::a.b.c.d` is out: ipaddr.js takes it for the
- * mapped `::ffff:a.b.c.d`, the network does not.
+ * Whether the text is IPv6 without a zone, with a canonical dotted tail if any. Refuses `::a.b.c.d`: ipaddr.js reads it
+ * as the mapped `::ffff:a.b.c.d`, the network does not.
  */
 function isPlainV6(ip: string): boolean {
   if (!ipaddr.IPv6.isValid(ip) || ip.includes('%')) return false
@@ -45,7 +45,7 @@ function carriedV4(address: ipaddr.IPv6): ipaddr.IPv4[] | undefined {
     case '6to4':
       return [v4At(address, 1)]
     case 'teredo':
-      // The server in the clear, the client with every bit flipped (RFC 4380).
+      // The server's address as it is, the client's with every bit flipped (RFC 4380).
       return [v4At(address, 2), v4At(address, 6, 0xffff)]
     default:
       return undefined

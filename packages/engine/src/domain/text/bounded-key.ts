@@ -1,23 +1,23 @@
-// Keys that a database indexes, whatever people write into them. An index entry of PostgreSQL has 2,704 bytes at most, for
-// all its columns; names are bounded by the interface, what is not goes through here.
+// Bounds keys that a database indexes and that users may make as long as they like. An index entry of PostgreSQL has at
+// most 2,704 bytes for all its columns. The interface bounds names; every other indexed text passes through here.
 
 import { createHash } from 'node:crypto'
 
 /**
- * A longer key stands as its digest. In an index a character takes at most six bytes: four as UTF-8, six where the text is
- * stored as JSON.
+ * A longer key is replaced by its digest. A character takes at most six bytes in an index: four as UTF-8, six where the
+ * text is stored as JSON.
  */
 export const KEY_CHARS_MAX = 256
 
 /** The key itself, or its digest. Equal keys have equal forms, and different keys different ones. */
 export function boundedKey(key: string): string {
   if (key.length <= KEY_CHARS_MAX) return key
-  // As UTF-8 all lone surrogates would be the same.
+  // UTF-8 would encode all lone surrogates alike.
   const encoding = isWellFormed(key) ? 'utf8' : 'utf16le'
   return `sha256:${createHash('sha256').update(key, encoding).digest('base64url')}`
 }
 
-/** Node 20 has it, the ES2023 library types do not. */
+/** Node 20 has `isWellFormed`, the ES2023 library types do not. */
 function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed()
 }

@@ -1,16 +1,16 @@
-// Cron schedules: five fields, or six with seconds first, in UTC or in the zone that a `TZ=Zone ` before them names
-// (decisions, "Events"). Pure: the next instant after a given one.
+// Cron schedules: five fields, or six with seconds first, in UTC or in the zone that a leading `TZ=Zone ` names
+// (docs/events.md#schedules). Pure: computes the next instant after a given one.
 //
-// Where clocks change, a schedule whose hours are given (no `*` in their field) keeps its times of the day: those that
-// are skipped fire once, at the end of the gap, and those that come twice fire the first time. With a `*` in the hours
-// it follows the time that passes: nothing is made up for, and an hour that comes twice fires twice.
+// A schedule with fixed hours (no `*` in their field) keeps its times of the day when clocks change: a time that is
+// skipped fires once, at the end of the gap, and a time that comes twice fires the first time. A schedule with a `*` in
+// the hours follows elapsed time: it does not make up for skipped hours, and fires twice in an hour that comes twice.
 
 import { Cron } from 'croner'
 import { WallClock } from './wall-clock.ts'
 
 export const CRON_CHARS_MAX = 256
 
-/** A schedule that cannot be used; the message says why. */
+/** The schedule cannot be used; the message says why. */
 export class CronError extends Error {
   constructor(message: string) {
     super(message)
@@ -19,14 +19,14 @@ export class CronError extends Error {
 }
 
 export class Schedule {
-  /** As registered, `TZ=` included: what tells a workflow's schedules apart. */
+  /** The text as registered, `TZ=` included. It identifies the schedule within its workflow. */
   readonly source: string
   readonly timezone: string
-  /** In its zone; of a schedule whose hours are given, in wall time. */
+  /** Runs in the schedule's zone, or in wall time if the hours are fixed. */
   readonly #cron: Cron
   readonly #wall: WallClock | undefined
 
-  /** Throws CronError for what is no schedule, or one that never comes. */
+  /** Throws CronError if the text is no schedule, or if the schedule never fires. */
   constructor(source: string) {
     this.source = source
     const { timezone, fields } = partsOf(source)
@@ -48,7 +48,7 @@ export class Schedule {
   /** The first instant after `time` (epoch ms) at which it fires; undefined when there is none. */
   next(time: number): number | undefined {
     if (!this.#wall) return this.#after(time)
-    // Times that come twice have been met the first time round.
+    // A wall time that comes twice has fired the first time.
     for (let wall = this.#after(this.#wall.at(time)); wall !== undefined; wall = this.#after(wall)) {
       const instant = this.#wall.when(wall)
       if (instant > time) return instant
@@ -60,9 +60,9 @@ export class Schedule {
     return this.#cron.nextRun(new Date(time))?.getTime()
   }
 
-  /** The last instant of those from `first`, which is one, up to `time`. */
+  /** The last instant up to `time`. `first` is an instant of the schedule at or before it. */
   latest(first: number, time: number): number {
-    // `next` never falls as its argument rises, and jumps over `time` exactly at the instant that is looked for.
+    // Binary search: `next` never falls as its argument rises, and exceeds `time` exactly from the wanted instant on.
     let low = first
     let high = time
     while (low < high) {
@@ -75,7 +75,7 @@ export class Schedule {
   }
 }
 
-/** The zone of a source that is known to be a schedule. */
+/** The zone of a valid schedule's source. */
 export function timezoneOf(source: string): string {
   return partsOf(source).timezone
 }

@@ -1,5 +1,5 @@
-// Ids: a prefix and a ULID, so that they sort by creation time (decisions, "Ids, times, numbers").
-// Two ways to make one: derived from what it stands for (a repeat of the same work gives the same id), or drawn.
+// Ids: a prefix and a ULID, so that they sort by creation time (docs/concepts.md#ids-and-times). An id is either derived
+// from its subject, so that repeated work gives the same id, or drawn at random.
 
 import { hash } from 'node:crypto'
 
@@ -8,7 +8,7 @@ export type IdPrefix = 'run' | 'evt' | 'dlv' | 'att' | 'whe' | 'whr' | 'act' | '
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const ENTROPY_LENGTH = 16
 
-/** The id of a thing that follows from others: same parts and time, same id. */
+/** Derives an id: the same parts and time give the same id. */
 export function derivedId(prefix: IdPrefix, at: number, ...parts: string[]): string {
   const digest = hash('sha256', parts.join('\n'), 'buffer')
   let entropy = ''
@@ -16,12 +16,12 @@ export function derivedId(prefix: IdPrefix, at: number, ...parts: string[]): str
   return `${prefix}_${encodeTime(at)}${entropy}`
 }
 
-/** What no id of that time or later sorts before: ids begin with their time. */
+/** A lower bound in sort order for all ids of that time or later. */
 export function earliestId(prefix: IdPrefix, at: number): string {
   return `${prefix}_${encodeTime(at)}`
 }
 
-/** Draws ids that strictly rise within this source, also within one millisecond and when the clock is set back. */
+/** Draws ids that strictly rise within this source, even within one millisecond and when the clock is set back. */
 export class IdSource {
   readonly #random: () => number
   #lastMs = -1
@@ -37,8 +37,8 @@ export class IdSource {
   }
 
   /**
-   * Draws an id of exactly this time, for what is listed by id where its time is meant: unlike `next` it goes back
-   * with a clock that is set back. Those of one time rise.
+   * Draws an id of exactly this time, for rows that are listed by id in order of time. Unlike `next` it follows a clock
+   * that is set back. Ids of one time rise.
    */
   nextAt(prefix: IdPrefix, now: number): string {
     this.#advance(now)
@@ -52,7 +52,7 @@ export class IdSource {
     }
     this.#lastMs = now
     this.#digits = Array.from({ length: ENTROPY_LENGTH }, () => Math.floor(this.#random() * 32))
-    // Headroom, so that increments within the millisecond do not overflow.
+    // Leave room for increments within the millisecond.
     this.#digits[0] = (this.#digits[0] as number) & 15
   }
 
@@ -74,7 +74,7 @@ function ulid(prefix: IdPrefix, at: number, digits: readonly number[]): string {
 let lastTime = -1
 let lastEncoded = ''
 
-/** Ten digits of base 32; remembers the last one, since ids come in bursts of one millisecond. */
+/** Ten digits of base 32. Caches the last one, since ids come in bursts within one millisecond. */
 function encodeTime(ms: number): string {
   if (ms === lastTime) return lastEncoded
   let rest = Math.max(0, Math.floor(ms))

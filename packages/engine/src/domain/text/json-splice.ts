@@ -1,4 +1,4 @@
-// Puts stored JSON texts into a larger one to the letter: parsing and re-serialising them would lose digits.
+// Inserts stored JSON texts into a larger one unchanged: parsing and re-serialising them would lose digits.
 
 import type { JsonText } from './json-text.ts'
 

@@ -1,18 +1,18 @@
-// JSON kept to the letter. Payloads are stored, and spliced into invokes, as the text they came in, so that no
-// digit, key order or escape is lost and nothing is serialised twice. This file finds the text of the parts.
+// Finds the parts of a JSON text without parsing it. Payloads are stored, and spliced into invokes, as the text they came
+// in: no digit, key order or escape is lost, and nothing is serialised twice.
 
 /** A string known to be one valid JSON value. */
 export type JsonText = string
 
-/** Deepest nesting that is accepted (decisions, "Errors, limits, auth"). */
+/** Deepest nesting that is accepted (docs/errors.md#how-requests-are-checked). */
 export const JSON_DEPTH_MAX = 200
 
 export const QUOTE = 34
 const BACKSLASH = 92
 
 /**
- * Deepest nesting of arrays and objects in `text`, without recursion. Counts brackets outside strings, so it
- * can be asked before the text is known to be valid.
+ * Deepest nesting of arrays and objects in `text`, without recursion. Counts brackets outside strings, so the text need
+ * not be valid.
  */
 export function jsonDepth(text: string): number {
   let depth = 0
@@ -27,7 +27,7 @@ export function jsonDepth(text: string): number {
   return deepest
 }
 
-/** Whether `text` is nested deeper than `max`. A short text cannot be, and most are short. */
+/** Whether `text` is nested deeper than `max`. Skips the count for a text too short to be. */
 export function isDeeperThan(text: string, max: number): boolean {
   return text.length > max && jsonDepth(text) > max
 }
@@ -49,8 +49,8 @@ export function objectMembers(text: JsonText): Map<string, JsonText> {
 }
 
 /**
- * The raw text of one member of a valid JSON object, as `objectMembers` has it; undefined when there is none. A walk of its
- * own: every frame and answer passes here, and needs neither the map nor a call for each member.
+ * The raw text of one member of a valid JSON object; undefined when there is none. Has its own loop instead of calling
+ * `objectMembers`: every frame and answer passes here, and needs neither the map nor a call for each member.
  */
 export function objectMember(text: JsonText, name: string): JsonText | undefined {
   let found: JsonText | undefined
@@ -66,7 +66,7 @@ export function objectMember(text: JsonText, name: string): JsonText | undefined
   return found
 }
 
-/** Whether the string between the two says `name`. */
+/** Whether the string from `from` to `end`, quotes included, is `name`. */
 function isKey(text: string, from: number, end: number, name: string): boolean {
   if (end - from - 2 === name.length) return text.startsWith(name, from + 1)
   const raw = text.slice(from, end)
@@ -127,7 +127,7 @@ export function endOfToken(text: string, from: number): number {
   return i
 }
 
-/** What a string says, of which this is the text with its quotes. */
+/** The value of a JSON string, given its text with the quotes. */
 export function unquoted(text: JsonText): string {
   return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1)
 }

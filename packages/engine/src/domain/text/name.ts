@@ -1,6 +1,7 @@
-// What a name may be made of, whoever gives it: a caller of the API (http/validate) or a workflow (domain/pass/opcodes/names).
+// Checks the characters of names. API callers' names are checked in http/validate, workflows' names in
+// domain/pass/opcodes/names.
 
-// Invisible in a listing and, as a NUL or a lone surrogate, no text that every database can store.
+/** Invisible in a listing; a NUL or a lone surrogate also cannot be stored by every database. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}]/u
 
 /** Whether the text has control characters or lone surrogates. */

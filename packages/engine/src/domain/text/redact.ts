@@ -1,5 +1,5 @@
-// Takes secrets out of log fields before they are stored (decisions, "Redaction in log fields"). Every log line
-// of every pass goes through here; what is replaced never reaches the disk.
+// Removes secrets from log fields before they are stored (docs/concepts.md#redaction). Every log line of every pass
+// passes through here; a replaced value never reaches the disk.
 
 import {
   endOfString,
@@ -11,7 +11,7 @@ import {
   unquoted,
 } from './json-text.ts'
 
-/** What stands in place of a value whose key names a secret. */
+/** Replaces a value whose key names a secret. */
 export const REDACTED = '[REDACTED]'
 
 const SECRET_WORDS = new Set([
@@ -33,14 +33,14 @@ const SECRET_WORDS = new Set([
 /** Two words that name a secret only side by side. */
 const SECRET_PAIRS = new Set(['api key', 'access key', 'private key', 'signing key', 'card number'])
 
-/** A run of capitals (`HTTP` of `HTTPToken`) or a word; digits and everything else separate. */
+/** A sequence of capitals (`HTTP` of `HTTPToken`) or a word; digits and everything else separate. */
 const WORD = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+/gu
 
 const COLON = 58
 
 /**
- * `fields` with {@link REDACTED} for the value of every key that names a secret, at any depth, and everything else to the
- * letter. What lies deeper than JSON may be nested here is redacted whole: it is cheaper to lose it than to leak it.
+ * `fields` with {@link REDACTED} for the value of every key that names a secret, at any depth, and everything else
+ * unchanged. Values nested deeper than `JSON_DEPTH_MAX` are redacted whole: losing them is better than leaking them.
  */
 export function redactFields(fields: JsonText): JsonText {
   let redacted = ''
@@ -56,7 +56,7 @@ export function redactFields(fields: JsonText): JsonText {
     if (c === QUOTE) {
       const end = endOfString(fields, i)
       const colon = skipSpace(fields, end)
-      // Behind a value comes no colon.
+      // A string without a colon behind it is a value.
       const isSecret = fields.charCodeAt(colon) === COLON && isSecretKey(unquoted(fields.slice(i, end)))
       i = isSecret ? redactValue(skipSpace(fields, colon + 1)) : end
     } else if (c === 123 || c === 91) {

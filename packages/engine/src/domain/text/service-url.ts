@@ -1,11 +1,11 @@
-// Addresses of the databases and services an engine stands on, as people may be told them. Called by config, the banner
-// and whatever reports trouble with one.
+// Addresses of the engine's databases and services in a form that may be printed. Called by config, the banner and error
+// reports.
 
-/** The address with its password, wherever it stands, blotted out. */
+/** The address with every password in it replaced by `***`. */
 export function withoutPassword(url: string): string {
-  const told = new URL(url)
-  if (told.password !== '') told.password = '***'
-  for (const name of [...told.searchParams.keys()])
-    if (/password|passphrase|secret/i.test(name)) told.searchParams.set(name, '***')
-  return told.href
+  const masked = new URL(url)
+  if (masked.password !== '') masked.password = '***'
+  for (const name of [...masked.searchParams.keys()])
+    if (/password|passphrase|secret/i.test(name)) masked.searchParams.set(name, '***')
+  return masked.href
 }

@@ -1,6 +1,6 @@
-// Epoch milliseconds as the wire shows them (decisions, "Ids, times, numbers"). Used by everything that is shown.
+// Epoch milliseconds as the wire shows them (docs/concepts.md#ids-and-times).
 
-// A timestamp has a year of four digits; a runner may ask to sleep for longer than that.
+// A timestamp's year has four digits, but a runner may request a longer sleep.
 const MIN_MS = Date.parse('0000-01-01T00:00:00.000Z')
 const MAX_MS = Date.parse('9999-12-31T23:59:59.999Z')
 

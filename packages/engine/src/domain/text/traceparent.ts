@@ -1,5 +1,5 @@
-// W3C trace context: which trace a run belongs to, and the `traceparent` that tells others of it. Pure; whoever sent
-// the event of a run may have begun its trace, else it follows from the run's id.
+// W3C trace context: which trace a run belongs to, and its `traceparent`. The sender of the run's event may have begun the
+// trace; otherwise the trace follows from the run's id.
 
 import { hash } from 'node:crypto'
 
@@ -12,8 +12,8 @@ const VERSION = '00'
 const SAMPLED = 1
 
 /**
- * What a `traceparent` header says, as version 00; undefined when it is none. Of its flags only "sampled" is kept. A
- * later version may hold more behind what is known.
+ * The `traceparent` header as version 00; undefined if it is invalid. Keeps only the flag "sampled", and ignores what a
+ * later version appends.
  */
 export function readTraceparent(header: unknown): Traceparent | undefined {
   if (typeof header !== 'string') return undefined
@@ -29,28 +29,28 @@ export function traceParts(traceparent: Traceparent): { traceId: string; spanId:
   return { traceId, spanId, flags: Number.parseInt(flags, 16) }
 }
 
-/** The same trace, one span further on. */
+/** The same trace with another parent span. */
 export function childTraceparent(parent: Traceparent, spanId: string): Traceparent {
   return `${parent.slice(0, 36)}${spanId}${parent.slice(52)}`
 }
 
-/** What all spans of a run are below: the same on every engine and after every restart. */
+/** The parent of all spans of a run: the same on every engine and after every restart. */
 export function runTraceparent({ id, trace }: { id: string; trace?: Traceparent }): Traceparent {
   return trace ?? traceparentOf(id)
 }
 
-/** A trace that follows from an id. */
+/** Derives a trace from an id. */
 export function traceparentOf(id: string): Traceparent {
   const digest = hash('sha256', id, 'hex')
   return `${VERSION}-${digest.slice(0, 32)}-${digest.slice(32, 48)}-01`
 }
 
-/** Two numbers in [0, 1) as the id of a span. */
+/** The id of a span, from two random numbers in [0, 1). */
 export function spanIdOf(first: number, second: number): string {
   return half(first) + half(second)
 }
 
-/** Never all zeros. */
+/** Eight hex digits, never all zeros: a span id of zeros is invalid. */
 function half(random: number): string {
   const bits = Math.floor(random * 0xffffffff) + 1
   return BYTES[bits >>> 24]! + BYTES[(bits >>> 16) & 255] + BYTES[(bits >>> 8) & 255] + BYTES[bits & 255]

@@ -1,4 +1,4 @@
-// What the clock on the wall of a time zone shows, and when it shows what. Wall times are written as if they were UTC.
+// Converts between instants and the wall time of a time zone. Wall times are epoch ms, as if they were UTC.
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
@@ -10,19 +10,19 @@ export class WallClock {
     this.#format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
   }
 
-  /** What it shows at that instant. */
+  /** The wall time at an instant. */
   at(time: number): number {
     return time + this.#offset(time)
   }
 
-  /** When it first shows that, or more: a wall time that is skipped is shown when the gap ends. */
+  /** The first instant of a wall time. A wall time that is skipped gives the end of the gap. */
   when(wall: number): number {
     const [before, after] = [this.#offset(wall - DAY_MS), this.#offset(wall + DAY_MS)]
     const early = wall - Math.max(before, after)
     const late = wall - Math.min(before, after)
     if (this.at(early) === wall) return early
     if (this.at(late) === wall) return late
-    // The change lies in between; offsets change on the minute.
+    // The clock change is in between; offsets change on the minute.
     let [low, high] = [Math.floor(early / MINUTE_MS), Math.ceil(late / MINUTE_MS)]
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)

@@ -1,4 +1,4 @@
-// The orders in which runs are listed (contract §4.1): by a key, then by id, both in the direction asked for.
+// The orders in which runs are listed (docs/concepts.md#lists-and-cursors): by a key, then by id, in one direction.
 
 import { type Run, runDurationMs } from '../model/run.ts'
 
@@ -6,19 +6,19 @@ import { type Run, runDurationMs } from '../model/run.ts'
 export type RunSort = 'started' | 'workflow' | 'status' | 'app' | 'duration'
 export type SortDir = 'asc' | 'desc'
 
-/** A place in an order. There is no key in the order `started`. */
+/** A position in an order. The order `started` has no key besides the id. */
 export interface RunPosition {
   key?: string | number
   id: string
 }
 
-/** What the order goes by, before the id. A run without a duration counts as 0. */
+/** The key of the order that comes before the id. A run without a duration counts as 0. */
 export function sortKey(run: Run, sort: RunSort): string | number | undefined {
   if (sort === 'started') return undefined
   return sort === 'duration' ? (runDurationMs(run) ?? 0) : run[sort]
 }
 
-/** Where the run stands now: status and duration change, all else of it does not. */
+/** The run's position now. It changes only in the orders by status and duration. */
 export function positionOf(run: Run, sort: RunSort): RunPosition {
   const key = sortKey(run, sort)
   return key === undefined ? { id: run.id } : { key, id: run.id }

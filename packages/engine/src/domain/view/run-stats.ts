@@ -1,9 +1,9 @@
-// How the runs of a list stand, in figures (contract §2.4).
+// The figures about the runs of a list (docs/http-api.md#runstats).
 
 import type { RunStats } from '@perdure/protocol'
 import type { RunStatus } from '../model/run.ts'
 
-/** Paused and cancelled runs are in the total alone. */
+/** Paused and cancelled runs count only in the total. */
 export function runStats(counts: Readonly<Record<RunStatus, number>>): RunStats {
   const { queued, running, waiting, succeeded, failed } = counts
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
@@ -16,7 +16,7 @@ export function runStats(counts: Readonly<Record<RunStatus, number>>): RunStats 
   }
 }
 
-/** Rounded to the next whole percent, halves up: 100 does not say that nothing failed. */
+/** Rounded to the next whole percent, halves up. 100 therefore does not mean that nothing failed. */
 function successRate(succeeded: number, failed: number): number {
   const ended = succeeded + failed
   return ended === 0 ? 100 : Math.round((100 * succeeded) / ended)

@@ -1,11 +1,11 @@
-// A run as everybody outside sees it: in lists, in the answers of control actions and in the payloads of lifecycle
-// deliveries (contract §2.1, decisions "Run"). Names every field: nothing internal can slip out.
+// A run as the API shows it (docs/http-api.md#runsummary): in lists, in replies to control actions and in the payloads of
+// run notices. Names every field, so that no internal field leaks.
 
 import type { RunSummary, WaitingFor as WireWaitingFor } from '@perdure/protocol'
 import { type Run, runDurationMs, type WaitingFor } from '../model/run.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 
-/** Absent fields are left out when it is serialised. */
+/** The summary. Serialising it omits absent fields. */
 export function runSummary(run: Run & { currentStepName?: string }): RunSummary {
   return {
     id: run.id,
@@ -30,7 +30,7 @@ export function runSummary(run: Run & { currentStepName?: string }): RunSummary 
   }
 }
 
-/** What a run waits for, as the wire shows it. */
+/** The reason for a wait, as the wire shows it. */
 export function waitingForText(waiting: WaitingFor): WireWaitingFor {
   const { kind, stepName, until, eventName, childRunId, key, error } = waiting
   return { kind, stepName, until: optionalTimestamp(until), eventName, childRunId, key, error }

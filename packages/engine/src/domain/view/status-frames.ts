@@ -1,11 +1,11 @@
-// The run_status frames that a change tells, from the same rows and seqs as the stored timeline. Read by whoever
-// follows all runs of a namespace as they move.
+// Derives the run_status frames of a change, from the same rows and seqs as the stored timeline. The stream of all runs
+// of a namespace sends them.
 
 import type { Change, RunStatusFrame } from '../model/change.ts'
 import { isTerminal } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
 
-/** In order of seq. */
+/** The frames, in order of seq. */
 export function statusFrames(
   change: Extract<Change, { type: 'run.created' | 'run.moved' }>,
 ): RunStatusFrame[] {
@@ -18,7 +18,7 @@ export function statusFrames(
     const { startedSeq: seq, startedAt: ts } = run
     if (seq !== undefined && ts !== undefined) frames.push({ seq, ts, status: 'running', attempt: 1 })
   }
-  // A run that has ended moves no more: if it has, it did so here.
+  // A run that has ended never moves again, so this change ended it.
   const { finishedSeq: seq, finishedAt: ts, status, attempt } = run
   if (isTerminal(status) && seq !== undefined && ts !== undefined) frames.push({ seq, ts, status, attempt })
   return frames.sort((a, b) => a.seq - b.seq)

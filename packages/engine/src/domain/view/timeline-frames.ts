@@ -1,6 +1,5 @@
-// The timeline frames that a unit tells of a run, from the same rows and seqs as the stored timeline, so that a stream
-// which has all that came before can send them without reading. Read by services/commit/announce; the shapes are shared with
-// the rows of stored frames.
+// Derives the timeline frames of a run from a unit, with the same seqs as the stored timeline. A stream that has sent
+// everything before them can send them without a read. Called by services/commit/announce; the store uses the same shapes.
 
 import type { TimelineFrame } from '@perdure/protocol'
 import type { Change, RunStatusFrame } from '../model/change.ts'
@@ -10,9 +9,9 @@ import type { JsonText } from '../text/json-text.ts'
 import { statusFrames } from './status-frames.ts'
 
 type LogFrame = Extract<TimelineFrame, { kind: 'log' }>
-/** A frame that a unit may tell of: log lines are told by the store alone. */
+/** A frame that follows from a unit. Frames of log lines come only from the store. */
 export type DerivedFrame = Exclude<TimelineFrame, LogFrame>
-/** A frame whose log fields are the text they came in. */
+/** A frame as it is read from the store: log fields are kept as JSON text. */
 export type StoredFrame = DerivedFrame | (Omit<LogFrame, 'fields'> & { fields?: JsonText })
 
 type StepFrame = Pick<Step, 'seq' | 'name' | 'status' | 'attempt' | 'error'> & {
@@ -40,8 +39,8 @@ export function stepFrame(runId: string, frame: StepFrame): DerivedFrame {
 }
 
 /**
- * In order of seq. Undefined when only the store knows them: a wake gets its seqs there, and a log line that was stored
- * before is not stored again.
+ * The run's frames in order of seq. Undefined when only the store knows them: it assigns the seqs of a wake, and does not
+ * store a log line again that it has.
  */
 export function derivedFrames(changes: readonly Change[], runId: string): DerivedFrame[] | undefined {
   const frames: DerivedFrame[] = []
@@ -53,12 +52,12 @@ export function derivedFrames(changes: readonly Change[], runId: string): Derive
       if (step.runId !== runId) continue
       const ts = isSettled(step.status) ? (step.finishedAt ?? at) : at
       frames.push(stepFrame(runId, { ...step, ts }))
-    } else if (isUntold(change, runId)) return undefined
+    } else if (isKnownToStoreOnly(change, runId)) return undefined
   }
   return frames.sort((a, b) => a.seq - b.seq)
 }
 
-function isUntold(change: Change, runId: string): boolean {
+function isKnownToStoreOnly(change: Change, runId: string): boolean {
   if (change.type === 'log.written') return change.line.runId === runId
   if (change.type === 'run.created') return change.run.id === runId
   return change.type === 'step.woken' && change.runId === runId
@@ -67,7 +66,7 @@ function isUntold(change: Change, runId: string): boolean {
 /** The frame as JSON, without line breaks. */
 export function frameText(frame: StoredFrame): JsonText {
   if (frame.kind !== 'log' || frame.fields === undefined) return JSON.stringify(frame)
-  const { fields, ...told } = frame
-  // They may have come over several lines. Between the tokens of JSON a space is as good.
-  return splice(told, { fields: fields.replace(/[\r\n]/g, ' ') })
+  const { fields, ...head } = frame
+  // A line break in JSON is between tokens, where a space means the same.
+  return splice(head, { fields: fields.replace(/[\r\n]/g, ' ') })
 }

@@ -16,14 +16,14 @@ export function secretsAt(secrets: Secrets, now: number): SealedSecret[] {
   return [secrets.secret, ...oldSecretsAt(secrets, now).map(({ secret }) => secret)]
 }
 
-/** Those of the old ones that still count at `now`, the newest first. */
+/** The replaced secrets that still count at `now`, newest first. */
 export function oldSecretsAt({ oldSecrets = [] }: Secrets, now: number): readonly OldSecret[] {
   return oldSecrets.filter(({ until }) => now < until)
 }
 
 /**
- * The secrets after an edit, with `made` as the current one if that is given. Throws `conflict` where one more would
- * overlap than may: whom a rotation asked for twice would cut off learns of it too late.
+ * The secrets after an edit, with `made` as the current one if given. Throws `conflict` if more old secrets would count
+ * than allowed, rather than silently end the oldest and cut off whoever still signs with it.
  */
 export function editedSecrets(
   before: Secrets,
@@ -41,7 +41,7 @@ export function editedSecrets(
   return { secret: made, oldSecrets: [{ secret: before.secret, until: now + SECRET_OVERLAP_MS }, ...kept] }
 }
 
-/** What is wrong with a secret that somebody brings, if anything: its key must be as long as that of a receiver's. */
+/** Describes the problem with a secret that a caller brings; undefined if there is none. */
 export function broughtSecretFault(secret: string): string | undefined {
   if (!isMalformedWebhookSecret(secret) && webhookKeyOf(secret).length >= SECRET_BYTES_MIN) return undefined
   return `must be ${WEBHOOK_SECRET_PREFIX} and the base64 of at least ${SECRET_BYTES_MIN} bytes, or a text of at least ${SECRET_BYTES_MIN} that is not base64`
