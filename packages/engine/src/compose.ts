@@ -8,7 +8,7 @@ import { systemRandom } from './adapters/clock/seeded-random.ts'
 import { PrometheusMetrics } from './adapters/metrics/prometheus.ts'
 import { HttpSender } from './adapters/sender/http-sender.ts'
 import { openTelemetry } from './adapters/tracing/opentelemetry.ts'
-import { ConnectTransport, type Stray } from './adapters/transport/connect/transport.ts'
+import { ConnectTransport, type ForeignResult } from './adapters/transport/connect/transport.ts'
 import { HttpTransport } from './adapters/transport/http.ts'
 import { RelayedConnect } from './adapters/transport/relay/connect.ts'
 import { RoutedTransport } from './adapters/transport/routed.ts'
@@ -133,19 +133,19 @@ export async function createEngine(
   const shared = { ...told, store, limiter, catalog, announcer, clock, random, health, ids, owner }
 
   const { runnerStaleAfterMs: staleAfterMs } = config
-  const onRoom = (url: string) => driver.roomMoved(url, relayed?.lends(url) ?? false)
-  const onPresence = (url: string, isHere: boolean) => relayed?.moved(url, isHere)
-  const onStray = (stray: Stray) => relayed?.handOver(stray)
-  const connect = new ConnectTransport({ clock, onPresence, onRoom, ...(bus && { onStray }) })
-  const onArrived = (namespace: string, app: string) => void registry.ringHeld(namespace, app)
-  const relayed = bus && new RelayedConnect({ bus, clock, local: connect, onArrived, onRoom })
+  const onRoomChange = (url: string) => driver.roomMoved(url, relayed?.yieldsRoom(url) ?? false)
+  const onPresence = (url: string, isHere: boolean) => relayed?.presenceChanged(url, isHere)
+  const onForeignResult = (result: ForeignResult) => relayed?.forwardResult(result)
+  const connect = new ConnectTransport({ clock, onPresence, onRoomChange, ...(bus && { onForeignResult }) })
+  const onAppReachable = (namespace: string, app: string) => void registry.ringHeld(namespace, app)
+  const relayed = bus && new RelayedConnect({ bus, clock, local: connect, onAppReachable, onRoomChange })
   const http = new HttpTransport({ clock, signingKeys })
   const transport = ports.transport ?? new RoutedTransport({ http, connect: relayed ?? connect })
   const presence = relayed ?? connect
   const catalogWatch: CatalogWatch | undefined = isShared
     ? new CatalogWatch({
         ...shared,
-        onArrived,
+        onArrived: onAppReachable,
         onRead: () => registry.forgetLeftovers({ staleAfterMs }),
       })
     : undefined
@@ -153,8 +153,8 @@ export async function createEngine(
   const registry: Registry = new Registry({ ...shared, presence, staleAfterMs, signingKeys })
   if (!isShared) await registry.forgetLeftovers({ staleAfterMs: 0 })
   bus?.on('catalog', () => catalogWatch?.lookSoon())
-  bus?.onBack(() => catalogWatch?.lookSoon())
-  catalog.onNews(() => bus?.tell('catalog', ''))
+  bus?.onReconnect(() => catalogWatch?.lookSoon())
+  catalog.onNews(() => bus?.publish('catalog', ''))
   const driver: Driver = new Driver({
     ...shared,
     transport,
@@ -166,13 +166,13 @@ export async function createEngine(
   // Whoever drives it: that may be another engine.
   const interrupt = (runId: string) => {
     driver.interrupt(runId)
-    bus?.tell('interrupt', runId)
+    bus?.publish('interrupt', runId)
   }
   announcer.onInterrupt(interrupt)
   bus?.on('recall', runId => driver.recall(runId))
   const recall = (runId: string) => {
     driver.recall(runId)
-    bus?.tell('recall', runId)
+    bus?.publish('recall', runId)
   }
   const deliverer = new Deliverer({
     ...shared,

@@ -23,7 +23,7 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
     clock: systemClock,
     closeGraceMs: 200,
     lostGraceMs: 300,
-    onRoom: url => void roomy.push(url),
+    onRoomChange: url => void roomy.push(url),
   })
   const deps: ConnectDeps = {
     connections: transport,

@@ -17,14 +17,14 @@ transportContract('connect, through another engine', async () => {
   const loop = new Loop(clock)
   const open = async (name: string) => {
     const bus = await loop.open(name)
-    const onPresence = (url: string, isHere: boolean) => relayed.moved(url, isHere)
+    const onPresence = (url: string, isHere: boolean) => relayed.presenceChanged(url, isHere)
     const local = new ConnectTransport({ clock, closeGraceMs: 200, lostGraceMs: 300, onPresence })
     const relayed: RelayedConnect = new RelayedConnect({
       bus,
       clock,
       local,
-      onArrived() {},
-      onRoom() {},
+      onAppReachable() {},
+      onRoomChange() {},
       closeGraceMs: 200,
     })
     return { bus, local, relayed }

@@ -7,9 +7,9 @@ export interface Bus {
   /** Calls `hear` with all that the other engines say of the topic from now on, in each one's order. */
   on(topic: string, hear: (text: string, from: string) => void): void
   /** Calls `fn` whenever words may have been missed. */
-  onBack(fn: () => void): void
+  onReconnect(fn: () => void): void
   /** Says it to one engine, or to all others. To all only a few thousand bytes may be said. */
-  tell(topic: string, text: string, to?: string): void
+  publish(topic: string, text: string, to?: string): void
   /** Present only where a network service of its own stands behind it (contract §4.7). */
   ping?(): Promise<void>
   close(): Promise<void>
@@ -19,7 +19,7 @@ export interface Bus {
 export const BROADCAST_BYTES_MAX = 7000
 
 /** The parts of what is said to everybody, as many together as may be said at once. */
-export function* inWords(parts: Iterable<string>): Generator<string[]> {
+export function* broadcastBatches(parts: Iterable<string>): Generator<string[]> {
   let some: string[] = []
   let bytes = 0
   for (const part of parts) {

@@ -10,7 +10,7 @@ export type EndedRunStatus = 'succeeded' | 'failed' | 'cancelled'
 export type EndedDeliveryStatus = 'succeeded' | 'exhausted' | 'dead'
 
 /** Whose run it is. */
-export interface RunOf {
+export interface RunLabels {
   namespace: string
   app: string
   workflow: string
@@ -20,8 +20,8 @@ export interface RunOf {
 export interface Metrics {
   /** An event, sent or emitted, is durable. */
   eventAccepted(): void
-  runStarted(of: RunOf): void
-  runEnded(of: RunOf, status: EndedRunStatus): void
+  runStarted(of: RunLabels): void
+  runEnded(of: RunLabels, status: EndedRunStatus): void
   invoked(invoke: { transport: 'http' | 'connect'; outcome: InvokeOutcome; durationMs: number }): void
   /** A checkpoint of a pass is durable. */
   checkpointTaken(): void

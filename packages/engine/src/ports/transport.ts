@@ -44,7 +44,7 @@ export interface Transport {
   /** How many further calls of the URL would be sent; beyond that they are refused. Undefined: there is no bound. */
   room?(url: string): number | undefined
   /** A call of the URL waits for room. Told again and again as long as it does. */
-  wants?(url: string): void
+  requestRoom?(url: string): void
   close(): Promise<void>
 }
 

@@ -8,7 +8,7 @@ import type {
   Gauges,
   InvokeOutcome,
   Metrics,
-  RunOf,
+  RunLabels,
 } from '../../ports/metrics.ts'
 import { BoundedNames, Buckets, Counts } from './counts.ts'
 import { counter, exposition, type Family, histogramOf, single } from './exposition.ts'
@@ -44,13 +44,13 @@ export class PrometheusMetrics implements Metrics {
     this.#events++
   }
 
-  runStarted(of: RunOf): void {
+  runStarted(of: RunLabels): void {
     this.#started++
     const named = this.#namedRuns(of.namespace)
     named?.started.add(...named.names.admit(of.app, of.workflow))
   }
 
-  runEnded(of: RunOf, status: EndedRunStatus): void {
+  runEnded(of: RunLabels, status: EndedRunStatus): void {
     this.#ended.add(status)
     const named = this.#namedRuns(of.namespace)
     named?.ended.add(...named.names.admit(of.app, of.workflow), status)

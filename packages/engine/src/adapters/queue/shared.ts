@@ -29,7 +29,7 @@ export class SharedQueue implements Queue {
     this.#bus = bus
     if (bus.ping) this.ping = () => bus.ping?.() ?? Promise.resolve()
     bus.on(TOPIC, rings => this.#told(rings))
-    bus.onBack(() => {
+    bus.onReconnect(() => {
       for (const lane of LANES) this.#bells.wake(lane, clock.now())
     })
   }
@@ -47,7 +47,7 @@ export class SharedQueue implements Queue {
   #tell(): void {
     const rings = [...this.#gathered].map(([lane, at]) => `${lane}@${at}`)
     this.#gathered.clear()
-    this.#bus.tell(TOPIC, rings.join(' '))
+    this.#bus.publish(TOPIC, rings.join(' '))
   }
 
   #told(rings: string): void {

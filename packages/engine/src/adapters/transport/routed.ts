@@ -24,8 +24,8 @@ export class RoutedTransport implements Transport {
     return isConnectUrl(url) ? this.#connect.room?.(url) : undefined
   }
 
-  wants(url: string): void {
-    if (isConnectUrl(url)) this.#connect.wants?.(url)
+  requestRoom(url: string): void {
+    if (isConnectUrl(url)) this.#connect.requestRoom?.(url)
   }
 
   async close(): Promise<void> {

@@ -38,11 +38,11 @@ export class WireBus implements Bus {
     this.#hearers.set(topic, hear)
   }
 
-  onBack(fn: () => void): void {
+  onReconnect(fn: () => void): void {
     this.#onBack.push(fn)
   }
 
-  tell(topic: string, text: string, to?: string): void {
+  publish(topic: string, text: string, to?: string): void {
     const word = `${this.self} ${topic} ${text}`
     if (this.#pendingLength + word.length > PENDING_LENGTH_MAX) return
     this.#pendingLength += word.length

@@ -96,7 +96,7 @@ test('with a word of it, it is known at once', async () => {
   const { clock, elsewhere, watch, commit, known } = await watching()
   const loop = new Loop(clock)
   const [one, two] = [await loop.open('one'), await loop.open('two')]
-  elsewhere.onNews(() => one.tell('catalog', ''))
+  elsewhere.onNews(() => one.publish('catalog', ''))
   two.on('catalog', () => watch.lookSoon())
   await commit(elsewhere, registered('r1'))
   await clock.advance(0)

@@ -1,7 +1,7 @@
 // Streams that are open on one engine hear of what others commit. Each engine says what its streams follow, and is told of
 // that alone: where nobody follows a stream, nothing is said. Opened by compose where there is a bus.
 
-import { BROADCAST_BYTES_MAX, type Bus, inWords } from '../../ports/bus.ts'
+import { BROADCAST_BYTES_MAX, type Bus, broadcastBatches } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Live, RunMove, Topic } from './live.ts'
@@ -39,7 +39,7 @@ export class LiveShare {
       runs: this.#share('runs', live.runs, runId => this.#ringRun(runId)),
       moves: this.#share('moves', live.moves, (namespace, move) => this.#tellMove(namespace, move)),
       events: this.#share('events', live.events, (namespace, { id }) =>
-        bus.tell('event', JSON.stringify([namespace, id])),
+        bus.publish('event', JSON.stringify([namespace, id])),
       ),
     }
     bus.on('follow', text => {
@@ -57,7 +57,7 @@ export class LiveShare {
       const [namespace, id] = JSON.parse(text) as [string, string]
       void this.#hearEvent(namespace, id)
     })
-    bus.onBack(() => this.#sayAll())
+    bus.onReconnect(() => this.#sayAll())
     this.#saySoon()
   }
 
@@ -76,7 +76,7 @@ export class LiveShare {
 
   #share<T>(name: Name, topic: Topic<T>, tell: (key: string, told: T) => void): Followed {
     const followed = new Followed(this.#deps.clock)
-    const listened = (key: string) => this.#deps.bus.tell('follow', JSON.stringify([name, key]))
+    const listened = (key: string) => this.#deps.bus.publish('follow', JSON.stringify([name, key]))
     topic.elsewhere = { has: key => followed.has(key), tell, listened }
     return followed
   }
@@ -84,7 +84,8 @@ export class LiveShare {
   #sayAll(): void {
     const { bus, live } = this.#deps
     for (const name of ['runs', 'moves', 'events'] as const)
-      for (const keys of inWords(live[name].keys)) bus.tell('follow', JSON.stringify([name, ...keys]))
+      for (const keys of broadcastBatches(live[name].keys))
+        bus.publish('follow', JSON.stringify([name, ...keys]))
   }
 
   #ringRun(runId: string): void {
@@ -96,12 +97,12 @@ export class LiveShare {
   #ringRuns(): void {
     const rung = [...this.#rung]
     this.#rung.clear()
-    for (const runIds of inWords(rung)) this.#deps.bus.tell('runs', runIds.join(' '))
+    for (const runIds of broadcastBatches(rung)) this.#deps.bus.publish('runs', runIds.join(' '))
   }
 
   #tellMove(namespace: string, move: RunMove): void {
     const text = JSON.stringify([namespace, move])
-    if (Buffer.byteLength(text) <= BROADCAST_BYTES_MAX) this.#deps.bus.tell('move', text)
+    if (Buffer.byteLength(text) <= BROADCAST_BYTES_MAX) this.#deps.bus.publish('move', text)
   }
 
   /** It may be long, so it is read here. */

@@ -86,7 +86,7 @@ export class Driver {
       route: (run, tried) => this.#route(run, tried),
       room: url => transport.room?.(url),
       reaches: url => transport.reaches?.(url) !== false,
-      wants: url => transport.wants?.(url),
+      wants: url => transport.requestRoom?.(url),
     })
     this.#invoker = new Invoker({ ...deps, line: this.#line, passLog: passLog(deps.clock, deps.log) })
   }

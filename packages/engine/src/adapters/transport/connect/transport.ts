@@ -16,7 +16,7 @@ import { Call } from './call.ts'
 import { ConnectedRunner } from './runner.ts'
 
 /** A result that came on a socket of the runner at `url`, of a call that is not known here. */
-export interface Stray {
+export interface ForeignResult {
   url: string
   id: string
   status: number
@@ -32,9 +32,9 @@ export interface ConnectTransportOptions {
   /** Told when a runner has its first socket, and when it has none any more. */
   onPresence?: (url: string, isHere: boolean) => void
   /** Given results of calls that another engine may hold; resolves when they may be acknowledged. */
-  onStray?: (stray: Stray) => Promise<void> | undefined
+  onForeignResult?: (result: ForeignResult) => Promise<void> | undefined
   /** Told when a runner may have room for more, or has lost its last socket. */
-  onRoom?: (url: string) => void
+  onRoomChange?: (url: string) => void
 }
 
 const LOST_GRACE_MS = 5000
@@ -42,8 +42,8 @@ const CLOSE_GRACE_MS = 1000
 
 export class ConnectTransport implements Transport, Connections, Presence {
   isDraining = false
-  readonly #options: Required<Omit<ConnectTransportOptions, 'onStray'>> &
-    Pick<ConnectTransportOptions, 'onStray'>
+  readonly #options: Required<Omit<ConnectTransportOptions, 'onForeignResult'>> &
+    Pick<ConnectTransportOptions, 'onForeignResult'>
   /** By URL: those with a socket, or with invokes that wait for one. */
   readonly #runners = new Map<string, ConnectedRunner>()
   readonly #underWay = new UnderWay<string, Call>()
@@ -57,10 +57,17 @@ export class ConnectTransport implements Transport, Connections, Presence {
     lostGraceMs = LOST_GRACE_MS,
     closeGraceMs = CLOSE_GRACE_MS,
     onPresence = () => {},
-    onRoom = () => {},
-    onStray,
+    onRoomChange = () => {},
+    onForeignResult,
   }: ConnectTransportOptions) {
-    this.#options = { clock, lostGraceMs, closeGraceMs, onPresence, onRoom, ...(onStray && { onStray }) }
+    this.#options = {
+      clock,
+      lostGraceMs,
+      closeGraceMs,
+      onPresence,
+      onRoomChange,
+      ...(onForeignResult && { onForeignResult }),
+    }
   }
 
   /** `body` is a JSON object: it becomes the frame's payload, with the deadline added. */
@@ -110,7 +117,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
   }
 
   /** A result that another engine was sent. */
-  take({ url, id, status, body }: Stray): void {
+  take({ url, id, status, body }: ForeignResult): void {
     this.#runners.get(url)?.find(id)?.answered(status, body)
   }
 
@@ -131,7 +138,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
     const isFirst = runner.sessions.length === 0
     const session = runner.open(socket, options)
     if (isFirst) this.#options.onPresence(url, true)
-    this.#options.onRoom(url)
+    this.#options.onRoomChange(url)
     return session
   }
 
@@ -154,9 +161,9 @@ export class ConnectTransport implements Transport, Connections, Presence {
       clock,
       graceMs,
       find: id => this.#underWay.get(id),
-      isForeign: id => this.#options.onStray !== undefined && !id.startsWith(this.#idPrefix),
-      onStray: (id, status, body) => this.#options.onStray?.({ url, id, status, body }),
-      onRoom: () => this.#options.onRoom(url),
+      isForeign: id => this.#options.onForeignResult !== undefined && !id.startsWith(this.#idPrefix),
+      onStray: (id, status, body) => this.#options.onForeignResult?.({ url, id, status, body }),
+      onRoom: () => this.#options.onRoomChange(url),
       onAway: () => this.#options.onPresence(url, false),
       onEmpty: () => {
         if (this.#runners.get(url) === runner) this.#runners.delete(url)

@@ -40,7 +40,7 @@ export class RelayedCall {
     const { id, engine, bus, call, sentAt } = this.#options
     const { url, timeoutMs, body } = call
     const head = { id, url, sentAt, timeoutMs, checkpoints: call.onCheckpoint !== undefined }
-    bus.tell('invoke', `${JSON.stringify(head)}\n${body}`, engine)
+    bus.publish('invoke', `${JSON.stringify(head)}\n${body}`, engine)
   }
 
   /** The caller aborted. */
@@ -74,7 +74,7 @@ export class RelayedCall {
     if (no < this.#checkpoint.no) return
     if (no > this.#checkpoint.no) this.#checkpoint = { no, answer: this.#store(payload) }
     const answer = await this.#checkpoint.answer
-    if (!this.#over) bus.tell('checkpointed', `${id} ${no} ${answer}`, engine)
+    if (!this.#over) bus.publish('checkpointed', `${id} ${no} ${answer}`, engine)
   }
 
   end(reply: InvokeReply): void {
@@ -95,7 +95,7 @@ export class RelayedCall {
   }
 
   #stop(reply: InvokeReply): void {
-    if (!this.#over) this.#options.bus.tell('cancel', this.id, this.engine)
+    if (!this.#over) this.#options.bus.publish('cancel', this.id, this.engine)
     this.end(reply)
   }
 }

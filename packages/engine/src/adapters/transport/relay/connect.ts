@@ -6,7 +6,7 @@ import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Presence } from '../../../ports/connections.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
-import type { ConnectTransport, Stray } from '../connect/transport.ts'
+import type { ConnectTransport, ForeignResult } from '../connect/transport.ts'
 import { RelayHost } from './host.ts'
 import { EnginePresence } from './presence.ts'
 import { Strays } from './strays.ts'
@@ -17,9 +17,9 @@ export interface RelayedConnectOptions {
   clock: Clock
   local: ConnectTransport
   /** A runner of the app came within reach through another engine. */
-  onArrived(namespace: string, app: string): void
+  onAppReachable(namespace: string, app: string): void
   /** A runner of another engine may have room for more, or is gone. */
-  onRoom(url: string): void
+  onRoomChange(url: string): void
   /** How long calls under way have, at the close, to end. */
   closeGraceMs?: number
 }
@@ -31,7 +31,7 @@ export class RelayedConnect implements Transport, Presence {
   readonly #host: RelayHost
   readonly #strays: Strays
 
-  constructor({ bus, clock, local, onArrived, onRoom, closeGraceMs }: RelayedConnectOptions) {
+  constructor({ bus, clock, local, onAppReachable, onRoomChange, closeGraceMs }: RelayedConnectOptions) {
     this.#local = local
     this.#presence = new EnginePresence({
       bus,
@@ -40,9 +40,9 @@ export class RelayedConnect implements Transport, Presence {
       ownRoom: url => local.room(url),
       onArrived: url => {
         const owner = connectUrlOwner(url)
-        if (owner) onArrived(owner.namespace, owner.app)
+        if (owner) onAppReachable(owner.namespace, owner.app)
       },
-      onRoom,
+      onRoom: onRoomChange,
       onGone: engine => this.#relay.lost(engine),
     })
     this.#relay = new RelayTransport({ bus, clock, presence: this.#presence, closeGraceMs })
@@ -69,12 +69,12 @@ export class RelayedConnect implements Transport, Presence {
   }
 
   /** The engine that has the runner leaves some of its room to us. */
-  wants(url: string): void {
+  requestRoom(url: string): void {
     if (!this.#local.reaches(url)) this.#presence.want(url)
   }
 
   /** A runner of this engine has room: whether another engine, which was told, shall have the first of it. */
-  lends(url: string): boolean {
+  yieldsRoom(url: string): boolean {
     return this.#presence.lends(url)
   }
 
@@ -83,12 +83,12 @@ export class RelayedConnect implements Transport, Presence {
   }
 
   /** A runner has its first socket here, or none any more. */
-  moved(url: string, isHere: boolean): void {
+  presenceChanged(url: string, isHere: boolean): void {
     this.#presence.moved(url, isHere)
   }
 
   /** The runner came back here with a result of an invoke that another engine may wait for. */
-  handOver(stray: Stray): Promise<void> {
+  forwardResult(stray: ForeignResult): Promise<void> {
     return this.#strays.handOver(stray)
   }
 

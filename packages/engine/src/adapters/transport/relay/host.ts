@@ -119,7 +119,7 @@ export class RelayHost {
     hosted.reply = text
     this.#repliesLength += text.length
     if (this.#repliesLength > REPLIES_LENGTH_MAX) this.#forget(id)
-    this.#bus.tell('reply', text, hosted.engine)
+    this.#bus.publish('reply', text, hosted.engine)
   }
 
   /** It is over; should it come again, it is not carried out. */
@@ -151,7 +151,7 @@ export class RelayHost {
   }
 
   #tellCheckpoint(id: string, { engine }: Hosted, { no, payload }: Checkpoint): void {
-    this.#bus.tell('checkpoint', `${id} ${no}\n${payload}`, engine)
+    this.#bus.publish('checkpoint', `${id} ${no}\n${payload}`, engine)
   }
 
   #checkpointed(text: string): void {
@@ -169,22 +169,22 @@ export class RelayHost {
       if (hosted) {
         alive.push(id)
         this.#tellAgain(id, hosted)
-      } else if (this.#past.isDone(id)) this.#bus.tell('reply', replyText(id, FORGOTTEN), engine)
+      } else if (this.#past.isDone(id)) this.#bus.publish('reply', replyText(id, FORGOTTEN), engine)
       else {
         // Whoever asked gives it up: should it arrive yet, it is not carried out.
         this.#past.add(id, false)
         unknown.push(id)
       }
     }
-    if (alive.length > 0) this.#bus.tell('alive', alive.join(' '), engine)
-    if (unknown.length > 0) this.#bus.tell('unknown', unknown.join(' '), engine)
+    if (alive.length > 0) this.#bus.publish('alive', alive.join(' '), engine)
+    if (unknown.length > 0) this.#bus.publish('unknown', unknown.join(' '), engine)
   }
 
   /** What it was told may have been lost. */
   #tellAgain(id: string, hosted: Hosted): void {
     const { reply, checkpoint, engine } = hosted
     hosted.silentLooks = 0
-    if (reply !== undefined) this.#bus.tell('reply', reply, engine)
+    if (reply !== undefined) this.#bus.publish('reply', reply, engine)
     if (!checkpoint) return
     if (checkpoint.wasAskedFor) this.#tellCheckpoint(id, hosted, checkpoint)
     checkpoint.wasAskedFor = true

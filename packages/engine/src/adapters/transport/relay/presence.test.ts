@@ -140,20 +140,20 @@ test('a word of room that is lost is made up for: said again while there is none
 
 test('room that another engine waits for is left to it every other time', async () => {
   const { world, one, two } = await twoEngines({ maxConcurrency: 1 })
-  expect(one.relayed.lends(APP_RUNNER)).toBe(false)
-  two.relayed.wants(APP_RUNNER)
+  expect(one.relayed.yieldsRoom(APP_RUNNER)).toBe(false)
+  two.relayed.requestRoom(APP_RUNNER)
   await world.settle()
   two.roomy.length = 0
-  const lent = [1, 2, 3, 4].map(() => one.relayed.lends(APP_RUNNER))
+  const lent = [1, 2, 3, 4].map(() => one.relayed.yieldsRoom(APP_RUNNER))
   expect(lent).toEqual([true, false, true, false])
   await world.settle()
   expect(two.roomy).toEqual([APP_RUNNER, APP_RUNNER])
   await world.clock.advance(3000)
-  expect(one.relayed.lends(APP_RUNNER)).toBe(false)
-  two.relayed.wants(APP_RUNNER)
+  expect(one.relayed.yieldsRoom(APP_RUNNER)).toBe(false)
+  two.relayed.requestRoom(APP_RUNNER)
   await world.settle()
   void one.invoke()
-  expect(one.relayed.lends(APP_RUNNER), 'there is none').toBe(false)
+  expect(one.relayed.yieldsRoom(APP_RUNNER), 'there is none').toBe(false)
 })
 
 test('of a runner with sockets on two engines, the one with room is taken', async () => {

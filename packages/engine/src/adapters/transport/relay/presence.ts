@@ -2,7 +2,7 @@
 // with every change, and in short every other second. An engine that falls silent is taken for dead, and its runners
 // with it.
 
-import { type Bus, inWords } from '../../../ports/bus.ts'
+import { type Bus, broadcastBatches } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { every } from './every.ts'
 import { Room } from './room.ts'
@@ -67,7 +67,7 @@ export class EnginePresence {
     bus.on('room', (text, from) => this.#heardRoom(from, text))
     bus.on('want', (url, from) => this.#heard(from).wanted.set(url, clock.now()))
     bus.on('bye', (_, from) => this.#drop(from))
-    bus.onBack(() => this.#say())
+    bus.onReconnect(() => this.#say())
     this.#stopTurns = every(clock, SAY_EVERY_MS, () => this.#turn())
     this.#say()
   }
@@ -105,7 +105,7 @@ export class EnginePresence {
     const engine = this.engineOf(url)
     if (engine === undefined || clock.now() - (this.#wants.get(url) ?? 0) < WANT_EVERY_MS) return
     this.#wants.set(url, clock.now())
-    bus.tell('want', url, engine)
+    bus.publish('want', url, engine)
   }
 
   /**
@@ -132,7 +132,7 @@ export class EnginePresence {
   moved(url: string, isHere: boolean): void {
     if (this.#hasLeft) return
     this.#version++
-    this.#options.bus.tell('moved', `${this.#version} ${isHere ? '+' : '-'}${url}`)
+    this.#options.bus.publish('moved', `${this.#version} ${isHere ? '+' : '-'}${url}`)
     if (isHere) this.#tellRoom([url])
   }
 
@@ -160,7 +160,7 @@ export class EnginePresence {
   close(): void {
     this.#stopTurns()
     this.#stopGathering()
-    this.#options.bus.tell('bye', '')
+    this.#options.bus.publish('bye', '')
   }
 
   #turn(): void {
@@ -177,13 +177,13 @@ export class EnginePresence {
   }
 
   #say(to?: string): void {
-    this.#options.bus.tell('here', String(this.#version), to)
+    this.#options.bus.publish('here', String(this.#version), to)
   }
 
   #list(to: string): void {
     const { bus, own } = this.#options
     const urls = this.#hasLeft ? [] : own()
-    bus.tell('list', [this.#version, ...urls].join('\n'), to)
+    bus.publish('list', [this.#version, ...urls].join('\n'), to)
     this.#tellRoom(urls, to)
   }
 
@@ -193,19 +193,19 @@ export class EnginePresence {
       const room = ownRoom(url)
       return room === undefined ? [] : `${room} ${url}`
     })
-    for (const some of inWords(lines)) bus.tell('room', some.join('\n'), to)
+    for (const some of broadcastBatches(lines)) bus.publish('room', some.join('\n'), to)
   }
 
   #heardHere(engine: string, version: number): void {
     const known = this.#heard(engine)
-    if (known.version !== version) this.#options.bus.tell('who', '', engine)
+    if (known.version !== version) this.#options.bus.publish('who', '', engine)
   }
 
   #heardMove(engine: string, text: string): void {
     const known = this.#heard(engine)
     const [version, change] = split(text, ' ')
     if (known.version !== Number(version) - 1) {
-      this.#options.bus.tell('who', '', engine)
+      this.#options.bus.publish('who', '', engine)
       return
     }
     known.version++

@@ -38,8 +38,8 @@ export class RelayWorld {
     const local = new ConnectTransport({
       clock,
       closeGraceMs: 1,
-      onPresence: (url, isHere) => relayed.moved(url, isHere),
-      onStray: stray => relayed.handOver(stray),
+      onPresence: (url, isHere) => relayed.presenceChanged(url, isHere),
+      onForeignResult: stray => relayed.forwardResult(stray),
     })
     const arrived: string[] = []
     const roomy: string[] = []
@@ -47,8 +47,8 @@ export class RelayWorld {
       bus,
       clock,
       local,
-      onArrived: (_, app) => void arrived.push(app),
-      onRoom: url => void roomy.push(url),
+      onAppReachable: (_, app) => void arrived.push(app),
+      onRoomChange: url => void roomy.push(url),
       closeGraceMs: 1,
     })
     onTestFinished(async () => {

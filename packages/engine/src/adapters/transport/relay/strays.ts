@@ -3,7 +3,7 @@
 
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Stray } from '../connect/transport.ts'
+import type { ForeignResult } from '../connect/transport.ts'
 import { split } from './presence.ts'
 
 /** Words may be lost: it is asked this often, */
@@ -13,7 +13,7 @@ const ASK_MS_MAX = 6000
 /** Characters of results kept at once; one beyond is neither handed over nor acknowledged, and so sent again some time. */
 const LENGTH_MAX = 64 * 1024 * 1024
 
-interface Asked extends Stray {
+interface Asked extends ForeignResult {
   until: number
   cancel(): void
   /** Somebody has it, or nobody can use it any more. */
@@ -26,7 +26,7 @@ export interface StraysOptions {
   /** Whether a call of the runner is under way here. */
   holds(url: string, id: string): boolean
   /** Hands such a call its result. */
-  take(stray: Stray): void
+  take(stray: ForeignResult): void
 }
 
 export class Strays {
@@ -39,24 +39,24 @@ export class Strays {
     const { bus, holds, take } = options
     bus.on('whose', (text, from) => {
       const [id, url] = split(text, ' ')
-      if (holds(url, id)) bus.tell('mine', id, from)
+      if (holds(url, id)) bus.publish('mine', id, from)
     })
     bus.on('mine', (id, from) => {
       const asked = this.#asked.get(id)
-      if (asked) bus.tell('stray', `${id} ${asked.status} ${asked.url}\n${asked.body}`, from)
+      if (asked) bus.publish('stray', `${id} ${asked.status} ${asked.url}\n${asked.body}`, from)
     })
     bus.on('stray', (text, from) => {
       const [head, body] = split(text, '\n')
       const [id, rest] = split(head, ' ')
       const [status, url] = split(rest, ' ')
       take({ id, status: Number(status), url, body })
-      bus.tell('taken', id, from)
+      bus.publish('taken', id, from)
     })
     bus.on('taken', id => this.#asked.get(id)?.end())
   }
 
   /** Resolves when an engine has taken it, or none can any more: then it may be acknowledged. */
-  handOver(stray: Stray): Promise<void> {
+  handOver(stray: ForeignResult): Promise<void> {
     const { clock } = this.#options
     // Sent again: it was asked for already.
     this.#asked.get(stray.id)?.cancel()
@@ -80,7 +80,7 @@ export class Strays {
           end()
           return
         }
-        this.#options.bus.tell('whose', `${stray.id} ${stray.url}`)
+        this.#options.bus.publish('whose', `${stray.id} ${stray.url}`)
         stop = clock.at(clock.now() + ASK_EVERY_MS, ask)
       }
       this.#asked.set(stray.id, asked)

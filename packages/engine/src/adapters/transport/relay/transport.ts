@@ -86,7 +86,7 @@ export class RelayTransport implements Transport {
     const [head, body] = split(text, '\n')
     const [id, told] = split(head, ' ')
     // Also of a call that is over: it was told twice.
-    this.#bus.tell('had', id, from)
+    this.#bus.publish('had', id, from)
     const reply = JSON.parse(told) as InvokeReply
     this.#underWay.get(id)?.end(reply.kind === 'answered' ? { ...reply, body } : reply)
   }
@@ -96,7 +96,7 @@ export class RelayTransport implements Transport {
     const [id, no] = split(head, ' ')
     const call = this.#underWay.get(id)
     if (call) void call.checkpoint(Number(no), payload)
-    else this.#bus.tell('cancel', id, from)
+    else this.#bus.publish('cancel', id, from)
   }
 
   #askAll(): void {
@@ -110,6 +110,6 @@ export class RelayTransport implements Transport {
       list.push(call.id)
       ids.set(call.engine, list)
     }
-    for (const [engine, list] of ids) this.#bus.tell('still', list.join(' '), engine)
+    for (const [engine, list] of ids) this.#bus.publish('still', list.join(' '), engine)
   }
 }
