@@ -1,13 +1,13 @@
 // The contract on each wire that engines hear each other by, that a ring reaches the other engine, and that long words do.
 
 import { describe, expect, test } from 'vitest'
+import { PostgresWire } from '../../../packages/engine/src/adapters/bus/postgres-wire.ts'
+import { RedisWire } from '../../../packages/engine/src/adapters/bus/redis-wire.ts'
+import type { Wire } from '../../../packages/engine/src/adapters/bus/wire.ts'
+import { WireBus } from '../../../packages/engine/src/adapters/bus/wire-bus.ts'
 import { systemClock } from '../../../packages/engine/src/adapters/clock/system.ts'
 import { SharedQueue } from '../../../packages/engine/src/adapters/queue/shared.ts'
 import { openPostgresStore } from '../../../packages/engine/src/adapters/sql/postgres/store.ts'
-import { WireBus } from '../../../packages/engine/src/adapters/wire/bus.ts'
-import { PostgresWire } from '../../../packages/engine/src/adapters/wire/postgres.ts'
-import { RedisWire } from '../../../packages/engine/src/adapters/wire/redis.ts'
-import type { Wire } from '../../../packages/engine/src/adapters/wire/wire.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
 import { freshSchema } from '../../kit/servers/postgres.ts'
 import { REDIS_URL } from '../../kit/servers/redis.ts'

@@ -2,11 +2,11 @@
 // other over a wire in this process.
 
 import { expect } from 'vitest'
+import { Loop } from '../../../packages/engine/src/adapters/bus/loopback.testkit.ts'
 import { systemClock } from '../../../packages/engine/src/adapters/clock/system.ts'
-import { ConnectTransport } from '../../../packages/engine/src/adapters/transport/connect/transport.ts'
-import { RelayedConnect } from '../../../packages/engine/src/adapters/transport/relay/connect.ts'
-import { type HeldRunner, hold } from '../../../packages/engine/src/adapters/transport/relay/relay.testkit.ts'
-import { Loop } from '../../../packages/engine/src/adapters/wire/loop.testkit.ts'
+import { type HeldRunner, hold } from '../../../packages/engine/src/adapters/connect/relay/relay.testkit.ts'
+import { RelayedConnect } from '../../../packages/engine/src/adapters/connect/relay/relayed-connect.ts'
+import { ConnectTransport } from '../../../packages/engine/src/adapters/connect/transport.ts'
 import { connectUrl } from '../../../packages/engine/src/domain/model/connect-url.ts'
 import { until } from '../../kit/index.ts'
 import { type RunnerAct, transportContract } from './transport-contract.ts'

@@ -4,9 +4,9 @@
 import { AddressList } from '../../domain/text/address-list.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SendCall, Sender, SendReply } from '../../ports/sender.ts'
+import { CLOSING, UnderWay } from '../transport/pending-calls.ts'
 import { type PoolLimits, Pools } from '../transport/pools.ts'
 import { Targets } from '../transport/target.ts'
-import { CLOSING, UnderWay } from '../transport/under-way.ts'
 import { type GuardOptions, guardedConnector } from './guarded-connect.ts'
 import { SendExchange } from './send-exchange.ts'
 

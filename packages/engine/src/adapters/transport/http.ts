@@ -11,9 +11,9 @@ import {
   type Transport,
 } from '../../ports/transport.ts'
 import { Exchange } from './exchange.ts'
+import { CLOSING, UnderWay } from './pending-calls.ts'
 import { type PoolLimits, Pools } from './pools.ts'
 import { Targets } from './target.ts'
-import { CLOSING, UnderWay } from './under-way.ts'
 
 /** What the transport needs, and its limits where the usual ones will not do. */
 export interface HttpTransportOptions extends Partial<PoolLimits> {

@@ -2,9 +2,9 @@
 
 import pino from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
+import { Loop } from '../../adapters/bus/loopback.testkit.ts'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
-import { Loop } from '../../adapters/wire/loop.testkit.ts'
 import type { Change } from '../../domain/model/change.ts'
 import { runner, workflow } from '../../domain/testkit/nouns.testkit.ts'
 import { Catalog } from './catalog.ts'

@@ -1,9 +1,9 @@
 // Streams of one engine hear what another commits: as long as somebody follows, and until nobody does.
 
 import { expect, onTestFinished, test } from 'vitest'
+import { Loop } from '../../adapters/bus/loopback.testkit.ts'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
-import { Loop } from '../../adapters/wire/loop.testkit.ts'
 import type { Event } from '../../domain/model/event.ts'
 import { event } from '../../domain/testkit/nouns.testkit.ts'
 import { BROADCAST_BYTES_MAX } from '../../ports/bus.ts'

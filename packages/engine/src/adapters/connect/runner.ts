@@ -2,9 +2,9 @@
 // come back for.
 
 import { CLOSE_CODES } from '@perdure/protocol'
-import { TransientMap } from '../../../collections/transient-map.ts'
-import type { Clock } from '../../../ports/clock.ts'
-import type { RunnerSocket, SessionOptions } from '../../../ports/connections.ts'
+import { TransientMap } from '../../collections/transient-map.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { RunnerSocket, SessionOptions } from '../../ports/connections.ts'
 import type { Call, Calls } from './call.ts'
 import { ConnectSession } from './session.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PastCalls } from './past-calls.ts'
+import { PastCalls } from './ended-calls.ts'
 
 test('a call is past for a turn at least, and for two at most', () => {
   const past = new PastCalls()

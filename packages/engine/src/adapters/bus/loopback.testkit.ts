@@ -3,8 +3,8 @@
 
 import type { Clock } from '../../ports/clock.ts'
 import { seededRandom } from '../clock/seeded-random.ts'
-import { WireBus } from './bus.ts'
 import type { Wire } from './wire.ts'
+import { WireBus } from './wire-bus.ts'
 
 export interface LoopFaults {
   /** Of all words, in [0, 1]. */

@@ -4,8 +4,8 @@
 
 import { type Bus, broadcastBatches } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { every } from './every.ts'
-import { Room } from './room.ts'
+import { every } from './repeat.ts'
+import { Room } from './reported-room.ts'
 
 const SAY_EVERY_MS = 2000
 /** Turns of ours in which an engine is not heard. */

@@ -1,9 +1,9 @@
 // One invoke of a Connect runner: it is on a socket, or waits for its runner to come back, and
 // whatever happens ends in one InvokeReply. Moved about by its runner (runner.ts).
 
-import type { TransientMap } from '../../../collections/transient-map.ts'
-import { type InvokeCall, type InvokeReply, RESPONSE_BYTES_MAX } from '../../../ports/transport.ts'
-import { startDeadline } from '../deadline.ts'
+import type { TransientMap } from '../../collections/transient-map.ts'
+import { type InvokeCall, type InvokeReply, RESPONSE_BYTES_MAX } from '../../ports/transport.ts'
+import { startDeadline } from '../transport/deadline.ts'
 import { CheckpointQueue } from './checkpoints.ts'
 import type { ConnectedRunner } from './runner.ts'
 import type { ConnectSession } from './session.ts'

@@ -5,10 +5,10 @@ import { onTestFinished } from 'vitest'
 import { connectUrl } from '../../../domain/model/connect-url.ts'
 import type { RunnerSocket, Session } from '../../../ports/connections.ts'
 import type { InvokeCall, InvokeReply } from '../../../ports/transport.ts'
+import { Loop } from '../../bus/loopback.testkit.ts'
 import { VirtualClock } from '../../clock/virtual.ts'
-import { Loop } from '../../wire/loop.testkit.ts'
-import { ConnectTransport } from '../connect/transport.ts'
-import { RelayedConnect } from './connect.ts'
+import { ConnectTransport } from '../transport.ts'
+import { RelayedConnect } from './relayed-connect.ts'
 
 export const APP_RUNNER = connectUrl('default', 'app', 'r1')
 

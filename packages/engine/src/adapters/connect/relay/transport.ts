@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
-import { CLOSING, UnderWay } from '../under-way.ts'
+import { CLOSING, UnderWay } from '../../transport/pending-calls.ts'
 import { RelayedCall } from './call.ts'
-import { every } from './every.ts'
 import { type EnginePresence, split } from './presence.ts'
+import { every } from './repeat.ts'
 
 const ASK_EVERY_MS = 2000
 const CLOSE_GRACE_MS = 1000

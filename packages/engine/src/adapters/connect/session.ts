@@ -1,7 +1,7 @@
 // One registered socket of a Connect runner, and the invokes on it. http/connect tells it what comes in.
 
-import { TransientMap } from '../../../collections/transient-map.ts'
-import type { RunnerSocket, Session, SessionOptions, SessionTerms } from '../../../ports/connections.ts'
+import { TransientMap } from '../../collections/transient-map.ts'
+import type { RunnerSocket, Session, SessionOptions, SessionTerms } from '../../ports/connections.ts'
 import type { Calls } from './call.ts'
 import type { ConnectedRunner } from './runner.ts'
 

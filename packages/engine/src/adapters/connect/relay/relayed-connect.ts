@@ -6,10 +6,10 @@ import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Presence } from '../../../ports/connections.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
-import type { ConnectTransport, ForeignResult } from '../connect/transport.ts'
+import type { ConnectTransport, ForeignResult } from '../transport.ts'
+import { Strays } from './foreign-results.ts'
 import { RelayHost } from './host.ts'
 import { EnginePresence } from './presence.ts'
-import { Strays } from './strays.ts'
 import { RelayTransport } from './transport.ts'
 
 export interface RelayedConnectOptions {

@@ -3,7 +3,7 @@
 
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { ForeignResult } from '../connect/transport.ts'
+import type { ForeignResult } from '../transport.ts'
 import { split } from './presence.ts'
 
 /** Words may be lost: it is asked this often, */

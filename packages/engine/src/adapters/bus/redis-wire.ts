@@ -1,7 +1,7 @@
 // Engines hear each other through channels of Redis: one for all, one for each.
 
 import { Redis } from 'ioredis'
-import { RedisWords } from './redis-words.ts'
+import { RedisWords } from './redis-long-messages.ts'
 import type { Wire } from './wire.ts'
 
 const TIMEOUT_MS = 2000

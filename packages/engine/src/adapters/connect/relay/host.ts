@@ -4,9 +4,9 @@ import { TransientMap } from '../../../collections/transient-map.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { InvokeReply, Transport } from '../../../ports/transport.ts'
-import { every } from './every.ts'
-import { PastCalls } from './past-calls.ts'
+import { PastCalls } from './ended-calls.ts'
 import { split } from './presence.ts'
+import { every } from './repeat.ts'
 
 const LOOK_EVERY_MS = 2000
 /**

@@ -2,16 +2,10 @@
 // "Connect"). The drive service calls it once per pass, http/connect brings the sockets.
 
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../../ports/clock.ts'
-import type {
-  Connections,
-  Presence,
-  RunnerSocket,
-  Session,
-  SessionOptions,
-} from '../../../ports/connections.ts'
-import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
-import { CLOSING, UnderWay } from '../under-way.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Connections, Presence, RunnerSocket, Session, SessionOptions } from '../../ports/connections.ts'
+import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
+import { CLOSING, UnderWay } from '../transport/pending-calls.ts'
 import { Call } from './call.ts'
 import { ConnectedRunner } from './runner.ts'
 
