@@ -6,6 +6,7 @@ import { waitsForThrottle } from '../holds/throttle.ts'
 import type { Run, RunStatus, WaitingFor } from '../model/run.ts'
 import { isTerminal, runDurationMs } from '../model/run.ts'
 import { isSettled, type Step } from '../model/step.ts'
+import { nextTimer } from '../run/control.ts'
 import { TRANSPORT_TRIES_MAX } from '../run/retry.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 import { waitingForText } from '../view/run-summary.ts'
@@ -76,8 +77,7 @@ function childrenOf(open: readonly Step[], statuses: ReadonlyMap<string, RunStat
 function wakeAt(run: Run, open: readonly Step[]): number | undefined {
   if (isTerminal(run.status) || run.status === 'running') return undefined
   if (run.status !== 'paused') return run.waitingFor?.until
-  const timers = open.flatMap(step => (step.status === 'waiting' ? (step.wakeAt ?? []) : []))
-  return timers.length === 0 ? undefined : Math.min(...timers)
+  return nextTimer(open)
 }
 
 /** Of a run in a throttle's line it is known of the first alone, which is called for the next start. */

@@ -6,14 +6,14 @@ import { timedOut } from '../holds/timeouts.ts'
 import type { Decision, Next } from '../model/decision.ts'
 import { Draft } from '../run/draft.ts'
 import { type End, finish } from '../run/finish.ts'
-import { park, settleDue } from '../run/park.ts'
 import { TRANSPORT_TRIES_MAX, transportBackoffMs } from '../run/retry.ts'
 import { isDue, type RunState } from '../run/state.ts'
-import type { PassContext } from './context.ts'
 import { keepLogs } from './logs.ts'
-import { applyOpcodes } from './opcodes/opcodes.ts'
-import type { PassOpcode } from './opcodes/read.ts'
+import { applyOpcodes } from './opcodes/apply.ts'
+import type { PassContext } from './opcodes/context.ts'
+import type { PassOpcode } from './opcodes/opcode.ts'
 import type { Outcome } from './outcome.ts'
+import { park, settleDue } from './park.ts'
 
 /** Most steps of one run, and most bytes of its stored state (decisions, "Errors, limits, auth"). */
 export const STEPS_MAX = 10_000

@@ -9,9 +9,9 @@ import type { Decision, Next } from '../model/decision.ts'
 import type { ThrottleHold } from '../model/holds.ts'
 import { Draft } from '../run/draft.ts'
 import { finish } from '../run/finish.ts'
-import { park, settleDue } from '../run/park.ts'
 import { holdMs } from '../run/retry.ts'
 import type { RunState } from '../run/state.ts'
+import { park, settleDue } from './park.ts'
 import type { Route } from './routing.ts'
 
 export interface BeginContext {

@@ -5,13 +5,14 @@ import type { Decision, Next } from '../model/decision.ts'
 import { isSettled, type Step } from '../model/step.ts'
 import { Draft } from '../run/draft.ts'
 import { finish } from '../run/finish.ts'
-import { settleDue } from '../run/park.ts'
 import type { RunState } from '../run/state.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { takeUp } from './advance.ts'
-import type { PassContext } from './context.ts'
 import { keepLogs } from './logs.ts'
+import type { PassContext } from './opcodes/context.ts'
+import { OPCODES } from './opcodes/registry.ts'
 import type { Reported } from './outcome.ts'
+import { settleDue } from './park.ts'
 
 /** With `next: 'pass'` the pass goes on; with 'stop' the run has ended and its pass is of no use any more. */
 export function checkpoint(
@@ -77,5 +78,5 @@ function ackEntry(step: Step, isFresh: boolean): JsonText {
   const id = `{"id":${JSON.stringify(step.id)}`
   if (!isSettled(step.status)) return `${id},"pending":true}`
   if (step.status !== 'succeeded') return `${id},"error":${JSON.stringify(step.error)}}`
-  return isFresh && step.op === 'StepRun' ? `${id}}` : `${id},"data":${step.data ?? 'null'}}`
+  return isFresh && OPCODES[step.op].runsOnRunner ? `${id}}` : `${id},"data":${step.data ?? 'null'}}`
 }

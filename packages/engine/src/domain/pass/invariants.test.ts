@@ -18,7 +18,7 @@ import {
 } from '../testkit/nouns.testkit.ts'
 import { type Control, World } from '../testkit/world.testkit.ts'
 import { giveBack, holdForRunner } from './begin.ts'
-import type { PassOpcode } from './opcodes/read.ts'
+import type { PassOpcode } from './opcodes/opcode.ts'
 import type { Outcome, Reported } from './outcome.ts'
 
 const opcode: fc.Arbitrary<PassOpcode> = fc.nat({ max: 30 }).chain(number => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'
 import { reported, run, workflow } from '../testkit/nouns.testkit.ts'
 import { JSON_DEPTH_MAX } from '../text/json-text.ts'
-import type { PassOpcode } from './opcodes/read.ts'
+import type { PassOpcode } from './opcodes/opcode.ts'
 import { type Outcome, readAnswer, responseTooLarge } from './outcome.ts'
 
 /** Texts that JSON.parse and JSON.stringify would change. */

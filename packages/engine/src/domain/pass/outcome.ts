@@ -13,7 +13,8 @@ import {
   objectMembers,
 } from '../text/json-text.ts'
 import { type PassLines, readLines } from './log-lines.ts'
-import { type PassOpcode, readOpcodes } from './opcodes/read.ts'
+import type { PassOpcode } from './opcodes/opcode.ts'
+import { readOpcodes } from './opcodes/read.ts'
 
 export type Outcome = PassLines &
   (

@@ -13,7 +13,6 @@ import type { Traceparent } from '../text/traceparent.ts'
 import { forkedRun, type Under } from './create.ts'
 import { Draft } from './draft.ts'
 import { finish } from './finish.ts'
-import { deadline } from './park.ts'
 import type { RunState } from './state.ts'
 
 export function cancel(state: RunState, context: { now: number; catalog: CatalogView }): Decision {
@@ -128,10 +127,13 @@ function failedAtEnd({ op, status, finishedAt }: Step, run: Run): boolean {
   return op === 'StepRun' && status === 'failed' && finishedAt === run.finishedAt
 }
 
-function nextTimer(steps: Iterable<Step>): number | undefined {
-  const times = [...steps].filter(step => step.status === 'waiting').map(deadline)
-  const known = times.filter(time => time !== undefined)
-  return known.length === 0 ? undefined : Math.min(...known)
+/** When the next timer of parked steps is due, if one has a timer: of a paused run, timers alone go on. */
+export function nextTimer(steps: Iterable<Step>): number | undefined {
+  let next: number | undefined
+  for (const { status, wakeAt } of steps) {
+    if (status === 'waiting' && wakeAt !== undefined) next = Math.min(next ?? wakeAt, wakeAt)
+  }
+  return next
 }
 
 function refuseTerminal(run: Run, action: string): void {

@@ -1,5 +1,5 @@
 // Checks the characters of names. API callers' names are checked in http/validate, workflows' names in
-// domain/pass/opcodes/names.
+// domain/pass/opcodes/event-name.
 
 /** Invisible in a listing; a NUL or a lone surrogate also cannot be stored by every database. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}]/u

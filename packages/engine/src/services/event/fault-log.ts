@@ -3,7 +3,7 @@
 
 import type { Logger } from 'pino'
 import type { FilterFault } from '../../domain/expressions/matching.ts'
-import type { LinesFault, PassReport } from '../../domain/pass/context.ts'
+import type { LinesFault, PassReport } from '../../domain/pass/opcodes/context.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { OncePerMinute } from '../support/once-per-minute.ts'
 

@@ -1,22 +1,19 @@
-// Reads the opcodes of a runner's answer or checkpoint, each by the schema of its op (contract §2.11). Payloads are kept
-// as the text they came in. Called by outcome.ts; what becomes of them is decided by opcodes.ts.
+// Reads the opcodes of a runner's answer or checkpoint, each by the schema of its kind (docs/wire-protocol.md#opcodes).
+// Payloads are kept as the text they came in. Called by outcome.ts; apply.ts decides what follows from the opcodes.
 
 import type { Opcode } from '@perdure/protocol'
 import { OPCODES_MAX, OpcodeSchema } from '@perdure/protocol/schema'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { arrayElements, type JsonText, objectMember } from '../../text/json-text.ts'
+import type { MemberCheckedByStep, PassOpcode } from './opcode.ts'
+import { OPCODES } from './registry.ts'
 
-type Payload = 'data' | 'childData'
-/** Checked where the step is taken up: what is wrong with them fails the step, where its handler can catch it. */
-type OfTheStep = 'eventName' | 'webhookUrl'
-
-/** An opcode whose payload is kept as the text it came in. */
-export type PassOpcode = Read<Opcode>
-type Read<T> = T extends unknown
-  ? Omit<T, Payload | OfTheStep> & { data?: JsonText } & { [K in keyof T & OfTheStep]?: unknown }
-  : never
-export type PassOpcodeOf<Op extends Opcode['op']> = Extract<PassOpcode, { op: Op }>
+/** The schemas of `MemberCheckedByStep`: anything goes here, since the opcode's own rules check these members. */
+const CHECKED_BY_STEP = {
+  eventName: Type.Optional(Type.Unknown()),
+  webhookUrl: Type.Optional(Type.Unknown()),
+} satisfies Record<MemberCheckedByStep, unknown>
 
 type Branch = (typeof OpcodeSchema.anyOf)[number]
 const readers = new Map(
@@ -24,17 +21,11 @@ const readers = new Map(
 )
 
 function reader({ properties }: Branch) {
-  const anything = Type.Optional(Type.Unknown())
-  return Compile(
-    Type.Object({
-      ...properties,
-      ...('eventName' in properties ? { eventName: anything } : {}),
-      ...('webhookUrl' in properties ? { webhookUrl: anything } : {}),
-    }),
-  )
+  const lenient = Object.entries(CHECKED_BY_STEP).filter(([member]) => member in properties)
+  return Compile(Type.Object({ ...properties, ...Object.fromEntries(lenient) }))
 }
 
-/** The member `opcodes` of the object that `text` says, or what is wrong with it. */
+/** The opcodes of the object that is written in `text`, or what is wrong with them. */
 export function readOpcodes(parsed: object, text: JsonText): PassOpcode[] | string {
   const { opcodes } = parsed as { opcodes?: unknown }
   if (!Array.isArray(opcodes)) return '/opcodes must be an array'
@@ -59,17 +50,21 @@ function problemOf(opcode: unknown): string | undefined {
   return first ? `${first.instancePath} ${first.message}` : ' has the wrong shape'
 }
 
-/** A runner that writes out whole structs says null of what it has not. Payloads are read from the text. */
+/** Some runners write every member of a struct, and null for those without a value. Payloads are read from the text. */
 function leaveOutNulls(opcode: object): void {
   for (const [name, value] of Object.entries(opcode)) {
     if (value === null) delete (opcode as Record<string, unknown>)[name]
   }
 }
 
+/**
+ * The opcode with its payload as text in `data`. A parsed value must not pass for a text there, not even in an opcode
+ * without a payload. The opcode itself is changed: it was parsed a moment ago, and a copy of each opcode costs a tenth of
+ * reading a large fan-out.
+ */
 function withRawData(opcode: Opcode, text: JsonText): PassOpcode {
-  const data = objectMember(text, opcode.op === 'RunWorkflow' ? 'childData' : 'data')
-  // Whatever was parsed as `data` must not pass for a text, also where an opcode has no such field. The opcode is
-  // ours to change: it was parsed a moment ago, and a copy of each costs a tenth of reading a large fan-out.
+  const { payload } = OPCODES[opcode.op]
+  const data = payload === null ? undefined : objectMember(text, payload)
   const read = opcode as PassOpcode
   if (data !== undefined || 'data' in opcode) read.data = data
   return read

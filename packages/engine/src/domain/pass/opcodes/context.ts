@@ -1,8 +1,8 @@
 // What the decision about a pass, or a checkpoint of one, needs besides the run and what the runner reported.
 
-import type { FilterFault } from '../expressions/matching.ts'
-import type { CatalogView } from '../model/catalog.ts'
-import type { Assumptions } from '../run/assumptions.ts'
+import type { FilterFault } from '../../expressions/matching.ts'
+import type { CatalogView } from '../../model/catalog.ts'
+import type { Assumptions } from '../../run/assumptions.ts'
 
 /** What the runner knows of the run: from the memo that the pass was sent with, then from the ack of each checkpoint. */
 export interface RunnerKnowledge {

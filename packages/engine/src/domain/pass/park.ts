@@ -1,27 +1,31 @@
-// Parking: when a run has nothing to do now, when it wakes, and why it waits. Also the other side: what falls due.
+// Parking: when a run that has nothing to do now wakes, and what it waits for. And the opposite: settling the timers that
+// are due. Called by the decisions about passes in this folder.
 
+import { invariant } from '../model/errors.ts'
 import type { WaitingFor } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
-import type { Draft } from './draft.ts'
+import type { Draft } from '../run/draft.ts'
+import { OPCODES } from './opcodes/registry.ts'
 
-/** Settles every sleep that has ended and every wait that has timed out by now. */
+/** Settles every sleep that has ended by now and every wait that has timed out. */
 export function settleDue(draft: Draft): void {
   for (const step of [...draft.open.values()]) {
     if (step.status !== 'waiting' || step.wakeAt === undefined || step.wakeAt > draft.now) continue
-    const timedOut = step.op === 'WaitForEvent' ? { timedOut: true } : {}
-    draft.moveStep(step, { status: 'succeeded', data: 'null', finishedAt: draft.now, ...timedOut })
+    const { whenDue } = OPCODES[step.op]
+    invariant(whenDue, `a ${step.op} step has no time to wake`)
+    draft.moveStep(step, { status: 'succeeded', finishedAt: draft.now, ...whenDue })
   }
 }
 
 /**
  * Parks the drafted run until the earliest deadline of its open steps and gives the lease back. A paused run stays
- * paused and wakes only to settle timers. `offeredAt` is when the last pass was sent: a retry that was due then and
- * was not reported will not come by itself, so it is no reason to wake.
- * Answers false (and changes nothing) when nothing will ever wake the run.
+ * paused and wakes only to settle timers. `sentAt` is when the last pass was sent: a retry that was due then and was not
+ * reported will never be, so it is no reason to wake.
+ * Returns false, and changes nothing, if nothing will ever wake the run.
  */
-export function park(draft: Draft, offeredAt: number): boolean {
+export function park(draft: Draft, sentAt: number): boolean {
   const reasons = [...draft.open.values()].filter(
-    step => step.status === 'waiting' || isBackoff(step, offeredAt),
+    step => step.status === 'waiting' || (step.status === 'retrying' && (step.nextAttemptAt ?? 0) > sentAt),
   )
   const paused = draft.run.status === 'paused'
   if (reasons.length === 0 && !paused) return false
@@ -36,30 +40,22 @@ export function park(draft: Draft, offeredAt: number): boolean {
   return true
 }
 
-/** The time at which a step falls due by itself, if it ever does. */
-export function deadline(step: Step): number | undefined {
+/** When the open step goes on by itself, if it ever does. */
+function deadline(step: Step): number | undefined {
   return step.status === 'retrying' ? step.nextAttemptAt : step.wakeAt
 }
 
-function isBackoff(step: Step, offeredAt: number): boolean {
-  return step.status === 'retrying' && (step.nextAttemptAt ?? 0) > offeredAt
-}
-
-/** What a parked run tells people: the reason that ends first, timed ones before open-ended ones. */
+/** The reason that ends first; reasons with a deadline come before those without. */
 function waitingFor(reasons: readonly Step[]): WaitingFor {
   const [first] = [...reasons].sort((a, b) => (deadline(a) ?? Infinity) - (deadline(b) ?? Infinity)) as [Step]
   const until = deadline(first)
+  const { parksFor: kind } = OPCODES[first.op]
+  invariant(kind, `a ${first.op} step is settled at once`)
   return {
-    kind: kindOf(first),
+    kind,
     stepName: first.name,
     ...(until === undefined ? {} : { until }),
     ...(first.eventName === undefined ? {} : { eventName: first.eventName }),
     ...(first.childRunId === undefined ? {} : { childRunId: first.childRunId }),
   }
-}
-
-function kindOf(step: Step): WaitingFor['kind'] {
-  if (step.status === 'retrying') return 'retry'
-  if (step.op === 'WaitForEvent') return 'event'
-  return step.op === 'RunWorkflow' ? 'child' : 'sleep'
 }

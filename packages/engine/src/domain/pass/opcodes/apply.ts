@@ -1,0 +1,45 @@
+// Drafts the opcodes of one pass or checkpoint (docs/wire-protocol.md#opcodes), each by the rules of its kind. All of
+// them are in one draft, so that one commit persists all or none.
+
+import type { RunError } from '@perdure/protocol'
+import { ownAssumptions } from '../../run/assumptions.ts'
+import type { Draft } from '../../run/draft.ts'
+import { isDue, type RunState } from '../../run/state.ts'
+import type { PassContext } from './context.ts'
+import type { DraftedPass, PassOpcode } from './opcode.ts'
+import { OPCODES } from './registry.ts'
+
+/**
+ * Drafts every new opcode. An opcode of a step that is settled or parked already is a repeat and changes nothing.
+ * Returns the error of the first step whose failure ends the run.
+ */
+export function applyOpcodes(
+  draft: Draft,
+  state: RunState,
+  opcodes: readonly PassOpcode[],
+  context: PassContext,
+): RunError | undefined {
+  const pass: DraftedPass = {
+    draft,
+    state,
+    context,
+    emittedEvents: [],
+    takenEventIds: new Set(),
+    wokenWaiters: new Set(),
+    assumptions: ownAssumptions(context.assumptions),
+  }
+  // Nearly every pass reports one step, which cannot repeat another.
+  const seen = opcodes.length > 1 ? new Set<string>() : undefined
+  let failure: RunError | undefined
+  for (const opcode of opcodes) {
+    const { id, op } = opcode
+    const rules = OPCODES[op]
+    const known = state.steps.get(id)
+    const isRepeat = known !== undefined && !(rules.runsOnRunner && isDue(known, context.sentAt))
+    if (isRepeat || seen?.has(id)) continue
+    seen?.add(id)
+    const failed = rules.draft(pass, opcode as never, known)
+    failure ??= failed
+  }
+  return failure
+}

@@ -1,0 +1,65 @@
+// An opcode as the decision about a pass reads it, and the rules that each kind of opcode must state. Every kind has a
+// file of its own in this folder; `registry.ts` lists them all.
+
+import type { Opcode, RunError } from '@perdure/protocol'
+import type { Event } from '../../model/event.ts'
+import type { WaitingFor } from '../../model/run.ts'
+import type { Step } from '../../model/step.ts'
+import type { OwnAssumptions } from '../../run/assumptions.ts'
+import type { Draft } from '../../run/draft.ts'
+import type { RunState } from '../../run/state.ts'
+import type { JsonText } from '../../text/json-text.ts'
+import type { PassContext } from './context.ts'
+
+/** Members of an opcode that hold a payload, which is kept as the text it came in. */
+type PayloadMember = 'data' | 'childData'
+/** Members that may have any value when they are read: a bad one fails the step, where its handler can catch the error. */
+export type MemberCheckedByStep = 'eventName' | 'webhookUrl'
+
+/** An opcode whose payload, under whichever name it came, is the JSON text in `data`. */
+export type PassOpcode = AsRead<Opcode>
+type AsRead<T> = T extends unknown
+  ? Omit<T, PayloadMember | MemberCheckedByStep> & { data?: JsonText } & {
+      [K in keyof T & MemberCheckedByStep]?: unknown
+    }
+  : never
+export type PassOpcodeOf<Op extends Opcode['op']> = Extract<PassOpcode, { op: Op }>
+
+type PayloadOf<Op extends Opcode['op']> = [keyof Extract<Opcode, { op: Op }> & PayloadMember] extends [never]
+  ? null
+  : keyof Extract<Opcode, { op: Op }> & PayloadMember
+
+/** The pass whose opcodes are drafted, with what its earlier opcodes left for the later ones. */
+export interface DraftedPass {
+  readonly draft: Draft
+  readonly state: RunState
+  readonly context: PassContext
+  /** Events that this pass emitted and that settled no wait of the run: a wait reported after them may take one. */
+  readonly emittedEvents: Event[]
+  /** Ids of the events that waits of this pass have taken. */
+  readonly takenEventIds: Set<string>
+  /** Waiters (by `waiterKey`) that emits of this pass have woken. */
+  readonly wokenWaiters: Set<string>
+  /** The decision's assumptions, with the flow-control rows that this pass has written. */
+  readonly assumptions: OwnAssumptions
+}
+
+/** What the engine must know of a kind of opcode. Nothing has a default: a new kind that misses a rule does not compile. */
+export interface OpcodeRules<Op extends Opcode['op']> {
+  /** The member of the opcode that holds its payload on the wire; null: it has none. */
+  readonly payload: PayloadOf<Op>
+  /**
+   * Whether the runner carries the step out and reports the result. Then a failed attempt is reported again once its
+   * retry is due, and the ack of a checkpoint need not repeat a result that the runner has just reported.
+   */
+  readonly runsOnRunner: boolean
+  /** Why a run that has such a step unsettled is parked; null: the step is settled by the pass that reports it. */
+  readonly parksFor: Extract<WaitingFor['kind'], 'retry' | 'sleep' | 'event' | 'child'> | null
+  /** How a parked step succeeds when its `wakeAt` is due; null: such a step has no `wakeAt`. */
+  readonly whenDue: Pick<Step, 'data' | 'timedOut'> | null
+  /**
+   * Drafts the step of a new opcode, or the next attempt of a `known` step, with every change that belongs in the same
+   * commit. Returns the error that ends the run, if the failure of the step ends it.
+   */
+  draft(pass: DraftedPass, opcode: PassOpcodeOf<Op>, known: Step | undefined): RunError | undefined
+}

@@ -1,0 +1,35 @@
+// Records a new step in the draft of a pass, in the status that its opcode gives it at once. Used by the opcodes that
+// the engine carries out itself.
+
+import type { StepError } from '@perdure/protocol'
+import type { Step } from '../../model/step.ts'
+import type { JsonText } from '../../text/json-text.ts'
+import type { DraftedPass, PassOpcode } from './opcode.ts'
+
+/** The fields that every first attempt of a step has. */
+export function firstAttempt(
+  { id, name, op }: PassOpcode,
+  startedAt: number,
+): Pick<Step, 'id' | 'name' | 'op' | 'attempt' | 'startedAt'> {
+  return { id, name, op, attempt: 1, startedAt }
+}
+
+export function recordWaiting({ draft }: DraftedPass, opcode: PassOpcode, fields: Partial<Step>): void {
+  draft.record({ ...firstAttempt(opcode, draft.now), status: 'waiting', ...fields })
+}
+
+export function recordSucceeded({ draft }: DraftedPass, opcode: PassOpcode, fields: Partial<Step>): void {
+  const { now } = draft
+  draft.record({ ...firstAttempt(opcode, now), status: 'succeeded', finishedAt: now, ...fields })
+}
+
+/** A step that the engine refuses: the handler sees the error thrown, and may catch it. */
+export function recordFailed({ draft }: DraftedPass, opcode: PassOpcode, error: StepError): void {
+  const { now } = draft
+  draft.record({ ...firstAttempt(opcode, now), status: 'failed', finishedAt: now, error })
+}
+
+/** `data`, left out if there is none. */
+export function dataOf(text: JsonText | undefined): { data?: JsonText } {
+  return text === undefined ? {} : { data: text }
+}

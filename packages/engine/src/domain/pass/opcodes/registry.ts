@@ -1,0 +1,22 @@
+// The rules of every kind of opcode. The type demands an entry for each kind that the wire protocol has, so none can be
+// forgotten.
+
+import type { Opcode } from '@perdure/protocol'
+import { emit } from './emit.ts'
+import type { OpcodeRules } from './opcode.ts'
+import { runWorkflow } from './run-workflow.ts'
+import { sleep } from './sleep.ts'
+import { sleepUntil } from './sleep-until.ts'
+import { stepRun } from './step-run.ts'
+import { waitForEvent } from './wait-for-event.ts'
+import { webhook } from './webhook.ts'
+
+export const OPCODES = {
+  StepRun: stepRun,
+  Sleep: sleep,
+  SleepUntil: sleepUntil,
+  WaitForEvent: waitForEvent,
+  RunWorkflow: runWorkflow,
+  Emit: emit,
+  Webhook: webhook,
+} as const satisfies { readonly [Op in Opcode['op']]: OpcodeRules<Op> }

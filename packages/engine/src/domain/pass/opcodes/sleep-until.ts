@@ -1,0 +1,21 @@
+// SleepUntil: a step that ends at a point in time.
+
+import type { OpcodeRules } from './opcode.ts'
+import { recordWaiting } from './record.ts'
+
+/** The last millisecond of the year 9999: a timestamp has no fifth digit for the year. */
+const WAKE_AT_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+export const sleepUntil: OpcodeRules<'SleepUntil'> = {
+  payload: null,
+  runsOnRunner: false,
+  parksFor: 'sleep',
+  whenDue: { data: 'null' },
+  /** The target is stored as it is, within what a timestamp can express. A sleep until a past time ends at once. */
+  draft(pass, opcode) {
+    recordWaiting(pass, opcode, {
+      wakeAt: Math.min(WAKE_AT_MS_MAX, Math.max(0, Math.ceil(opcode.sleepUntilMs))),
+    })
+    return undefined
+  },
+}

@@ -1,0 +1,73 @@
+// StepRun: an attempt of a step that the runner has carried out. It succeeded, is to be retried, or failed for good.
+
+import type { RunError } from '@perdure/protocol'
+import { type Step, stepErrorOf } from '../../model/step.ts'
+import type { Draft } from '../../run/draft.ts'
+import { notifyStepFailed } from '../../run/notices.ts'
+import { backoffMs, completeRetry } from '../../run/retry.ts'
+import type { DraftedPass, OpcodeRules, PassOpcodeOf } from './opcode.ts'
+import { dataOf, firstAttempt } from './record.ts'
+
+export const stepRun: OpcodeRules<'StepRun'> = {
+  payload: 'data',
+  runsOnRunner: true,
+  parksFor: 'retry',
+  whenDue: null,
+  draft(pass, opcode, known) {
+    const { draft, context } = pass
+    if (opcode.error) return draftFailure(pass, opcode, known)
+    if (known) {
+      draft.moveStep(known, {
+        attempt: known.attempt + 1,
+        nextAttemptAt: undefined,
+        status: 'succeeded',
+        finishedAt: draft.now,
+        error: undefined,
+        ...dataOf(opcode.data),
+      })
+      return undefined
+    }
+    // The result of nearly every pass: written out field by field, without a spread.
+    const { id, name, op } = opcode
+    const step: Parameters<Draft['record']>[0] = {
+      id,
+      name,
+      op,
+      attempt: 1,
+      startedAt: context.knowledge.asOf,
+      status: 'succeeded',
+      finishedAt: draft.now,
+    }
+    if (opcode.data !== undefined) step.data = opcode.data
+    draft.record(step)
+    return undefined
+  },
+}
+
+function draftFailure(
+  pass: DraftedPass,
+  opcode: PassOpcodeOf<'StepRun'>,
+  known: Step | undefined,
+): RunError | undefined {
+  const { draft, context } = pass
+  const error = stepErrorOf(opcode.error as NonNullable<typeof opcode.error>)
+  const attempt = (known?.attempt ?? 0) + 1
+  const write = (fields: Pick<Step, 'status'> & Partial<Step>) =>
+    known
+      ? draft.moveStep(known, { attempt, nextAttemptAt: undefined, error, ...fields })
+      : draft.record({ ...firstAttempt(opcode, context.knowledge.asOf), attempt, error, ...fields })
+  const policy =
+    context.catalog.workflow(draft.run.app, draft.run.workflow)?.retry ?? completeRetry(undefined)
+  if (opcode.retriable !== false && attempt < policy.maxAttempts) {
+    const delay = opcode.retryAfterMs ?? backoffMs(policy, attempt, context.random())
+    // After the moment the pass was sent: a retry that was due when a pass was sent, and was not reported by it, would
+    // never be taken.
+    const nextAttemptAt = Math.max(draft.now + Math.ceil(delay), context.sentAt + 1)
+    write({ status: 'retrying', nextAttemptAt })
+    // One more for the pass, however many of its branches failed.
+    draft.set({ attempt: context.sentAttempt + 1 })
+    return undefined
+  }
+  notifyStepFailed(draft, write({ status: 'failed', finishedAt: draft.now }), context.catalog)
+  return opcode.catchable ? undefined : { ...error, code: 'step_failed', stepName: opcode.name }
+}

@@ -1,0 +1,105 @@
+// WaitForEvent: a step that an event settles (docs/events.md#waits): one that came since the run was created, one that
+// this pass emits, or one to come.
+
+import { eventResult } from '../../arrival/fanout.ts'
+import { compiled } from '../../expressions/compiled.ts'
+import { ExpressionError } from '../../expressions/expression.ts'
+import { EventSubject, verdictOf } from '../../expressions/matching.ts'
+import type { Event } from '../../model/event.ts'
+import type { Step } from '../../model/step.ts'
+import { noLaterEvent } from '../../run/assumptions.ts'
+import { EVENT_NAME_ERROR, isEventName } from './event-name.ts'
+import type { DraftedPass, OpcodeRules } from './opcode.ts'
+import { recordFailed, recordSucceeded, recordWaiting } from './record.ts'
+
+export const waitForEvent: OpcodeRules<'WaitForEvent'> = {
+  payload: null,
+  runsOnRunner: false,
+  parksFor: 'event',
+  whenDue: { data: 'null', timedOut: true },
+  draft(pass, opcode) {
+    const { eventName, timeoutMs, if: condition } = opcode
+    if (!isEventName(eventName)) {
+      recordFailed(pass, opcode, EVENT_NAME_ERROR)
+      return undefined
+    }
+    const fault = condition === undefined ? undefined : filterFault(condition)
+    if (fault !== undefined) {
+      recordFailed(pass, opcode, { name: 'WaitFilterError', message: `if ${fault}` })
+      return undefined
+    }
+    const awaited = { eventName, ...(condition === undefined ? {} : { condition }) }
+    const event = earlierEvent(pass, eventName, condition)
+    if (event) {
+      pass.takenEventIds.add(event.id)
+      recordSucceeded(pass, opcode, { ...awaited, ...resultOf(event) })
+    } else {
+      const wakeAt = timeoutMs === undefined ? {} : { wakeAt: pass.draft.now + Math.ceil(timeoutMs) }
+      recordWaiting(pass, opcode, { ...awaited, ...wakeAt })
+    }
+    return undefined
+  },
+}
+
+/**
+ * Settles the run's own wait for an event that the run emits: of several, the wait that was parked first. False if none
+ * waits for the event.
+ */
+export function settleOwnWait(pass: DraftedPass, event: Event): boolean {
+  const { draft } = pass
+  for (const step of draft.open.values()) {
+    if (step.op !== 'WaitForEvent' || step.eventName !== event.name) continue
+    if (!meetsFilter(pass, step.condition, event)) continue
+    draft.moveStep(step, { ...resultOf(event), status: 'succeeded', finishedAt: draft.now })
+    return true
+  }
+  return false
+}
+
+/** Why the filter of a wait cannot be used, if it cannot. */
+function filterFault(source: string): string | undefined {
+  try {
+    compiled(source, 'condition', { inWait: true })
+    return undefined
+  } catch (error) {
+    if (error instanceof ExpressionError) return error.message
+    throw error
+  }
+}
+
+/**
+ * The oldest event of that name since the run was created that meets the filter, is not the run's own trigger, and has
+ * been taken by no wait of the run. If the log has none, a guard makes the decision rest on the log having no more; the
+ * events that this pass emits come after those of the log.
+ */
+function earlierEvent(
+  pass: DraftedPass,
+  eventName: string,
+  condition: string | undefined,
+): Event | undefined {
+  const { draft, state, context } = pass
+  const isFree = (event: Event) =>
+    event.id !== state.run.trigger.id &&
+    !state.takenEvents.has(event.id) &&
+    !pass.takenEventIds.has(event.id) &&
+    meetsFilter(pass, condition, event)
+  const logged = context.assumptions.events.get(eventName)?.events.find(isFree)
+  if (logged) return logged
+  const { namespace, createdAt: since } = draft.run
+  draft.guards.push(noLaterEvent({ assumptions: context.assumptions, namespace, eventName, since }))
+  return pass.emittedEvents.find(event => event.name === eventName && isFree(event))
+}
+
+/** Whether the event meets the filter of a wait of this run. A filter that cannot be evaluated is not met. */
+function meetsFilter({ state }: DraftedPass, condition: string | undefined, event: Event): boolean {
+  if (condition === undefined) return true
+  const { trigger, input } = state.run
+  const began = new EventSubject({ ...trigger, data: input })
+  const verdict = verdictOf(condition, { event: began.subject, async: new EventSubject(event).subject })
+  return verdict.ok && verdict.value
+}
+
+/** The fields of a wait that the event has settled. */
+function resultOf(event: Event): Pick<Step, 'data' | 'eventId'> {
+  return { data: eventResult(event), eventId: event.id }
+}

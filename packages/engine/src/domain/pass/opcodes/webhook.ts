@@ -1,0 +1,64 @@
+// Webhook: a durable, unsigned delivery to a URL that the workflow names (docs/webhooks.md#custom-sends), created in the
+// commit of the pass that reports it.
+
+import type { StepError } from '@perdure/protocol'
+import Type from 'typebox'
+import { Compile } from 'typebox/compile'
+import { derivedId } from '../../text/ids.ts'
+import { hasForbiddenCharacters } from '../../text/name.ts'
+import { runTraceparent } from '../../text/traceparent.ts'
+import type { OpcodeRules } from './opcode.ts'
+import { recordFailed, recordSucceeded } from './record.ts'
+
+const URL_CHARS_MAX = 2048
+// Counts characters as every other bound of the interface does.
+const boundedUrl = Compile(Type.String({ maxLength: URL_CHARS_MAX }))
+
+const WEBHOOK_URL_ERROR: StepError = {
+  name: 'WebhookUrlError',
+  message: `webhookUrl must be an http or https URL of at most ${URL_CHARS_MAX} characters, without credentials or control characters.`,
+}
+
+export const webhook: OpcodeRules<'Webhook'> = {
+  payload: 'data',
+  runsOnRunner: false,
+  parksFor: null,
+  whenDue: null,
+  draft(pass, opcode) {
+    const { draft, context } = pass
+    const { webhookUrl: url } = opcode
+    if (!isWebhookUrl(url)) {
+      recordFailed(pass, opcode, WEBHOOK_URL_ERROR)
+      return undefined
+    }
+    const id = derivedId('dlv', context.now, draft.run.id, opcode.id)
+    draft.changes.push({
+      type: 'delivery.created',
+      delivery: {
+        namespace: draft.run.namespace,
+        id,
+        app: draft.run.app,
+        url,
+        eventKind: 'custom',
+        trace: runTraceparent(draft.run),
+        status: 'pending',
+        attemptCount: 0,
+        maxAttempts: context.catalog.deliveryAttemptsMax,
+        createdAt: context.now,
+        updatedAt: context.now,
+        fence: 0,
+        availableAt: context.now,
+        ...(opcode.data === undefined ? {} : { payload: opcode.data }),
+      },
+    })
+    recordSucceeded(pass, opcode, { data: `{"deliveryId":"${id}"}`, deliveryId: id })
+    return undefined
+  },
+}
+
+/** A URL with credentials is refused: everybody who reads the delivery would see them. */
+function isWebhookUrl(url: unknown): url is string {
+  if (!boundedUrl.Check(url) || hasForbiddenCharacters(url) || !URL.canParse(url)) return false
+  const { protocol, username, password } = new URL(url)
+  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === ''
+}
