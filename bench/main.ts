@@ -1,5 +1,5 @@
-// `npm run bench`: runs the workloads one after the other, prints a table, writes JSON. Figures never fail it; a lost
-// or failed run does (exit code 1).
+// `npm run bench`: runs the workloads one after the other, prints a table, writes JSON. A lost or failed run makes it
+// exit with code 1; figures never do.
 
 import { writeFileSync } from 'node:fs'
 import { describeMachine, type Machine } from './report/machine.ts'
@@ -19,7 +19,7 @@ import { w2 } from './workloads/w2-single-run.ts'
 import { w3 } from './workloads/w3-parallel-steps.ts'
 import { w4 } from './workloads/w4-sleeping-runs.ts'
 
-/** A new workload is a file of its own and a line here. */
+/** The workloads by id. A new workload is a file of its own and an entry here. */
 const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Result[]>>> = {
   W1: w1,
   W2: w2,

@@ -1,6 +1,6 @@
 // The store without an engine: writes the five units of a W1 run, many runs at a time, and prints what they cost.
 //   node --conditions=perdure-source --import tsx bench/store-alone.ts [postgres://...] [--stores 2] [--in-flight 300]
-// Without an address on a SQLite file; on PostgreSQL in a schema of its own, whose sessions must be on this machine.
+// Without a URL it uses a SQLite file; on PostgreSQL a schema of its own, and the server must run on this machine.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,10 +20,10 @@ import { cpuSeconds } from './measure/proc.ts'
 const STEPS = 3
 const ids = new IdSource(Math.random)
 
-/** Where the stores are, and what only that place can tell. */
+/** The database, and the measurements that depend on its kind. */
 interface Place {
   open(): Promise<Store>
-  /** Processes that work for the stores, beside this one. */
+  /** Processes that work for the stores, besides this one. */
   servers(): Promise<number[]>
   /** Bytes on disk, and bytes of log written so far. */
   bytes(): Promise<{ kept: number; logged: number }>
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   const stores: Store[] = []
   try {
     for (let i = 0; i < Number(values.stores); i++) stores.push(await place.open())
-    // Sessions are opened, and statements prepared, at their first use.
+    // The first use opens sessions and prepares statements.
     for (const store of stores) await writeRun(store)
     console.log(await measure(place, stores, Number(values['in-flight']), Number(values.seconds) * 1000))
   } finally {
@@ -76,7 +76,7 @@ async function measure(place: Place, stores: Store[], inFlight: number, forMs: n
   }
 }
 
-/** Created with its event, three steps, and its end: each durable before the next. */
+/** One run: created with its event, three steps, and its end, each durable before the next. */
 async function writeRun(store: Store): Promise<void> {
   const now = systemClock.now()
   const event: Event = {

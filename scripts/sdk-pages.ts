@@ -1,5 +1,5 @@
-// Generates `docs/sdk`, the reference of the SDK, from its docstrings: one page per entry of the package. `docs.ts` calls
-// it.
+// Generates `docs/sdk`, the reference of the SDK, from its docstrings: one page per entry of the package. `docs.ts`
+// calls it.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,10 @@ const ROOT = 'sdk'
 
 const importedAs = (name: string) => (name === ROOT ? '@perdure/sdk' : `@perdure/sdk/${name}`)
 
-/** Options of TypeDoc and its Markdown plugin: plain tables, no navigation, no line numbers that every edit would change. */
+/**
+ * Options of TypeDoc and its Markdown plugin: plain tables, no navigation, no line numbers that every edit would
+ * change.
+ */
 const LOOK = {
   plugin: ['typedoc-plugin-markdown'],
   readme: 'none',

@@ -1,6 +1,6 @@
-// The bare transport, in the engine's place and as a process of its own: what the same machine does when nothing is
-// decided and nothing is stored. Towards the runner: undici Pool.dispatch with the settings of the engine's HTTP
-// transport, or the runner's own socket; towards the load: node:http. Driven by ceiling.ts.
+// A process in the engine's place that only transports: it decides and stores nothing. It calls the runner with undici
+// Pool.dispatch and the settings of the engine's HTTP transport, or over the runner's socket; the load reaches it over
+// node:http. ceiling.ts starts it.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,14 +10,17 @@ import { CeilingSocket } from './ceiling-socket.ts'
 
 export interface EchoRequest {
   kind: 'echo'
-  /** Of the runner's server; absent: over its socket. */
+  /** Address of the runner's server; absent: calls go over the runner's socket. */
   origin?: string
   inFlight: number
   seconds: number
   body: string
 }
 
-/** Every POST makes one invoke after the other: `before`, the run's number, and the pass's own rest. */
+/**
+ * Each POST makes one invoke per entry of `afters`, in sequence. The body is `before`, the run's number and the
+ * entry.
+ */
 export interface RelayRequest {
   kind: 'relay'
   origin?: string
@@ -50,7 +53,7 @@ function tellParent(message: CeilingMessage): void {
   process.send?.(message)
 }
 
-/** Keeps `inFlight` echo calls going for so long. */
+/** Keeps `inFlight` echo calls going for this long. */
 async function echo({ origin, inFlight, seconds, body }: EchoRequest): Promise<Echoed> {
   const pool = origin === undefined ? undefined : openPool(origin)
   const encoded = Buffer.from(body)
@@ -103,7 +106,7 @@ function openPool(origin: string): Pool {
   return new Pool(origin, { connections: 512, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
 }
 
-/** One POST, its answer read to the end and decoded. */
+/** One POST; reads the answer to the end and decodes it. */
 function call(pool: Pool, path: string, body: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''

@@ -1,17 +1,17 @@
-// The bare Connect transport, in the engine's place: a socket server that knows just enough frames to drive the bench's
-// runner. Used by ceiling-process.ts.
+// A minimal Connect server in the engine's place: it knows just enough frames to drive the bench's runner.
+// ceiling-process.ts uses it.
 
 import type { Server } from 'node:http'
 import { WebSocketServer } from 'ws'
 import { Corked } from '../rig/corked.ts'
 
-/** The runner's end of the wire: one call at a time under each id. */
+/** The server's side of the runner's socket. One call at a time may use an id. */
 export class CeilingSocket {
   #frames: Corked | undefined
   #lastId = 0
   readonly #answered = new Map<string, (text: string) => void>()
 
-  /** Takes the runner's socket on `/connect` of the server. */
+  /** Accepts the runner's socket on `/connect` of the server. */
   constructor(server: Server) {
     const options = { server, path: '/connect', perMessageDeflate: false }
     new WebSocketServer(options).on('connection', socket => {
@@ -20,7 +20,7 @@ export class CeilingSocket {
     })
   }
 
-  /** Sends a frame and resolves with the one that answers it; checkpoints before it are acknowledged at once. */
+  /** Sends a frame and resolves with its answer. Checkpoints before the answer are acknowledged at once. */
   call(type: 'invoke' | 'echo', payload: string): Promise<string> {
     const id = String(++this.#lastId)
     return new Promise(resolve => {

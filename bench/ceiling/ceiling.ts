@@ -1,5 +1,5 @@
-// Measures the bare ceiling of a workload in the same run, with the same runner process and the same load: `echo` is a
-// bare POST between two processes, `relay` the workload itself with a relay in the engine's place.
+// Measures the ceiling of a workload's transport, with the same runner process and the same load: `echo` is a plain
+// POST between two processes, `relay` the workload itself with a relay in the engine's place.
 
 import type { ChildProcess } from 'node:child_process'
 import { ClosedLoop } from '../load/closed-loop.ts'
@@ -24,7 +24,7 @@ export interface CeilingOptions {
   over: Over
 }
 
-/** The ceiling process, and where it listens. */
+/** The ceiling process and its address. */
 interface Bare {
   child: ChildProcess
   origin: string
@@ -39,7 +39,7 @@ export async function measureCeiling(options: CeilingOptions): Promise<Ceiling> 
       message.kind === 'listening' ? message.port : undefined,
     )
     const bare = { child, origin: `http://127.0.0.1:${port}` }
-    // Its socket once more, to the bare process now.
+    // Connect the runner's socket again, to the ceiling process this time.
     if (options.over !== 'http') await options.runner.register(bare.origin, options.over)
     return { echo: await echo(bare, options), relay: await relay(bare, options) }
   } finally {
@@ -48,7 +48,7 @@ export async function measureCeiling(options: CeilingOptions): Promise<Ceiling> 
   }
 }
 
-/** Where the bare process calls the runner; undefined: through the socket it has of it. */
+/** Where the ceiling process calls the runner; without `origin` it uses the runner's socket. */
 function called({ runner, over }: CeilingOptions): { origin?: string } {
   return over === 'http' ? { origin: runner.origin } : {}
 }
@@ -81,7 +81,7 @@ async function relay({ child, origin }: Bare, options: CeilingOptions) {
   const { runner, shape, inFlight, seconds, over } = options
   const relaying = nextMessage(child, (message: CeilingMessage) => message.kind === 'relaying' || undefined)
   const bodies = invokeBodies(shape)
-  // With checkpoints the runner does the rest of the run in its first pass.
+  // With checkpoints the runner finishes the run in its first pass.
   const afters = over === 'checkpoints' ? bodies.afters.slice(0, 1) : bodies.afters
   child.send({ kind: 'relay', ...called(options), ...bodies, afters } satisfies RelayRequest)
   await relaying
@@ -101,7 +101,7 @@ async function relay({ child, origin }: Bare, options: CeilingOptions) {
   }
 }
 
-/** The invoke bodies of a run's passes, cut open at the run's number. */
+/** The invoke bodies of a run's passes, each split where the run's number stands. */
 function invokeBodies(shape: Shape): { before: string; afters: string[] } {
   const ctx = { runId: 'run_01', workflow: shape.name, attempt: 1, app: BENCH_APP, runner: '' }
   const afters = memosOfPasses(shape, 0).map(memo => `}},"steps":${memo},"ctx":${JSON.stringify(ctx)}}`)

@@ -1,4 +1,4 @@
-// Reads of the engine's API, for the checks after a workload. Not for use while something is measured.
+// Reads from the engine's API, for the checks after a workload. Not to be used during a measurement.
 
 import { BENCH_APP } from '../rig/runner.ts'
 
@@ -22,7 +22,7 @@ export async function getSteps(origin: string, runId: string): Promise<{ status:
   return (await (await get(origin, `/runs/${runId}/steps`)).json()) as { status: string }[]
 }
 
-/** Every run of the bench (or those of one status), page by page. */
+/** Every run of the bench, or every run of one status, page by page. */
 export async function* runs(origin: string, status?: string): AsyncGenerator<RunSummary> {
   let cursor: string | null = null
   do {

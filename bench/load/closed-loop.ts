@@ -1,42 +1,42 @@
 // The load: a closed loop that keeps a fixed number of runs in flight. A run is in flight from its POST until the
-// runner says that it answered the run's last invoke (or its sleep): learning it costs the engine nothing. What the
-// engine stored is verified at the end, through the API.
+// runner reports that it answered the run's last invoke, or parked the run. Listening to the runner costs the engine
+// nothing. At the end, verify.ts checks through the API what the engine stored.
 
 import { nowUs } from '../measure/profile.ts'
 import { BENCH_APP, type Runner } from '../rig/runner.ts'
 import type { Shape } from '../rig/workflows.ts'
 import { EventPoster } from './event-poster.ts'
 
-/** An engine that is full says 503; the run is offered again after this long. */
+/** An engine that is full answers 503; the run is posted again after this long. */
 const REFUSED_PAUSE_MS = 20
-/** Every so many runs one is remembered by its id, to be looked at in the API. */
+/** One of this many runs is remembered by its id, to be checked through the API. */
 const SAMPLE_EVERY = 97
 const PROBLEMS_MAX = 5
 
 export interface LoopOptions {
-  /** Of the engine, or of the bare relay in its place. */
+  /** Address of the engine, or of the relay in its place. */
   origin: string | readonly string[]
   runner: Runner
   shape: Shape
   inFlight: number
-  /** What the runner tells when a run leaves the loop. */
+  /** The runner's report with which a run leaves the loop. */
   until?: 'finished' | 'parked'
-  /** Most runs to start; without it the loop goes on until `stop`. */
+  /** Most runs to start; without it the loop continues until `stop`. */
   runsMax?: number
-  /** Wake time of the sleepers. */
+  /** Wake time of the sleeping runs. */
   untilMs?: number
 }
 
 export interface Window {
   runs: number
   seconds: number
-  /** From the POST to the runner's last answer, of each run that left the loop in the window. */
+  /** Times from the POST to the runner's last answer, of each run that left the loop in the window. */
   latenciesMs: number[]
   fromUs: number
   toUs: number
 }
 
-/** Numbers runs across all loops of this process, so that a straggler is never mistaken for another run. */
+/** Numbers runs across all loops of this process, so that a late run is never taken for another run. */
 let lastNumber = 0
 
 export class ClosedLoop {
@@ -44,22 +44,22 @@ export class ClosedLoop {
   readonly #poster: EventPoster
   readonly #startedAt = new Map<number, number>()
   readonly #latenciesMs: number[] = []
-  /** A run may finish before its 202 is here: the loop is empty only when both have come. */
+  /** A run may finish before its 202 arrives: the loop is empty only when both have come for every run. */
   #unanswered = 0
   #stopping = false
   #whenEmpty: (() => void) | undefined
-  /** Runs the engine took: 202. */
+  /** Runs that the engine accepted with 202. */
   accepted = 0
-  /** Times the engine said 503. */
+  /** Number of 503 answers. */
   refused = 0
-  /** Run ids of a sample, by number. */
+  /** Run ids of a sample, by the number of the run. */
   readonly samples = new Map<number, string>()
   readonly problems: string[] = []
 
   constructor(options: LoopOptions) {
     this.#options = options
     this.#poster = new EventPoster(options.origin)
-    options.runner.onTold(told => this.#left(told[options.until ?? 'finished']))
+    options.runner.onLeft(left => this.#left(left[options.until ?? 'finished']))
     for (let i = 0; i < options.inFlight; i++) this.#next()
   }
 
@@ -67,7 +67,7 @@ export class ClosedLoop {
     return this.#latenciesMs.length
   }
 
-  /** Lets the loop run for so long and answers what happened meanwhile. */
+  /** Lets the loop run for this long and returns what happened in that time. */
   async measure(seconds: number): Promise<Window> {
     const first = this.left
     const fromUs = nowUs()
@@ -75,19 +75,19 @@ export class ClosedLoop {
     return this.#window(first, fromUs)
   }
 
-  /** Everything until the loop ran empty: for a loop with `runsMax`. */
+  /** Figures from the start until the loop is empty: for a loop with `runsMax`. */
   async measureAll(timeoutMs: number): Promise<Window> {
     const fromUs = nowUs()
     await this.#empty(timeoutMs)
     return this.#window(0, fromUs)
   }
 
-  /** Starts no more runs and waits for those in flight. Runs that never finish are a problem, not a hang. */
+  /** Starts no more runs and waits for those in flight. Runs that do not finish are reported as a problem. */
   async stop(timeoutMs = 30_000): Promise<void> {
     this.#stopping = true
     await this.#empty(timeoutMs)
     await this.#poster.close()
-    this.#options.runner.onTold(() => {})
+    this.#options.runner.onLeft(() => {})
   }
 
   #window(first: number, fromUs: number): Window {
@@ -132,7 +132,7 @@ export class ClosedLoop {
     const now = performance.now()
     for (const n of numbers) {
       const startedAt = this.#startedAt.get(n)
-      // The repeat of a last pass, or nobody's run: counted by the runner.
+      // A repeat of a last pass, or a run of another loop: the runner counts it.
       if (startedAt === undefined) continue
       this.#startedAt.delete(n)
       this.#latenciesMs.push(now - startedAt)

@@ -1,19 +1,19 @@
-// `POST /events` as light as undici can do it: Pool.dispatch with a handler that looks at nothing it need not see.
+// `POST /events` with as little work as undici allows: Pool.dispatch with a handler that skips what it does not need.
 
 import { type Dispatcher, Pool } from 'undici'
 
-/** Senders share so many kept-alive connections; a POST beyond waits for a free one. */
+/** Senders share this many kept-alive connections; a further POST waits for a free one. */
 const CONNECTIONS = 64
 const HEADERS = ['content-type', 'application/json']
 
-/** Status 0: no answer, and the text says why. The body is handed over only where it was asked for. */
+/** Status 0: no answer, and `text` is the reason. The body is passed only when it was requested. */
 export type OnReply = (status: number, body: string) => void
 
 export class EventPoster {
   readonly #pools: Pool[]
   #turn = 0
 
-  /** Several engines get their events in turn. */
+  /** With several engines, events go to each in turn. */
   constructor(origin: string | readonly string[]) {
     this.#pools = [origin].flat().map(one => new Pool(one, { connections: CONNECTIONS, pipelining: 1 }))
   }

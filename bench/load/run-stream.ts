@@ -1,4 +1,4 @@
-// A reader of one run's event stream that waits for one thing: the frame that says the run succeeded.
+// Reads one run's event stream until the frame that says that the run succeeded.
 
 import { type Dispatcher, Pool } from 'undici'
 
@@ -9,7 +9,7 @@ export class RunStreams {
     this.#pool = new Pool(origin, { connections: 1, pipelining: 1 })
   }
 
-  /** Resolves when the stream has ended, with the time (performance.now) at which the run was seen to have succeeded. */
+  /** Resolves when the stream has ended, with the time (performance.now) of the frame that says the run succeeded. */
   untilSucceeded(runId: string): Promise<number> {
     return new Promise((resolve, reject) => {
       const path = `/runs/${runId}/stream`

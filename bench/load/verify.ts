@@ -1,5 +1,5 @@
-// What makes a benchmark honest: every run that was accepted is in the store, succeeded, and a sample of them has the
-// right input, result and steps. Each thing that is not so is one line of text.
+// The checks after a workload: every accepted run is in the store and succeeded, and a sample of the runs has the right
+// input, result and steps. Each violation is one line of text.
 
 import { isDeepStrictEqual } from 'node:util'
 import { expectedResult, type Shape } from '../rig/workflows.ts'
@@ -12,12 +12,12 @@ const OPEN_STATUSES = ['queued', 'running', 'waiting', 'paused']
 
 export interface Expected {
   shape: Shape
-  /** Runs that were accepted: each must be stored as succeeded. */
+  /** Accepted runs: each must be stored as succeeded. */
   accepted: number
   samples: ReadonlyMap<number, string>
 }
 
-/** Checks the engine's store against what the loops saw. */
+/** Compares the engine's store with what the loops saw. */
 export async function verify(origin: string, expected: readonly Expected[]): Promise<string[]> {
   const problems = await settle(origin)
   const counts = new Map<string, number>()
@@ -42,7 +42,7 @@ export function expectation(shape: Shape, loop: ClosedLoop): Expected {
   return { shape, accepted: loop.accepted, samples: loop.samples }
 }
 
-/** The last answers of a loop may not be stored yet: waits until no run is open any more. */
+/** The last answers of a loop may not be stored yet: waits until no run is open. */
 async function settle(origin: string): Promise<string[]> {
   const giveUpAt = performance.now() + SETTLE_MS
   for (;;) {

@@ -1,4 +1,4 @@
-// CPU seconds of the processes of a bench over one window, with the busiest threads of each.
+// CPU seconds of the bench's processes over one window, with the busiest threads of each.
 
 import { cpuSeconds, machineSeconds, type ThreadSeconds, threadSeconds } from './proc.ts'
 
@@ -7,13 +7,13 @@ export interface CpuShare {
   seconds: number
   /** The JavaScript main thread. */
   mainSeconds: number
-  /** The busiest other thread: in the engine that is the store's writer. */
+  /** The busiest other thread; in the engine it is the store's writer. */
   busiestOtherSeconds: number
 }
 
 export interface CpuUse {
   shares: CpuShare[]
-  /** Share of the whole machine that went to processes of others: above a few percent the figures are not to be kept. */
+  /** Share of the whole machine that other processes used. Above a few percent the figures are unusable. */
   othersShare: number
 }
 
@@ -28,7 +28,7 @@ export class CpuMeter {
   readonly #before: Before[]
   readonly #machineBefore = machineSeconds()
 
-  /** Starts to count. `pids` by name of the process. */
+  /** Starts counting. `pids` are keyed by the name of the process. */
   constructor(pids: Readonly<Record<string, number>>) {
     this.#before = Object.entries(pids).flatMap(([name, pid]) => {
       const seconds = cpuSeconds(pid)
@@ -36,7 +36,7 @@ export class CpuMeter {
     })
   }
 
-  /** What was used since the start. Processes that have ended meanwhile are left out. */
+  /** CPU used since the start. Processes that ended since then are left out. */
   read(): CpuUse {
     const shares = this.#before.flatMap(({ name, pid, seconds, threads }) => {
       const now = cpuSeconds(pid)

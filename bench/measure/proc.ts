@@ -1,11 +1,11 @@
-// What Linux tells about a process: CPU time, by thread too, and resident memory. Elsewhere nothing is known.
+// Reads what Linux reports about a process: CPU time, also by thread, and resident memory. Undefined on other systems.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Unit of the times in /proc: USER_HZ, 100 on every Linux in use. */
 const TICKS_PER_SECOND = 100
 
-/** CPU seconds of every thread that is alive, by thread id. */
+/** CPU seconds of every live thread, by thread id. */
 export type ThreadSeconds = ReadonlyMap<number, number>
 
 /** User and system CPU seconds of the process since its start. */
@@ -22,11 +22,11 @@ export function threadSeconds(pid: number): ThreadSeconds {
   return seconds
 }
 
-/** Busy and all CPU seconds of the whole machine since boot, summed over its processors. */
+/** Busy and total CPU seconds of the whole machine since boot, summed over its processors. */
 export function machineSeconds(): { busy: number; all: number } | undefined {
   const line = read('/proc/stat')?.split('\n', 1)[0]
   if (line === undefined) return undefined
-  // user nice system idle iowait irq softirq steal; what comes after is counted in these already.
+  // user nice system idle iowait irq softirq steal; the later fields are contained in these.
   const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number)
   const all = ticks.reduce((sum, value) => sum + value, 0)
   const idle = (ticks[3] ?? 0) + (ticks[4] ?? 0)
@@ -42,7 +42,7 @@ export function residentBytes(pid: number): number | undefined {
 function ticksOf(path: string): number | undefined {
   const stat = read(path)
   if (stat === undefined) return undefined
-  // The second field is a name in parentheses that may hold spaces; utime and stime are fields 14 and 15.
+  // The second field is a name in parentheses that may contain spaces; utime and stime are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }

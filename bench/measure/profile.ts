@@ -1,21 +1,21 @@
-// Reads V8 CPU profiles (`--cpu-prof`): which functions the time of the engine's threads went to.
+// Reads V8 CPU profiles (`--cpu-prof`): the functions in which the engine's threads spent their time.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface FunctionTime {
   name: string
-  /** Share of the time the thread was busy. */
+  /** Share of the thread's busy time. */
   share: number
   ms: number
 }
 
 export interface ThreadProfile {
-  /** `main`, or the name the engine gave it. */
+  /** `main`, or the name that the engine gave the thread. */
   thread: string
   busyMs: number
   idleMs: number
-  /** Functions by the time spent in their own code, and in them with all they call. */
+  /** Functions by the time in their own code, and by the time including all functions they call. */
   self: FunctionTime[]
   total: FunctionTime[]
   /** Own time by package or module. */
@@ -40,12 +40,12 @@ interface CpuProfile {
 
 const TOP = 25
 
-/** The clock of profiles: monotonic microseconds. */
+/** The clock of the profiles: monotonic microseconds. */
 export function nowUs(): number {
   return Number(process.hrtime.bigint() / 1000n)
 }
 
-/** Every profile of the directory, cut to the spans; threads that did nothing in them are left out. */
+/** Every profile in the directory, cut to the spans. Threads without busy time in them are left out. */
 export function readProfiles(dir: string, spans: readonly TimeSpan[]): ThreadProfile[] {
   return readdirSync(dir)
     .filter(file => file.endsWith('.cpuprofile'))
@@ -55,7 +55,7 @@ export function readProfiles(dir: string, spans: readonly TimeSpan[]): ThreadPro
     .sort((a, b) => (a.thread < b.thread ? -1 : 1))
 }
 
-/** Files are named after their thread and a number: `main-1`, `perdure_writer-4711`. */
+/** Files are named after the thread and a number: `main-1`, `perdure_writer-4711`. */
 function threadOf(file: string): string {
   return file.slice(0, file.lastIndexOf('-')).replaceAll('_', ' ')
 }
@@ -70,7 +70,7 @@ function summarise(thread: string, profile: CpuProfile, spans: readonly TimeSpan
   let idleUs = 0
   let busyUs = 0
 
-  /** Depth first; a recursive function counts once on a stack. Answers the time below and in the node. */
+  /** Depth first; a recursive function counts once per stack. Returns the time in the node and below it. */
   const walk = (id: number, above: ReadonlySet<string>): number => {
     const node = byId.get(id) as CpuProfile['nodes'][number]
     const name = nameOf(node.callFrame)
@@ -101,7 +101,7 @@ function summarise(thread: string, profile: CpuProfile, spans: readonly TimeSpan
   }
 }
 
-/** Microseconds by node of the samples inside the spans. */
+/** Microseconds by node, of the samples inside the spans. */
 function selfTimes({ samples, timeDeltas, startTime }: CpuProfile, spans: readonly TimeSpan[]) {
   const times = new Map<number, number>()
   let now = startTime
@@ -125,7 +125,7 @@ function topOf(times: Map<string, number>, busyUs: number): FunctionTime[] {
     .map(([name, us]) => ({ name, ms: us / 1000, share: us / busyUs }))
 }
 
-/** The event loop at rest, or a thread asleep (see profile-threads.cjs). */
+/** The idle event loop, or a sleeping thread (see profile-threads.cjs). */
 function isWaiting({ functionName }: CpuProfile['nodes'][number]['callFrame']): boolean {
   return functionName === '(idle)' || functionName === 'profiledSleep'
 }
@@ -142,7 +142,7 @@ function shortUrl(url: string): string {
   return url.split('/node_modules/').at(-1) ?? url
 }
 
-/** One level coarser: a directory of the engine, an npm package, or Node itself. */
+/** One level coarser: a folder of the engine, an npm package, or Node itself. */
 function moduleOf({ functionName, url }: CpuProfile['nodes'][number]['callFrame']): string {
   if (url === '') return functionName.startsWith('(') ? functionName : '(native)'
   const short = shortUrl(url)

@@ -1,5 +1,5 @@
-// What the figures depend on and the engine does not decide: processor, Node, other load, and what a durable write
-// costs on the file system under the databases.
+// Facts about the machine that the figures depend on: processor, Node, other load, and the cost of a durable write on
+// the file system of the databases.
 
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
@@ -37,7 +37,7 @@ export function describeMachine(dir: string): Machine {
   }
 }
 
-/** Appending a block and waiting until it is on disk. */
+/** Measures how long it takes to append a block and wait until it is on disk. */
 function measureSync(dir: string): Percentiles {
   const path = join(dir, `perdure-bench-sync-${process.pid}`)
   const file = openSync(path, 'w')

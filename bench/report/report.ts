@@ -1,20 +1,20 @@
-// What a workload hands back, and how it is shown to people. The JSON is the same, in full.
+// The result type of workloads, and its output as text. The JSON file contains the same in full.
 
 import type { Ceiling } from '../ceiling/ceiling.ts'
 import type { CpuUse } from '../measure/cpu-meter.ts'
 import type { FunctionTime, ThreadProfile } from '../measure/profile.ts'
 
-/** Numbers by name; the name says the unit. */
+/** Numbers by name; the name contains the unit. */
 export type Figures = Record<string, number>
 
 export interface Result {
   workload: string
   title: string
-  /** Groups of figures, each one line of the table. */
+  /** Groups of figures, one line of the table each. */
   figures: Record<string, Figures>
-  /** How the figures were taken. */
+  /** How the figures were measured. */
   notes: string[]
-  /** What went wrong: lost, failed or doubtful runs. Empty, or the bench fails. */
+  /** Lost, failed or doubtful runs. The bench fails unless this is empty. */
   problems: string[]
   profiles: ThreadProfile[]
 }
@@ -22,7 +22,7 @@ export interface Result {
 const LABEL_WIDTH = 20
 const PROFILE_ROWS = { self: 25, total: 25, modules: 12 } as const
 
-/** CPU figures of a window in which `runs` runs went through. `rest` is collecting and compiling, mostly. */
+/** CPU figures of a window in which `runs` runs finished. `rest` is mostly garbage collection and compilation. */
 export function cpuFigures({ shares, othersShare }: CpuUse, runs: number): Record<string, Figures> {
   const perRun = (seconds: number) => (seconds * 1e6) / runs
   const figures = shares.map(({ process, seconds, mainSeconds, busiestOtherSeconds }) => [
@@ -38,7 +38,7 @@ export function cpuFigures({ shares, othersShare }: CpuUse, runs: number): Recor
   return { ...Object.fromEntries(figures), 'cpu of others': { '% of the machine': 100 * othersShare } }
 }
 
-/** The bare transport's figures, and what share of them the engine reaches. */
+/** The figures of the ceiling, and the share of them that the engine reaches. */
 export function ceilingFigures(
   { echo, relay }: Ceiling,
   engine: { runsPerS: number; invokesPerS: number },
@@ -88,7 +88,7 @@ function functionLine({ name, share, ms }: FunctionTime): string {
   return `      ${(100 * share).toFixed(1).padStart(5)} %  ${formatNumber(ms).padStart(7)} ms  ${name}`
 }
 
-/** Three digits or so, thousands apart. */
+/** About three digits, with separators for thousands. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '-'
   const size = Math.abs(value)

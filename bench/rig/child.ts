@@ -1,4 +1,4 @@
-// Starts the bench's own child processes (TypeScript through tsx) and makes sure that none outlives the bench.
+// Starts the bench's child processes (TypeScript through tsx) and ensures that none outlives the bench.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 
-/** Kills the child when the bench ends, however it ends. */
+/** Kills the child when the bench ends, in whatever way. */
 export function keep<C extends ChildProcess>(child: C): C {
   alive.add(child)
   child.on('exit', () => alive.delete(child))
@@ -21,7 +21,7 @@ export function forkBench(url: URL): ChildProcess {
   return keep(fork(fileURLToPath(url), [], { execArgv: ['--import', 'tsx'] }))
 }
 
-/** The next message `pick` accepts. Rejects when the child ends first. */
+/** The first result of `pick` for a message of the child. Rejects when the child ends before that. */
 export function nextMessage<M, R>(child: ChildProcess, pick: (message: M) => R | undefined): Promise<R> {
   return new Promise((resolve, reject) => {
     const onMessage = (message: unknown) => {

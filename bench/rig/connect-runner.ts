@@ -1,20 +1,20 @@
-// The Connect side of the runner process: one socket, frames as the wire contract has them, nothing of the SDK. With
-// checkpoints a pass goes on past its steps, each of them made durable first.
+// The Connect side of the runner process: one socket that speaks the frames of the wire protocol, without the SDK. With
+// checkpoints a pass continues after a step once the step is durable.
 
 import { WebSocket } from 'ws'
 import { Corked } from './corked.ts'
 import { type Answer, answer, type Invoke, openSteps } from './workflows.ts'
 
 export interface ConnectOptions {
-  /** Address of the engine's `/connect`, or of what stands in its place. */
+  /** URL of `/connect`, of the engine or of the ceiling process. */
   url: string
   registration: object
-  /** Report steps as they finish, instead of one pass a step. */
+  /** Report steps in checkpoints, instead of one step per pass. */
   checkpoints: boolean
   onPass(): void
-  /** The run of the invoke is at its end, or went to sleep. */
-  onTold(told: NonNullable<Answer['told']>, invoke: Invoke): void
-  /** An invoke whose memo was wrong. */
+  /** Called when the run of the invoke finishes or parks. */
+  onLeft(left: NonNullable<Answer['left']>, invoke: Invoke): void
+  /** Called for an invoke whose memo is wrong. */
   onFailed(): void
 }
 
@@ -28,7 +28,7 @@ export class ConnectRunner {
   readonly #options: ConnectOptions
   readonly #socket: WebSocket
   readonly #frames: Corked
-  /** The next step of each invoke whose steps are reported one by one. */
+  /** The next step of each invoke that reports checkpoints. */
   readonly #passes = new Map<string, { invoke: Invoke; seq: number; next: number }>()
 
   private constructor(options: ConnectOptions) {
@@ -37,7 +37,7 @@ export class ConnectRunner {
     this.#frames = new Corked(this.#socket)
   }
 
-  /** Connects and registers; resolves when invokes may come. */
+  /** Connects and registers; resolves when invokes may arrive. */
   static async open(options: ConnectOptions): Promise<ConnectRunner> {
     const runner = new ConnectRunner(options)
     await runner.#register()
@@ -77,7 +77,7 @@ export class ConnectRunner {
     } else this.#answer(id, invoke)
   }
 
-  /** Reports the next steps of the invoke; when there are none, its end. */
+  /** Reports the next steps of the invoke; without any, sends its result. */
   #goOn(id: string): void {
     const pass = this.#passes.get(id)
     if (!pass) return
@@ -93,9 +93,9 @@ export class ConnectRunner {
 
   #answer(id: string, invoke: Invoke): void {
     try {
-      const { status, body, told } = answer(invoke)
+      const { status, body, left } = answer(invoke)
       this.#send('invoke.result', id, `{"status":${status},"body":${body}}`)
-      if (told) this.#options.onTold(told, invoke)
+      if (left) this.#options.onLeft(left, invoke)
     } catch (error) {
       // A 4xx fails the run at once, and a failed run fails the bench.
       this.#options.onFailed()

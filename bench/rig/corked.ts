@@ -1,4 +1,4 @@
-// Writes frames to a WebSocket so that those of one tick go out together, as both ends of the wire do.
+// Writes frames to a WebSocket so that all frames of one tick leave in one write, as engine and SDK do.
 
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'

@@ -1,4 +1,4 @@
-// The engine under test: the real `perdure serve`, in its own process, on a database file of its own.
+// The engine under test: the real `perdure serve`, in a process of its own, on a database of its own.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Agent, request } from 'node:http'
@@ -13,11 +13,11 @@ const READY_WITHIN_MS = 60_000
 export interface EngineOptions {
   port: number
   databaseFile: string
-  /** A PostgreSQL database in place of the file. */
+  /** A PostgreSQL database instead of the file. */
   storeUrl?: string | undefined
-  /** Where to write CPU profiles; none without it. */
+  /** Directory for CPU profiles; without it none are written. */
   profileDir?: string
-  /** Further flags for the engine's Node. */
+  /** More flags for the engine's Node. */
   nodeFlags?: readonly string[]
 }
 
@@ -32,7 +32,7 @@ export class EngineProcess {
     this.origin = `http://127.0.0.1:${port}`
   }
 
-  /** Resolves when `/readyz` says 200. */
+  /** Resolves when `/readyz` answers 200. */
   static async start(options: EngineOptions): Promise<EngineProcess> {
     const { port, databaseFile, storeUrl, profileDir, nodeFlags = [] } = options
     const flags = [...nodeFlags, ...profilerFlags(profileDir)]
@@ -49,7 +49,7 @@ export class EngineProcess {
     return this.#child.pid as number
   }
 
-  /** SIGTERM drains and writes profiles; SIGKILL is a crash. */
+  /** SIGTERM drains the engine and writes profiles; SIGKILL is a crash. */
   stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     return endChild(this.#child, signal)
   }
@@ -66,7 +66,7 @@ export class EngineProcess {
   }
 }
 
-/** A TCP port nobody listens on right now. */
+/** A TCP port on which nothing listens right now. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
@@ -78,14 +78,14 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** A profile of the main thread, and through the preload one of every other. */
+/** Flags that profile the main thread and, through the preload, every other thread. */
 function profilerFlags(dir: string | undefined): string[] {
   if (dir === undefined) return []
   const name = `main-${++started}.cpuprofile`
   return ['--cpu-prof', `--cpu-prof-dir=${dir}`, `--cpu-prof-name=${name}`, '--require', PROFILE_THREADS]
 }
 
-/** The bench's own environment without settings of an engine that may be lying about in it. */
+/** The environment of the bench without engine settings that it may contain. */
 function environment(profileDir: string | undefined): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_'))
   return {

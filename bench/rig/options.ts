@@ -2,35 +2,35 @@
 
 import { tmpdir } from 'node:os'
 
-/** How engine and runner speak: a POST an invoke, a socket, or a socket with steps made durable while a pass goes on. */
+/** How engine and runner talk: a POST per invoke, a socket, or a socket with checkpoints of the steps. */
 export const OVERS = ['http', 'connect', 'checkpoints'] as const
 export type Over = (typeof OVERS)[number]
 
 export interface BenchOptions {
-  /** Workloads to run, by id; all when empty. */
+  /** Ids of the workloads to run; all when empty. */
   only: string[]
   /** Length of each measured window. */
   seconds: number
-  /** Runs in flight, one measurement each, in W1. */
+  /** Numbers of runs in flight of W1, one measurement each. */
   inFlight: number[]
-  /** What W1, W2, W3 and LONG are measured over, one after the other. */
+  /** Transports for which W1, W2, W3 and LONG are measured, in sequence. */
   over: Over[]
-  /** Sleepers of W4. */
+  /** Number of sleeping runs of W4. */
   runs: number
-  /** Runs in the store of LISTS; most sleepers of CLAIMS. */
+  /** Runs in the store of LISTS; largest number of sleeping runs of CLAIMS. */
   listed: number
   profile: boolean
-  /** Where the profiles are kept, for other tools; else they go with the database. */
+  /** Directory that keeps the profiles for other tools; without it they are deleted with the database. */
   profileDir?: string
   /** Flags for the Node that runs the engine. */
   nodeFlags: string[]
-  /** Where the databases go: the file system decides what a commit costs. */
+  /** Directory of the databases. Its file system decides what a commit costs. */
   dir: string
-  /** A PostgreSQL database to measure on in place of SQLite, in a schema that is dropped after. */
+  /** A PostgreSQL database to measure instead of SQLite, in a schema that is dropped afterwards. */
   store?: string
-  /** Engines on that database; events go to each in turn. */
+  /** Number of engines on that database; events go to each in turn. */
   engines: number
-  /** Where to write the figures as JSON. */
+  /** File for the figures as JSON. */
   json?: string
 }
 
@@ -39,7 +39,7 @@ export const USAGE = `npm run bench -- [options]
   --only W1,W2     run these workloads (default: all)
   --seconds N      length of each measured window (default 10)
   --in-flight N,M  runs in flight in W1, one measurement each (default 100,300)
-  --over A,B       http, connect, checkpoints: what W1, W2, W3 and LONG are measured over (default: all)
+  --over A,B       http, connect, checkpoints: transports for W1, W2, W3 and LONG (default: all)
   --runs N         sleeping runs of W4 (default 100000)
   --listed N       runs in the store of LISTS and CLAIMS (default 1000000)
   --store URL      a postgres:// database for W1, W2, W3, CLAIMS and IDLE, each in a schema of its own, dropped after
@@ -51,7 +51,7 @@ export const USAGE = `npm run bench -- [options]
   --dir DIR        where to put the databases (default: the system's temporary directory)
 `
 
-/** Throws with one clear line for what it cannot read. */
+/** Parses the arguments. Throws an error of one line for arguments that it cannot parse. */
 export function readOptions(args: readonly string[]): BenchOptions {
   const options: BenchOptions = {
     only: [],

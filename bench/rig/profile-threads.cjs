@@ -1,6 +1,7 @@
-// Preloaded into an engine that is profiled, and into its threads. Threads start without the flags of the main thread:
-// this gives them the profiler's. A thread that sleeps in Atomics.wait would count as busy: this gives the sleep a name
-// the reader of the profile knows. CommonJS, because only such a preload runs before the engine binds its imports.
+// Preloaded into an engine that is profiled, and into its threads. Threads start without the flags of the main thread, so
+// this file passes them the profiler's flags. A thread that sleeps in Atomics.wait would count as busy, so this file gives
+// the sleep a function name that measure/profile.ts knows. CommonJS, because only such a preload runs before the engine
+// binds its imports.
 
 const { syncBuiltinESMExports } = require('node:module')
 const workerThreads = require('node:worker_threads')

@@ -1,4 +1,4 @@
-// What every workload stands on: a fresh directory, an engine on an empty database in it, and a registered runner.
+// The setup of a workload: a fresh directory, an engine on an empty database in it, and a registered runner.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -54,9 +54,9 @@ export class Rig {
         others.push(await EngineProcess.start({ ...engineOptions, port: await freePort() }))
       const runner = await Runner.start()
       await runner.register(engine.origin, over)
-      // A socket to each, as a fleet of runners behind a balancer has.
+      // The runner opens a socket to each engine, as a fleet of runners behind a load balancer does.
       if (over !== 'http') for (const { origin } of others) await runner.register(origin, over)
-      // Other engines know it within a second.
+      // The other engines learn of the registration within a second.
       if (others.length > 0) await new Promise(resolve => setTimeout(resolve, 1500))
       return new Rig({ dir, engineOptions, engine, others, runner, schema, keepIn: options.profileDir })
     } catch (error) {
@@ -69,7 +69,7 @@ export class Rig {
     return this.#engine
   }
 
-  /** Where all engines are spoken to. */
+  /** Addresses of all engines. */
   get origins(): string[] {
     return [this.#engine, ...this.#others].map(({ origin }) => origin)
   }
@@ -78,7 +78,7 @@ export class Rig {
     return this.#engineOptions.databaseFile
   }
 
-  /** The processes of a workload, for CPU meters. */
+  /** The processes of a workload, for the CPU meters. */
   get pids(): Record<string, number> {
     const others = this.#others.map(({ pid }, i) => [`engine ${i + 2}`, pid] as const)
     return {
@@ -89,18 +89,21 @@ export class Rig {
     }
   }
 
-  /** Profiles count only what happens inside such spans. */
+  /** Marks a span; profiles count only samples inside such spans. */
   profileSpan({ fromUs, toUs }: TimeSpan): void {
     this.#spans.push({ fromUs, toUs })
   }
 
-  /** A crash and a new process on the same database. When profiling an orderly stop, as a crash writes no profile. */
+  /**
+   * Kills the engine and starts a new process on the same database. While profiling it stops the engine in order,
+   * because a crash writes no profile.
+   */
   async restart(): Promise<void> {
     await this.#engine.stop(this.#isProfiled ? 'SIGTERM' : 'SIGKILL')
     this.#engine = await EngineProcess.start(this.#engineOptions)
   }
 
-  /** Does something to the database while no engine runs on it. */
+  /** Runs `work` on the database while no engine has it open. */
   async offline<T>(work: (databaseFile: string) => Promise<T>): Promise<T> {
     await this.#engine.stop()
     const answer = await work(this.databaseFile)
@@ -108,7 +111,7 @@ export class Rig {
     return answer
   }
 
-  /** Stops the engine, so that ceilings are measured without it; answers its profiles. */
+  /** Stops the engine, so that ceilings are measured without it, and returns its profiles. */
   async stopEngine(): Promise<ThreadProfile[]> {
     this.runner.unregister()
     await Promise.all(this.#others.map(engine => engine.stop()))

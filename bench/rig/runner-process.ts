@@ -1,30 +1,30 @@
-// The runner of the benchmarks, a process of its own: a bare node:http server, or a socket to the engine, that speaks
-// the wire contract (§2.11) and tells its parent, in one message per tick, which runs came to their end. Started by
-// runner.ts.
+// The runner of the benchmarks, in a process of its own: a plain node:http server, or a socket to the engine, that
+// speaks the wire protocol. It reports finished and parked runs to its parent, in one message per tick. runner.ts
+// starts it.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ConnectRunner } from './connect-runner.ts'
 import { answer } from './workflows.ts'
 
-/** From the parent to the runner. */
+/** Messages from the parent to the runner. */
 export type RunnerRequest =
   | { kind: 'count' }
   | { kind: 'connect'; url: string; registration: object; checkpoints: boolean }
   | { kind: 'disconnect' }
 
-/** From the runner to its parent. */
+/** Messages from the runner to its parent. */
 export type RunnerMessage =
   | { kind: 'listening'; port: number }
   | { kind: 'connected'; problem?: string }
-  | { kind: 'told'; finished: number[]; parked: number[] }
+  | { kind: 'left'; finished: number[]; parked: number[] }
   | { kind: 'counted'; passes: number; failed: number }
 
 let passes = 0
 let failed = 0
 let finished: number[] = []
 let parked: number[] = []
-let tellScheduled = false
+let reportScheduled = false
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
@@ -42,9 +42,9 @@ function invoke(response: ServerResponse, text: string): void {
   passes++
   try {
     const request = JSON.parse(text)
-    const { status, body, told } = answer(request)
+    const { status, body, left } = answer(request)
     send(response, status, body)
-    if (told) tell(told, request.event.data.n)
+    if (left) reportLeft(left, request.event.data.n)
   } catch (error) {
     // A 4xx fails the run at once, and a failed run fails the bench.
     failed++
@@ -60,14 +60,14 @@ function send(response: ServerResponse, status: number, body: string | Buffer): 
   response.end(body)
 }
 
-function tell(what: 'finished' | 'parked', n: number): void {
+function reportLeft(what: 'finished' | 'parked', n: number): void {
   if (what === 'finished') finished.push(n)
   else parked.push(n)
-  if (tellScheduled) return
-  tellScheduled = true
+  if (reportScheduled) return
+  reportScheduled = true
   setImmediate(() => {
-    tellScheduled = false
-    toParent({ kind: 'told', finished, parked })
+    reportScheduled = false
+    toParent({ kind: 'left', finished, parked })
     finished = []
     parked = []
   })
@@ -77,7 +77,7 @@ function toParent(message: RunnerMessage): void {
   process.send?.(message)
 }
 
-/** One to each engine. */
+/** One socket per engine. */
 const sockets: ConnectRunner[] = []
 
 async function connect({ url, registration, checkpoints }: RunnerRequest & { kind: 'connect' }) {
@@ -91,7 +91,7 @@ async function connect({ url, registration, checkpoints }: RunnerRequest & { kin
     onFailed: () => {
       failed++
     },
-    onTold: (told, invoke) => tell(told, invoke.event.data.n),
+    onLeft: (left, invoke) => reportLeft(left, invoke.event.data.n),
   })
   sockets.push(socket)
 }
@@ -108,7 +108,7 @@ process.on('message', (request: RunnerRequest) => {
 })
 process.on('disconnect', () => process.exit(0))
 
-// A connection lives as long as the bench: a reset by an idle timer would be measured as a lost invoke.
+// Connections stay open as long as the bench: an idle timeout would be measured as a lost invoke.
 server.keepAliveTimeout = 0
 server.requestTimeout = 0
 server.headersTimeout = 0

@@ -1,4 +1,4 @@
-// The parent's side of the runner process: registers it, keeps its heartbeat, and hands on what it tells.
+// The parent's side of the runner process: registers the runner, sends its heartbeat, and passes on its reports.
 
 import type { ChildProcess } from 'node:child_process'
 import { endChild, forkBench, nextMessage } from './child.ts'
@@ -15,23 +15,24 @@ const REGISTRATION = {
   workflows: SHAPES.map(({ name, registration }) => ({ name, ...registration })),
 }
 
-/** Far inside the stale TTL of 90 s. */
+/** Well within the 90 s after which a runner is stale. */
 const HEARTBEAT_MS = 20_000
 
-export type Told = (told: { finished: readonly number[]; parked: readonly number[] }) => void
+/** Gets the numbers of the runs that finished or parked since its last call. */
+export type OnLeft = (left: { finished: readonly number[]; parked: readonly number[] }) => void
 
 export class Runner {
-  /** Where invokes go; `/echo` beside it answers the body it gets. */
+  /** Address of the runner's server; `/echo` answers with the body it gets. */
   readonly origin: string
   readonly #child: ChildProcess
-  #told: Told = () => {}
+  #onLeft: OnLeft = () => {}
   #heartbeat: NodeJS.Timeout | undefined
 
   private constructor(child: ChildProcess, port: number) {
     this.#child = child
     this.origin = `http://127.0.0.1:${port}`
     child.on('message', (message: RunnerMessage) => {
-      if (message.kind === 'told') this.#told(message)
+      if (message.kind === 'left') this.#onLeft(message)
     })
   }
 
@@ -47,21 +48,21 @@ export class Runner {
     return this.#child.pid as number
   }
 
-  /** Who hears from now on which runs finished or went to sleep. */
-  onTold(told: Told): void {
-    this.#told = told
+  /** Replaces the function that gets the numbers of finished and parked runs. */
+  onLeft(onLeft: OnLeft): void {
+    this.#onLeft = onLeft
   }
 
-  /** Invokes answered so far, and how many of them were refused because a memo was wrong. */
+  /** Invokes answered so far, and how many of them were refused because their memo was wrong. */
   counted(): Promise<{ passes: number; failed: number }> {
     const counted = nextMessage(this.#child, (message: RunnerMessage) =>
       message.kind === 'counted' ? message : undefined,
     )
-    this.#ask({ kind: 'count' })
+    this.#send({ kind: 'count' })
     return counted
   }
 
-  /** Makes the runner known to an engine, and keeps it known. */
+  /** Registers the runner with an engine, and sends heartbeats. */
   async register(engineOrigin: string, over: Over = 'http'): Promise<void> {
     if (over !== 'http') {
       await this.#connect(engineOrigin, over === 'checkpoints')
@@ -69,13 +70,13 @@ export class Runner {
     }
     await this.#register(engineOrigin)
     clearInterval(this.#heartbeat)
-    // A heartbeat that meets a restarting engine is repeated soon enough.
+    // A heartbeat that fails while an engine restarts is repeated in time.
     this.#heartbeat = setInterval(() => this.#register(engineOrigin).catch(() => {}), HEARTBEAT_MS)
   }
 
   unregister(): void {
     clearInterval(this.#heartbeat)
-    if (this.#child.connected) this.#ask({ kind: 'disconnect' })
+    if (this.#child.connected) this.#send({ kind: 'disconnect' })
   }
 
   async stop(): Promise<void> {
@@ -97,12 +98,12 @@ export class Runner {
       message.kind === 'connected' ? message : undefined,
     )
     const url = `${origin.replace('http', 'ws')}/connect`
-    this.#ask({ kind: 'connect', url, registration: REGISTRATION, checkpoints })
+    this.#send({ kind: 'connect', url, registration: REGISTRATION, checkpoints })
     const { problem } = await answered
     if (problem !== undefined) throw new Error(`connect: ${problem}`)
   }
 
-  #ask(request: RunnerRequest): void {
+  #send(request: RunnerRequest): void {
     this.#child.send(request)
   }
 }

@@ -1,10 +1,10 @@
-// A PostgreSQL schema for one workload, dropped after it.
+// A PostgreSQL schema for one workload, dropped afterwards.
 
 import { Client } from 'pg'
 
 let count = 0
 
-/** The address of a fresh schema in the database, and how to drop it. */
+/** The URL of a fresh schema in the database, and the function that drops it. */
 export async function openSchema(address: string): Promise<{ url: string; drop(): Promise<void> }> {
   const schema = `perdure_bench_${process.pid}_${++count}`
   await onServer(address, `CREATE SCHEMA ${schema}`)

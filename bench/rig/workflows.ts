@@ -1,18 +1,18 @@
-// The workflows of the benchmarks and what a runner answers for them: pure functions over one invoke. Independent of
-// the SDK and of the protocol package on purpose, so that the bench is also a second reading of the wire contract.
+// The workflows of the benchmarks and the runner's answers for them: pure functions over one invoke. They use neither
+// the SDK nor the protocol package, so that the bench is an independent implementation of the wire protocol.
 
 import { createHash } from 'node:crypto'
 
 export interface Shape {
   name: string
   kind: 'sequence' | 'parallel' | 'sleeper'
-  /** Names and hashed ids of its steps. */
+  /** Names and hashed ids of the steps. */
   steps: { name: string; id: string }[]
-  /** What it is registered with besides its name. */
+  /** Fields of the registration besides the name. */
   registration?: Record<string, unknown>
 }
 
-/** The part of an invoke request these workflows look at. `n` numbers the runs of one bench process. */
+/** The part of an invoke request that these workflows read. `n` numbers the runs of one bench process. */
 export interface Invoke {
   event: { data: { n: number; untilMs?: number } }
   steps: Record<string, { data?: unknown; error?: unknown; pending?: boolean }>
@@ -22,8 +22,8 @@ export interface Invoke {
 export interface Answer {
   status: 200 | 206
   body: string
-  /** What the load is told: the run is at its end, or went to sleep. */
-  told?: 'finished' | 'parked'
+  /** Set when the run leaves the load's loop: it finished, or it parked. */
+  left?: 'finished' | 'parked'
 }
 
 function shape(kind: Shape['kind'], count: number): Shape {
@@ -31,16 +31,16 @@ function shape(kind: Shape['kind'], count: number): Shape {
   return { name: `${kind}-${count}`, kind, steps }
 }
 
-/** Hashed step id (contract §2.11): lowercase hex SHA-256 of the step's name. */
+/** Hashed step id: lowercase hex SHA-256 of the step's name. */
 function hashed(stepId: string): string {
   return createHash('sha256').update(stepId).digest('hex')
 }
 
-/** Returns at once: one pass a run. */
+/** Returns at once: one pass per run. */
 export const NO_STEPS = shape('sequence', 0)
 export const SEQUENCE_3 = shape('sequence', 3)
 export const PARALLEL_50 = shape('parallel', 50)
-/** One long run: what a thousand steps cost, one after the other. */
+/** One long run, to measure the cost of a step when the memo is long. */
 export const SEQUENCE_1000 = shape('sequence', 1000)
 export const SEQUENCE_10000 = shape('sequence', 10_000)
 export const SLEEPER = shape('sleeper', 1)
@@ -63,12 +63,12 @@ export const SHAPES: readonly Shape[] = [
 ]
 const BY_NAME = new Map(SHAPES.map(shape => [shape.name, shape]))
 
-/** Result of the k-th step of run `n`, and the memo entry a runner gets it back in. */
+/** Result of the k-th step of run `n`, also in the form of its memo entry. */
 export function stepData(n: number, k: number): string {
   return `{"n":${n},"value":${n + k}}`
 }
 
-/** What run `n` must end with: the sum proves that every step's own result came back through the memo. */
+/** The expected result of run `n`. The sum proves that the result of every step came back through the memo. */
 export function expectedResult(shape: Shape, n: number): { n: number; sum: number } {
   let sum = 0
   if (shape.kind !== 'sleeper') for (let k = 0; k < shape.steps.length; k++) sum += n + k
@@ -92,18 +92,18 @@ export function answer(invoke: Invoke): Answer {
     }
     if (shape.kind === 'sleeper') {
       const sleep = `{"op":"SleepUntil","id":"${id}","name":"${name}","sleepUntilMs":${untilMs}}`
-      return { status: 206, body: `{"opcodes":[${sleep}],"logs":[]}`, told: 'parked' }
+      return { status: 206, body: `{"opcodes":[${sleep}],"logs":[]}`, left: 'parked' }
     }
     opcodes.push(`{"op":"StepRun","id":"${id}","name":"${name}","data":${stepData(n, k)}}`)
     if (shape.kind === 'sequence') break
   }
   if (opcodes.length > 0) return { status: 206, body: `{"opcodes":[${opcodes}],"logs":[]}` }
-  return { status: 200, body: `{"data":{"n":${n},"sum":${sum}},"logs":[]}`, told: 'finished' }
+  return { status: 200, body: `{"data":{"n":${n},"sum":${sum}},"logs":[]}`, left: 'finished' }
 }
 
 /**
- * The opcodes of the steps that can run now, from the `from`-th on, and the first that cannot; their results are noted
- * in the invoke's memo, as they are there when they are durable. None: the run is at its end, or goes to sleep.
+ * The opcodes of the steps that can run now, starting at the `from`-th, and the index after them. Their results are
+ * added to the invoke's memo, as if they were durable. Without opcodes the run finishes or parks.
  */
 export function openSteps(invoke: Invoke, from: number): { opcodes: string[]; next: number } {
   const shape = BY_NAME.get(invoke.ctx.workflow)
@@ -120,7 +120,7 @@ export function openSteps(invoke: Invoke, from: number): { opcodes: string[]; ne
   return { opcodes, next }
 }
 
-/** The memos of a run's passes, first to last: what a runner is sent when nothing goes wrong. */
+/** The memos of a run's passes, first to last, when no pass is repeated. */
 export function memosOfPasses(shape: Shape, n: number): string[] {
   const entries = shape.steps.map(({ id }, k) => `"${id}":{"data":${stepData(n, k)}}`)
   if (shape.kind === 'parallel') return ['{}', `{${entries}}`]

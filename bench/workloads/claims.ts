@@ -1,5 +1,5 @@
-// CLAIMS: what a claim costs beside runs that sleep, a thousand of them and a million. The store alone, without an engine:
-// on a SQLite file, or in a schema of a PostgreSQL database.
+// CLAIMS: the cost of a claim beside a thousand and a million sleeping runs. It measures the store alone, without an
+// engine: on a SQLite file, or in a schema of a PostgreSQL database.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -77,7 +77,7 @@ class Parked {
     this.#store = store
   }
 
-  /** So many in all, each asleep until a moment of its own, days from now. */
+  /** Adds runs until there are this many, each asleep until its own time, days from now. */
   async sleepers(count: number): Promise<void> {
     while (this.#count < count) {
       const units = Array.from({ length: UNITS_UNDER_WAY }, () => {
@@ -97,7 +97,7 @@ class Parked {
     return this.#create(count, () => ({ availableAt: NOW }))
   }
 
-  /** Those claimed are leased for longer than anybody measures. */
+  /** Claimed runs are leased for longer than the measurement takes. */
   async claim(expected: number, problems: string[]): Promise<void> {
     const claim = { owner: 'bench', now: NOW, leaseUntil: NOW + 1000 * DAY_MS, limit: CLAIMED }
     const claimed = await this.#store.claimRuns(claim)

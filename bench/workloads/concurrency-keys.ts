@@ -1,5 +1,5 @@
-// F1: what a keyed concurrency limit costs. Runs of three steps, without a limit and with one on each of 1,000 keys, in
-// turns on one engine, so that both meet the same machine and the same database.
+// F1: the cost of a keyed concurrency limit. Runs of three steps, in turns without a limit and with one on each of
+// 1,000 keys, on one engine, so that both use the same machine and the same database.
 
 import { ClosedLoop } from '../load/closed-loop.ts'
 import { type Expected, expectation, verify } from '../load/verify.ts'
@@ -27,7 +27,7 @@ export async function f1(options: BenchOptions): Promise<Result[]> {
   const expected = new Map<Shape, Expected>()
   const measured = new Map<Shape, Measured>()
 
-  /** Runs in flight for so long, and then none. */
+  /** Keeps runs in flight for this long, then waits until none is left. */
   async function play(shape: Shape, seconds: number) {
     const loop = new ClosedLoop({ origin: rig.engine.origin, runner: rig.runner, shape, inFlight })
     const window = await loop.measure(seconds)

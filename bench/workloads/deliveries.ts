@@ -1,5 +1,5 @@
 // D1: a backlog of webhook deliveries to one fast server. D2: how soon a delivery to a healthy server arrives, alone
-// and beside a hundred servers that never answer. Deliveries come from workflows that send (custom sends).
+// and beside a hundred servers that never answer. The deliveries are custom ones, sent by workflows.
 
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,7 +18,7 @@ const SENDS_A_RUN = 500
 const D1_DELIVERIES_A_SECOND = 3000
 const DEAD = 100
 const SENDS_TO_EACH_DEAD = 20
-/** Deliveries of D2, alone and again beside the dead. */
+/** Number of deliveries of D2, once alone and once beside the dead servers. */
 const D2_PACE_MS = 10
 const WARM_UP = 300
 
@@ -30,7 +30,7 @@ export async function d1(options: BenchOptions): Promise<Result[]> {
     for (let i = 0; i < total / SENDS_A_RUN; i++) await rig.send(Array(SENDS_A_RUN).fill(rig.sinkUrl))
     await rig.arrived(total)
     const cpu = meter.read()
-    // The backlog builds up in the first quarter, and the last twentieth is its end.
+    // The backlog grows in the first quarter, and the last twentieth is its end.
     const [from, to] = [Math.floor(total * 0.25), Math.floor(total * 0.95)]
     const seconds = ((rig.arrivals[to] as number) - (rig.arrivals[from] as number)) / 1000
     const result: Result = {
@@ -70,7 +70,7 @@ export async function d2(options: BenchOptions): Promise<Result[]> {
         'beside the dead ms': { ...beside },
         share: { 'p99 beside / alone': beside.p99 / alone.p99, 'posts to the dead': rig.hung },
       },
-      notes: ['from the answer of the runner that asks for the send to the POST at its server'],
+      notes: ['from the answer of the runner that requests the delivery to the POST at its server'],
       problems: [],
       profiles: [],
     }
@@ -80,7 +80,7 @@ export async function d2(options: BenchOptions): Promise<Result[]> {
   }
 }
 
-/** An engine; and in this process a runner, a fast server and one, on as many addresses as wanted, that hangs. */
+/** An engine, and in this process a runner, a fast server, and a server on many addresses that never answers. */
 class DeliveryRig {
   readonly engine: EngineProcess
   readonly #poster: EventPoster
@@ -142,7 +142,9 @@ class DeliveryRig {
     return this.#servers.until(() => this.hung >= count)
   }
 
-  /** Sends one after the other at the pace; how long each took from the runner's answer to its arrival. */
+  /**
+   * Sends deliveries in sequence at the given pace; returns the time of each from the runner's answer to its arrival.
+   */
   async latencies(count: number): Promise<number[]> {
     const found: number[] = []
     for (let i = 0; i < count; i++) {
@@ -150,14 +152,14 @@ class DeliveryRig {
       const expected = this.arrivals.length + 1
       await this.send([this.sinkUrl])
       await this.arrived(expected)
-      found.push((this.arrivals[expected - 1] as number) - this.#servers.askedAt)
+      found.push((this.arrivals[expected - 1] as number) - this.#servers.sentAt)
       const restMs = D2_PACE_MS - (performance.now() - startedAt)
       if (restMs > 0) await new Promise(resolve => setTimeout(resolve, restMs))
     }
     return found
   }
 
-  /** What the engine's log of deliveries says that should not be. */
+  /** Problems in the engine's log of deliveries. */
   async problems(total: number): Promise<string[]> {
     const problems: string[] = []
     if (this.arrivals.length !== total)
@@ -179,19 +181,19 @@ class DeliveryRig {
 class Servers {
   readonly arrivals: number[] = []
   hung = 0
-  /** When the runner last asked for a send. */
-  askedAt = 0
+  /** When the runner last requested a delivery. */
+  sentAt = 0
   readonly #waiting = new Set<() => void>()
   readonly #runner = createServer((request, response) => void this.#invoke(request, response))
   readonly #sink = createServer((request, response) => {
     this.arrivals.push(performance.now())
     request.resume()
     response.writeHead(204).end()
-    this.#told()
+    this.#checkWaiting()
   })
   readonly #dead = createServer(() => {
     this.hung++
-    this.#told()
+    this.#checkWaiting()
   })
 
   static async open(): Promise<Servers> {
@@ -213,7 +215,7 @@ class Servers {
     return `http://127.0.0.1:${(this.#sink.address() as AddressInfo).port}/hook`
   }
 
-  /** Each loopback address is a server of its own to the engine. */
+  /** For the engine, each loopback address is a server of its own. */
   deadUrl(i: number): string {
     return `http://127.0.1.${i + 1}:${(this.#dead.address() as AddressInfo).port}/hook`
   }
@@ -237,7 +239,7 @@ class Servers {
     }
   }
 
-  #told(): void {
+  #checkWaiting(): void {
     for (const check of [...this.#waiting]) check()
   }
 
@@ -258,6 +260,6 @@ class Servers {
     })
     const body = JSON.stringify(isDone ? { data: null, logs: [] } : { opcodes, logs: [] })
     response.writeHead(isDone ? 200 : 206, { 'content-type': 'application/json' }).end(body)
-    if (!isDone) this.askedAt = performance.now()
+    if (!isDone) this.sentAt = performance.now()
   }
 }

@@ -1,5 +1,5 @@
-// EVENTS: how many events a second are taken (202, so on disk) with 1, 100 and 1,000 workflows whose triggers have the
-// event's name and a CEL filter that it does not meet: every filter is evaluated for every event.
+// EVENTS: how many events per second are accepted (202, so durable) with 1, 100 and 1,000 workflows whose triggers have
+// the event's name and a CEL filter that does not match: every event evaluates every filter.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -46,7 +46,7 @@ async function measure(options: BenchOptions, triggers: number): Promise<Result>
         events: { 'events/s': accepted / seconds, 'filters/s': (accepted * triggers) / seconds },
         ...cpuFigures(cpu, accepted),
       },
-      notes: ['a run is an event here; no filter is met, so nothing is started'],
+      notes: ['a run is an event here; no filter matches, so nothing is started'],
       problems: load.problems,
       profiles: [],
     }
@@ -68,7 +68,7 @@ async function register(origin: string, triggers: number): Promise<void> {
   if (!response.ok) throw new Error(`POST /register: ${response.status} ${await response.text()}`)
 }
 
-/** A closed loop: so many posts are always under way. */
+/** A closed loop: a fixed number of posts is always in flight. */
 class Load {
   readonly #poster: EventPoster
   readonly problems: string[] = []

@@ -1,5 +1,5 @@
-// CEL: how long the hostile expressions of the tests hold the event loop, compiled and evaluated over their large events,
-// and what a filter as people write them costs. In this process: nothing of an engine but its expressions takes part.
+// CEL: how long hostile expressions block the event loop, compiled and evaluated over their large events, and the
+// cost of a usual filter. Runs in the bench's process, without an engine.
 
 import { Expression, ExpressionError } from '../../packages/engine/src/domain/expressions/expression.ts'
 import { heavy, tooLarge } from '../../packages/engine/src/domain/expressions/hostile.testkit.ts'
@@ -7,7 +7,7 @@ import type { Result } from '../report/report.ts'
 
 const FILTER = 'event.data.total > 100 && event.data.country in ["DE", "FR"]'
 const EVALUATIONS = 1_000_000
-/** The best of so many: the first is compiled by the engine of the language on the way. */
+/** The best of this many runs counts: the first one includes JIT compilation. */
 const TURNS = 3
 const [HELD_MS, LONG_MS] = [20, 50]
 
@@ -26,14 +26,14 @@ export async function expressions(): Promise<Result[]> {
         },
         filter: { 'us each': evaluated },
       },
-      notes: ['each hostile expression is compiled and evaluated in one go, the best of three turns'],
+      notes: ['each hostile expression is compiled and evaluated in one go, the best of three attempts'],
       problems: [],
       profiles: [],
     },
   ]
 }
 
-/** In ms. `data` is the source itself where it is not meant to compile. */
+/** Times in ms. `data` is the source itself where compilation is expected to fail. */
 function worst(source: string, data: unknown): number {
   const times = Array.from({ length: TURNS }, () => {
     const from = performance.now()

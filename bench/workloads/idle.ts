@@ -1,5 +1,5 @@
-// IDLE: what an engine costs that has nothing to do, with one runner registered: CPU, and on PostgreSQL the queries it asks,
-// counted on their way.
+// IDLE: the cost of an engine without work and with one registered runner: CPU and, on PostgreSQL, its queries,
+// counted by a proxy.
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { CpuMeter } from '../measure/cpu-meter.ts'
@@ -7,9 +7,9 @@ import type { Result } from '../report/report.ts'
 import type { BenchOptions } from '../rig/options.ts'
 import { Rig } from '../rig/rig.ts'
 
-/** An engine that has just started looks around more often. */
+/** A freshly started engine polls more often. */
 const SETTLE_MS = 5000
-/** What happens once a minute is seen, when it happens. */
+/** Long enough to contain what happens once a minute. */
 const WINDOW_MS = 60_000
 const MINUTE_MS = 60_000
 
@@ -39,7 +39,7 @@ export async function idle(options: BenchOptions): Promise<Result[]> {
   }
 }
 
-/** Stands between engines and database, and counts what is asked: simple queries, and executions of prepared ones. */
+/** A proxy between engines and database that counts queries: simple ones, and executions of prepared ones. */
 class QueryCounter {
   queries = 0
   readonly #server: Server
@@ -82,7 +82,7 @@ class QueryCounter {
     }
   }
 
-  /** Each message is a letter, a length that counts itself, and a body; the first of a session has no letter. */
+  /** A message is a letter, a length that includes itself, and a body; the first message of a session has no letter. */
   #reader(): (data: Buffer) => void {
     let rest = Buffer.alloc(0)
     let isFirst = true

@@ -1,5 +1,5 @@
-// A store full of runs that have ended or sleep, as a busy month would leave it. Written without the engine, which must
-// not be running.
+// Fills a store with finished and sleeping runs, as after a busy month. Written without the engine, which must not be
+// running.
 
 import { runRow } from '../../packages/engine/src/adapters/sql/rows/run-row.ts'
 import { Connection } from '../../packages/engine/src/adapters/sql/sqlite/connection.ts'
@@ -12,7 +12,7 @@ const NAMESPACE = 'default'
 const APPS = 10
 const WORKFLOWS = 20
 const PER_TRANSACTION = 5000
-/** One every 2.6 s: a million in a month. */
+/** One run every 2.6 s: a million in a month. */
 const APART_MS = 2600
 const FIRST_AT = Date.UTC(2030, 0, 1)
 
@@ -21,7 +21,7 @@ export interface Sample {
   eventId: string
   /** A run that was replayed. */
   replayedId: string
-  /** The newest hundredth of the runs is of this time or later. */
+  /** The newest hundredth of the runs was created at or after this time. */
   recentFrom: number
 }
 

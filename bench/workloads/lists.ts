@@ -1,5 +1,5 @@
-// LISTS: pages of runs and their stats over a large store, asked through the API. The runs are written straight into
-// the database with the store's own statement, a few thousand a transaction: driving a million of them would take an
+// LISTS: pages of runs and their counts over a large store, read through the API. The runs are written straight into
+// the database with the store's own statement, a few thousand per transaction: driving a million runs would take an
 // hour and change nothing about how they are listed.
 
 import { Agent, request } from 'node:http'
@@ -12,7 +12,7 @@ import { insertRuns } from './listed-runs.ts'
 const SORTS = ['started', 'workflow', 'status', 'app', 'duration'] as const
 const DIRS = ['desc', 'asc'] as const
 const DEEP_PAGE = 1000
-/** Rows a page on the way to the deep page; the pages measured have the default size. */
+/** Rows per page on the way to the deep page; the measured pages have the default size. */
 const STRIDE = 30
 const SAMPLES = 20
 
@@ -57,11 +57,11 @@ export async function lists(options: BenchOptions): Promise<Result[]> {
 }
 
 const NOTES = [
-  'written straight into the database; everything is asked through the API',
-  'a search that takes longer than 5 s is answered 400, which is no problem here but a figure',
+  'written straight into the database; all requests go through the API',
+  'a search that takes longer than 5 s is answered 400, which is a figure here, not a problem',
 ]
 
-/** Its first page, and the page behind `DEEP_PAGE - 1` others. */
+/** Measures the first page, and the page after `DEEP_PAGE - 1` others. */
 async function order(api: Api, query: string): Promise<Figures> {
   const first = await timed(api, `/runs?${query}`)
   let cursor: string | undefined
@@ -81,7 +81,7 @@ async function order(api: Api, query: string): Promise<Figures> {
   }
 }
 
-/** What takes long is asked fewer times. */
+/** Slow requests are repeated fewer times. */
 async function timed(api: Api, path: string): Promise<Figures> {
   const times: number[] = []
   let rows = 0
@@ -95,10 +95,10 @@ async function timed(api: Api, path: string): Promise<Figures> {
     ;({ rows, status } = answer)
   }
   const { p50, max } = percentiles(times)
-  return { 'p50 ms': p50, 'max ms': max, rows, status, asked: times.length }
+  return { 'p50 ms': p50, 'max ms': max, rows, status, requests: times.length }
 }
 
-/** As a label: the timestamp says nothing. */
+/** The query as a label, without the timestamp. */
 function short(filter: string): string {
   return filter.replace(/since=[^&]+/, 'since').replace(/=(run|evt)_\w+/, '')
 }

@@ -1,4 +1,4 @@
-// LONG: one run of very many steps, one after the other: what a step costs when the memo is long.
+// LONG: one run of very many sequential steps: the cost of a step when the memo is long.
 
 import { EventPoster } from '../load/event-poster.ts'
 import { RunStreams } from '../load/run-stream.ts'
@@ -10,14 +10,15 @@ import { Rig } from '../rig/rig.ts'
 import { BENCH_APP } from '../rig/runner.ts'
 import { SEQUENCE_1000, SEQUENCE_10000, type Shape } from '../rig/workflows.ts'
 
-/** A warm engine: its code is compiled. */
+/** Number of runs after which the engine is warm: its code is compiled. */
 const WARM_UP_RUNS = 3
 const MEASURED_RUNS = 5
 
 export async function long(options: BenchOptions): Promise<Result[]> {
   const results: Result[] = []
   for (const over of options.over) {
-    // Pass by pass each of the 10,000 invokes carries the whole memo: nobody writes such a run without checkpoints.
+    // Without checkpoints, each of the 10,000 invokes would carry the whole memo. Such runs are written with
+    // checkpoints.
     const shapes = over === 'checkpoints' ? [SEQUENCE_1000, SEQUENCE_10000] : [SEQUENCE_1000]
     for (const shape of shapes) results.push(await measureLong(options, over, shape))
   }
@@ -52,7 +53,7 @@ async function measureLong(options: BenchOptions, over: Over, shape: Shape): Pro
       figures: {
         'to stored result': { 'median s': median / 1000, 'ms a step': median / shape.steps.length },
       },
-      notes: ["the run's own stream is followed meanwhile"],
+      notes: ["the run's event stream is read during the measurement"],
       problems,
       profiles,
     }

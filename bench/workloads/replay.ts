@@ -1,4 +1,4 @@
-// REPLAY: what a pass of the SDK costs that hands over so many stored results before it comes to anything new.
+// REPLAY: the cost of a pass of the SDK that replays many stored results before it reaches a new step.
 
 import { hashStepId } from '@perdure/protocol'
 import { createHandler, createWorkflow } from '@perdure/sdk'
@@ -28,7 +28,7 @@ export async function replay(_: BenchOptions): Promise<Result[]> {
   return [
     {
       workload: 'REPLAY',
-      title: 'a pass over a memo of so many steps, from the request text to the answer',
+      title: 'a pass over a memo of the given number of steps, from the request text to the answer',
       figures,
       notes: [],
       problems,

@@ -1,4 +1,5 @@
-// The throughput workloads: a closed loop against the engine, its checks, and the bare ceiling right after it.
+// The shared code of W1 and W3: a closed loop against the engine, its checks, and the transport's ceiling right after
+// it.
 
 import { measureCeiling } from '../ceiling/ceiling.ts'
 import { ClosedLoop } from '../load/closed-loop.ts'
@@ -10,7 +11,7 @@ import type { BenchOptions, Over } from '../rig/options.ts'
 import { Rig } from '../rig/rig.ts'
 import { memosOfPasses, type Shape } from '../rig/workflows.ts'
 
-/** Warm is an engine that has done so many runs, its code compiled; on a slow machine each gets so long for it. */
+/** An engine is warm, its code compiled, after this many runs, or on a slow machine after this long. */
 const WARM_UP_RUNS = 3000
 const WARM_UP_SECONDS_MAX = 10
 
@@ -54,7 +55,7 @@ export async function measureThroughput(options: BenchOptions, what: Throughput)
         throughput: {
           'runs/s': runsPerS,
           'steps/s': runsPerS * shape.steps.length,
-          // With checkpoints an exchange is one of those, or the run's only invoke.
+          // With checkpoints, an exchange is a checkpoint or the run's only invoke.
           'exchanges/s': rate.invokesPerS,
         },
         'latency ms': { ...percentiles(window.latenciesMs) },
@@ -76,7 +77,7 @@ export async function measureThroughput(options: BenchOptions, what: Throughput)
   }
 }
 
-/** No longer than the window itself: when that is short the figures are a trial anyway. */
+/** No longer than the window itself: with a short window the figures are a trial anyway. */
 async function warmUp(loop: ClosedLoop, { seconds, engines }: BenchOptions): Promise<void> {
   const endAt = performance.now() + Math.min(seconds, WARM_UP_SECONDS_MAX) * engines * 1000
   do await loop.measure(0.2)

@@ -13,7 +13,7 @@ import { Rig } from '../rig/rig.ts'
 import { BENCH_APP } from '../rig/runner.ts'
 import { memosOfPasses, SEQUENCE_3 } from '../rig/workflows.ts'
 
-/** An engine that has just started runs uncompiled code: its first thousand runs take several times as long. */
+/** A freshly started engine runs uncompiled code: its first thousand runs take several times as long. */
 const WARM_UP_RUNS = 2000
 const shape = SEQUENCE_3
 
@@ -83,7 +83,7 @@ class OneByOne {
     this.#streams = new RunStreams(rig.engine.origin)
   }
 
-  /** So many runs, or for so long, whichever ends first. */
+  /** Ends after this many runs or after this long, whichever is first. */
   async go(count: number, seconds: number): Promise<void> {
     const endAt = performance.now() + seconds * 1000
     for (let i = 0; i < count && performance.now() < endAt; i++) await this.#one()
@@ -103,7 +103,7 @@ class OneByOne {
     const n = ++this.n
     const from = performance.now()
     const answered = new Promise<number>(resolve => {
-      this.#rig.runner.onTold(({ finished }) => {
+      this.#rig.runner.onLeft(({ finished }) => {
         if (finished.includes(n)) resolve(performance.now())
       })
     })

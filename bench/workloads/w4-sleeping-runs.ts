@@ -1,5 +1,5 @@
-// W4: very many runs asleep at once. How fast they lie down, what each costs in memory and on disk, how long a crashed
-// engine needs to come back under them, and how fast they get up when all are due at one moment.
+// W4: very many sleeping runs. Measures how fast they park, what each costs in memory and on disk, how long a crashed
+// engine needs to restart with them, and how fast they wake when all are due at one moment.
 
 import { statSync } from 'node:fs'
 import { measureCeiling } from '../ceiling/ceiling.ts'
@@ -17,7 +17,7 @@ import { wakeAll } from './wake-all.ts'
 
 const IN_FLIGHT = 200
 const SETTLE_MS = 4000
-/** The sleep ends when registration has had this many times its estimate, and the restart its time. */
+/** The sleep ends after this many times the estimate for parking, plus the time for the restart. */
 const MARGIN = 2
 const RESTART_MS = 20_000
 
@@ -31,9 +31,9 @@ export async function w4(options: BenchOptions): Promise<Result[]> {
     const load = { origin: rig.engine.origin, runner: rig.runner, shape: SLEEPER, inFlight: IN_FLIGHT }
     const loop = new ClosedLoop({ ...load, until: 'parked', runsMax: options.runs, untilMs: dueAt })
     const meter = new CpuMeter(rig.pids)
-    const laid = await loop.measureAll(dueAt - Date.now())
-    const layCpu = meter.read()
-    rig.profileSpan(laid)
+    const parking = await loop.measureAll(dueAt - Date.now())
+    const parkCpu = meter.read()
+    rig.profileSpan(parking)
     await loop.stop()
     const parked = await settledBytes(rig)
     const disk = diskBytes(rig)
@@ -55,12 +55,12 @@ export async function w4(options: BenchOptions): Promise<Result[]> {
       over: 'http' as const,
     }
     const { echo, relay } = await measureCeiling({ ...echoOf, shape: NO_STEPS })
-    const parkedPerS = perS(laid)
+    const parkedPerS = perS(parking)
     const result: Result = {
       workload: 'W4',
       title: `${options.runs} runs asleep`,
       figures: {
-        'lie down': { 'runs/s': parkedPerS, seconds: laid.seconds, 'in flight': IN_FLIGHT },
+        park: { 'runs/s': parkedPerS, seconds: parking.seconds, 'in flight': IN_FLIGHT },
         memory: {
           'MiB before': before / 2 ** 20,
           'MiB parked': parked / 2 ** 20,
@@ -69,16 +69,16 @@ export async function w4(options: BenchOptions): Promise<Result[]> {
         },
         disk: { 'bytes/run': (disk - diskBefore) / loop.accepted },
         restart: { 'ms to ready': back.readyMs, 'ms to first pass': back.firstPassMs },
-        'get up': woken.figures,
-        ...prefixed('lie down', cpuFigures(layCpu, laid.runs)),
-        ...prefixed('get up', cpuFigures(woken.cpu, loop.accepted)),
+        wake: woken.figures,
+        ...prefixed('park', cpuFigures(parkCpu, parking.runs)),
+        ...prefixed('wake', cpuFigures(woken.cpu, loop.accepted)),
         'bare relay (1 pass)': {
           'runs/s': relay.runsPerS,
-          'lie down reaches %': (100 * parkedPerS) / relay.runsPerS,
+          'park reaches %': (100 * parkedPerS) / relay.runsPerS,
         },
         'bare echo': {
           'calls/s': echo.callsPerS,
-          'get up reaches %': (100 * (woken.figures['runs/s'] ?? Number.NaN)) / echo.callsPerS,
+          'wake reaches %': (100 * (woken.figures['runs/s'] ?? Number.NaN)) / echo.callsPerS,
         },
       },
       notes: [
@@ -94,7 +94,9 @@ export async function w4(options: BenchOptions): Promise<Result[]> {
   }
 }
 
-/** Brings code and memory of a fresh engine to working size, and tells how fast it takes runs of one pass. */
+/**
+ * Runs a fresh engine until its code is compiled and its memory has grown, and returns its rate for runs of one pass.
+ */
 async function warmUp(rig: Rig): Promise<{ loop: ClosedLoop; runsPerS: number }> {
   const load = { origin: rig.engine.origin, runner: rig.runner, shape: NO_STEPS, inFlight: IN_FLIGHT }
   const loop = new ClosedLoop(load)
@@ -104,12 +106,12 @@ async function warmUp(rig: Rig): Promise<{ loop: ClosedLoop; runsPerS: number }>
   return { loop, runsPerS }
 }
 
-/** From the crash to a run that came to its end. */
+/** Time from the crash to the first run that finishes. */
 async function crashAndReturn(rig: Rig): Promise<{ readyMs: number; firstPassMs: number }> {
   const from = performance.now()
   await rig.restart()
   const readyMs = performance.now() - from
-  const finished = new Promise<void>(resolve => rig.runner.onTold(() => resolve()))
+  const finished = new Promise<void>(resolve => rig.runner.onLeft(() => resolve()))
   const poster = new EventPoster(rig.engine.origin)
   await poster.send({ name: NO_STEPS.name, app: BENCH_APP, data: { n: 0 } })
   await finished
@@ -123,7 +125,7 @@ async function settledBytes(rig: Rig): Promise<number> {
   return residentBytes(rig.engine.pid) ?? Number.NaN
 }
 
-/** The database with its write-ahead log. */
+/** Bytes of the database and its write-ahead log. */
 function diskBytes(rig: Rig): number {
   const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
   return size(rig.databaseFile) + size(`${rig.databaseFile}-wal`)

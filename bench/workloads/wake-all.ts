@@ -6,7 +6,7 @@ import { nowUs } from '../measure/profile.ts'
 import type { Figures } from '../report/report.ts'
 import type { Rig } from '../rig/rig.ts'
 
-/** Without a single wake for so long the rest is lost. */
+/** Without a wake for this long, the remaining runs count as lost. */
 const STALLED_MS = 30_000
 
 export interface Woken {
@@ -19,7 +19,7 @@ export async function wakeAll(rig: Rig, { runs, dueAt }: { runs: number; dueAt: 
   const lagsMs: number[] = []
   let early = 0
   let lastAt = dueAt
-  rig.runner.onTold(({ finished }) => {
+  rig.runner.onLeft(({ finished }) => {
     const now = Date.now()
     for (const _ of finished) lagsMs.push(now - dueAt)
     if (now < dueAt) early += finished.length
@@ -31,7 +31,7 @@ export async function wakeAll(rig: Rig, { runs, dueAt }: { runs: number; dueAt: 
   while (lagsMs.length < runs && Date.now() - Math.max(lastAt, dueAt) < STALLED_MS) await sleep(20)
   const cpu = meter.read()
   rig.profileSpan({ fromUs, toUs: nowUs() })
-  rig.runner.onTold(() => {})
+  rig.runner.onLeft(() => {})
   const problems: string[] = []
   if (early > 0) problems.push(`${early} runs woke before their time`)
   if (lagsMs.length < runs) problems.push(`${runs - lagsMs.length} runs did not wake`)

@@ -1,6 +1,6 @@
 // Schemas of the frames between a Connect runner and the engine
-// (`docs/wire-protocol.md#connect`). A frame is one JSON text `{type, id, payload}`; both
-// sides ignore unknown types and fields.
+// (`docs/wire-protocol.md#connect`). A frame is one JSON text `{type, id, payload}`; both sides ignore unknown types and
+// fields.
 
 import Type from 'typebox'
 import {
@@ -72,7 +72,10 @@ export const ConnectResultSchema = Type.Object({
   body: Type.Optional(Type.Unknown()),
 })
 
-/** `invoke.checkpoint`: steps that finished while the pass continues. Answered by `checkpoint.ack` with the same `seq`. */
+/**
+ * `invoke.checkpoint`: steps that finished while the pass continues. Answered by `checkpoint.ack` with the same
+ * `seq`.
+ */
 export const CheckpointSchema = Type.Object({
   seq: Type.Integer({ minimum: 1, description: 'Number of the checkpoint within the invoke, from 1.' }),
   opcodes: Type.Array(OpcodeSchema, { maxItems: OPCODES_MAX }),

@@ -1,4 +1,5 @@
-// The names of the schemas in the OpenAPI document and in `docs/http-api.md`. Schemas without a name are written inline.
+// The names of the schemas in the OpenAPI document and in `docs/http-api.md`. Schemas without a name are written
+// inline.
 
 import type { TSchema } from 'typebox'
 import * as api from '../api/schema.ts'

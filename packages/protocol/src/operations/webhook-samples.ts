@@ -1,5 +1,5 @@
-// Sample values for the examples of the webhook operations: an endpoint for failed orders, a receiver for parcels, and a
-// delivery.
+// Sample values for the examples of the webhook operations: an endpoint for failed orders, a receiver for parcels,
+// and a delivery.
 
 export const SAMPLE_DELIVERY_ID = 'dlv_01JD8Z5R1N4Q7T0W3Z6B9E2G5J'
 export const SAMPLE_ENDPOINT_ID = 'whe_01JD8Y0A3D6F9H2K5N8Q1S4V7X'

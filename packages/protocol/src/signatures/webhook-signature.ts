@@ -7,7 +7,10 @@ import { SIGNATURE_WINDOW_MS } from './invoke-signature.ts'
 
 export const WEBHOOK_SECRET_PREFIX = 'whsec_'
 
-/** `unsigned`: without a signature, as deliveries of `ctx.webhook.send` are. `stale`: signed, but not within 300 s of now. */
+/**
+ * `unsigned`: without a signature, as deliveries of `ctx.webhook.send` are. `stale`: signed, but not within 300 s of
+ * now.
+ */
 export type WebhookVerdict = 'verified' | 'unsigned' | 'stale' | 'mismatch'
 
 /** The HMAC key of a secret: the bytes of its base64, as every Standard Webhooks library decodes it, else its text. */

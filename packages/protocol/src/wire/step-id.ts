@@ -1,4 +1,5 @@
-// Derives the id under which a step's result is stored from the step's name. The SDK sends the id, the engine stores it.
+// Derives the id under which a step's result is stored from the step's name. The SDK sends the id, the engine stores
+// it.
 
 import { createHash } from 'node:crypto'
 
