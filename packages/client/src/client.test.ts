@@ -1,12 +1,12 @@
-// Calls and lists against a real server: what is sent, what comes back, how it fails.
+// Calls and lists against a real server: requests, results and failures.
 
 import { describe, expect, test } from 'vitest'
 import { createClient } from './client.ts'
 import { ApiError, ConnectionError } from './errors.ts'
 import { closedUrl, hangs, json, openServer, refused } from './server.testkit.ts'
 
-describe('what is sent', () => {
-  test('placeholders, query values and the key', async () => {
+describe('a request', () => {
+  test('has placeholders, query values and the key', async () => {
     const server = await openServer(json({}))
     const client = createClient({ url: `${server.url}/prefix/`, apiKey: 'k' })
     await client.getRun({ id: 'a/b ?' })
@@ -25,7 +25,7 @@ describe('what is sent', () => {
     }
   })
 
-  test('a body, as JSON, beside the path; none when it is left out', async () => {
+  test('has the body as JSON, and no body when it is left out', async () => {
     const server = await openServer(json({ id: 'run_2' }))
     const client = createClient({ url: server.url })
     expect(await client.replayRun({ id: 'run_1', body: { input: null } })).toEqual({ id: 'run_2' })
@@ -38,15 +38,18 @@ describe('what is sent', () => {
     expect(server.seen[0]?.headers).not.toHaveProperty('authorization')
   })
 
-  test('an empty id is refused before anything is sent', async () => {
+  test('with an empty id is refused before anything is sent', async () => {
     const server = await openServer(json([]))
     await expect(createClient({ url: server.url }).getRun({ id: '' })).rejects.toThrow('id must be')
     expect(server.seen).toEqual([])
   })
 
-  test.each(['', 'localhost:4777', 'ftp://x', 'http://'])('%j is no URL of an engine', url => {
-    expect(() => createClient({ url })).toThrow(TypeError)
-  })
+  test.each(['', 'localhost:4777', 'ftp://x', 'http://'])(
+    'cannot go to %j: it is not a URL of an engine',
+    url => {
+      expect(() => createClient({ url })).toThrow(TypeError)
+    },
+  )
 })
 
 describe('a list with pages', () => {
@@ -55,7 +58,7 @@ describe('a list with pages', () => {
     json([{ id: 'c' }]),
   ] as const
 
-  test('one page tells the cursor of the next', async () => {
+  test('gives each page with the cursor of the next', async () => {
     const server = await openServer(...script)
     const client = createClient({ url: server.url })
     const first = await client.listRuns({ limit: 2 })
@@ -63,7 +66,7 @@ describe('a list with pages', () => {
     expect(await client.listRuns({ limit: 2, cursor: first.nextCursor })).toEqual({ items: [{ id: 'c' }] })
   })
 
-  test('all items, page after page', async () => {
+  test('gives all items, page after page', async () => {
     const server = await openServer(...script)
     const ids: string[] = []
     for await (const { id } of createClient({ url: server.url }).pages.listRuns({ app: 'x', limit: 2 }))
@@ -75,7 +78,7 @@ describe('a list with pages', () => {
     ])
   })
 
-  test('a page that nobody asks for is not fetched', async () => {
+  test('fetches no page that the loop does not reach', async () => {
     const server = await openServer(...script)
     for await (const { id } of createClient({ url: server.url }).pages.listRuns()) if (id === 'b') break
     expect(server.seen).toHaveLength(1)
@@ -83,7 +86,7 @@ describe('a list with pages', () => {
 })
 
 describe('failures', () => {
-  test("the engine's refusal is an ApiError with all that it says", async () => {
+  test("the engine's refusal is an ApiError with all fields of the error body", async () => {
     const error = {
       code: 'invalid_request',
       message: 'bad limit',
@@ -110,7 +113,7 @@ describe('failures', () => {
     })
   })
 
-  test('nobody listens: a ConnectionError that names the URL', async () => {
+  test('a refused connection is a ConnectionError that names the URL', async () => {
     const url = await closedUrl()
     const failure = await createClient({ url })
       .listApps()
@@ -120,7 +123,7 @@ describe('failures', () => {
     expect(failure.message).toMatch(/^cannot reach the engine: connect ECONNREFUSED \S+ \(http:.+\/apps\)$/)
   })
 
-  test('silence beyond the deadline, before the answer and within it', async () => {
+  test('silence beyond the deadline is a ConnectionError, before the answer and within it', async () => {
     const server = await openServer(hangs, response => response.writeHead(200).write('[1,'))
     const client = createClient({ url: server.url, timeoutMs: 50 })
     for (let i = 0; i < 2; i++) {
@@ -133,7 +136,7 @@ describe('failures', () => {
     )
   })
 
-  test('an answer that is no JSON, and one that is cut off', async () => {
+  test('an answer that is not JSON, or that is cut off, is a ConnectionError', async () => {
     const server = await openServer(
       response => response.end('<html>'),
       response => response.writeHead(200, { 'content-length': 10 }).write('[', () => response.destroy()),
@@ -143,7 +146,7 @@ describe('failures', () => {
     await expect(client.listApps()).rejects.toBeInstanceOf(ConnectionError)
   })
 
-  test('the caller gives up: the reason is theirs', async () => {
+  test('a call that the caller aborts rejects with the reason of the signal', async () => {
     const server = await openServer(hangs)
     const stop = new AbortController()
     const call = createClient({ url: server.url }).listApps({}, { signal: stop.signal })
@@ -151,7 +154,7 @@ describe('failures', () => {
     await expect(call).rejects.toThrow('enough')
   })
 
-  test('any 401 or 409 by its code', async () => {
+  test('a 401 or 409 has its code', async () => {
     const server = await openServer(refused(401, 'unauthorized'), refused(409, 'run_terminal'))
     const client = createClient({ url: server.url })
     await expect(client.listApps()).rejects.toMatchObject({ status: 401, code: 'unauthorized' })

@@ -1,4 +1,4 @@
-// Makes the client: one method for each route of the table, all by the same few lines.
+// Creates the client: one method per route of the table, all built by the same code.
 
 import { type Connection, exchange, type RawInput, requestOf } from './exchange.ts'
 import { ROUTES } from './routes.ts'
@@ -6,14 +6,14 @@ import { type Frame, follow, type Source, type StreamSettings } from './stream.t
 import type { CallOptions, Client, Page } from './types.ts'
 
 export interface ClientOptions {
-  /** Where the engine listens; a path in it is kept. Default: http://127.0.0.1:4777. */
+  /** Address of the engine; its path is kept as a prefix. Default: http://127.0.0.1:4777. */
   url?: string | undefined
   /** Sent as `Authorization: Bearer`. */
   apiKey?: string | undefined
   fetch?: typeof globalThis.fetch
-  /** Deadline of every call but streams. Default: 30 s. */
+  /** Deadline of every call except streams. Default: 30 s. */
   timeoutMs?: number
-  /** How streams are kept alive. */
+  /** How streams detect dead connections and reconnect. */
   stream?: Partial<StreamSettings>
 }
 
@@ -31,7 +31,7 @@ interface Route {
   path: string
 }
 
-/** A client of one engine. Throws a TypeError when the URL is none. Connects to nothing before the first call. */
+/** Creates a client of one engine. Throws a TypeError for an invalid URL. Opens no connection before the first call. */
 export function createClient(options: ClientOptions = {}): Client {
   const connection: Connection = {
     base: baseOf(options.url ?? DEFAULT_URL),
@@ -42,13 +42,13 @@ export function createClient(options: ClientOptions = {}): Client {
   const methods: Record<string, unknown> = {}
   const pages: Record<string, unknown> = {}
   for (const [id, route] of Object.entries(ROUTES)) {
-    const [method, path, manner] = route.split(' ') as [string, string, string?]
+    const [method, path, kind] = route.split(' ') as [string, string, string?]
     const at = { method, path }
-    if (manner === 'stream') {
+    if (kind === 'stream') {
       const source = (input: RawInput, call: CallOptions) =>
         id === 'streamRun' ? caller.runSource(at, input, call) : caller.liveSource(at, input)
       methods[id] = (input: RawInput = {}, call: CallOptions = {}) => caller.stream(source(input, call), call)
-    } else if (manner === 'pages') {
+    } else if (kind === 'pages') {
       methods[id] = (input: RawInput = {}, call: CallOptions = {}) => caller.page(at, input, call)
       pages[id] = (input: RawInput = {}, call: CallOptions = {}) => caller.items(at, input, call)
     } else {
@@ -58,7 +58,7 @@ export function createClient(options: ClientOptions = {}): Client {
   return { ...methods, pages } as unknown as Client
 }
 
-/** The manners in which an operation can be called. */
+/** The ways to call an operation: one JSON reply, a page, all items of all pages, or a stream. */
 class Caller {
   readonly #connection: Connection
   readonly #options: ClientOptions
@@ -92,13 +92,13 @@ class Caller {
     return follow(this.#connection, source, settings)
   }
 
-  /** A live stream: it cannot be resumed, and never ends. */
+  /** A live stream: it has no position to resume from, and never ends. */
   liveSource(route: Route, input: RawInput): Source {
     const request = requestOf(this.#connection, route, input)
     return { request: () => request, isOver: async () => false }
   }
 
-  /** A run's timeline: resumed after the last seq, and over when the run is. */
+  /** A run's timeline: resumed after the last seq, and over when the run has ended. */
   runSource(route: Route, input: RawInput, call: CallOptions): Source {
     let hasEnded = false
     return {
@@ -106,8 +106,8 @@ class Caller {
         requestOf(this.#connection, route, { ...input, from: seq }),
       isOver: async last => {
         if (hasEnded || isTerminal(last)) return true
-        // An engine that shuts down ends its streams too. If the run has ended by now, the frames of its end may
-        // still be to come: one more connection brings them.
+        // An engine that shuts down ends its streams too. If the run has ended by now, the stream may lack the last
+        // frames: one more connection reads them.
         hasEnded = isTerminal(
           await this.json({ method: 'GET', path: ROUTES.getRun.slice(4) }, { id: input.id }, call),
         )
@@ -124,7 +124,7 @@ class Caller {
   }
 }
 
-/** Whether a run, or a frame of its status, says that it has ended. */
+/** Whether `run`, a run or a status frame, has a final status. */
 function isTerminal(run: unknown): boolean {
   const { kind, status } = (run ?? {}) as { kind?: string; status?: string }
   return (kind === undefined || kind === 'run_status') && TERMINAL.includes(status as string)

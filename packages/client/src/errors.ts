@@ -1,13 +1,13 @@
-// The two ways in which a call fails: the engine says no, or no engine is heard.
+// The two errors of a call: the engine refused it, or no engine answered.
 
-/** The engine refused. `code` is one of the protocol's `API_ERROR_STATUS`, or `unknown` when the answer names none. */
+/** The engine refused the call. `code` is a key of the protocol's `API_ERROR_STATUS`, or `unknown` without one. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
   readonly code: string
-  /** What the engine adds to the code; of an answer without a code, its whole body. */
+  /** Details that the engine adds to the code; the whole body of an answer without a code. */
   readonly details: unknown
-  /** Found in the engine's log. */
+  /** Id of the request in the engine's log. */
   readonly requestId: string | undefined
 
   constructor(answer: {
@@ -25,10 +25,10 @@ export class ApiError extends Error {
   }
 }
 
-/** No engine answered, or what answered is none: refused, cut off, silent beyond the deadline. */
+/** No engine answered: the connection was refused or dropped, the deadline passed, or another server answered. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
-  /** What was asked. */
+  /** URL of the request. */
   readonly url: string
 
   constructor(url: string, reason: string, cause?: unknown) {
@@ -37,11 +37,11 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Why a `fetch` failed, in words: undici hides it in the cause. */
+/** Why a `fetch` failed. Node's fetch has the reason in `cause`. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(cause instanceof Error)) return String(cause)
-  // A host with several addresses fails with one error for each, and no message of its own.
+  // A host with several addresses fails with one error per address, in an AggregateError without a message.
   const inner = cause instanceof AggregateError ? (cause.errors[0] as Error) : cause
   return inner.message || inner.name
 }

@@ -1,8 +1,9 @@
-// One HTTP exchange with the engine: the request of an operation, and what its answer means.
+// One HTTP exchange with the engine: builds the request of an operation, and turns its answer into a result or an
+// error.
 
 import { ApiError, ConnectionError, reasonOf } from './errors.ts'
 
-/** Where the engine is and how to speak to it. */
+/** The address of the engine, and the means to call it. */
 export interface Connection {
   /** Without a trailing slash. */
   readonly base: string
@@ -10,7 +11,7 @@ export interface Connection {
   readonly fetch: typeof globalThis.fetch
 }
 
-/** Path values, query values and `body`, as the caller gave them. */
+/** Path values, query values and `body`, as the caller passed them. */
 export type RawInput = Readonly<Record<string, unknown>>
 
 export interface Request {
@@ -20,7 +21,10 @@ export interface Request {
   body?: string
 }
 
-/** The request of the operation at `method path`: placeholders are taken from the input, the rest is its query. */
+/**
+ * Builds the request of a route: the input fills the placeholders of the path, `body` is the body, the rest the
+ * query.
+ */
 export function requestOf(
   { base, apiKey }: Connection,
   route: { method: string; path: string },
@@ -57,8 +61,8 @@ function queryText(value: unknown): string | undefined {
 }
 
 /**
- * Sends and reads to the end within the deadline. Resolves with the JSON body and the headers of a 2xx answer;
- * rejects with an ApiError, a ConnectionError or, when the caller gave up, the signal's reason.
+ * Sends the request and reads the whole answer within the deadline. Resolves with the JSON body and the headers of a
+ * 2xx answer; rejects with an ApiError, a ConnectionError or, when the caller aborted, the signal's reason.
  */
 export async function exchange(
   connection: Connection,
@@ -83,14 +87,14 @@ export async function exchange(
   }
 }
 
-/** What was thrown on the way to `url`, as a ConnectionError. */
+/** Turns an error of a request to `url` into a ConnectionError. */
 export function unreachable(url: string, error: unknown): ConnectionError {
   if (error instanceof SyntaxError)
     return new ConnectionError(url, 'the answer is not JSON: is this an engine?', error)
   return new ConnectionError(url, `cannot reach the engine: ${reasonOf(error)}`, error)
 }
 
-/** The engine's refusal, from the error body if it is one. */
+/** The ApiError of an answer that is not 2xx. */
 export function refusal(status: number, text: string): ApiError {
   const body = parse(text)
   const error = (

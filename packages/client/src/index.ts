@@ -1,4 +1,4 @@
-// A typed client of the HTTP interface, derived from its operations: `createClient({url}).getRun({id})`.
+// A typed client of the HTTP API, derived from its operations: `createClient({url}).getRun({id})`.
 
 export type { Operations } from '@perdure/protocol/operations'
 export { type ClientOptions, createClient, DEFAULT_URL } from './client.ts'

@@ -1,11 +1,11 @@
-// Where each operation is found: `METHOD /path`, then `pages` or `stream` when it answers in that way. A copy of what
-// the protocol's operations say, without their schemas: those take a hundred milliseconds to load and the client
-// needs none of them. A wrong entry does not compile, and a test tells when one is missing.
+// The routes of the operations: `METHOD /path`, then `pages` or `stream` for replies of that kind. They repeat the
+// protocol's operations without the schemas, which take a hundred milliseconds to load and which the client does not
+// need. A wrong entry does not compile, and a test fails when one is missing.
 
 import type { Operation, Operations } from '@perdure/protocol/operations'
 
-type Route<Op extends Operation> = `${Op['method']} ${Op['path']}${Manner<Op>}`
-type Manner<Op extends Operation> = Op['reply'] extends { stream: true }
+type Route<Op extends Operation> = `${Op['method']} ${Op['path']}${ReplyKind<Op>}`
+type ReplyKind<Op extends Operation> = Op['reply'] extends { stream: true }
   ? ' stream'
   : Op['reply'] extends { pages: true }
     ? ' pages'
@@ -53,5 +53,5 @@ export const ROUTES = {
   getOpenapi: 'GET /openapi.json',
 } as const satisfies { readonly [Id in keyof Operations]?: Route<Operations[Id]> }
 
-/** The operations that the client has a method for: all but the WebSocket of runners and the metrics. */
+/** The operations that the client has a method for: all except the WebSocket of runners and the metrics. */
 export type OperationId = keyof typeof ROUTES

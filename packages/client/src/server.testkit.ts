@@ -1,4 +1,4 @@
-// An HTTP server that answers by a script: one entry for each request, in order, the last one again and again.
+// An HTTP server that answers by a script: one entry per request, in order; the last entry repeats.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 
 export interface Seen {
   method: string
-  /** With the query. */
+  /** Path and query. */
   path: string
   headers: IncomingMessage['headers']
   body: string
@@ -17,7 +17,7 @@ export type Script = (response: ServerResponse, request: IncomingMessage) => unk
 export interface TestServer {
   url: string
   seen: Seen[]
-  /** Resolves when the client has closed its n-th connection, whose answer was not complete. */
+  /** Resolves when the client has closed the connection of its n-th request before the answer was complete. */
   cut(n: number): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export async function openServer(...script: Script[]): Promise<TestServer> {
   }
 }
 
-/** The URL of a server that is gone: connections are refused. */
+/** The URL of a closed server: connections are refused. */
 export async function closedUrl(): Promise<string> {
   const server = createServer()
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -72,7 +72,7 @@ export const refused = (status: number, code: string): Script =>
 /** Never answers. */
 export const hangs: Script = () => {}
 
-/** Writes the frames, then does what `then` says with the open stream. */
+/** Writes the frames, then ends the stream, drops it or leaves it open. */
 export const frames =
   (list: object[], then: 'ends' | 'drops' | 'stays'): Script =>
   response => {
@@ -80,7 +80,7 @@ export const frames =
     response.write('retry: 2000\n\n: keep-alive\n\n')
     for (const frame of list) response.write(`event: x\ndata: ${JSON.stringify(frame)}\n\n`)
     if (then === 'ends') response.end()
-    // Only once what was written has left.
+    // Drop the connection only after the written data was sent.
     if (then === 'drops') response.write('da', () => response.destroy())
   }
 

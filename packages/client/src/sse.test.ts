@@ -11,13 +11,13 @@ async function read(text: string, size: number): Promise<string[]> {
   return messages
 }
 
-test.each([1, 2, 3, 7, 1000])('in pieces of %i bytes it reads the same', async size => {
+test.each([1, 2, 3, 7, 1000])('reads the same messages from pieces of %i bytes', async size => {
   const text =
     'retry: 2000\n\n: hello\n\nid: 1\nevent: log\ndata: {"m":"zwölf ☃ 🎈"}\n\ndata:a\r\ndata: b\r\n\r\ndata: cut off'
   expect(await read(text, size)).toEqual(['{"m":"zwölf ☃ 🎈"}', 'a\nb'])
 })
 
-test('a message without an end is not kept for ever', async () => {
+test('refuses a message that is too long', async () => {
   async function* endless() {
     const chunk = new Uint8Array(1024 * 1024).fill(97)
     for (;;) yield chunk

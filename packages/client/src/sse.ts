@@ -1,9 +1,9 @@
-// Reads server-sent events from the body of a response, as much of the format as the engine writes.
+// Parses server-sent events from the body of a response. It supports the part of the format that the engine writes.
 
-/** Longer than any frame: payloads are bounded at 1 MiB, log lines ride in an answer of at most that. */
+/** Longer than any frame: payloads, and the runner answers that contain log lines, are at most 1 MiB. */
 const MESSAGE_CHARS_MAX = 16 * 1024 * 1024
 
-/** The `data` of each message, until the server ends the stream. Comments and other fields are passed over. */
+/** Yields the `data` of each message until the server ends the stream. Skips comments and other fields. */
 export async function* readMessages(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<string, void, undefined> {

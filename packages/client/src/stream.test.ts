@@ -1,4 +1,4 @@
-// Streams against a real server that ends, drops, refuses and goes silent.
+// Streams against a real server that ends, drops and refuses connections, and that goes silent.
 
 import { describe, expect, test } from 'vitest'
 import { type ClientOptions, createClient } from './client.ts'
@@ -32,7 +32,7 @@ describe("a run's timeline", () => {
     })
   })
 
-  test('a dropped one goes on after the last seq: nothing lost, nothing twice', async () => {
+  test('resumes after the last seq when it is dropped: no frame is lost or repeated', async () => {
     const { seqs, paths, failure } = await followed(
       [
         frames([frame(1), frame(2)], 'drops'),
@@ -48,7 +48,7 @@ describe("a run's timeline", () => {
     expect(paths.map(path => path.split('=')[1])).toEqual(['0', '2', '2', '5', '6'])
   })
 
-  test('one that the engine ended early, shutting down, goes on', async () => {
+  test('continues when an engine that shuts down ended it early', async () => {
     const { seqs, paths } = await followed([
       frames([frame(1)], 'ends'),
       json({ id: 'run_1', status: 'running' }),
@@ -58,7 +58,7 @@ describe("a run's timeline", () => {
     expect(paths).toEqual(['/runs/run_1/stream', '/runs/run_1', '/runs/run_1/stream?from=1'])
   })
 
-  test('frames that came between the early end and the end of the run are not lost', async () => {
+  test('keeps the frames between the early end of the stream and the end of the run', async () => {
     const { seqs } = await followed([
       frames([frame(1)], 'ends'),
       json({ id: 'run_1', status: 'succeeded' }),
@@ -67,22 +67,22 @@ describe("a run's timeline", () => {
     expect(seqs).toEqual([1, 2, 3])
   })
 
-  test('after the end of the run there is nothing, and it ends', async () => {
+  test('is empty and ends, when it starts after the end of the run', async () => {
     const ended = json({ id: 'run_1', status: 'failed' })
     const { seqs, failure, paths } = await followed([frames([], 'ends'), ended, frames([], 'ends')], {}, 99)
     expect({ seqs, failure }).toEqual({ seqs: [], failure: undefined })
     expect(paths).toHaveLength(3)
   })
 
-  test('a silent connection is dead', async () => {
+  test('reconnects when a connection is silent', async () => {
     const script = [frames([frame(1)], 'stays'), frames([frame(2, 'failed')], 'ends')]
     const { seqs } = await followed(script, { silenceMs: 50 })
     expect(seqs).toEqual([1, 2])
   })
 })
 
-describe('what it does not mend', () => {
-  test('a refusal, at first and later', async () => {
+describe('a stream fails', () => {
+  test('when the engine refuses it, at first and later', async () => {
     const first = await followed([refused(404, 'not_found')])
     expect(first.failure).toMatchObject({ code: 'not_found' })
     const later = await followed([frames([frame(1)], 'drops'), refused(401, 'unauthorized')])
@@ -90,7 +90,7 @@ describe('what it does not mend', () => {
     expect(later.paths).toHaveLength(2)
   })
 
-  test('no engine at first: it says so at once', async () => {
+  test('at once, when no engine answers at first', async () => {
     const client = createClient({ url: await closedUrl(), stream: quick })
     await expect(client.streamRun({ id: 'x' }).next()).rejects.toBeInstanceOf(ConnectionError)
     const { failure, paths } = await followed([hangs], { silenceMs: 30 })
@@ -101,7 +101,7 @@ describe('what it does not mend', () => {
     expect(paths).toHaveLength(1)
   })
 
-  test('an engine that does not come back: it gives up after so many attempts', async () => {
+  test('after `attemptsMax` attempts, when the engine does not come back', async () => {
     const { seqs, failure, paths } = await followed([
       frames([frame(1)], 'drops'),
       response => response.destroy(),
@@ -111,27 +111,27 @@ describe('what it does not mend', () => {
     expect(paths).toHaveLength(1 + quick.attemptsMax)
   })
 
-  test('a server that ends every stream at once: it gives up as well', async () => {
+  test('after `attemptsMax` attempts, when the server ends every stream at once', async () => {
     const running = json({ id: 'run_1', status: 'running' })
     const script = [frames([], 'ends'), running, frames([], 'ends'), running, frames([], 'ends'), running]
     const { failure } = await followed(script, { attemptsMax: 2, retryMsMax: 10_000 })
     expect(failure).toMatchObject({ message: expect.stringContaining('again and again') })
   })
 
-  test('a frame that is no JSON', async () => {
+  test('when a frame is not JSON', async () => {
     const { failure } = await followed([response => response.writeHead(200).write('data: {\n\n')])
     expect(failure).toBeInstanceOf(ConnectionError)
   })
 })
 
-describe('who follows decides', () => {
-  test('leaving the loop closes the connection', async () => {
+describe('a follower', () => {
+  test('that leaves the loop closes the connection', async () => {
     const server = await openServer(frames([frame(1)], 'stays'))
     for await (const _ of createClient({ url: server.url }).streamRun({ id: 'run_1' })) break
     await server.cut(1)
   })
 
-  test('aborting ends it, live or between two connections', async () => {
+  test('that aborts ends the stream, live or between two connections', async () => {
     const server = await openServer(frames([frame(1)], 'stays'))
     const stop = new AbortController()
     const live = createClient({ url: server.url }).streamRuns({}, { signal: stop.signal })
@@ -151,15 +151,15 @@ describe('who follows decides', () => {
     await expect(next).rejects.toThrow('enough')
   })
 
-  test('a quiet stream that is closed now and then is not given up', async () => {
+  test('keeps a quiet stream whose connections are closed now and then', async () => {
     const quiet = Array.from({ length: 9 }, () => frames([], 'ends'))
     const server = await openServer(...quiet, frames([frame(1)], 'ends'))
-    // Every connection counts as one that lasted.
+    // With `retryMsMax` 0, every connection counts as one that lasted.
     const client = createClient({ url: server.url, stream: { ...quick, retryMsMax: 0 } })
     expect(await client.streamRuns().next()).toMatchObject({ value: { seq: 1 } })
   })
 
-  test('a live stream is opened again as it was: it has no position', async () => {
+  test('reopens a live stream with the same request, because it has no position', async () => {
     const server = await openServer(frames([frame(1)], 'ends'), frames([frame(2, 'failed')], 'drops'), hangs)
     const client = createClient({ url: server.url, stream: quick })
     const seqs: number[] = []

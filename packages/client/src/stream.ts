@@ -1,31 +1,32 @@
-// Follows a stream over as many connections as it takes: a dropped or silent one is opened again, after a growing
-// pause, from where the last one got to.
+// Follows a stream over any number of connections: when one drops or goes silent, it reconnects after a growing pause
+// and resumes after the last frame received.
 
 import { ApiError, ConnectionError } from './errors.ts'
 import { type Connection, type Request, refusal, unreachable } from './exchange.ts'
 import { readMessages } from './sse.ts'
 
 export interface StreamSettings {
-  /** A connection that gives nothing for so long is dead: the engine writes a comment every 15 s. */
+  /** A connection without data for this long counts as dead: the engine writes a comment every 15 s. */
   silenceMs: number
-  /** The first pause before a connection is opened again; each further one is twice as long. */
+  /** The first pause before a reconnect; each further pause is twice as long. */
   retryMs: number
+  /** The longest pause before a reconnect. */
   retryMsMax: number
-  /** So many connections in a row that come to nothing (no frame, gone within `retryMsMax`), and the stream ends. */
+  /** The stream fails after this many useless connections in a row: without a frame, and closed within `retryMsMax`. */
   attemptsMax: number
 }
 
-/** What is followed. */
+/** A stream that can be followed. */
 export interface Source {
-  /** The request of a connection that starts after the last frame seen, if the stream can do that. */
+  /** The request of the next connection. A stream with a position resumes after `lastSeq`. */
   request(lastSeq: number | undefined): Request
-  /** Whether a stream that the server ended is over; otherwise it is opened again. */
+  /** Whether the stream is over after the server ended a connection. If not, `follow` reconnects. */
   isOver(lastFrame: Frame | undefined): Promise<boolean>
 }
 
 export type Frame = { seq?: number } & Record<string, unknown>
 
-/** Gives every frame. The first connection has to succeed; from then on drops are mended. */
+/** Yields every frame. Throws if the first connection fails; later failures lead to a reconnect. */
 export async function* follow(
   connection: Connection,
   source: Source,
@@ -54,14 +55,14 @@ export async function* follow(
       if (!everOpen || isFinal(error)) throw error
       failure = error
     }
-    // A quiet stream that something on the way closes now and then is well.
+    // A quiet stream that a proxy closes now and then is healthy: a connection that lasted is not a failure.
     if (performance.now() - openedAt >= retryMsMax) failures = 0
     if (failures >= attemptsMax) throw failure
     await backOff(Math.min(retryMsMax, retryMs * 2 ** failures), signal)
   }
 }
 
-/** The engine's no is final, unless it is only out of order for now. */
+/** Whether a refusal is final. 5xx and 429 are temporary. */
 const isFinal = (error: unknown) => error instanceof ApiError && error.status < 500 && error.status !== 429
 
 interface OneConnection {
@@ -70,7 +71,7 @@ interface OneConnection {
   onOpen(): void
 }
 
-/** The frames of one connection. */
+/** Yields the frames of one connection. */
 async function* connect(
   connection: Connection,
   request: Request,
@@ -94,7 +95,7 @@ async function* connect(
   }
 }
 
-/** The clock of the silence runs only while we wait for the engine, not while the reader of the frames is busy. */
+/** The body's chunks. The silence timer runs only while waiting for the engine, not while the consumer is busy. */
 async function* chunksOf(
   response: Response,
   silenceMs: number,
@@ -121,7 +122,7 @@ async function within<T>(ms: number, late: () => void, promise: Promise<T>): Pro
   }
 }
 
-/** Waits; a quarter of it is left to chance, so that many clients do not come back at once. */
+/** Waits 75 to 100 % of `ms`, at random, so that many clients do not reconnect at the same moment. */
 async function backOff(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted()
   let wake = () => {}

@@ -1,4 +1,4 @@
-// The client's types, all derived from the operations: what a call takes and what it gives.
+// The client's types, derived from the operations: the input of each call and its result.
 
 import type {
   BodyOf,
@@ -10,9 +10,9 @@ import type {
 } from '@perdure/protocol/operations'
 import type { OperationId } from './routes.ts'
 
-/** How one call is made, beside what it asks. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Ends the call: it rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   signal?: AbortSignal
   /** Replaces the client's deadline. Streams have none. */
   timeoutMs?: number
@@ -25,7 +25,7 @@ export interface Page<Item> {
   nextCursor?: string
 }
 
-/** A parameter as the caller gives it: a timestamp may be a Date, a flag is a boolean. */
+/** A parameter as the caller passes it: a timestamp may be a Date, a flag is a boolean. */
 type Given<Param extends QueryParam> = Param extends { kind: 'timestamp' } ? Date | string : ParamValue<Param>
 
 type PathInput<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -40,7 +40,7 @@ type BodyInput<Op extends Operation> = [BodyOf<Op>] extends [never]
     ? { body: BodyOf<Op> }
     : { body?: BodyOf<Op> }
 
-/** What a call takes: the values of the path and of the query side by side, and the JSON body as `body`. */
+/** The input of a call: the values of path and query side by side, and the JSON body as `body`. */
 export type Input<Op extends Operation> = PathInput<Op['path']> & QueryInput<Op> & BodyInput<Op>
 
 type ItemOf<Op extends Operation> = ReplyOf<Op> extends (infer Item)[] ? Item : never
@@ -68,7 +68,7 @@ type Paged = {
  * no engine answers in time.
  */
 export type Client = { readonly [Id in OperationId]: Call<Operations[Id]> } & {
-  /** The items of every page of a list, fetched as they are asked for; `limit` is the size of a page. */
+  /** The items of all pages of a list. A page is fetched when the loop reaches it; `limit` is the size of a page. */
   readonly pages: { readonly [Id in Paged]: Items<Operations[Id]> }
 }
 
