@@ -1,4 +1,4 @@
-// A run with slots, a throttle or timeouts on its way: what it does when it is leased, let go, or out of time.
+// A run with slots, a throttle or timeouts, when it is leased, released, or out of time.
 
 import { describe, expect, it } from 'vitest'
 import type { Holds } from '../model/holds.ts'
@@ -44,12 +44,12 @@ describe('a run with slots', () => {
     expect(givenLoaded(holding({ slots })).whenPaused().changes('slots.freed')).toEqual([])
   })
 
-  it('leaves the line when it is let go', () => {
+  it('leaves the queue of a slot when it is released', () => {
     const idle = givenLoaded(idleRun('queued', { holds: { slots }, heldSlot: 'a' }))
     expect(idle.whenPaused().run.heldSlot).toBeUndefined()
   })
 
-  it('that was leased without them, and is resumed meanwhile, asks for them again', () => {
+  it('that was leased without them, and then resumed, waits for them again', () => {
     const then = given(holding({ slots }, { ...fresh, heldSlot: 'a' })).whenLeased()
     expect(then).toMatchObject({
       next: 'stop',
@@ -87,7 +87,7 @@ describe('a throttled run', () => {
   const calledOne = (fields: Partial<Run> = {}) =>
     holding({ throttle }, { ...fresh, waitingFor: { kind: 'throttle' }, ...fields })
 
-  it('that finds no start waits in line without a slot, and the first of the line is called for the next one', () => {
+  it('that finds no free start waits in the start queue without a slot, and the first in it is woken for the next one', () => {
     const then = given(holding({ throttle, slots }, fresh)).whenLeased(undefined, none)
     expect(then).toMatchObject({
       next: 'stop',
@@ -95,7 +95,7 @@ describe('a throttled run', () => {
         status: 'queued',
         heldSlot: 't',
         leaseOwner: undefined,
-        // Whoever nobody calls looks for itself in the end.
+        // A run that nothing wakes is claimed at the recheck.
         availableAt: NOW + HELD_RECHECK_MS,
         waitingFor: { kind: 'throttle', key: 'ada', until: none.freeAt },
       },
@@ -105,7 +105,7 @@ describe('a throttled run', () => {
     expect(then.changes('startQueue.woken')).toEqual(called(none.freeAt))
   })
 
-  it('tells of a start that was free, and was not its own, as of now', () => {
+  it('wakes the queue now for a start that was free and that it did not take', () => {
     const earlier = { taken: false, freeAt: NOW - 5 * SECOND }
     const then = given(holding({ throttle }, fresh)).whenLeased(undefined, earlier)
     expect(then.run.waitingFor?.until).toBe(NOW)
@@ -122,13 +122,13 @@ describe('a throttled run', () => {
     }
   })
 
-  it('lies down again when it was called too early', () => {
+  it('waits again when it was woken too early', () => {
     const then = given(calledOne()).whenLeased(undefined, none)
     expect(then.run).toMatchObject({ status: 'queued', heldSlot: 't', availableAt: NOW + HELD_RECHECK_MS })
     expect(then.changes('startQueue.woken')).toEqual(called(none.freeAt))
   })
 
-  it('asks at its next lease when it could not be asked for at this one', () => {
+  it('queries the limiter at its next lease if it could not at this one', () => {
     const then = given(holding({ throttle }, fresh)).whenLeased()
     expect(then).toMatchObject({
       next: 'stop',
@@ -137,7 +137,7 @@ describe('a throttled run', () => {
     expect(throttleToPass({ ...then.run, leaseOwner: 'engine-1' }, NOW)).toBe(throttle)
   })
 
-  it('passes the call on however it leaves the line without a start', () => {
+  it('wakes the next run however it leaves the queue without a start', () => {
     const timely = { throttle, queueTimeoutMs: 1 }
     const gone = [
       givenLoaded(inLine()).whenCancelled(),
@@ -157,7 +157,7 @@ describe('a throttled run', () => {
     }
   })
 
-  it('calls nobody when it never stood in line', () => {
+  it('wakes no run if it never was in the queue', () => {
     const idle = givenLoaded(idleRun('queued', { ...fresh, holds: { throttle } }))
     expect(idle.whenCancelled().changes('startQueue.woken')).toEqual([])
     expect(
@@ -165,7 +165,7 @@ describe('a throttled run', () => {
     ).toEqual([])
   })
 
-  it('asks for its first start alone, and only when it goes on to a runner', () => {
+  it('needs a token for its first start alone, and only when it goes on to a runner', () => {
     const queued = holding({ throttle, queueTimeoutMs: 5 }, fresh)
     expect(throttleToPass(queued, NOW)).toBe(throttle)
     expect(throttleToPass(queued, NOW + 5)).toBeUndefined()

@@ -1,4 +1,4 @@
-// What holds a new run: its slots, throttle, priority and timeouts, over the event it is invoked with.
+// The holds of a new run: slots, throttle, priority and timeouts, evaluated over its event.
 
 import { describe, expect, it } from 'vitest'
 import type { FilterFault } from '../expressions/matching.ts'
@@ -98,7 +98,7 @@ it.each<[string, number | undefined]>([
   expect(begun({ priority }).priority).toBe(expected)
 })
 
-describe('who is held', () => {
+describe('which runs are held', () => {
   const flowControl: FlowControl = {
     ...limited('workflow', 'event.data.user'),
     timeouts: { queueMs: 5, runMs: 7 },

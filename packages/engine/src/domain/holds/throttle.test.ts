@@ -1,4 +1,4 @@
-// The line of a throttle: who goes before whom, and how many are called for when.
+// The start queue of a throttle: its order, and how many runs a wake-up makes available at what time.
 
 import { describe, expect, it } from 'vitest'
 import { NOW } from '../testkit/nouns.testkit.ts'
@@ -6,7 +6,7 @@ import { isAheadOf, lateMs, STARTS_WOKEN_MAX, wakeNextStart, wakeStartQueue } fr
 
 const throttle = (limit: number, periodMs = 1000) => ({ id: 't', limit, periodMs, burst: 0 })
 
-describe('the line of a throttle', () => {
+describe('the start queue of a throttle', () => {
   it('is in the order of priorities, then of age', () => {
     const runs = [{ id: 'c', priority: 2 }, { id: 'd', priority: 2 }, { id: 'a' }, { id: 'b', priority: 0 }]
     const ranked = [...runs, { id: 'a', priority: -1 }]

@@ -1,4 +1,4 @@
-// The vocabulary of every write. Decisions return these; the store makes a whole unit of them durable at once.
+// Every write is a list of changes. Decisions return them; the store makes a whole unit of them durable at once.
 
 import type { StepError } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
@@ -13,7 +13,7 @@ import type { Run, RunStatus } from './run.ts'
 import type { Step } from './step.ts'
 import type { App, Runner, Workflow } from './workflow.ts'
 
-/** A run_status frame that the run's own row does not tell (creation, first start and end need no row). */
+/** A run_status frame with a row of its own. Creation, first start and end are read from the run's row instead. */
 export interface RunStatusFrame {
   seq: number
   ts: number
@@ -25,58 +25,58 @@ export type Change =
   /** A new run, queued or (leased in the same commit) running. */
   | { type: 'run.created'; run: Run }
   /**
-   * The run's mutable part as it is now, with the frames its moves told but for those of its first start and its
-   * end. `started`: this is where it first started. `interrupts`: somebody other than its owner ended it, so
-   * that a pass in flight is of no use any more.
+   * The run's mutable part after a decision, with the frames of its status moves, except first start and end. `started`:
+   * the run started here for the first time. `interrupts`: not its owner but somebody else ended the run, so the pass in
+   * flight can be aborted.
    */
   | { type: 'run.moved'; run: Run; frames: RunStatusFrame[]; started?: true; interrupts?: true }
-  /** Asks whoever leases the run next to cancel it, and makes it available; nothing when it is terminal. */
+  /** Requests that the next lease cancels the run, and makes the run available; no effect on a terminal run. */
   | { type: 'run.cancelRequested'; runId: string; at: number }
-  /** Every queued run of the app that is held for want of a runner becomes available. */
+  /** Makes every queued run of the app available that is held because no runner could be reached. */
   | { type: 'app.runnerArrived'; namespace: string; app: string; at: number }
   /**
-   * A run with slots is not under way any more: for each of them the first run that is held for it (highest priority,
-   * then oldest) becomes available at `at`.
+   * A run released its slots. For each slot, the first run that is held for it (highest priority, then oldest) becomes
+   * available at `at`.
    */
   | { type: 'slots.freed'; slotIds: string[]; at: number }
-  /** The first `count` in line for the id (highest priority, then oldest) become available at `at`, if not before. */
+  /** The first `count` runs in the throttle's start queue (highest priority, then oldest) become available by `at`. */
   | { type: 'startQueue.woken'; id: string; count: number; at: number }
-  /** A step first seen. `at` is when it came to its status; when it started, if absent. */
+  /** A new step. `at` is when it reached its status; absent: when it started. */
   | { type: 'step.recorded'; step: Step; at?: number }
-  /** A known, unsettled step as it is now. */
+  /** A known step that was unsettled, after the change. */
   | { type: 'step.moved'; step: Step; at?: number }
   | StepWoken
   | { type: 'log.written'; line: LogLine }
   | { type: 'event.recorded'; event: Event }
-  /** Claims (app, dedupeId) until `expiresAt`; `app` is '' for broadcasts, another scope for webhooks. */
+  /** Claims (app, dedupeId) until `expiresAt`. `app` is '' for broadcasts; webhooks use a scope of their own. */
   | { type: 'dedupe.claimed'; namespace: string; app: string; dedupeId: string; expiresAt: number }
   | { type: 'delivery.created'; delivery: Delivery }
   | { type: 'delivery.moved'; delivery: Delivery }
   | { type: 'delivery.attempted'; attempt: DeliveryAttempt }
-  /** Inserted when first seen, otherwise nothing. */
+  /** Inserts the app if it is new. */
   | { type: 'app.seen'; app: App }
-  /** `isRepeat`: all that is new about it is when it was seen. */
+  /** `isRepeat`: only `lastSeenAt` differs from the last registration. */
   | { type: 'runner.registered'; runner: Runner; isRepeat?: true }
-  /** A runner that had no id of its own, and whose socket is gone. What it served stays known. */
+  /** Removes a runner without an id of its own whose socket has closed. Its workflows stay registered. */
   | { type: 'runner.forgotten'; namespace: string; app: string; runnerId: string }
   | { type: 'workflow.registered'; workflow: Workflow }
   | { type: 'workflow.dropped'; namespace: string; app: string; name: string }
-  /** A webhook endpoint or receiver as it is now, new or changed. */
+  /** A new or changed webhook endpoint or receiver. */
   | { type: 'endpoint.saved'; endpoint: Endpoint }
   | { type: 'endpoint.deleted'; namespace: string; id: string }
   | { type: 'receiver.saved'; receiver: Receiver }
   | { type: 'receiver.deleted'; namespace: string; id: string }
-  /** A flow-control row as it is now, new or changed. */
+  /** A new or changed flow-control row. */
   | { type: 'flow.saved'; row: FlowRow }
   | { type: 'flow.deleted'; id: string }
-  /** An audit entry as it is now: one of many commits is written with each. */
+  /** A new or changed audit entry. An action of many commits writes its entry with each of them. */
   | { type: 'control.recorded'; action: ControlAction }
 
 /**
- * An outsider (an event, a finished child) settles a parked step. Applies only while the step is `waiting`:
- * the step takes the outcome; its run's fence goes up by one and the step's frame (and, when the run was
- * `waiting`, the `queued` frame after it) take the first seqs of the new fence's range; a `waiting` run turns
- * `queued` and available at `at`; a leased or paused run keeps its status and `availableAt`.
+ * An event or a finished child settles a parked step. Applies only while the step is `waiting`: the step takes the
+ * outcome and its run's fence rises by one. The step's frame takes the first seq of the new fence's range, followed by the
+ * `queued` frame if the run was `waiting`. A `waiting` run turns `queued`, available at `at`; a leased or paused run keeps
+ * its status and `availableAt`.
  */
 export interface StepWoken {
   type: 'step.woken'
@@ -89,25 +89,43 @@ export interface StepWoken {
   at: number
 }
 
-/** Whether it makes the catalog tell something new, which every engine on the store should know of soon. */
+/** Whether the change makes every engine on the store read the catalog again. */
 export function changesCatalog(change: Change): boolean {
-  switch (change.type) {
-    case 'runner.registered':
-      return !change.isRepeat
-    case 'runner.forgotten':
-    case 'workflow.registered':
-    case 'workflow.dropped':
-    case 'endpoint.saved':
-    case 'endpoint.deleted':
-    case 'receiver.saved':
-    case 'receiver.deleted':
-      return true
-    default:
-      return false
-  }
+  return CHANGES_CATALOG[change.type] && !(change.type === 'runner.registered' && change.isRepeat)
 }
 
-/** What a unit was decided on. If one no longer holds at commit, nothing of the unit is written: StaleError. */
+const CHANGES_CATALOG = {
+  'run.created': false,
+  'run.moved': false,
+  'run.cancelRequested': false,
+  'app.runnerArrived': false,
+  'slots.freed': false,
+  'startQueue.woken': false,
+  'step.recorded': false,
+  'step.moved': false,
+  'step.woken': false,
+  'log.written': false,
+  'event.recorded': false,
+  'dedupe.claimed': false,
+  'delivery.created': false,
+  'delivery.moved': false,
+  'delivery.attempted': false,
+  // Every registration sees its app; what is news comes with the runner.
+  'app.seen': false,
+  'runner.registered': true,
+  'runner.forgotten': true,
+  'workflow.registered': true,
+  'workflow.dropped': true,
+  'endpoint.saved': true,
+  'endpoint.deleted': true,
+  'receiver.saved': true,
+  'receiver.deleted': true,
+  'flow.saved': false,
+  'flow.deleted': false,
+  'control.recorded': false,
+} as const satisfies Record<Change['type'], boolean>
+
+/** A fact that a unit was decided on. If it no longer holds at commit, the store writes nothing and throws StaleError. */
 export type Guard =
   /** The run exists with this fence. */
   | { type: 'run'; runId: string; fence: number }
@@ -119,19 +137,19 @@ export type Guard =
   | { type: 'receiver'; id: string; version: number }
   /** The flow-control row has this version; 0: there is none. */
   | { type: 'flow'; id: string; version: number }
-  /** Exactly these live runs have the singleton key. A run that is asked to cancel is live no more. */
+  /** Exactly these live runs have the singleton key. A run with a requested cancel is not live. */
   | { type: 'live'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
-  /** No live run that watches for the event name lies behind position `after` among the watches. */
+  /** No live run watches for the event name at a position after `after`. */
   | { type: 'watchers'; namespace: string; eventName: string; after: number }
   /** No receiver of any namespace has the slug. */
   | { type: 'slug'; slug: string }
   /** Exactly these steps wait for the event name in the namespace (order does not matter). */
   | { type: 'waiters'; namespace: string; eventName: string; waiters: readonly Waiting[] }
-  /** No event of that name received at or after `since` lies behind position `after` in the log. */
+  /** No event of that name received at or after `since` is at a log position after `after`. */
   | { type: 'events'; namespace: string; eventName: string; since: number; after: number }
   /** The dedupe id is unclaimed, or its claim ended at or before `now`. */
   | { type: 'dedupe'; namespace: string; app: string; dedupeId: string; now: number }
-  /** Nothing of the catalog has changed since this revision of it. */
+  /** The catalog has not changed since this revision. */
   | { type: 'catalog'; revision: number }
 
 export interface Waiting {

@@ -1,4 +1,4 @@
-// The pseudo-URLs of Connect runners (contract §2.5).
+// The pseudo-URLs of Connect runners.
 
 import { expect, test } from 'vitest'
 import { connectUrl, isConnectUrl, isNamelessConnect } from './connect-url.ts'
@@ -8,7 +8,7 @@ test('names the namespace, the app and the runner, whatever is in their names', 
   expect(connectUrl('a/b', 'ä ?', 'x#y')).toBe('conn://a%2Fb/%C3%A4%20%3F/x%23y')
 })
 
-test('is told apart from an address', () => {
+test('differs from an address', () => {
   expect(['conn://a/b/c', 'http://conn://', 'https://a/'].map(isConnectUrl)).toEqual([true, false, false])
 })
 

@@ -1,28 +1,27 @@
-// What a decision about one run came to. Pure data: the unit to commit, and what its owner takes over afterwards.
+// The result of a decision about one run: the unit to commit, and the state that the run's owner applies afterwards.
 
 import type { Change, Guard } from './change.ts'
 import type { Run } from './run.ts'
 import type { Step } from './step.ts'
 
-/** What a decision came to: a unit to commit, and what the deciding owner takes over once it is durable. */
 export interface Decision {
-  /** What must be known first: if there is anything, all else is void. */
+  /** Questions to answer before the decision can be made. If there are any, the rest is void. */
   questions: readonly Question[]
   guards: Guard[]
   changes: Change[]
   run: Run
-  /** Every step recorded or moved. */
+  /** Every step that the decision recorded or moved, in order. */
   steps: Step[]
   seq: number
   rootLogged: number
 }
 
-/** What the owner does once the decision is durable: send the next pass, or let the run go. */
+/** The owner's next action once the decision is durable: send the next pass, or stop driving the run. */
 export type Next = 'pass' | 'stop'
 
-/** What a decision must know, and cannot assume, before it can be made. Answered into `Known`, it decides again. */
+/** A fact that a decision needs and cannot assume. The service adds the answer to `Assumptions` and decides again. */
 export type Question =
   | { type: 'flow'; id: string }
   | { type: 'run'; runId: string }
-  /** A token of the limiter's, for the arrival `of`. */
+  /** A token from the limiter for the arrival `of`. */
   | { type: 'take'; of: string; quota: { key: string; limit: number; periodMs: number; now: number } }

@@ -1,4 +1,4 @@
-// The event and its log record (contract §2.7, §6), and the waits and dedupe ids it meets.
+// The event and its log record (docs/http-api.md#eventrecord), and the waits, watches and dedupe ids that it is matched with.
 
 import type { Triggered } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
@@ -9,7 +9,7 @@ export interface Event {
   namespace: string
   id: string
   name: string
-  /** App the event is scoped to or was emitted by; absent for a namespace-wide broadcast. */
+  /** App that the event is limited to or was emitted by; absent for a broadcast to the namespace. */
   app?: string
   source: 'api' | 'emit'
   data?: JsonText
@@ -18,17 +18,17 @@ export interface Event {
   triggered: Triggered[]
 }
 
-/** A parked WaitForEvent step, addressed for waking. */
+/** A parked WaitForEvent step. */
 export interface Waiter {
   runId: string
   stepIndex: number
-  /** The wait's filter, and what began its run. */
+  /** The wait's filter, and its run's trigger. */
   condition?: WaitCondition
-  /** When the wait was parked: with several waits in one run, the oldest takes the event. */
+  /** When the wait was parked: of several waits in one run, the oldest takes the event. */
   since: number
 }
 
-/** A live run that an event of some name is to cancel. */
+/** A live run with a `cancelOn` for an event name. */
 export interface Watcher {
   runId: string
   condition?: WaitCondition
@@ -39,14 +39,14 @@ export interface WaitCondition {
   trigger: { id?: string; name: string; data?: JsonText }
 }
 
-/** A dedupe id, of whom, and when it is looked at. */
+/** A dedupe id within its scope, and the time of the check. */
 export interface DedupeKey {
   namespace: string
-  /** The app, '' for broadcasts, another scope for webhooks. */
+  /** The app; '' for broadcasts; webhooks use a scope of their own. */
   app: string
   dedupeId: string
   now: number
 }
 
-/** Dedupe ids are kept per app (or for the broadcast scope, '') for this long (contract §8). */
+/** How long a dedupe id counts within its scope (docs/events.md#send-an-event). */
 export const DEDUPE_WINDOW_MS = 86_400_000

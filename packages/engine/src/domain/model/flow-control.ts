@@ -52,7 +52,7 @@ export interface Timeouts {
   queueMs?: number
   /** From the first invoke to the end. */
   runMs?: number
-  /** Of one invoke. */
+  /** Deadline of one invoke. */
   invokeMs?: number
 }
 

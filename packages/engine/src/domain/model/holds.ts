@@ -1,11 +1,11 @@
-// What the flow control of a workflow makes one of its runs wait for. `holds/holds.ts` evaluates it once, when the run
-// is created.
+// The holds of a run: what its workflow's flow control makes it wait for. holds/holds evaluates them once, when the run is
+// created.
 
-/** A place among the runs that share a concurrency key. */
+/** One of the limited places of the runs that share a concurrency key. */
 export interface Slot {
   /** Unique over namespaces, scopes and keys. */
   id: string
-  /** Most runs that hold it at once, as this run sees it. */
+  /** Most runs that hold the slot at once, by the definition that this run was created under. */
   limit: number
   /** The key's value; absent for a limit without a key. */
   key?: string

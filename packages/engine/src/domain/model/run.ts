@@ -1,4 +1,5 @@
-// The run: one execution of a workflow (contract §2.1, §3). Pure data and predicates; `draft.ts` alone moves it.
+// The run: one execution of a workflow (docs/http-api.md#run, docs/state-machine.md#run). Pure data and predicates; only
+// run/draft changes it.
 
 import type { RunError, RunStatus, StepError, WaitingFor as WireWaitingFor } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
@@ -15,7 +16,7 @@ export interface WaitingFor {
   eventName?: string
   childRunId?: string
   key?: string
-  /** Why the last pass came to nothing, where that one is repeated. */
+  /** Why the last pass failed, if it is repeated. */
   error?: string
 }
 
@@ -26,57 +27,57 @@ export interface Run {
   app: string
   status: RunStatus
   triggerKind: 'event' | 'cron'
-  /** Only on runs an event (or a fork of such a run) started. */
+  /** Only on runs that an event started, and on their forks. */
   eventName?: string
-  /** The event record that fanned out; absent on forks, children, cron and on-failure runs. */
+  /** The event that started the run; absent on forks, children, cron and on-failure runs. */
   eventId?: string
   cron?: string
   replayOf?: string
   parentRunId?: string
-  /** Index of the parent's RunWorkflow step that waits for this run's end; absent when nobody waits. */
+  /** Index of the parent's RunWorkflow step that waits for this run's end; absent if none does. */
   parentStepIndex?: number
-  /** The `traceparent` of whoever began its trace; absent: it has a trace of its own (`domain/text/traceparent`). */
+  /** The `traceparent` that the run continues; absent: the run has a trace of its own (text/traceparent). */
   trace?: string
   /** The runner id this run is pinned to; absent for an anycast run. */
   runner?: string
-  /** The head of the `event` of every invoke of this run; its data is `input`. */
+  /** Id and name of the `event` in every invoke of this run; its data is `input`. */
   trigger: { id?: string; name: string }
-  /** Present on an on-failure run: the error that ended the run it follows. */
+  /** Only on an on-failure run: the error that ended the run which it follows. */
   failure?: StepError
   input?: JsonText
   result?: JsonText
   error?: RunError
-  /** Starts at 1; +1 for every pass repeated because a step attempt or the transport failed. */
+  /** Starts at 1; rises by 1 for every pass that is repeated because a step attempt or the transport failed. */
   attempt: number
-  /** Transport failures since the last 2xx; the transport budget is spent by these alone. */
+  /** Transport failures since the last 2xx. Only these count against the transport budget. */
   transportTries: number
   createdAt: number
   startedAt?: number
-  /** Seq of the frame that told the first start; with `createdAt` and `finishedSeq` these frames need no row. */
+  /** Seq of the frame of the first start. With it and `finishedSeq`, creation, first start and end need no frame row. */
   startedSeq?: number
   finishedAt?: number
   finishedSeq?: number
   waitingFor?: WaitingFor
-  /** On a run that an event started under a singleton policy: its key. At most one such run is live. */
+  /** Singleton key of a run that an event started. At most one live run of the workflow has it. */
   singletonKey?: string
-  /** Events that cancel it; fixed at creation. */
+  /** Events that cancel the run; fixed at creation. */
   cancelOn?: CancelOn[]
-  /** What its workflow's flow control makes it wait for; fixed at creation. */
+  /** What flow control makes the run wait for; fixed at creation. */
   holds?: Holds
-  /** Due runs of a higher one are leased first; absent: 0. */
+  /** Due runs of a higher priority are leased first; absent: 0. */
   priority?: number
   /**
    * The slot, or the throttle, in whose line it waits. On a leased run it says that the lease came without slots, for
    * the run is to end or to settle timers.
    */
   heldSlot?: string
-  /** Set when a parent ended or was cancelled: whoever leases the run next cancels it. */
+  /** Set to have the next lease cancel the run, for example when its parent ended. */
   cancelRequested?: boolean
-  /** Bumped by everyone who decides on a freshly loaded run; an owner's later commits check it. See `draft.ts`. */
+  /** Rises with every decision on a freshly loaded run; an owner's later commits check it (run/draft). */
   fence: number
-  /** When a lane may claim the run: schedule, lease, park and crash recovery at once. Absent: only when woken. */
+  /** When a lane may claim the run: schedule, lease, park and crash recovery at once. Absent: only a wake-up sets it. */
   availableAt?: number
-  /** The engine that holds the lease, while one does. */
+  /** The engine that holds the lease; absent without a lease. */
   leaseOwner?: string
 }
 
@@ -97,7 +98,7 @@ export function isTerminal(status: RunStatus): boolean {
   return TERMINAL.has(status)
 }
 
-/** `finishedAt - startedAt` in ms, 0 when it ended before it started, undefined while it has not ended. */
+/** `finishedAt - startedAt` in ms; 0 if the run ended before it started, undefined until it ends. */
 export function runDurationMs(run: Pick<Run, 'startedAt' | 'finishedAt'>): number | undefined {
   if (run.finishedAt === undefined) return undefined
   return run.startedAt === undefined ? 0 : run.finishedAt - run.startedAt

@@ -1,4 +1,4 @@
-// The step: one durable piece of a run, stored under its hashed id (contract §2.11, decisions "Step record").
+// The step: one durable part of a run, stored under its hashed id (docs/http-api.md#steprecord).
 
 import type { Op, StepError, StepStatus } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
@@ -11,12 +11,12 @@ export interface Step {
   id: string
   name: string
   op: Op
-  /** Execution order within the run, from 0; with the run id the step's address in the store. */
+  /** Execution order within the run, from 0. Run id and index are the step's key in the store. */
   index: number
   status: StepStatus
-  /** The attempt that gave the present status, from 1. */
+  /** The attempt that led to the current status, from 1. */
   attempt: number
-  /** Seq of the frame that told the present status. */
+  /** Seq of the frame of the current status. */
   seq: number
   startedAt: number
   finishedAt?: number

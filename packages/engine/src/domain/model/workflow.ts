@@ -1,4 +1,4 @@
-// What runners register: apps, runners and workflow definitions (contract §2.5, §2.6).
+// The objects that runners register: apps, runners and workflow definitions (docs/wire-protocol.md#register).
 
 import type { Trigger } from '@perdure/protocol'
 import type { FlowControl } from './flow-control.ts'
@@ -10,7 +10,7 @@ export interface RetryPolicy {
   initialMs: number
   factor: number
   maxMs: number
-  /** Share of each delay that is random, 0 to 1. */
+  /** Random share of each delay, 0 to 1. */
   jitter: number
 }
 
@@ -18,11 +18,11 @@ export interface Workflow {
   namespace: string
   app: string
   name: string
-  /** Of a registration that does not speak of them: the implicit one, on the workflow's name. */
+  /** A registration without triggers gets one on the workflow's name. */
   triggers: Trigger[]
   retry: RetryPolicy
   onFailure: boolean
-  /** Deadline of one invoke, when the registration set one. */
+  /** Deadline of one invoke, if the registration sets one. */
   invokeTimeoutMs?: number
   flowControl?: FlowControl
   updatedAt: number
@@ -31,12 +31,12 @@ export interface Workflow {
 export interface Runner {
   namespace: string
   app: string
-  /** Stable id, or the URL of a runner that registered without one. */
+  /** The runner's own id, or its URL if it registered without one. */
   runnerId: string
   url: string
   /** Names of the workflows in its newest registration. */
   workflows: string[]
-  /** Of each of them, in their order, what it registered. */
+  /** The definition of each of these workflows, in the same order. */
   definitions?: Definition[]
   framework?: string
   runtime?: string
@@ -48,10 +48,10 @@ export interface Runner {
   lastSeenAt: number
 }
 
-/** What a runner registered of a workflow; of several the one with the highest `since` counts. */
+/** A runner's definition of a workflow. Of several, the one with the highest `since` counts. */
 export interface Definition {
   digest: string
-  /** When it first did, epoch ms, and later than whatever others had registered by then. */
+  /** When the runner first registered it, epoch ms, and later than every definition that others had registered by then. */
   since: number
 }
 

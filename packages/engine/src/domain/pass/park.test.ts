@@ -1,4 +1,4 @@
-// Parking ("the service rules" 4): the run wakes at the earliest deadline of its branches, and says what it waits for.
+// Parking (docs/wire-protocol.md#opcodes): the run wakes at the earliest deadline of its branches, and shows its reason.
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'

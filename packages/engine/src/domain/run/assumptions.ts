@@ -1,6 +1,6 @@
-// What a decision assumes about other rows: who waits for an event name, and which events of a name came since the
-// run began. The common case, nobody and none, is assumed without reading and guarded; when the guard fails, the
-// service reads what is there and decides again (services/commit/decide-and-commit).
+// The assumptions of a decision about other rows: which steps wait for an event name, which events of a name came since the run
+// began, and so on. A decision assumes the common case, none, without a read, and guards it. When the guard fails, the
+// service reads the rows and decides again (services/commit/decide-and-commit).
 
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard } from '../model/change.ts'
@@ -9,27 +9,28 @@ import type { FlowRow } from '../model/flow-row.ts'
 import type { RunState } from './state.ts'
 
 export interface Assumptions {
-  /** By event name; a name that is missing is assumed to have none. */
+  /** By event name. A missing name is assumed to have none. */
   waiters: ReadonlyMap<string, readonly Waiter[]>
   /** By event name: events since the run was created, oldest first, up to log position `after`. */
   events: ReadonlyMap<string, { events: readonly Event[]; after: number }>
-  /** Flow-control rows by id; one that is missing is assumed not to exist, `null` is known not to. */
+  /** Flow-control rows by id. A missing one is assumed not to exist; `null` was read and does not exist. */
   flow: ReadonlyMap<string, FlowRow | null>
-  /** By event name: live runs that watch for it, up to position `after`. A name that is missing has none. */
+  /** By event name: live runs that watch for it, up to position `after`. A missing name is assumed to have none. */
   watchers: ReadonlyMap<string, { watchers: readonly Watcher[]; after: number }>
-  /** By `liveKey`: ids of the live runs with that singleton key; one that is missing is assumed to have none. */
+  /** By `liveKey`: ids of the live runs with that singleton key. A missing key is assumed to have none. */
   live: ReadonlyMap<string, readonly string[]>
-  /** Other runs that the decision ends, by id. Never assumed: asked for. */
+  /** Other runs that the decision ends, by id. Never assumed: a question fetches them. */
   runs: ReadonlyMap<string, RunState>
-  /** By arrival: what the limiter said. Never assumed: asked for, once. */
+  /** By arrival: whether the limiter gave a token. Never assumed: one question fetches it. */
   limiterAnswers: ReadonlyMap<string, boolean>
-  /** The catalog was looked at for this very decision, since it was found out of date: all that counted before is in it. */
+  /** The catalog was read again for this decision, because a guard found it out of date. */
   isCatalogFresh?: boolean
 }
 
-/** Shared by all that know nothing: decisions are many, and nearly all of them never learn anything. */
+/** Shared by all decisions that need nothing else, which nearly all do. */
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
+/** The assumptions of a first try: nothing was read. */
 export function noAssumptions(): Assumptions {
   return {
     waiters: NOTHING,
@@ -42,12 +43,12 @@ export function noAssumptions(): Assumptions {
   }
 }
 
-/** The map with one more entry, or another value for it. */
+/** A copy of the map with the entry set. */
 export function withEntry<V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> {
   return new Map(map).set(key, value)
 }
 
-/** The guard of a wait that found no event: none has come behind what is known. */
+/** The guard of a wait that found no event: none has come after the ones that were read. */
 export function noLaterEvent(options: {
   assumptions: Assumptions
   namespace: string
@@ -59,31 +60,31 @@ export function noLaterEvent(options: {
 }
 
 /**
- * The guard of whatever the catalog was asked for: what any engine acknowledged before counts. None is needed where the
- * catalog is this engine's own; nor when it was looked at since, or registrations that come one after the other would
- * hold up the decision for ever.
+ * The guard of a decision that reads the catalog: registrations that another engine acknowledged before it count. No guard
+ * is needed where only this engine changes the catalog. Nor is one set after the catalog was read again for the decision:
+ * a steady stream of registrations could otherwise delay the decision forever.
  */
 export function catalogGuards({ revision }: CatalogView, { isCatalogFresh }: Assumptions): Guard[] {
   return revision === undefined || isCatalogFresh ? [] : [{ type: 'catalog', revision }]
 }
 
-/** What is known, with the flow-control rows that a decision has written itself. */
+/** Assumptions that include the flow-control rows that the decision itself has written. */
 export interface OwnAssumptions extends Assumptions {
-  /** The same as `flow`, once something was noted in it. */
+  /** The same map as `flow`, once the decision has written a row. */
   written?: Map<string, FlowRow | null>
 }
 
-/** What is known, for a decision that goes on to decide on rows it writes itself: see `noteWritten`. */
+/** A copy for a decision that reads rows which it has written itself: see `noteWritten`. */
 export function ownAssumptions(assumptions: Assumptions): OwnAssumptions {
   return { ...assumptions }
 }
 
-/** The state of a row that the decision itself has deleted. */
+/** State of a row that the decision itself has deleted. */
 export const EMPTY_STATE = '{}'
 
 /**
- * Notes the flow-control rows that `changes` write, for what the same decision decides next. They keep the version
- * they were read with, 0 if there was none: that is what their guards are about.
+ * Records the flow-control rows that `changes` write, for the rest of the same decision. They keep the version that was
+ * read, 0 if there was none: their guards compare with the stored row.
  */
 export function noteWritten(assumptions: OwnAssumptions, changes: readonly Change[]): void {
   for (const change of changes) {
@@ -97,7 +98,7 @@ export function noteWritten(assumptions: OwnAssumptions, changes: readonly Chang
   }
 }
 
-/** The decision's own copy, made when it first writes. */
+/** The decision's own copy of the map, made at its first write. */
 function writtenBy(assumptions: OwnAssumptions): Map<string, FlowRow | null> {
   if (!assumptions.written) {
     assumptions.written = new Map(assumptions.flow)

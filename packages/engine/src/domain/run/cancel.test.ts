@@ -1,4 +1,4 @@
-// Cancelling: from outside, and on request of a parent that ended (decisions, "Status moves").
+// Cancelling: from outside, and on request of a parent that ended (docs/concepts.md#pause-resume-cancel).
 
 import { describe, expect, it } from 'vitest'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'
@@ -63,7 +63,7 @@ describe('a cancelled run', () => {
   })
 })
 
-describe('a run that is asked to cancel', () => {
+describe('a run with a requested cancel', () => {
   const asked = { cancelRequested: true }
 
   it('is cancelled by whoever leases it next, before anything is sent', () => {

@@ -1,4 +1,4 @@
-// How a decision leaves a run, and what follows for its slots, its throttle's start queue and its next wake-up.
+// Conclusions of decisions: slots, the throttle's start queue, and the next wake-up.
 
 import { expect, it } from 'vitest'
 import type { Run } from '../model/run.ts'

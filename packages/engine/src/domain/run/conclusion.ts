@@ -1,5 +1,5 @@
-// What follows from how a decision left a run, compared with how it found it: which slots it frees, what wakes its
-// throttle's start queue, and when it must be available. Pure; `draft.ts` applies it once, when the decision is done.
+// Concludes a decision from the run before and after it: which slots it frees, whether it wakes a start queue, and when the
+// run must be available. Pure; `draft.ts` applies it once, when the decision is done.
 
 import { slotIds } from '../holds/concurrency.ts'
 import { type Start, waitsForThrottle, wakeNextStart, wakeStartQueue } from '../holds/throttle.ts'

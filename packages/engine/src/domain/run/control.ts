@@ -1,5 +1,6 @@
-// Control actions on one run (contract §3, §4.2): cancel, pause, resume, and forks by replay or retry-from-step.
-// Each is a pure decision on a freshly loaded run; a refusal is an EngineError that names the status it met.
+// Control actions on one run: cancel, pause, resume, and forks by replay or retry-from-step
+// (docs/concepts.md#pause-resume-cancel). Each is a pure decision on a freshly loaded run; a refusal is an EngineError that
+// names the run's status.
 
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change } from '../model/change.ts'
@@ -23,8 +24,8 @@ export function cancel(state: RunState, context: { now: number; catalog: Catalog
 }
 
 /**
- * Pausing keeps a lease that is held: the pass in flight is checkpointed, or, should its engine die, recovered.
- * Undefined when the run is paused already.
+ * Pauses the run. A lease stays: the pass in flight is checkpointed, or recovered if its engine dies. Undefined when the
+ * run is paused already.
  */
 export function pause(state: RunState, now: number): Decision | undefined {
   refuseTerminal(state.run, 'pause')
@@ -36,7 +37,7 @@ export function pause(state: RunState, now: number): Decision | undefined {
   return draft.done()
 }
 
-/** Resuming while the pass in flight at the pause is still under way leaves it its lease: its owner goes on. */
+/** Resumes a paused run. If the pass that was in flight at the pause still is, its owner keeps the lease and continues. */
 export function resume(state: RunState, now: number): Decision {
   if (state.run.status !== 'paused') {
     throw new EngineError('run_not_paused', `Run ${state.run.id} is ${state.run.status}, not paused.`, {
@@ -49,19 +50,19 @@ export function resume(state: RunState, now: number): Decision {
   return draft.done()
 }
 
-/** A new run of the same work from the start; `input` overrides the source's payload. */
+/** A new run of the same work from the start. `input` overrides the source's input. */
 export function replay(source: Run, options: NewFork & { input: JsonText | undefined }): Fork {
   refuseUnfinished(source)
   const run = forkedRun({ ...options, source, input: options.input ?? source.input })
   return { run, changes: [{ type: 'run.created', run }] }
 }
 
-/** What a fork needs besides its source. */
+/** The inputs of a fork besides its source. */
 export interface NewFork {
   id: string
   now: number
   under: Under
-  /** Of whoever asks for it; without one it has a trace of its own. */
+  /** Trace of the request; without one the fork has a trace of its own. */
   trace?: Traceparent | undefined
 }
 
@@ -84,7 +85,7 @@ export function retryFromStep(source: RunState, options: NewFork & { step: strin
   const changes: Change[] = [{ type: 'run.created', run }]
   const ending = endingStep(steps, source.run)
   const carried = steps.filter(step => step.index < from.index && isCarried(step, source.run, ending))
-  // Replay hands results over in the order of their seqs, so the copies keep it.
+  // A replay resolves steps in the order of their seqs, so the copies keep that order.
   const rank = new Map([...carried].sort((a, b) => a.seq - b.seq).map((step, i) => [step, i]))
   for (const [index, step] of carried.entries()) {
     const seq = firstSeq(0) + 1 + (rank.get(step) as number)
@@ -93,7 +94,7 @@ export function retryFromStep(source: RunState, options: NewFork & { step: strin
   return { run, changes, step: from }
 }
 
-/** By human name, with `:n` for the n-th repeat although opcode names carry no suffix; else by hashed id. */
+/** Finds a step by name, with `:n` for the n-th repeat of a name, else by hashed id. */
 function findStep(steps: readonly Step[], wanted: string): Step | undefined {
   const uses = new Map<string, number>()
   for (const step of steps) {
@@ -105,22 +106,22 @@ function findStep(steps: readonly Step[], wanted: string): Step | undefined {
 }
 
 /**
- * Results are carried, also failures that the handler caught. A cancelled step has none; and what ended the run is tried
- * again, together with what failed behind it in the same answer, of which nobody knows whether it could be caught.
+ * Whether a fork keeps the step's result. It keeps results and caught failures. It runs again: cancelled steps, the step
+ * that ended the run, and steps that failed after it in the same answer, since nobody knows whether these were caught.
  */
 function isCarried(step: Step, run: Run, ending: Step | undefined): boolean {
   if (!isSettled(step.status) || step.status === 'cancelled') return false
   return !ending || !failedAtEnd(step, run) || step.seq < ending.seq
 }
 
-/** The step whose failure ended the run: of those that failed at its end, the first that is as its error says. */
+/** The step whose failure ended the run: of the steps that failed at its end, the first that matches the run's error. */
 function endingStep(steps: readonly Step[], run: Run): Step | undefined {
   const { code, stepName, message, stack, name } = run.error ?? {}
   if (code !== 'step_failed') return undefined
-  const isTold = ({ error }: Step) =>
+  const isRunError = ({ error }: Step) =>
     error?.message === message && error?.stack === stack && error?.name === name
   const last = steps.filter(step => failedAtEnd(step, run)).sort((a, b) => a.seq - b.seq)
-  return last.find(step => step.name === stepName && isTold(step)) ?? last[0]
+  return last.find(step => step.name === stepName && isRunError(step)) ?? last[0]
 }
 
 function failedAtEnd({ op, status, finishedAt }: Step, run: Run): boolean {

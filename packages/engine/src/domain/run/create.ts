@@ -1,4 +1,5 @@
-// How runs come into being: started by an event, as a child, or after a failure (contract §2.1, decisions "Run").
+// Creates runs: started by an event or a schedule, as a child, after a failure, or as a fork
+// (docs/concepts.md#where-runs-come-from).
 
 import type { RunError } from '@perdure/protocol'
 import type { Report } from '../expressions/matching.ts'
@@ -15,9 +16,9 @@ import type { Traceparent } from '../text/traceparent.ts'
 type Origin = Pick<Run, 'namespace' | 'id' | 'workflow' | 'app' | 'triggerKind' | 'trigger' | 'createdAt'> &
   Partial<Run>
 
-/** Whose flow control a new run is under, and who is told of expressions that could not be evaluated. */
+/** The workflow whose flow control applies to a new run, and the report of expressions that fail. */
 export interface Under {
-  /** Absent when it is not registered (any more): nothing holds the run. */
+  /** Absent when the workflow is not registered: nothing holds the run. */
   workflow: Workflow | undefined
   report?: Report | undefined
 }
@@ -29,7 +30,7 @@ function queued(origin: Origin, { workflow, report = () => {} }: Under): Run {
     transportTries: 0,
     fence: 0,
     availableAt: origin.createdAt,
-    // What comes later is there from the start: a run that never changes its shape is cheap to copy and to change.
+    // Present from the start, so that the object's shape never changes: that makes copies and changes cheap.
     leaseOwner: undefined,
     waitingFor: undefined,
     cancelRequested: undefined,
@@ -47,10 +48,10 @@ function queued(origin: Origin, { workflow, report = () => {} }: Under): Run {
 
 const UNHELD: Under = { workflow: undefined }
 
-/** Of an event, what makes a run. */
+/** The fields of an event that make a run. */
 export type TriggeringEvent = Pick<Event, 'namespace' | 'id' | 'name' | 'data' | 'receivedAt'>
 
-/** The run an event starts for a workflow whose trigger it matched; pinned when the event names a runner. */
+/** The run that an event starts for a workflow whose trigger it matched; pinned if the event names a runner. */
 export function eventRun(options: {
   event: TriggeringEvent
   workflow: Workflow
@@ -78,7 +79,7 @@ export function eventRun(options: {
   return queued(origin, options)
 }
 
-/** The name of the event that a run started by a schedule is shown. */
+/** Name of the event that a scheduled run's handler receives. */
 export const CRON_EVENT = 'engine/cron'
 
 /** The run that a schedule starts for the instant `scheduledAt`. */
@@ -105,7 +106,7 @@ export function cronRun(options: {
   return queued(origin, options)
 }
 
-/** The child of a RunWorkflow step. It inherits the parent's pin only within the same app (contract §4.3). */
+/** The child of a RunWorkflow step. It inherits the parent's pin only within the same app (docs/concepts.md#children). */
 export function childRun(options: {
   parent: Run
   step: { id: string; index: number }
@@ -134,9 +135,9 @@ export function childRun(options: {
 }
 
 /**
- * The run that follows a failed one whose workflow has an onFailure handler: same event, same input, same priority, same
- * pin, unless the other failed since that runner is not there. It cleans up behind the other: nothing holds it, and no
- * timeout ends it.
+ * The run that follows a failed run whose workflow has an onFailure handler: same event, input, priority and pin. It drops
+ * the pin if the run failed because that runner is not registered. No hold delays it and no timeout ends it, since it
+ * cleans up (docs/concepts.md#on-failure-runs).
  */
 export function onFailureRun(failed: Run, error: RunError, now: number): Run {
   const pin = error.code === 'runner_not_registered' ? undefined : failed.runner
@@ -159,8 +160,8 @@ export function onFailureRun(failed: Run, error: RunError, now: number): Run {
 }
 
 /**
- * A fork of a finished run (replay, retry-from-step): its own id, the same work (contract §3), held as its workflow
- * is by now. Its trace is that of whoever asked for it.
+ * A fork of a finished run (replay, retry-from-step): a new id, the same work, with the holds of the workflow's current
+ * definition. `trace` is that of the request; without it the fork gets a trace of its own.
  */
 export function forkedRun(options: {
   source: Run

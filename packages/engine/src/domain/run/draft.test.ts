@@ -1,4 +1,4 @@
-// Frames, seqs, fences, and when the run's row is written at all: what every decision about a run keeps to.
+// The rules of every decision about a run: its frames, seqs and fences, and when the run's row is written.
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../model/change.ts'
@@ -26,7 +26,7 @@ import {
 import { Draft } from './draft.ts'
 import { RunState } from './state.ts'
 
-/** Every frame that changes tell of a run, in seq order. */
+/** Every frame of a run that follows from the changes, in seq order. */
 function told(before: Run, changes: readonly Change[]): string[] {
   const frames: [seq: number, what: string][] = []
   for (const change of changes) {
@@ -122,7 +122,7 @@ describe('the range of a fence', () => {
   })
 })
 
-describe('each status move tells exactly one frame, in seq order', () => {
+describe('each status move has exactly one frame, in seq order', () => {
   const line = { level: 'info', scope: '@root', index: 0, message: 'a line' } as const
   const logging = (outcome: Outcome): Outcome => ({ ...outcome, logs: [line] })
   const fresh = idleRun('queued', { startedAt: undefined, startedSeq: undefined })

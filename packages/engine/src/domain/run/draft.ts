@@ -1,10 +1,10 @@
-// How a decision about one run is written down. Every status move goes through here, so no move can forget its
-// frame; every decision carries the guard it rests on; and seqs are handed out in commit order:
+// Collects a decision about one run. Every status move passes through here, so none can forget its frame; every decision
+// carries its guards; and seqs are assigned in commit order:
 //
-// Each fence owns a range of seqs (`seq.ts`). An owner goes on counting within its fence and leaves the run's row
-// alone until something in it really changes; then the fence rises with it. Whoever decides on a freshly loaded run
-// bumps the fence at once, and so starts a range nobody has used; the other's next commit is then stale. The other
-// way round it must see that neither the row nor, within one fence, the steps have moved since it loaded them.
+// Each fence owns a range of seqs (model/seq). An owner keeps counting within its fence, and leaves the run's row alone until
+// the row changes; then the fence rises too. A decision on a freshly loaded run bumps the fence at once, which opens an
+// unused range and makes the owner's next commit stale. Its guards in turn check that neither the row nor, within one
+// fence, the steps have changed since they were loaded.
 
 import type { Start } from '../holds/throttle.ts'
 import type { Change, Guard, RunStatusFrame } from '../model/change.ts'
@@ -23,17 +23,17 @@ export class Draft {
   readonly changes: Change[] = []
   readonly steps: Step[] = []
   rootLogged: number
-  /** Indexes are dense: the next step recorded gets this one. */
+  /** Index of the next recorded step; indexes are dense. */
   nextIndex: number
   #seq: number
-  /** The state's own object until something in it changes: most passes leave it alone. */
+  /** The state's own object until the draft changes it: most passes leave it alone. */
   #run: Run
   #moved = false
   #started = false
   readonly #before: Readonly<Run>
   /** The limiter's answer to a run that needed a start from its throttle. */
   start: Start | undefined
-  /** The state's own until one of them moves. */
+  /** The state's own map until a step changes. */
   #open: ReadonlyMap<string, Step>
   #ownOpen: Map<string, Step> | undefined
   readonly #frames: RunStatusFrame[] = []
@@ -52,22 +52,22 @@ export class Draft {
     this.#bumpFence()
   }
 
-  /** The run as it will be. Change plain fields through `set`, the status through `move`. */
+  /** The run as drafted. Change plain fields through `set`, the status through `move`. */
   get run(): Readonly<Run> {
     return this.#run
   }
 
-  /** Steps still unsettled after what is drafted so far. */
+  /** Unsettled steps, including what is drafted so far. */
   get open(): ReadonlyMap<string, Step> {
     return this.#open
   }
 
-  /** Changes fields of the run's row that have no frame of their own. */
+  /** Changes fields of the run's row that have no frame. */
   set(fields: Partial<Omit<Run, 'status' | 'fence'>>): void {
     Object.assign(this.#moving(), fields)
   }
 
-  /** Moves the run to a status; nothing when it has it already. First start and end are told by the row itself. */
+  /** Moves the run to a status; no effect if the run has it. First start and end need no frame: the row has their seqs. */
   move(status: RunStatus): void {
     if (this.#run.status === status) return
     const run = this.#moving()
@@ -83,7 +83,7 @@ export class Draft {
     } else this.#frames.push({ seq, ts: this.now, status, attempt: run.attempt })
   }
 
-  /** Records a step first seen; the object is the draft's from then on. */
+  /** Records a new step. The object belongs to the draft from then on. */
   record(step: Omit<Step, 'runId' | 'seq' | 'index'>): Step {
     const recorded = step as Step
     recorded.runId = this.run.id
@@ -94,7 +94,7 @@ export class Draft {
     return recorded
   }
 
-  /** Moves an unsettled step on. */
+  /** Changes an unsettled step. */
   moveStep(step: Step, fields: Partial<Step>): Step {
     const moved = { ...step, ...fields, seq: this.nextSeq() }
     this.#keep(moved)
@@ -134,7 +134,7 @@ export class Draft {
     this.#seq = firstSeq(run.fence) - 1
   }
 
-  /** The run, from now on a copy that may be changed. */
+  /** The run as a copy that may be changed. */
   #moving(): Run {
     if (!this.#moved) this.#run = { ...this.#run }
     this.#moved = true

@@ -1,4 +1,4 @@
-// What follows the end of a run: its fields, and the on-failure run (contract §3, decisions "Run").
+// The end of a run: its fields, and the on-failure run (docs/concepts.md#on-failure-runs).
 
 import { describe, expect, it } from 'vitest'
 import { runDurationMs } from '../model/run.ts'
@@ -21,7 +21,7 @@ const withHook = workflow('order', { onFailure: true })
 const spent = run({ transportTries: 7 })
 
 describe('an end', () => {
-  it('is told once: status, time, and no lease, wake or wait left', () => {
+  it('is recorded once: status, time, and no lease, wake or wait left', () => {
     const then = given(run(), waiting('paid', 'order.paid')).when(returned('1'))
     expect(then.run).toMatchObject({
       status: 'succeeded',

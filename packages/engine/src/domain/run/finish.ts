@@ -1,5 +1,5 @@
-// All that follows the end of a run, in the same commit as the end: what it still had outstanding is cancelled
-// (children too), subscribed endpoints are told, the parent gets its answer, and a failed run with an onFailure handler gets its follow-on run.
+// Drafts everything that follows the end of a run, in the same commit: cancels open steps and children, notifies subscribed
+// endpoints, answers the parent, and starts the follow-on run of a failed run with an onFailure handler.
 
 import type { RunError, StepError } from '@perdure/protocol'
 import type { CatalogView } from '../model/catalog.ts'
@@ -14,7 +14,7 @@ export type End =
   | { status: 'failed'; error: RunError }
   | { status: 'cancelled' }
 
-/** Ends the drafted run. The draft must not touch it afterwards. */
+/** Ends the drafted run. The draft must not change the run afterwards. */
 export function finish(draft: Draft, end: End, catalog: CatalogView): void {
   cancelOutstanding(draft)
   draft.set({
@@ -62,14 +62,14 @@ function answerParent(draft: Draft, end: End): void {
   })
 }
 
-/** What the parent's handler sees thrown. */
+/** The error that the parent's handler sees. */
 function childError(childRunId: string, end: Extract<End, { status: 'failed' | 'cancelled' }>): StepError {
   return end.status === 'failed'
     ? stepErrorOf(end.error)
     : { name: 'ChildRunCancelledError', message: `Child run ${childRunId} was cancelled.` }
 }
 
-/** On-failure runs follow any terminal failure but that of another on-failure run. */
+/** Starts an on-failure run after any failure but that of another on-failure run. */
 function followFailure(draft: Draft, error: RunError, catalog: CatalogView): void {
   const { run, now } = draft
   if (run.failure !== undefined || !catalog.workflow(run.app, run.workflow)?.onFailure) return

@@ -1,4 +1,4 @@
-// Forks of a finished run: what a replay and a retry-from-step take over (contract §3, decisions "Run").
+// Forks of a finished run (docs/concepts.md#replay-retry-from-a-step-bulk-replay).
 
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../model/run.ts'
@@ -59,7 +59,7 @@ describe('a fork', () => {
     })
   })
 
-  it("goes on in the trace of whoever asks for it, never in its source's", () => {
+  it("continues the trace of the request, never its source's", () => {
     const source = endedRun('failed', { trace: 'of the source' })
     expect(replay(source, { ...fork, input: undefined }).run).not.toHaveProperty('trace')
     expect(replay(source, { ...fork, input: undefined, trace: 'asked' }).run.trace).toBe('asked')
@@ -177,7 +177,7 @@ describe('a retry from a step carries', () => {
     const ending = { finishedAt: source.finishedAt }
     const again = failed('charge', { id: idOf('charge:1'), error: { message: 'no funds' }, ...ending })
     expect(retried('charge:1', [failed('charge', ending), again], source).names).toEqual(['charge'])
-    // Alike to the letter: rather once too often than a failure that nobody catches.
+    // Two identical errors: running the step again is safer than keeping a failure that nothing catches.
     const alike = { ...again, error: { message: 'broken' } }
     const unclear = endedRun('failed', { error: stepError('charge') })
     expect(retried('charge:1', [failed('charge', ending), alike], unclear).names).toEqual([])

@@ -1,4 +1,4 @@
-// The deliveries that tell endpoints how a run goes (contract §6.1, decisions "Webhooks").
+// Deliveries that notify endpoints about a run (docs/webhooks.md#what-endpoints-receive).
 
 import { describe, expect, it } from 'vitest'
 import { given, givenLoaded, type Then } from '../testkit/given.testkit.ts'
@@ -104,7 +104,7 @@ describe('the end of a run', () => {
     expect(payload.data.run.error).toMatchObject({ code: 'runner_rejected' })
   })
 
-  it('is told to every endpoint that asks for the kind and the app, under an id of its own', () => {
+  it('goes to every endpoint that subscribes to the kind and the app, under an id of its own', () => {
     const then = given(run())
       .subscribed(
         endpoint('whe_a'),
@@ -125,7 +125,7 @@ describe('the end of a run', () => {
 })
 
 describe('a step', () => {
-  it('that fails for good is told with its error, before the run it takes down', () => {
+  it('that fails for good is sent with its error, before the run that it fails', () => {
     const then = given(run())
       .registered(oneAttempt)
       .subscribed(all)
@@ -140,7 +140,7 @@ describe('a step', () => {
     expect(payload.data.run.id).toBe(then.run.id)
   })
 
-  it('that will be tried again is not told', () => {
+  it('that will be retried is not sent', () => {
     expect(
       kinds(
         given(run())
@@ -150,12 +150,12 @@ describe('a step', () => {
     ).toEqual([])
   })
 
-  it('that fails for good and is caught is told, and the run goes on', () => {
+  it('that fails for good and is caught is sent, and the run goes on', () => {
     const caught = reported(threw('charge', { catchable: true, retriable: false }))
     expect(kinds(given(run()).subscribed(all).when(caught))).toEqual(['step.failed'])
   })
 
-  it('that is done, parked or cancelled is not told', () => {
+  it('that is done, parked or cancelled is not sent', () => {
     const then = given(run(), sleeping('nap', NOW + 1))
       .subscribed(all)
       .when(reported(ran('charge')))

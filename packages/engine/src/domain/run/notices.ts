@@ -1,5 +1,5 @@
-// Lifecycle deliveries: subscribed endpoints are told how runs end and which steps fail for good (contract §6,
-// decisions "Webhooks"). Written in the commit of the transition they tell of, so none can be lost or made up.
+// Run notices: webhook deliveries to subscribed endpoints about ended runs and failed steps
+// (docs/webhooks.md#what-endpoints-receive). They are written in the commit of the transition, so none is lost or invented.
 
 import type { CatalogView } from '../model/catalog.ts'
 import type { Endpoint, NoticeKind } from '../model/endpoint.ts'
@@ -12,26 +12,26 @@ import { timestamp } from '../text/timestamp.ts'
 import { runSummary } from '../view/run-summary.ts'
 import type { Draft } from './draft.ts'
 
-/** A result or an error larger than this is left out of the payload, which then says so (decisions, "Webhooks"). */
+/** A result or an error larger than this is omitted from the payload, with `resultOmitted: true` instead. */
 export const RESULT_BYTES_MAX = 64 * 1024
 
-/** Tells that the drafted run has ended. Call it once the run has its terminal status. */
+/** Notifies endpoints that the drafted run has ended. Call it after the run has its terminal status. */
 export function notifyRunEnded(draft: Draft, catalog: CatalogView): void {
   const kind = `run.${draft.run.status}` as NoticeKind
-  tell(draft, catalog, kind, [], () => `{"run":${runText(draft.run)}}`)
+  notify(draft, catalog, kind, [], () => `{"run":${runText(draft.run)}}`)
 }
 
-/** Tells that a step of the drafted run has failed for good. */
+/** Notifies endpoints that a step of the drafted run has failed for good. */
 export function notifyStepFailed(draft: Draft, step: Step, catalog: CatalogView): void {
   const { id, name, attempt, error } = step
-  tell(draft, catalog, 'step.failed', [id], () => {
+  notify(draft, catalog, 'step.failed', [id], () => {
     const run = JSON.stringify(bounded(runSummary(draft.run)))
     return `{"run":${run},"step":${JSON.stringify(bounded({ id, name, attempt, error }))}}`
   })
 }
 
-/** `parts` tell this transition from the run's others of the same kind. */
-function tell(
+/** `parts` distinguish this transition from others of the same kind and run: the delivery's id is derived from them. */
+function notify(
   draft: Draft,
   catalog: CatalogView,
   kind: NoticeKind,
@@ -80,7 +80,7 @@ function newDelivery(options: {
   }
 }
 
-/** The summary, which carries the error of a failed run, and the result of a run that has one. */
+/** The run's summary as JSON, with its error and result unless they are too large. */
 function runText(run: Readonly<Run>): JsonText {
   const { result } = run
   const summary = bounded(runSummary(run))
@@ -89,9 +89,9 @@ function runText(run: Readonly<Run>): JsonText {
   return JSON.stringify({ ...summary, resultOmitted: true })
 }
 
-/** What is told of a run or a step, without its error where that is too large. */
-function bounded<T extends { error?: unknown }>(told: T): T | (Omit<T, 'error'> & { resultOmitted: true }) {
-  const { error, ...rest } = told
-  if (error === undefined || Buffer.byteLength(JSON.stringify(error)) <= RESULT_BYTES_MAX) return told
+/** The fields without their error, if that is too large. */
+function bounded<T extends { error?: unknown }>(fields: T): T | (Omit<T, 'error'> & { resultOmitted: true }) {
+  const { error, ...rest } = fields
+  if (error === undefined || Buffer.byteLength(JSON.stringify(error)) <= RESULT_BYTES_MAX) return fields
   return { ...rest, resultOmitted: true }
 }

@@ -1,4 +1,4 @@
-// Pause and resume, before, during and after a pass (contract §3, decisions "Status moves").
+// Pause and resume, before, during and after a pass (docs/concepts.md#pause-resume-cancel).
 
 import { describe, expect, it } from 'vitest'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'

@@ -1,26 +1,26 @@
-// Retention: how long ended runs are kept, and with them what tells of them (`ENGINE_RETENTION`). Pure: config reads it,
-// services/admin/prune goes by it.
+// Retention: how long ended runs, events, deliveries and audit entries are kept (`ENGINE_RETENTION`). config parses it,
+// services/admin/prune applies it.
 
 import { parseDurationMs } from '@perdure/protocol'
 
 export const ENDED_STATUSES = ['succeeded', 'failed', 'cancelled'] as const
 export type EndedStatus = (typeof ENDED_STATUSES)[number]
 
-/** Ms from the end of a run to its removal, by status; runs of a status left out are kept. Never empty. */
+/** Ms from the end of a run to its removal, by status. Runs of a missing status are kept. Never empty. */
 export type Retention = Partial<Record<EndedStatus, number>>
 
 const DAY_MS = 86_400_000
-/** Events stay this long at least: a repeat within the dedupe window finds what it repeats. */
+/** Shortest retention of events: a repeat within the dedupe window must find the event that it repeats. */
 const EVENTS_MS_MIN = DAY_MS
 /**
- * A wait looks back to the creation of its run, so a live run keeps the events that came since. Not for ever: one that
- * sleeps for years would keep the whole log.
+ * A wait looks back to the creation of its run, so a live run keeps the events received since then, but no longer than
+ * this: a run that sleeps for years would keep the whole log.
  */
 export const EVENTS_HELD_MS_MAX = 90 * DAY_MS
-/** Far beyond any use, and far below where times lose their exactness. */
+/** Longest retention: beyond any use, and below the range where times lose precision. */
 const RETENTION_MS_MAX = 100 * 365 * DAY_MS
 
-/** Reads `30d`, or `succeeded=7d,failed=90d`; undefined when it is neither. */
+/** Parses `30d`, or `succeeded=7d,failed=90d`; undefined if the text is neither. */
 export function parseRetention(text: string): Retention | undefined {
   const all = retentionMs(text)
   if (all !== undefined) return { succeeded: all, failed: all, cancelled: all }
@@ -34,17 +34,17 @@ export function parseRetention(text: string): Retention | undefined {
   return retention
 }
 
-/** Which rows a batch removes. */
+/** The kind of rows that a batch removes. */
 export type PrunedRows = `runs.${EndedStatus}` | 'events' | 'deliveries' | 'actions' | 'dedupes' | 'claims'
 
 /** Rows of a kind that are older than a time. */
 export interface Aged {
   rows: PrunedRows
-  /** Runs that ended, deliveries that settled, events and actions that came, claims that were over before it. */
+  /** Runs ended, deliveries settled, events and actions arrived, claims expired before this time (epoch ms). */
   before: number
 }
 
-/** What may go at `now`: claims whose window is over always, all else only under a retention. */
+/** The rows that may be removed at `now`: expired claims always, all others only under a retention. */
 export function agedRows(retention: Retention | undefined, now: number): Aged[] {
   const over: Aged[] = [
     { rows: 'dedupes', before: now },

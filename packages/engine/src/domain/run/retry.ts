@@ -1,5 +1,5 @@
-// When to try again: step attempts by the workflow's policy, transport failures by a budget of their own, and
-// runs that no runner can take (decisions, "Retries").
+// Computes when to retry: step attempts by the workflow's policy, transport failures by a budget of their own, and runs
+// that no runner can take (docs/concepts.md#failures).
 
 import type { RetryPolicy as WirePolicy } from '@perdure/protocol'
 import type { RetryPolicy } from '../model/workflow.ts'
@@ -12,7 +12,7 @@ export const DEFAULT_RETRY: Readonly<RetryPolicy> = {
   jitter: 0.2,
 }
 
-/** Tries of one pass over the transport before the run fails; any 2xx restores them. */
+/** Tries of one pass over the transport before the run fails. Any 2xx resets the count. */
 export const TRANSPORT_TRIES_MAX = 8
 
 const TRANSPORT_BACKOFF = { initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.2 }
@@ -30,7 +30,7 @@ export function backoffMs(
   failedAttempts: number,
   random: number,
 ): number {
-  // Finite, since no time at all times infinity would be no number.
+  // Finite: 0 ms times infinity would be NaN.
   const growth = Math.min(Number.MAX_VALUE, policy.factor ** (failedAttempts - 1))
   const plain = Math.min(policy.maxMs, policy.initialMs * growth)
   return Math.round(Math.min(policy.maxMs, plain * (1 + policy.jitter * (2 * random - 1))))
@@ -41,7 +41,7 @@ export function transportBackoffMs(failures: number, random: number): number {
   return backoffMs(TRANSPORT_BACKOFF, failures, random)
 }
 
-/** How long a run is held before a runner is looked for again: half its age, between 1 s and 30 s. */
+/** How long a run is held before the next search for a runner: half its age, between 1 s and 30 s. */
 export function holdMs(ageMs: number): number {
   return Math.min(HOLD_MS_MAX, Math.max(HOLD_MS_MIN, Math.floor(ageMs / 2)))
 }

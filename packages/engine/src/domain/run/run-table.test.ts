@@ -1,4 +1,4 @@
-// The run's state table (contract §3), row by row; the finer rules of each have a file of their own.
+// The run's state table, row by row (docs/state-machine.md#run). Other files test each transition's details.
 
 import { describe, expect, it, test } from 'vitest'
 import { isTerminal } from '../model/run.ts'

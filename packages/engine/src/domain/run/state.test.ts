@@ -1,4 +1,4 @@
-// The memo of an invoke (contract §2.11): what each step gave, to the letter, and which are still pending.
+// The memo of an invoke (docs/wire-protocol.md#the-memo): the exact results of settled steps, and which are pending.
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'

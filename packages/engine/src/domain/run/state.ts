@@ -1,5 +1,5 @@
-// A run as its owner holds it in memory between passes: the row, its steps, and the memo text that every invoke
-// carries. Decisions read it; `apply` takes over what a decision made durable.
+// A run as its owner keeps it in memory between passes: the row, its steps, and the memo text that every invoke carries.
+// Decisions read it; `apply` updates it once a decision is durable.
 
 import type { Decision } from '../model/decision.ts'
 import type { Run } from '../model/run.ts'
@@ -11,17 +11,17 @@ export class RunState {
   run: Run
   /** Every step, by hashed id. */
   readonly steps = new Map<string, Step>()
-  /** The unsettled ones. */
+  /** The unsettled steps, by hashed id. */
   readonly open = new Map<string, Step>()
   /** Events that waits of this run have taken: no wait may take them again. */
   readonly takenEvents = new Set<string>()
-  /** Highest stored `@root` log index + 1: handler lines below it are repeats of a replay. */
+  /** Highest stored `@root` log index + 1. Handler lines with a lower index are repeats of a replay. */
   rootLogged: number
-  /** Last seq used in the range of `run.fence`; undefined after a plain load: the next decision bumps the fence. */
+  /** Last seq used in the range of `run.fence`. Undefined after a plain load: the next decision bumps the fence. */
   seq: number | undefined
-  /** The highest seq of its steps; 0 while there is none. */
+  /** The highest seq of the steps; 0 without steps. */
   lastStepSeq = 0
-  /** Settled steps, to notice a pass that brought nothing new. */
+  /** Number of settled steps. Shows whether a pass brought anything new. */
   settledCount = 0
   #memo = ''
 
@@ -29,26 +29,26 @@ export class RunState {
     this.run = run
     this.rootLogged = rootLogged
     this.seq = seq
-    // In the order they settled: replay hands results over in the order of the memo's keys.
+    // In the order they settled: a replay resolves steps in the order of the memo's keys.
     for (const step of [...steps].sort((a, b) => a.seq - b.seq)) this.#take(step)
   }
 
-  /** A run created (and leased) a moment ago: its creation frames are its only ones. */
+  /** A run that was just created and leased; it has only the frames of its creation. */
   static created(run: Run): RunState {
     return new RunState(run, [], 0, run.startedSeq ?? firstSeq(0))
   }
 
-  /** A run just claimed: the claim opened a new fence and used none of its seqs. */
+  /** A run that was just claimed: the claim opened a new fence and used none of its seqs. */
   static claimed(loaded: { run: Run; steps: readonly Step[]; rootLogged: number }): RunState {
     return new RunState(loaded.run, loaded.steps, loaded.rootLogged, firstSeq(loaded.run.fence) - 1)
   }
 
-  /** A run as anybody reads it: who decides on it must open a new fence. */
+  /** A run loaded without a lease. A decision on it opens a new fence. */
   static loaded(loaded: { run: Run; steps: readonly Step[]; rootLogged: number }): RunState {
     return new RunState(loaded.run, loaded.steps, loaded.rootLogged, undefined)
   }
 
-  /** Takes over what a committed decision on this very state has changed. */
+  /** Applies a committed decision that was made on this state. */
   apply(decision: Decision): void {
     this.run = decision.run
     this.seq = decision.seq
@@ -56,14 +56,14 @@ export class RunState {
     for (const step of decision.steps) this.#take(step)
   }
 
-  /** Bytes of the run's stored state, near enough for its limit: input plus every settled result. */
+  /** Approximate bytes of the run's stored state, for its limit: input plus every settled result. */
   get size(): number {
     return this.#memo.length + (this.run.input?.length ?? 0)
   }
 
   /**
-   * The memo map of an invoke sent at `now` (contract §2.11): settled steps with data or error; parked ones, and
-   * failed ones whose retry is not due, as pending. A retry that is due is left out, so that the runner runs it.
+   * The memo of an invoke sent at `now` (docs/wire-protocol.md#the-memo): settled steps with data or error; parked steps,
+   * and failed steps whose retry is not due, as pending. A step whose retry is due is left out, so that the runner runs it.
    */
   memo(now: number): JsonText {
     let text = this.#memo

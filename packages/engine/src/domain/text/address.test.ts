@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isPublicAddress } from './address.ts'
 
-/** By what makes them forbidden, with the edges of each range. */
+/** Forbidden addresses by reason, with the edges of each range. */
 const forbidden: Record<string, string[]> = {
   'this network': ['0.0.0.0', '0.0.0.1', '0.255.255.255', '::', '0:0:0:0:0:0:0:0'],
   loopback: ['127.0.0.1', '127.0.0.2', '127.1.2.3', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1', '0::01'],
@@ -134,7 +134,7 @@ describe('isPublicAddress', () => {
     spellings.map(ip => [ip, why] as const),
   )
 
-  it('is asked about a table that is worth it', () => {
+  it('covers a table that is large enough', () => {
     expect(rows.length).toBeGreaterThanOrEqual(60)
     expect(new Set(rows.map(([ip]) => ip)).size).toBe(rows.length)
   })

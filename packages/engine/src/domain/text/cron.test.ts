@@ -1,5 +1,5 @@
-// Schedules, and above all what they do on the nights when clocks change. What is expected there is worked out from
-// the zone's offsets alone, in minutes of real time, without the library that computes the instants.
+// Schedules, above all on the nights when clocks change. The expected instants are computed from the zone's offsets alone,
+// in minutes of real time, without the library that computes the actual ones.
 
 import { describe, expect, it } from 'vitest'
 import { CronError, Schedule } from './cron.ts'
@@ -179,12 +179,12 @@ function changesOf(zone: string): Change[] {
   return changes
 }
 
-/** What the clock on the wall shows, as if it were UTC. */
+/** Wall time of the zone, as if it were UTC. */
 function wall({ at, before, after }: Change, time: number): number {
   return time + (time < at ? before : after)
 }
 
-/** The schedule fires at every minute of real time whose minute on the wall is right. */
+/** The schedule fires at every minute of real time whose wall minute matches. */
 function expectMatching(
   change: Change,
   fields: string,

@@ -1,4 +1,4 @@
-// The text of the parts of a JSON text agrees with what JSON.parse makes of the whole, however it is written.
+// The texts of a JSON text's parts agree with JSON.parse of the whole, in every notation.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -130,7 +130,7 @@ describe('the depth of a text', () => {
     expect(jsonDepth('{"a[[[":"]]{{\\"{{"}')).toBe(1)
   })
 
-  it('can be asked of any text, also one that is no JSON', () => {
+  it('accepts any text, also one that is no JSON', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', 'a') }), text => {
         expect(jsonDepth(text)).toBeGreaterThanOrEqual(0)

@@ -134,7 +134,6 @@ describe('redactFields', () => {
     '{"__proto__":{"polluted":1},"constructor":{"prototype":[]}}',
   ])('keeps %s to the letter', text => {
     expect(redactFields(text)).toBe(text)
-    // Also around what it replaces.
     expect(redactFields(`{"pwd" : {"a":[1]},"rest":${text}}`)).toBe(`{"pwd" : "${REDACTED}","rest":${text}}`)
   })
 

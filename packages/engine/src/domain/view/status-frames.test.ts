@@ -26,7 +26,7 @@ describe('a created run', () => {
 })
 
 describe('a move', () => {
-  it('tells the first start once, and not again when the run moves later', () => {
+  it('has the first start once, and not again when the run moves later', () => {
     const fresh = given(run({ status: 'queued', startedAt: undefined, startedSeq: undefined }))
     const [begun] = fresh.whenLeased().changes('run.moved')
     expect(told(statusFrames(begun as never))).toEqual(['running'])
@@ -34,7 +34,7 @@ describe('a move', () => {
     expect(told(statusFrames(back as never))).toEqual(['queued'])
   })
 
-  it('tells the end last', () => {
+  it('has the end last', () => {
     const [cancelled] = givenLoaded(run()).whenCancelled().changes('run.moved')
     expect(told(statusFrames(cancelled as never))).toEqual(['cancelled'])
     expect(statusFrames(cancelled as never)[0]).toMatchObject({
