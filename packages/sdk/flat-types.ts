@@ -1,5 +1,5 @@
-// The types of a declaration file, each written out in full. The protocol derives its types from schemas; what the
-// package publishes must not make its users install the schema library to read them. Called by `tsdown.config.ts`.
+// Writes out the types of a declaration file in full. The protocol derives its types from schemas; the published types
+// must not require the schema library. Called by `tsdown.config.ts`.
 
 import ts from 'typescript'
 
@@ -8,7 +8,7 @@ const FORMAT =
   ts.TypeFormatFlags.InTypeAlias |
   ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope
 
-/** What `file` (a `.d.ts`) exports, as the text of one declaration file that imports nothing. */
+/** Returns the exports of `file` (a `.d.ts`) as the text of a declaration file without imports. */
 export function flatTypes(file: string): string {
   const program = ts.createProgram([file], {
     module: ts.ModuleKind.NodeNext,
@@ -22,7 +22,7 @@ export function flatTypes(file: string): string {
   const checker = program.getTypeChecker()
   const source = program.getSourceFile(file)
   const module = source && checker.getSymbolAtLocation(source)
-  if (!module) throw new Error(`${file} is no module`)
+  if (!module) throw new Error(`${file} is not a module`)
   const texts = checker.getExportsOfModule(module).map(symbol => declarationOf(checker, symbol))
   return `${texts.join('\n')}\n`
 }

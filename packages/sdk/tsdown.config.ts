@@ -1,5 +1,5 @@
-// What the package publishes: every entry of `exports` as ESM and CommonJS, each with types of its own. Code is
-// bundled from the sources; types from the declarations `tsc -b` has written to `build`. The protocol goes in.
+// Builds the published package: every entry of `exports` as ESM and as CommonJS, each with its types. Code is bundled
+// from the sources, types from the declarations that `tsc -b` has written to `build`. The protocol is bundled in.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
@@ -15,14 +15,15 @@ const sources = Object.entries(exports).map(([subpath, conditions]) => ({
   source: conditions['perdure-source'],
 }))
 
-/** Entries by name, each the file that `at` makes of its source. */
+/** Returns the entries by name. `at` maps each source to the bundled file. */
 const entries = (at: (source: string) => string) =>
   Object.fromEntries(sources.map(({ name, source }) => [name, at(source)]))
 
 const shared: UserConfig = {
   cwd: here,
   outDir: 'dist',
-  // Files are replaced, not taken away first: processes that start meanwhile find them. `--clean` before publishing.
+  // Files are replaced and not removed first, so that processes that start during a build find them. Publishing uses
+  // `--clean`.
   clean: false,
   platform: 'node',
   target: 'node20.19',
@@ -36,7 +37,7 @@ const shared: UserConfig = {
 
 const protocol = resolve(here, '../protocol/dist/index.d.ts')
 
-/** Declarations name each other as their sources did (`./errors.ts`), and the protocol's are written out. */
+/** Resolves imports between declarations, which name sources (`./errors.ts`), and writes out the protocol's types. */
 const declarations = {
   name: 'perdure-declarations',
   resolveId(id: string, importer: string | undefined) {
@@ -50,7 +51,7 @@ const declarations = {
   },
 }
 
-/** Types of the CommonJS files: the same text, naming CommonJS neighbours. */
+/** Writes the types of the CommonJS files: the same text with imports of CommonJS files. */
 function writeCommonJsTypes(): void {
   const directory = resolve(here, 'dist')
   for (const name of readdirSync(directory).filter(name => name.endsWith('.d.ts'))) {

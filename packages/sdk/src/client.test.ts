@@ -1,4 +1,4 @@
-// Sending events over real HTTP.
+// Sends events over real HTTP.
 
 import type { SendEventReply } from '@perdure/protocol'
 import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest'
@@ -25,7 +25,7 @@ async function failure(promise: Promise<unknown>): Promise<PerdureError> {
 }
 
 describe('send', () => {
-  test('posts the event with the key and gives the reply', async () => {
+  test('posts the event with the key and returns the reply', async () => {
     const reply = {
       eventId: 'evt_1',
       runId: 'run_1',
@@ -73,7 +73,7 @@ describe('send', () => {
 describe('a typed event', () => {
   const paid = defineEvent('order/paid', z.object({ at: z.coerce.date() }))
 
-  test('is posted as it was given, with what is said beside it', async () => {
+  test('is posted with its data unchanged, and with its options', async () => {
     engine = await startEngine({ status: 202, body: {} })
     const client = createClient({ url: engine.url })
     await client.send(paid, { at: new Date(0) }, { dedupeId: 'd', timeoutMs: 5000 })
@@ -120,20 +120,20 @@ describe('failures', () => {
     })
   })
 
-  test("somebody else's refusal is told as it is", async () => {
+  test('a refusal without an error code has the status as its code', async () => {
     engine = await startEngine({ status: 502, body: '<html>Bad gateway' })
     const error = await failure(createClient({ url: engine.url }).send({ name: 'e' }))
     expect(error).toMatchObject({ code: 'http_502', status: 502, message: '<html>Bad gateway' })
   })
 
-  test('an answer that is no JSON', async () => {
+  test('an answer that is not JSON', async () => {
     engine = await startEngine({ status: 200, body: 'hello' })
     expect(await failure(createClient({ url: engine.url }).send({ name: 'e' }))).toMatchObject({
       code: 'invalid_response',
     })
   })
 
-  test('an engine that is away', async () => {
+  test('an unreachable engine', async () => {
     engine = await startEngine('hang')
     await engine.close()
     const error = await failure(createClient({ url: engine.url }).send({ name: 'e' }))
@@ -177,14 +177,14 @@ describe('failures', () => {
     await expect(sent).rejects.toBe(reason)
   })
 
-  test('data that is no JSON', async () => {
+  test('data without a JSON form', async () => {
     engine = await startEngine({ status: 202, body: {} })
     const error = await failure(createClient({ url: engine.url }).send({ name: 'e', data: 1n }))
     expect(error).toMatchObject({ code: 'invalid_json', message: expect.stringContaining('BigInt') })
     expect(engine.calls).toEqual([])
   })
 
-  test('an address that is none is refused at once', () => {
+  test('an invalid address is refused at once', () => {
     expect(() => createClient({ url: 'engine:4777' })).toThrow(
       "The engine's URL (ENGINE_URL) is no http or https URL",
     )

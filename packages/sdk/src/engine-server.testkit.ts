@@ -1,4 +1,4 @@
-// A real HTTP server that stands in for the engine: it records requests and answers as told.
+// A real HTTP server in place of the engine: it records requests and gives the answers that a test sets.
 
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
@@ -14,7 +14,7 @@ export interface EngineCall {
 export interface EngineServer {
   readonly url: string
   readonly calls: EngineCall[]
-  /** Resolves when so many calls have come in all. */
+  /** Resolves when this many calls have arrived in total. */
   called(count: number): Promise<void>
   close(): Promise<void>
 }

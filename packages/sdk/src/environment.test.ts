@@ -1,4 +1,4 @@
-// The settings of a runner's environment: what stops its start, and what people are told then.
+// Environment variables of a runner: invalid ones stop its start with a one-line message.
 
 import { RUNNER_SETTINGS } from '@perdure/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -15,7 +15,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-describe('a setting that will not do', () => {
+describe('an invalid setting', () => {
   test.each([
     ['ENGINE_SINGING_KEY', 'x', 'ENGINE_SINGING_KEY is not a setting of runners or of the engine'],
     ['ENGINE_FOO', '', 'ENGINE_FOO is not a setting of runners or of the engine'],
@@ -29,7 +29,7 @@ describe('a setting that will not do', () => {
     const error = await serve({ ...options, port: 0, register: false }).catch(error => error)
     expect(error).toBeInstanceOf(ConfigError)
     expect(error).toMatchObject({ name: 'ConfigError', message })
-    // People get to see one line, not where it was thrown.
+    // The stack is one line: the message, without the place where it was thrown.
     expect(error.stack).toBe(`ConfigError: ${message}`)
     expect(() => connect(options)).toThrow(message)
     expect(() => createHandler(options)).toThrow(message)
@@ -41,13 +41,13 @@ describe('a setting that will not do', () => {
     expect(createClient({ url: 'http://engine' })).toBeDefined()
   })
 
-  test('is a TypeError where it is an argument', () => {
+  test('is a TypeError when it is an argument', () => {
     expect(() => engineUrl('nowhere')).toThrow(TypeError)
     expect(() => engineUrl('nowhere')).toThrow('is no http or https URL: nowhere')
   })
 })
 
-test('settings of both sides may be there, and whatever is not ours', () => {
+test('settings of runners and of the engine are accepted, and variables of other programs', () => {
   for (const name of RUNNER_SETTINGS) vi.stubEnv(name, '')
   vi.stubEnv('ENGINE_PORT', '4777')
   vi.stubEnv('ENGINE', 'x')

@@ -1,4 +1,4 @@
-// Which thrown values end a run or a step for good.
+// Errors: which thrown values are retried, and how they are stored.
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -29,7 +29,7 @@ test.each([
   expect(isFatal(thrown)).toBe(fatal)
 })
 
-test('a circle of causes comes to an end', () => {
+test('a cycle of causes ends', () => {
   const circle = new Error('x')
   circle.cause = circle
   expect(isFatal(circle)).toBe(false)
@@ -52,8 +52,8 @@ test('errors keep their causes', () => {
   expect(new RetryAfterError('x', 1, { cause }).cause).toBe(cause)
 })
 
-describe('a thrown value as it is stored', () => {
-  test('keeps the causes, whatever they are, and the first aggregated errors', () => {
+describe('a stored error', () => {
+  test('has its causes of any type, and the first aggregated errors', () => {
     const cause = new AggregateError([new TypeError('first'), 'second'], 'all failed', { cause: { code: 7 } })
     const { name, message, stack } = toStepError(new RangeError('top', { cause }))
     expect({ name, message }).toEqual({ name: 'RangeError', message: 'top' })
@@ -62,7 +62,7 @@ describe('a thrown value as it is stored', () => {
     )
   })
 
-  test('a long error on top does not cut off its cause, and all stay within the bound', () => {
+  test('a long stack does not cut off its cause, and all stay within the limit', () => {
     const long = 'x'.repeat(100_000)
     const { message, stack = '' } = toStepError(new Error(long, { cause: new Error(`why ${long}`) }))
     expect(message).toHaveLength(ERROR_CHARS_MAX + 3)
@@ -70,7 +70,7 @@ describe('a thrown value as it is stored', () => {
     expect(stack.length).toBeLessThan(ERROR_CHARS_MAX + 100)
   })
 
-  test('circles and long chains come to an end', () => {
+  test('cycles and long chains end', () => {
     const circle = new Error('round')
     circle.cause = circle
     expect(toStepError(circle).stack?.match(/Caused by: /g)).toHaveLength(5)
@@ -80,9 +80,9 @@ describe('a thrown value as it is stored', () => {
   })
 })
 
-// That it knows the errors of another copy is shown on the two builds: `test/scenario/sdk/package.test.ts`.
+// `test/scenario/sdk/package.test.ts` tests errors of another copy, with the two builds.
 describe('instanceof', () => {
-  test('tells kinds apart, and classes of the author', () => {
+  test('distinguishes the classes of the SDK, and those derived by authors', () => {
     class Declined extends NonRetriableError {}
     expect(new Declined('x')).toBeInstanceOf(Declined)
     expect(new Declined('x')).toBeInstanceOf(NonRetriableError)

@@ -1,4 +1,4 @@
-// Every policy as it is written and as it is registered, and what does not type-check.
+// Flow control: every policy is registered unchanged, and wrong ones do not type-check.
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { ConcurrencyLimit, FlowControl } from './flow-control.ts'
@@ -30,7 +30,7 @@ const EVERYTHING = {
   cancelOn: [{ event: 'order/cancelled', if: 'async.data.id == event.data.id' }, { event: 'shop/closed' }],
 } satisfies FlowControl
 
-describe('registered word for word', () => {
+describe('is registered unchanged', () => {
   test('every policy', () => {
     const triggers = [
       { event: 'order/*', if: 'event.data.total > 0' },
@@ -54,7 +54,7 @@ describe('registered word for word', () => {
   })
 })
 
-test('batch and debounce together are refused where they are written', () => {
+test('batch and debounce together throw', () => {
   const both: FlowControl = { batch: { maxSize: 2, timeout: '1s' }, debounce: { period: '1s' } }
   expect(() => createWorkflow({ name: 'w', ...both }, async () => 1)).toThrow(
     'Workflow "w" cannot have both batch and debounce',
@@ -64,7 +64,7 @@ test('batch and debounce together are refused where they are written', () => {
 describe('types', () => {
   const batch = { maxSize: 10, timeout: '1s' }
 
-  test('a batch is given to a handler of arrays', () => {
+  test('a handler of arrays can have a batch', () => {
     const workflow = createWorkflow({ name: 'w', batch }, many)
     expectTypeOf(workflow).toEqualTypeOf<Workflow<Order[], string[]>>()
     createWorkflow<Order[]>({ name: 'w', batch })(async ({ event }) => {
@@ -76,7 +76,7 @@ describe('types', () => {
     })
   })
 
-  test('and to no other', () => {
+  test('other handlers cannot have a batch', () => {
     // @ts-expect-error the handler takes one order, a batch has many
     createWorkflow({ name: 'w', batch }, one)
     // @ts-expect-error mode `all` collects orders too

@@ -1,4 +1,4 @@
-// What a runner refuses before it runs anything (contract §5.5, §7, §9), and what it tells of itself.
+// `createHandler()`: requests that it refuses, and its description of itself.
 
 import { keyFingerprint, signBody } from '@perdure/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -41,7 +41,7 @@ describe('a request', () => {
     expect(await send({ rawBody: new TextEncoder().encode(`  ${body}`).subarray(2) })).toEqual(answer)
   })
 
-  test('may carry fields nobody knows, and none of the optional ones', async () => {
+  test('may have unknown fields, and lack the optional ones', async () => {
     const { event, ctx } = JSON.parse(body)
     expect(await send({ rawBody: JSON.stringify({ event, ctx, later: true }) })).toEqual(answer)
   })
@@ -138,13 +138,13 @@ describe('the signature', () => {
     expect((await send({ headers: signed(['b', 'c']) }, { signingKey: ['a', 'b'] })).status).toBe(200)
   })
 
-  test('is not looked at without a key', async () => {
+  test('is ignored without a key', async () => {
     expect(await send({ headers: { 'x-engine-signature': 't=1,v1=00' } })).toMatchObject({ status: 200 })
   })
 })
 
 describe('a handler', () => {
-  test('tells its workflows and the fingerprints of its keys', () => {
+  test('has its workflows and the fingerprints of its keys', () => {
     const handler = createHandler({ app: 'shop', workflows, signingKey: 'new,old' })
     expect(handler).toMatchObject({
       app: 'shop',
@@ -153,7 +153,7 @@ describe('a handler', () => {
     })
   })
 
-  test('is not made of an app without a name or of two workflows of one name', () => {
+  test('refuses an app without a name and two workflows with one name', () => {
     expect(() => createHandler({ app: ' ', workflows })).toThrow('A runner needs the name of its app')
     expect(() => createHandler({ app: 'shop', workflows: [...workflows, ...workflows] })).toThrow(
       'Two workflows are named "hello"',
@@ -163,7 +163,7 @@ describe('a handler', () => {
 
 describe('a list of workflows', () => {
   test.each<[string, unknown, string]>([
-    ['an import that gave nothing', [undefined], 'workflows[0] is no workflow: undefined'],
+    ['an undefined import', [undefined], 'workflows[0] is no workflow: undefined'],
     ['a module', [...workflows, { default: 1 }], 'workflows[1] is no workflow: object'],
     [
       'a second call that was forgotten',
@@ -209,7 +209,7 @@ describe('a cancelled invoke', () => {
     expect(startedLate).toBe(false)
   })
 
-  test('that was cancelled before it began ends at once, and a later signal is aborted', async () => {
+  test('that is cancelled before it begins ends at once, and its signal is aborted', async () => {
     const cancellation = new Cancellation()
     cancellation.cancel('early')
     const handler = createHandler({ app: 'shop', workflows, signingKey: [] })

@@ -1,4 +1,4 @@
-// Log lines: where they are attributed to, how they are numbered, and what happens when there are too many.
+// Log lines: their scope, their numbers, and their bounds.
 
 import type { RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -11,11 +11,11 @@ function runOf(handler: (args: WorkflowArgs) => unknown): TestRun {
   return new TestRun(createWorkflow({ name: 'flow' }, handler))
 }
 
-const told = (logs: RunnerLogLine[]) =>
+const described = (logs: RunnerLogLine[]) =>
   logs.map(({ scope, index, message }) => `${scope}#${index} ${message}`)
 
 describe('scopes', () => {
-  test('the same logger belongs to the handler outside and to the step inside a callback', async () => {
+  test("the same logger has the handler's scope outside of a callback and the step's inside", async () => {
     const run = runOf(async ({ step, ctx: { logger } }) => {
       logger.info('one')
       await step.run('s', async context => {
@@ -27,7 +27,7 @@ describe('scopes', () => {
       logger.info('two')
     })
     await run.drive()
-    expect(run.passes.map(({ logs }) => told(logs))).toEqual([
+    expect(run.passes.map(({ logs }) => described(logs))).toEqual([
       ['@root#0 one', 's#0 inside', 's#1 after an await', 's#2 own logger'],
       ['@root#0 one', '@root#1 two'],
     ])
@@ -42,7 +42,7 @@ describe('scopes', () => {
         })
       return Promise.all([log('a'), log('b')])
     })
-    expect(told((await run.pass()).logs)).toEqual(['a#0 a', 'b#0 b'])
+    expect(described((await run.pass()).logs)).toEqual(['a#0 a', 'b#0 b'])
   })
 
   test('no two uses of a name share an index', async () => {
@@ -50,7 +50,7 @@ describe('scopes', () => {
       for (const round of [1, 2]) await step.run('s', () => ctx.logger.info(`round ${round}`))
     })
     await run.drive()
-    expect(run.passes.map(({ logs }) => told(logs))).toEqual([['s#0 round 1'], ['s#10000 round 2'], []])
+    expect(run.passes.map(({ logs }) => described(logs))).toEqual([['s#0 round 1'], ['s#10000 round 2'], []])
   })
 })
 
@@ -80,7 +80,7 @@ describe('lines', () => {
     expect(logs[0]?.tsMs).toBeGreaterThanOrEqual(before)
   })
 
-  test('are taken when they are written, whatever happens to their fields later', async () => {
+  test('are encoded when they are written, so later changes of fields have no effect', async () => {
     const fields = { n: 1 }
     const { logs } = await runOf(({ ctx }) => {
       ctx.logger.info('x', fields)
@@ -111,7 +111,7 @@ describe('lines', () => {
 })
 
 describe('bounds', () => {
-  test('beyond 10,000 lines the rest is counted, in a line that takes the next place', () => {
+  test('beyond 10,000 lines the rest is counted, in a line at the next position', () => {
     const logs = new LogBuffer()
     for (let i = 0; i < 10_007; i++) logs.append(logs.root, { level: 'info', message: 'm' })
     const lines: RunnerLogLine[] = JSON.parse(logs.encode(Number.POSITIVE_INFINITY))
@@ -124,7 +124,7 @@ describe('bounds', () => {
     })
   })
 
-  test('lines give way to fit the bytes there are', () => {
+  test('lines are dropped to fit the available bytes', () => {
     const logs = new LogBuffer()
     for (let i = 0; i < 100; i++) logs.append(logs.root, { level: 'info', message: '€'.repeat(100) })
     const text = logs.encode(10_000)
@@ -151,18 +151,18 @@ describe('draining', () => {
   const line = { level: 'info', message: 'm' } as const
   const stepScope = () => stepLogScope({ name: 's', use: 0, hashedId: 'id' })
 
-  test('takes the lines of the handler and of the named steps, in their order, once', () => {
+  test('removes the lines of the handler and of the named steps, in their order', () => {
     const logs = new LogBuffer()
     const step = stepScope()
     for (const scope of [step, logs.root, step]) logs.append(scope, line)
     expect(read(logs.drain([], 10_000)).map(({ scope }) => scope)).toEqual(['@root'])
     logs.append(logs.root, line)
-    expect(told(read(logs.drain(['id'], 10_000)))).toEqual(['s#0 m', 's#1 m', '@root#1 m'])
+    expect(described(read(logs.drain(['id'], 10_000)))).toEqual(['s#0 m', 's#1 m', '@root#1 m'])
     expect(logs.drain(['id'], 10_000)).toBe('[]')
     expect(logs.encode(10_000)).toBe('[]')
   })
 
-  test('leaves what does not fit to the next time', () => {
+  test('keeps lines that do not fit for the next call', () => {
     const logs = new LogBuffer()
     const step = stepScope()
     for (let i = 0; i < 20; i++) logs.append(i % 2 === 0 ? step : logs.root, line)
@@ -174,13 +174,13 @@ describe('draining', () => {
     )
   })
 
-  test('tells once how many were dropped, in the place of the first, and makes room again', () => {
+  test('reports once how many were dropped, at the position of the first, and accepts lines again', () => {
     const logs = new LogBuffer()
     for (let i = 0; i < 10_003; i++) logs.append(logs.root, line)
     const drained = read(logs.drain([], Number.POSITIVE_INFINITY))
     expect(drained).toHaveLength(10_001)
     expect(drained.at(-1)).toMatchObject({ index: 10_000, message: expect.stringMatching(/^3 log lines/) })
     logs.append(logs.root, line)
-    expect(told(read(logs.encode(10_000)))).toEqual(['@root#10003 m'])
+    expect(described(read(logs.encode(10_000)))).toEqual(['@root#10003 m'])
   })
 })

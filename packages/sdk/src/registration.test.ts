@@ -1,4 +1,4 @@
-// The heartbeat over real HTTP: what is sent, when it is repeated, and what is told of failures.
+// Registrations over real HTTP: their content, their repetition, and reported failures.
 
 import { readFile } from 'node:fs/promises'
 import { keyFingerprint, type RegisterRequest } from '@perdure/protocol'
@@ -35,25 +35,25 @@ const refused = {
 
 let engine: EngineServer
 let registration: Registration
-const told: string[] = []
-let onTold: () => void = () => undefined
+const logged: string[] = []
+let onLogged: () => void = () => undefined
 
-/** Resolves when so many lines have been told. */
-function toldLines(count: number): Promise<void> {
+/** Resolves when this many lines have been logged. */
+function loggedLines(count: number): Promise<void> {
   return new Promise(resolve => {
-    onTold = () => told.length >= count && resolve()
-    onTold()
+    onLogged = () => logged.length >= count && resolve()
+    onLogged()
   })
 }
 
 function start(options: RegistrationOptions = {}, of = handler): Registration {
-  told.length = 0
+  logged.length = 0
   registration = startRegistration(of, serving, {
     engineUrl: engine.url,
     retryInitialMs: 1,
     log: (level, message) => {
-      told.push(`${level} ${message.replaceAll(engine.url, 'ENGINE')}`)
-      onTold()
+      logged.push(`${level} ${message.replaceAll(engine.url, 'ENGINE')}`)
+      onLogged()
     },
     ...options,
   })
@@ -67,7 +67,7 @@ afterEach(async () => {
 })
 
 describe('a registration', () => {
-  test('tells everything the contract asks for, with the key', async () => {
+  test('sends every field of a register request, with the key', async () => {
     engine = await startEngine(accepted())
     vi.stubEnv('ENGINE_API_KEY', 'rk_1')
     vi.stubEnv('ENGINE_REGION', 'eu')
@@ -89,10 +89,10 @@ describe('a registration', () => {
       protocolVersion: 1,
       workflows: [{ name: 'w', triggers: [{ cron: '* * * * *' }] }],
     })
-    expect(told).toEqual(['info Registered with ENGINE as r1: 1 workflows'])
+    expect(logged).toEqual(['info Registered with ENGINE as r1: 1 workflows'])
   })
 
-  test('names this very package', async () => {
+  test('has the name and version of the package', async () => {
     const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
     expect({ name: SDK_NAME, version: SDK_VERSION }).toEqual({
       name: manifest.name,
@@ -100,7 +100,7 @@ describe('a registration', () => {
     })
   })
 
-  test('leaves out what is not set', async () => {
+  test('leaves out unset options', async () => {
     engine = await startEngine(accepted())
     await start().ready
     expect(engine.calls[0]?.body).not.toHaveProperty('runner')
@@ -108,17 +108,17 @@ describe('a registration', () => {
     expect(engine.calls[0]?.headers).not.toHaveProperty('authorization')
   })
 
-  test('is repeated as often as the engine says, and told once', async () => {
+  test("is repeated at the engine's interval, and logged once", async () => {
     engine = await startEngine(accepted({ heartbeatMs: 10 }))
     start()
     await engine.called(3)
-    expect(told).toHaveLength(1)
+    expect(logged).toHaveLength(1)
   })
 
-  test('tells warnings', async () => {
+  test('logs warnings', async () => {
     engine = await startEngine(accepted({ warnings: ['old SDK'] }))
     await start().ready
-    expect(told.slice(1)).toEqual(['warn old SDK'])
+    expect(logged.slice(1)).toEqual(['warn old SDK'])
   })
 
   test('stops for good', async () => {
@@ -127,12 +127,12 @@ describe('a registration', () => {
     await engine.called(1)
     stop()
     await expect(ready).rejects.toThrow('The registration was stopped')
-    expect(told).toEqual([])
+    expect(logged).toEqual([])
   })
 })
 
 describe('an engine that is away', () => {
-  test('does not keep a runner that stops waiting', async () => {
+  test('does not delay a runner that stops', async () => {
     engine = await startEngine('reset')
     const away = signal<PerdureError>()
     const { ready, stop } = start({ retryInitialMs: 60_000, onError: away.resolve })
@@ -142,7 +142,7 @@ describe('an engine that is away', () => {
     expect(engine.calls).toHaveLength(1)
   })
 
-  test('is tried again until it is there, told once on each change', async () => {
+  test('is retried until it is back, with one line for each change', async () => {
     const busy = { status: 503, body: {} }
     engine = await startEngine(
       'reset',
@@ -156,8 +156,8 @@ describe('an engine that is away', () => {
     const errors: PerdureError[] = []
     await start({ onError: error => errors.push(error) }).ready
     await engine.called(7)
-    await toldLines(4)
-    expect(told).toEqual([
+    await loggedLines(4)
+    expect(logged).toEqual([
       expect.stringMatching(
         /^warn ENGINE does not take the registration, trying on: The engine cannot be reached/,
       ),
@@ -170,21 +170,21 @@ describe('an engine that is away', () => {
 })
 
 describe('an engine that refuses', () => {
-  test('rejects ready with its reason, is told once, and is tried on', async () => {
+  test('rejects ready with its reason, is reported once, and is retried', async () => {
     engine = await startEngine(refused, refused, accepted())
     const reported = signal<PerdureError>()
     const { ready } = start({ onError: reported.resolve })
     await expect(ready).rejects.toMatchObject({ code: 'unauthorized', status: 401, message: 'no such key' })
     expect(await reported.promise).toMatchObject({ code: 'unauthorized' })
     await engine.called(3)
-    await toldLines(2)
-    expect(told).toEqual([
+    await loggedLines(2)
+    expect(logged).toEqual([
       'error ENGINE refuses the registration: no such key',
       'info Registered with ENGINE as r1: 1 workflows',
     ])
   })
 
-  test('does not end the process when nobody looks at ready', async () => {
+  test('does not end the process when nobody awaits ready', async () => {
     engine = await startEngine(refused)
     start()
     await engine.called(2)
@@ -195,7 +195,7 @@ describe('an engine whose signatures the runner would refuse', () => {
   test.each([
     ['another key', { keyMatches: false }, "The engine's signing key is not that of this runner"],
     ['no key', { keyMatches: undefined }, 'The engine has no signing key, and this runner has one'],
-  ])('for it has %s is refused, told once, and tried on', async (_, fields, why) => {
+  ])('for it has %s is refused, logged once, and tried on', async (_, fields, why) => {
     engine = await startEngine(accepted(fields), accepted(fields), accepted())
     const reported = signal<PerdureError>()
     const { ready } = start({ onError: reported.resolve })
@@ -203,20 +203,20 @@ describe('an engine whose signatures the runner would refuse', () => {
     await expect(ready).rejects.toMatchObject({ code: 'untrusted_engine', status: 0, message })
     expect(await reported.promise).toMatchObject({ code: 'untrusted_engine' })
     await engine.called(3)
-    await toldLines(2)
-    expect(told).toEqual([
+    await loggedLines(2)
+    expect(logged).toEqual([
       `error This runner refuses ENGINE: ${message}`,
       'info Registered with ENGINE as r1: 1 workflows',
     ])
   })
 
-  test('is none for a runner that has no key', async () => {
+  test('does not exist for a runner without a key', async () => {
     engine = await startEngine(accepted({ keyMatches: undefined }))
     await start({}, createHandler({ app: 'shop', workflows: [], signingKey: [] })).ready
     expect(engine.calls[0]?.body).not.toHaveProperty('keyFingerprint')
   })
 
-  test('is none during a rotation: the key that both have is told', async () => {
+  test('does not exist during a rotation: the runner registers with the common key', async () => {
     const other = accepted({ keyMatches: false })
     engine = await startEngine(other, accepted({ heartbeatMs: 10 }), accepted({ heartbeatMs: 10 }), other)
     await start({}, createHandler({ app: 'shop', workflows: [], signingKey: 'new,old' })).ready
@@ -224,12 +224,12 @@ describe('an engine whose signatures the runner would refuse', () => {
     const [first, second] = [keyFingerprint('new'), keyFingerprint('old')]
     const given = engine.calls.map(({ body }) => (body as RegisterRequest).keyFingerprint)
     expect(given.slice(0, 5)).toEqual([first, second, second, second, first])
-    await toldLines(2)
-    expect(told[0]).toBe('info Registered with ENGINE as r1: 1 workflows')
+    await loggedLines(2)
+    expect(logged[0]).toBe('info Registered with ENGINE as r1: 1 workflows')
   })
 })
 
-test('an address that is none is refused at once', async () => {
+test('an invalid address is refused at once', async () => {
   engine = await startEngine(accepted())
   expect(() => startRegistration(handler, serving, { engineUrl: 'nowhere' })).toThrow(
     'is no http or https URL',

@@ -1,4 +1,4 @@
-// Definitions: what is registered, what is refused, and which types come out.
+// `createWorkflow()`: registrations, refused options, and inferred types.
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { Json } from './json.ts'
@@ -14,11 +14,11 @@ import {
 const handler = async () => undefined
 
 describe('the registration', () => {
-  test('is the name alone when nothing else is given', () => {
+  test('has only the name when nothing else is given', () => {
     expect(createWorkflow({ name: 'w' }, handler).registration).toEqual({ name: 'w' })
   })
 
-  test('carries triggers, policies and the mark of an on-failure handler', () => {
+  test('has triggers, policies and the flag of an on-failure handler', () => {
     const options: WorkflowOptions = {
       name: 'w',
       triggers: [{ event: 'order.*', if: 'event.data.total > 10' }, { cron: '0 * * * *' }],
@@ -37,7 +37,7 @@ describe('the registration', () => {
   })
 })
 
-describe('what cannot be registered is refused where it is written', () => {
+describe('an invalid definition throws', () => {
   test.each([
     ['a blank name', { name: ' ' }, "A workflow's name must be a string of 1 to 256 characters"],
     ['a long name', { name: 'n'.repeat(257) }, "A workflow's name must be"],
@@ -62,7 +62,7 @@ interface Order {
 }
 
 describe('types', () => {
-  test('an annotated argument gives input and result', () => {
+  test('an annotated argument types input and result', () => {
     const workflow = createWorkflow({ name: 'w' }, async ({ event }: WorkflowArgs<Order>) => ({
       paid: event.data.total,
     }))
@@ -71,7 +71,7 @@ describe('types', () => {
     expectTypeOf<OutputOf<typeof workflow>>().toEqualTypeOf<{ paid: number }>()
   })
 
-  test('the two-part form gives both from one type argument, and defines the same', () => {
+  test('the two-part form types both with one type argument, and defines the same', () => {
     const workflow = createWorkflow<Order>({ name: 'w' })(async ({ event }) => event.data.id)
     expectTypeOf(workflow).toEqualTypeOf<Workflow<Order, string>>()
     expect(workflow).toEqual(createWorkflow({ name: 'w' }, workflow.handler))
@@ -87,7 +87,7 @@ describe('types', () => {
     expectTypeOf(workflow).toEqualTypeOf<Workflow<Order, unknown>>()
   })
 
-  test('without any, data is unknown and the result inferred', () => {
+  test('without type arguments, data is unknown and the result inferred', () => {
     const workflow = createWorkflow({ name: 'w' }, async ({ event }) => {
       expectTypeOf(event.data).toBeUnknown()
       return 1
@@ -95,7 +95,7 @@ describe('types', () => {
     expectTypeOf(workflow).toEqualTypeOf<Workflow<unknown, number>>()
   })
 
-  test('every step has the type its result has after storage', () => {
+  test('every step result has the type of the stored value', () => {
     const child = createWorkflow({ name: 'c' }, async ({ event }: WorkflowArgs<Order>) => ({
       at: new Date(),
       ...event.data,
@@ -124,7 +124,7 @@ describe('types', () => {
     })
   })
 
-  test('Json is what JSON makes of a type', () => {
+  test('Json is the type after a JSON round trip', () => {
     expectTypeOf<Json<{ a: Date; b?: number; f: () => void; n: bigint }>>().toEqualTypeOf<{
       a: string
       b?: number

@@ -1,4 +1,4 @@
-// The pauses between attempts.
+// Delays before reconnecting.
 
 import { CLOSE_CODES } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -7,23 +7,23 @@ import { reconnectDelayMs } from './backoff.ts'
 const pause = (failures: number, { closeCode = 1006, random = 1 } = {}) =>
   reconnectDelayMs({ closeCode, failures, random, initialMs: 250 })
 
-test('they double up to 15 s, and stay there', () => {
+test('delays double up to 15 s, and stay there', () => {
   expect([1, 2, 3, 6, 7, 8, 1_000_000].map(failures => pause(failures))).toEqual([
     250, 500, 1000, 8000, 15_000, 15_000, 15_000,
   ])
 })
 
-test('jitter takes up to half away', () => {
+test('jitter reduces a delay by up to half', () => {
   expect(pause(1, { random: 0 })).toBe(125)
   expect(pause(99, { random: 0.5 })).toBe(11_250)
 })
 
-test('a draining engine is dialled again at once, though not by all in the same moment', () => {
+test('the first attempt after a draining engine is early, with full jitter', () => {
   const closeCode = CLOSE_CODES.draining
   expect([0, 0.5, 0.99].map(random => pause(1, { closeCode, random }))).toEqual([0, 125, 247.5])
   expect(pause(3, { closeCode })).toBe(1000)
 })
 
-test('a socket whose place was taken does not fight for it', () => {
+test('a replaced socket waits at least half of the longest delay', () => {
   expect(pause(1, { closeCode: CLOSE_CODES.replaced, random: 0 })).toBe(7500)
 })

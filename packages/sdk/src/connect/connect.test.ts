@@ -1,4 +1,4 @@
-// The Connect runner against a scripted engine over real sockets: the handshake, whom it trusts, and its passes.
+// The Connect runner with a scripted engine over real sockets: handshake, signing key, and passes.
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { until } from '../../../../test/kit/until.ts'
@@ -8,17 +8,17 @@ import { open, registered, resultOf, start } from './runner.testkit.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
-/** What each socket registered as the most passes at a time. */
+/** The `maxConcurrency` that each socket registered. */
 function bounds({ connections }: ScriptedEngine): unknown[] {
   return connections.map(one => one.of('runner.register')[0]?.payload.maxConcurrency).sort()
 }
 
 describe('the handshake', () => {
-  test('brings the key, the version, and all that a registration has but a URL', async () => {
+  test('sends the key, the version, and a registration without a URL', async () => {
     const engine = await open()
     vi.stubEnv('ENGINE_REGION', 'eu')
     const runner = start(engine, { apiKey: 'rk_1', maxConcurrency: 7 })
-    const { told } = runner
+    const { logged } = runner
     expect(runner.connected).toBe(false)
     expect(await runner.ready).toMatchObject({ ok: true, runnerId: 'r1' })
     expect(runner.connected).toBe(true)
@@ -41,21 +41,21 @@ describe('the handshake', () => {
     })
     expect(frames[1]?.payload).not.toHaveProperty('url')
     expect(frames[1]?.payload).not.toHaveProperty('underWay')
-    expect(told).toEqual(['info Connected to ENGINE as r1: 1 workflows'])
+    expect(logged).toEqual(['info Connected to ENGINE as r1: 1 workflows'])
   })
 
-  test('several sockets each have a name of their own, and the concurrency of their runner', async () => {
+  test('several sockets have different instances, and the concurrency of their runner', async () => {
     const engine = await open()
-    const { ready, told } = start(engine, { sockets: 3, maxConcurrency: 7 })
+    const { ready, logged } = start(engine, { sockets: 3, maxConcurrency: 7 })
     await ready
     await registered(engine, 3)
     const names = engine.connections.map(connection => connection.of('hello')[0]?.payload.instance)
     expect(new Set(names).size).toBe(3)
     expect(bounds(engine)).toEqual([7, 7, 7])
-    expect(told).toHaveLength(1)
+    expect(logged).toHaveLength(1)
   })
 
-  test('without an id each socket is a runner of its own, and has its share', async () => {
+  test('without a runner id each socket registers its share of the concurrency', async () => {
     const engine = await open()
     const { ready } = start(engine, { runner: undefined, sockets: 3, maxConcurrency: 7 })
     await ready
@@ -63,7 +63,7 @@ describe('the handshake', () => {
     expect(bounds(engine)).toEqual([2, 2, 3])
   })
 
-  test('a refused key rejects ready with the reason, is told once, and is tried on', async () => {
+  test('a refused key rejects ready with the reason, is reported once, and is retried', async () => {
     let refusals = 0
     const engine = await open({
       onFrame: (connection, { type }) => {
@@ -75,14 +75,14 @@ describe('the handshake', () => {
     })
     const errors: string[] = []
     const runner = start(engine, { onError: ({ code }) => errors.push(code) })
-    const { told } = runner
+    const { logged } = runner
     await expect(runner.ready).rejects.toMatchObject({
       code: 'unauthorized',
       status: 401,
       message: 'no such key',
     })
     await until(() => runner.connected)
-    expect(told).toEqual([
+    expect(logged).toEqual([
       'error ENGINE refuses this runner: no such key',
       'info Connected to ENGINE as r1: 1 workflows',
     ])
@@ -90,8 +90,8 @@ describe('the handshake', () => {
   })
 
   test.each([
-    ['a version that differs', 'hello', 'protocol_mismatch', 4400],
-    ['a registration that will not do', 'runner.register', 'invalid_request', undefined],
+    ['a different version', 'hello', 'protocol_mismatch', 4400],
+    ['an invalid registration', 'runner.register', 'invalid_request', undefined],
   ])('%s rejects ready', async (_, frame, code, closeCode) => {
     const engine = await open({
       onFrame: (connection, { type, id }) => {
@@ -104,16 +104,16 @@ describe('the handshake', () => {
     await expect(start(engine).ready).rejects.toMatchObject({ code, status: 400, message: 'will not do' })
   })
 
-  test('an address that opens no socket rejects ready with the status of its answer', async () => {
+  test('an address without a WebSocket rejects ready with the status of its answer', async () => {
     const engine = await open()
-    const { ready, told } = start(engine, { engineUrl: `${engine.url}/elsewhere` })
+    const { ready, logged } = start(engine, { engineUrl: `${engine.url}/elsewhere` })
     await expect(ready).rejects.toMatchObject({ code: 'http_400', status: 400 })
-    expect(told).toEqual([
+    expect(logged).toEqual([
       'error ENGINE/elsewhere refuses this runner: The engine answered the handshake with status 400',
     ])
   })
 
-  test('options that will not do are refused at once', async () => {
+  test('invalid options throw at once', async () => {
     const given = (options: Partial<ConnectOptions>) => () =>
       connect({ app: 'a', workflows: [], handleSignals: false, ...options })
     expect(given({ sockets: 17 })).toThrow('sockets must be a whole number from 1 to 16, not 17')
@@ -133,18 +133,18 @@ describe('the signing key', () => {
   test.each([
     ['another key', 'other'],
     ['no key', undefined],
-  ])('an engine with %s is told nothing', async (_, signingKey) => {
+  ])('an engine with %s gets no frame', async (_, signingKey) => {
     const engine = await open(signingKey === undefined ? {} : { signingKey })
-    const { ready, told } = start(engine, { signingKey: 'mine' })
+    const { ready, logged } = start(engine, { signingKey: 'mine' })
     await expect(ready).rejects.toMatchObject({ code: 'untrusted_engine' })
     await until(() => engine.connections.length > 1)
     expect(engine.connections.flatMap(({ frames }) => frames)).toEqual([])
-    expect(told).toEqual([expect.stringContaining('did not sign its answer')])
+    expect(logged).toEqual([expect.stringContaining('did not sign its answer')])
   })
 })
 
 describe('passes', () => {
-  test('answer with status and body, under the id of their invoke', async () => {
+  test('answer with status and body, with the id of their invoke', async () => {
     const engine = await open()
     await start(engine).ready
     engine.last.invoke('i1', 'echo')
@@ -159,7 +159,7 @@ describe('passes', () => {
     })
   })
 
-  test('go on past a finished step once the engine has it', async () => {
+  test('continue after a finished step once the engine has stored it', async () => {
     const engine = await open()
     await start(engine).ready
     engine.last.invoke('i1', 'steps')
@@ -172,8 +172,8 @@ describe('passes', () => {
   })
 
   test.each<[string, ScriptedEngineOptions, Partial<ConnectOptions>]>([
-    ['an engine that offers no checkpoints', { checkpoints: false }, {}],
-    ['a runner that wants none', {}, { checkpoints: false }],
+    ['an engine without checkpoints', { checkpoints: false }, {}],
+    ['a runner without checkpoints', {}, { checkpoints: false }],
   ])('end at a finished step with %s', async (_, engineOptions, options) => {
     const engine = await open(engineOptions)
     await start(engine, options).ready
@@ -185,7 +185,7 @@ describe('passes', () => {
     expect(engine.last.of('invoke.checkpoint')).toEqual([])
   })
 
-  test('a cancelled one is aborted and answers nothing', async () => {
+  test('a cancelled pass is aborted and not answered', async () => {
     const engine = await open()
     const { ready, started, release } = start(engine)
     await ready

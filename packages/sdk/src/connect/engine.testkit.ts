@@ -1,4 +1,4 @@
-// A real WebSocket server that plays the engine by script: it answers what it is not told otherwise, and records.
+// A scripted engine: a real WebSocket server that records frames and answers them, unless a test answers them itself.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -9,16 +9,16 @@ import { type WebSocket, WebSocketServer } from 'ws'
 export interface SeenFrame {
   type: string
   id: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read payloads of every shape
   payload: any
 }
 
 export interface ScriptedEngineOptions {
-  /** Signs the answer to the handshake. */
+  /** Key that signs the answer to the handshake. */
   signingKey?: string
   heartbeatMs?: number
   checkpoints?: boolean
-  /** Answers a frame instead of the engine; true when it did. */
+  /** Answers a frame instead of the scripted engine. Returns whether it did. */
   onFrame?: (connection: Connection, frame: SeenFrame) => boolean | undefined
   port?: number
 }
@@ -72,7 +72,7 @@ export class ScriptedEngine {
     return this.connections.at(-1) as Connection
   }
 
-  /** Listens, on the same port as before when it did. */
+  /** Starts to listen; after a restart on the same port as before. */
   async open(): Promise<this> {
     const server = createServer((_, response) => response.writeHead(404).end())
     const sockets = new WebSocketServer({
@@ -94,7 +94,7 @@ export class ScriptedEngine {
     return this
   }
 
-  /** Gone without a goodbye. */
+  /** Terminates every connection without a closing handshake. */
   async close(): Promise<void> {
     const server = this.#server
     this.#server = undefined

@@ -1,4 +1,4 @@
-// What is kept of passes until the engine acknowledges it, with a handler whose passes the test plays.
+// `Passes`: frames are kept until the engine acknowledges them. The test controls the handler.
 
 import { expect, test } from 'vitest'
 import type { Handler } from '../handler.ts'
@@ -14,7 +14,7 @@ interface Played {
   end(body?: string): Promise<void>
 }
 
-/** Passes whose handler does nothing by itself. */
+/** Passes with a handler that the test controls. */
 function play(checkpoints = true) {
   const played: Played[] = []
   const handler = {
@@ -47,7 +47,7 @@ const checkpoint = (id: string, seq: number) =>
   `{"type":"invoke.checkpoint","id":"${id}","payload":{"seq":${seq},"opcodes":[],"logs":[]}}`
 const result = (id: string) => `{"type":"invoke.result","id":"${id}","payload":{"status":200,"body":{}}}`
 
-test('a checkpoint resolves with what its own acknowledgement says', async () => {
+test('a checkpoint resolves with its own acknowledgement', async () => {
   const { passes, sent, start } = play()
   const { options } = start('i1')
   const [first, second] = [options.checkpoint?.(report), options.checkpoint?.(report)]
@@ -58,11 +58,11 @@ test('a checkpoint resolves with what its own acknowledgement says', async () =>
   expect(await first).toEqual({ steps: [], stop: false })
 })
 
-test('without checkpoints a pass is given none', () => {
+test('without checkpoints a pass gets no checkpointer', () => {
   expect(play(false).start('i1').options.checkpoint).toBeUndefined()
 })
 
-test('what was not acknowledged is kept in the order in which it was sent', async () => {
+test('unacknowledged frames are kept in the order in which they were sent', async () => {
   const { passes, outlet, start } = play()
   const one = start('i1')
   const two = start('i2')
@@ -84,7 +84,7 @@ test('what was not acknowledged is kept in the order in which it was sent', asyn
   expect(passes.underWay(outlet)).toEqual(['i1'])
 })
 
-test('a cancelled pass rejects its checkpoints, and its result is nobody’s', async () => {
+test('a cancelled pass rejects its checkpoints and drops its result', async () => {
   const { passes, sent, outlet, start } = play()
   const pass = start('i1')
   const open = pass.options.checkpoint?.(report)
@@ -98,7 +98,7 @@ test('a cancelled pass rejects its checkpoints, and its result is nobody’s', a
   await passes.idle(outlet)
 })
 
-test('an id that comes again is a new pass: another engine counts from the start', async () => {
+test('an id that is used again names a new pass: another engine counts from the start', async () => {
   const { passes, sent, outlet, start } = play()
   const old = start('i1')
   const fresh = start('i1')
@@ -124,7 +124,7 @@ test('idle means that nothing runs and every result is acknowledged', async () =
   await waiting
 })
 
-test('copies of results are bounded: the oldest go first', async () => {
+test('kept results are bounded: the oldest are dropped first', async () => {
   const { passes, outlet, start } = play()
   const body = JSON.stringify({ data: 'x'.repeat(1024 * 1024 - 200) })
   for (let n = 0; n < 70; n++) await start(`i${n}`).end(body)
@@ -134,7 +134,7 @@ test('copies of results are bounded: the oldest go first', async () => {
   expect(kept.at(-1)).toBe('i69')
 })
 
-test('abandoned ones are cancelled and forgotten: those of one socket', async () => {
+test('abandon cancels the passes of one socket and drops their results', async () => {
   const { passes, outlet, start } = play()
   const other = { send: () => undefined }
   const pass = start('i1')

@@ -1,4 +1,4 @@
-// The Connect runner against a scripted engine over real sockets: silence, lost connections, and its end.
+// The Connect runner with a scripted engine over real sockets: liveness, lost connections, and its end.
 
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../../test/kit/until.ts'
@@ -13,40 +13,40 @@ describe('liveness', () => {
     expect(engine.last.of('heartbeat.ack')).toMatchObject([{ id: 'h1' }])
   })
 
-  test('a silent engine is left for a new connection', async () => {
+  test('a silent engine makes the runner open a new connection', async () => {
     const engine = await open({
       heartbeatMs: 20,
       onFrame: (connection, { type }) => connection === engine.connections[0] && type === 'heartbeat',
     })
-    const { ready, told } = start(engine)
+    const { ready, logged } = start(engine)
     await ready
     const connection = await registered(engine, 2)
     expect(engine.connections[0]?.closed).toMatchObject({ code: 1006 })
-    expect(told[1]).toBe('warn No connection to ENGINE, trying on: The engine is silent')
-    // The second one is answered, and stays.
+    expect(logged[1]).toBe('warn No connection to ENGINE, trying on: The engine is silent')
+    // The engine answers on the second connection, which therefore stays.
     await until(() => connection.of('heartbeat').length > 8)
     expect(engine.connections).toHaveLength(2)
   })
 })
 
 describe('a lost connection', () => {
-  test('is dialled again for ever; the engine may be away at first', async () => {
+  test('is opened again without a limit, also if the engine is away at first', async () => {
     const away = await open()
     await away.close()
     const runner = start(away)
-    const { told } = runner
-    await until(() => told.length > 0)
-    expect(told[0]).toMatch(/^warn No connection to ENGINE, trying on: .*ECONNREFUSED/)
+    const { logged } = runner
+    await until(() => logged.length > 0)
+    expect(logged[0]).toMatch(/^warn No connection to ENGINE, trying on: .*ECONNREFUSED/)
     await away.open()
     expect(await runner.ready).toMatchObject({ ok: true })
     await away.close()
     await until(() => !runner.connected)
     await away.open()
     await until(() => runner.connected)
-    expect(told).toHaveLength(4)
+    expect(logged).toHaveLength(4)
   })
 
-  test('passes go on; the engine is told of them, and gets their results when it is back', async () => {
+  test('passes continue; the registration lists them, and the engine gets their results when it is back', async () => {
     const engine = await open()
     const runner = start(engine)
     const { started, release } = runner
@@ -66,7 +66,7 @@ describe('a lost connection', () => {
     expect((await resultOf(third, 'i1')).payload).toMatchObject({ status: 200 })
   })
 
-  test('a result is sent again until it is acknowledged, then no more', async () => {
+  test('a result is sent again until it is acknowledged', async () => {
     const engine = await open({
       onFrame: (connection, { type }) => {
         if (type !== 'invoke.result' || connection !== engine.connections[0]) return false
@@ -86,7 +86,7 @@ describe('a lost connection', () => {
     expect(third.of('invoke.result').map(({ id }) => id)).toEqual(['i2'])
   })
 
-  test('checkpoints are sent again in their order, and the pass goes on', async () => {
+  test('checkpoints are sent again in their order, and the pass continues', async () => {
     const engine = await open({
       onFrame: (connection, { type }) => {
         if (type !== 'invoke.checkpoint' || connection !== engine.connections[0]) return false
@@ -103,7 +103,7 @@ describe('a lost connection', () => {
     expect(started).toEqual(['one', 'two'])
   })
 
-  test('ends the passes of a runner without a name: its next socket is another runner to the engine', async () => {
+  test('ends the passes of a runner without an id: for the engine its next socket is another runner', async () => {
     const engine = await open()
     const { ready, started } = start(engine, { runner: undefined })
     await ready
@@ -127,7 +127,7 @@ describe('a lost connection', () => {
 })
 
 describe('the end', () => {
-  test('lets what is in flight finish, starts nothing more, and then disconnects', async () => {
+  test('lets the passes in flight finish, starts no more, and then disconnects', async () => {
     const engine = await open({ checkpoints: false })
     const runner = start(engine)
     const { started, release } = runner
@@ -152,7 +152,7 @@ describe('the end', () => {
     expect(engine.connections).toHaveLength(1)
   })
 
-  test('cancels what takes too long', async () => {
+  test('cancels passes that take too long', async () => {
     const engine = await open()
     const runner = start(engine, { closeTimeoutMs: 20 })
     const { started } = runner
@@ -163,7 +163,7 @@ describe('the end', () => {
     expect(started).toEqual(['held', 'aborted: The runner ends'])
   })
 
-  test('comes with a signal, unless that is left to others, and leaves nobody listening', async () => {
+  test('comes with a signal, unless the option is off, and removes its listeners', async () => {
     const engine = await open()
     const listeners = () => [process.listenerCount('SIGTERM'), process.listenerCount('SIGINT')]
     const before = listeners()

@@ -1,4 +1,4 @@
-// What the tests of the Connect runner share: a scripted engine, three workflows, and what they did.
+// Starts a Connect runner with three workflows and a scripted engine. Shared by the tests of the Connect runner.
 
 import { onTestFinished } from 'vitest'
 import { until } from '../../../../test/kit/until.ts'
@@ -6,7 +6,7 @@ import { createWorkflow } from '../workflow.ts'
 import { type Connection, ScriptedEngine, type ScriptedEngineOptions } from './engine.testkit.ts'
 import { type ConnectedRunner, type ConnectOptions, connect } from './index.ts'
 
-/** A scripted engine that listens until the test is over. */
+/** Starts a scripted engine that listens until the test ends. */
 export async function open(options: ScriptedEngineOptions = {}): Promise<ScriptedEngine> {
   const engine = await new ScriptedEngine(options).open()
   onTestFinished(() => engine.close())
@@ -14,17 +14,17 @@ export async function open(options: ScriptedEngineOptions = {}): Promise<Scripte
 }
 
 export interface StartedRunner extends ConnectedRunner {
-  /** Lines of its log. */
-  readonly told: string[]
-  /** What the callbacks of its steps did. */
+  /** Log lines of the runner. */
+  readonly logged: string[]
+  /** Events of its step callbacks. */
   readonly started: string[]
   /** Lets the step of workflow `held` finish. */
   release(): void
 }
 
-/** A runner `r1` of three workflows: `echo` answers at once, `steps` has two steps, `held` one that is held. */
+/** Starts a runner `r1` with three workflows: `echo` returns at once, `steps` has two steps, `held` one held step. */
 export function start(engine: ScriptedEngine, options: Partial<ConnectOptions> = {}): StartedRunner {
-  const told: string[] = []
+  const logged: string[] = []
   const started: string[] = []
   let release: () => void = () => undefined
   const held = new Promise<void>(resolve => {
@@ -53,7 +53,7 @@ export function start(engine: ScriptedEngine, options: Partial<ConnectOptions> =
     handleSignals: false,
     retryInitialMs: 2,
     closeTimeoutMs: 5_000,
-    log: (level, message) => void told.push(`${level} ${message.replaceAll(engine.url, 'ENGINE')}`),
+    log: (level, message) => void logged.push(`${level} ${message.replaceAll(engine.url, 'ENGINE')}`),
     ...options,
   })
   onTestFinished(async () => {
@@ -68,13 +68,13 @@ export function start(engine: ScriptedEngine, options: Partial<ConnectOptions> =
       return runner.connected
     },
     close,
-    told,
+    logged,
     started,
     release,
   }
 }
 
-/** The n-th connection, once the runner has asked to be registered on it. */
+/** Returns the n-th connection, once the runner has sent its registration on it. */
 export function registered(engine: ScriptedEngine, n = 1): Promise<Connection> {
   const look = () => engine.connections[n - 1]?.of('runner.register')[0] && engine.connections[n - 1]
   return until(look, { what: `registration ${n}` }) as Promise<Connection>

@@ -1,4 +1,4 @@
-// Middleware around passes and steps, and around the values on their way.
+// Middleware around passes, steps and values.
 
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -27,7 +27,7 @@ const noting = (name: string): Middleware => ({
 })
 
 describe('wrapRun and wrapStep', () => {
-  test('surround every pass and every step, the first outermost; a parked pass never comes back', async () => {
+  test('wrap every pass and every step, the first outermost; on a parked pass next() never settles', async () => {
     journal.length = 0
     const workflow = createWorkflow({ name: 'w', middleware: [noting('a'), noting('b')] }, async ({ step }) =>
       step.run('s', () => 1),
@@ -46,7 +46,7 @@ describe('wrapRun and wrapStep', () => {
     ])
   })
 
-  test("the runner's is outside the workflow's", async () => {
+  test("the runner's middleware is outside the workflow's", async () => {
     journal.length = 0
     const workflow = createWorkflow({ name: 'w', middleware: [noting('inner')] }, () => 1)
     const handler = createHandler({
@@ -67,7 +67,7 @@ describe('wrapRun and wrapStep', () => {
     expect(journal).toEqual([...pass, ...pass])
   })
 
-  test('may change what is given, and what they throw is thrown by the step or the handler', async () => {
+  test('may change results, and their errors are thrown by the step or the handler', async () => {
     const doubling: Middleware = {
       name: 'doubling',
       wrapStep: async ({ next }) => (await next()) as number,
@@ -124,7 +124,7 @@ describe('wrapRun and wrapStep', () => {
 })
 
 describe('onPassEnd', () => {
-  test('is told how every pass ended', async () => {
+  test('is called with the end of every pass', async () => {
     const ends: PassEnd[] = []
     const middleware: Middleware[] = [{ name: 'm', onPassEnd: ({ end }) => ends.push(end) }]
     let fail = true
@@ -143,7 +143,7 @@ describe('onPassEnd', () => {
     ])
   })
 
-  test('what fails there is logged and changes nothing', async () => {
+  test('its errors are only logged', async () => {
     const broken: Middleware = {
       name: 'broken',
       onPassEnd: () => {
@@ -160,7 +160,7 @@ describe('onPassEnd', () => {
   })
 })
 
-/** Wraps what goes out, and demands the wrapping of what comes in. */
+/** Wraps every output, and requires that every input is wrapped. */
 const sealing = (seal: string): Middleware => ({
   name: seal,
   transformOutput: (value, { kind, name, eventName = '' }) => ({
@@ -173,16 +173,16 @@ const sealing = (seal: string): Middleware => ({
   },
 })
 
-const told = defineEvent('told', z.object({ n: z.string().transform(Number) }))
+const seen = defineEvent('seen', z.object({ n: z.string().transform(Number) }))
 
 const everything = createWorkflow(
   { name: 'w', middleware: [sealing('outer'), sealing('inner')] },
   async ({ event, step, ctx }) => {
     const ran = await step.run('run', () => 1)
     await step.run('nothing', () => undefined)
-    await step.emit('emit', { event: told, data: { n: '2' } })
+    await step.emit('emit', { event: seen, data: { n: '2' } })
     await ctx.webhook.send('hook', { url: 'http://x.test', data: 3 })
-    const waited = await step.waitForEvent('wait', { event: told })
+    const waited = await step.waitForEvent('wait', { event: seen })
     const late = await step.waitForEvent('late', { event: 'never' })
     const child = await step.runWorkflow('child', { workflow: 'c', data: 4 })
     return { event: event.data, ran, waited: waited?.data.n, late, child }
@@ -194,12 +194,12 @@ describe('transformInput and transformOutput', () => {
   const settle: Settle = opcode => {
     if (opcode.name === 'late') return { data: null }
     if (opcode.op === 'WaitForEvent') {
-      return { data: { id: 'e', name: 'told', receivedAt: 'then', data: sealed({ n: '5' }) } }
+      return { data: { id: 'e', name: 'seen', receivedAt: 'then', data: sealed({ n: '5' }) } }
     }
     return { data: opcode.op === 'RunWorkflow' ? sealed('result') : null }
   }
 
-  test('see every value, inside out and outside in, and leave nothing and null of a timeout alone', async () => {
+  test('see every value, innermost or outermost first, except undefined and the null of a timeout', async () => {
     const run = new TestRun(everything, { data: sealed('start'), settle })
     const end = await run.drive()
     const seal = (value: unknown, from: string) => ({ outer: { inner: value, from }, from })
@@ -211,7 +211,7 @@ describe('transformInput and transformOutput', () => {
     expect(opcodes).toMatchObject([
       { name: 'run', data: seal(1, 'step run') },
       { name: 'nothing' },
-      { name: 'emit', data: seal({ n: '2' }, 'emit emittold') },
+      { name: 'emit', data: seal({ n: '2' }, 'emit emitseen') },
       { name: 'hook', data: seal(3, 'webhook hook') },
       { name: 'wait' },
       { name: 'late' },
@@ -220,7 +220,7 @@ describe('transformInput and transformOutput', () => {
     expect(opcodes[1]).not.toHaveProperty('data')
   })
 
-  test('what they throw fails the step, or the pass', async () => {
+  test('their errors fail the step or the pass', async () => {
     expect(await new TestRun(everything, { data: 'bare' }).pass()).toMatchObject({
       status: 500,
       error: { message: 'no outer' },
@@ -237,7 +237,7 @@ describe('transformInput and transformOutput', () => {
     expect((await new TestRun(workflow).pass()).opcodes).toMatchObject([{ error: { message: 'no key' } }])
   })
 
-  test('are told the name of the event that a wait received', async () => {
+  test('get the name of the event that a wait received', async () => {
     const places: InputPlace[] = []
     const middleware: Middleware[] = [
       {
@@ -249,12 +249,12 @@ describe('transformInput and transformOutput', () => {
       },
     ]
     const workflow = createWorkflow({ name: 'w', middleware }, ({ step }) =>
-      step.waitForEvent('wait', { event: 'told' }),
+      step.waitForEvent('wait', { event: 'seen' }),
     )
-    const event = { id: 'e', name: 'told', receivedAt: 'then', data: 1 }
+    const event = { id: 'e', name: 'seen', receivedAt: 'then', data: 1 }
     await new TestRun(workflow, { data: 0, settle: () => ({ data: event }) }).drive()
     const started = { kind: 'event', name: 'test' }
-    expect(places).toEqual([started, started, { kind: 'wait', name: 'wait', eventName: 'told' }])
+    expect(places).toEqual([started, started, { kind: 'wait', name: 'wait', eventName: 'seen' }])
   })
 
   test.each(['transformInput', 'transformOutput'] as const)('%s must be synchronous', async hook => {
@@ -268,7 +268,7 @@ describe('transformInput and transformOutput', () => {
     })
   })
 
-  test('collected payloads come in one by one', async () => {
+  test('collected payloads are passed one by one', async () => {
     const workflow = createWorkflow(
       { name: 'w', batch: { maxSize: 2, timeout: 1 }, middleware: [sealing('seal')] },
       ({ event }) => event.data,
@@ -277,7 +277,7 @@ describe('transformInput and transformOutput', () => {
     expect(await run.pass()).toMatchObject({ data: { seal: [1, 2] } })
   })
 
-  test('come before the schema of the input and after that of an emitted event', async () => {
+  test('run before the schema of the input and after the schema of an emitted event', async () => {
     const workflow = createWorkflow(
       { name: 'w', input: z.number(), middleware: [sealing('seal')] },
       ({ event }) => event.data,
@@ -285,7 +285,7 @@ describe('transformInput and transformOutput', () => {
     expect(await new TestRun(workflow, { data: { seal: 1 } }).pass()).toMatchObject({ data: { seal: 1 } })
   })
 
-  test('what a checkpoint hands over within a pass comes in as a replay would show it', async () => {
+  test('the receipt of a checkpoint is transformed like the memo of a replay', async () => {
     const workflow = createWorkflow({ name: 'w', middleware: [sealing('seal')] }, async ({ step, ctx }) => [
       await step.run('s', () => 1),
       typeof (await ctx.uuid()),
@@ -313,7 +313,7 @@ describe('transformInput and transformOutput', () => {
     ])
   })
 
-  test('the order in which results are handed over stays that of the memo', async () => {
+  test('results settle in the order of the memo', async () => {
     const workflow = createWorkflow({ name: 'w', middleware: [sealing('seal')] }, async ({ step }) => {
       const order: string[] = []
       const branch = (name: string) => step.run(name, () => name).then(() => order.push(name))
@@ -326,7 +326,7 @@ describe('transformInput and transformOutput', () => {
   })
 })
 
-test.each([[[{}]], [[{ name: '' }]], ['m'], [[undefined]]])('%s is no middleware', middleware => {
+test.each([[[{}]], [[{ name: '' }]], ['m'], [[undefined]]])('%s is refused as middleware', middleware => {
   const wrong = middleware as unknown as Middleware[]
   expect(() => createWorkflow({ name: 'w', middleware: wrong }, () => 1)).toThrow(
     'Workflow "w": middleware must',

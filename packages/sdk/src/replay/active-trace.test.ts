@@ -7,7 +7,7 @@ import { createWorkflow } from '../workflow.ts'
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
 
-/** What an SDK registers, in a few lines. */
+/** A minimal version of what an OpenTelemetry SDK registers. */
 function openContexts(): void {
   const storage = new AsyncLocalStorage<Context>()
   const manager: ContextManager = {
@@ -21,7 +21,7 @@ function openContexts(): void {
   onTestFinished(() => context.disable())
 }
 
-/** What is active in a handler, after it has awaited something, and in its step. */
+/** The active spans in a handler, after an await, and in its step. */
 async function activeIn(traceparent: string | undefined) {
   const seen: (string | undefined)[] = []
   const look = () => seen.push(trace.getActiveSpan()?.spanContext().spanId)
@@ -44,13 +44,13 @@ async function activeIn(traceparent: string | undefined) {
   return seen
 }
 
-test("the engine's span is active in the handler and its steps, and not behind them", async () => {
+test("the engine's span is active in the handler and its steps, and not outside of them", async () => {
   openContexts()
   expect(await activeIn(`00-${TRACE}-${SPAN}-01`)).toEqual([SPAN, SPAN])
   expect(trace.getActiveSpan()).toBeUndefined()
 })
 
-test('a span of another is below it, and what is said of the engine is lost without harm', async () => {
+test("a span of the user is its child, and changes to the engine's span have no effect", async () => {
   openContexts()
   let parent: unknown
   const workflow = createWorkflow({ name: 'traced' }, async () => {
@@ -64,7 +64,7 @@ test('a span of another is below it, and what is said of the engine is lost with
   expect(parent).toEqual({ traceId: TRACE, spanId: SPAN, traceFlags: 0, isRemote: true })
 })
 
-test('without an SDK, or without a trace context, the handler runs as it is', async () => {
+test('without OpenTelemetry, or without a trace context, the handler runs unchanged', async () => {
   expect(await activeIn(`00-${TRACE}-${SPAN}-01`)).toEqual([undefined, undefined])
   openContexts()
   expect(await activeIn(undefined)).toEqual([undefined, undefined])

@@ -1,4 +1,4 @@
-// Every answer stays under the response cap (contract §8), and says what it left out.
+// Every answer stays within the response limit, and says what it left out.
 
 import { describe, expect, test } from 'vitest'
 import { LogBuffer } from '../log-buffer.ts'
@@ -32,7 +32,7 @@ describe('results that do not fit together', () => {
     expect([...ran.values()]).toEqual([1, 1, 2])
   })
 
-  test('finished steps go before those that are free to discover again', async () => {
+  test('finished steps are sent before steps that the next pass can discover again', async () => {
     const workflow = createWorkflow({ name: 'flow' }, async ({ step }) => {
       await Promise.all([
         step.emit('tell', { event: 'e', data: 'x'.repeat(600_000) }),
@@ -46,7 +46,7 @@ describe('results that do not fit together', () => {
 })
 
 describe('logs', () => {
-  test('give way to the result', () => {
+  test('are dropped in favour of the result', () => {
     const logs = new LogBuffer()
     for (let i = 0; i < 500; i++) logs.append(logs.root, { level: 'info', message: 'm'.repeat(2_000) })
     const data = JSON.stringify('€'.repeat(300_000))
@@ -59,7 +59,7 @@ describe('logs', () => {
     expect(parsed.logs.at(-1).message).toMatch(/^\d+ log lines of this pass were dropped/)
   })
 
-  test('give way to the largest possible result', () => {
+  test('are dropped in favour of the largest possible result', () => {
     const logs = new LogBuffer()
     for (let i = 0; i < 500; i++) logs.append(logs.root, { level: 'info', message: 'm'.repeat(2_000) })
     const data = JSON.stringify('r'.repeat(CAP - 16 * 1024 - 2))

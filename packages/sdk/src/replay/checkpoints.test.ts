@@ -1,5 +1,4 @@
-// A pass that makes its steps durable while it goes on: what is reported when, what a receipt hands over, and how such
-// a pass ends.
+// Passes with checkpoints: what is reported when, which calls a receipt settles, and how such a pass ends.
 
 import { hashStepId, type Opcode, type RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -54,7 +53,7 @@ class CheckpointedPass {
       .then(({ status, body }) => ({ status, body: JSON.parse(body) }))
   }
 
-  /** The next report, read once. */
+  /** Returns the next report. Each report is returned once. */
   async report(): Promise<Report> {
     const at = this.#read++
     const known = this.reports[at]
@@ -73,7 +72,7 @@ const names = (opcodes: Opcode[] = []) => opcodes.map(({ name }) => name)
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 describe('a checkpoint', () => {
-  test('makes each step durable before the handler sees its result, in one single pass', async () => {
+  test('makes each step durable before the handler gets its result, in one pass', async () => {
     const seen: unknown[] = []
     const pass = new CheckpointedPass(async ({ step }) => {
       seen.push(await step.run('a', () => new Date(0)))
@@ -85,32 +84,32 @@ describe('a checkpoint', () => {
     expect(seen).toEqual([])
     first.acknowledge()
     const second = await pass.report()
-    // The round trip of the result, never the live object; null as the engine's memo has it.
+    // The result after a JSON round trip and never the original object; null like in the engine's memo.
     expect(seen).toEqual(['1970-01-01T00:00:00.000Z'])
     second.acknowledge()
     expect(await pass.ended).toMatchObject({ status: 200, body: { data: [seen[0], null] } })
     expect(pass.reports.map(({ opcodes }) => names(opcodes))).toEqual([['a'], ['b']])
   })
 
-  test('takes along all that is known in its turn, in the order of discovery', async () => {
+  test('contains all steps of its turn, in the order of discovery', async () => {
     const pass = new CheckpointedPass(({ step, ctx }) =>
       Promise.all([
         step.sleep('pause', 1),
         step.run('later', async () => null),
-        step.emit('tell', { event: 'told' }),
+        step.emit('announce', { event: 'announced' }),
         ctx.webhook.send('hook', { url: 'https://example.com' }),
         step.run('now', () => 1),
       ]),
     )
     const { opcodes, acknowledge } = await pass.report()
-    expect(names(opcodes)).toEqual(['pause', 'later', 'tell', 'hook', 'now'])
+    expect(names(opcodes)).toEqual(['pause', 'later', 'announce', 'hook', 'now'])
     acknowledge()
-    // Everything was told: what is left is to wait for the sleep.
+    // Everything is reported: the pass only waits for the sleep.
     expect(await pass.ended).toMatchObject({ status: 206, body: { opcodes: [] } })
     expect(pass.reports).toHaveLength(1)
   })
 
-  test('carries sleeps, waits and children at once while a callback runs', async () => {
+  test('contains sleeps, waits and children at once while a callback runs', async () => {
     const gate = signal()
     const pass = new CheckpointedPass(({ step }) =>
       Promise.all([
@@ -129,7 +128,7 @@ describe('a checkpoint', () => {
     expect(await pass.ended).toMatchObject({ status: 206, body: { opcodes: [] } })
   })
 
-  test('is not made of sleeps, waits and children alone when nothing runs: they end the pass', async () => {
+  test('is not made for sleeps, waits and children alone when no callback runs: they end the pass', async () => {
     const pass = new CheckpointedPass(async ({ step }) => {
       await step.run('a', () => 1)
       await Promise.all([step.sleep('s', 1), step.waitForEvent('w', { event: 'e' })])
@@ -140,7 +139,7 @@ describe('a checkpoint', () => {
     expect(pass.reports).toHaveLength(1)
   })
 
-  test('is one at a time, and the next takes what has come meanwhile', async () => {
+  test('is one at a time, and the next has all steps that became ready in between', async () => {
     const gates = { b: signal(), c: signal() }
     const pass = new CheckpointedPass(({ step }) =>
       Promise.all([
@@ -162,7 +161,7 @@ describe('a checkpoint', () => {
     expect(await pass.ended).toMatchObject({ status: 200, body: { data: ['A', 'B', 'C'] } })
   })
 
-  test('stays under a megabyte: what does not fit is in the next', async () => {
+  test('stays under a megabyte: the rest is in the next', async () => {
     const pass = new CheckpointedPass(
       async ({ step, ctx }) => {
         for (let i = 0; i < 500; i++) ctx.logger.info('l'.repeat(1000))
@@ -180,7 +179,7 @@ describe('a checkpoint', () => {
     expect(lines.map(({ index }) => index)).toEqual(Array.from({ length: 500 }, (_, i) => i))
   })
 
-  test('carries log lines once each, those of a step together with it', async () => {
+  test('contains each log line once, those of a step together with the step', async () => {
     const gate = signal()
     const pass = new CheckpointedPass(
       async ({ step, ctx }) => {
@@ -198,18 +197,18 @@ describe('a checkpoint', () => {
       {},
       true,
     )
-    const told = (logs: RunnerLogLine[]) => logs.map(({ scope, index }) => `${scope}#${index}`)
+    const positions = (logs: RunnerLogLine[]) => logs.map(({ scope, index }) => `${scope}#${index}`)
     const { body } = await pass.ended
-    expect(pass.reports.map(({ logs }) => told(logs))).toEqual([
+    expect(pass.reports.map(({ logs }) => positions(logs))).toEqual([
       ['@root#0', 'quick#0'],
       ['slow#0', '@root#1'],
     ])
-    expect(told(body.logs)).toEqual(['@root#2'])
+    expect(positions(body.logs)).toEqual(['@root#2'])
   })
 })
 
 describe('a receipt', () => {
-  test('hands over in its order, and others of the run with them', async () => {
+  test('settles steps in its order, including others of the run', async () => {
     const pass = new CheckpointedPass(({ step }) =>
       Promise.race([
         step.run('work', () => 'work'),
@@ -223,7 +222,7 @@ describe('a receipt', () => {
     expect(await pass.ended).toMatchObject({ status: 200, body: { data: 'woken' } })
   })
 
-  test('may name a step that the handler asks for only later', async () => {
+  test('may name a step that the handler calls only later', async () => {
     const pass = new CheckpointedPass(async ({ step }) => {
       const a = await step.run('a', () => 'A')
       return [a, await step.runWorkflow('child', { workflow: 'w' })]
@@ -234,7 +233,7 @@ describe('a receipt', () => {
     expect(await pass.ended).toMatchObject({ status: 200, body: { data: ['A', 'from before'] } })
   })
 
-  test('that tells of a step again changes nothing', async () => {
+  test('that repeats a step changes nothing', async () => {
     const pass = new CheckpointedPass(async ({ step }) => {
       await step.run('a', () => 1)
       await step.run('b', () => 2)
@@ -248,7 +247,7 @@ describe('a receipt', () => {
     expect({ status, opcodes: names(body.opcodes) }).toEqual({ status: 206, opcodes: ['pause'] })
   })
 
-  test('with pending leaves a failed step to a later pass, with an error rejects it', async () => {
+  test('with pending leaves a failed step to a later pass, with an error rejects the call', async () => {
     const pass = new CheckpointedPass(({ step }) =>
       Promise.race([
         step.run('flaky', () => Promise.reject(new Error('again'))),
@@ -269,7 +268,7 @@ describe('a receipt', () => {
     expect(await pass.ended).toMatchObject({ status: 200, body: { data: 'Error: stored' } })
   })
 
-  test('that says stop hands over nothing; callbacks end, and their opcodes end the pass', async () => {
+  test('with stop settles nothing; callbacks finish, and their opcodes end the pass', async () => {
     const gate = signal()
     let went = false
     const pass = new CheckpointedPass(({ step }) =>
@@ -296,13 +295,13 @@ describe('a receipt', () => {
     expect(pass.reports).toHaveLength(1)
   })
 
-  test('that says stop when nothing runs ends the pass with nothing', async () => {
+  test('with stop ends the pass without opcodes when no callback runs', async () => {
     const pass = new CheckpointedPass(({ step }) => step.run('a', () => 1))
     ;(await pass.report()).acknowledge({ stop: true })
     expect(await pass.ended).toMatchObject({ status: 206, body: { opcodes: [] } })
   })
 
-  test('that never comes cancels the pass and its callbacks', async () => {
+  test('that never arrives cancels the pass and its callbacks', async () => {
     const aborted = signal()
     const pass = new CheckpointedPass(({ step }) =>
       Promise.all([
@@ -337,7 +336,7 @@ describe('the end of a pass with checkpoints', () => {
     expect(await pass.ended).toMatchObject({ status: 200, body: { data: 2 } })
   })
 
-  test('is a 206 with what the handler began and did not report before it returned', async () => {
+  test('is a 206 with the steps that were not reported before the handler returned', async () => {
     const gate = signal()
     const pass = new CheckpointedPass(async ({ step }) => {
       await step.run('a', () => 1)
@@ -353,10 +352,10 @@ describe('the end of a pass with checkpoints', () => {
     expect(pass.reports).toHaveLength(1)
   })
 
-  test('comes after the receipt of what was under way when the handler settled', async () => {
+  test('comes after the receipt of the report under way when the handler settled', async () => {
     const gate = signal()
     const pass = new CheckpointedPass(({ step }) => {
-      void step.emit('tell', { event: 'told' })
+      void step.emit('announce', { event: 'announced' })
       return gate.promise
     })
     const report = await pass.report()

@@ -1,5 +1,5 @@
-// A tiny engine for tests: it invokes a handler pass by pass and stores what comes back, as the contract says.
-// The memo is a plain object whose keys are in the order in which steps settled.
+// A tiny engine in memory for unit tests: it invokes a handler pass by pass and stores the opcodes. The memo is a plain
+// object whose keys are in the order in which steps settled.
 
 import {
   hashStepId,
@@ -21,14 +21,14 @@ export interface PassRecord {
   logs: RunnerLogLine[]
 }
 
-/** What becomes of an opcode: a settled entry, or undefined to leave its step parked. */
+/** Returns the memo entry of an opcode; undefined leaves its step parked. */
 export type Settle = (opcode: Opcode) => MemoEntry | undefined
 
 export interface TestRunOptions {
   data?: unknown
   ctx?: Partial<InvokeContext>
   settle?: Settle
-  /** Attempts of each step. */
+  /** Most attempts of each step. */
   maxAttempts?: number
 }
 
@@ -53,7 +53,7 @@ export class TestRun {
     return this.passes.map(({ opcodes }) => opcodes.map(({ name }) => name))
   }
 
-  /** One invoke, whose opcodes are not stored. */
+  /** Sends one invoke. Its opcodes are not stored. */
   async pass(): Promise<PassRecord> {
     const { data, ctx } = this.#options
     const request: InvokeRequest = {
@@ -75,7 +75,7 @@ export class TestRun {
     return record
   }
 
-  /** Passes until the run ends, nothing more can happen, or a bound is reached. */
+  /** Runs passes until the run ends, all its steps are parked, or a bound is reached. */
   async drive(passesMax = 50): Promise<PassRecord> {
     for (let count = 0; count < passesMax; count++) {
       const record = await this.pass()
@@ -122,7 +122,7 @@ function settleDefault(opcode: Opcode, settle: Settle | undefined): MemoEntry | 
   return opcode.op === 'WaitForEvent' || opcode.op === 'RunWorkflow' ? undefined : { data: null }
 }
 
-/** A promise and its resolver: tests wait for signals, never for time. */
+/** Creates a promise that the test resolves. */
 export function signal<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve: (value: T) => void = () => undefined
   const promise = new Promise<T>(done => {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createWorkflow } from '../workflow.ts'
 import { TestRun } from './engine.testkit.ts'
 
-test('what they gave first is what every pass sees', async () => {
+test('every pass sees their first values', async () => {
   const seen: unknown[] = []
   const workflow = createWorkflow({ name: 'flow' }, async ({ step, ctx }) => {
     const given = await Promise.all([ctx.now(), ctx.random(), ctx.uuid(), ctx.uuid()])
@@ -27,7 +27,7 @@ test('what they gave first is what every pass sees', async () => {
   expect(run.discovered).toEqual([['ctx.now', 'ctx.random', 'ctx.uuid', 'ctx.uuid'], ['after'], []])
 })
 
-test('they share no step with others, whatever those are called', async () => {
+test('their steps have ids of their own, for any names of other steps', async () => {
   const workflow = createWorkflow({ name: 'flow' }, async ({ step, ctx }) => [
     await step.run('now', () => 'mine'),
     await step.run('ctx.now', () => 'mine too'),

@@ -10,23 +10,23 @@ function runOf<R>(handler: (args: WorkflowArgs) => R | Promise<R>, options?: Tes
   return new TestRun(createWorkflow({ name: 'flow' }, handler), options)
 }
 
-describe('a handler that settles with steps nobody waited for', () => {
+describe('a handler that settles with steps that nobody awaited', () => {
   test('returns only when those with an effect are stored', async () => {
     const run = runOf(({ step }) => {
-      void step.emit('tell', { event: 'told' })
+      void step.emit('announce', { event: 'announced' })
       void step.run('work', async () => 1)
       void step.sleep('pointless', '1h')
       return 'done'
     })
     expect(await run.drive()).toMatchObject({ status: 200, data: 'done' })
-    expect(run.discovered).toEqual([['tell', 'work'], []])
+    expect(run.discovered).toEqual([['announce', 'work'], []])
   })
 
-  test('throws a retriable error only when the work already done is stored', async () => {
+  test('throws a retriable error only when the finished callbacks are stored', async () => {
     let ran = 0
     const run = runOf(async ({ step }) => {
       void step.run('work', async () => ++ran)
-      void step.emit('tell', { event: 'told' })
+      void step.emit('announce', { event: 'announced' })
       throw new Error('flaky')
     })
     expect(await run.drive()).toMatchObject({ status: 500, error: { message: 'flaky' } })
@@ -36,7 +36,7 @@ describe('a handler that settles with steps nobody waited for', () => {
 })
 
 describe('after a handler has settled', () => {
-  test('no stored result is handed on and no step begins, though callbacks still run', async () => {
+  test('no step call settles and no step begins, although callbacks still run', async () => {
     const gate = signal()
     const later: string[] = []
     const run = runOf(async ({ step }) => {
@@ -71,7 +71,7 @@ describe('a handler that throws', () => {
     expect(logs.map(({ message }) => message)).toEqual(['about to fail'])
   })
 
-  test('also synchronously, and with something that is no error', async () => {
+  test('also synchronously, and with a value that is not an error', async () => {
     const run = runOf(() => {
       throw { code: 7 }
     })
@@ -110,7 +110,7 @@ describe('a handler that throws', () => {
     expect(await any.pass()).toMatchObject({ status: 400, error: { name: 'AggregateError' } })
   })
 
-  test('a fatal error does not wait for callbacks: they are told to stop', async () => {
+  test('a fatal error does not wait for callbacks: their signal aborts', async () => {
     const aborted = signal<unknown>()
     const run = runOf(({ step }) =>
       Promise.all([
@@ -148,7 +148,7 @@ describe('stored errors', () => {
     expect(await run.pass()).toMatchObject({ status: 200, data: caught })
   })
 
-  test('that the handler looks at only after a later step are not unhandled rejections', async () => {
+  test('that the handler awaits only after a later step are not unhandled rejections', async () => {
     const run = runOf(async ({ step }) => {
       const bad = step.run('bad', () => 1)
       await step.run('other', () => 2)
@@ -158,7 +158,7 @@ describe('stored errors', () => {
     expect(await run.drive()).toMatchObject({ status: 200, data: 'kept' })
   })
 
-  test('nor are those of waits, or the rejections of misused calls', async () => {
+  test('also those of waits and of misused calls are not unhandled rejections', async () => {
     const run = runOf(async ({ step }) => {
       const late = [
         step.waitForEvent('bad', { event: 'e' }),
@@ -174,7 +174,7 @@ describe('stored errors', () => {
 })
 
 describe('misuse', () => {
-  test('a step inside the callback of another is a clear error, also after an await', async () => {
+  test('a step inside the callback of another is refused, also after an await', async () => {
     const run = runOf(({ step }) =>
       step.run('outer', async () => {
         await null

@@ -1,5 +1,4 @@
-// Replay: which steps a pass discovers, in which order stored results reach the handler, and what
-// it waits for.
+// Replay: which steps a pass discovers, in which order stored results settle calls, and when a pass ends.
 
 import { readFile } from 'node:fs/promises'
 import { hashStepId } from '@perdure/protocol'
@@ -113,7 +112,7 @@ describe('parallel steps', () => {
       async ({ step }) => {
         const winner = await Promise.race([
           step.waitForEvent('slow', { event: 'slow' }).then(() => 'slow'),
-          // A longer way from result to race must not turn the order round.
+          // More microtasks between result and race must not change the order.
           (async () => {
             await step.waitForEvent('fast', { event: 'fast' })
             await null
@@ -135,7 +134,7 @@ describe('parallel steps', () => {
     expect(winners).toEqual(['fast', 'fast'])
   })
 
-  test('branches that share step names keep their own steps whichever goes ahead', async () => {
+  test('branches that share step names keep their own steps, whichever is first', async () => {
     const ran: string[] = []
     const branch = async (step: StepTools, label: string) => {
       await step.waitForEvent('wait', { event: label })
@@ -176,7 +175,7 @@ describe('parallel steps', () => {
     })
   })
 
-  test('a step discovered while a sibling is still running joins the same pass', async () => {
+  test('a step discovered while a sibling is running is in the same pass', async () => {
     const gate = signal()
     const run = runOf(({ step }) =>
       Promise.all([
@@ -192,7 +191,7 @@ describe('parallel steps', () => {
     expect((await run.pass()).opcodes.map(({ name }) => name)).toEqual(['slow', 'late'])
   })
 
-  test('a step discovered through many microtasks after a sibling has finished joins the same pass', async () => {
+  test('a step discovered many microtasks after a sibling has finished is in the same pass', async () => {
     const run = runOf(({ step }) =>
       Promise.all([
         step.run('quick', () => 1),
@@ -206,7 +205,7 @@ describe('parallel steps', () => {
     expect(run.discovered).toEqual([['quick', 'late'], []])
   })
 
-  test('a turn of the event loop that brings another step is not the last', async () => {
+  test('a pass does not end in a turn of the event loop with a further step', async () => {
     const turn = () => new Promise(resolve => setImmediate(resolve))
     const run = runOf(({ step }) =>
       Promise.all([
@@ -249,7 +248,7 @@ describe('pending steps', () => {
     expect(ran).toBe(0)
   })
 
-  test('do not hold up branches beside them', async () => {
+  test('do not block parallel branches', async () => {
     const run = runOf(({ step }) =>
       Promise.race([step.sleep('long', '1h'), step.run('a', () => 1).then(() => step.run('b', () => 2))]),
     )
@@ -270,7 +269,7 @@ describe("the handler's own waiting", () => {
     expect(await run.drive()).toMatchObject({ status: 200, data: true })
   })
 
-  test('is cut off beside an outstanding step, and steps it asks for afterwards are not run', async () => {
+  test('is cut off beside an outstanding step, and steps it calls afterwards are not run', async () => {
     const gate = signal()
     const resumed = signal()
     let ran = false

@@ -1,5 +1,5 @@
-// Random workflows: any nesting of steps with `Promise.all`, `race`, `any`, `allSettled`, loops and catches; what runs
-// them as a handler, and which results they may have, told without any engine.
+// Random workflows: any nesting of steps with `Promise.all`, `race`, `any`, `allSettled`, loops and catches. Runs them as
+// a handler, and computes without an engine which results they may have.
 
 import {
   type Arbitrary,
@@ -18,11 +18,11 @@ export type StepOp = 'run' | 'sleep' | 'wait' | 'child' | 'emit' | 'webhook' | '
 export interface StepNode {
   kind: 'step'
   op: StepOp
-  /** Few, so that branches share them: then the step's id depends on who comes first. */
+  /** One of few names, so that branches share names: the step's id then depends on which branch calls first. */
   name: string
-  /** Attempts of a callback that fail; `ALWAYS`, also of a child: for good. */
+  /** How many attempts of the callback fail. With `ALWAYS` the step fails, also a child. */
   failures: number
-  /** Whether its callback needs no waiting. */
+  /** Whether the callback is synchronous. */
   quick: boolean
 }
 export type Node =
@@ -43,7 +43,7 @@ const step: Arbitrary<StepNode> = record({
 
 const branches = constantFrom('seq' as const, 'seq', 'all', 'all', 'allSettled', 'race', 'any')
 
-/** Programs of a few steps, a dozen at times. Whatever they throw is caught at the top. */
+/** Generates programs of a few steps, sometimes a dozen. Their errors are caught at the top. */
 export const programs: Arbitrary<Node> = letrec<{ node: Node; group: Node }>(tie => ({
   group: record({ kind: branches, nodes: array(tie('node'), { minLength: 1, maxLength: 3 }) }),
   node: oneof(
@@ -62,16 +62,16 @@ export const programs: Arbitrary<Node> = letrec<{ node: Node; group: Node }>(tie
   ),
 })).group.map(body => ({ kind: 'catch', body }))
 
-/** What the world outside of the handler does for a callback: gives `path`, sooner or later, or throws. */
+/** Runs callbacks for a handler: each resolves with `path`, sooner or later, or throws. */
 export type RunCallback = (path: string, node: StepNode) => string | Promise<string>
 
 export interface Play extends Pick<WorkflowArgs, 'step' | 'ctx'> {
   runCallback: RunCallback
-  /** Told of every step asked for, and of every result seen. */
+  /** Called for every step call, and for every result. */
   note(line: string): void
 }
 
-/** Runs a node as part of a handler. Each step gives its path, which no other step of the program has. */
+/** Runs a node as part of a handler. Each step returns its path, which is unique in the program. */
 export async function play(node: Node, path: string, on: Play): Promise<unknown> {
   switch (node.kind) {
     case 'step':
@@ -133,10 +133,10 @@ function inOrder(
   return node.kind === 'loop' ? Array.from({ length: node.count }, () => node.body) : node.nodes
 }
 
-/** What a node came to: its value, or that it threw. */
+/** The outcome of a node: its value, or that it threw. */
 export type Ending = { value: unknown } | 'threw'
 
-/** Whether a node may end so, whatever settles first. Without race and any there is one ending alone. */
+/** Whether a node may have this outcome for some order of settling. Without race and any it has only one. */
 export function admits(node: Node, path: string, ending: Ending): boolean {
   const child = (one: Node, i: number, end: Ending) => admits(one, `${path}.${i}`, end)
   const threw = ending === 'threw'
@@ -180,7 +180,7 @@ function failsForGood({ op, failures }: StepNode): boolean {
   return failures === ALWAYS && (op === 'run' || op === 'child')
 }
 
-/** Paths of the callbacks that must have run, or undefined when that depends on what settles first. */
+/** Returns the paths of the callbacks that must have run; undefined when that depends on the order of settling. */
 export function mustRun(node: Node, path = '0'): { paths: string[]; threw: boolean } | undefined {
   if (node.kind === 'step') return { paths: node.op === 'run' ? [path] : [], threw: failsForGood(node) }
   if (node.kind === 'race' || node.kind === 'any') return undefined

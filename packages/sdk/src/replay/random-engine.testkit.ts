@@ -1,5 +1,5 @@
-// An engine in memory that follows the contract for one run, and lets a list of choices decide everything that is left
-// open: which callback ends, what settles outside, when a frame is read, and where the runner is killed.
+// An engine in memory for one run of a random workflow. A list of choices decides everything that is not deterministic:
+// which callback ends, which step settles, when a frame is read, and where the runner is killed.
 
 import type { CheckpointedStep, MemoEntry, Opcode, RunnerLogLine } from '@perdure/protocol'
 import { Cancellation } from '../cancellation.ts'
@@ -18,21 +18,21 @@ interface EngineStep {
   state: 'parked' | 'backoff' | 'due' | 'settled'
   entry: MemoEntry
   attempts: number
-  /** When it last changed. */
+  /** Number of the last change. */
   seq: number
-  /** How it settles from outside. */
+  /** How a parked step settles. */
   outcome: MemoEntry
 }
 
 interface PassUnderWay {
   cancellation: Cancellation
-  told: Set<string>
-  /** Ends of callbacks that run. */
+  reported: Set<string>
+  /** Functions that end the running callbacks. */
   gates: (() => void)[]
   report?: { report: CheckpointReport; resolve: (receipt: CheckpointReceipt) => void }
   receipt?: CheckpointReceipt
   answer?: Answer
-  /** How much the handler had seen when it was stopped. */
+  /** How many results the handler had seen when the engine stopped the pass. */
   stoppedAt?: number
 }
 
@@ -41,7 +41,7 @@ const ATTEMPTS_MAX = 5
 const ACTIONS_MAX = 2000
 
 export class RandomRun {
-  /** What the handler asked for and saw, pass by pass. */
+  /** The step calls and results of the handler, pass by pass. */
   readonly traces: string[][] = []
   readonly warnings: string[] = []
   readonly rootLines: string[] = []
@@ -82,7 +82,7 @@ export class RandomRun {
     this.#handler = createHandler({ app: 'tests', workflows: [workflow], signingKey: [] })
   }
 
-  /** Drives the run to its end. */
+  /** Runs passes until the run ends. */
   async drive(): Promise<void> {
     for (let count = 0; count < ACTIONS_MAX; count++) {
       await turns(this.#pass ? 3 : 0)
@@ -94,7 +94,7 @@ export class RandomRun {
     throw new Error(`The run did not end within ${ACTIONS_MAX} actions`)
   }
 
-  /** A pass over all that is stored, as the runner of another day would run it: nothing is left to do. */
+  /** Runs a pass on the stored memo, like a later replay: it discovers nothing new. */
   async replay(): Promise<Answer> {
     for (const step of this.#steps.values()) if (step.state === 'due') step.state = 'backoff'
     return this.#handler.invoke(JSON.parse(JSON.stringify(this.#request())))
@@ -108,7 +108,7 @@ export class RandomRun {
     return (this.#choices[this.#choice++] ?? 0) % count
   }
 
-  /** First those that lead on, last the mishaps: a list of choices that has ended leads on. */
+  /** Progress comes first and faults last, because the first choice is taken when the list of choices has ended. */
   #passActions(pass: PassUnderWay): (() => boolean | undefined)[] {
     const actions: (() => boolean | undefined)[] = []
     if (pass.answer) actions.push(() => this.#answered(pass, pass.answer as Answer))
@@ -132,7 +132,7 @@ export class RandomRun {
     return outside.length === 0 ? [start] : [...outside, start]
   }
 
-  /** Timers, events and children: each parked step may settle, each failed one fall due. */
+  /** Timers, events and children: each parked step may settle, each failed step may become due. */
   #outside(): (() => boolean | undefined)[] {
     const actions: (() => boolean | undefined)[] = []
     for (const step of this.#steps.values()) {
@@ -150,7 +150,7 @@ export class RandomRun {
     const settled = [...this.#steps.values()].filter(({ state }) => state === 'settled')
     const pass: PassUnderWay = {
       cancellation: new Cancellation(),
-      told: new Set(settled.map(({ id }) => id)),
+      reported: new Set(settled.map(({ id }) => id)),
       gates: [],
     }
     this.#pass = pass
@@ -192,15 +192,15 @@ export class RandomRun {
     return new Promise<void>(resolve => pass.gates.push(resolve)).then(end)
   }
 
-  /** The engine commits a report; the receipt is under way. */
+  /** The engine commits a report, and its receipt is under way. */
   #checkpoint(pass: PassUnderWay): undefined {
     const { report } = pass.report as NonNullable<PassUnderWay['report']>
     const before = this.#seq
     this.#store(JSON.parse(report.opcodes), JSON.parse(report.logs))
     const news = [...this.#steps.values()]
-      .filter(step => step.seq > before || (step.state === 'settled' && !pass.told.has(step.id)))
+      .filter(step => step.seq > before || (step.state === 'settled' && !pass.reported.has(step.id)))
       .sort((a, b) => a.seq - b.seq)
-    for (const { id, state } of news) if (state === 'settled') pass.told.add(id)
+    for (const { id, state } of news) if (state === 'settled') pass.reported.add(id)
     const steps = news.map((step): CheckpointedStep => {
       const { id, op, state, entry, seq } = step
       if (state !== 'settled') return { id, pending: true }
@@ -217,7 +217,7 @@ export class RandomRun {
     report?.resolve(JSON.parse(JSON.stringify(receipt)))
   }
 
-  /** What was not stored by now is lost. */
+  /** Kills the runner: everything that is not stored is lost. */
   #kill(pass: PassUnderWay): undefined {
     this.#kills++
     this.#pass = undefined
@@ -238,8 +238,10 @@ export class RandomRun {
       return true
     }
     const open = [...this.#steps.values()].filter(({ state }) => state !== 'settled')
-    const isNew = [...this.#steps.values()].some(({ id, state }) => state === 'settled' && !pass.told.has(id))
-    // A run that was stopped is taken up again by whoever stopped it.
+    const isNew = [...this.#steps.values()].some(
+      ({ id, state }) => state === 'settled' && !pass.reported.has(id),
+    )
+    // A stopped run is continued by the next pass.
     const wakes = open.length > 0 || isNew || this.#seq > known || pass.stoppedAt !== undefined
     if (!wakes) throw new Error('Nothing would ever wake the run')
     return false
@@ -262,13 +264,13 @@ export class RandomRun {
     }
   }
 
-  /** A line whose step is not stored with it would be stored again when the step is repeated. */
+  /** A line stored without its step would be stored again when the step is repeated. */
   #storeStepLine(message: string, opcodes: readonly Opcode[]): void {
     const [path] = message.split('/')
-    const isTold = opcodes.some(
+    const isReported = opcodes.some(
       one => one.op === 'StepRun' && (one.data === path || one.error?.message === `${path} fails`),
     )
-    if (!isTold) throw new Error(`A line of ${path} came without its step`)
+    if (!isReported) throw new Error(`A line of ${path} was sent without its step`)
     this.stepLines.push(message)
   }
 

@@ -1,4 +1,4 @@
-// What a step callback is given, and how its failure reads on the wire.
+// The context of a step callback, and the opcode of its failure.
 
 import { hashStepId } from '@perdure/protocol'
 import { describe, expect, test, vi } from 'vitest'
@@ -35,7 +35,7 @@ describe('a failing callback', () => {
     })
   })
 
-  test('tells the stacks of its causes', async () => {
+  test('includes the stacks of its causes', async () => {
     const opcode = await opcodeOf(() => {
       throw new Error('fetch failed', { cause: new Error('ECONNREFUSED') })
     })
@@ -44,7 +44,7 @@ describe('a failing callback', () => {
     })
   })
 
-  test('carries catchable when the handler wants to catch it', async () => {
+  test('is catchable with the option catch', async () => {
     const opcode = await opcodeOf(
       () => {
         throw new Error('no')
@@ -54,7 +54,7 @@ describe('a failing callback', () => {
     expect(opcode).toMatchObject({ error: { message: 'no' }, catchable: true })
   })
 
-  test('NonRetriableError says retriable: false', async () => {
+  test('NonRetriableError sets retriable: false', async () => {
     const opcode = await opcodeOf(() => {
       throw new NonRetriableError('never')
     })
@@ -65,7 +65,7 @@ describe('a failing callback', () => {
     ['milliseconds', 1500, 1500],
     ['a duration', '2m', 120_000],
     ['a date', new Date(1_000_500), 500],
-    ['a date gone by', new Date(0), 0],
+    ['a date in the past', new Date(0), 0],
   ])('RetryAfterError with %s says retryAfterMs', async (_, after, expected) => {
     vi.spyOn(Date, 'now').mockReturnValue(1_000_000)
     const opcode = await opcodeOf(() => {
@@ -79,7 +79,7 @@ describe('a failing callback', () => {
     expect(opcode).not.toHaveProperty('retriable')
   })
 
-  test('may throw anything at all', async () => {
+  test('may throw any value', async () => {
     const hostile = {
       get message(): string {
         throw new Error('hands off')
@@ -100,7 +100,7 @@ describe('a failing callback', () => {
     }
   })
 
-  test('is repeated by the engine until it succeeds', async () => {
+  test('is retried by the engine until it succeeds', async () => {
     let attempts = 0
     const run = runOf(() => {
       attempts++
@@ -143,7 +143,7 @@ describe('a result that cannot be stored is a non-retriable error', () => {
 })
 
 describe('the context of a callback', () => {
-  test('tells the attempt and a key that belongs to this step of this run alone', async () => {
+  test('has the attempt, and a key that differs from the key of every other step', async () => {
     const workflow = createWorkflow({ name: 'flow' }, async ({ step }) => {
       const tell = ({ attempt, idempotencyKey }: StepContext) => ({ attempt, idempotencyKey })
       return Promise.all([step.run('s', tell), step.run('s', tell)])

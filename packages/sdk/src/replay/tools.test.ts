@@ -1,4 +1,4 @@
-// Each step call becomes the opcode the contract's section 2.11 describes, and gives back what the memo holds.
+// Each step call becomes an opcode, and returns the result from the memo.
 
 import { hashStepId } from '@perdure/protocol'
 import { OpcodeSchema } from '@perdure/protocol/schema'
@@ -57,8 +57,8 @@ describe('opcodes', () => {
     ],
     [
       'emit',
-      step => step.emit('s', { event: 'told', data: { a: 1 } }),
-      { op: 'Emit', eventName: 'told', data: { a: 1 } },
+      step => step.emit('s', { event: 'noted', data: { a: 1 } }),
+      { op: 'Emit', eventName: 'noted', data: { a: 1 } },
     ],
     [
       'webhook',
@@ -76,13 +76,13 @@ describe('opcodes', () => {
     )
   })
 
-  test('steps taken apart still work', async () => {
+  test('destructured tools work', async () => {
     expect(await opcodeOf(({ emit }) => emit('s', { event: 'e' }))).toEqual({ op: 'Emit', eventName: 'e' })
   })
 })
 
 describe('results', () => {
-  test('a wait gives the event, or null when it timed out', async () => {
+  test('a wait returns the event, or null when it timed out', async () => {
     const run = runOf(async ({ step }) => [
       await step.waitForEvent('got', { event: 'e' }),
       await step.waitForEvent('missed', { event: 'e', timeout: 1 }),
@@ -93,7 +93,7 @@ describe('results', () => {
     expect(await run.pass()).toMatchObject({ status: 200, data: [event, null] })
   })
 
-  test('what the engine notes of a sleep, an emit or a webhook is not handed on', async () => {
+  test('the data that the engine stores for a sleep, an emit or a webhook is hidden', async () => {
     const run = runOf(async ({ step, ctx }) => [
       typeof (await step.sleep('sleep', 1)),
       typeof (await step.sleepUntil('until', 1)),
@@ -104,14 +104,14 @@ describe('results', () => {
     expect(await run.pass()).toMatchObject({ data: ['undefined', 'undefined', 'undefined', 'undefined'] })
   })
 
-  test('a child gives its result', async () => {
+  test('a child returns its result', async () => {
     const run = runOf(({ step }) => step.runWorkflow<{ n: number }>('child', { workflow: 'other' }))
     run.settle('child', { data: { n: 4 } })
     expect(await run.pass()).toMatchObject({ status: 200, data: { n: 4 } })
   })
 })
 
-describe('arguments that make no opcode reject the call and, uncaught, fail the run', () => {
+describe('invalid arguments reject the call and, uncaught, fail the run', () => {
   const cyclic: { self?: unknown } = {}
   cyclic.self = cyclic
   const cases: [string, (step: StepTools, ctx: RunContext) => Promise<unknown>, string][] = [
@@ -155,15 +155,15 @@ describe('arguments that make no opcode reject the call and, uncaught, fail the 
 })
 
 describe('ctx', () => {
-  test('tells what the invoke tells', async () => {
+  test('has the fields of the invoke', async () => {
     const workflow = createWorkflow({ name: 'flow' }, async ({ ctx, event }) => {
-      const { logger, webhook, ...told } = ctx
-      return { told, event, tools: [typeof logger.info, typeof webhook.send] }
+      const { logger, webhook, ...fields } = ctx
+      return { fields, event, tools: [typeof logger.info, typeof webhook.send] }
     })
     const ctx = { attempt: 3, runner: 'r1', traceparent: '00-1-2-01' }
     expect(await new TestRun(workflow, { data: { n: 1 }, ctx }).pass()).toMatchObject({
       data: {
-        told: {
+        fields: {
           runId: 'run_1',
           app: 'tests',
           workflow: 'flow',
@@ -189,13 +189,13 @@ describe('onFailure', () => {
   )
   const ctx = { onFailure: true, error: { name: 'CardError', message: 'declined' } }
 
-  test('is called with the error instead of the handler, and has steps of its own', async () => {
+  test('is called with the error instead of the handler, and may have steps', async () => {
     const run = new TestRun(workflow, { ctx, data: { n: 1 } })
     expect(await run.drive()).toMatchObject({ status: 200, data: 'CardError: declined for {"n":1}' })
     expect(workflow.registration.onFailure).toBe(true)
   })
 
-  test('that is missing refuses the invoke', async () => {
+  test('that is missing makes the runner refuse the invoke', async () => {
     const without = createWorkflow({ name: 'flow' }, async () => 'not called')
     expect(await new TestRun(without, { ctx }).pass()).toMatchObject({
       status: 400,

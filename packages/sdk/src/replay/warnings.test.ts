@@ -1,4 +1,4 @@
-// What a pass tells of mistakes in a workflow's code, and when it keeps silent.
+// Warnings about mistakes in a workflow's code, and passes that must not warn.
 
 import { hashStepId, type MemoEntry, type RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -23,11 +23,11 @@ const REASON =
   'something outside of steps (time, randomness, I/O, shared state).'
 
 describe('a step that nobody awaited', () => {
-  test('is told when the handler has returned, at a place of its own', async () => {
+  test('is logged when the handler has returned, at a position of its own', async () => {
     const run = runOf(async ({ step, ctx }) => {
       ctx.logger.info('begin')
       void step.run('forgotten', () => 1)
-      void step.emit('told', { event: 'e' })
+      void step.emit('announced', { event: 'e' })
       await step.run('awaited', () => 2)
       ctx.logger.info('end')
     })
@@ -37,7 +37,7 @@ describe('a step that nobody awaited', () => {
         level: 'warn',
         index: 0,
         message:
-          'Steps "forgotten", "told" were never awaited: the handler returned without looking at the result, or noticing a failure.',
+          'Steps "forgotten", "announced" were never awaited: the handler returned without looking at the result, or noticing a failure.',
       },
     ])
     expect(logs.filter(({ scope }) => scope === '@root')).toHaveLength(2)
@@ -72,7 +72,7 @@ describe('a step that nobody awaited', () => {
           step.waitForEvent('w', { event: 'e' }),
         ])
         await Promise.all([step.sleep('all', 1), step.run('b', () => 1)])
-        await Promise.allSettled([step.emit('tell', { event: 'e' })])
+        await Promise.allSettled([step.emit('announce', { event: 'e' })])
         await Promise.any([step.sleep('any', 1), step.run('c', () => 1)])
       },
     ],
@@ -92,15 +92,15 @@ describe('a step that nobody awaited', () => {
   })
 })
 
-describe('a stored step that the handler does not ask for', () => {
-  test('is told when it returned, with the step before it', async () => {
+describe('a stored step that the handler does not call', () => {
+  test('is logged when the handler returned, with the step before it', async () => {
     const run = runOf(({ step }) => step.run('a', () => 1), { a: { data: 1 }, removed: { data: 2 } })
     expect(messages((await run.pass()).logs)).toEqual([
       `The handler returned without calling 1 of the 2 stored steps (${idOf('removed')}, stored after "a"). ${REASON}`,
     ])
   })
 
-  test('is told when the handler went past it to a new one, with its name', async () => {
+  test('is logged when the handler called a new step instead, with its name', async () => {
     const run = runOf(
       async ({ step }) => {
         await step.run('a', () => 1)
@@ -119,7 +119,7 @@ describe('a stored step that the handler does not ask for', () => {
     ])
   })
 
-  test('is told by name when this process has seen it, and its repetitions', async () => {
+  test('is logged by name when this process has seen it, and its further uses', async () => {
     let passes = 0
     const run = runOf(async ({ step }) => {
       if (passes++ === 2) return
@@ -132,14 +132,14 @@ describe('a stored step that the handler does not ask for', () => {
     ])
   })
 
-  test('is told in short when there are many', async () => {
+  test('is logged in short when there are many', async () => {
     const stored = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`s${i}`, { data: i }]))
     const [message] = messages((await runOf(async () => 'gone', stored).pass()).logs)
     expect(message).toContain(`9 of the 9 stored steps (${idOf('s0')}; `)
     expect(message).toContain('; and 4 more)')
   })
 
-  test('is not told of a pass that could not get that far', async () => {
+  test('is not logged for a pass that could not get that far', async () => {
     const handler: Handler = async ({ step }) => {
       await step.sleep('long', 1)
       await step.run('after', () => 1)
@@ -156,7 +156,7 @@ describe('a stored step that the handler does not ask for', () => {
     expect(messages((await throwing.pass()).logs)).toEqual([])
   })
 
-  test('is none when the loser of a race was stored too', async () => {
+  test('is not logged when the loser of a race was stored, too', async () => {
     const gate = signal()
     const run = runOf(async ({ step }) => {
       const winner = await Promise.race([

@@ -1,4 +1,4 @@
-// What schemas do at run time: input is validated when a pass begins, events when they are received and emitted.
+// Schemas at run time: input is validated when a pass begins, events when they are received and emitted.
 
 import { type } from 'arktype'
 import * as v from 'valibot'
@@ -25,7 +25,7 @@ const schemas = {
 }
 
 describe("a workflow's input", () => {
-  test.each(Object.entries(schemas))('%s: the handler gets what the schema makes of it', async (_, input) => {
+  test.each(Object.entries(schemas))('%s: the handler gets the output of the schema', async (_, input) => {
     const workflow = createWorkflow({ name: 'w', input: input as typeof zodOrder }, ({ event }) => ({
       sku: event.data.items[0]?.sku,
       year: event.data.at.getUTCFullYear(),
@@ -69,7 +69,7 @@ describe("a workflow's input", () => {
     expect(validations).toBe(2)
   })
 
-  test('a schema that breaks is no refusal: the pass is repeated', async () => {
+  test('a schema that throws does not fail the run: the pass is retried', async () => {
     const input = v.pipe(
       v.unknown(),
       v.check(() => {
@@ -83,7 +83,7 @@ describe("a workflow's input", () => {
     })
   })
 
-  test('many and long issues are cut', async () => {
+  test('issues are bounded in number and length', async () => {
     const wide = z.object(
       Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}`, z.string('m'.repeat(999))])),
     )
@@ -95,7 +95,7 @@ describe("a workflow's input", () => {
     expect(error?.message.length).toBeLessThan(20 * 350)
   })
 
-  test('an on-failure handler gets its data as it was sent', async () => {
+  test('an on-failure handler gets the data unvalidated', async () => {
     const workflow = createWorkflow(
       { name: 'w', input: zodOrder, onFailure: ({ event }) => event.data },
       () => 1,
@@ -104,7 +104,7 @@ describe("a workflow's input", () => {
     expect(await run.pass()).toMatchObject({ status: 200, data: bad })
   })
 
-  test.each([[{}], [() => 1], ['schema'], [null]])('%s is no schema', input => {
+  test.each([[{}], [() => 1], ['schema'], [null]])('%s is refused as a schema', input => {
     expect(() => createWorkflow({ name: 'w', input: input as unknown as typeof zodOrder }, () => 1)).toThrow(
       'Workflow "w": input must be a Standard Schema',
     )
@@ -137,7 +137,7 @@ describe('triggers', () => {
     ])
   })
 
-  test('each event is held to the schema of its name', async () => {
+  test('each event is validated with the schema of its name', async () => {
     const workflow = createWorkflow({ name: 'w', triggers: [paid, refunded, { event: 'free' }] }, () => 1)
     expect(await parsed(workflow, 'order/paid', { cents: '7' })).toEqual({
       name: 'order/paid',
@@ -149,13 +149,13 @@ describe('triggers', () => {
     expect(await parsed(workflow, 'free', 1)).toEqual({ name: 'free', data: 1 })
   })
 
-  test('a trailing star holds all names it matches', async () => {
+  test('a trailing star validates all names it matches', async () => {
     const workflow = createWorkflow({ name: 'w', triggers: defineEvent('user/*', z.string()) }, () => 1)
     expect(await parsed(workflow, 'user/seen', 'u')).toEqual({ name: 'user/seen', data: 'u' })
     await expect(parsed(workflow, 'user/gone', 1)).rejects.toThrow('data: ')
   })
 
-  test('what no trigger started gets the name of the event whose schema takes its data', async () => {
+  test('a run without a trigger gets the name of the event whose schema accepts its data', async () => {
     const workflow = createWorkflow({ name: 'w', triggers: [paid, refunded, { cron: '* * * * *' }] }, () => 1)
     expect(await parsed(workflow, 'w', { reason: 'x' })).toEqual({
       name: 'order/refunded',
@@ -166,7 +166,7 @@ describe('triggers', () => {
     await expect(parsed(workflow, 'w', {})).rejects.toThrow('(event "order/paid") is invalid: data.cents')
   })
 
-  test('a schema that breaks is no refusal either: the next is not asked', async () => {
+  test('a schema that throws is not skipped in favour of the next one', async () => {
     const broken = defineEvent(
       'broken',
       v.pipe(
@@ -180,7 +180,7 @@ describe('triggers', () => {
     await expect(parsed(workflow, 'w', { reason: 'x' })).rejects.toThrow('no connection')
   })
 
-  test('collected payloads are validated one by one, whichever event they came with', async () => {
+  test('collected payloads are validated one by one, for any of the events', async () => {
     const options = { name: 'w', triggers: [paid, refunded], batch: { maxSize: 2, timeout: 1 } } as const
     const workflow = createWorkflow({ ...options, triggers: [paid, refunded] }, () => 1)
     expect(await parsed(workflow, 'order/paid', [{ reason: 'x' }, { cents: '1' }])).toMatchObject({
@@ -204,19 +204,19 @@ describe('a wait for a typed event', () => {
     return event && event.data.cents + 1
   })
 
-  test('names the event on the wire and gives the output of its schema', async () => {
+  test('sends the name of the event and returns the output of its schema', async () => {
     const run = new TestRun(waiting, { settle: settle({ cents: '41' }) })
     expect(await run.drive()).toMatchObject({ status: 200, data: 42 })
     expect(run.passes[0]?.opcodes).toMatchObject([{ eventName: 'order/paid', timeoutMs: 3_600_000 }])
   })
 
-  test('gives null when it timed out', async () => {
+  test('returns null when it timed out', async () => {
     expect(await new TestRun(waiting, { settle: () => ({ data: null }) }).drive()).toMatchObject({
       data: null,
     })
   })
 
-  test('rejects for good when the data does not fit', async () => {
+  test('rejects without a retry when the data is invalid', async () => {
     expect(await new TestRun(waiting, { settle: settle({ cents: 1 }) }).drive()).toMatchObject({
       status: 400,
       error: {
@@ -240,7 +240,7 @@ describe('a wait for a typed event', () => {
 })
 
 describe('an emit of a typed event', () => {
-  test('sends what was given, not what the schema makes of it', async () => {
+  test('sends the data unchanged and not the output of the schema', async () => {
     const workflow = createWorkflow({ name: 'w' }, ({ step }) =>
       step.emit('tell', { event: paid, data: { cents: '1' } }),
     )
@@ -249,7 +249,7 @@ describe('an emit of a typed event', () => {
     ])
   })
 
-  test('is refused for good when the receivers would refuse it', async () => {
+  test('is refused without a retry when the receivers would refuse it', async () => {
     const dated = defineEvent('dated', z.object({ at: z.date() }))
     const workflow = createWorkflow({ name: 'w' }, ({ step }) =>
       step.emit('tell', { event: dated, data: { at: new Date(0) } }),

@@ -1,4 +1,4 @@
-// The types that schemas and typed events give to handlers, steps and clients. Mostly read by the compiler alone.
+// The types that handlers, steps and clients get from schemas and typed events. Most of it is only type-checked.
 
 import { type } from 'arktype'
 import * as v from 'valibot'
@@ -27,7 +27,7 @@ describe('input', () => {
     expectTypeOf<OutputOf<typeof workflow>>().toEqualTypeOf<{ noted: number }>()
   })
 
-  test('valibot and arktype give theirs', () => {
+  test('schemas of valibot and arktype work the same', () => {
     createWorkflow({ name: 'w', input: v.object({ n: v.optional(v.number(), 1) }) }, ({ event }) => {
       expectTypeOf(event.data).toEqualTypeOf<{ n: number }>()
     })
@@ -36,7 +36,7 @@ describe('input', () => {
     })
   })
 
-  test('goes with every other option; an on-failure handler gets data nobody has validated', () => {
+  test('works with every other option; an on-failure handler gets unvalidated data', () => {
     const workflow = createWorkflow(
       {
         name: 'w',
@@ -53,7 +53,7 @@ describe('input', () => {
     expectTypeOf<InputOf<typeof workflow>>().toEqualTypeOf<Order>()
   })
 
-  test('a schema of one thing cannot collect, one of an array can', () => {
+  test('a workflow collects events only if its schema is an array', () => {
     const batch = { maxSize: 2, timeout: '1s' }
     createWorkflow({ name: 'w', input: z.array(orderSchema), batch }, ({ event }) => {
       expectTypeOf(event.data).toEqualTypeOf<Order[]>()
@@ -64,7 +64,7 @@ describe('input', () => {
 })
 
 describe('typed events as triggers', () => {
-  test('one gives its data and its name', () => {
+  test('one event gives its data and its name', () => {
     const workflow = createWorkflow({ name: 'w', triggers: paid }, async ({ event }) => {
       expectTypeOf(event.name).toEqualTypeOf<'order/paid'>()
       expectTypeOf(event.data).toEqualTypeOf<{ cents: number }>()
@@ -75,7 +75,7 @@ describe('typed events as triggers', () => {
     expectTypeOf<OutputOf<typeof workflow>>().toEqualTypeOf<number>()
   })
 
-  test('several make a union that the name discriminates', () => {
+  test('several events make a union that the name discriminates', () => {
     const triggers = [
       { event: paid, if: 'event.data.cents != "0"' },
       refunded,
@@ -104,14 +104,14 @@ describe('typed events as triggers', () => {
     })
   })
 
-  test('written in place they are inferred as well', () => {
+  test('inline definitions are inferred as well', () => {
     createWorkflow({ name: 'w', triggers: [paid, { event: 'plain' }] }, async ({ event }) => {
       expectTypeOf(event.name).toEqualTypeOf<'order/paid' | 'plain'>()
       if (event.name === 'order/paid') expectTypeOf(event.data).toEqualTypeOf<{ cents: number }>()
     })
   })
 
-  test('collected they are an array', () => {
+  test('collected events are an array', () => {
     createWorkflow(
       { name: 'w', triggers: [paid, refunded], batch: { maxSize: 2, timeout: '1s' } },
       async ({ event }) => {
@@ -129,7 +129,7 @@ describe('typed events as triggers', () => {
     })
   })
 
-  test('an annotated handler is held to them', () => {
+  test('an annotated handler must match them', () => {
     createWorkflow({ name: 'w', triggers: paid }, async ({ event }: WorkflowArgs<{ cents: number }>) => event)
     // @ts-expect-error the event has no such data
     createWorkflow({ name: 'w', triggers: paid }, async ({ event }: WorkflowArgs<{ euros: number }>) => event)
@@ -141,7 +141,7 @@ describe('steps and clients', () => {
     at: event.data.at,
   }))
 
-  test('waits, emits and children take and give the types of the schema', () => {
+  test('waits, emits and children have the types of the schema', () => {
     const calls = (step: StepTools) => [
       expectTypeOf(step.waitForEvent('a', { event: paid, timeout: '1s' })).toEqualTypeOf<
         Promise<ReceivedEvent<{ cents: number }, 'order/paid'> | null>
@@ -164,7 +164,7 @@ describe('steps and clients', () => {
     expect(calls).toBeTypeOf('function')
   })
 
-  test('the client sends what the schema takes', () => {
+  test('the client sends the input of the schema', () => {
     const calls = (client: Client) => [
       client.send(paid, { cents: '1' }),
       client.send(paid, { cents: '1' }, { dedupeId: 'd', timeoutMs: 5 }),

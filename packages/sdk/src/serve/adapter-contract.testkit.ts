@@ -1,4 +1,4 @@
-// What every adapter promises, whatever the framework around it: one suite, run over real connections.
+// The suite that every adapter must pass, on every framework, over real connections.
 
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
@@ -12,19 +12,19 @@ import { signal } from '../replay/engine.testkit.ts'
 import { createWorkflow, type Workflow } from '../workflow.ts'
 
 export interface Mounted {
-  /** The invoke endpoint. */
+  /** URL of the invoke endpoint. */
   readonly url: string
   close(): unknown
 }
 
 export interface AdapterUnderTest {
-  /** As a registration reports it. */
+  /** The `framework` field of a registration. */
   framework: string
   /** Serves on a real port of 127.0.0.1, registered with the engine or not. */
   mount(options: HandlerOptions & RegistrationOptions & { register: boolean }): Promise<Mounted>
-  /** Whether it registers by itself here. Default true. */
+  /** Whether the adapter registers by itself. Default true. */
   registers?: boolean
-  /** What a GET answers. Default 405. */
+  /** Status of the response to a GET. Default 405. */
   getStatus?: number
 }
 
@@ -33,7 +33,7 @@ const hello = createWorkflow({ name: 'hello' }, async ({ event, step }) => {
   return text.toUpperCase()
 })
 
-/** A body with characters of several bytes and with white space that parsing and printing it would lose. */
+/** A body with multi-byte characters, and with white space that is lost when the body is parsed and printed. */
 const invoke = (fields: object = {}) =>
   JSON.stringify(
     {
@@ -75,7 +75,7 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       expect([returned.status, await returned.json()]).toEqual([200, { data: 'HELLO WÖRLD 🌍', logs: [] }])
     })
 
-    test('checks the signature over the bytes as they came', async () => {
+    test('checks the signature over the raw bytes', async () => {
       const url = await serve({ signingKey: 'secret' })
       const body = invoke()
       const headers = {
@@ -92,7 +92,7 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       expect(await statusOf({ body, headers: json })).toBe(401)
     })
 
-    test('refuses alike what is no invoke', async () => {
+    test('refuses requests that are not invokes', async () => {
       const url = await serve()
       const post = async (body: string, headers: Record<string, string> = json) => {
         const response = await fetch(url, { method: 'POST', headers, body })
@@ -113,7 +113,7 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       expect(got.status).toBe(adapter.getStatus ?? 405)
     })
 
-    test('reads bodies of any content type, in pieces', async () => {
+    test('reads bodies of any content type, in several chunks', async () => {
       const url = await serve()
       const body = invoke({ event: { name: 'hello', data: { name: 'x'.repeat(300_000) } } })
       const half = body.length / 2
@@ -127,7 +127,7 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       }
     })
 
-    test('refuses a body over the bound before it is sent', async () => {
+    test('refuses a body over the limit before it is sent', async () => {
       const url = await serve()
       const headers = { ...json, 'content-length': REQUEST_BYTES_MAX + 1 }
       const request = httpRequest(url, { method: 'POST', headers })
@@ -138,7 +138,7 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       request.destroy()
     })
 
-    test('aborts the callback when the client goes away', async () => {
+    test('aborts the callback when the client disconnects', async () => {
       const [started, aborted] = [signal(), signal()]
       const slow = createWorkflow({ name: 'hello' }, ({ step }) =>
         step.run('slow', async context => {
@@ -162,7 +162,7 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
     })
 
     test.runIf(adapter.registers ?? true)(
-      'registers where it is served, and beats until it ends',
+      'registers where it is served, and repeats that until it ends',
       async () => {
         const reply = {
           ok: true,
@@ -185,8 +185,8 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
         await engine.called(2)
         await mounted.close()
         const { framework } = adapter
-        const told = { app: 'shop', url: mounted.url, framework, runtime: 'node', language: 'typescript' }
-        expect(engine.calls[0]).toMatchObject({ path: '/register', body: told })
+        const body = { app: 'shop', url: mounted.url, framework, runtime: 'node', language: 'typescript' }
+        expect(engine.calls[0]).toMatchObject({ path: '/register', body })
         const calls = engine.calls.length
         expect(engine.calls[calls - 1]?.body).toEqual(engine.calls[0]?.body)
       },

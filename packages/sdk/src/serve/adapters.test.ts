@@ -1,4 +1,4 @@
-// The contract of all adapters, on the frameworks themselves.
+// Runs the adapter suite on the real frameworks.
 
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
@@ -88,7 +88,7 @@ adapterContract('hono', {
 
 adapterContract('elysia', {
   framework: 'elysia',
-  // Elysia listens on Bun: `test/scenario/sdk/runtimes.test.ts` has that.
+  // Elysia listens only on Bun, so `test/scenario/sdk/runtimes.test.ts` tests the rest of its adapter.
   registers: false,
   async mount(options) {
     const app = new Elysia().use(elysiaPlugin(options))

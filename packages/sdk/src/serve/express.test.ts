@@ -1,4 +1,4 @@
-// The order of Express's body parsers, which no other framework leaves to its user.
+// The order of Express's body parsers, which users of Express choose themselves.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -35,7 +35,7 @@ async function post(parse: express.RequestHandler): Promise<{ status: number; te
   return { status: response.status, text: await response.text() }
 }
 
-test('a body that was parsed before is refused, and the answer says what to do', async () => {
+test('a parsed body is refused, and the answer says what to do', async () => {
   const { status, text } = await post(express.json())
   expect(status).toBe(500)
   expect(JSON.parse(text).error.message).toMatch(/the raw body is needed.*before the body parser/)

@@ -1,4 +1,4 @@
-// What the Fastify plugin changes of its app: nothing outside of itself.
+// The Fastify plugin changes nothing outside of itself.
 
 import { fastify } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
@@ -28,7 +28,7 @@ test('other routes keep their parsers', async () => {
   expect([invoked.statusCode, invoked.json().opcodes[0].data]).toEqual([206, 'hello'])
 })
 
-test('an app that never listens registers by its url, and closing ends that', async () => {
+test('an app that never listens registers with its url until it is closed', async () => {
   const engine = await startEngine({ status: 200, body: { runnerId: 'r', workflows: 1, heartbeatMs: 10 } })
   onTestFinished(() => engine.close())
   const app = fastify()

@@ -1,4 +1,4 @@
-// A real HTTP server in front of a web-standard handler, for frameworks that bring none of their own on Node.
+// A real HTTP server in front of a web-standard handler, for frameworks without a server on Node.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 
 export interface FetchServer {
-  /** Without a path. */
+  /** The URL without a path. */
   readonly url: string
   close(): Promise<void>
 }
@@ -36,7 +36,7 @@ export async function startFetchServer(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => end(server) }
 }
 
-/** Closes a server and whatever is connected to it. */
+/** Closes a server and all its connections. */
 export function end(server: ReturnType<typeof createServer>): Promise<void> {
   return new Promise(resolve => {
     server.close(() => resolve())

@@ -1,4 +1,4 @@
-// Serving inside a Hono app, with no port open.
+// Serves inside a Hono app, without a port.
 
 import { signBody } from '@perdure/protocol'
 import { Hono } from 'hono'

@@ -1,4 +1,4 @@
-// Where a Next app says it is, and when it says so. The adapter in a real Next server: `test/scenario/sdk/next.test.ts`.
+// The URL with which a Next.js app registers, and when. `test/scenario/sdk/next.test.ts` tests it in a real Next.js server.
 
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { type EngineServer, startEngine } from '../engine-server.testkit.ts'
@@ -23,7 +23,7 @@ async function engineOf(): Promise<EngineServer> {
 const route = (engine: EngineServer, options: Partial<NextServeOptions> = {}) =>
   serve({ app: 'shop', workflows, signingKey: [], engineUrl: engine.url, log: () => undefined, ...options })
 
-test('the first invoke registers, without keeping it waiting', async () => {
+test('the first invoke registers the app without waiting for that', async () => {
   const engine = await engineOf()
   const { POST } = route(engine)
   const response = await POST(new Request('http://localhost:1/invoke', { method: 'POST', body: invoke }))
@@ -32,7 +32,7 @@ test('the first invoke registers, without keeping it waiting', async () => {
   expect(engine.calls[0]?.body).toMatchObject({ url: 'http://localhost:1/invoke', framework: 'next' })
 })
 
-test("a deployment on Vercel registers by the platform's names, whatever a request says", async () => {
+test("a deployment on Vercel registers with the platform's domain and not the host of the request", async () => {
   const engine = await engineOf()
   vi.stubEnv('VERCEL_ENV', 'production')
   vi.stubEnv('VERCEL_URL', 'shop-123.vercel.app')
@@ -51,7 +51,7 @@ test("a deployment on Vercel registers by the platform's names, whatever a reque
   )
 })
 
-test('elsewhere it does not believe a request, and asks for its url', async () => {
+test('elsewhere it ignores the host of the request and requires a url', async () => {
   const engine = await engineOf()
   const lines: string[] = []
   const { GET, POST } = route(engine, { log: (_, line) => lines.push(line) })
@@ -66,7 +66,7 @@ test('elsewhere it does not believe a request, and asks for its url', async () =
   expect(engine.calls).toHaveLength(0)
 })
 
-test('a module that is loaded anew takes over the heartbeat', async () => {
+test('a reloaded module replaces the registration of the old one', async () => {
   const engine = await engineOf()
   const url = 'https://shop.example/reloaded'
   const request = () => new Request(url)
@@ -82,7 +82,7 @@ test('a module that is loaded anew takes over the heartbeat', async () => {
   expect(new Set(names.flat())).toEqual(new Set(['renamed']))
 })
 
-test('a refused registration is told', async () => {
+test('a refused registration is reported', async () => {
   const engine = await startEngine({
     status: 401,
     body: { error: { code: 'unauthorized', message: 'A key is needed', requestId: 'q' } },

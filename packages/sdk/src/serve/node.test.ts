@@ -1,4 +1,4 @@
-// Serving on node:http over real connections.
+// Serves on node:http over real connections.
 
 import { once } from 'node:events'
 import { Agent, createServer, request as httpRequest } from 'node:http'
@@ -65,7 +65,7 @@ describe('a served runner', () => {
     await response.text()
   })
 
-  test('reads bodies that come in pieces, and checks their signature', async () => {
+  test('reads bodies in several chunks, and checks their signature', async () => {
     const body = invoke({ event: { name: 'hello', data: { name: 'x'.repeat(300_000) } } })
     const { url } = await start({ signingKey: 'secret' })
     const headers = { 'X-Engine-Signature': signBody({ keys: ['secret'], body, nowMs: Date.now() }) }
@@ -117,7 +117,7 @@ describe('a served runner', () => {
     await close()
   })
 
-  test('gives a registration up when it is closed', async () => {
+  test('stops a registration when it is closed', async () => {
     engine = await startEngine('hang')
     const { ready, close } = await start({ register: true, engineUrl: engine.url })
     await engine.called(1)
@@ -125,7 +125,7 @@ describe('a served runner', () => {
     await expect(ready).rejects.toThrow('The registration was stopped')
   })
 
-  test('registers under the address it is told to have', async () => {
+  test('registers with the configured url', async () => {
     engine = await startEngine({ status: 200, body: {} })
     await start({
       register: true,
@@ -139,7 +139,7 @@ describe('a served runner', () => {
 })
 
 describe('cancelling', () => {
-  test('a client that goes away aborts the callback', async () => {
+  test('a client that disconnects aborts the callback', async () => {
     const [started, aborted] = [signal(), signal()]
     const slow = createWorkflow({ name: 'hello' }, ({ step }) =>
       step.run('slow', async context => {
@@ -172,7 +172,7 @@ describe('cancelling', () => {
 })
 
 describe('closing', () => {
-  test('waits for the invoke in flight and gives its connection up', async () => {
+  test('waits for the invoke in flight and closes its connection', async () => {
     const [started, gate] = [signal(), signal()]
     const slow = createWorkflow({ name: 'hello' }, ({ step }) =>
       step.run('slow', () => {

@@ -1,4 +1,5 @@
-// The engine's HTTP interface without a network: the typed client, on requests that are handed to it in process.
+// The typed client of the engine's HTTP interface, without a network: requests are passed to the engine in process. Called
+// by test-engine.ts.
 
 import type { Client } from '@perdure/client'
 import { API_KEY, type Host, type HttpRequest } from './host.ts'
@@ -7,9 +8,9 @@ import { outsideWorkflow } from './pass-under-way.ts'
 /** Statuses whose answers have no body. */
 const EMPTY_STATUSES: readonly number[] = [204, 304]
 
-/** A client of whatever engine runs when it is called. Streams that do not end by themselves never answer. */
+/** Creates a client of the engine that runs at the time of the call. A stream that never ends never gives a response. */
 export function injectedClient(host: Host): Client {
-  const ask = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+  const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const { pathname, search } = new URL(String(input))
     const { statusCode, headers, body } = await host.request({
       method: (init.method ?? 'GET') as HttpRequest['method'],
@@ -24,6 +25,6 @@ export function injectedClient(host: Host): Client {
   return host.packages.client.createClient({
     url: 'http://127.0.0.1:4777',
     apiKey: API_KEY,
-    fetch: (input, init) => outsideWorkflow(() => ask(input, init)),
+    fetch: (input, init) => outsideWorkflow(() => send(input, init)),
   })
 }

@@ -1,4 +1,4 @@
-// Both ways of a pass, ended at each step or with checkpoints, must give the same runs.
+// Passes that end at each step and passes with checkpoints must give the same runs.
 
 import { expect, test } from 'vitest'
 import { NonRetriableError } from '../errors.ts'
@@ -30,7 +30,7 @@ const everything = createWorkflow({ name: 'everything' }, async ({ step, ctx }) 
   seen.push(
     await step.runWorkflow('odd', { workflow: child, data: 7 }).catch((error: Error) => error.message),
   )
-  await step.emit('tell', { event: 'told', data: seen.length })
+  await step.emit('announce', { event: 'announced', data: seen.length })
   seen.push(await Promise.race([step.sleep('late', '2d'), step.run('early', () => 'early')]))
   ctx.logger.info('done', { steps: seen.length })
   return seen
@@ -54,17 +54,17 @@ async function history(checkpoints: boolean) {
   const events = (await engine.events()).map(({ name, data }) => ({ name, data }))
   const executions = ['turn', 'left', 'flaky', 'early'].map(name => run.executions(name))
   await engine.stop()
-  return { passes, told: { result, steps, logs, events, executions } }
+  return { passes, observed: { result, steps, logs, events, executions } }
 }
 
 test('a workflow of every kind of step does the same with checkpoints and without', async () => {
   const [plain, checkpointed] = [await history(false), await history(true)]
-  expect(plain.told.executions).toEqual([3, 1, 3, 1])
-  expect(stripIds(checkpointed.told)).toEqual(stripIds(plain.told))
+  expect(plain.observed.executions).toEqual([3, 1, 3, 1])
+  expect(stripIds(checkpointed.observed)).toEqual(stripIds(plain.observed))
   expect(checkpointed.passes).toBeLessThan(plain.passes)
 })
 
-/** Ids are drawn at random: those of children and events differ where passes do. */
+/** Removes random ids: those of children and events differ between the two. */
 function stripIds(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value).replaceAll(/(run|evt)_[0-9A-Z]{26}/g, '$1'))
 }

@@ -1,4 +1,4 @@
-// Runs among others: children, failures, control actions, webhooks; all through the kit.
+// Children, failures, control actions and webhooks, tested with the kit.
 
 import { expect, test } from 'vitest'
 import { NonRetriableError } from '../errors.ts'
@@ -34,12 +34,12 @@ test('a hundred children in parallel give a hundred results', async () => {
 })
 
 test('a failed run has its on-failure handler called', async () => {
-  const told: string[] = []
+  const messages: string[] = []
   const fragile = createWorkflow(
     {
       name: 'fragile',
       onFailure: ({ error, event, step }: FailureArgs<Item>) =>
-        step.run('tell', () => void told.push(`${error.message} of ${event.data.n}`)),
+        step.run('report', () => void messages.push(`${error.message} of ${event.data.n}`)),
     },
     async ({ step }: WorkflowArgs<Item>) => {
       await step.run('break', () => {
@@ -50,21 +50,21 @@ test('a failed run has its on-failure handler called', async () => {
   const engine = await open([fragile])
   const run = await engine.start(fragile, { n: 4 })
   expect(await run.failure()).toMatchObject({ message: 'broken', stepName: 'break' })
-  expect(told).toEqual(['broken of 4'])
+  expect(messages).toEqual(['broken of 4'])
   const [, handler] = await engine.runs()
-  expect(handler?.executions('tell')).toBe(1)
+  expect(handler?.executions('report')).toBe(1)
 })
 
 const approval = createWorkflow(
   { name: 'approval', cancelOn: [{ event: 'withdrawn', if: 'async.data.n == event.data.n' }] },
   async ({ event, step }: WorkflowArgs<Item>) => {
-    const asked = await step.run('ask', () => event.data.n)
+    const n = await step.run('submit', () => event.data.n)
     await step.waitForEvent('answer', { event: 'answered' })
-    return step.run('file', () => asked)
+    return step.run('file', () => n)
   },
 )
 
-test('an event cancels the runs it is about', async () => {
+test('an event cancels the runs that match', async () => {
   const engine = await open([approval])
   const [one, two] = [await engine.start(approval, { n: 1 }), await engine.start(approval, { n: 2 })]
   await engine.send('withdrawn', { n: 1 })
@@ -96,16 +96,16 @@ test('a run is replayed, also with another input, and retried from a step', asyn
   const other = await run.replay({ input: { n: 5 } })
   await engine.send('answered')
   expect(await other.result()).toBe(5)
-  expect(other.executions('ask')).toBe(1)
+  expect(other.executions('submit')).toBe(1)
   const again = await run.retryFromStep('answer')
   await again.parkedAt('answer')
   await engine.send('answered')
   expect(await again.result()).toBe(1)
-  expect(again.executions('ask')).toBe(0)
+  expect(again.executions('submit')).toBe(0)
   expect(await (await run.replay()).status()).toBe('waiting')
 })
 
-test("the engine's whole interface is at hand", async () => {
+test("the engine's whole HTTP interface is available", async () => {
   const engine = await open([approval])
   const run = await engine.start(approval, { n: 1 })
   await engine.api.cancelRun({ id: run.id })
@@ -119,10 +119,10 @@ test("the engine's whole interface is at hand", async () => {
 
 const HOOK = 'https://warehouse.example/hook'
 const notify = createWorkflow({ name: 'notify' }, ({ ctx }) =>
-  ctx.webhook.send('tell', { url: HOOK, data: { ok: 1 } }),
+  ctx.webhook.send('report', { url: HOOK, data: { ok: 1 } }),
 )
 
-test('webhooks go nowhere, and are recorded', async () => {
+test('webhooks are recorded and not sent', async () => {
   const engine = await open([notify])
   await (await engine.start(notify)).result()
   expect(await engine.deliveries()).toMatchObject([
@@ -130,7 +130,7 @@ test('webhooks go nowhere, and are recorded', async () => {
   ])
 })
 
-test('webhooks that are answered badly are tried again', async () => {
+test('webhooks with a failed answer are retried', async () => {
   const answers = [500, 'timeout', 'connection-error', { status: 429, retryAfterMs: 60_000 }, 204] as const
   const engine = await open({ workflows: [notify], webhooks: { [HOOK]: answers } })
   await (await engine.start(notify)).result()
@@ -146,7 +146,7 @@ test('webhooks that are answered badly are tried again', async () => {
   expect(await engine.api.listWebhookDeliveries()).toMatchObject({ items: [{ status: 'dead' }, {}] })
 })
 
-test('endpoints get signed webhooks of the runs they ask for', async () => {
+test('endpoints get signed webhooks of the events they subscribe to', async () => {
   const engine = await open([square])
   await engine.api.createWebhookEndpoint({ body: { url: HOOK, eventKinds: ['run.succeeded'] } })
   const run = await engine.start(square, { n: 3 })

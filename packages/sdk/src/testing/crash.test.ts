@@ -1,4 +1,4 @@
-// An engine that dies and comes back: what user workflows keep, and what they do again.
+// Crashes and restarts of the engine: which steps are kept, and which are executed again.
 
 import { expect, test } from 'vitest'
 import { createWorkflow } from '../workflow.ts'
@@ -41,7 +41,7 @@ test('a crash after the effect runs the step again, under the same key', async (
   expect(first?.context.idempotencyKey).toBe(second?.context.idempotencyKey)
 })
 
-test('a crash in the middle of a callback aborts it, and nobody waits for it', async () => {
+test('a crash in the middle of a callback aborts it, and it is not awaited', async () => {
   let aborted = false
   const engine = await open([order])
   const charge = engine.mock('charge', ({ context, execution, original }) => {
@@ -75,14 +75,14 @@ test('a step held back over a crash is run by the next engine alone', async () =
   expect([charge.calls.length, run.executions('charge')]).toEqual([1, 2])
 })
 
-test('whoever is asking when it crashes is told', async () => {
+test('a request in flight rejects when the engine crashes', async () => {
   const engine = await open([order])
   const asking = engine.send('order')
   engine.crash()
   await expect(asking).rejects.toThrow('The engine has crashed')
 })
 
-test('a restart without a crash is one all the same', async () => {
+test('a restart without a crash crashes the engine first', async () => {
   const engine = await open([order])
   const run = await engine.start(order)
   for (let i = 0; i < 3; i++) await engine.restart()
@@ -100,7 +100,7 @@ const trip = createWorkflow({ name: 'trip' }, async ({ step }) => {
   return booked
 })
 
-/** What the trip comes to when the engine dies in the n-th execution of a callback. */
+/** Returns the trip's result when the engine crashes in the n-th execution of a callback. */
 async function tripWithCrash(crashAt: number, checkpoints: boolean) {
   const engine = await open({ workflows: [trip], checkpoints })
   const heal = async () => {
@@ -118,13 +118,13 @@ async function tripWithCrash(crashAt: number, checkpoints: boolean) {
   await engine.advance('8h')
   await heal()
   const [run] = await engine.runs()
-  const told = {
+  const outcome = {
     result: await run?.result(),
     homes: (await engine.events({ name: 'home' })).length,
     executions,
   }
   await engine.stop()
-  return told
+  return outcome
 }
 
 test.each([false, true])(
@@ -133,9 +133,9 @@ test.each([false, true])(
     const result = ['car booked', 'bed booked', 'leg 1', 'leg 2']
     expect(await tripWithCrash(0, checkpoints)).toEqual({ result, homes: 1, executions: 4 })
     for (let crashAt = 1; crashAt <= 4; crashAt++) {
-      const told = await tripWithCrash(crashAt, checkpoints)
-      expect(told, `crash at ${crashAt}`).toMatchObject({ result, homes: 1 })
-      expect(told.executions).toBeGreaterThan(4)
+      const outcome = await tripWithCrash(crashAt, checkpoints)
+      expect(outcome, `crash at ${crashAt}`).toMatchObject({ result, homes: 1 })
+      expect(outcome.executions).toBeGreaterThan(4)
     }
   },
 )

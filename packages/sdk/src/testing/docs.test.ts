@@ -1,4 +1,4 @@
-// The examples of docs/testing.md, to the letter: what the page shows runs here.
+// The examples of docs/testing.md, letter for letter.
 
 import { readFileSync } from 'node:fs'
 import { createWorkflow, NonRetriableError, StepFailedError, type WorkflowArgs } from '@perdure/sdk'

@@ -1,14 +1,14 @@
-// What the testing kit rejects with, apart from the engine's own refusals.
+// Errors of the testing kit. Errors of the engine itself are errors of the typed client.
 
 import type { Run } from '@perdure/protocol'
 
-/** The run ended without a result: `message`, `name` and `stack` are those of its error. */
+/** The run ended without a result. `message`, `name` and `stack` are those of the run's error. */
 export class RunFailedError extends Error {
   readonly runId: string
   readonly status: 'failed' | 'cancelled'
-  /** The engine's code, such as `step_failed`; absent when the run was cancelled. */
+  /** The engine's code, such as `step_failed`; undefined when the run was cancelled. */
   readonly code: string | undefined
-  /** The step that failed for good, if it was one. */
+  /** The step whose failure failed the run, if it was a step. */
   readonly stepName: string | undefined
 
   constructor(run: Run) {
@@ -23,7 +23,7 @@ export class RunFailedError extends Error {
   }
 }
 
-/** The test asked for what did not happen, or what cannot happen any more. */
+/** The test expected something that did not happen, or called something that is not possible in the current state. */
 export class TestingError extends Error {
   override readonly name = 'TestingError'
 }

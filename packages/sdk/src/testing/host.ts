@@ -1,25 +1,25 @@
-// The engine under test: the real one, on a store in memory, under a virtual clock. It can die and come back on the
-// same store. Opened by `test-engine.ts`.
+// The engine under test: the real engine, on a store in memory, with a virtual clock. It can crash and be restarted on the
+// same store. Created by `test-engine.ts`.
 
 import type { Engine, Random, Store, VirtualClock } from '@perdure/engine'
 import type { Handler } from '../handler.ts'
 import { registerRequest } from '../registration.ts'
 import { TestingError } from './errors.ts'
-import { Life, mortalClock, mortalStore } from './life.ts'
+import { clockOf, EngineLifetime, storeOf } from './lifetime.ts'
 import type { Packages } from './packages.ts'
 import { isHeld } from './pass-under-way.ts'
+import { Quiescence } from './quiescence.ts'
 import { realNow } from './real-time.ts'
 import { StepWatch } from './steps.ts'
-import { Stillness } from './stillness.ts'
 import { InProcessTransport } from './transport.ts'
 import type { WebhookRecorder } from './webhooks.ts'
 
-/** Part of every request; it keeps nobody out. */
+/** Sent with every request. It protects nothing: the engine is in the test's own process. */
 export const API_KEY = 'the-key-of-the-testing-kit'
-/** pino's number of the level. */
-const ERROR = 50
-/** Runners do not come and go here: none is ever stale. */
-const NEVER_STALE = '36500d'
+/** pino's number of the log level `error`. */
+const ERROR_LEVEL = 50
+/** The handlers register once and send no heartbeats, so they must never become stale. */
+const RUNNER_STALE_AFTER = '36500d'
 
 export interface HostOptions {
   seed: number
@@ -43,33 +43,35 @@ export interface HttpAnswer {
   body: string
 }
 
-interface Incarnation {
-  life: Life
+/** An engine that runs, until it is stopped or crashes. */
+interface RunningEngine {
+  lifetime: EngineLifetime
   engine: Engine
   transport: InProcessTransport
 }
 
 export class Host {
   readonly clock: VirtualClock
-  readonly stillness: Stillness
+  readonly quiescence: Quiescence
   readonly steps: StepWatch
-  /** What engines have logged as their own failures: none is meant to happen. */
+  /** The engine's log lines of level `error`. Any such line fails the test. */
   readonly errors: string[] = []
   readonly packages: Packages
   readonly #options: HostOptions
   readonly #random: Random
   readonly #handlers = new Map<string, Handler>()
   #store: Store | undefined
+  /** Virtual time of the last command. */
   #commandedAt: number | undefined
-  #current: Incarnation | undefined
+  #current: RunningEngine | undefined
 
   constructor(packages: Packages, options: HostOptions) {
     this.packages = packages
     this.#options = options
     this.clock = new packages.engine.VirtualClock({ start: options.startAt })
     this.#random = packages.engine.seededRandom(options.seed)
-    this.steps = new StepWatch(() => this.stillness.progress())
-    this.stillness = new Stillness({
+    this.steps = new StepWatch(() => this.quiescence.progress())
+    this.quiescence = new Quiescence({
       patienceMs: options.patienceMs,
       held: () => this.#held(),
       isIdle: () => this.#isIdle(),
@@ -85,12 +87,12 @@ export class Host {
     )
   }
 
-  /** Asks the HTTP interface. Rejects when the engine dies before it has answered. */
+  /** Sends a request to the HTTP interface. Rejects when the engine crashes before it has answered. */
   async request(request: HttpRequest): Promise<HttpAnswer> {
     this.assertUp()
-    const { engine, life } = this.#current as Incarnation
-    const { statusCode, headers, body } = await this.stillness.during(
-      Promise.race([engine.app.inject(request), life.over]),
+    const { engine, lifetime } = this.#current as RunningEngine
+    const { statusCode, headers, body } = await this.quiescence.during(
+      Promise.race([engine.app.inject(request), lifetime.ended]),
     )
     return { statusCode, headers, body }
   }
@@ -99,35 +101,35 @@ export class Host {
     return this.#current !== undefined
   }
 
-  /** Starts an engine, on the store of the one before if there was one, and registers the handlers with it. */
+  /** Starts an engine, on the store of the previous engine if there was one, and registers the handlers. */
   async start(handlers: readonly Handler[], sender: WebhookRecorder): Promise<void> {
     const { checkpoints, settings } = this.#options
-    const { stillness } = this
+    const { quiescence } = this
     const { createEngine, createLog, openSqliteStore, readConfig } = this.packages.engine
     this.#store ??= await openSqliteStore({ file: ':memory:' })
     for (const handler of handlers) this.#handlers.set(urlOf(handler), handler)
-    const life = new Life()
-    const transport = new InProcessTransport({ handlers: this.#handlers, stillness, life, checkpoints })
+    const lifetime = new EngineLifetime()
+    const transport = new InProcessTransport({ handlers: this.#handlers, quiescence, lifetime, checkpoints })
     const keys = [{ label: 'testing', namespace: 'default', kind: 'secret', key: API_KEY }]
     const config = readConfig({
       ENGINE_STORE: 'sqlite::memory:',
       ENGINE_API_KEYS: JSON.stringify(keys),
-      ENGINE_RUNNER_STALE_AFTER: NEVER_STALE,
+      ENGINE_RUNNER_STALE_AFTER: RUNNER_STALE_AFTER,
       ...settings,
     })
     const engine = await createEngine(
       config,
       createLog({ level: 'error', write: line => this.#logged(line) }),
       {
-        clock: mortalClock(this.clock, life),
+        clock: clockOf(lifetime, this.clock),
         random: this.#random,
-        store: mortalStore(this.#store, life),
+        store: storeOf(lifetime, this.#store),
         transport,
         sender,
       },
     )
     engine.start()
-    this.#current = { life, engine, transport }
+    this.#current = { lifetime, engine, transport }
     for (const handler of this.#handlers.values()) {
       const payload = registerRequest(handler, { url: urlOf(handler), framework: 'testing' })
       const headers = { authorization: `Bearer ${API_KEY}` }
@@ -135,18 +137,18 @@ export class Host {
       if (reply.statusCode !== 200)
         throw new TestingError(`The engine refuses the workflows of app "${handler.app}": ${reply.body}`)
     }
-    await stillness.reached()
+    await quiescence.reached()
   }
 
-  /** The engine is gone at once, whatever it is in the middle of. The store stays. */
+  /** Ends the engine at once, whatever it is doing. The store stays. */
   crash(): void {
     if (!this.#current) return
-    this.#current.life.end(new TestingError('The engine has crashed'))
+    this.#current.lifetime.end(new TestingError('The engine has crashed'))
     this.#current.transport.abandon()
     this.#current = undefined
   }
 
-  /** Stops the engine in good order, and gives up the store. What hangs is dropped instead. */
+  /** Stops the engine gracefully and closes the store. An engine that is not idle is ended like by a crash. */
   async stop(): Promise<void> {
     const current = this.#current
     const store = this.#store
@@ -157,8 +159,8 @@ export class Host {
   }
 
   /**
-   * Called before each command, so that no two happen in the same millisecond: what comes first has to be told from
-   * what comes later, and a wait also takes an event of the millisecond in which its run was created.
+   * Called before each command, so that no two commands have the same millisecond. The order of events would be ambiguous
+   * otherwise, because a wait also takes an event of the millisecond in which its run was created.
    */
   tick(): void {
     const now = this.clock.now()
@@ -166,26 +168,26 @@ export class Host {
     this.#commandedAt = this.clock.now()
   }
 
-  /** Moves the clock on to `time`, from one thing that falls due to the next; `enough` may end it before. */
+  /** Moves the clock to `time`, in steps from one due time to the next. Stops before when `enough` returns true. */
   async advanceTo(time: number, enough: () => Promise<boolean> = async () => false): Promise<void> {
-    await this.stillness.reached()
+    await this.quiescence.reached()
     for (;;) {
       if (await enough()) return
       const due = await this.nextDue()
       if (due === undefined || due > time) break
       this.clock.leapTo(due)
-      await this.stillness.reached()
+      await this.quiescence.reached()
     }
     this.clock.leapTo(time)
-    await this.stillness.reached()
+    await this.quiescence.reached()
   }
 
-  /** When the engine has something to do next. Everything that waits for a time has a row in the store. */
+  /** Returns the next time at which the engine has work. All work that waits for a time has a row in the store. */
   async nextDue(): Promise<number | undefined> {
     const store = this.#store
     if (!store || !this.#current) return undefined
     const now = this.clock.now()
-    // Deliveries that are due already are held back by a full destination, and wait for it, not for a time.
+    // Deliveries that are due already wait for room at their destination and not for a time.
     const due = await Promise.all([
       store.nextAvailableAt('runs'),
       store.nextAvailableAt('timers'),
@@ -197,7 +199,7 @@ export class Host {
 
   #logged(line: string): void {
     const { level } = JSON.parse(line) as { level: number }
-    if (level >= ERROR) this.errors.push(line.trimEnd())
+    if (level >= ERROR_LEVEL) this.errors.push(line.trimEnd())
   }
 
   #isIdle(): boolean {
@@ -223,7 +225,7 @@ export class Host {
   }
 }
 
-/** Where the handler's runner is said to be; nobody listens there. */
+/** URL with which a handler is registered. No server listens there: `InProcessTransport` calls the handler. */
 function urlOf({ app }: Handler): string {
   return `http://testing.invalid/${encodeURIComponent(app)}`
 }

@@ -1,4 +1,5 @@
-// The testing kit, `@perdure/sdk/testing`: the real engine in a test's own process. It needs `@perdure/engine`.
+// `@perdure/sdk/testing`: the testing kit, which runs the real engine in the test's own process. It requires
+// `@perdure/engine`.
 
 export { RunFailedError, TestingError } from './errors.ts'
 export type { TestEngineOptions } from './options.ts'

@@ -1,4 +1,4 @@
-// An engine under test that is stopped when the test ends, whatever became of its runs.
+// Starts an engine under test that is stopped when the test ends. Its runs need not have ended.
 
 import { onTestFinished } from 'vitest'
 import { type TestEngine, testEngine } from './index.ts'

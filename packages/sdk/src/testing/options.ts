@@ -1,4 +1,4 @@
-// What a test may choose of its engine, and what becomes of it.
+// Options of `testEngine()`: their defaults, and the handlers made of their workflows. Called by test-engine.ts.
 
 import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
 import type { Workflow } from '../workflow.ts'
@@ -8,24 +8,24 @@ import type { WebhookAnswers } from './webhooks.ts'
 
 export type AnyWorkflow = Workflow<never, unknown>
 
-/** Workflows and runner-wide middleware are as `createHandler` takes them. */
+/** Options of an engine under test. Workflows and middleware are the same as those of `createHandler`. */
 export interface TestEngineOptions extends Pick<HandlerOptions, 'workflows' | 'middleware'> {
   /** Name of the app that the workflows belong to. Default `test`. */
   app?: string
-  /** Workflows of further apps, by the name of the app. */
+  /** Workflows of further apps, by app name. */
   apps?: Readonly<Record<string, readonly AnyWorkflow[]>>
-  /** Virtual time at the beginning: a Date, epoch milliseconds or ISO 8601. Default 2030-01-01T00:00:00Z. */
+  /** Virtual time at the start: a Date, epoch milliseconds or ISO 8601. Default 2030-01-01T00:00:00Z. */
   startAt?: Date | number | string
-  /** Of ids, jitter and all else that is random. The same seed gives the same history. Default 1. */
+  /** Seed of ids, jitter and everything else that is random. The same seed gives the same history. Default 1. */
   seed?: number
   /**
-   * Makes steps durable while their pass goes on, as a Connect runner does, instead of ending a pass at each step, as
-   * over HTTP. What a workflow does is the same either way. Default false.
+   * Make steps durable while their pass continues, as a Connect runner does, instead of ending the pass at each step, as
+   * an HTTP runner does. The workflow behaves the same either way. Default false.
    */
   checkpoints?: boolean
-  /** How webhooks are answered, by URL: a status, or several, one after the other. Default 200. */
+  /** Answers to webhooks, by URL: a status, or several, one after the other. Default 200. */
   webhooks?: Readonly<Record<string, WebhookAnswers>>
-  /** Real time in which a step's callback must finish, or something else go on. Default 4000. */
+  /** Milliseconds of real time without any progress after which a command or read rejects. Default 4000. */
   patienceMs?: number
   /** Further settings of the engine, such as `ENGINE_WEBHOOK_SCHEDULE`. */
   settings?: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ export interface TestEngineOptions extends Pick<HandlerOptions, 'workflows' | 'm
 const START_AT = Date.UTC(2030, 0, 1)
 const PATIENCE_MS = 4000
 
-/** What of the options concerns the engine. Throws a TypeError when `startAt` is no time. */
+/** Returns the options of the engine itself, with defaults. Throws a TypeError when `startAt` is not a time. */
 export function readOptions(options: TestEngineOptions): HostOptions {
   const startAt = options.startAt === undefined ? START_AT : new Date(options.startAt).getTime()
   if (Number.isNaN(startAt)) throw new TypeError(`startAt is not a time: ${String(options.startAt)}`)
@@ -47,12 +47,12 @@ export function readOptions(options: TestEngineOptions): HostOptions {
   }
 }
 
-/** Whether the workflows alone were given. */
+/** Whether the argument of `testEngine()` is a list of workflows. */
 export function isList(value: readonly AnyWorkflow[] | TestEngineOptions): value is readonly AnyWorkflow[] {
   return Array.isArray(value)
 }
 
-/** A handler for each app, its step callbacks watched. */
+/** Creates a handler for each app, with its step callbacks watched by `steps`. */
 export function handlersOf(options: TestEngineOptions, steps: StepWatch): Handler[] {
   const { app = 'test', apps = {}, workflows, middleware } = options
   const all = new Map<string, readonly AnyWorkflow[]>([[app, workflows], ...Object.entries(apps)])

@@ -1,5 +1,5 @@
-// The packages the kit stands on. Both are ES modules: a dynamic import is what loads them from CommonJS too, whatever
-// loads the kit.
+// Loads the packages that the testing kit requires. Both are ES modules, so they are imported dynamically: this works
+// from the CommonJS build of the kit, too. Called by test-engine.ts.
 
 export interface Packages {
   readonly client: typeof import('@perdure/client')

@@ -1,32 +1,34 @@
-// One pass of a workflow under test, from its invoke to its answer; the code it runs knows by it where it belongs.
+// Tracks which pass of a workflow under test the running code belongs to, from the invoke to the answer. Used by the
+// transport, the step watch and the host.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export interface PassUnderWay {
   readonly runId: string
   readonly workflow: string
-  /** Real time at which it began. */
+  /** Real time at which the pass began. */
   readonly since: number
-  /** How many of its step callbacks are running, and how many the test holds back. */
+  /** How many of its step callbacks are running. */
   running: number
+  /** How many of its step callbacks the test holds back. */
   held: number
-  /** Cuts it off: nobody waits for its answer any more. */
+  /** Cancels the pass without an answer. */
   abandon(): void
 }
 
-const inside = new AsyncLocalStorage<PassUnderWay>()
+const passStorage = new AsyncLocalStorage<PassUnderWay>()
 
-/** The pass whose code the caller is, if it is that of a workflow. */
-export const currentPass = (): PassUnderWay | undefined => inside.getStore()
+/** Returns the pass that the caller belongs to; undefined when the caller is not code of a workflow. */
+export const currentPass = (): PassUnderWay | undefined => passStorage.getStore()
 
-/** Whether the caller is code of a workflow: to wait for the engine there would be to wait for oneself. */
-export const isInsideWorkflow = (): boolean => inside.getStore() !== undefined
+/** Whether the caller is code of a workflow. Such code must not wait for the engine, which waits for it. */
+export const isInsideWorkflow = (): boolean => passStorage.getStore() !== undefined
 
-/** Runs code of a workflow. */
-export const insidePass = <T>(pass: PassUnderWay, fn: () => T): T => inside.run(pass, fn)
+/** Calls `fn` as code of a pass. */
+export const insidePass = <T>(pass: PassUnderWay, fn: () => T): T => passStorage.run(pass, fn)
 
-/** Runs outside of any workflow whatever was called from inside of one. */
-export const outsideWorkflow = <T>(fn: () => T): T => inside.exit(fn)
+/** Calls `fn` as code outside of any workflow. */
+export const outsideWorkflow = <T>(fn: () => T): T => passStorage.exit(fn)
 
-/** Whether nothing of the pass goes on but what the test holds back. */
+/** Whether the pass waits only for step callbacks that the test holds back. */
 export const isHeld = ({ running, held }: PassUnderWay): boolean => held > 0 && running === 0

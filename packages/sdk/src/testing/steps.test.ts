@@ -1,4 +1,4 @@
-// Step callbacks: how often they ran, mocks in their place, and callbacks that do I/O of their own.
+// Step callbacks: executions, mocks, holds, and callbacks with real I/O.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,7 +22,7 @@ const saga = createWorkflow({ name: 'saga' }, async ({ step }) => {
   return 'sold'
 })
 
-test('a mock takes the place of the callback', async () => {
+test('a mock replaces the callback', async () => {
   const engine = await open([saga])
   const charge = engine.mock('charge', () => {
     throw new NonRetriableError('no funds')
@@ -73,7 +73,7 @@ test('a mock may be for one workflow, or for one use of a name', async () => {
   expect(await (await engine.start(other)).result()).toBe('real')
 })
 
-test("a callback's own I/O is waited for", async () => {
+test('real I/O of a callback is awaited', async () => {
   const server = createServer((_, response) => response.end('pong')).listen(0, '127.0.0.1')
   await new Promise(resolve => server.once('listening', resolve))
   onTestFinished(() => new Promise<void>(resolve => server.close(() => resolve())))
@@ -92,7 +92,7 @@ test("a callback's own I/O is waited for", async () => {
   expect(await run.result()).toBe('pong')
 })
 
-test('a callback that never ends is named', async () => {
+test('a callback that never ends is named in the error', async () => {
   const stuck = createWorkflow({ name: 'stuck' }, ({ step }) => step.run('hang', () => new Promise(() => {})))
   const engine = await testEngine({ workflows: [stuck], patienceMs: 50 })
   await expect(engine.start(stuck)).rejects.toThrow(
@@ -102,7 +102,7 @@ test('a callback that never ends is named', async () => {
   await expect(engine.settled()).resolves.toBeUndefined()
 })
 
-test('a handler that awaits what is no step is named', async () => {
+test('a handler that awaits something other than a step is named in the error', async () => {
   const stuck = createWorkflow({ name: 'stuck' }, () => new Promise(() => {}))
   const engine = await testEngine({ workflows: [stuck], patienceMs: 50 })
   await expect(engine.start(stuck)).rejects.toThrow(
@@ -111,7 +111,7 @@ test('a handler that awaits what is no step is named', async () => {
   await expect(engine.stop()).rejects.toThrow('no step')
 })
 
-test('patience is for one callback, not for all of them together', async () => {
+test('patienceMs applies to each callback, not to all together', async () => {
   const slow = createWorkflow({ name: 'slow' }, async ({ step }) => {
     for (let i = 0; i < 5; i++) await step.run('turn', () => delay(30))
   })
@@ -134,7 +134,7 @@ test('a step that is held back lets the test act in the middle of a pass', async
   expect(await run.result()).toBe('sold')
 })
 
-test('a step that is held back is not waited for; its siblings are', async () => {
+test('a held step is not awaited, but its siblings are', async () => {
   const done: string[] = []
   const pair = createWorkflow({ name: 'pair' }, ({ step }) =>
     Promise.all([
@@ -154,7 +154,7 @@ test('a step that is held back is not waited for; its siblings are', async () =>
   expect(done).toEqual(['slow', 'held'])
 })
 
-test('time goes on while a step is held back, longer than a lease', async () => {
+test('time can advance while a step is held, by more than a lease', async () => {
   const engine = await open([saga])
   const hold = engine.hold('charge')
   const run = await engine.start(saga)
@@ -165,7 +165,7 @@ test('time goes on while a step is held back, longer than a lease', async () => 
   expect(run.executions('charge')).toBe(1)
 })
 
-test('a cancelled run aborts its callback, which need not be waited for', async () => {
+test('a cancelled run aborts its callback, which is not awaited', async () => {
   const reasons: unknown[] = []
   const begun = gate()
   const held = createWorkflow({ name: 'held' }, ({ step }) =>

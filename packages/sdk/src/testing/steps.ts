@@ -1,46 +1,48 @@
-// Watches the step callbacks of the workflows under test: counts them, knows which are running, and puts mocks in
-// their place. It stands between the handler and its `step`, so the SDK itself does not know of it.
+// Watches the step callbacks of the workflows under test: counts executions, knows which callbacks are running, replaces
+// them with mocks and holds them back. It wraps the `step` that the handler gets, so the rest of the SDK needs no hook.
+// Used by the host.
 
 import type { StepContext, StepRunOptions, StepTools, WorkflowArgs } from '../step-tools.ts'
 import type { Workflow } from '../workflow.ts'
 import { currentPass, type PassUnderWay } from './pass-under-way.ts'
 import { realNow } from './real-time.ts'
 
-/** One execution of a step's callback, as a mock sees it. */
+/** One execution of a mocked step. */
 export interface MockCall {
   readonly runId: string
   readonly workflow: string
-  /** As given to `step.run`. */
+  /** The name passed to `step.run`. */
   readonly stepName: string
-  /** Counts the executions of this step in this run, from 1: repeated attempts, and executions after a crash. */
+  /** Number of this execution of the step in this run, from 1. Retries and executions after a crash count, too. */
   readonly execution: number
-  /** What the callback would have been given. */
+  /** The argument that the callback would have received. */
   readonly context: StepContext
-  /** Runs the callback that the mock stands for. */
+  /** Runs the callback that the mock replaces. */
   original(): unknown
 }
 
-/** What takes the place of a step's callback: it returns the step's result, or throws. */
+/** Replaces a step's callback: returns the step's result, or throws. */
 export type MockCallback = (call: MockCall) => unknown
 
+/** Selects the steps that are mocked or held. */
 export interface MockOptions {
-  /** Only steps of this workflow, or of the one of that name. */
+  /** Only steps of this workflow, given by itself or by its name. */
   workflow?: { readonly name: string } | string
 }
 
-/** A mock that is in force. */
+/** An active mock. */
 export interface StepMock {
   /** The calls so far, oldest first. */
   readonly calls: readonly MockCall[]
-  /** Puts the real callback back. */
+  /** Ends the mock: the step runs its own callback again. */
   restore(): void
 }
 
 /** Callbacks of a step that the test holds back. */
 export interface StepHold {
-  /** Resolves when the first of them would have run. */
+  /** Resolves when the first held callback would have run. */
   readonly reached: Promise<void>
-  /** Lets them go on, those that come later too. */
+  /** Runs the held callbacks, and holds back no further ones. */
   release(): void
 }
 
@@ -63,7 +65,7 @@ interface Execution {
   runId: string
   workflow: string
   stepName: string
-  /** With `:n` from the second use of a name on. */
+  /** The step's name, with `:n` from the second use of a name on. */
   position: string
   since: number
 }
@@ -80,7 +82,7 @@ export class StepWatch {
     this.#onProgress = onProgress
   }
 
-  /** The workflow with its step callbacks watched. */
+  /** Returns the workflow with its step callbacks watched. */
   watch<W extends Workflow<never, unknown>>(workflow: W): W {
     const { onFailure } = workflow
     return {
@@ -116,14 +118,14 @@ export class StepWatch {
     return { reached, release }
   }
 
-  /** How often callbacks of that step ran in the run: of all uses of a name, or of the one named `name:n`. */
+  /** How often the callbacks of a step ran in a run. A name counts all of its uses, `name:n` only that use. */
   count(runId: string, step: string): number {
     return this.#executions.filter(
       one => one.runId === runId && (one.stepName === step || one.position === step),
     ).length
   }
 
-  /** Callbacks that are running, in words. */
+  /** Describes the callbacks that are running. */
   underWay(): string[] {
     return [...this.#running].map(
       ({ stepName, runId, workflow, since }) =>
@@ -164,7 +166,7 @@ export class StepWatch {
     }
   }
 
-  /** Until the hold is released, or the callback is of no use any more. */
+  /** Waits until the hold is released. Rejects when the pass is cancelled. */
   async #wait(
     { onReached, released }: Hold,
     execution: Execution,
@@ -223,7 +225,7 @@ function remove<T>(list: T[], item: T): void {
   if (index >= 0) list.splice(index, 1)
 }
 
-/** Tells the uses of one name in a pass apart, as the engine's step records do. */
+/** Numbers the uses of each name in a pass, as the engine's step records do. */
 function positions(): (name: string) => string {
   const uses = new Map<string, number>()
   return name => {

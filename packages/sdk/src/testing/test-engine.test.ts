@@ -1,4 +1,4 @@
-// Starting runs and sending events, where a run is said to be, and how a test ends.
+// Starts runs, sends events, describes the state of runs, and stops the engine.
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
@@ -61,7 +61,7 @@ describe('a run', () => {
     await engine.stop()
   })
 
-  test('asked for its result too early says where it is, at once', async () => {
+  test('that has not ended rejects result() at once with a description of its state', async () => {
     const engine = await open([checkout])
     const run = await engine.start(checkout, { order: 1 })
     const early = run.result()
@@ -71,7 +71,7 @@ describe('a run', () => {
     )
   })
 
-  test('asked for a step it is not parked at says where it is, at once', async () => {
+  test('that is parked elsewhere rejects parkedAt() at once with a description of its state', async () => {
     const engine = await open([checkout])
     const run = await engine.start(checkout, { order: 1 })
     await expect(run.parkedAt('ship')).rejects.toThrow(
@@ -102,7 +102,7 @@ describe('a run', () => {
     await engine.stop()
   })
 
-  test('of a workflow with a schema starts with what the schema takes', async () => {
+  test('of a workflow with a schema starts with the input of the schema', async () => {
     const paid = defineEvent('paid', z.object({ cents: z.number() }))
     const book = createWorkflow(
       { name: 'book', input: z.object({ at: z.string().transform(text => new Date(text)) }) },
@@ -124,7 +124,7 @@ describe('a run', () => {
     })
   })
 
-  test('is started by an event that also starts others: send() gives all of them', async () => {
+  test('is started by an event that also starts others: send() returns all of them', async () => {
     const engine = await testEngine([checkout, audit])
     const { runs, eventId } = await engine.send('order/paid', { order: 1 })
     expect(eventId).toMatch(/^evt_/)
@@ -135,7 +135,7 @@ describe('a run', () => {
     await engine.stop()
   })
 
-  test('is not started by an event that nothing tells from the trigger', async () => {
+  test('is not started when its triggers name no exact event', async () => {
     const engine = await open([audit, checkout])
     await expect(engine.start(audit)).rejects.toThrow('No trigger of workflow "audit" names an event')
     const run = await engine.start(audit, undefined, { event: 'order/lost' })
@@ -159,13 +159,13 @@ describe('the end of a test', () => {
     await expect(run.status()).rejects.toThrow('The engine was stopped')
   })
 
-  test('leaves runs when it is told to', async () => {
+  test('ignores runs with leaveRuns', async () => {
     const engine = await testEngine([checkout])
     await engine.start(checkout, { order: 1 })
     await engine.stop({ leaveRuns: true })
   })
 
-  test('comes by itself with `await using`', async () => {
+  test('comes automatically with `await using`', async () => {
     const leaking = async () => {
       await using engine = await testEngine([checkout])
       await engine.start(checkout, { order: 1 })
@@ -185,16 +185,16 @@ describe('the same seed', () => {
     const engine = await testEngine({ workflows: [flaky], seed })
     const run = await engine.start(flaky)
     await run.result({ within: '1h' })
-    const told = [await run.read(), await run.steps()]
+    const records = [await run.read(), await run.steps()]
     await engine.stop()
-    return JSON.stringify(told).replaceAll(/"stack":"[^"]*"/g, '')
+    return JSON.stringify(records).replaceAll(/"stack":"[^"]*"/g, '')
   }
 
   test('gives the same history: ids, times, jitter', async () => {
     expect(await history(7)).toBe(await history(7))
   })
 
-  test('is not any seed', async () => {
+  test('differs from the history of another seed', async () => {
     expect(await history(7)).not.toBe(await history(8))
   })
 })
@@ -226,7 +226,7 @@ describe('testEngine()', () => {
     await engine.stop()
   })
 
-  test('takes settings of the engine, and refuses those it does not know', async () => {
+  test('takes settings of the engine, and refuses unknown ones', async () => {
     await expect(testEngine({ workflows: [], settings: { ENGINE_NONSENSE: '1' } })).rejects.toThrow(
       'ENGINE_NONSENSE is not a setting',
     )

@@ -1,4 +1,4 @@
-// `testEngine()`: the real engine in the test's own process, with workflows to run on it and time that the test
+// `testEngine()`: runs the real engine in the test's own process, with the test's workflows and a clock that the test
 // moves.
 
 import type { Client } from '@perdure/client'
@@ -13,33 +13,36 @@ import { type AnyWorkflow, handlersOf, isList, readOptions, type TestEngineOptio
 import { loadPackages } from './packages.ts'
 import { isInsideWorkflow } from './pass-under-way.ts'
 import type { MockCallback, MockOptions, StepHold, StepMock } from './steps.ts'
-import { type Bench, durationMs, openRun, settle, TestRun } from './test-run.ts'
+import { durationMs, type EngineUnderTest, openRun, settle, TestRun } from './test-run.ts'
 import { notStarted, triggerOf } from './trigger.ts'
 import { type SentWebhook, type WebhookAnswers, WebhookRecorder } from './webhooks.ts'
 
+/** Options of `TestEngine.start()`. */
 export interface StartOptions {
-  /** The event to start it with. Default: the first event that its triggers name exactly. */
+  /** Name of the event that starts the run. Default: the first event that the workflow's triggers name exactly. */
   event?: string
 }
 
+/** Options of `TestEngine.send()`: the fields of the event except name and data. */
 export interface SendEventOptions {
   app?: string
   dedupeId?: string
   targetApp?: string
 }
 
-/** What became of an event. */
+/** The engine's reply to an event. */
 export interface SentEvent extends SendEventReply {
-  /** The runs it started. */
+  /** The runs that the event started. */
   runs: TestRun[]
 }
 
+/** Options of `TestEngine.stop()`. */
 export interface StopOptions {
-  /** Runs that have not ended are no failure of the test. */
+  /** Do not reject when runs have not ended. Default false. */
   leaveRuns?: boolean
 }
 
-/** Data, which may be left out when it may be undefined, and options. */
+/** The arguments `data` and `options`. `data` is optional when its type includes `undefined`. */
 type DataArguments<Data, Options> = undefined extends Data
   ? [data?: Data, options?: Options]
   : [data: Data, options?: Options]
@@ -47,7 +50,7 @@ type DataArguments<Data, Options> = undefined extends Data
 const LIVE = ['queued', 'running', 'paused'] as const
 
 /**
- * Starts an engine with these workflows, in this process: no port, no file, no real timer. Rejects when the engine
+ * Starts an engine with these workflows in this process, without ports, files or real timers. Rejects when the engine
  * refuses a workflow.
  *
  * ```ts
@@ -72,15 +75,15 @@ export async function testEngine(workflows: readonly AnyWorkflow[] | TestEngineO
 }
 
 /**
- * An engine under test. Its time stands still but for {@link advance}, and one millisecond between two commands, so
- * that each has its own. Commands and reads resolve when the engine has come to rest: all that can happen at the
- * present virtual time has happened. Called by code of a workflow, they resolve at once.
+ * An engine under test. Its virtual time stands still, except for {@link advance} and for one millisecond between two
+ * commands, which gives each command its own time. Commands and reads resolve when the engine is idle: everything that
+ * can happen at the current virtual time has happened. If code of a workflow calls them, they resolve at once.
  */
 export class TestEngine implements AsyncDisposable {
-  /** The engine's whole interface, typed. It answers what is, without waiting for the engine to come to rest. */
+  /** Typed client of the engine's whole HTTP interface. It does not wait until the engine is idle. */
   readonly api: Client
   readonly #host: Host
-  readonly #bench: Bench
+  readonly #engine: EngineUnderTest
   readonly #webhooks: WebhookRecorder
 
   /** @internal Use {@link testEngine}. */
@@ -89,7 +92,7 @@ export class TestEngine implements AsyncDisposable {
     this.#webhooks = webhooks
     const api = injectedClient(host)
     this.api = api
-    this.#bench = {
+    this.#engine = {
       host,
       get api() {
         host.assertUp()
@@ -98,17 +101,17 @@ export class TestEngine implements AsyncDisposable {
     }
   }
 
-  /** Whether the engine runs: not after {@link crash}, until {@link restart}. */
+  /** Whether the engine runs. False from {@link crash} until {@link restart}. */
   get isUp(): boolean {
     return this.#host.isUp
   }
 
-  /** Virtual time. */
+  /** The current virtual time. */
   now(): Date {
     return new Date(this.#host.clock.now())
   }
 
-  /** Starts a run of a workflow, by the event that triggers it. Rejects when the event starts none. */
+  /** Starts a run of a workflow with the event that triggers it. Rejects when the event starts no run of it. */
   async start<Output, Sent>(
     workflow: Workflow<never, Output, Sent>,
     ...[data, options = {}]: DataArguments<NoInfer<Sent>, StartOptions>
@@ -117,11 +120,11 @@ export class TestEngine implements AsyncDisposable {
     const { triggered = [] } = await this.#send(event, data, {})
     const own = triggered.find(entry => entry.workflow === workflow.name)
     if (own?.runId === undefined) throw new TestingError(notStarted(workflow.name, event, own))
-    await settle(this.#bench)
-    return new TestRun(this.#bench, { id: own.runId, workflow: workflow.name })
+    await settle(this.#engine)
+    return new TestRun(this.#engine, { id: own.runId, workflow: workflow.name })
   }
 
-  /** Sends an event: a typed one, or any by its name. */
+  /** Sends an event, given by its definition or by its name. */
   send<Event extends EventDefinition>(
     event: Event,
     ...rest: DataArguments<SentOf<Event>, SendEventOptions>
@@ -135,18 +138,18 @@ export class TestEngine implements AsyncDisposable {
     const name = eventNameOf(event)
     const reply = await this.#send(name, data, options)
     const started = (reply.triggered ?? []).flatMap(({ runId, workflow }) =>
-      runId === undefined ? [] : new TestRun(this.#bench, { id: runId, workflow }),
+      runId === undefined ? [] : new TestRun(this.#engine, { id: runId, workflow }),
     )
-    await settle(this.#bench)
+    await settle(this.#engine)
     return { ...reply, runs: started }
   }
 
-  /** Moves virtual time on. Whatever falls due on the way happens, in order, each thing at its own time. */
+  /** Moves the virtual time forward. Everything that becomes due in between happens in order, each at its own time. */
   async advance(duration: Duration): Promise<void> {
     await this.advanceTo(this.#host.clock.now() + durationMs(duration))
   }
 
-  /** Moves virtual time on to a time. */
+  /** Moves the virtual time forward to a time. Rejects when that is in the past. */
   async advanceTo(time: Date | number | string): Promise<void> {
     const ms = typeof time === 'number' ? time : new Date(time).getTime()
     if (Number.isNaN(ms)) throw new TypeError(`Not a time: ${String(time)}`)
@@ -156,67 +159,67 @@ export class TestEngine implements AsyncDisposable {
     await this.#host.advanceTo(ms)
   }
 
-  /** Resolves when all that can happen at the present virtual time has happened. */
+  /** Resolves when everything that can happen at the current virtual time has happened. */
   async settled(): Promise<void> {
-    await settle(this.#bench)
+    await settle(this.#engine)
   }
 
-  /** The runs so far, oldest first. */
+  /** Returns the runs so far, oldest first. */
   async runs(filter: { workflow?: { name: string } | string; status?: RunStatus } = {}): Promise<TestRun[]> {
-    await settle(this.#bench)
+    await settle(this.#engine)
     const name = typeof filter.workflow === 'object' ? filter.workflow.name : filter.workflow
     const found: TestRun[] = []
-    for await (const run of this.#bench.api.pages.listRuns({ dir: 'asc', limit: 200 })) {
+    for await (const run of this.#engine.api.pages.listRuns({ dir: 'asc', limit: 200 })) {
       if (name !== undefined && run.workflow !== name) continue
       if (filter.status !== undefined && run.status !== filter.status) continue
-      found.push(new TestRun(this.#bench, run))
+      found.push(new TestRun(this.#engine, run))
     }
     return found
   }
 
-  /** The run with that id. */
+  /** Returns the run with this id. Rejects when there is none. */
   async run(id: string): Promise<TestRun> {
-    return openRun(this.#bench, id)
+    return openRun(this.#engine, id)
   }
 
-  /** The events so far, sent and emitted, oldest first. */
+  /** Returns the events so far, sent and emitted, oldest first. */
   async events(filter: { name?: string } = {}): Promise<EventRecord[]> {
-    await settle(this.#bench)
+    await settle(this.#engine)
     const found: EventRecord[] = []
-    for await (const event of this.#bench.api.pages.listEvents({ ...filter, limit: 1000 })) found.push(event)
+    for await (const event of this.#engine.api.pages.listEvents({ ...filter, limit: 1000 })) found.push(event)
     return found.reverse()
   }
 
-  /** Every webhook that was posted so far, oldest first: one entry for each attempt. */
+  /** Returns the webhooks posted so far, oldest first, with one entry for each attempt. */
   async deliveries(): Promise<readonly SentWebhook[]> {
-    await settle(this.#bench)
+    await settle(this.#engine)
     return [...this.#webhooks.sent]
   }
 
-  /** From now on webhooks to that URL are answered so: always, or one after the other. */
+  /** Sets the answers to webhooks to this URL: one for all, or several in order, of which the last repeats. */
   answerWebhooks(url: string, answers: WebhookAnswers): void {
     this.#webhooks.answer(url, answers)
   }
 
-  /** From now on that runs in place of the callback of the step of that name, until it is restored. */
+  /** Replaces the callback of the steps with this name until the mock is restored. */
   mock(stepName: string, callback: MockCallback, options?: MockOptions): StepMock {
     return this.#host.steps.mock(stepName, callback, options)
   }
 
   /**
-   * Holds the callback of the step of that name back until it is released: a moment in the middle of a pass, in which
-   * the test can act. Held callbacks count as being at rest.
+   * Holds back the callbacks of the steps with this name until the hold is released, so that the test can act in the
+   * middle of a pass. Held callbacks count as idle.
    */
   hold(stepName: string, options?: MockOptions): StepHold {
     return this.#host.steps.hold(stepName, options)
   }
 
-  /** The engine dies at once, as by `kill -9`: what it has not stored is lost, passes under way are cut off. */
+  /** Crashes the engine like `kill -9`: everything it has not stored is lost, and the passes in flight are cancelled. */
   crash(): void {
     this.#host.crash()
   }
 
-  /** Starts another engine on what the last one stored; one that still runs crashes before. */
+  /** Starts another engine on the same store. If the engine still runs, it crashes first. */
   async restart(): Promise<void> {
     if (isInsideWorkflow()) throw new TestingError('Code of a workflow can crash the engine, not restart it')
     this.#host.crash()
@@ -224,14 +227,14 @@ export class TestEngine implements AsyncDisposable {
   }
 
   /**
-   * Ends the test. Rejects with a {@link TestingError} that lists the runs which have not ended, unless told to leave
-   * them, and the errors the engine has logged. The engine is gone either way.
+   * Stops the engine. Rejects with a {@link TestingError} that lists the errors the engine has logged and, without
+   * `leaveRuns`, the runs that have not ended. The engine is stopped in every case.
    */
   async stop({ leaveRuns = false }: StopOptions = {}): Promise<void> {
     const problems: string[] = []
     try {
       if (this.#host.isUp) {
-        await settle(this.#bench)
+        await settle(this.#engine)
         if (!leaveRuns) problems.push(...(await this.#leaks()))
       }
     } finally {
@@ -255,18 +258,18 @@ export class TestEngine implements AsyncDisposable {
       ...(targetApp === undefined ? {} : { targetApp }),
     }
     this.#host.tick()
-    return this.#bench.api.sendEvent({ body })
+    return this.#engine.api.sendEvent({ body })
   }
 
   async #leaks(): Promise<string[]> {
     const lines: string[] = []
     for (const status of LIVE) {
-      for await (const { id, workflow } of this.#bench.api.pages.listRuns({
+      for await (const { id, workflow } of this.#engine.api.pages.listRuns({
         status,
         dir: 'asc',
         limit: 200,
       })) {
-        lines.push(`\n  ${id} of "${workflow}": ${(await this.#bench.api.explainRun({ id })).sentence}`)
+        lines.push(`\n  ${id} of "${workflow}": ${(await this.#engine.api.explainRun({ id })).sentence}`)
       }
     }
     if (lines.length === 0) return []

@@ -1,4 +1,4 @@
-// A run as a test sees it. Every read first lets the engine finish what it can at the present virtual time.
+// `TestRun`: a run on the engine under test. Every read first waits until the engine is idle. Created by test-engine.ts.
 
 import type { Client } from '@perdure/client'
 import {
@@ -16,71 +16,72 @@ import { RunFailedError, TestingError } from './errors.ts'
 import type { Host } from './host.ts'
 import { isInsideWorkflow } from './pass-under-way.ts'
 
+/** Options of a read that may move the virtual time. */
 export interface WithinOptions {
-  /** Moves virtual time on for as long as it takes, this long at most. Default 0: time stands still. */
+  /** Moves the virtual time forward as far as needed, but at most this long. Default 0: the time stands still. */
   within?: Duration
 }
 
-/** What the runs and the engine of a test share. */
-export interface Bench {
+/** Access to the engine, shared by the `TestEngine` and its runs. */
+export interface EngineUnderTest {
   readonly host: Host
   /** Throws when no engine runs. */
   readonly api: Client
 }
 
-/** Log lines and steps of a run are read to the end in pages of this size. */
-const PAGE = 1000
+/** Log lines of a run are read in pages of this size. */
+const LOG_PAGE_LINES = 1000
 const PARKED: readonly string[] = ['waiting', 'retrying']
 const ENDED: readonly RunStatus[] = ['succeeded', 'failed', 'cancelled']
 
-/** Lets the engine finish what it can now; not for code of a workflow, which is part of what is waited for. */
-export async function settle({ host }: Bench): Promise<void> {
-  if (!isInsideWorkflow()) await host.stillness.reached()
+/** Waits until the engine is idle. Does not wait in code of a workflow, since the engine waits for that code. */
+export async function settle({ host }: EngineUnderTest): Promise<void> {
+  if (!isInsideWorkflow()) await host.quiescence.reached()
 }
 
 /** A run on the engine under test. */
 export class TestRun<Output = unknown> {
   readonly id: string
-  /** Name of its workflow. */
+  /** Name of the workflow. */
   readonly workflow: string
-  readonly #bench: Bench
+  readonly #engine: EngineUnderTest
 
   /** @internal Use `engine.start()`, `send()` or `runs()`. */
-  constructor(bench: Bench, { id, workflow }: { id: string; workflow: string }) {
-    this.#bench = bench
+  constructor(engine: EngineUnderTest, { id, workflow }: { id: string; workflow: string }) {
+    this.#engine = engine
     this.id = id
     this.workflow = workflow
   }
 
-  /** All the engine tells of the run. */
+  /** Returns the run's record from the engine. */
   async read(): Promise<Run> {
-    await settle(this.#bench)
-    return this.#bench.api.getRun({ id: this.id })
+    await settle(this.#engine)
+    return this.#engine.api.getRun({ id: this.id })
   }
 
   async status(): Promise<RunStatus> {
     return (await this.read()).status
   }
 
-  /** Where the run stands and why, in a sentence. */
+  /** Explains the state of the run in a sentence. */
   async why(): Promise<string> {
-    await settle(this.#bench)
-    return (await this.#bench.api.explainRun({ id: this.id })).sentence
+    await settle(this.#engine)
+    return (await this.#engine.api.explainRun({ id: this.id })).sentence
   }
 
   /**
-   * The workflow's result. Rejects with a {@link RunFailedError} when the run failed or was cancelled, and with a
-   * {@link TestingError} that says where it is when it has not ended, within the time given.
+   * Returns the workflow's result. Rejects with a {@link RunFailedError} when the run failed or was cancelled, and with a
+   * {@link TestingError} that describes its state when it does not end within the given time.
    */
   async result(options: WithinOptions = {}): Promise<Json<Output>> {
     await this.#move(options, async () => false)
     const run = await this.read()
     if (run.status === 'succeeded') return run.result as Json<Output>
     if (run.status === 'failed' || run.status === 'cancelled') throw new RunFailedError(run)
-    throw new TestingError(await this.#told('has not ended', run))
+    throw new TestingError(await this.#describe('has not ended', run))
   }
 
-  /** The error the run failed with. Rejects when it did not fail, as {@link result} does when it did. */
+  /** Returns the error of a failed or cancelled run. Rejects with a {@link TestingError} for any other run. */
   async failure(options: WithinOptions = {}): Promise<RunFailedError> {
     try {
       await this.result(options)
@@ -92,9 +93,9 @@ export class TestRun<Output = unknown> {
   }
 
   /**
-   * Resolves, with its record, when the run is parked at the step of that name: a sleep, a wait, a child, or a
-   * retry. Rejects with a {@link TestingError} that says where it is instead when it is not, and cannot come there
-   * by itself within the time given.
+   * Returns the record of the step when the run is parked at the step with this name: a sleep, a wait, a child, or a
+   * retry. Rejects with a {@link TestingError} that describes the run's state when it does not park there within the
+   * given time.
    */
   async parkedAt(stepName: string, options: WithinOptions = {}): Promise<StepRecord> {
     const parked = async () => (await this.steps()).find(step => isCalled(step, stepName) && isParked(step))
@@ -102,94 +103,96 @@ export class TestRun<Output = unknown> {
     const run = await this.read()
     const step = ENDED.includes(run.status) ? undefined : await parked()
     if (step) return step
-    throw new TestingError(await this.#told(`is not parked at "${stepName}"`, run))
+    throw new TestingError(await this.#describe(`is not parked at "${stepName}"`, run))
   }
 
-  /** The steps so far, in the order of their execution. */
+  /** Returns the steps so far, in the order of their execution. */
   async steps(): Promise<StepRecord[]> {
-    await settle(this.#bench)
-    return this.#bench.api.listRunSteps({ id: this.id })
+    await settle(this.#engine)
+    return this.#engine.api.listRunSteps({ id: this.id })
   }
 
-  /** The step of that name (`name:n` from the second use of a name on), if the run has come to it. */
+  /** Returns the step with this name (`name:n` from the second use of a name on); undefined before the run reaches it. */
   async step(stepName: string): Promise<StepRecord | undefined> {
     const id = hashStepId(stepName)
     return (await this.steps()).find(step => step.id === id)
   }
 
-  /** Every log line so far, oldest first. */
+  /** Returns the log lines so far, oldest first. */
   async logs(): Promise<RunLogLine[]> {
-    await settle(this.#bench)
+    await settle(this.#engine)
     const lines: RunLogLine[] = []
     for (let from = 0; ; from = lines.at(-1)?.seq ?? from) {
-      const page = await this.#bench.api.listRunLogs({ id: this.id, from, limit: PAGE })
+      const page = await this.#engine.api.listRunLogs({ id: this.id, from, limit: LOG_PAGE_LINES })
       lines.push(...page)
-      if (page.length < PAGE) return lines
+      if (page.length < LOG_PAGE_LINES) return lines
     }
   }
 
   /**
-   * How often the callback of that step has run: 1 for a step that went well at once, one more for each attempt
-   * that failed and for each crash it met. A name stands for all of its uses, `name:n` for that one.
+   * Returns how often the callback of the step has run: 1 for a step that succeeded at once, one more for each failed
+   * attempt and for each crash during the callback. A name counts all of its uses, `name:n` only that use.
    */
   executions(stepName: string): number {
-    return this.#bench.host.steps.count(this.id, stepName)
+    return this.#engine.host.steps.count(this.id, stepName)
   }
 
-  /** The runs it has started as children, in the order of its steps. */
+  /** Returns the child runs that the run has started, in the order of its steps. */
   async children(): Promise<TestRun[]> {
     const started = (await this.steps()).flatMap(({ childRunId }) => childRunId ?? [])
-    return Promise.all(started.map(id => openRun(this.#bench, id)))
+    return Promise.all(started.map(id => openRun(this.#engine, id)))
   }
 
+  /** Cancels the run. */
   async cancel(): Promise<void> {
-    this.#bench.host.tick()
-    await this.#bench.api.cancelRun({ id: this.id })
-    await settle(this.#bench)
+    this.#engine.host.tick()
+    await this.#engine.api.cancelRun({ id: this.id })
+    await settle(this.#engine)
   }
 
-  /** The step under way is finished and kept; the next one waits for {@link resume}. */
+  /** Pauses the run. The current step finishes and its result is stored; the next step waits for {@link resume}. */
   async pause(): Promise<void> {
-    this.#bench.host.tick()
-    await this.#bench.api.pauseRun({ id: this.id })
-    await settle(this.#bench)
+    this.#engine.host.tick()
+    await this.#engine.api.pauseRun({ id: this.id })
+    await settle(this.#engine)
   }
 
+  /** Resumes a paused run. */
   async resume(): Promise<void> {
-    this.#bench.host.tick()
-    await this.#bench.api.resumeRun({ id: this.id })
-    await settle(this.#bench)
+    this.#engine.host.tick()
+    await this.#engine.api.resumeRun({ id: this.id })
+    await settle(this.#engine)
   }
 
-  /** A new run of the same input, or of another one: `replay({ input })`. Only of a run that has ended. */
+  /** Starts a new run with the same input, or with another: `replay({ input })`. Only for a run that has ended. */
   async replay(options: { input?: unknown } = {}): Promise<TestRun<Output>> {
-    this.#bench.host.tick()
+    this.#engine.host.tick()
     const body = 'input' in options ? { body: { input: options.input } } : {}
-    const { id } = await this.#bench.api.replayRun({ id: this.id, ...body })
-    await settle(this.#bench)
-    return new TestRun(this.#bench, { id, workflow: this.workflow })
+    const { id } = await this.#engine.api.replayRun({ id: this.id, ...body })
+    await settle(this.#engine)
+    return new TestRun(this.#engine, { id, workflow: this.workflow })
   }
 
-  /** A new run that keeps what came before the step and starts from it. Only of a run that has ended. */
+  /** Starts a new run that keeps the results before the step and continues from it. Only for a run that has ended. */
   async retryFromStep(stepName: string): Promise<TestRun<Output>> {
-    this.#bench.host.tick()
-    const { id } = await this.#bench.api.retryRunFromStep({ id: this.id, body: { step: stepName } })
-    await settle(this.#bench)
-    return new TestRun(this.#bench, { id, workflow: this.workflow })
+    this.#engine.host.tick()
+    const { id } = await this.#engine.api.retryRunFromStep({ id: this.id, body: { step: stepName } })
+    await settle(this.#engine)
+    return new TestRun(this.#engine, { id, workflow: this.workflow })
   }
 
-  /** Moves time on until the run has ended or there is `enough`, as far as the options allow. */
+  /** Moves the virtual time until the run has ended or `enough` returns true, at most for `within`. */
   async #move({ within = 0 }: WithinOptions, enough: () => Promise<boolean>): Promise<void> {
     const ms = durationMs(within)
     if (ms === 0) return
-    const { host } = this.#bench
+    const { host } = this.#engine
     await host.advanceTo(
       host.clock.now() + ms,
       async () => ENDED.includes((await this.read()).status) || (await enough()),
     )
   }
 
-  async #told(what: string, run: Run): Promise<string> {
+  async #describe(what: string, run: Run): Promise<string> {
     const steps = (await this.steps()).map(({ name, status }) => `${name} (${status})`)
     const listed = steps.length === 0 ? 'It has no steps yet.' : `Its steps: ${steps.join(', ')}.`
     const sentence = ENDED.includes(run.status) ? endOf(run) : await this.why()
@@ -197,13 +200,13 @@ export class TestRun<Output = unknown> {
   }
 }
 
-/** The run with that id. */
-export async function openRun(bench: Bench, id: string): Promise<TestRun> {
-  const { workflow } = await bench.api.getRun({ id })
-  return new TestRun(bench, { id, workflow })
+/** Returns the run with this id. Rejects when there is none. */
+export async function openRun(engine: EngineUnderTest, id: string): Promise<TestRun> {
+  const { workflow } = await engine.api.getRun({ id })
+  return new TestRun(engine, { id, workflow })
 }
 
-/** A duration in milliseconds. Throws a TypeError when it is none. */
+/** Returns a duration in milliseconds. Throws a TypeError when it is not a duration. */
 export function durationMs(duration: Duration): number {
   const ms = parseDurationMs(duration)
   if (ms === undefined) throw new TypeError(`Not a duration: ${String(duration)} (${DURATION_FORMS})`)
@@ -216,7 +219,7 @@ function endOf({ status, error }: Run): string {
     : `It has ${status === 'cancelled' ? 'been cancelled' : status}.`
 }
 
-/** A name stands for all of its uses, `name:n` for that one. */
+/** Whether the step is one of the uses of a name, or the use that `name:n` means. */
 function isCalled({ id, name }: StepRecord, stepName: string): boolean {
   return name === stepName || id === hashStepId(stepName)
 }

@@ -1,4 +1,4 @@
-// Virtual time: sleeps, timeouts, backoff, schedules and buffers, each at its own moment and in no real time.
+// Virtual time: sleeps, timeouts, backoff, schedules and buffers are due at their exact time, without real waiting.
 
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { WorkflowArgs } from '../step-tools.ts'
@@ -60,7 +60,7 @@ test('retries back off in virtual time', async () => {
   expect(run.executions('try')).toBe(3)
 })
 
-test('`within` moves on for as long as it takes, and no further', async () => {
+test('`within` moves the time as far as needed, and no further', async () => {
   const drip = createWorkflow({ name: 'drip' }, async ({ step }) => {
     for (let day = 0; day < 3; day++) await step.sleep('day', '1d')
     await step.waitForEvent('reply', { event: 'reply' })
@@ -76,7 +76,7 @@ test('`within` moves on for as long as it takes, and no further', async () => {
   expect(engine.now().getTime()).toBe(Date.UTC(2030, 1, 2))
 })
 
-test('what falls due on the way happens in order, each at its own time', async () => {
+test('everything that becomes due in between happens in order, each at its own time', async () => {
   const order: string[] = []
   const napper = createWorkflow({ name: 'napper' }, async ({ event, step }: WorkflowArgs<{ ms: number }>) => {
     await step.sleep('nap', event.data.ms)
@@ -156,12 +156,12 @@ test('time runs forward only, and code of a workflow cannot move it', async () =
   expect(await run.failure()).toMatchObject({ name: TestingError.name, message: /cannot move the time/ })
 })
 
-test('time starts where it is told to', async () => {
+test('time starts at startAt', async () => {
   const engine = await open({ workflows: [], startAt: '2024-02-29T12:00:00Z' })
   expect(engine.now().toISOString()).toBe('2024-02-29T12:00:00.000Z')
 })
 
-test('code that asks for the date is told the virtual one when only the Date is faked', async () => {
+test('code that reads the date gets the virtual time when the test fakes only Date', async () => {
   const alarm = createWorkflow({ name: 'alarm' }, async ({ step }) => {
     const at = await step.run('choose', () => Date.now() + DAY_MS)
     await step.sleepUntil('night', at)

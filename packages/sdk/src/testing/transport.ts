@@ -1,5 +1,5 @@
-// The way from the engine to the workflows under test: a function call. With checkpoints it behaves as a Connect
-// runner does: finished steps become durable while the pass goes on.
+// The transport from the engine to the workflows under test: it calls their handlers in process. With checkpoints it
+// behaves like a Connect runner: finished steps become durable while the pass continues. Created by the host.
 
 import type { InvokeCall, InvokeReply, Transport } from '@perdure/engine'
 import type { CheckpointAck } from '@perdure/protocol'
@@ -9,16 +9,16 @@ import { exceeds } from '../json.ts'
 import { RESPONSE_BYTES_MAX } from '../limits.ts'
 import type { Answer } from '../replay/answer.ts'
 import type { Checkpointer } from '../replay/checkpoint.ts'
-import { type Life, never } from './life.ts'
+import { type EngineLifetime, never } from './lifetime.ts'
 import { insidePass, type PassUnderWay } from './pass-under-way.ts'
+import type { Quiescence } from './quiescence.ts'
 import { realNow } from './real-time.ts'
-import type { Stillness } from './stillness.ts'
 
 export interface InProcessOptions {
-  /** By the URL of their registration. */
+  /** By the URL with which they are registered. */
   handlers: ReadonlyMap<string, Handler>
-  stillness: Stillness
-  life: Life
+  quiescence: Quiescence
+  lifetime: EngineLifetime
   checkpoints: boolean
 }
 
@@ -30,34 +30,34 @@ export class InProcessTransport implements Transport {
     this.#options = options
   }
 
-  /** Passes that have not answered yet. */
+  /** Passes in flight. */
   get underWay(): Iterable<PassUnderWay> {
     return this.#passes
   }
 
   invoke(call: InvokeCall): Promise<InvokeReply> {
-    const { handlers, life } = this.#options
-    if (!life.alive) return never()
+    const { handlers, lifetime } = this.#options
+    if (!lifetime.alive) return never()
     if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
     const handler = handlers.get(call.url)
     if (!handler) return Promise.resolve({ kind: 'refused', message: `nobody is at ${call.url}` })
     return new Promise(resolve => this.#pass(handler, call, resolve))
   }
 
-  /** The engine is dead: its passes are cancelled, as by a connection that broke. */
+  /** Cancels all passes in flight, like a broken connection. Called when the engine has crashed. */
   abandon(): void {
     for (const pass of [...this.#passes]) pass.abandon()
   }
 
-  /** Part of the port; there is nothing to close. */
+  /** Required by the port; there is nothing to close. */
   async close(): Promise<void> {}
 
   #pass(handler: Handler, call: InvokeCall, resolve: (reply: InvokeReply) => void): void {
-    const { stillness, checkpoints } = this.#options
+    const { quiescence, checkpoints } = this.#options
     const { onCheckpoint, signal } = call
     const request = JSON.parse(call.body) as { ctx: { runId: string; workflow: string } }
     const cancellation = new Cancellation()
-    const ended = stillness.begin()
+    const ended = quiescence.begin()
     const end = (reply?: InvokeReply) => {
       if (!this.#passes.delete(pass)) return
       signal.removeEventListener('abort', abort)
@@ -78,7 +78,7 @@ export class InProcessTransport implements Transport {
     signal.addEventListener('abort', abort)
     const options =
       checkpoints && onCheckpoint
-        ? { cancellation, checkpoint: checkpointer(onCheckpoint.bind(call), abort, stillness) }
+        ? { cancellation, checkpoint: checkpointer(onCheckpoint.bind(call), abort, quiescence) }
         : { cancellation }
     void insidePass(pass, () => handler.invoke(request, options)).then(answer => end(replyOf(answer)))
   }
@@ -88,11 +88,11 @@ function replyOf({ status, body }: Answer): InvokeReply {
   return exceeds(body, RESPONSE_BYTES_MAX) ? { kind: 'tooLarge' } : { kind: 'answered', status, body }
 }
 
-/** Hands reports to the engine one at a time, in the order in which they were made. */
+/** Creates a checkpointer that sends reports to the engine one at a time, in the order of the calls. */
 function checkpointer(
   onCheckpoint: (checkpoint: string) => Promise<string | undefined>,
   abort: () => void,
-  stillness: Stillness,
+  quiescence: Quiescence,
 ): Checkpointer {
   let seq = 0
   let last: Promise<unknown> = Promise.resolve()
@@ -100,7 +100,7 @@ function checkpointer(
     const payload = `{"seq":${++seq},"opcodes":${opcodes},"logs":${logs}}`
     const acknowledged = last.then(async () => {
       const ack = await onCheckpoint(payload)
-      stillness.progress()
+      quiescence.progress()
       if (ack !== undefined) return JSON.parse(ack) as CheckpointAck
       abort()
       return never()

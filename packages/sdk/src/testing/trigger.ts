@@ -1,9 +1,9 @@
-// How a test starts a run of one workflow: by the event that triggers it, as apps do.
+// Finds the event with which a test starts a run of a workflow. Called by test-engine.ts.
 
 import type { Workflow } from '../workflow.ts'
 import { TestingError } from './errors.ts'
 
-/** The event that starts the workflow: the first that its triggers name exactly, else its own name. */
+/** Returns the event that starts a workflow: the first that its triggers name exactly, or without triggers its name. */
 export function triggerOf({ name, registration: { triggers } }: Workflow<never, unknown>): string {
   if (!triggers) return name
   const exact = triggers.find(({ event }) => event !== undefined && !event.endsWith('*'))
@@ -13,7 +13,7 @@ export function triggerOf({ name, registration: { triggers } }: Workflow<never, 
   )
 }
 
-/** Why the event started no run, from what it was told of the workflow. */
+/** Explains why an event started no run, from the workflow's entry in the engine's reply. */
 export function notStarted(workflow: string, event: string, entry: object | undefined): string {
   const { workflow: _, app: __, ...flags } = (entry ?? {}) as Record<string, unknown>
   const outcome = Object.keys(flags).join(', ')

@@ -1,28 +1,29 @@
-// The world outside: takes every webhook the engine sends, notes it, and answers as told. Nothing leaves the process.
+// Receives every webhook that the engine sends, records it, and returns the answer that the test has set. No request
+// leaves the process. Created by test-engine.ts.
 
 import type { SendCall, Sender, SendReply } from '@perdure/engine'
 
-/** How a webhook is answered: a status, all of an answer, or a failure on the way. */
+/** The answer to a webhook: a status, a whole response, or a failed connection. */
 export type WebhookAnswer =
   | number
   | { status: number; body?: string; retryAfterMs?: number }
   | 'timeout'
   | 'connection-error'
 
-/** One POST, as it arrived. */
+/** One POST of the engine. */
 export interface SentWebhook {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** The body, parsed. */
+  /** The parsed body. */
   readonly body: unknown
-  /** The delivery it is an attempt of. */
+  /** The delivery of which this POST is an attempt. */
   readonly deliveryId: string | undefined
-  /** Virtual time. */
+  /** Virtual time of the POST. */
   readonly at: Date
   readonly answer: WebhookAnswer
 }
 
-/** Answers to one URL: for every POST, or one after the other, the last for all that follow. */
+/** Answers to the POSTs to one URL: one for all, or several in order, of which the last repeats. */
 export type WebhookAnswers = WebhookAnswer | readonly WebhookAnswer[]
 
 export class WebhookRecorder implements Sender {
@@ -35,7 +36,7 @@ export class WebhookRecorder implements Sender {
     for (const [url, list] of Object.entries(answers)) this.answer(url, list)
   }
 
-  /** From now on that URL answers so. */
+  /** Sets the answers to POSTs to a URL. */
   answer(url: string, answers: WebhookAnswers): void {
     this.#answers.set(url, typeof answers === 'object' && 'length' in answers ? [...answers] : [answers])
   }
@@ -58,7 +59,7 @@ export class WebhookRecorder implements Sender {
     return { kind: 'answered', status, responseSnippet: text, durationMs: 0, ...retry }
   }
 
-  /** Part of the port; there is nothing to close. */
+  /** Required by the port; there is nothing to close. */
   async close(): Promise<void> {}
 
   #next(url: string): WebhookAnswer {

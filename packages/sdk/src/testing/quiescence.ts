@@ -1,33 +1,33 @@
-// Knows when nothing more can happen at the present virtual time: no request, no pass, and an engine at rest. The
-// kit waits here before it reads anything and before it moves the clock.
+// Detects quiescence: nothing more can happen at the current virtual time, since no request and no pass is in flight and
+// the engine is idle. The kit waits for it before each read and before it moves the clock.
 
 import { TestingError } from './errors.ts'
 import { afterReal, nextTurn, realNow } from './real-time.ts'
 
-/** Turns of the event loop in which everything is at rest: what one turn let loose shows in the next. */
-const STILL_TURNS = 2
+/** Idle turns of the event loop in a row that prove quiescence: work that one turn starts is visible in the next. */
+const QUIET_TURNS = 2
 
-export interface StillnessOptions {
-  /** Real time without any progress after which waiting is given up. */
+export interface QuiescenceOptions {
+  /** Milliseconds of real time without any progress after which `reached()` rejects. */
   patienceMs: number
-  /** How many passes are held back by the test: they are at rest. */
+  /** How many passes the test holds back. They count as idle. */
   held(): number
-  /** Whether the engine has nothing in hand but those. */
+  /** Whether the engine does nothing except for held passes. */
   isIdle(): boolean
-  /** What is under way now, for the message when patience ends. */
+  /** Describes the current work, for the error message. */
   underWay(): string[]
 }
 
-export class Stillness {
-  readonly #options: StillnessOptions
+export class Quiescence {
+  readonly #options: QuiescenceOptions
   #inFlight = 0
   readonly #waiting = new Set<() => void>()
 
-  constructor(options: StillnessOptions) {
+  constructor(options: QuiescenceOptions) {
     this.#options = options
   }
 
-  /** Something is under way from now on, until what is returned is called. */
+  /** Begins a piece of work. It ends when the returned function is called. */
   begin(): () => void {
     this.#inFlight++
     let ended = false
@@ -39,7 +39,7 @@ export class Stillness {
     }
   }
 
-  /** Something is under way until the promise settles. */
+  /** Counts a promise as work in flight until it settles. */
   async during<T>(work: Promise<T>): Promise<T> {
     const end = this.begin()
     try {
@@ -49,27 +49,27 @@ export class Stillness {
     }
   }
 
-  /** Something went on: patience begins anew. */
+  /** Reports progress: `patienceMs` is counted from now. */
   progress(): void {
     for (const resolve of [...this.#waiting]) resolve()
   }
 
-  /** Resolves when all is still. Rejects with a TestingError that says what hangs when patience ends. */
+  /** Resolves at quiescence. Rejects with a TestingError that lists the work in flight when nothing progresses. */
   async reached(): Promise<void> {
     let busySince: number | undefined
-    for (let still = 0; still < STILL_TURNS; ) {
+    for (let quietTurns = 0; quietTurns < QUIET_TURNS; ) {
       if (this.#isBusy()) {
-        await this.#change()
-        still = 0
+        await this.#nextProgress()
+        quietTurns = 0
         busySince = undefined
         continue
       }
       await nextTurn()
       if (!this.#isBusy() && this.#options.isIdle()) {
-        still++
+        quietTurns++
         continue
       }
-      still = 0
+      quietTurns = 0
       busySince ??= realNow()
       if (realNow() - busySince > this.#options.patienceMs) throw this.#stuck()
     }
@@ -79,8 +79,7 @@ export class Stillness {
     return this.#inFlight > this.#options.held()
   }
 
-  /** Resolves at the next progress. */
-  #change(): Promise<void> {
+  #nextProgress(): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = () => {
         this.#waiting.delete(end)

@@ -1,7 +1,9 @@
+// Tests of `Quiescence`: it waits for work in flight and for a busy engine, and gives up without progress.
+
 import { expect, test } from 'vitest'
 import { TestingError } from './errors.ts'
+import { Quiescence } from './quiescence.ts'
 import { nextTurn } from './real-time.ts'
-import { Stillness } from './stillness.ts'
 
 function open({ patienceMs = 4000 } = {}) {
   const engine = { isIdle: true, held: 0 }
@@ -11,20 +13,20 @@ function open({ patienceMs = 4000 } = {}) {
     isIdle: () => engine.isIdle,
     underWay: () => ['a pass'],
   }
-  const stillness = new Stillness(options)
+  const quiescence = new Quiescence(options)
   let isReached = false
   const reached = () =>
-    stillness.reached().then(() => {
+    quiescence.reached().then(() => {
       isReached = true
     })
-  return { engine, stillness, reached, isReached: () => isReached }
+  return { engine, quiescence, reached, isReached: () => isReached }
 }
 
 const turns = async (count: number) => {
   for (let i = 0; i < count; i++) await nextTurn()
 }
 
-test('an engine that computes over many turns of the event loop is waited for', async () => {
+test('an engine that computes over many turns of the event loop is awaited', async () => {
   const { engine, reached, isReached } = open()
   engine.isIdle = false
   const reaching = reached()
@@ -34,35 +36,35 @@ test('an engine that computes over many turns of the event loop is waited for', 
   await reaching
 })
 
-test('what is under way is waited for without turning in circles, whatever follows it', async () => {
-  const { stillness, reached, isReached } = open()
-  const end = stillness.begin()
+test('work in flight is awaited without polling, and also the work that follows it', async () => {
+  const { quiescence, reached, isReached } = open()
+  const end = quiescence.begin()
   const reaching = reached()
   await turns(5)
-  const endNext = stillness.begin()
+  const endNext = quiescence.begin()
   end()
   end()
   await turns(5)
   expect(isReached()).toBe(false)
-  await expect(stillness.during(Promise.reject(new Error('refused')))).rejects.toThrow('refused')
+  await expect(quiescence.during(Promise.reject(new Error('refused')))).rejects.toThrow('refused')
   endNext()
   await reaching
 })
 
-test('what is held back is not waited for', async () => {
-  const { engine, stillness, reached } = open()
-  stillness.begin()
+test('held work is not awaited', async () => {
+  const { engine, quiescence, reached } = open()
+  quiescence.begin()
   engine.held = 1
   await reached()
 })
 
-test('patience ends when nothing moves, and begins anew with each progress', async () => {
-  const { engine, stillness, reached } = open({ patienceMs: 30 })
-  const end = stillness.begin()
+test('it rejects when nothing progresses for patienceMs, counted from the last progress', async () => {
+  const { engine, quiescence, reached } = open({ patienceMs: 30 })
+  const end = quiescence.begin()
   const late = reached()
   for (let i = 0; i < 4; i++) {
     await new Promise(resolve => setTimeout(resolve, 15))
-    stillness.progress()
+    quiescence.progress()
   }
   await expect(late).rejects.toThrow(
     'Nothing has moved for 30 ms of real time (option patienceMs). Under way:\n  a pass',
