@@ -67,12 +67,10 @@ export class Catalog {
   replace({ apps, runners, workflows, endpoints, receivers }: Configured, revision?: number): void {
     this.#revision = revision
     for (const view of this.#namespaces.values()) view.clear()
-    this.#receivers.clear()
     for (const app of apps) this.view(app.namespace).apps.set(app.name, app)
     for (const runner of runners) this.view(runner.namespace).putRunner(runner)
     for (const workflow of workflows) this.view(workflow.namespace).putWorkflow(workflow)
-    for (const endpoint of endpoints) this.view(endpoint.namespace).putEndpoint(endpoint)
-    for (const receiver of receivers) this.#receivers.set(receiver.slug, receiver)
+    this.replaceWebhooks({ endpoints, receivers })
   }
 
   view(namespace: string): NamespaceCatalog {
@@ -105,16 +103,18 @@ export class Catalog {
       else if (change.type === 'endpoint.saved')
         this.view(change.endpoint.namespace).putEndpoint(change.endpoint)
       else if (change.type === 'endpoint.deleted') this.view(change.namespace).dropEndpoint(change.id)
-      else if (change.type === 'receiver.saved') this.#receivers.set(change.receiver.slug, change.receiver)
+      else if (change.type === 'receiver.saved') this.#putReceiver(change.receiver)
       else if (change.type === 'receiver.deleted') this.#dropReceiver(change.id)
     }
     if (changes.some(changesCatalog)) this.#tellNews()
   }
 
-  /** The store's endpoints, after an edit lost a race with somebody else's. */
-  replaceEndpoints(endpoints: readonly Endpoint[]): void {
+  /** Replaces the endpoints and receivers of every namespace by those of the store. */
+  replaceWebhooks({ endpoints, receivers }: Pick<Configured, 'endpoints' | 'receivers'>): void {
     for (const view of this.#namespaces.values()) view.clearEndpoints()
+    this.#receivers.clear()
     for (const endpoint of endpoints) this.view(endpoint.namespace).putEndpoint(endpoint)
+    for (const receiver of receivers) this.#receivers.set(receiver.slug, receiver)
   }
 
   /** The receiver behind a public URL, whatever its namespace. */
@@ -125,6 +125,13 @@ export class Catalog {
   /** The namespace's receivers, oldest first. */
   receivers(namespace: string): Receiver[] {
     return [...this.#receivers.values()].filter(receiver => receiver.namespace === namespace).sort(byId)
+  }
+
+  /** Keeps a newer version: another engine's change may be known before this engine's commit resolves. */
+  #putReceiver(receiver: Receiver): void {
+    const known = this.#receivers.get(receiver.slug)
+    if (known?.id !== receiver.id || known.version <= receiver.version)
+      this.#receivers.set(receiver.slug, receiver)
   }
 
   #dropReceiver(id: string): void {
@@ -205,8 +212,10 @@ export class NamespaceCatalog implements CatalogView {
     return [...this.#endpoints.values()].sort(byId)
   }
 
+  /** Keeps a newer version: another engine's change may be known before this engine's commit resolves. */
   putEndpoint(endpoint: Endpoint): void {
-    this.#endpoints.set(endpoint.id, endpoint)
+    const known = this.#endpoints.get(endpoint.id)
+    if (!known || known.version <= endpoint.version) this.#endpoints.set(endpoint.id, endpoint)
   }
 
   dropEndpoint(id: string): void {

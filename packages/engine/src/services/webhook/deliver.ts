@@ -26,6 +26,7 @@ import { EngineCapacity } from '../support/engine-capacity.ts'
 import { endDeliverySpan, startDeliverySpan } from '../support/spans.ts'
 import { Destinations } from './destinations.ts'
 import type { Vault } from './vault.ts'
+import { reloadWebhooks } from './versioned-resource.ts'
 
 /** Deadline of one POST (decisions, "Webhooks"). */
 const SEND_TIMEOUT_MS = 15_000
@@ -146,7 +147,7 @@ export class Deliverer {
       unit: unit => unit,
       onStale: async ({ type }) => {
         if (type !== 'endpoint') return false
-        catalog.replaceEndpoints((await store.catalog()).endpoints)
+        await reloadWebhooks(store, catalog)
         return true
       },
     })

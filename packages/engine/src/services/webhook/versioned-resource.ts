@@ -1,0 +1,168 @@
+// What webhook endpoints and receivers have in common: create, edit with rotation of secrets, and delete, each guarded
+// by the version it was decided on. Called by services/webhook/endpoints and receivers.
+
+import { randomBytes } from 'node:crypto'
+import { WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
+import type { Change, Guard } from '../../domain/model/change.ts'
+import type { Secrets, SecretsEdit } from '../../domain/model/endpoint.ts'
+import { EngineError, invariant } from '../../domain/model/errors.ts'
+import type { IdSource } from '../../domain/text/ids.ts'
+import { editedSecrets } from '../../domain/webhook/secrets.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
+import type { Vault } from './vault.ts'
+
+/** The fields that every versioned resource has. */
+export interface Versioned extends Secrets {
+  namespace: string
+  id: string
+  createdAt: number
+  updatedAt: number
+  /** 1 at first; rises with every change. */
+  version: number
+}
+
+export interface VersionedResourceDeps {
+  store: Store
+  catalog: Catalog
+  vault: Vault
+  clock: Clock
+  ids: IdSource
+}
+
+/** How one kind of resource is named, stored and edited. */
+export interface ResourceKind<T extends Versioned, Edit extends SecretsEdit> {
+  /** Its name in messages. */
+  name: string
+  idPrefix: 'whe' | 'whr'
+  /** Most of them in one namespace. */
+  countMax: number
+  guardType: 'endpoint' | 'receiver'
+  /** Those of the namespace in the catalog, oldest first. */
+  list(namespace: string): T[]
+  saved(resource: T): Change
+  deleted(namespace: string, id: string): Change
+  /** The resource after the edit, secrets, times and version aside. */
+  edited(before: T, edit: Edit): T
+  newSecret(resource: T): string
+}
+
+export interface CreateOptions<T extends Versioned> {
+  /** The secret in clear text. */
+  secret: string
+  /** Completes the resource. Called again after each lost race. */
+  build(common: Versioned): T
+  guards?(resource: T): Guard[]
+  /** Called when a guard no longer held; throws when another try cannot help. */
+  onStale?(): void
+}
+
+export class VersionedResource<T extends Versioned, Edit extends SecretsEdit> {
+  readonly #deps: VersionedResourceDeps
+  readonly #kind: ResourceKind<T, Edit>
+
+  constructor(deps: VersionedResourceDeps, kind: ResourceKind<T, Edit>) {
+    this.#deps = deps
+    this.#kind = kind
+  }
+
+  /** Throws `conflict` when the namespace has as many as it may have. */
+  async create(namespace: string, options: CreateOptions<T>): Promise<T> {
+    const { vault, clock, ids } = this.#deps
+    const { name, countMax, idPrefix, list } = this.#kind
+    const { secret, build, guards, onStale } = options
+    if (list(namespace).length >= countMax)
+      throw new EngineError('conflict', `a namespace has ${countMax} ${name}s at most`)
+    const sealed = vault.seal(secret)
+    return this.#save({
+      decide: () => {
+        const now = clock.now()
+        const id = ids.next(idPrefix, now)
+        return build({ namespace, id, secret: sealed, createdAt: now, updatedAt: now, version: 1 })
+      },
+      guards: resource => guards?.(resource) ?? [],
+      onStale: async () => onStale?.(),
+    })
+  }
+
+  /** Answers the new secret too when the edit rotates it. Throws `not_found` for an id that the namespace lacks. */
+  async update(namespace: string, id: string, edit: Edit): Promise<{ saved: T; secret?: string }> {
+    const { vault, clock } = this.#deps
+    const { guardType: type, edited, newSecret } = this.#kind
+    const { rotateSecret, revokeOldSecrets = false } = edit
+    const secret = rotateSecret ? newSecret(this.#find(namespace, id)) : undefined
+    const made = secret === undefined ? undefined : vault.seal(secret)
+    const saved = await this.#save({
+      decide: () => {
+        const before = this.#find(namespace, id)
+        const now = clock.now()
+        const secrets = editedSecrets(before, { made, revokeOldSecrets, now })
+        return { ...edited(before, edit), ...secrets, updatedAt: now, version: before.version + 1 }
+      },
+      guards: ({ version }) => [{ type, id, version: version - 1 }],
+      onStale: () => this.#reload(),
+    })
+    return secret === undefined ? { saved } : { saved, secret }
+  }
+
+  /** Throws `not_found` for an id that the namespace lacks. */
+  async delete(namespace: string, id: string): Promise<void> {
+    const { store, catalog } = this.#deps
+    const { guardType: type, deleted } = this.#kind
+    const changes = [deleted(namespace, id)]
+    await decideAndCommit<T>({
+      store,
+      decide: () => this.#find(namespace, id),
+      unit: ({ version }) => ({ guards: [{ type, id, version }], changes }),
+      onStale: () => this.#reload().then(() => true),
+    })
+    catalog.apply(changes)
+  }
+
+  #find(namespace: string, id: string): T {
+    const found = this.#kind.list(namespace).find(resource => resource.id === id)
+    if (!found) throw new EngineError('not_found', `no such ${this.#kind.name}`)
+    return found
+  }
+
+  async #save(options: { decide(): T; guards(resource: T): Guard[]; onStale(): Promise<void> }): Promise<T> {
+    const { store, catalog } = this.#deps
+    const { decide, guards, onStale } = options
+    const { saved } = this.#kind
+    const resource = await decideAndCommit<T>({
+      store,
+      decide,
+      unit: resource => ({ guards: guards(resource), changes: [saved(resource)] }),
+      onStale: () => onStale().then(() => true),
+    })
+    invariant(resource, 'a save always decides')
+    catalog.apply([saved(resource)])
+    return resource
+  }
+
+  #reload(): Promise<void> {
+    return reloadWebhooks(this.#deps.store, this.#deps.catalog)
+  }
+}
+
+/** Reads of the store before a reload gives up, because changes of this engine outdated each of them. */
+const RELOAD_READS_MAX = 5
+
+/**
+ * Reads endpoints and receivers of every namespace again, after a decision on one of them lost a race. A read that
+ * a change of this engine overtook is repeated, since it may lack that change.
+ */
+export async function reloadWebhooks(store: Pick<Store, 'catalog'>, catalog: Catalog): Promise<void> {
+  for (let reads = 0; reads < RELOAD_READS_MAX; reads++) {
+    const { applied } = catalog
+    const configured = await store.catalog()
+    if (catalog.applied === applied) return catalog.replaceWebhooks(configured)
+  }
+}
+
+/** A generated secret: the prefix and the base64 of 32 random bytes (docs/webhooks.md#verify-a-signature). */
+export function newWebhookSecret(): string {
+  return WEBHOOK_SECRET_PREFIX + randomBytes(32).toString('base64')
+}
