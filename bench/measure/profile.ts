@@ -135,7 +135,7 @@ function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['
   return url === '' ? name : `${name} ${shortUrl(url)}:${lineNumber + 1}`
 }
 
-/** `engine/services/pass/drive.js`, `undici/lib/dispatcher/client.js`, `node:internal/streams/writable`. */
+/** `engine/services/pass/driver.js`, `undici/lib/dispatcher/client.js`, `node:internal/streams/writable`. */
 function shortUrl(url: string): string {
   const inPackages = /\/packages\/(\w+)\/dist\/(.+)$/.exec(url)
   if (inPackages) return `${inPackages[1]}/${inPackages[2]}`

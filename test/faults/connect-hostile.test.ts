@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
-import { LEASE_MS } from '../../packages/engine/src/services/pass/drive.ts'
+import { RUN_LEASE_MS } from '../../packages/engine/src/services/pass/leases.ts'
 import {
   flow,
   gate,
@@ -171,7 +171,7 @@ test('a half-open socket holds nothing up: what was on it goes on where the runn
     clock.jump(10_000)
     await until(() => again.count('heartbeat') > before)
     // A lease that is not extended before the next jump runs out in it, and the pass is sent anew.
-    const isExtended = () => (lease.all(runId) as { until: number }[])[0]!.until >= clock.now() + LEASE_MS
+    const isExtended = () => (lease.all(runId) as { until: number }[])[0]!.until >= clock.now() + RUN_LEASE_MS
     await until(isExtended)
     await api.get('/healthz')
   }

@@ -38,8 +38,8 @@ import { Ingest } from './services/event/ingest.ts'
 import { TIMER_LEASE_MS, Timers } from './services/event/timers.ts'
 import { Live } from './services/live/live.ts'
 import { LiveShare } from './services/live/live-share.ts'
-import { Driver, LEASE_MS } from './services/pass/drive.ts'
-import { LeaseKeeper } from './services/pass/leases.ts'
+import { Driver } from './services/pass/driver.ts'
+import { LeaseKeeper, RUN_LEASE_MS } from './services/pass/leases.ts'
 import { Registry } from './services/registry/register.ts'
 import { Control } from './services/run/control.ts'
 import { Explain } from './services/run/explain.ts'
@@ -133,7 +133,7 @@ export async function createEngine(
   const shared = { ...told, store, limiter, catalog, announcer, clock, random, health, ids, owner }
 
   const { runnerStaleAfterMs: staleAfterMs } = config
-  const onRoomChange = (url: string) => driver.roomMoved(url, relayed?.yieldsRoom(url) ?? false)
+  const onRoomChange = (url: string) => driver.runnerRoomChanged(url, relayed?.yieldsRoom(url) ?? false)
   const onPresence = (url: string, isHere: boolean) => relayed?.presenceChanged(url, isHere)
   const onForeignResult = (result: ForeignResult) => relayed?.forwardResult(result)
   const connect = new ConnectTransport({ clock, onPresence, onRoomChange, ...(bus && { onForeignResult }) })
@@ -169,9 +169,9 @@ export async function createEngine(
     bus?.publish('interrupt', runId)
   }
   announcer.onInterrupt(interrupt)
-  bus?.on('recall', runId => driver.recall(runId))
+  bus?.on('recall', runId => driver.withdraw(runId))
   const recall = (runId: string) => {
-    driver.recall(runId)
+    driver.withdraw(runId)
     bus?.publish('recall', runId)
   }
   const deliverer = new Deliverer({
@@ -206,7 +206,7 @@ export async function createEngine(
     store,
     clock,
     live,
-    slots: { runs: driver.capacity, deliveries: deliverer.capacity, timers: timers.capacity },
+    capacities: { runs: driver.capacity, deliveries: deliverer.capacity, timers: timers.capacity },
     sockets: () => connect.size,
     readiness: () => readiness.check(),
     limiterEntries: () => limiter.entries,
@@ -248,9 +248,9 @@ export async function createEngine(
     const deadline = new AbortController()
     const cancel = clock.at(clock.now() + config.drainTimeoutMs, () => deadline.abort())
     const { signal } = deadline
-    await Promise.all([driver.drain(signal), relayed?.idle(signal), deliverer.drain(), timers.drain()])
+    await Promise.all([driver.stop(signal), relayed?.idle(signal), deliverer.stop(), timers.stop()])
     cancel()
-    leases.stop()
+    await leases.stop()
     adminWatch.stop()
     await pruner.stop()
     catalogWatch?.stop()
@@ -264,8 +264,8 @@ export async function createEngine(
     store,
     keys,
     get activity() {
-      const underWay = driver.capacity.taken + deliverer.capacity.taken + timers.capacity.taken
-      return { underWay, isLooking: lanes.some(lane => !lane.waits) }
+      const underWay = driver.capacity.inUse + deliverer.capacity.inUse + timers.capacity.inUse
+      return { underWay, isLooking: lanes.some(lane => !lane.isWaiting) }
     },
     start() {
       for (const lane of lanes) lane.start()
@@ -287,7 +287,7 @@ function newSender({ webhookAllowPrivate, webhookAllow }: Config, clock: Clock):
 
 /** One loop for each kind of work that waits in the store. */
 function lanesOf(
-  deps: Omit<LaneDeps<unknown>, 'lane' | 'leaseMs' | 'slots' | 'claim' | 'take'> & {
+  deps: Omit<LaneDeps<unknown>, 'lane' | 'leaseMs' | 'capacity' | 'claim' | 'onClaimed'> & {
     driver: Driver
     deliverer: Deliverer
     timers: Timers
@@ -298,27 +298,27 @@ function lanesOf(
     new LaneLoop({
       ...deps,
       lane: 'runs',
-      leaseMs: LEASE_MS,
-      slots: driver.capacity,
+      leaseMs: RUN_LEASE_MS,
+      capacity: driver.capacity,
       claim: claim => store.claimRuns(claim),
-      take: loaded => driver.take(loaded),
+      onClaimed: run => driver.accept(run),
     }),
     new LaneLoop({
       ...deps,
       lane: 'deliveries',
       leaseMs: DELIVERY_LEASE_MS,
-      slots: deliverer.capacity,
-      holdsBack: true,
+      capacity: deliverer.capacity,
+      mayLeaveDueRows: true,
       claim: claim => deliverer.claim(claim),
-      take: delivery => deliverer.take(delivery),
+      onClaimed: delivery => deliverer.accept(delivery),
     }),
     new LaneLoop({
       ...deps,
       lane: 'timers',
       leaseMs: TIMER_LEASE_MS,
-      slots: timers.capacity,
+      capacity: timers.capacity,
       claim: claim => store.claimTimers(claim),
-      take: row => timers.take(row),
+      onClaimed: row => timers.accept(row),
     }),
   ]
 }

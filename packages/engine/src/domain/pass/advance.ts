@@ -1,5 +1,5 @@
 // The heart: from a run, the outcome of its pass and the time to the changes that follow (contract §2.11 "the
-// service rules", §3). Pure: called once per pass by services/pass/drive, again with fresh state when it lost a race.
+// service rules", §3). Pure: called once per pass by services/pass/pass-loop, again with fresh state when it lost a race.
 
 import type { RunError } from '@perdure/protocol'
 import { timedOut } from '../holds/timeouts.ts'

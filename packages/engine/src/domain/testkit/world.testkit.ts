@@ -110,7 +110,7 @@ export class World {
     return state.run.status === 'paused' ? resume(state, this.#now) : undefined
   }
 
-  /** Decides and commits as services/pass/drive does: again on a fresh load when somebody else won. */
+  /** Decides and commits as services/pass/pass-loop does: again on a fresh load when somebody else won. */
   #decide(decide: (state: RunState) => { decision: Decision; next: Next }, isCheckpoint = false): void {
     const held = this.#held
     if (!held) return

@@ -8,7 +8,7 @@ import { readGauges } from './gauges.ts'
 async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }, draining: false }) {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
-  const slots = {
+  const capacities = {
     runs: new EngineCapacity(2),
     deliveries: new EngineCapacity(2),
     timers: new EngineCapacity(2),
@@ -17,18 +17,18 @@ async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }
     store,
     clock: { now: () => NOW, at: () => () => {} },
     live: new Live(),
-    slots,
+    capacities,
     sockets: () => 3,
     readiness: async () => readiness,
     limiterEntries: () => undefined,
   }
-  return { store, slots, read: () => readGauges(deps) }
+  return { store, capacities, read: () => readGauges(deps) }
 }
 
 test('a lane is as late as the oldest row that is due; one that is not due yet is not late', async () => {
-  const { store, slots, read } = await setUp()
+  const { store, capacities, read } = await setUp()
   const lanes = async () => (await read()).lanes.filter(({ lane }) => lane === 'runs')
-  slots.runs.take()
+  capacities.runs.tryAcquire()
   expect(await lanes()).toEqual([{ lane: 'runs', underWay: 1, lagMs: 0 }])
   const at = (id: string, availableAt: number) => ({
     type: 'run.created' as const,

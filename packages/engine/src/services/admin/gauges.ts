@@ -16,7 +16,7 @@ export interface GaugesDeps {
   store: Store
   clock: Clock
   live: Live
-  slots: Record<Lane, EngineCapacity>
+  capacities: Record<Lane, EngineCapacity>
   sockets(): number
   readiness(): Promise<Readiness>
   limiterEntries(): number | undefined
@@ -24,14 +24,14 @@ export interface GaugesDeps {
 
 /** Reads all of them; never rejects. */
 export async function readGauges(deps: GaugesDeps): Promise<Gauges> {
-  const { live, store, slots } = deps
-  const lanes = Object.keys(slots) as Lane[]
+  const { live, store, capacities } = deps
+  const lanes = Object.keys(capacities) as Lane[]
   const [readiness, ...oldest] = await Promise.all([
     deps.readiness(),
     ...lanes.map(lane => oldestReady(lane, deps)),
   ])
   return {
-    lanes: lanes.map((lane, i) => ({ lane, underWay: slots[lane].taken, ...oldest[i] })),
+    lanes: lanes.map((lane, i) => ({ lane, underWay: capacities[lane].inUse, ...oldest[i] })),
     sockets: deps.sockets(),
     streams: { run: live.runs.size, runs: live.moves.size, events: live.events.size },
     dependencies: readiness.checks,

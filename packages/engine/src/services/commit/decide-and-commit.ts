@@ -41,7 +41,7 @@ export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D
   const { store, catalog, decide, questions: asks, unit, commit, onStale } = options
   const assumptions = noAssumptions()
   // At most one is held at a time: nobody waits for somebody who waits.
-  let endTurn = () => {}
+  let releaseRow = () => {}
   try {
     for (let races = 0; races < RACES_MAX; races++) {
       const decision = await decide(assumptions)
@@ -57,28 +57,29 @@ export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D
       } catch (error) {
         if (!(error instanceof StaleError)) throw error
         const { guard } = error
-        endTurn()
-        if (guard.type === 'flow') endTurn = await turnsAt(store).next(guard.id)
+        releaseRow()
+        if (guard.type === 'flow') releaseRow = await rowMutexOf(store).acquire(guard.id)
         if (guard.type === 'catalog' && catalog) assumptions.isCatalogFresh = await catalog.refresh()
         else if (!(await refreshAssumption(store, assumptions, guard)) && !(await onStale(guard)))
           return undefined
       }
     }
   } finally {
-    endTurn()
+    releaseRow()
   }
   throw new Error(`Lost ${RACES_MAX} races in a row.`)
 }
 
-const TURNS = new WeakMap<Store, KeyMutex>()
+const ROW_MUTEXES = new WeakMap<Store, KeyMutex>()
 
-function turnsAt(store: Store): KeyMutex {
-  let turns = TURNS.get(store)
-  if (!turns) {
-    turns = new KeyMutex()
-    TURNS.set(store, turns)
+/** One for all services on the store, by the id of a flow-control row. */
+function rowMutexOf(store: Store): KeyMutex {
+  let mutex = ROW_MUTEXES.get(store)
+  if (!mutex) {
+    mutex = new KeyMutex()
+    ROW_MUTEXES.set(store, mutex)
   }
-  return turns
+  return mutex
 }
 
 /** Reads what an assumption of `known` got wrong. False when the guard is about something else. */

@@ -17,7 +17,7 @@ import type { Tracing } from '../../ports/tracing.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Announcer } from '../commit/announce.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
-import type { Driver } from '../pass/drive.ts'
+import type { Driver } from '../pass/driver.ts'
 import { startEventSpan } from '../support/spans.ts'
 import { evaluateFilters } from './waiter-filters.ts'
 
@@ -74,7 +74,7 @@ export class Ingest {
     const { store, limiter, catalog, driver, announcer, clock, report } = this.#deps
     const { namespace, receivedAt: now } = event
     const dedupe = dedupeKey(namespace, incoming, now)
-    const admission = driver.admission()
+    const creation = driver.leaseAtCreation()
     try {
       const spread = await decideAndCommit<Fanout>({
         store,
@@ -102,17 +102,17 @@ export class Ingest {
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
           if (dedupe) addDedupe(unit, dedupe)
-          admission.admit(unit.changes)
+          creation.lease(unit.changes)
           return unit
         },
         onStale: () => false,
       })
       if (!spread) return { deduped: true }
       announcer.announce([...spread.changes, ...spread.wakes])
-      admission.start()
+      creation.start()
       return reply(event.id, spread)
     } finally {
-      admission.end()
+      creation.release()
     }
   }
 }

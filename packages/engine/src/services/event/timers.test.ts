@@ -39,10 +39,10 @@ async function setUp() {
   const fire = async (rows: readonly FlowRow[]) => {
     const timers = new Timers({ store, catalog, announcer, clock, log, report, timersMax: 10 })
     for (const row of rows) {
-      timers.capacity.take()
-      timers.take(row)
+      timers.capacity.tryAcquire()
+      timers.accept(row)
     }
-    await timers.drain()
+    await timers.stop()
   }
   /** What an event decides on the buffer as it is now. */
   const decide = async (eventId: string): Promise<Unit> => {

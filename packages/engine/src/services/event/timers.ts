@@ -14,6 +14,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Announcer } from '../commit/announce.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { EngineCapacity } from '../support/engine-capacity.ts'
+import type { Stoppable } from '../support/service.ts'
 
 /** Far longer than the one commit it is for. */
 export const TIMER_LEASE_MS = 15_000
@@ -29,7 +30,7 @@ export interface TimersDeps {
   timersMax: number
 }
 
-export class Timers {
+export class Timers implements Stoppable {
   readonly #deps: TimersDeps
   readonly capacity: EngineCapacity
 
@@ -38,18 +39,18 @@ export class Timers {
     this.capacity = new EngineCapacity(deps.timersMax)
   }
 
-  /** Takes over a row that the lane has claimed; its slot was taken before the claim. */
-  take(row: FlowRow): void {
+  /** Fires a row that the lane has claimed and acquired room for. */
+  accept(row: FlowRow): void {
     void this.#fire(row)
       .catch(error =>
         this.#deps.log.error({ err: error, ...nameOf(row) }, 'a timer was dropped; its lease will run out'),
       )
-      .finally(() => this.capacity.free())
+      .finally(() => this.capacity.release())
   }
 
   /** Resolves when none is under way; each is one commit. */
-  drain(): Promise<void> {
-    return this.capacity.idle()
+  stop(): Promise<void> {
+    return this.capacity.waitUntilIdle()
   }
 
   async #fire(claimed: FlowRow): Promise<void> {

@@ -1,5 +1,5 @@
-// Ends the invoke of a run under way, as often as it has one: an AbortController at a tenth of its cost, since every run
-// has one and every pass listens to it.
+// Aborts the invoke of a run under way. It does what an AbortController does at a tenth of its cost: every run has one,
+// and every pass listens to it.
 
 import type { InvokeListener, InvokeSignal } from '../../ports/transport.ts'
 
@@ -11,7 +11,7 @@ export class Interrupt implements InvokeSignal {
     return this
   }
 
-  /** Calls every listener, once; those that are added later are not called. */
+  /** Calls every listener, once; listeners added later are not called. */
   abort(): void {
     if (this.aborted) return
     this.aborted = true

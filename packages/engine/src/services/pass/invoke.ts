@@ -1,52 +1,28 @@
-// One invoke: picks the runner, builds the body, calls the transport and reads the answer (contract §2.11). A runner
-// that could not be reached at all is not an outcome: another is tried at once.
+// One invoke: picks the runner, builds the body, calls the transport and reads the answer
+// (docs/wire-protocol.md#invoke). A runner that could not be reached is no outcome: another is tried at once. Called by
+// pass-loop.ts.
 
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../../domain/pass/outcome.ts'
-import type { RunState } from '../../domain/run/state.ts'
-import {
-  childTraceparent,
-  runTraceparent,
-  spanIdOf,
-  type Traceparent,
-} from '../../domain/text/traceparent.ts'
+import { childTraceparent, runTraceparent, spanIdOf } from '../../domain/text/traceparent.ts'
 import type { Clock, Random } from '../../ports/clock.ts'
 import type { InvokeOutcome, Metrics } from '../../ports/metrics.ts'
 import type { Span, Tracing } from '../../ports/tracing.ts'
 import {
   type InvokeCall,
   type InvokeReply,
-  type InvokeSignal,
   RESPONSE_BYTES_MAX,
   type Transport,
 } from '../../ports/transport.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
 import { endInvokeSpan, serverAttributes, startInvokeSpan } from '../support/spans.ts'
+import type { ActiveRun, Envelope } from './active-run.ts'
 import type { PassLog } from './pass-log.ts'
-import type { Reservation, Reserved, RunnerQueue } from './runner-queue.ts'
-
-/** A run under way here. */
-export interface Active {
-  state: RunState
-  /** Aborts the invoke in flight. */
-  abort: { readonly signal: InvokeSignal; abort(): void }
-  /** What its spans are below. */
-  trace?: Traceparent
-  /** Of this stretch of it, where spans are made. */
-  span?: Span | undefined
-  /** What the runner of the newest pass was told. */
-  passTrace?: Traceparent
-  /** Made with the first pass. */
-  envelope?: Envelope
-  /** Where its last pass was sent, and when; undefined while the next one waits in line. */
-  sent?: { runnerId: string; sentAt: number } | undefined
-  /** Kept for its next pass. */
-  seat?: Reservation | undefined
-}
+import type { Reserved, RunnerQueue } from './runner-queue.ts'
 
 export interface InvokerDeps {
   transport: Transport
@@ -56,13 +32,13 @@ export interface InvokerDeps {
   random: Random
   metrics: Metrics
   tracing?: Tracing | undefined
-  /** Of a workflow that sets none; each transport has its own when this is absent too. */
+  /** Deadline of an invoke whose workflow sets none; each transport has its own when this is absent too. */
   invokeTimeoutMs?: number | undefined
-  line: RunnerQueue
+  queue: RunnerQueue
   passLog: PassLog
 }
 
-/** Runners that refused this pass. */
+/** The runners that refused a pass that nobody has refused yet. */
 export const NONE_TRIED: ReadonlySet<Runner> = new Set()
 
 export class Invoker {
@@ -73,11 +49,11 @@ export class Invoker {
   }
 
   /**
-   * `held`: no runner could be reached. `aborted`: by the caller's signal, or since `onCheckpoint` answered that the
-   * pass is of no use.
+   * `held`: no runner could be reached. `aborted`: by the caller's signal, or because `onCheckpoint` answered that the
+   * run has ended or is another engine's.
    */
   invoke(
-    active: Active,
+    active: ActiveRun,
     now: number,
     onCheckpoint?: InvokeCall['onCheckpoint'],
   ): Promise<Outcome | 'held' | 'aborted'> {
@@ -91,18 +67,18 @@ export class Invoker {
     active.passTrace = traceparent
     const body = invokeBody(active, now, traceparent)
     const outcome = this.#send(active, { body, onCheckpoint, span })
-    return span ? told(span, outcome, clock) : outcome
+    return span ? endingSpan(span, outcome, clock) : outcome
   }
 
-  async #send(active: Active, sent: Sent): Promise<Outcome | 'held' | 'aborted'> {
+  async #send(active: ActiveRun, sent: Sent): Promise<Outcome | 'held' | 'aborted'> {
     const { transport, health, clock, passLog } = this.#deps
     const { body, onCheckpoint, span } = sent
     let tried = NONE_TRIED
     for (;;) {
-      const seat = await this.#seated(active, tried)
-      if (seat === 'none') return 'held'
-      if (seat === 'left') return 'aborted'
-      const { runner } = seat
+      const reserved = await this.#reserve(active, tried)
+      if (reserved === 'none') return 'held'
+      if (reserved === 'withdrawn') return 'aborted'
+      const { runner } = reserved
       const { url } = runner
       const startedAt = clock.now()
       active.sent = { runnerId: runner.runnerId, sentAt: startedAt }
@@ -111,7 +87,7 @@ export class Invoker {
       const call: InvokeCall = { url, body, timeoutMs, signal: active.abort.signal }
       if (onCheckpoint) call.onCheckpoint = onCheckpoint
       const promised = transport.invoke(call)
-      seat.release()
+      reserved.release()
       const reply = await promised
       const outcome = outcomeOf(reply)
       this.#count(url, outcome, clock.now() - startedAt)
@@ -121,22 +97,22 @@ export class Invoker {
         if (reply.kind === 'answered') health.arrived(runner)
         return outcome
       }
-      // The room that there seemed to be was taken by another engine: it is known by now that there is none.
+      // Another engine took the room that there seemed to be. By now this engine knows that there is none.
       if (reply.kind === 'refused' && reply.isFull) continue
       health.refused(runner)
       tried = new Set([...tried, runner])
     }
   }
 
-  #seated(active: Active, tried: ReadonlySet<Runner>): Reserved | Promise<Reserved> {
-    const { line } = this.#deps
-    const { seat, state, abort } = active
-    active.seat = undefined
-    if (seat) return seat
-    const taken = line.take(state.run, tried)
-    if (taken !== 'full') return taken
+  #reserve(active: ActiveRun, tried: ReadonlySet<Runner>): Reserved | Promise<Reserved> {
+    const { queue } = this.#deps
+    const { reservation, state, abort } = active
+    active.reservation = undefined
+    if (reservation) return reservation
+    const reserved = queue.tryReserve(state.run, tried)
+    if (reserved !== 'full') return reserved
     active.sent = undefined
-    return line.wait(state.run, tried, abort.signal)
+    return queue.reserve(state.run, tried, abort.signal)
   }
 
   /** A pass does not outlive its run's timeout. */
@@ -154,7 +130,7 @@ export class Invoker {
   }
 }
 
-async function told<T extends Parameters<typeof endInvokeSpan>[1]>(
+async function endingSpan<T extends Parameters<typeof endInvokeSpan>[1]>(
   span: Span,
   outcome: Promise<T>,
   clock: Clock,
@@ -177,7 +153,8 @@ function outcomeOf(reply: InvokeReply): Outcome | 'refused' | 'aborted' {
       return transportFailed(reply.message)
     case 'tooLarge':
       return responseTooLarge(RESPONSE_BYTES_MAX)
-    default:
+    case 'refused':
+    case 'aborted':
       return reply.kind
   }
 }
@@ -185,12 +162,6 @@ function outcomeOf(reply: InvokeReply): Outcome | 'refused' | 'aborted' {
 function countedAs(outcome: Outcome | 'refused' | 'aborted'): InvokeOutcome {
   if (typeof outcome === 'string') return outcome
   return outcome.kind === 'transportFailed' ? 'transport_failed' : outcome.kind
-}
-
-/** What all invokes of a run have in common, as text. */
-export interface Envelope {
-  event: string
-  ctx: string
 }
 
 function envelopeOf({ id: runId, workflow, app, runner = '', trigger, input, failure }: Run): Envelope {
@@ -203,15 +174,18 @@ function envelopeOf({ id: runId, workflow, app, runner = '', trigger, input, fai
   }
 }
 
-/** The invoke request, its payloads spliced in as the text they are stored in. */
-function invokeBody(active: Active, now: number, traceparent: string): string {
+/** The invoke request. Its payloads are spliced in as the text they are stored in. */
+function invokeBody(active: ActiveRun, now: number, traceparent: string): string {
   const { run } = active.state
   active.envelope ??= envelopeOf(run)
   const { event, ctx } = active.envelope
   return `${event}${active.state.memo(now)}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"}}`
 }
 
-/** A Connect runner is watched by heartbeats, so that a long pass on it is no dead one. */
+const HTTP_INVOKE_TIMEOUT_MS = 300_000
+/** Longer than over HTTP: heartbeats show whether a Connect runner is alive. */
+const CONNECT_INVOKE_TIMEOUT_MS = 7_200_000
+
 function defaultTimeoutMs(url: string): number {
-  return isConnectUrl(url) ? 7_200_000 : 300_000
+  return isConnectUrl(url) ? CONNECT_INVOKE_TIMEOUT_MS : HTTP_INVOKE_TIMEOUT_MS
 }

@@ -1,5 +1,5 @@
 // Leases newly created runs in the very commit that creates them, as far as there is room: no second transaction
-// picks them up, and their first pass is sent the moment they are durable.
+// claims them, and their first pass is sent the moment they are durable. Used by ingest and by the driver.
 
 import type { Change } from '../../domain/model/change.ts'
 import type { Run } from '../../domain/model/run.ts'
@@ -12,41 +12,41 @@ export interface LeaseAtCreationDeps {
   clock: Clock
   leaseMs: number
   owner: string
-  slots: EngineCapacity
-  /** A seat on a runner that the run could be sent to right now; `full`: all of them have enough to do. */
-  seat(run: Run): Reservation | 'none' | 'full'
-  start(run: Run, seat: Reservation): void
+  capacity: EngineCapacity
+  /** Room on a runner that the run could be sent to right now; `full`: no runner that it may go to has room. */
+  reserve(run: Run): Reservation | 'none' | 'full'
+  start(run: Run, reservation: Reservation): void
 }
 
 interface Leased {
   run: Run
-  seat: Reservation
+  reservation: Reservation
 }
 
-/** Shared by all that admit nothing, which nearly every unit does; never added to. */
+/** Shared by all units that lease nothing, which nearly all do; never added to. */
 const NONE: Leased[] = []
 
-/** One unit's worth of admissions. Call `admit` before each try to commit, `start` after success, `end` always. */
+/** The leases of one unit. Call `lease` before each try to commit, `start` after success, `release` always. */
 export class LeaseAtCreation {
   readonly #deps: LeaseAtCreationDeps
-  #admitted: Leased[] = NONE
+  #leased: Leased[] = NONE
 
   constructor(deps: LeaseAtCreationDeps) {
     this.#deps = deps
   }
 
-  /** Leases what can be leased of the runs these changes create; forgets what an earlier, stale try leased. */
-  admit(changes: readonly Change[]): void {
-    this.end()
-    const { clock, leaseMs, owner, slots } = this.#deps
-    // Of this try: what it creates may be younger than the first one.
+  /** Leases as many as it can of the runs these changes create, and releases what an earlier, stale try leased. */
+  lease(changes: readonly Change[]): void {
+    this.release()
+    const { clock, leaseMs, owner, capacity } = this.#deps
+    // The time of this try: its runs may be younger than those of the first.
     const now = clock.now()
     for (const change of changes) {
       if (change.type !== 'run.created' || !isFresh(change.run)) continue
-      const seat = this.#seat(change.run)
-      if (!seat) continue
-      if (!slots.take()) {
-        seat.release()
+      const reservation = this.#reserve(change.run)
+      if (!reservation) continue
+      if (!capacity.tryAcquire()) {
+        reservation.release()
         return
       }
       Object.assign(change.run, {
@@ -56,46 +56,46 @@ export class LeaseAtCreation {
         leaseOwner: owner,
         availableAt: now + leaseMs,
       } satisfies Partial<Run>)
-      if (this.#admitted === NONE) this.#admitted = []
-      this.#admitted.push({ run: change.run, seat })
+      if (this.#leased === NONE) this.#leased = []
+      this.#leased.push({ run: change.run, reservation })
     }
   }
 
   /**
-   * The unit is durable: the first passes go out. Unless that took longer than the leases last: then the lane may
-   * have claimed the runs already, and they are its.
+   * The unit is durable: sends the first passes. If the commit took longer than the leases last, the lane may have
+   * claimed the runs already, and drives them instead.
    */
   start(): void {
     const { clock, start } = this.#deps
-    for (const { run, seat } of this.#admitted) {
-      if (clock.now() < (run.availableAt as number)) start(run, seat)
-      else this.#giveUp(seat)
+    for (const { run, reservation } of this.#leased) {
+      if (clock.now() < (run.availableAt as number)) start(run, reservation)
+      else this.#giveBack(reservation)
     }
-    this.#admitted = NONE
+    this.#leased = NONE
   }
 
-  /** Frees what was leased for a unit that did not become durable. */
-  end(): void {
-    for (const { seat } of this.#admitted) this.#giveUp(seat)
-    this.#admitted = NONE
+  /** Gives back the room of a unit that did not become durable. */
+  release(): void {
+    for (const { reservation } of this.#leased) this.#giveBack(reservation)
+    this.#leased = NONE
   }
 
-  /** A run for which there is no room is born waiting for it, and is claimed into the line. */
-  #seat(run: Run): Reservation | undefined {
-    const seat = this.#deps.seat(run)
-    if (seat === 'full') run.waitingFor = { kind: 'runner' }
-    return typeof seat === 'string' ? undefined : seat
+  /** A run for which no runner has room is created waiting for it, and joins the runner queue when it is claimed. */
+  #reserve(run: Run): Reservation | undefined {
+    const reserved = this.#deps.reserve(run)
+    if (reserved === 'full') run.waitingFor = { kind: 'runner' }
+    return typeof reserved === 'string' ? undefined : reserved
   }
 
-  #giveUp(seat: Reservation): void {
-    this.#deps.slots.free()
-    seat.release()
+  #giveBack(reservation: Reservation): void {
+    this.#deps.capacity.release()
+    reservation.release()
   }
 }
 
 /**
- * Forks may carry steps, and a child may be born cancelled: those are claimed like any other run. So are runs with
- * slots or a throttle: claims alone count who holds a slot.
+ * Forks may carry steps, and a child may be created cancelled: the lane claims those like any other run. The same holds
+ * for runs with slots or a throttle: only claims count who holds a slot.
  */
 function isFresh({ replayOf, cancelRequested, holds }: Run): boolean {
   return replayOf === undefined && !cancelRequested && !holds?.slots && !holds?.throttle

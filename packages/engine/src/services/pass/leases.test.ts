@@ -1,4 +1,4 @@
-// Leases on a real store: those that are still this engine's are extended, those that are not are given up and counted.
+// Leases on a real store: the keeper extends those of its engine, and interrupts and counts those that are lost.
 
 import { expect, onTestFinished, test } from 'vitest'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
@@ -6,11 +6,10 @@ import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import { RunState } from '../../domain/run/state.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import { NO_METRICS } from '../../ports/metrics.ts'
-import { LEASE_MS } from './drive.ts'
-import type { Active } from './invoke.ts'
-import { LeaseKeeper } from './leases.ts'
+import type { ActiveRun } from './active-run.ts'
+import { LeaseKeeper, RUN_LEASE_MS } from './leases.ts'
 
-test('a lease that somebody else has is given up and counted; the others are extended', async () => {
+test('a lease that another engine has is given up and counted; the others are extended', async () => {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
   const clock = new VirtualClock({ start: NOW })
@@ -18,7 +17,7 @@ test('a lease that somebody else has is given up and counted; the others are ext
   const [ours, theirs] = [leasedBy('run_ours', 'us'), leasedBy('run_theirs', 'them')]
   const created = [ours, theirs].map(run => ({ type: 'run.created' as const, run }))
   await store.commit({ guards: [], changes: created })
-  const leases: Active[] = [ours, theirs].map(run => ({
+  const activeRuns: ActiveRun[] = [ours, theirs].map(run => ({
     state: RunState.created({ ...run, leaseOwner: 'us' }),
     abort: new AbortController(),
   }))
@@ -27,7 +26,7 @@ test('a lease that somebody else has is given up and counted; the others are ext
   const keeper = new LeaseKeeper({
     store,
     clock,
-    driver: { leases, interrupt: runId => void interrupted.push(runId) },
+    driver: { activeRuns, interrupt: runId => void interrupted.push(runId) },
     metrics: { ...NO_METRICS, leaseLost: () => void lost++ },
     owner: 'us',
     onError: error => expect.unreachable(String(error)),
@@ -37,6 +36,6 @@ test('a lease that somebody else has is given up and counted; the others are ext
   await clock.advance(5000)
   await expect.poll(() => interrupted).toEqual(['run_theirs'])
   expect(lost).toBe(1)
-  expect((await store.loadRun('run_ours'))?.run.availableAt).toBe(NOW + 5000 + LEASE_MS)
+  expect((await store.loadRun('run_ours'))?.run.availableAt).toBe(NOW + 5000 + RUN_LEASE_MS)
   expect((await store.loadRun('run_theirs'))?.run.availableAt).toBe(NOW + 5000)
 })

@@ -1,57 +1,52 @@
-// Leases and keeping alive those of the runs under way here.
+// The leases of runs: how long one lasts, and the service that extends those of the runs under way here.
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { Store } from '../../ports/store.ts'
-import { type Driver, LEASE_MS } from './drive.ts'
+import { RepeatingTask } from '../support/repeating-task.ts'
+import type { Service } from '../support/service.ts'
+import type { ActiveRun } from './active-run.ts'
 
-const EXTEND_EVERY_MS = 5_000
+/** A lease that is not extended runs out after this long, and any engine may claim the run. */
+export const RUN_LEASE_MS = 15_000
+const RUN_LEASE_EXTEND_EVERY_MS = 5000
 
 export interface LeaseKeeperDeps {
-  store: Store
+  store: Pick<Store, 'extendRuns'>
   clock: Clock
-  driver: Pick<Driver, 'leases' | 'interrupt'>
+  driver: { readonly activeRuns: Iterable<ActiveRun>; interrupt(runId: string): void }
   metrics: Metrics
-  /** Name of this engine in the leases it holds. */
+  /** Name of this engine in the leases it takes. */
   owner: string
   onError(error: unknown): void
 }
 
-/** Extends every lease under way from time to time, until stopped. A lease that was lost interrupts its pass. */
-export class LeaseKeeper {
+/** Extends the leases under way from time to time. A lost lease interrupts its pass. */
+export class LeaseKeeper implements Service {
   readonly #deps: LeaseKeeperDeps
-  #stopTimer: () => void = () => {}
-  #stopped = false
+  readonly #task: RepeatingTask
 
   constructor(deps: LeaseKeeperDeps) {
     this.#deps = deps
+    const { clock, onError } = deps
+    const run = () => this.#extend()
+    this.#task = new RepeatingTask({ clock, everyMs: RUN_LEASE_EXTEND_EVERY_MS, run, onFailure: onError })
   }
 
   start(): void {
-    this.#schedule()
+    this.#task.start()
   }
 
-  stop(): void {
-    this.#stopped = true
-    this.#stopTimer()
-  }
-
-  #schedule(): void {
-    const { clock, onError } = this.#deps
-    if (this.#stopped) return
-    this.#stopTimer = clock.at(clock.now() + EXTEND_EVERY_MS, () => {
-      void this.#extend()
-        .catch(onError)
-        .finally(() => this.#schedule())
-    })
+  stop(): Promise<void> {
+    return this.#task.stop()
   }
 
   async #extend(): Promise<void> {
     const { store, clock, driver, metrics, owner } = this.#deps
-    const until = clock.now() + LEASE_MS
-    // Runs leased a moment ago need nothing yet: most are over before their first extension.
-    const old = [...driver.leases].filter(
-      ({ state }) => (state.run.availableAt ?? 0) < until - EXTEND_EVERY_MS / 2,
+    const until = clock.now() + RUN_LEASE_MS
+    // A run leased a moment ago needs no extension yet: most are over before their first one.
+    const old = [...driver.activeRuns].filter(
+      ({ state }) => (state.run.availableAt ?? 0) < until - RUN_LEASE_EXTEND_EVERY_MS / 2,
     )
     if (old.length === 0) return
     const held = old.map(({ state }) => ({ runId: state.run.id, fence: state.run.fence }))
@@ -59,7 +54,7 @@ export class LeaseKeeper {
     const lost = new Set(await store.extendRuns(owner, ids, until))
     for (const [i, active] of old.entries()) {
       const { runId, fence } = held[i] as { runId: string; fence: number }
-      // A fence that moved meanwhile was moved by our own commit, or by somebody the next commit will meet.
+      // If the fence moved since, this engine's own commit moved it, or somebody else did whom the next commit will meet.
       if (active.state.run.id !== runId || active.state.run.fence !== fence) continue
       if (lost.has(runId)) {
         metrics.leaseLost()

@@ -1,4 +1,4 @@
-// Who gets the room on runners that take only so many at once.
+// The order in which runs get room on runners that take only so many invokes at once.
 
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
@@ -11,7 +11,7 @@ import { type Reservation, type Reserved, RunnerQueue } from './runner-queue.ts'
 
 const URL_OF = (id: string) => connectUrl('default', 'app', id)
 
-/** A line before runners with as much room as the test says. */
+/** A queue for runners with as much room as the test says. */
 function open(rooms: Record<string, number | undefined>) {
   const clock = new VirtualClock()
   const runners = () =>
@@ -19,55 +19,55 @@ function open(rooms: Record<string, number | undefined>) {
       id => ({ runnerId: id, url: URL_OF(id), namespace: 'default', app: 'app' }) as Runner,
     )
   const room = (url: string) => rooms[url.split('/').at(-1) as string]
-  const line: RunnerQueue = new RunnerQueue({
+  const queue: RunnerQueue = new RunnerQueue({
     clock,
     room,
     reaches: url => runners().some(runner => runner.url === url),
     route(run) {
       const able = runners().filter(({ runnerId }) => run.runner === undefined || run.runner === runnerId)
-      const runner = able.find(({ url }) => line.hasRoom(url)) ?? able[0]
+      const runner = able.find(({ url }) => queue.hasRoom(url)) ?? able[0]
       return runner ? { kind: 'runner', runner } : { kind: 'none' }
     },
   })
-  const seated: Record<string, Reserved> = {}
+  const reserved: Record<string, Reserved> = {}
   const wait = (id: string, fields: Partial<Run> = {}) => {
     const abort = new Interrupt()
     const run = { id, namespace: 'default', app: 'app', createdAt: clock.now(), ...fields } as Run
-    const seat = line.wait(run, NONE_TRIED, abort.signal).then(seat => {
-      seated[id] = seat
-      return seat
+    const reservation = queue.reserve(run, NONE_TRIED, abort.signal).then(reservation => {
+      reserved[id] = reservation
+      return reservation
     })
-    return { seat, abort }
+    return { reservation, abort }
   }
-  /** Those who got a seat, or left, in order. */
+  /** The runs that are out of the queue, in order. */
   const settled = async () => {
     await clock.advance(0)
-    return Object.keys(seated)
+    return Object.keys(reserved)
   }
   const aRun = { id: 'run_a', namespace: 'default', app: 'app' } as Run
-  return { line, rooms, clock, wait, settled, seated, take: () => line.take(aRun, NONE_TRIED) }
+  return { queue, rooms, clock, wait, settled, reserved, take: () => queue.tryReserve(aRun, NONE_TRIED) }
 }
 
-test('a seat counts as taken until it is released, by those after it too', () => {
-  const { take, line, rooms } = open({ r1: 1 })
-  const seat = take() as Reservation
-  expect(seat.runner.runnerId).toBe('r1')
+test('a reservation uses up room until it is released, once', () => {
+  const { take, queue, rooms } = open({ r1: 1 })
+  const reservation = take() as Reservation
+  expect(reservation.runner.runnerId).toBe('r1')
   expect(take()).toBe('full')
-  seat.release()
-  seat.release()
-  expect(line.hasRoom(URL_OF('r1'))).toBe(true)
+  reservation.release()
+  reservation.release()
+  expect(queue.hasRoom(URL_OF('r1'))).toBe(true)
   delete rooms.r1
   expect(take()).toBe('none')
 })
 
 test('a runner without a bound has room for all', () => {
-  const { take, line } = open({ r1: undefined })
+  const { take, queue } = open({ r1: undefined })
   for (let i = 0; i < 10; i++) expect(take()).toMatchObject({ runner: { runnerId: 'r1' } })
-  expect(line.hasRoom(URL_OF('r1'))).toBe(true)
+  expect(queue.hasRoom(URL_OF('r1'))).toBe(true)
 })
 
 test('the highest priority goes first, then the oldest, as far as there is room', async () => {
-  const { line, rooms, wait, settled } = open({ r1: 0 })
+  const { queue, rooms, wait, settled } = open({ r1: 0 })
   for (const [id, priority] of [
     ['b', 0],
     ['c', 5],
@@ -78,77 +78,77 @@ test('the highest priority goes first, then the oldest, as far as there is room'
   ] as const)
     wait(id, { priority })
   rooms.r1 = 2
-  line.look(URL_OF('r1'))
+  queue.roomChanged(URL_OF('r1'))
   expect(await settled()).toEqual(['e', 'c'])
   rooms.r1 = 8
-  line.look(URL_OF('r1'))
+  queue.roomChanged(URL_OF('r1'))
   expect(await settled()).toEqual(['e', 'c', 'd', 'a', 'b', 'f'])
 })
 
-test('a seat that is given up goes to the next', async () => {
-  const { line, rooms, wait, settled, seated } = open({ r1: 0 })
+test('room that is released goes to the next run', async () => {
+  const { queue, rooms, wait, settled, reserved } = open({ r1: 0 })
   wait('a')
   wait('b')
   rooms.r1 = 1
-  line.look(URL_OF('r1'))
+  queue.roomChanged(URL_OF('r1'))
   expect(await settled()).toEqual(['a'])
-  ;(seated.a as Reservation).release()
+  ;(reserved.a as Reservation).release()
   expect(await settled()).toEqual(['a', 'b'])
 })
 
-test('those who are pinned to a full runner let the others pass', async () => {
-  const { line, rooms, wait, settled, seated } = open({ r1: 0, r2: 0 })
+test('runs that are pinned to a full runner do not hold up the others', async () => {
+  const { queue, rooms, wait, settled, reserved } = open({ r1: 0, r2: 0 })
   wait('a', { runner: 'r1' })
   wait('b')
   rooms.r2 = 1
-  line.look(URL_OF('r2'))
+  queue.roomChanged(URL_OF('r2'))
   expect(await settled()).toEqual(['b'])
-  expect(seated.b).toMatchObject({ runner: { runnerId: 'r2' } })
+  expect(reserved.b).toMatchObject({ runner: { runnerId: 'r2' } })
 })
 
-test('when the last runner is gone nobody waits for it', async () => {
-  const { line, rooms, wait, settled, seated } = open({ r1: 0 })
+test('when the last runner is gone no run waits for it', async () => {
+  const { queue, rooms, wait, settled, reserved } = open({ r1: 0 })
   wait('a')
   delete rooms.r1
-  line.look(URL_OF('r1'))
+  queue.roomChanged(URL_OF('r1'))
   expect(await settled()).toEqual(['a'])
-  expect(seated.a).toBe('none')
+  expect(reserved.a).toBe('none')
 })
 
-test('who is recalled, aborted, or out of time leaves', async () => {
-  const { line, clock, wait, settled, seated } = open({ r1: 0 })
+test('a run that is withdrawn, aborted, or out of time leaves the queue', async () => {
+  const { queue, clock, wait, settled, reserved } = open({ r1: 0 })
   wait('a')
   wait('b').abort.abort()
   wait('c', { holds: { queueTimeoutMs: 5000 } })
   wait('d')
-  line.recall('a')
+  queue.withdraw('a')
   expect(await settled()).toEqual(['b', 'a'])
   await clock.advance(5000)
   expect(await settled()).toEqual(['b', 'a', 'c'])
-  expect(line.has('d')).toBe(true)
-  line.recallAll()
+  expect(queue.has('d')).toBe(true)
+  queue.withdrawAll()
   expect(await settled()).toEqual(['b', 'a', 'c', 'd'])
-  expect(Object.values(seated)).toEqual(['left', 'left', 'left', 'left'])
+  expect(Object.values(reserved)).toEqual(['withdrawn', 'withdrawn', 'withdrawn', 'withdrawn'])
 })
 
-test('a seat that is left to another engine is taken after a moment', async () => {
-  const { line, rooms, clock, wait, settled } = open({ r1: 0 })
+test('room that is kept for another engine is free again after a moment', async () => {
+  const { queue, rooms, clock, wait, settled } = open({ r1: 0 })
   wait('a')
   rooms.r1 = 1
-  line.lend(URL_OF('r1'))
-  line.look(URL_OF('r1'))
+  queue.reserveForPeer(URL_OF('r1'))
+  queue.roomChanged(URL_OF('r1'))
   expect(await settled()).toEqual([])
   await clock.advance(100)
   expect(await settled()).toEqual(['a'])
 })
 
-test('room that came before somebody is in line is his at once', async () => {
+test('a run gets room at once that came before it joined the queue', async () => {
   const { wait, settled } = open({ r1: 1 })
   wait('a')
   expect(await settled()).toEqual(['a'])
 })
 
-test('room that nobody tells of is seen within a second', async () => {
+test('room that nothing reports is found within a second', async () => {
   const { rooms, clock, wait, settled } = open({ r1: 0 })
   wait('a')
   rooms.r1 = 1

@@ -1,5 +1,5 @@
-// Who gets the room on a runner that takes only so many invokes at once (Connect's `maxConcurrency`): a seat at once, or
-// a place in the line of the app. Runs in it are leased and wait in memory; nothing of them was sent.
+// The queue for room on runners that take only so many invokes at once (Connect's `maxConcurrency`). A run gets a
+// reservation at once or waits in the queue of its app: it is leased and held in memory, and nothing of it was sent.
 
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { connectUrlOwner } from '../../domain/model/connect-url.ts'
@@ -9,20 +9,21 @@ import type { Route } from '../../domain/pass/routing.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { InvokeSignal } from '../../ports/transport.ts'
 
-/** What nobody tells of (a runner over HTTP that registered, a runner that is avoided no more) is seen so soon. */
-const LOOK_EVERY_MS = 1000
+/** How often every waiting run is tried again. Nothing reports that an HTTP runner registered, or is avoided no more. */
+const RUNNER_QUEUE_POLL_MS = 1000
 
-/** What a seat is left to another engine for: a word there, and an invoke back. */
-const LEND_MS = 100
+/** How long room is kept for another engine: one message there, and an invoke back. */
+const PEER_RESERVATION_MS = 100
 
-/** The right to send one invoke to a runner, until it is released: right after it was sent. */
+/** The right to send one invoke to a runner. Its holder releases it right after the invoke was sent. */
 export interface Reservation {
   runner: Runner
+  /** Does nothing the second time. */
   release(): void
 }
 
-/** `none`: no runner can be reached. `left`: taken out of the line before there was a seat. */
-export type Reserved = Reservation | 'none' | 'left'
+/** `none`: no runner can be reached. `withdrawn`: taken out of the queue before there was room. */
+export type Reserved = Reservation | 'none' | 'withdrawn'
 
 export interface RunnerQueueDeps {
   clock: Clock
@@ -30,155 +31,155 @@ export interface RunnerQueueDeps {
   /** How many invokes the runner would take at once; undefined when it has no bound. */
   room(url: string): number | undefined
   reaches(url: string): boolean
-  /** Told when a run waits for room on the runner, again and again. */
-  wants?(url: string): void
+  /** Called when a run waits for room on the runner, and again at each failed try. */
+  requestRoom?(url: string): void
 }
 
 interface QueuedRun {
   run: Run
   tried: ReadonlySet<Runner>
-  end(seated: Reserved): void
+  end(reserved: Reserved): void
 }
 
 export class RunnerQueue {
   readonly #deps: RunnerQueueDeps
-  /** By app, best first. */
-  readonly #apps = new Map<string, QueuedRun[]>()
-  readonly #waiters = new Map<string, QueuedRun>()
-  /** Given and not released, by URL. */
-  readonly #seats = new Map<string, number>()
-  #stopLooking: (() => void) | undefined
+  /** By app, in the order in which they get room. */
+  readonly #queues = new Map<string, QueuedRun[]>()
+  readonly #byRunId = new Map<string, QueuedRun>()
+  /** Reservations that are not released yet, by URL. */
+  readonly #reserved = new Map<string, number>()
+  #stopPolling: (() => void) | undefined
 
   constructor(deps: RunnerQueueDeps) {
     this.#deps = deps
   }
 
-  /** Whether the runner would take one more, the seats that were given counted. */
+  /** Whether the runner would take one more invoke besides those that are reserved. */
   hasRoom(url: string): boolean {
     const room = this.#deps.room(url)
-    return room === undefined || room > (this.#seats.get(url) ?? 0)
+    return room === undefined || room > (this.#reserved.get(url) ?? 0)
   }
 
   has(runId: string): boolean {
-    return this.#waiters.has(runId)
+    return this.#byRunId.has(runId)
   }
 
-  /** A seat for the run, if there is one now. Those who wait could not take it: they are asked at every change. */
-  take(run: Run, tried: ReadonlySet<Runner>): Reservation | 'none' | 'full' {
+  /** A reservation for the run, if there is room now. No queued run could use that room: each is tried at every change. */
+  tryReserve(run: Run, tried: ReadonlySet<Runner>): Reservation | 'none' | 'full' {
     const chosen = this.#deps.route(run, tried)
     if (chosen.kind !== 'runner') return 'none'
     const { runner } = chosen
-    if (this.hasRoom(runner.url)) return this.#seat(runner)
-    this.#deps.wants?.(runner.url)
+    if (this.hasRoom(runner.url)) return this.#reservation(runner)
+    this.#deps.requestRoom?.(runner.url)
     return 'full'
   }
 
-  /** Resolves when the run's turn comes; at its deadline, at an abort and when it is recalled it leaves. */
-  wait(run: Run, tried: ReadonlySet<Runner>, signal: InvokeSignal): Promise<Reserved> {
+  /** Waits in the queue for room. The run's deadline, the signal and `withdraw` take it out. */
+  reserve(run: Run, tried: ReadonlySet<Runner>, signal: InvokeSignal): Promise<Reserved> {
     return new Promise(resolve => {
       const deadline = runDeadline(run)
-      const leave = () => waiter.end('left')
-      const stop = deadline === undefined ? () => {} : this.#deps.clock.at(deadline, leave)
-      const waiter: QueuedRun = {
+      const leave = () => queued.end('withdrawn')
+      const cancelTimer = deadline === undefined ? () => {} : this.#deps.clock.at(deadline, leave)
+      const queued: QueuedRun = {
         run,
         tried,
-        end: seated => {
-          stop()
+        end: reserved => {
+          cancelTimer()
           signal.removeEventListener('abort', leave)
-          this.#remove(waiter)
-          resolve(seated)
+          this.#remove(queued)
+          resolve(reserved)
         },
       }
       signal.addEventListener('abort', leave)
-      this.#add(waiter)
-      // Since it was told that there is no room, some may have come.
+      this.#add(queued)
+      // There may be room by now that was not there when the caller tried.
       if (signal.aborted) leave()
-      else this.#ask(waiter)
+      else this.#offer(queued)
     })
   }
 
-  /** The runner may have room, or is gone: those who wait for it are asked, best first. */
-  look(url: string): void {
+  /** The runner may have room, or is gone: tries the queued runs of its app in order. */
+  roomChanged(url: string): void {
     const owner = connectUrlOwner(url)
-    const waiters = owner && this.#apps.get(keyOf(owner))
-    if (!waiters) return
-    const isOver = () => this.#deps.reaches(url) && !this.hasRoom(url)
-    if (isOver()) return
-    for (const waiter of [...waiters]) {
-      this.#ask(waiter)
-      if (isOver()) return
+    const queue = owner && this.#queues.get(keyOf(owner))
+    if (!queue) return
+    const isFull = () => this.#deps.reaches(url) && !this.hasRoom(url)
+    if (isFull()) return
+    for (const queued of [...queue]) {
+      this.#offer(queued)
+      if (isFull()) return
     }
   }
 
-  /** It is to be sent to nobody any more, if it was not sent. */
-  recall(runId: string): void {
-    this.#waiters.get(runId)?.end('left')
+  /** Takes the run out of the queue, if it waits there. */
+  withdraw(runId: string): void {
+    this.#byRunId.get(runId)?.end('withdrawn')
   }
 
-  recallAll(): void {
-    for (const waiter of [...this.#waiters.values()]) waiter.end('left')
+  withdrawAll(): void {
+    for (const queued of [...this.#byRunId.values()]) queued.end('withdrawn')
   }
 
-  #ask(waiter: QueuedRun): void {
-    const taken = this.take(waiter.run, waiter.tried)
-    if (taken !== 'full') waiter.end(taken)
-  }
-
-  /** Leaves one seat to another engine, which has a moment to take it. */
-  lend(url: string): void {
+  /** Keeps room for one invoke of another engine, for a moment. */
+  reserveForPeer(url: string): void {
     const { clock } = this.#deps
-    clock.at(clock.now() + LEND_MS, this.#reserve(url))
+    clock.at(clock.now() + PEER_RESERVATION_MS, this.#countReservation(url))
   }
 
-  #seat(runner: Runner): Reservation {
+  #offer(queued: QueuedRun): void {
+    const reserved = this.tryReserve(queued.run, queued.tried)
+    if (reserved !== 'full') queued.end(reserved)
+  }
+
+  #reservation(runner: Runner): Reservation {
     const isBounded = this.#deps.room(runner.url) !== undefined
-    return { runner, release: isBounded ? this.#reserve(runner.url) : NOTHING }
+    return { runner, release: isBounded ? this.#countReservation(runner.url) : NOTHING }
   }
 
-  /** Answers what gives it back. */
-  #reserve(url: string): () => void {
-    this.#seats.set(url, (this.#seats.get(url) ?? 0) + 1)
+  /** Answers the function that releases it. */
+  #countReservation(url: string): () => void {
+    this.#reserved.set(url, (this.#reserved.get(url) ?? 0) + 1)
     let isReleased = false
     return () => {
       if (isReleased) return
       isReleased = true
-      const left = (this.#seats.get(url) as number) - 1
-      if (left > 0) this.#seats.set(url, left)
-      else this.#seats.delete(url)
-      // It may have been given up, and not been used.
-      this.look(url)
+      const left = (this.#reserved.get(url) as number) - 1
+      if (left > 0) this.#reserved.set(url, left)
+      else this.#reserved.delete(url)
+      // It may be released without having been used.
+      this.roomChanged(url)
     }
   }
 
-  #add(waiter: QueuedRun): void {
-    const key = keyOf(waiter.run)
-    const waiters = this.#apps.get(key) ?? []
-    let at = waiters.length
-    while (at > 0 && isBefore(waiter.run, (waiters[at - 1] as QueuedRun).run)) at--
-    waiters.splice(at, 0, waiter)
-    this.#apps.set(key, waiters)
-    this.#waiters.set(waiter.run.id, waiter)
-    this.#stopLooking ??= this.#lookLater()
+  #add(queued: QueuedRun): void {
+    const key = keyOf(queued.run)
+    const queue = this.#queues.get(key) ?? []
+    let at = queue.length
+    while (at > 0 && isBefore(queued.run, (queue[at - 1] as QueuedRun).run)) at--
+    queue.splice(at, 0, queued)
+    this.#queues.set(key, queue)
+    this.#byRunId.set(queued.run.id, queued)
+    this.#stopPolling ??= this.#pollLater()
   }
 
-  #remove(waiter: QueuedRun): void {
-    const key = keyOf(waiter.run)
-    const waiters = this.#apps.get(key) ?? []
-    const at = waiters.indexOf(waiter)
-    if (at >= 0) waiters.splice(at, 1)
-    if (waiters.length === 0) this.#apps.delete(key)
-    if (this.#waiters.get(waiter.run.id) === waiter) this.#waiters.delete(waiter.run.id)
-    if (this.#waiters.size > 0) return
-    this.#stopLooking?.()
-    this.#stopLooking = undefined
+  #remove(queued: QueuedRun): void {
+    const key = keyOf(queued.run)
+    const queue = this.#queues.get(key) ?? []
+    const at = queue.indexOf(queued)
+    if (at >= 0) queue.splice(at, 1)
+    if (queue.length === 0) this.#queues.delete(key)
+    if (this.#byRunId.get(queued.run.id) === queued) this.#byRunId.delete(queued.run.id)
+    if (this.#byRunId.size > 0) return
+    this.#stopPolling?.()
+    this.#stopPolling = undefined
   }
 
-  #lookLater(): () => void {
+  #pollLater(): () => void {
     const { clock } = this.#deps
-    return clock.at(clock.now() + LOOK_EVERY_MS, () => {
-      this.#stopLooking = undefined
-      for (const waiters of [...this.#apps.values()]) for (const waiter of [...waiters]) this.#ask(waiter)
-      if (this.#waiters.size > 0) this.#stopLooking ??= this.#lookLater()
+    return clock.at(clock.now() + RUNNER_QUEUE_POLL_MS, () => {
+      this.#stopPolling = undefined
+      for (const queue of [...this.#queues.values()]) for (const queued of [...queue]) this.#offer(queued)
+      if (this.#byRunId.size > 0) this.#stopPolling ??= this.#pollLater()
     })
   }
 }

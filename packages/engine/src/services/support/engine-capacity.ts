@@ -1,46 +1,46 @@
 // How many things this engine has under way at once: a bound on memory, sockets and unfinished work.
 
-/** Counts what is under way, runs or deliveries. */
+/** Counts one kind of work under way: passes, deliveries or timers. */
 export class EngineCapacity {
   readonly #max: number
-  #taken = 0
+  #inUse = 0
   readonly #waiting = new Set<() => void>()
 
   constructor(max: number) {
     this.#max = max
   }
 
-  get taken(): number {
-    return this.#taken
+  get inUse(): number {
+    return this.#inUse
   }
 
   get room(): number {
-    return this.#max - this.#taken
+    return this.#max - this.#inUse
   }
 
-  /** False when all are taken. */
-  take(): boolean {
-    if (this.#taken >= this.#max) return false
-    this.#taken++
+  /** False when there is no room. Every success needs one `release`. */
+  tryAcquire(): boolean {
+    if (this.#inUse >= this.#max) return false
+    this.#inUse++
     return true
   }
 
-  free(): void {
-    this.#taken--
-    this.#tell()
+  release(): void {
+    this.#inUse--
+    this.#notify()
   }
 
-  /** Resolves when a slot is free, or on abort. */
-  async hasRoom(signal: AbortSignal): Promise<void> {
-    while (this.room <= 0 && !signal.aborted) await this.#change(signal)
+  /** Resolves when there is room, or on abort. */
+  async waitForRoom(signal: AbortSignal): Promise<void> {
+    while (this.room <= 0 && !signal.aborted) await this.#nextRelease(signal)
   }
 
-  /** Resolves when none is taken. */
-  async idle(): Promise<void> {
-    while (this.#taken > 0) await this.#change()
+  /** Resolves when nothing is under way. */
+  async waitUntilIdle(): Promise<void> {
+    while (this.#inUse > 0) await this.#nextRelease()
   }
 
-  #change(signal?: AbortSignal): Promise<void> {
+  #nextRelease(signal?: AbortSignal): Promise<void> {
     return new Promise(resolve => {
       const done = () => {
         this.#waiting.delete(done)
@@ -52,7 +52,7 @@ export class EngineCapacity {
     })
   }
 
-  #tell(): void {
+  #notify(): void {
     if (this.#waiting.size === 0) return
     for (const done of [...this.#waiting]) done()
   }

@@ -1,21 +1,21 @@
-// Lines of those who lost a race over one row: n rivals that take turns need n commits, where n that all try at once
-// need n². Used by services/commit/decide-and-commit.
+// A mutex for each key. Callers that lost a race over one row take it before they try again: n rivals one after the other
+// need n commits, n at once need n². Used by services/commit/decide-and-commit.
 
 export class KeyMutex {
-  /** By key: resolves when the last in line has ended its turn. */
-  readonly #lines = new Map<string, Promise<void>>()
+  /** By key: resolves when the last caller has released it. */
+  readonly #released = new Map<string, Promise<void>>()
 
-  /** Resolves when all who asked before have ended theirs; answers what ends this one. It must be called. */
-  async next(key: string): Promise<() => void> {
-    const before = this.#lines.get(key)
+  /** Resolves when all earlier callers have released the key. The answered function releases it, and must be called. */
+  async acquire(key: string): Promise<() => void> {
+    const before = this.#released.get(key)
     let resolve = () => {}
-    const ended = new Promise<void>(done => {
+    const released = new Promise<void>(done => {
       resolve = done
     })
-    this.#lines.set(key, ended)
+    this.#released.set(key, released)
     await before
     return () => {
-      if (this.#lines.get(key) === ended) this.#lines.delete(key)
+      if (this.#released.get(key) === released) this.#released.delete(key)
       resolve()
     }
   }

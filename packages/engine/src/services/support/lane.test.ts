@@ -1,4 +1,4 @@
-// A lane beside another engine's on one store.
+// A lane loop beside another engine on one store.
 
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
@@ -7,12 +7,12 @@ import { MemoryQueue } from '../../adapters/queue/memory.ts'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import type { LoadedRun } from '../../ports/store.ts'
-import { LEASE_MS } from '../pass/drive.ts'
+import { RUN_LEASE_MS } from '../pass/leases.ts'
 import { EngineCapacity } from './engine-capacity.ts'
 import { LaneLoop } from './lane.ts'
 
 test.each([1, 4000, 9999, 14_000, 25_000])(
-  'a lease of an engine that dies, taken %i ms after the lane began to wait, is taken over when it runs out',
+  'a lease of an engine that dies, taken %i ms after the lane began to wait, is claimed when it runs out',
   async ms => {
     const store = await openSqliteStore({ file: ':memory:' })
     onTestFinished(() => store.close())
@@ -25,20 +25,20 @@ test.each([1, 4000, 9999, 14_000, 25_000])(
       clock,
       log: pino({ level: 'silent' }),
       owner: 'us',
-      leaseMs: LEASE_MS,
-      slots: new EngineCapacity(10),
+      leaseMs: RUN_LEASE_MS,
+      capacity: new EngineCapacity(10),
       isShared: true,
       claim: claim => store.claimRuns(claim),
-      take: ({ run }) => void taken.push({ runId: run.id, at: clock.now() }),
+      onClaimed: ({ run }) => void taken.push({ runId: run.id, at: clock.now() }),
     })
     lane.start()
     onTestFinished(() => lane.stop())
     await clock.advance(ms)
-    const availableAt = clock.now() + LEASE_MS
+    const availableAt = clock.now() + RUN_LEASE_MS
     const leased = run({ id: 'run_1', status: 'running', leaseOwner: 'them', availableAt })
-    // No bell tells of it.
+    // Nothing wakes this lane.
     await store.commit({ guards: [], changes: [{ type: 'run.created', run: leased }] })
-    await clock.advance(LEASE_MS)
+    await clock.advance(RUN_LEASE_MS)
     expect(taken).toEqual([{ runId: 'run_1', at: availableAt }])
   },
 )

@@ -1,22 +1,23 @@
-// The lane loop: claims due work as far as there is room and hands it out, then sleeps until the bell rings or the
-// next row falls due. One instance per lane; it is the only place that claims.
+// The lane loop: claims due work as far as there is room, then sleeps until a wake-up comes or the next row falls due.
+// Compose makes one for each lane; nothing else claims.
 
 import type { Logger } from 'pino'
 import type { Clock } from '../../ports/clock.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Claim, Lane, Store } from '../../ports/store.ts'
 import type { EngineCapacity } from './engine-capacity.ts'
+import type { Service } from './service.ts'
 
-/** Even without a bell the store is looked at this often: the net below it. */
-const LOOK_EVERY_MS = 30_000
+/** Longest sleep without a wake-up: wake-ups may be lost. */
+const LANE_SLEEP_MS_MAX = 30_000
 /**
- * Where other engines take leases, which ring no bell here: sooner than any lease (15 s) runs out, so that it is seen before
- * and its end is waited for.
+ * The same where other engines take leases, which wake nobody here. Shorter than any lease (15 s), so that this engine sees
+ * the lease before it runs out and sleeps no longer than to its end.
  */
-const LOOK_EVERY_MS_SHARED = 10_000
-const CLAIM_MAX = 256
-/** After an error the loop rests before it tries again. */
-const REST_MS = 1000
+const LANE_SLEEP_MS_MAX_SHARED = 10_000
+const LANE_CLAIM_MAX = 256
+/** Pause after a failed claim. */
+const LANE_RETRY_MS = 1000
 
 export interface LaneDeps<T> {
   lane: Lane
@@ -24,34 +25,35 @@ export interface LaneDeps<T> {
   queue: Queue
   clock: Clock
   log: Logger
+  /** Name of this engine in the leases it takes. */
   owner: string
   leaseMs: number
-  slots: EngineCapacity
+  capacity: EngineCapacity
   /** Whether other engines work on the store too. */
   isShared: boolean
   claim(claim: Claim): Promise<T[]>
   /**
-   * Claims may leave due rows behind: deliveries whose destination is full. Then only a bell, or what falls due
-   * later, brings another look.
+   * A claim may leave due rows behind: deliveries whose destination is full. Then only a wake-up, or a row that falls due
+   * later, brings another claim.
    */
-  holdsBack?: true
-  /** Starts the claimed work; its slot is taken already, and is freed by the work. */
-  take(claimed: T): void
+  mayLeaveDueRows?: true
+  /** Starts the claimed work, for which room is acquired already. The work releases it. */
+  onClaimed(claimed: T): void
 }
 
-export class LaneLoop<T> {
+export class LaneLoop<T> implements Service {
   readonly #deps: LaneDeps<T>
   readonly #stop = new AbortController()
   #loop: Promise<void> | undefined
-  #waits = false
+  #isWaiting = false
 
   constructor(deps: LaneDeps<T>) {
     this.#deps = deps
   }
 
-  /** Whether it has claimed all it may, and waits for a bell or for what falls due. */
-  get waits(): boolean {
-    return this.#waits
+  /** Whether it has claimed all it may, and waits for a wake-up or for the next row to fall due. */
+  get isWaiting(): boolean {
+    return this.#isWaiting
   }
 
   start(): void {
@@ -69,49 +71,50 @@ export class LaneLoop<T> {
     const { signal } = this.#stop
     while (!signal.aborted) {
       try {
-        await this.#turn(signal)
+        await this.#claimAndWait(signal)
       } catch (error) {
         log.error({ err: error, lane }, 'the lane could not claim; it tries again')
-        await this.#rest(signal)
+        await this.#pause(signal)
       }
     }
   }
 
-  async #turn(signal: AbortSignal): Promise<void> {
-    const { slots, store, queue, clock, lane, holdsBack, isShared } = this.#deps
-    await slots.hasRoom(signal)
+  async #claimAndWait(signal: AbortSignal): Promise<void> {
+    const { capacity, store, queue, clock, lane, mayLeaveDueRows, isShared } = this.#deps
+    await capacity.waitForRoom(signal)
     if (signal.aborted) return
-    const { more, lookedAt } = await this.#claim()
-    if (more) return
+    const { hasMore, claimedAt } = await this.#claim()
+    if (hasMore) return
     const now = clock.now()
-    const next = await store.nextAvailableAt(lane, holdsBack ? lookedAt : undefined)
+    const next = await store.nextAvailableAt(lane, mayLeaveDueRows ? claimedAt : undefined)
     if (next !== undefined && next <= now) return
-    this.#waits = true
-    const lookAt = now + (isShared ? LOOK_EVERY_MS_SHARED : LOOK_EVERY_MS)
-    await queue.wait(lane, Math.min(next ?? Infinity, lookAt), signal)
-    this.#waits = false
+    this.#isWaiting = true
+    const latest = now + (isShared ? LANE_SLEEP_MS_MAX_SHARED : LANE_SLEEP_MS_MAX)
+    await queue.wait(lane, Math.min(next ?? Infinity, latest), signal)
+    this.#isWaiting = false
   }
 
-  /** Claims up to the room there is of what is due at `lookedAt`. `more`: there may be more to claim at once. */
-  async #claim(): Promise<{ more: boolean; lookedAt: number }> {
-    const { slots, clock, owner, leaseMs, claim, take, holdsBack } = this.#deps
-    const lookedAt = clock.now()
-    const limit = Math.min(slots.room, CLAIM_MAX)
-    for (let i = 0; i < limit; i++) slots.take()
-    let taken = 0
+  /** Claims what is due at `claimedAt`, as far as there is room. `hasMore`: another claim may find more at once. */
+  async #claim(): Promise<{ hasMore: boolean; claimedAt: number }> {
+    const { capacity, clock, owner, leaseMs, claim, onClaimed, mayLeaveDueRows } = this.#deps
+    const claimedAt = clock.now()
+    const limit = Math.min(capacity.room, LANE_CLAIM_MAX)
+    for (let i = 0; i < limit; i++) capacity.tryAcquire()
+    let count = 0
     try {
-      for (const claimed of await claim({ owner, now: lookedAt, leaseUntil: lookedAt + leaseMs, limit })) {
-        taken++
-        take(claimed)
+      const all = await claim({ owner, now: claimedAt, leaseUntil: claimedAt + leaseMs, limit })
+      for (const claimed of all) {
+        count++
+        onClaimed(claimed)
       }
     } finally {
-      for (let i = taken; i < limit; i++) slots.free()
+      for (let i = count; i < limit; i++) capacity.release()
     }
-    // Without a look at what is left behind only a claim that comes back empty says that it took all it may.
-    return { more: taken === limit || (holdsBack === true && taken > 0), lookedAt }
+    // Where due rows may stay behind, only an empty claim shows that it took all it may.
+    return { hasMore: count === limit || (mayLeaveDueRows === true && count > 0), claimedAt }
   }
 
-  #rest(signal: AbortSignal): Promise<void> {
+  #pause(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
     return new Promise(resolve => {
       const done = () => {
@@ -119,7 +122,7 @@ export class LaneLoop<T> {
         signal.removeEventListener('abort', done)
         resolve()
       }
-      const cancel = clock.at(clock.now() + REST_MS, done)
+      const cancel = clock.at(clock.now() + LANE_RETRY_MS, done)
       signal.addEventListener('abort', done)
     })
   }

@@ -1,11 +1,11 @@
-// Keeps the log from saying the same over and over: once per key and minute. Used by what logs the faults of others,
-// which come as often as they like.
+// Limits a log line to once per key and minute. Used where runners and expressions of users cause the line, any number of
+// times.
 
 import type { Clock } from '../../ports/clock.ts'
 
-const QUIET_MS = 60_000
-/** Keys that are remembered as logged; beyond it the memory starts anew. */
-const REMEMBERED_MAX = 10_000
+const LOG_AGAIN_AFTER_MS = 60_000
+/** Keys in memory; when there are more, all are forgotten. */
+const LOGGED_KEYS_MAX = 10_000
 
 export class OncePerMinute {
   readonly #clock: Clock
@@ -15,11 +15,11 @@ export class OncePerMinute {
     this.#clock = clock
   }
 
-  /** Whether this is to be logged now; if so, it counts as logged. */
+  /** Whether the line is due; if so, it counts as logged. */
   isDue(key: string): boolean {
     const now = this.#clock.now()
-    if (now - (this.#loggedAt.get(key) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return false
-    if (this.#loggedAt.size >= REMEMBERED_MAX) this.#loggedAt.clear()
+    if (now - (this.#loggedAt.get(key) ?? Number.NEGATIVE_INFINITY) < LOG_AGAIN_AFTER_MS) return false
+    if (this.#loggedAt.size >= LOGGED_KEYS_MAX) this.#loggedAt.clear()
     this.#loggedAt.set(key, now)
     return true
   }

@@ -1,5 +1,5 @@
-// What the services' spans say: names, attributes and ends. Called by ingest, drive, invoke and deliver, where there is
-// tracing at all. No payload, no message and no path of a URL goes into a span.
+// The spans of the services: their names, attributes and ends. Called by ingest, the driver and the deliverer where the
+// engine traces. No payload, no message and no path of a URL goes into a span.
 
 import type { Delivery } from '../../domain/model/delivery.ts'
 import type { Event } from '../../domain/model/event.ts'
@@ -10,7 +10,7 @@ import { runTraceparent, type Traceparent } from '../../domain/text/traceparent.
 import type { SendResult } from '../../domain/webhook/delivery-attempt.ts'
 import type { Span, SpanAttributes, Tracing } from '../../ports/tracing.ts'
 
-/** An event on its way in: the runs it starts are below it. */
+/** Span of an event that is taken in; parent of the runs it starts. */
 export function startEventSpan(
   tracing: Tracing,
   { id, name, namespace, receivedAt }: Pick<Event, 'id' | 'name' | 'namespace' | 'receivedAt'>,
@@ -24,7 +24,7 @@ export function startEventSpan(
   return tracing.start('perdure.event', { parent, kind: 'producer', attributes, startedAt: receivedAt })
 }
 
-/** A stretch of a run: from when this engine takes it up to when it parks or ends. */
+/** Span of a stretch of a run: from its lease on this engine until it parks or ends. */
 export function startRunSpan(tracing: Tracing, run: Run, now: number): Span {
   return tracing.start('perdure.run', {
     parent: runTraceparent(run),
@@ -40,7 +40,7 @@ export function endRunSpan(span: Span, run: Run, now: number): void {
   span.end(now)
 }
 
-/** One call of a runner. */
+/** Span of one call of a runner. */
 export function startInvokeSpan(tracing: Tracing, run: Run, parent: Traceparent, now: number): Span {
   const attributes = { ...runAttributes(run), 'perdure.run.attempt': run.attempt }
   return tracing.start('perdure.invoke', { parent, kind: 'client', attributes, startedAt: now })
@@ -55,7 +55,7 @@ export function endInvokeSpan(span: Span, outcome: Outcome | 'held' | 'aborted',
   span.end(now)
 }
 
-/** One POST of a webhook delivery. */
+/** Span of one POST of a webhook delivery. */
 export function startDeliverySpan(
   tracing: Tracing,
   { id, namespace, app, eventKind, sourceRunId, attemptCount }: Delivery,
@@ -81,8 +81,8 @@ export function endDeliverySpan(span: Span, result: SendResult, now: number): vo
   span.end(now)
 }
 
-/** Of each of the steps that came to a result, below the pass that told of it. */
-export function tellSteps(
+/** A span for each step that has a result, below the pass that reported it. */
+export function recordStepSpans(
   tracing: Tracing,
   steps: readonly Step[],
   { parent, now }: { parent: Traceparent; now: number },
@@ -121,7 +121,7 @@ function stepAttributes({ runId, name, op, status, attempt }: Step): SpanAttribu
   }
 }
 
-/** The server behind a URL, by the semantic conventions; nothing else of it. */
+/** The server of a URL, as the semantic conventions name it, and nothing else of the URL. */
 export function serverAttributes(url: string): SpanAttributes {
   if (!URL.canParse(url)) return {}
   const { hostname, port, protocol } = new URL(url)

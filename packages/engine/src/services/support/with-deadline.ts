@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../ports/clock.ts'
 
-/** What the promise gives; rejects when that takes longer. */
+/** The promise's result; rejects when it takes longer than `ms`. */
 export async function withDeadline<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T> {
   let cancel = () => {}
   const late = new Promise<never>((_, reject) => {

@@ -23,6 +23,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Announcer } from '../commit/announce.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { EngineCapacity } from '../support/engine-capacity.ts'
+import type { Stoppable } from '../support/service.ts'
 import { endDeliverySpan, startDeliverySpan } from '../support/spans.ts'
 import { Destinations } from './destinations.ts'
 import type { Vault } from './vault.ts'
@@ -53,7 +54,7 @@ export interface DelivererDeps {
   onRoom(): void
 }
 
-export class Deliverer {
+export class Deliverer implements Stoppable {
   readonly #deps: DelivererDeps
   readonly #destinations: Destinations
   readonly capacity: EngineCapacity
@@ -71,8 +72,8 @@ export class Deliverer {
     return claimed
   }
 
-  /** Takes over a claimed delivery; its slot was taken before the claim. */
-  take({ isCutOff, ...delivery }: ClaimedDelivery): void {
+  /** Posts a delivery that the lane has claimed and acquired room for. */
+  accept({ isCutOff, ...delivery }: ClaimedDelivery): void {
     let result: SendResult | undefined
     // A destination that brings engines down must use up its attempts like any other.
     void (isCutOff ? Promise.resolve(cutOff(delivery)) : this.#post(delivery))
@@ -88,14 +89,14 @@ export class Deliverer {
       })
       .finally(() => {
         const { hadNoRoom } = this.#destinations.end(destinationOf(delivery), result && hasAnswered(result))
-        this.capacity.free()
+        this.capacity.release()
         if (hadNoRoom) this.#deps.onRoom()
       })
   }
 
   /** Resolves when no delivery is under way; each is bounded by the deadline of its POST. */
-  drain(): Promise<void> {
-    return this.capacity.idle()
+  stop(): Promise<void> {
+    return this.capacity.waitUntilIdle()
   }
 
   /** Makes the attempt: to the endpoint as it is now, signed with the secrets that count now. */

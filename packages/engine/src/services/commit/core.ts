@@ -1,0 +1,30 @@
+// What nearly every service needs. Compose makes one for the engine; a service takes the part it uses.
+
+import type { Logger } from 'pino'
+import type { PassReport } from '../../domain/pass/opcodes/context.ts'
+import type { IdSource } from '../../domain/text/ids.ts'
+import type { Clock, Random } from '../../ports/clock.ts'
+import type { Limiter } from '../../ports/limiter.ts'
+import type { Metrics } from '../../ports/metrics.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Tracing } from '../../ports/tracing.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Announcer } from './announce.ts'
+
+export interface Core {
+  store: Store
+  limiter: Limiter
+  catalog: Catalog
+  announcer: Announcer
+  clock: Clock
+  random: Random
+  ids: IdSource
+  /** Name of this engine in the leases it takes. */
+  owner: string
+  log: Logger
+  metrics: Metrics
+  /** Absent where nobody traces. */
+  tracing?: Tracing | undefined
+  /** Receives expressions that could not be evaluated, and log lines of runners that could not be read. */
+  report: PassReport
+}

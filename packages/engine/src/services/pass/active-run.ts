@@ -1,0 +1,31 @@
+// A run under way on this engine: what the driver keeps of it from its lease until it parks or ends.
+
+import type { RunState } from '../../domain/run/state.ts'
+import type { Traceparent } from '../../domain/text/traceparent.ts'
+import type { Span } from '../../ports/tracing.ts'
+import type { InvokeSignal } from '../../ports/transport.ts'
+import type { Reservation } from './runner-queue.ts'
+
+export interface ActiveRun {
+  state: RunState
+  /** Aborts the invoke in flight. */
+  abort: { readonly signal: InvokeSignal; abort(): void }
+  /** Parent of its spans. */
+  trace?: Traceparent
+  /** Span of this stretch of the run, where the engine traces. */
+  span?: Span | undefined
+  /** The `traceparent` that the runner of the newest pass got. */
+  passTrace?: Traceparent
+  /** Made with the first pass. */
+  envelope?: Envelope
+  /** Where its last pass was sent, and when; undefined while the next one waits for room on a runner. */
+  sent?: { runnerId: string; sentAt: number } | undefined
+  /** Room for its next pass. */
+  reservation?: Reservation | undefined
+}
+
+/** The parts that all invoke requests of a run have in common, as text. */
+export interface Envelope {
+  event: string
+  ctx: string
+}

@@ -1,0 +1,199 @@
+// Drives one leased run: waits for room on a runner, begins the run, and sends one pass after the other until it parks or
+// ends. A pass is one invoke; its outcome becomes changes, the changes one commit, and only then comes the next pass.
+
+import { isAheadOf, type Start, throttleToPass, waitsForThrottle } from '../../domain/holds/throttle.ts'
+import type { Change } from '../../domain/model/change.ts'
+import type { Decision } from '../../domain/model/decision.ts'
+import type { Run } from '../../domain/model/run.ts'
+import type { Runner } from '../../domain/model/workflow.ts'
+import { advance } from '../../domain/pass/advance.ts'
+import { begin, giveBack, holdForRunner, waitForRunnerRoom } from '../../domain/pass/begin.ts'
+import type { PassContext, SentPass } from '../../domain/pass/opcodes/context.ts'
+import type { Route } from '../../domain/pass/routing.ts'
+import type { Assumptions } from '../../domain/run/assumptions.ts'
+import type { RunState } from '../../domain/run/state.ts'
+import type { Core } from '../commit/core.ts'
+import { endRunSpan, startRunSpan } from '../support/spans.ts'
+import type { ActiveRun } from './active-run.ts'
+import { Checkpoints } from './checkpoint.ts'
+import { Interrupt } from './interrupt.ts'
+import { type Invoker, NONE_TRIED } from './invoke.ts'
+import { RUN_LEASE_MS } from './leases.ts'
+import type { Reservation, RunnerQueue } from './runner-queue.ts'
+import type { Settlement } from './settlement.ts'
+
+export interface PassLoopDeps extends Core {
+  queue: RunnerQueue
+  invoker: Invoker
+  settlement: Settlement
+  route(run: Run, tried: ReadonlySet<Runner>): Route
+  isDraining(): boolean
+}
+
+export class PassLoop {
+  readonly #deps: PassLoopDeps
+  readonly #random: () => number
+
+  constructor(deps: PassLoopDeps) {
+    this.#deps = deps
+    this.#random = () => deps.random.next()
+  }
+
+  /** Resolves when the run parks, ends, or is another engine's. `hasBegun`: it is `running` already. */
+  async drive(active: ActiveRun, hasBegun: boolean): Promise<void> {
+    const { tracing, clock } = this.#deps
+    active.span = tracing && startRunSpan(tracing, active.state.run, clock.now())
+    try {
+      let hasNext = hasBegun || (await this.#reserveAndBegin(active))
+      while (hasNext) hasNext = await this.#pass(active)
+    } finally {
+      active.reservation?.release()
+      if (active.span) endRunSpan(active.span, active.state.run, clock.now())
+    }
+  }
+
+  /** Waits, queued, for room on a runner, and begins the run when there is some; false when no pass is to be sent. */
+  async #reserveAndBegin(active: ActiveRun): Promise<boolean> {
+    const { clock, queue, settlement } = this.#deps
+    const { run } = active.state
+    const needsRoom = run.status !== 'paused' && !run.cancelRequested && run.heldSlot === undefined
+    const reserved = needsRoom ? queue.tryReserve(run, NONE_TRIED) : 'none'
+    if (reserved !== 'full') return this.#begin(active, reserved)
+    if (run.status !== 'queued' || run.waitingFor?.kind !== 'runner') {
+      const decide = () => ({ decision: waitForRunnerRoom(active.state, clock.now()), next: 'stop' as const })
+      if (!(await settlement.settle(active, decide))) return false
+    }
+    const waited = await queue.reserve(active.state.run, NONE_TRIED, active.abort.signal)
+    return waited === 'withdrawn' ? this.#aborted(active) : this.#begin(active, waited)
+  }
+
+  /** From the lease to `running`; false when no pass is to be sent. */
+  async #begin(active: ActiveRun, reserved: Reservation | 'none' = 'none'): Promise<boolean> {
+    const { clock, catalog, settlement, route } = this.#deps
+    if (reserved !== 'none') active.reservation = reserved
+    const start = await this.#startOfThrottle(active.state.run)
+    const decided = await settlement.settle(active, () => {
+      const { run } = active.state
+      const context = {
+        now: clock.now(),
+        route: route(run, NONE_TRIED),
+        catalog: catalog.view(run.namespace),
+        start,
+      }
+      return begin(active.state, context)
+    })
+    if (decided?.next === 'stop') await this.#wakeIfRunnerArrived(decided.decision.run)
+    return decided?.next === 'pass'
+  }
+
+  /** A runner may have arrived while this run was being held for lack of one, and so have missed it: wakes the app again. */
+  async #wakeIfRunnerArrived(run: Run): Promise<void> {
+    const { store, announcer, clock, route } = this.#deps
+    const { namespace, app, waitingFor } = run
+    if (waitingFor?.kind !== 'runner' || route(run, NONE_TRIED).kind !== 'runner') return
+    const change: Change = { type: 'app.runnerArrived', namespace, app, at: clock.now() }
+    await store.commit({ guards: [], changes: [change] })
+    announcer.announce([change])
+  }
+
+  /**
+   * Takes a start of the run's throttle, if the run could go to a runner now and the throttle has one. A commit that fails
+   * afterwards loses the start.
+   */
+  async #startOfThrottle(run: Run): Promise<Start | undefined> {
+    const { store, clock, limiter, route } = this.#deps
+    const throttle = throttleToPass(run, clock.now())
+    if (!throttle || route(run, NONE_TRIED).kind !== 'runner') return undefined
+    const { id, limit, periodMs, burst } = throttle
+    // A run that has just come does not overtake those in the start queue. One that parks there at this moment may be missed: it
+    // loses its place to this run, and no more than that.
+    const first = waitsForThrottle(run) ? undefined : await store.in(run.namespace).firstInStartQueue(id)
+    const take = first === undefined || isAheadOf(run, first)
+    return limiter.start({ key: id, limit, periodMs, burst, take, now: clock.now() })
+  }
+
+  /** One pass and its commit; true when the next one follows at once. */
+  async #pass(active: ActiveRun): Promise<boolean> {
+    const { clock, settlement, invoker, isDraining } = this.#deps
+    if (isDraining()) return this.#stopWith(active, () => giveBack(active.state, clock.now()))
+    if (this.#isLapsed(active.state.run) && !(await this.#renewLease(active.state.run))) return false
+    const pass = sentNow(active.state, clock.now())
+    let checkpoints: Checkpoints | undefined
+    const outcome = await invoker.invoke(active, pass.sentAt, payload => {
+      checkpoints ??= this.#checkpoints(active, pass)
+      return checkpoints.take(payload)
+    })
+    await checkpoints?.over()
+    if (checkpoints?.hasEnded) return false
+    if (outcome === 'held') return this.#stopWith(active, () => holdForRunner(active.state, clock.now()))
+    if (outcome === 'aborted') return this.#aborted(active)
+    const decided = await settlement.settle(active, assumptions =>
+      advance(active.state, outcome, this.#context(active.state.run, pass, assumptions)),
+    )
+    return decided?.next === 'pass'
+  }
+
+  /** Made when the first checkpoint comes: most passes have none. */
+  #checkpoints(active: ActiveRun, pass: SentPass): Checkpoints {
+    const { clock, isDraining, metrics, settlement } = this.#deps
+    return new Checkpoints({
+      active,
+      pass,
+      clock,
+      isDraining,
+      context: assumptions => this.#context(active.state.run, pass, assumptions),
+      onTaken: () => metrics.checkpointTaken(),
+      settle: decide => settlement.settle(active, decide),
+    })
+  }
+
+  /** After a stall the lease may have run out and the run be far ahead elsewhere: no pass is sent without a lease. */
+  #isLapsed(run: Run): boolean {
+    return this.#deps.clock.now() >= (run.availableAt ?? 0)
+  }
+
+  /** False when another engine has the run by now. */
+  async #renewLease(run: Run): Promise<boolean> {
+    const { store, clock, metrics, owner } = this.#deps
+    const until = clock.now() + RUN_LEASE_MS
+    const lost = await store.extendRuns(owner, [run.id], until)
+    if (lost.length === 0) run.availableAt = until
+    else metrics.leaseLost()
+    return lost.length === 0
+  }
+
+  /** Field by field: it is made for every commit of a pass, and a spread costs several times as much. */
+  #context(run: Run, pass: SentPass, assumptions: Assumptions): PassContext {
+    const { clock, catalog, report } = this.#deps
+    return {
+      sentAt: pass.sentAt,
+      sentAttempt: pass.sentAttempt,
+      knowledge: pass.knowledge,
+      assumptions,
+      now: clock.now(),
+      random: this.#random,
+      report,
+      catalog: catalog.view(run.namespace),
+    }
+  }
+
+  /** Cancelled from outside, lease lost, or out of time to drain. If the run is still this engine's, its state decides. */
+  async #aborted(active: ActiveRun): Promise<boolean> {
+    const { clock, settlement, isDraining } = this.#deps
+    if (!(await settlement.reload(active))) return false
+    if (isDraining()) return this.#stopWith(active, () => giveBack(active.state, clock.now()))
+    active.abort = new Interrupt()
+    return this.#begin(active)
+  }
+
+  async #stopWith(active: ActiveRun, decide: () => Decision): Promise<false> {
+    await this.#deps.settlement.settle(active, () => ({ decision: decide(), next: 'stop' }))
+    return false
+  }
+}
+
+/** A pass that is sent now: its runner knows the memo. */
+function sentNow({ run, settledCount, lastStepSeq }: RunState, now: number): SentPass {
+  const knowledge = { asOf: now, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
+  return { sentAt: now, sentAttempt: run.attempt, knowledge }
+}
