@@ -17,7 +17,7 @@ const POLICIES: readonly Policy[] = [idempotency, rateLimit, singleton, debounce
 export function arrive(input: ArrivalInput): Arrival {
   const { event, workflow, pin, trace, report } = input
   const entry = { workflow: workflow.name, app: workflow.app }
-  const arrival: Arrival = { entry, guards: [], changes: [], questions: [] }
+  const arrival: Arrival = { entry, guards: [], changes: [], questions: [], cancelledAtBirth: [] }
   // Most workflows have none.
   for (const policy of workflow.flowControl ? POLICIES : []) {
     const verdict = policy(input, arrival)

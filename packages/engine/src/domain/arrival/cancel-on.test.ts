@@ -50,9 +50,22 @@ describe('an event', () => {
     const made = run({ id: 'new', cancelOn: [{ event: 'order.placed' }, { event: 'x' }] })
     const spared = run({ id: 'other', cancelOn: [{ event: 'x' }] })
     const changes = [made, spared].map(run => ({ type: 'run.created', run }) as const)
-    expect(cancelled([], { drafted: { changes } })).toEqual([])
-    expect([made.cancelRequested, spared.cancelRequested]).toEqual([true, undefined])
+    const decided = arrive([], { drafted: { changes } })
+    expect(decided.cancelledAtBirth).toEqual(['new'])
+    expect(changesOf(decided, 'run.cancelRequested')).toEqual([])
   })
+})
+
+it('a run that a pass starts by one event and cancels by the next is created with the request to cancel', () => {
+  const mail = workflow('mail', {
+    triggers: [{ event: 'send' }],
+    flowControl: { cancelOn: [{ event: 'stop' }] },
+  })
+  const then = given(run())
+    .registered(mail)
+    .when(reported(emits('a', 'send'), emits('b', 'stop')))
+  expect(then.created).toMatchObject({ workflow: 'mail', cancelRequested: true })
+  expect(then.changes('run.cancelRequested')).toEqual([])
 })
 
 it('a run whose own pass emits the event is cancelled by it, in that pass', () => {

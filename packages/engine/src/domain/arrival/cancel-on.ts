@@ -12,6 +12,8 @@ export interface Cancelled {
   guards: Guard[]
   changes: Change[]
   runIds: Set<string>
+  /** Those of them that the unit itself has created: they must be created with the request to cancel. */
+  atBirth: string[]
   /** The run that emits the event is one of them. */
   cancelsSelf: boolean
 }
@@ -30,6 +32,7 @@ export function cancelWatching(input: {
   const { namespace, name: eventName } = event
   const runIds = new Set<string>()
   const changes: Change[] = []
+  const atBirth: string[] = []
   for (const watcher of watchers) {
     if (runIds.has(watcher.runId) || !isMet(watcher, input)) continue
     runIds.add(watcher.runId)
@@ -39,11 +42,16 @@ export function cancelWatching(input: {
   for (const run of madeBefore(drafted)) {
     if (!watchersOf(run, eventName).some(watcher => isMet(watcher, input))) continue
     runIds.add(run.id)
-    // One that begins in this very unit is born with the request.
-    run.cancelRequested = true
+    atBirth.push(run.id)
   }
   const guards: Guard[] = [{ type: 'watchers', namespace, eventName, after }]
-  return { guards, changes, runIds, cancelsSelf: drafted.self !== undefined && runIds.has(drafted.self.id) }
+  return {
+    guards,
+    changes,
+    runIds,
+    atBirth,
+    cancelsSelf: drafted.self !== undefined && runIds.has(drafted.self.id),
+  }
 }
 
 function isMet(watcher: Watcher, { subject, report }: { subject: EventSubject; report: Report }): boolean {

@@ -29,6 +29,8 @@ export interface Fanout {
   suspended: boolean
   /** The event cancels the very run that emits it: left to that run's own decision. */
   cancelsSelf: boolean
+  /** Runs that `drafted` creates, and that the event cancels: they must be created with the request to cancel. */
+  cancelledAtBirth: string[]
 }
 
 export interface FanoutInput {
@@ -72,6 +74,7 @@ export function fanout(input: FanoutInput): Fanout {
   guards.push(...catalogGuards(catalog, assumptions))
   const changes: Change[] = [{ type: 'event.recorded', event }, ...cancelled.changes]
   const questions: Question[] = []
+  const cancelledAtBirth = cancelled.atBirth
   let { cancelsSelf } = cancelled
   for (const workflow of scopedTo(input)) {
     if (!isTriggered(workflow, subject, eventName, report)) continue
@@ -92,6 +95,7 @@ export function fanout(input: FanoutInput): Fanout {
     guards.push(...arrival.guards)
     changes.push(...arrival.changes)
     questions.push(...arrival.questions)
+    cancelledAtBirth.push(...arrival.cancelledAtBirth)
     cancelsSelf ||= arrival.cancelsSelf === true
     triggered.push(arrival.entry)
   }
@@ -99,7 +103,8 @@ export function fanout(input: FanoutInput): Fanout {
     waiters.length === 0 ? [] : wakesOf({ ...input, now, event, subject, waiters, ended: endedBy(changes) })
   event.woke = wakes.length
   const { suspended } = catalog
-  return { guards, questions, changes, wakes, woke: wakes.length, triggered, suspended, cancelsSelf }
+  const outcome = { guards, questions, changes, wakes, woke: wakes.length, triggered }
+  return { ...outcome, suspended, cancelsSelf, cancelledAtBirth }
 }
 
 const NOTHING: Drafted = { changes: [] }

@@ -48,6 +48,8 @@ export interface Arrival {
   changes: Change[]
   /** What must be known before this can be decided: if there is anything, all else of the arrival is void. */
   questions: Question[]
+  /** Runs that the unit has created, and that the event cancels: they must be created with the request to cancel. */
+  cancelledAtBirth: string[]
   /** The singleton key of the run that the event leads to, if its workflow has one. */
   singletonKey?: string
   /** The event cancels the very run that emits it. */

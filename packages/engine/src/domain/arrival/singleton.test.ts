@@ -86,8 +86,8 @@ describe('cancel', () => {
   it('ends a run of the same unit in it, and nobody leases that', () => {
     const { changes: before } = arrive(cancel)
     const [first] = created(before)
-    const { changes } = arrive(cancel, {}, { drafted: { changes: before } })
-    expect(first?.run.cancelRequested).toBe(true)
+    const { changes, cancelledAtBirth } = arrive(cancel, {}, { drafted: { changes: before } })
+    expect(cancelledAtBirth).toEqual([first?.run.id])
     expect(changesOf({ changes }, 'run.moved')).toMatchObject([
       { run: { id: first?.run.id, status: 'cancelled' } },
     ])

@@ -62,8 +62,8 @@ function cancelLive(input: ArrivalInput, arrival: Arrival, runId: string): void 
   }
   const made = drafted.changes.find(change => change.type === 'run.created' && change.run.id === runId)
   if (made?.type === 'run.created') {
-    // It ends in the unit that makes it. Born with the request, so that nobody leases it.
-    made.run.cancelRequested = true
+    // The unit creates the run and ends it. Created with the request to cancel, it is leased by nobody.
+    arrival.cancelledAtBirth.push(runId)
     arrival.changes.push(...cancel(RunState.created(made.run), { now, catalog }).changes)
     return
   }

@@ -102,6 +102,15 @@ export class Draft {
     return moved
   }
 
+  /** Lets a run that this decision creates be created with the request to cancel it. False if it creates no such run. */
+  cancelAtBirth(runId: string): boolean {
+    const at = this.changes.findIndex(change => change.type === 'run.created' && change.run.id === runId)
+    const created = this.changes[at]
+    if (created?.type !== 'run.created') return false
+    this.changes[at] = { ...created, run: { ...created.run, cancelRequested: true } }
+    return true
+  }
+
   log(line: Omit<LogLine, 'runId' | 'seq' | 'ts'>): void {
     const seq = this.nextSeq()
     this.changes.push({ type: 'log.written', line: { ...line, runId: this.run.id, seq, ts: this.now } })

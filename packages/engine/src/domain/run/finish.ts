@@ -38,14 +38,9 @@ function cancelOutstanding(draft: Draft): void {
   }
 }
 
-/** A child that begins in this very unit is born with the request; others are told by their row. */
+/** Requests that a child be cancelled: of a child that this decision creates, at its creation. */
 function cancelChild(draft: Draft, runId: string): void {
-  for (const change of draft.changes) {
-    if (change.type !== 'run.created' || change.run.id !== runId) continue
-    change.run.cancelRequested = true
-    return
-  }
-  draft.changes.push({ type: 'run.cancelRequested', runId, at: draft.now })
+  if (!draft.cancelAtBirth(runId)) draft.changes.push({ type: 'run.cancelRequested', runId, at: draft.now })
 }
 
 function answerParent(draft: Draft, end: End): void {

@@ -10,11 +10,11 @@ import type { JsonText } from '../text/json-text.ts'
 export class RunState {
   run: Run
   /** Every step, by hashed id. */
-  readonly steps = new Map<string, Step>()
+  readonly steps: ReadonlyMap<string, Step>
   /** The unsettled steps, by hashed id. */
-  readonly open = new Map<string, Step>()
+  readonly open: ReadonlyMap<string, Step>
   /** Events that waits of this run have taken: no wait may take them again. */
-  readonly takenEvents = new Set<string>()
+  readonly takenEvents: ReadonlySet<string>
   /** Highest stored `@root` log index + 1. Handler lines with a lower index are repeats of a replay. */
   rootLogged: number
   /** Last seq used in the range of `run.fence`. Undefined after a plain load: the next decision bumps the fence. */
@@ -24,9 +24,15 @@ export class RunState {
   /** Number of settled steps. Shows whether a pass brought anything new. */
   settledCount = 0
   #memo = ''
+  readonly #steps = new Map<string, Step>()
+  readonly #open = new Map<string, Step>()
+  readonly #takenEvents = new Set<string>()
 
   private constructor(run: Run, steps: readonly Step[], rootLogged: number, seq: number | undefined) {
     this.run = run
+    this.steps = this.#steps
+    this.open = this.#open
+    this.takenEvents = this.#takenEvents
     this.rootLogged = rootLogged
     this.seq = seq
     // In the order they settled: a replay resolves steps in the order of the memo's keys.
@@ -75,14 +81,14 @@ export class RunState {
   }
 
   #take(step: Step): void {
-    this.steps.set(step.id, step)
+    this.#steps.set(step.id, step)
     this.lastStepSeq = Math.max(this.lastStepSeq, step.seq)
-    if (step.eventId !== undefined) this.takenEvents.add(step.eventId)
+    if (step.eventId !== undefined) this.#takenEvents.add(step.eventId)
     if (!isSettled(step.status)) {
-      this.open.set(step.id, step)
+      this.#open.set(step.id, step)
       return
     }
-    this.open.delete(step.id)
+    this.#open.delete(step.id)
     this.settledCount++
     const outcome =
       step.status === 'succeeded' ? `"data":${step.data ?? 'null'}` : `"error":${JSON.stringify(step.error)}`

@@ -6,6 +6,7 @@ import type { Change } from '../model/change.ts'
 import type { FlowControl } from '../model/flow-control.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { type Assumptions, noAssumptions } from '../run/assumptions.ts'
+import { frozen } from './frozen.testkit.ts'
 import { catalog, event, NOW, workflow } from './nouns.testkit.ts'
 
 /** A workflow that `order.placed` triggers, under these policies. */
@@ -20,13 +21,17 @@ export function arrives(
   input: Partial<FanoutInput> = {},
 ): Fanout {
   const placed = event('evt_1', 'order.placed', { data: JSON.stringify(data), receivedAt: NOW })
-  return fanout({
-    event: placed,
-    catalog: catalog(...workflows),
-    assumptions: { ...noAssumptions(), ...assumptions },
-    report: () => {},
-    ...input,
-  })
+  return frozen(
+    fanout(
+      frozen({
+        event: placed,
+        catalog: catalog(...workflows),
+        assumptions: { ...noAssumptions(), ...assumptions },
+        report: () => {},
+        ...input,
+      }),
+    ),
+  )
 }
 
 export function changesOf<T extends Change['type']>(

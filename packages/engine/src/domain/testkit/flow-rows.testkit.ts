@@ -10,6 +10,7 @@ import type { Triggered } from '../model/event.ts'
 import type { FlowRow } from '../model/flow-row.ts'
 import type { Run } from '../model/run.ts'
 import { noAssumptions } from '../run/assumptions.ts'
+import { frozen } from './frozen.testkit.ts'
 import { event, NOW } from './nouns.testkit.ts'
 
 export class FlowRows {
@@ -31,6 +32,7 @@ export class FlowRows {
   }
 
   commit({ guards, changes }: Unit): void {
+    frozen(changes)
     for (const guard of guards) {
       if (guard.type === 'flow') expect(this.rows.get(guard.id)?.version ?? 0).toBe(guard.version)
     }

@@ -17,6 +17,7 @@ import type { Route } from '../pass/routing.ts'
 import { type Assumptions, noAssumptions } from '../run/assumptions.ts'
 import { cancel, pause, resume } from '../run/control.ts'
 import { RunState } from '../run/state.ts'
+import { frozen } from './frozen.testkit.ts'
 import { catalog, type GivenStep, NOW, runner, SECOND, workflow } from './nouns.testkit.ts'
 
 export const toRunner: Route = { kind: 'runner', runner: runner('r1') }
@@ -53,7 +54,7 @@ export function givenLoaded(run: Run, ...steps: GivenStep[]): Given {
 
 function rows(run: Run, steps: readonly GivenStep[]) {
   const rows = steps.map((step, index): Step => ({ ...step, runId: run.id, index, seq: 10 + index }))
-  return { run, steps: rows, rootLogged: 0 }
+  return frozen({ run, steps: rows, rootLogged: 0 })
 }
 
 export class Given {
@@ -179,7 +180,7 @@ export class Given {
   }
 
   #in(world: Partial<World>): Given {
-    return new Given(this.state, { ...this.#world, ...world })
+    return new Given(this.state, frozen({ ...this.#world, ...world }))
   }
 
   #then(decided: { decision: Decision; next?: Next }): Then {
@@ -194,7 +195,7 @@ export class Then {
   readonly #world: World
 
   constructor(before: RunState, world: World, { decision, next }: { decision: Decision; next?: Next }) {
-    this.decision = decision
+    this.decision = frozen(decision)
     this.next = next
     this.#before = before
     this.#world = world

@@ -6,6 +6,7 @@ import { isTerminal, type Run } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
 import type { Step } from '../model/step.ts'
 import { RunState } from '../run/state.ts'
+import { frozen } from './frozen.testkit.ts'
 
 export class Rows {
   run: Run
@@ -20,6 +21,7 @@ export class Rows {
 
   /** False when the run has moved on since the unit was decided; then nothing is written. */
   commit({ guards, changes }: Unit): boolean {
+    frozen(changes)
     if (guards.some(guard => this.#isStale(guard))) return false
     const seqs = changes.flatMap(change => this.#write(change)).sort((a, b) => a - b)
     this.seqs.push(...seqs)
@@ -41,11 +43,11 @@ export class Rows {
   }
 
   #loaded() {
-    return {
+    return frozen({
       run: { ...this.run },
       steps: this.steps.map(step => ({ ...step })),
       rootLogged: this.#rootLogged,
-    }
+    })
   }
 
   #write(change: Change): number[] {

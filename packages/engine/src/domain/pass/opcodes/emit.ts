@@ -40,6 +40,7 @@ export const emit: OpcodeRules<'Emit'> = {
     draft.guards.push(...effects.guards)
     draft.changes.push(...effects.changes)
     noteWritten(assumptions, effects.changes)
+    for (const runId of effects.cancelledAtBirth) draft.cancelAtBirth(runId)
     if (effects.cancelsSelf) draft.set({ cancelRequested: true })
     for (const wake of effects.wakes) {
       wokenWaiters.add(waiterKey(wake))
