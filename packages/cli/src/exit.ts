@@ -1,4 +1,4 @@
-// Exit codes, and which one an error ends with.
+// The exit codes of the command line, and the exit code of each error.
 
 import { ApiError, ConnectionError } from '@perdure/client'
 import { CommanderError } from 'commander'
@@ -9,13 +9,13 @@ export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 
 
 export const EXIT_CODES_HELP = `
 Exit codes:
-  0    done; of a run that is watched or waited for: it succeeded
+  0    done; for a run that is watched or waited for: it succeeded
   1    the engine refused, or the run failed or was cancelled
   2    bad usage
   3    the engine cannot be reached
   130  interrupted`
 
-/** The exit code of what was thrown, and what there is to say about it. Throws what nobody expects. */
+/** The exit code of an error, and the message to print. Rethrows unexpected errors. */
 export function exitOf(error: unknown): { code: number; message?: string } {
   if (error instanceof CommanderError) return { code: commanderCode(error) }
   if (error instanceof UsageError) return { code: EXIT.usage, message: error.message }
@@ -26,12 +26,12 @@ export function exitOf(error: unknown): { code: number; message?: string } {
   }
   if (error instanceof Interrupted || (error as Error).name === 'AbortError')
     return { code: EXIT.interrupted }
-  // Whoever read our output has enough of it.
+  // The reader of the output closed the pipe, as `head` does.
   if ((error as NodeJS.ErrnoException).code === 'EPIPE') return { code: EXIT.ok }
   throw error
 }
 
-/** Commander has said what it has to say. Its own refusals are all bad usage. */
+/** Commander has printed its message already. Its own errors are all bad usage. */
 function commanderCode({ code, exitCode }: CommanderError): number {
   return exitCode !== 0 && code.startsWith('commander.') ? EXIT.usage : exitCode
 }

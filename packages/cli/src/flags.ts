@@ -1,8 +1,8 @@
-// Command-line flags: `--name value` or `--name=value`, and nothing that is not known.
+// Parses the flags of the commands that pass theirs to the engine: `--name value` or `--name=value`, known names only.
 
 export class UsageError extends Error {}
 
-/** The flags as name -> value. Throws UsageError for an unknown name, a missing value or a stray word. */
+/** The flags as name -> value. Throws UsageError for an unknown name, a missing value or an argument without a flag. */
 export function parseFlags(args: readonly string[], known: readonly string[]): Record<string, string> {
   const flags: Record<string, string> = {}
   for (let i = 0; i < args.length; i++) {

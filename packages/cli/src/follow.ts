@@ -1,4 +1,4 @@
-// Following one run to its end, for every command that waits for a run.
+// Follows a run to its end, for every command that waits for a run.
 
 import type { Run, TimelineFrame } from '@perdure/protocol'
 import { EXIT } from './exit.ts'
@@ -6,7 +6,7 @@ import { plain, prettyJson } from './output/text.ts'
 import { frameLine } from './output/timeline.ts'
 import type { Session } from './session.ts'
 
-/** Shows the timeline as it comes, `onFrame` for each frame; resolves with the run, ended. */
+/** Calls `onFrame` for each frame of the timeline; resolves with the run after its end. */
 export async function followRun(
   { client, signal }: Session<unknown>,
   id: string,
@@ -16,7 +16,9 @@ export async function followRun(
   return client.getRun({ id }, { signal })
 }
 
-/** Waits for runs, one after the other: people see the timelines, a script gets the runs as they ended. */
+/**
+ * Waits for runs in sequence and prints each timeline; with `--json`, each run after its end. Returns the exit code.
+ */
 export async function waitForRuns(session: Session<unknown>, ids: readonly string[]): Promise<number> {
   const { terminal, json } = session
   let code: number = EXIT.ok
@@ -24,14 +26,14 @@ export async function waitForRuns(session: Session<unknown>, ids: readonly strin
     const run = await followRun(session, id, async frame => {
       if (!json) await terminal.out(frameLine(frame, terminal.paint))
     })
-    await (json ? terminal.out(JSON.stringify(run)) : sayEnd(session, run))
+    await (json ? terminal.out(JSON.stringify(run)) : showEnd(session, run))
     if (run.status !== 'succeeded') code = EXIT.refused
   }
   return code
 }
 
-/** What became of the run: its result or its error. */
-export async function sayEnd({ terminal }: Session<unknown>, run: Run): Promise<void> {
+/** Prints the result of a run, or its error. */
+export async function showEnd({ terminal }: Session<unknown>, run: Run): Promise<void> {
   if (run.error) terminal.say(`${run.id} ${run.status}: ${plain(run.error.message)}`)
   else if (run.status !== 'succeeded') terminal.say(`${run.id} ${run.status}`)
   else if (run.result !== undefined) await terminal.out(prettyJson(run.result))

@@ -1,4 +1,4 @@
-// The command line itself: every command has help with examples, and what it cannot read is bad usage.
+// The command line: every command has help with examples, and invalid arguments are bad usage.
 
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
@@ -25,12 +25,12 @@ function paths(command: Command, path: string[] = []): string[][] {
 
 const commands = paths(await programFor(undefined))
 
-test('the command starts wherever there is a node: `env` with options is not everywhere', () => {
+test('the command starts by `env node` without options, which not every system supports', () => {
   const command = readFileSync(new URL('../bin/perdure.js', import.meta.url), 'utf8')
   expect(command.split('\n')[0]).toBe('#!/usr/bin/env node')
 })
 
-test('all nouns and verbs are there', () => {
+test('the program has all commands', () => {
   expect(commands.map(path => path.join(' '))).toEqual([
     '',
     'serve',

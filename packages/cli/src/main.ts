@@ -1,4 +1,4 @@
-// The `perdure` command: one program of subcommands, each in a file of its own, and the exit code it ends with.
+// The `perdure` command: builds the program from its subcommands, runs one command line, returns the exit code.
 
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
@@ -20,15 +20,15 @@ Examples:
   perdure runs list --status failed
   perdure COMMAND --help`
 
-/** Runs one command line (without node and script); answers the exit code. */
+/** Runs one command line (without node and script); returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   try {
-    const words = normal(args)
-    if (words[0] === 'serve') return await runServe(words.slice(1))
-    if (words[0] === 'dev') return await runDev(words.slice(1))
-    if (words[0] === 'doctor') return await runDoctor(words.slice(1))
-    const program = await programFor(words[0])
-    await program.parseAsync(words, { from: 'user' })
+    const given = normal(args)
+    if (given[0] === 'serve') return await runServe(given.slice(1))
+    if (given[0] === 'dev') return await runDev(given.slice(1))
+    if (given[0] === 'doctor') return await runDoctor(given.slice(1))
+    const program = await programFor(given[0])
+    await program.parseAsync(given, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
     const { code, message } = exitOf(error)
@@ -37,13 +37,16 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Nothing is a call for help; `help x` is `x --help`. */
+/** Without arguments, `--help`; `help x` becomes `x --help`. */
 function normal(args: readonly string[]): string[] {
   if (args.length === 0) return ['--help']
   return args[0] === 'help' ? [...args.slice(1), '--help'] : [...args]
 }
 
-/** The program. What opens the store itself needs the engine, which is slow to load: only when it may be meant. */
+/**
+ * The program. Commands that open the store import the engine, which is slow to load, so they are added only when
+ * `noun` is none of the other commands.
+ */
 export async function programFor(noun: string | undefined): Promise<Command> {
   const program = new Command('perdure')
     .description('a durable workflow engine')

@@ -1,4 +1,5 @@
-// Readers of option values. Each refuses what it cannot read, which commander reports as bad usage.
+// Options that several commands share, and parsers of option values. A parser throws for an invalid value, which
+// commander reports as bad usage.
 
 import { readFileSync } from 'node:fs'
 import type { RunStatus } from '@perdure/protocol'
@@ -17,22 +18,25 @@ const STATUSES = [
   'cancelled',
 ] as const satisfies readonly RunStatus[]
 
-/** More than the engine takes. */
+/** More than the engine accepts. */
 const INPUT_BYTES_MAX = 8 * 1024 * 1024
 
-/** What the help of a command says of how it is called. */
+/** The examples in the help of a command. */
 export const examplesHelp = (examples: readonly string[]) =>
   `\nExamples:\n${examples.map(example => `  ${example}`).join('\n')}`
 
-export const appOption = () => new Option('--app <name>', 'only of this app')
+export const appOption = () => new Option('--app <name>', 'only items of this app')
 export const statusOption = () =>
   new Option('--status <status>', 'only runs of this status').choices(STATUSES)
 export const runTypeOption = () =>
-  new Option('--run-type <type>', 'only runs that an event, or a cron, started').choices(['event', 'cron'])
+  new Option('--run-type <type>', 'only runs started by an event, or by a cron schedule').choices([
+    'event',
+    'cron',
+  ])
 export const sinceOption = (what = 'runs') =>
   new Option('--since <time>', `only ${what} created since: 2h, 7d, or an RFC 3339 time`).argParser(since)
 export const limitOption = (rows: string, preset: number) =>
-  new Option('--limit <n>', `at most so many ${rows}`).argParser(positiveInteger).default(preset)
+  new Option('--limit <n>', `maximum number of ${rows}`).argParser(positiveInteger).default(preset)
 
 /** A whole number from 1. */
 export function positiveInteger(text: string): number {
@@ -55,24 +59,24 @@ function since(text: string): string {
   return time
 }
 
-/** Words of `allowed`, separated by commas. */
-export function wordsOf<Word extends string>(allowed: readonly Word[]): (text: string) => Word[] {
+/** Parses values of `allowed`, separated by commas. */
+export function listOf<Value extends string>(allowed: readonly Value[]): (text: string) => Value[] {
   return text => {
-    const words = text.split(',').map(word => word.trim())
-    const stranger = words.find(word => !(allowed as readonly string[]).includes(word))
-    if (stranger !== undefined) throw new InvalidArgumentError(`Allowed are ${allowed.join(', ')}.`)
-    return words as Word[]
+    const values = text.split(',').map(value => value.trim())
+    const unknown = values.find(value => !(allowed as readonly string[]).includes(value))
+    if (unknown !== undefined) throw new InvalidArgumentError(`Allowed are ${allowed.join(', ')}.`)
+    return values as Value[]
   }
 }
 
-/** The secret that an option gives, without white space around it: as it stands, in `@file`, or `-`. */
+/** The secret of an option, trimmed: given literally, as `@file`, or `-` for standard input. */
 export async function secretOption(given: string, terminal: Terminal): Promise<string> {
   const secret = (await textOf('--secret', given, terminal)).trim()
   if (secret === '') throw new UsageError('--secret is empty')
   return secret
 }
 
-/** The JSON that an option gives: as it stands, in `@file`, or `-` for standard input. */
+/** The JSON of an option: given literally, as `@file`, or `-` for standard input. */
 export async function jsonOption(name: string, given: string, terminal: Terminal): Promise<unknown> {
   const text = await textOf(name, given, terminal)
   try {

@@ -1,4 +1,4 @@
-// What every command that asks an engine shares: where the engine is, how results are written, how it ends.
+// The shared parts of all commands that call an engine or act locally: options, output of results, exit codes.
 
 import { type Client, createClient, DEFAULT_URL } from '@perdure/client'
 import { type Command, Option } from 'commander'
@@ -8,35 +8,35 @@ import { examplesHelp } from './options.ts'
 import { type Column, table } from './output/table.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
-/** What says which engine is meant. */
+/** The options that select the engine. */
 export interface EngineOptions {
   url: string
   apiKey?: string
 }
 
-/** One command at work that asks no engine. */
+/** One execution of a command that does not call an engine. */
 export interface LocalSession<Options> {
   options: Options
   terminal: Terminal
-  /** Whether the result is for a script. */
+  /** Whether to print JSON, for scripts. */
   json: boolean
   signal: AbortSignal
 }
 
-/** One command at work. It serves as the options of the client's calls too: they end with its signal. */
+/** One execution of a command that calls an engine. It also serves as call options of the client, for its `signal`. */
 export interface Session<Options> extends LocalSession<Options> {
   client: Client
 }
 
-/** Does the work; a number is the exit code, nothing is 0. */
+/** The work of a command; returns the exit code, undefined for 0. */
 export type Action<Options> = (session: Session<Options>, ...args: string[]) => Promise<number | undefined>
 export type LocalAction<Options> = (
   session: LocalSession<Options>,
   ...args: string[]
 ) => Promise<number | undefined>
 
-/** Lets `command` ask an engine: adds the flags that say which, and the examples of its help. */
-export function ask<Options = object>(
+/** Makes `command` call an engine: adds the options that select it, and the examples of the help. */
+export function engineCommand<Options = object>(
   command: Command,
   examples: readonly string[],
   action: Action<Options>,
@@ -44,13 +44,13 @@ export function ask<Options = object>(
   command
     .addOption(new Option('--url <url>', 'where the engine listens').env('ENGINE_URL').default(DEFAULT_URL))
     .addOption(new Option('--api-key <key>', 'the API key').env('ENGINE_API_KEY'))
-  return act<Options & EngineOptions>(command, examples, (session, ...args) =>
+  return localCommand<Options & EngineOptions>(command, examples, (session, ...args) =>
     action({ ...session, client: connect(session.options) }, ...args),
   )
 }
 
-/** Lets `command` act by itself; adds the examples of its help. */
-export function act<Options>(
+/** Makes `command` act without an engine; adds the examples of the help. */
+export function localCommand<Options>(
   command: Command,
   examples: readonly string[],
   action: LocalAction<Options>,
@@ -59,7 +59,7 @@ export function act<Options>(
     .option('--json', 'print JSON: one value, or a line for each item')
     .addHelpText('after', examplesHelp(examples))
     .action(async (...given: unknown[]) => {
-      // Commander hands over the arguments, then the options, then the command.
+      // Commander passes the arguments, then the options, then the command.
       const args = given.slice(0, -2) as string[]
       const options = given.at(-2) as Options & { json?: boolean }
       const terminal = openTerminal()
@@ -76,7 +76,7 @@ function connect({ url, apiKey }: EngineOptions): Client {
   }
 }
 
-/** Writes one value: JSON, or the lines that people get. */
+/** Writes one value: as JSON, or as the given lines. */
 export async function show(
   session: LocalSession<unknown>,
   value: unknown,
@@ -87,7 +87,7 @@ export async function show(
   for (const line of lines()) await terminal.out(line)
 }
 
-/** Writes a list, at most `limit` rows of it: a JSON line for each as it comes, or a table at the end. */
+/** Writes a list of at most `limit` rows: with `--json` a line per row as it arrives, else a table at the end. */
 export async function list<Row>(
   session: LocalSession<unknown>,
   rows: AsyncIterable<Row> | Iterable<Row>,

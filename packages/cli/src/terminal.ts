@@ -1,22 +1,22 @@
-// The process's own streams: results go to stdout, everything said to people to stderr, and an interrupt is a signal.
+// The streams of the process: results go to stdout, messages for people to stderr, and an interrupt aborts a signal.
 
 import { createInterface } from 'node:readline/promises'
 import { type Paint, painter, wantsColour } from './output/colour.ts'
 
-/** The reason of the signal of a terminal that was interrupted. */
+/** The abort reason of the terminal's signal after an interrupt. */
 export class Interrupted extends Error {}
 
 export interface Terminal {
-  /** Writes a line of the result. Rejects when nobody reads any more (EPIPE). */
+  /** Writes a line of the result to stdout. Rejects with EPIPE when the reader has closed the pipe. */
   out(line: string): Promise<void>
-  /** Says something to whoever sits there. */
+  /** Writes a message for people to stderr. */
   say(line: string): void
-  /** Asks a terminal that is `interactive`. No answer is a no. */
+  /** Prompts the user of an `interactive` terminal. Only a yes counts as one. */
   confirm(question: string): Promise<boolean>
-  /** All of standard input. Rejects when it is longer than `bytesMax`. */
+  /** Reads standard input to its end. Rejects when it is longer than `bytesMax`. */
   input(bytesMax: number): Promise<string>
   readonly interactive: boolean
-  /** Columns of stdout; undefined when it is no terminal. */
+  /** Width of stdout in columns; undefined when stdout is not a terminal. */
   readonly width: number | undefined
   readonly paint: Paint
   /** Aborted by the first SIGINT; a second one ends the process. */
@@ -28,7 +28,7 @@ export function openTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process
   const interrupt = new AbortController()
   process.once('SIGINT', () => interrupt.abort(new Interrupted('interrupted')))
-  // Told to whoever writes, by the callback of the write.
+  // The callback of the write reports the error.
   stdout.on('error', () => {})
   return {
     out: line =>
@@ -37,7 +37,7 @@ export function openTerminal(): Terminal {
       }),
     say: line => void stderr.write(`${line}\n`),
     async confirm(question) {
-      // Not as a terminal: then an interrupt stays the signal it is.
+      // With `terminal: false`, readline leaves SIGINT to the process.
       const reader = createInterface({ input: stdin, output: stderr, terminal: false })
       const closed = new Promise<string>(resolve => reader.once('close', () => resolve('')))
       const answered = reader.question(`${question} [y/N] `, { signal: interrupt.signal })

@@ -72,7 +72,7 @@ describe('perdure keys', () => {
       expect(readFileSync(join(directory, file)).includes(secret as string), file).toBe(false)
   })
 
-  test('create says it to people too, with its id as the label and default as the namespace', async () => {
+  test('create prints the key for people too, with its id as the label and default as the namespace', async () => {
     const { out } = await perdure('keys', 'create', '--kind', 'read')
     expect(out).toMatch(/^pdk_read_[\w-]{43}\n/)
     expect(out).toMatch(/A read key of namespace default, label (key_\w+), id \1\./)
@@ -96,7 +96,7 @@ describe('perdure keys', () => {
     expect(await listed('keys')).toMatchObject([{ revokedAt }])
   })
 
-  test('revoke refuses what is no key of the store', async () => {
+  test('revoke refuses an id that is not a key of the store', async () => {
     await created('--kind', 'secret')
     const { code, err } = await perdure('keys', 'revoke', `key_${'0'.repeat(26)}`)
     expect(code).toBe(1)
@@ -160,7 +160,7 @@ describe('perdure namespaces', () => {
   )
 })
 
-test('a database that cannot be reached is told without its password', async () => {
+test('the error for an unreachable database does not contain its password', async () => {
   store = 'postgres://user:hidden@127.0.0.1:9/db'
   const { code, err } = await perdure('keys', 'list')
   expect(code).toBe(1)
@@ -178,7 +178,7 @@ test.each(['mysql://user:hidden@host/db', 'engine.db', 'sqlite::memory:'])(
   },
 )
 
-test('an empty list is said on stderr, and is no line at all for a script', async () => {
+test('an empty list prints a note to stderr, and nothing to stdout', async () => {
   await (await openAdministration(store, { create: true })).close()
   const { code, out, err } = await perdure('keys', 'list')
   expect({ code, out }).toEqual({ code: 0, out: '' })
@@ -186,7 +186,7 @@ test('an empty list is said on stderr, and is no line at all for a script', asyn
   expect(await perdure('keys', 'list', '--json')).toEqual({ code: 0, out: '', err: '' })
 })
 
-test('only the making of a key makes a store: a mistyped name is told', async () => {
+test('only `keys create` creates a store: other commands report a missing one', async () => {
   for (const args of [
     ['keys', 'list'],
     ['keys', 'revoke', `key_${'0'.repeat(26)}`],

@@ -1,4 +1,4 @@
-// `perdure keys`: makes, lists and revokes the API keys of a store.
+// `perdure keys`: creates, lists and revokes the API keys of a store.
 
 import { KEY_KINDS, type KeyKind, type StoredKey } from '@perdure/engine'
 import { type Command, Option } from 'commander'
@@ -13,21 +13,21 @@ interface CreateOptions extends SharedOptions {
 
 export function keyCommands(program: Command): void {
   const keys = group(program, 'keys', {
-    description: 'make, list and revoke API keys',
+    description: 'create, list and revoke API keys',
     examples: ['perdure keys create --kind secret --label ops', 'perdure keys list'],
   })
 
   subcommand(keys, 'create', {
-    description: 'make an API key; it is shown this once',
+    description: 'create an API key; no later command shows it again',
     examples: [
       'perdure keys create --kind secret --label ops',
       'perdure keys create --kind event --namespace shop --store sqlite:./data/engine.db',
       'perdure keys create --kind read --json | jq -r .key',
     ],
   })
-    .addOption(new Option('--kind <kind>', 'what it opens').choices(KEY_KINDS).makeOptionMandatory())
-    .option('--label <label>', 'recorded as the actor of what it does (default: its id)')
-    .option('--namespace <name>', 'what it gives access to (default: default)')
+    .addOption(new Option('--kind <kind>', 'kind of the key').choices(KEY_KINDS).makeOptionMandatory())
+    .option('--label <label>', 'name of the key in the audit log (default: its id)')
+    .option('--namespace <name>', 'namespace that the key gives access to (default: default)')
     .action((options: CreateOptions, command: Command) =>
       administer(
         command,
@@ -62,7 +62,7 @@ export function keyCommands(program: Command): void {
 
 type ShownKey = ReturnType<typeof shown>
 
-/** A key as people may see it: without its hash. */
+/** The public fields of a key: all except its hash. */
 function shown({ id, kind, namespace, label, createdAt, revokedAt }: StoredKey) {
   return {
     id,

@@ -1,4 +1,4 @@
-// `perdure backup`, `restore` and `verify`: what is done with a whole store.
+// `perdure backup`, `restore` and `verify`: commands for a whole store.
 
 import { statSync } from 'node:fs'
 import { backupStore, restoreStore, verifyStore } from '@perdure/engine'
@@ -13,7 +13,7 @@ const EXIT_VIOLATED = 1
 
 export function maintenanceCommands(program: Command): void {
   subcommand(program, 'backup <file>', {
-    description: 'copy a SQLite store into a file, while its engine goes on',
+    description: 'copy a SQLite store into a file; its engine may run',
     examples: ['perdure backup ./engine-2026-01-31.db', 'perdure backup /mnt/backups/engine.db --force'],
   })
     .option('--force', 'replace the file if it exists')
@@ -25,7 +25,7 @@ export function maintenanceCommands(program: Command): void {
     )
 
   subcommand(program, 'restore <file>', {
-    description: 'put a backup in the place of a SQLite store that no engine has open',
+    description: 'replace a SQLite store by a backup; no engine may have it open',
     examples: ['perdure restore ./engine-2026-01-31.db --store sqlite:./.perdure/engine.db --force'],
   })
     .option('--force', 'replace the store if there is one')
@@ -37,7 +37,7 @@ export function maintenanceCommands(program: Command): void {
     )
 
   subcommand(program, 'verify', {
-    description: 'hold a store to every promise that its rows can tell; the engine may run',
+    description: 'check the rows of a store against the rules of the engine; the engine may run',
     examples: ['perdure verify', 'perdure verify --store postgres://engine@db/perdure --json | jq -r .check'],
   }).action((options: SharedOptions, command: Command) =>
     ended(command, async () => {

@@ -1,5 +1,5 @@
-// What the admin commands share: opening the store, printing, turning trouble into one line and an exit code, and
-// never repeating a key that was typed by mistake.
+// The shared parts of the admin commands: they open the store, print results, and turn errors into one line and an exit
+// code. They never print an API key that was typed by mistake.
 
 import {
   type AdministrationOptions,
@@ -19,11 +19,11 @@ export interface SharedOptions {
 
 type Administration = OpenAdministration['administration']
 
-/** What an admin command has to tell, in the manner of the other commands: as JSON, or for people. */
+/** The output of an admin command: as JSON, or for people. */
 export interface Output {
-  /** One value. */
+  /** Prints one value. */
   show(value: unknown, lines: readonly string[]): void
-  /** A list; `none` is said instead of an empty table. */
+  /** Prints a list; `none` goes to stderr instead of an empty table. */
   list<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none: string): void
 }
 
@@ -44,7 +44,7 @@ export function group(
     .configureOutput({ outputError: (text, write) => outputError?.(withoutKeys(text), write) })
 }
 
-/** A command with the options that all of them take. */
+/** Adds a command with the options that all admin commands take. */
 export function subcommand(
   parent: Command,
   usage: string,
@@ -59,7 +59,7 @@ export function subcommand(
     .addHelpText('after', examplesHelp(help.examples))
 }
 
-/** Does something with the store of `options` and prints what it tells; ends with one line when that fails. */
+/** Opens the store of `options` and runs `action` on it; prints an error in one line. */
 export async function administer(
   command: Command,
   options: SharedOptions,
@@ -72,7 +72,7 @@ export async function administer(
   })
 }
 
-/** Does something; what fails is told in one line and ends the command. */
+/** Runs `action`; prints an error in one line and throws a CommanderError with the exit code. */
 export async function ended(command: Command, action: () => Promise<void>): Promise<void> {
   const { writeErr } = command.configureOutput()
   try {
@@ -85,7 +85,7 @@ export async function ended(command: Command, action: () => Promise<void>): Prom
   }
 }
 
-/** How the command tells what it has to. */
+/** The output of the command, in the form that its options select. */
 export function outputOf(command: Command, { json }: SharedOptions): Output {
   const { writeOut, writeErr } = command.configureOutput()
   const out = (lines: readonly string[]) => writeOut?.(lines.map(line => `${line}\n`).join(''))
@@ -103,7 +103,7 @@ export function outputOf(command: Command, { json }: SharedOptions): Output {
   }
 }
 
-/** Epoch ms as the API writes times. */
+/** Epoch ms in the API's format of times. */
 export function timestamp(at: number): string {
   return new Date(at).toISOString()
 }

@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander'
 import { limitOption } from '../options.ts'
 import type { Column } from '../output/table.ts'
 import { relative } from '../output/time.ts'
-import { ask, list, type Session } from '../session.ts'
+import { engineCommand, list, type Session } from '../session.ts'
 
 interface AuditOptions {
   action?: ControlAction['action']
@@ -26,10 +26,10 @@ export function auditCommand(program: Command): void {
   const command = program
     .command('audit')
     .description('list control actions, newest first (the engine shows the newest 1000)')
-    .addOption(new Option('--action <action>', 'only of this kind').choices(ACTIONS))
-    .option('--run <id>', 'only those that target this run or forked into it')
+    .addOption(new Option('--action <action>', 'only actions of this kind').choices(ACTIONS))
+    .option('--run <id>', 'only actions on this run, or that created it as a fork')
     .addOption(limitOption('entries', 100))
-  ask<AuditOptions>(
+  engineCommand<AuditOptions>(
     command,
     ['perdure audit --run run_01K...', 'perdure audit --action cancel --json | jq -r .actor'],
     async session => {

@@ -1,4 +1,4 @@
-// `perdure doctor`: hands its flags, which are those of `perdure serve`, to the engine's examination and tells what it finds.
+// `perdure doctor`: passes its flags, those of `perdure serve`, to the engine's checks and prints the findings.
 
 import type { Command } from 'commander'
 import { EXIT } from '../exit.ts'
@@ -7,12 +7,12 @@ import { painter, wantsColour } from '../output/colour.ts'
 
 const HELP = `Usage: perdure doctor [--json] [--flag value ...]
 
-look at everything an engine with these settings would stand on
+check everything that an engine with these settings depends on
 
-The flags are those of perdure serve, each also an ENGINE_* variable. With ENGINE_URL (and ENGINE_API_KEY) the engine
-there is asked for its runners. It changes nothing; --json prints a line for each finding.
+The flags are those of perdure serve, each also an ENGINE_* variable. With ENGINE_URL (and ENGINE_API_KEY), the engine
+at that address and its runners are checked too. It changes nothing; --json prints a line for each finding.
 
-Exit codes: 0 nothing is wrong (warnings aside), 1 something is, 2 bad usage
+Exit codes: 0 no error was found (warnings do not count), 1 an error was found, 2 bad usage
 
 Examples:
   perdure doctor
@@ -20,24 +20,22 @@ Examples:
 
 const COLOURS = { ok: 'green', warning: 'yellow', error: 'red' } as const
 
-/** Lists the command. Its flags are the engine's own, so `main` gives it the words as they are. */
+/** Lists the command in the help. Its flags are the engine's, so `main` passes it the arguments unparsed. */
 export function listDoctor(program: Command): void {
-  program
-    .command('doctor')
-    .description('say what is right and what is not with settings, store, disk and port')
+  program.command('doctor').description('check settings, store, disk and port, and report what is wrong')
 }
 
-/** Answers the exit code. The engine is loaded only here. */
-export async function runDoctor(words: readonly string[]): Promise<number> {
+/** Runs the checks and returns the exit code. The engine is loaded only here. */
+export async function runDoctor(args: readonly string[]): Promise<number> {
   const { examine, FLAGS } = await import('@perdure/engine')
   const print = (line: string) => void process.stdout.write(`${line}\n`)
-  if (words.includes('--help') || words.includes('-h')) {
+  if (args.includes('--help') || args.includes('-h')) {
     print(HELP)
     return EXIT.ok
   }
-  const json = words.includes('--json')
+  const json = args.includes('--json')
   const flags = parseFlags(
-    words.filter(word => word !== '--json'),
+    args.filter(arg => arg !== '--json'),
     FLAGS,
   )
   const paint = painter(wantsColour(process.stdout, process.env))

@@ -1,4 +1,4 @@
-// `perdure events`: sending events, the log of them, and its live tail.
+// `perdure events`: sends events, lists the event log, and follows it live.
 
 import type { EventRecord, SendEventReply } from '@perdure/protocol'
 import type { Command } from 'commander'
@@ -9,7 +9,7 @@ import { details } from '../output/details.ts'
 import type { Column } from '../output/table.ts'
 import { relative } from '../output/time.ts'
 import { effectText, eventLine } from '../output/timeline.ts'
-import { ask, list, type Session, show } from '../session.ts'
+import { engineCommand, list, type Session, show } from '../session.ts'
 
 interface SendOptions {
   data?: string
@@ -20,7 +20,7 @@ interface SendOptions {
   wait?: true
 }
 
-/** Of the engine. */
+/** Largest page of events that the engine returns. */
 const PAGE_MAX = 1000
 
 export function eventsCommands(program: Command): void {
@@ -31,14 +31,16 @@ export function eventsCommands(program: Command): void {
 
   const sending = events
     .command('send <name>')
-    .description('send an event: it wakes the runs that wait for it and starts those it triggers')
-    .option('--data <json>', 'its payload: JSON, @file, or - for standard input')
+    .description(
+      'send an event: it wakes the runs that wait for it and starts the workflows that it triggers',
+    )
+    .option('--data <json>', 'the payload: JSON, @file, or - for standard input')
     .option('--app <name>', "trigger only this app's workflows")
-    .option('--dedupe-id <id>', 'drop a repeat of the same id within 24 hours')
+    .option('--dedupe-id <id>', 'drop the event if another one had the same id within 24 hours')
     .option('--runner <id>', 'pin the started runs to this runner')
     .option('--target-app <name>', 'route a cross-app trigger to this app')
-    .option('--wait', 'follow the runs it starts, and exit by their results; 1 when it starts none')
-  ask<SendOptions>(
+    .option('--wait', 'follow the started runs; exit with 1 if one does not succeed, or if none starts')
+  engineCommand<SendOptions>(
     sending,
     [
       `perdure events send user.signed-up --data '{"name": "Ada"}'`,
@@ -54,7 +56,7 @@ export function eventsCommands(program: Command): void {
     .addOption(appOption())
     .option('--name <name>', 'only events of this name')
     .addOption(limitOption('events', 30))
-  ask<{ app?: string; name?: string; limit: number }>(
+  engineCommand<{ app?: string; name?: string; limit: number }>(
     listing,
     ['perdure events list --name order.placed', 'perdure events list --limit 500 --json | jq -c .data'],
     async session => {
@@ -65,21 +67,25 @@ export function eventsCommands(program: Command): void {
     },
   )
 
-  const getting = events.command('get <id>').description('show one event, with its payload and what it did')
-  ask(getting, ['perdure events get evt_01K...'], async (session, id = '') => {
+  const getting = events.command('get <id>').description('show one event, with its payload and its effect')
+  engineCommand(getting, ['perdure events get evt_01K...'], async (session, id = '') => {
     const event = await session.client.getEvent({ id }, session)
     await show(session, event, () => eventDetails(event, session))
     return undefined
   })
 
-  const tailing = events.command('tail').description('follow the events as they come in, until interrupted')
-  ask(tailing, ['perdure events tail', 'perdure events tail --json | jq -c .data'], async session => {
-    const { client, terminal, json } = session
-    for await (const frame of client.streamEvents({}, session)) {
-      await terminal.out(json ? JSON.stringify(frame) : eventLine(frame, terminal.paint))
-    }
-    return undefined
-  })
+  const tailing = events.command('tail').description('follow events as they arrive, until interrupted')
+  engineCommand(
+    tailing,
+    ['perdure events tail', 'perdure events tail --json | jq -c .data'],
+    async session => {
+      const { client, terminal, json } = session
+      for await (const frame of client.streamEvents({}, session)) {
+        await terminal.out(json ? JSON.stringify(frame) : eventLine(frame, terminal.paint))
+      }
+      return undefined
+    },
+  )
 }
 
 async function send(session: Session<SendOptions>, name = ''): Promise<number | undefined> {
@@ -98,7 +104,7 @@ async function send(session: Session<SendOptions>, name = ''): Promise<number | 
   return EXIT.refused
 }
 
-/** What the event did, a line for each workflow it met. */
+/** The effect of the event, a line for each workflow it triggered. */
 function outcome({ eventId, woke = 0, triggered = [], deduped, suspended }: SendEventReply): string[] {
   if (eventId === undefined)
     return [deduped ? 'dropped: an event with this dedupe id came before' : 'dropped']

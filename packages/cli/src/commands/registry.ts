@@ -1,18 +1,18 @@
-// `perdure apps`, `perdure runners`, `perdure workflows`: who has registered what.
+// `perdure apps`, `perdure runners`, `perdure workflows`: list what is registered.
 
 import type { App, Runner, WorkflowDefinition } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { appOption } from '../options.ts'
 import type { Column } from '../output/table.ts'
 import { relative } from '../output/time.ts'
-import { ask, list, type Session } from '../session.ts'
+import { engineCommand, list, type Session } from '../session.ts'
 
 interface AppFilter {
   app?: string
 }
 
 export function registryCommands(program: Command): void {
-  ask(program.command('apps').description('list apps'), ['perdure apps'], async session => {
+  engineCommand(program.command('apps').description('list apps'), ['perdure apps'], async session => {
     const { client, terminal } = session
     const columns: Column<App>[] = [
       { title: 'APP', cell: app => app.name },
@@ -24,26 +24,34 @@ export function registryCommands(program: Command): void {
 
   const runners = program
     .command('runners')
-    .description('list runners, those that went silent included')
+    .description('list runners, including stale ones')
     .addOption(appOption())
-  ask<AppFilter>(runners, ['perdure runners', 'perdure runners --app shop --json'], async session => {
-    const { app } = session.options
-    await list(session, await session.client.listRunners({ app }, session), {
-      columns: runnerColumns(session),
-    })
-    return undefined
-  })
+  engineCommand<AppFilter>(
+    runners,
+    ['perdure runners', 'perdure runners --app shop --json'],
+    async session => {
+      const { app } = session.options
+      await list(session, await session.client.listRunners({ app }, session), {
+        columns: runnerColumns(session),
+      })
+      return undefined
+    },
+  )
 
   const workflows = program
     .command('workflows')
     .description('list workflow definitions')
     .addOption(appOption())
-  ask<AppFilter>(workflows, ['perdure workflows', 'perdure workflows --app shop --json'], async session => {
-    const { app } = session.options
-    const rows = await session.client.listWorkflows({ app }, session)
-    await list(session, rows, { columns: workflowColumns(session) })
-    return undefined
-  })
+  engineCommand<AppFilter>(
+    workflows,
+    ['perdure workflows', 'perdure workflows --app shop --json'],
+    async session => {
+      const { app } = session.options
+      const rows = await session.client.listWorkflows({ app }, session)
+      await list(session, rows, { columns: workflowColumns(session) })
+      return undefined
+    },
+  )
 }
 
 function runnerColumns({ terminal }: Session<unknown>): Column<Runner>[] {

@@ -1,4 +1,4 @@
-// `perdure serve`: hands its flags, which the engine declares, to the engine.
+// `perdure serve`: passes its flags, which the engine declares, to the engine and runs it.
 
 import type { Command } from 'commander'
 import { parseFlags } from '../flags.ts'
@@ -8,20 +8,20 @@ Examples:
   perdure serve
   perdure serve --port 4888 --store sqlite:./data/engine.db`
 
-/** Lists the command. Its flags are the engine's own, so `main` gives it the words as they are. */
+/** Lists the command in the help. Its flags are the engine's, so `main` passes it the arguments unparsed. */
 export function listServe(program: Command): void {
   program.command('serve').description('run the engine')
 }
 
-/** Runs the engine until a signal ends it; answers the exit code. The engine is loaded only here. */
-export async function runServe(words: readonly string[]): Promise<number> {
+/** Runs the engine until a signal ends it; returns the exit code. The engine is loaded only here. */
+export async function runServe(args: readonly string[]): Promise<number> {
   const { FLAGS, serve } = await import('@perdure/engine')
   const print = (line: string) => void process.stdout.write(`${line}\n`)
-  if (words.includes('--help') || words.includes('-h')) {
+  if (args.includes('--help') || args.includes('-h')) {
     print(helpOf(FLAGS))
     return 0
   }
-  return serve({ env: process.env, flags: parseFlags(words, FLAGS), print })
+  return serve({ env: process.env, flags: parseFlags(args, FLAGS), print })
 }
 
 function helpOf(flags: readonly string[]): string {

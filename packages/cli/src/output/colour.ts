@@ -1,11 +1,11 @@
-// Colours, for terminals that want them.
+// Colours for terminals.
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, magenta: 35, cyan: 36 } as const
 
 export type Colour = keyof typeof CODES
 export type Paint = (colour: Colour | undefined, text: string) => string
 
-/** Whether to colour what goes to `stream` (https://no-color.org). */
+/** Whether to colour the output to `stream` (https://no-color.org). */
 export function wantsColour(stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
   return stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
 }

@@ -1,4 +1,4 @@
-// One thing, told in full: a label and a value a line, then its JSON values, indented.
+// Prints one record in full: a label and a value per line, then its JSON values, indented.
 
 import type { Paint } from './colour.ts'
 import { plain, prettyJson } from './text.ts'

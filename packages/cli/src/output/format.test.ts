@@ -22,12 +22,12 @@ test('text is cut to its width, with an ellipsis', () => {
   expect(widthOf('aé日🎈')).toBe(6)
 })
 
-test('JSON for people keeps its lines and steers nothing', () => {
+test('JSON for people keeps its lines, with control characters escaped', () => {
   expect(prettyJson({ a: ['\u009b31m\n'] })).toBe('{\n  "a": [\n    "\\u009b31m\\n"\n  ]\n}')
   expect(prettyJson(undefined)).toBe('')
 })
 
-test('colours are for terminals that want them', () => {
+test('only terminals that want colours get them', () => {
   const terminal = { isTTY: true }
   expect(wantsColour(terminal, {})).toBe(true)
   expect(wantsColour(terminal, { NO_COLOR: '1' })).toBe(false)
@@ -38,7 +38,7 @@ test('colours are for terminals that want them', () => {
   expect(painter(true)(undefined, 'x')).toBe('x')
 })
 
-test('details: labels aligned, what is absent left out', () => {
+test('details have aligned labels and leave out absent values', () => {
   expect(
     details(
       {
@@ -94,7 +94,7 @@ test.each<[TimelineFrame, string]>([
   expect(frameLine(frame, bare)).toBe(`${time}  ${text}`)
 })
 
-test('lines of the other streams', () => {
+test('lines of the namespace streams and of logs', () => {
   expect(logLine({ seq: 1, ts, level: 'info', message: 'm', scope: '@root', attempt: 1 }, bare)).toBe(
     `${time}  info  [@root] m`,
   )

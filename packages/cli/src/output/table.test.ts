@@ -17,7 +17,7 @@ const columns: Column<Row>[] = [
 const draw = (rows: Row[], width?: number, colour = false) =>
   table(rows, columns, { width, paint: painter(colour) })
 
-test('columns are as wide as their widest cell; what does not apply is a dash', () => {
+test('columns are as wide as their widest cell; an undefined cell is a dash', () => {
   expect(
     draw([
       { id: 'run_1', name: 'a' },
@@ -26,7 +26,7 @@ test('columns are as wide as their widest cell; what does not apply is a dash', 
   ).toEqual(['ID     NAME    NOTE', 'run_1  a       -', 'r      longer  x'])
 })
 
-test('wide and combining characters keep the columns straight', () => {
+test('columns stay aligned with wide and combining characters', () => {
   expect(
     draw([
       { id: '日本', name: 'e\u0301', note: '|' },
@@ -35,13 +35,13 @@ test('wide and combining characters keep the columns straight', () => {
   ).toEqual(['ID    NAME  NOTE', '日本  e\u0301     |', 'abcd  🎈    |'])
 })
 
-test('what would steer the terminal is spelled out', () => {
+test('control characters are escaped', () => {
   expect(draw([{ id: 'x\r', name: 'a\n\u001b[31m\u009b\u202e' }])[1]).toBe(
     'x\\r  a\\n\\u001b[31m\\u009b\\u202e  -',
   )
 })
 
-test('on a terminal no line is wider than it; ids give way last', () => {
+test('no line is wider than the terminal; ids are shortened last', () => {
   const rows = [{ id: 'run_0123456789', name: 'n'.repeat(50), note: '日'.repeat(40) }]
   for (const width of [120, 80, 60, 40, 30, 20, 10, 3, 1]) {
     for (const line of draw(rows, width)) expect(widthOf(line), `${width}`).toBeLessThanOrEqual(width)
@@ -51,7 +51,7 @@ test('on a terminal no line is wider than it; ids give way last', () => {
   expect(draw(rows, 30)[1]).toContain('run_0123456789')
 })
 
-test('colours do not count, and are only where they are wanted', () => {
+test('colours take no width, and are only in cells that set one', () => {
   const rows = [{ id: 'x', name: 'ok', note: 'y' }]
   const coloured = draw(rows, 80, true)
   expect(coloured[1]).toBe('x   \u001b[32mok\u001b[0m    y')

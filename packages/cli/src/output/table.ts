@@ -1,4 +1,4 @@
-// Aligned columns for people. On a terminal no line is wider than it: the widest columns give way first.
+// Prints tables with aligned columns. On a terminal, lines are cut to its width: the widest columns shrink first.
 
 import type { Colour, Paint } from './colour.ts'
 import { cut, plain, widthOf } from './text.ts'
@@ -10,14 +10,14 @@ export interface Cell {
 
 export interface Column<Row> {
   title: string
-  /** Undefined when it does not apply. */
+  /** The cell of a row; undefined when the column does not apply to it. */
   cell(row: Row): Cell | string | undefined
-  /** Never shortened while another column can be: ids are there to be copied. */
+  /** Shortened only when no other column can be, as for ids, which people copy. */
   whole?: true
 }
 
 export interface TableStyle {
-  /** Of the terminal; undefined leaves every cell as wide as it is. */
+  /** Width of the terminal in columns; undefined leaves every cell at full width. */
   width: number | undefined
   paint: Paint
 }
@@ -46,7 +46,7 @@ function asCell(value: Cell | string | undefined): Cell {
   return { ...cell, text: plain(cell.text) }
 }
 
-/** Takes from the widest columns, those that may be shortened before the others, until the line fits. */
+/** Shortens the widest columns until the line fits, first those that may be cut, then the others. */
 function shrink(widths: number[], columns: readonly Column<never>[], width: number): void {
   const over = () => widths.reduce((sum, w) => sum + w, GAP * (widths.length - 1)) - width
   for (const whole of [false, true]) {

@@ -1,12 +1,11 @@
-// Text that came from somewhere else, made fit for a terminal: nothing in it may steer the terminal, and columns need
-// to know how wide it is.
+// Makes foreign text safe for a terminal, which must not interpret anything in it, and measures its width for columns.
 
-// Control characters, and those that turn the direction of what follows.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what we look for
+// Control characters, and characters that change the direction of the following text.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is meant to match them
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** `text` on one line, with whatever a terminal would act on spelled out. */
+/** `text` on one line, with escape sequences for characters that a terminal would interpret. */
 export function plain(text: string): string {
   return text.replace(
     UNPRINTABLE,
@@ -29,14 +28,14 @@ const EMPTY = /^[\p{Mn}\p{Me}\p{Cf}]$/u
 
 const widthOfChar = (char: string) => (EMPTY.test(char) ? 0 : WIDE.test(char) ? 2 : 1)
 
-/** Columns of the terminal that the text takes. */
+/** Width of the text in columns of the terminal. */
 export function widthOf(text: string): number {
   let width = 0
   for (const char of text) width += widthOfChar(char)
   return width
 }
 
-/** The text in at most `width` columns; what is cut off leaves an ellipsis. */
+/** The text, cut to at most `width` columns with an ellipsis at the cut. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   if (width <= 0) return ''

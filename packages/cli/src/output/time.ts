@@ -1,4 +1,4 @@
-// Times and durations as people say them.
+// Formats times and durations for people, and parses `--since`.
 
 import { parseDurationMs } from '@perdure/protocol'
 
@@ -37,7 +37,7 @@ function twoUnits(ms: number, [large, l]: [number, string], [small, s]: [number,
   return `${Math.floor(ms / large)}${l}${rest === 0 ? '' : ` ${rest}${s}`}`
 }
 
-/** The time of day here, to the millisecond. */
+/** The local time of day, with milliseconds. */
 export function clockTime(timestamp: string): string {
   const date = new Date(timestamp)
   const two = (n: number) => String(n).padStart(2, '0')
@@ -45,7 +45,7 @@ export function clockTime(timestamp: string): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`
 }
 
-/** A time as it is typed: RFC 3339, or how long ago ("2h", "7d"). Undefined when it is neither. */
+/** Parses a time: RFC 3339, or an age ("2h", "7d"). Returns RFC 3339, or undefined when `text` is neither. */
 export function parseSince(text: string, now: number): string | undefined {
   if (/^\d{4}-\d\d-\d\d[Tt ]/.test(text)) {
     return Number.isNaN(Date.parse(text)) ? undefined : text

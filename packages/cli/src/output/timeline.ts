@@ -1,4 +1,4 @@
-// Frames and log lines, a line each.
+// Formats frames, log lines and events as one line each.
 
 import type { EventRecord, RunLogLine, RunStatusFrame, TimelineFrame } from '@perdure/protocol'
 import { colourOf, type Paint } from './colour.ts'
@@ -17,7 +17,7 @@ export function frameLine(frame: TimelineFrame, paint: Paint): string {
   return join(time, 'step', status, safe(frame.name), attempt, safe(frame.error?.message))
 }
 
-/** A frame of the namespace's stream: the run is named. */
+/** A frame of the namespace's stream, with the id of the run. */
 export function runStatusLine(frame: RunStatusFrame, paint: Paint): string {
   const status = paint(colourOf(frame.status), frame.status.padEnd(9))
   const step = safe(frame.currentStepName)
@@ -35,7 +35,7 @@ export function eventLine(event: EventRecord, paint: Paint): string {
   return join(time, event.id, safe(event.name), safe(event.app), effectText(event))
 }
 
-/** What an event did, in short. */
+/** The effect of an event, in short. */
 export function effectText({ triggered, woke }: Pick<EventRecord, 'triggered' | 'woke'>): string {
   const started = triggered.filter(({ runId }) => runId !== undefined).length
   const parts = [started > 0 && `started ${started}`, woke > 0 && `woke ${woke}`].filter(Boolean)

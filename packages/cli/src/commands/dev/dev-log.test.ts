@@ -1,4 +1,4 @@
-// How lines of the engine, the runner and `perdure dev` are told apart, and made readable.
+// The prefixes and the format of lines of the engine, the runner and `perdure dev`.
 
 import { expect, test } from 'vitest'
 import { painter } from '../../output/colour.ts'
@@ -22,7 +22,7 @@ function shown(colours: boolean, show: (log: DevLog) => void): string {
 const line = (fields: object) => JSON.stringify({ level: 40, time: 0, msg: 'slow', ...fields })
 const AT = new Date(0).toTimeString().slice(0, 8)
 
-test('each line has a prefix, the engine’s a time and level', () => {
+test('each line has a prefix, and those of the engine a time and a level', () => {
   const text = shown(false, log => {
     log.say('started')
     log.runner('hello')
@@ -37,12 +37,12 @@ test('each line has a prefix, the engine’s a time and level', () => {
   ])
 })
 
-test('a terminal gets colours; nothing in the engine’s log can steer it', () => {
+test('a terminal gets colours, and no control characters from the engine’s log', () => {
   expect(shown(true, log => log.say('x'))).toBe('\u001b[32mdev    |\u001b[0m x\n')
   const text = shown(false, log => log.engine(line({ msg: 'a\u001b[2J', url: '\u001b]0;x' })))
   expect(text).not.toContain('\u001b')
 })
 
-test('what is no JSON line is shown as it is', () => {
+test('a line that is not JSON is shown unchanged', () => {
   expect(shown(false, log => log.engine('Warning: {\nnull\n'))).toBe('engine | Warning: {\nengine | null\n')
 })

@@ -1,4 +1,4 @@
-// What `perdure dev` shows: lines of the engine, of the runner, and its own, told apart by a prefix.
+// The output of `perdure dev`: lines of the engine, of the runner, and its own, each with a prefix.
 
 import type { Colour, Paint } from '../../output/colour.ts'
 import { plain } from '../../output/text.ts'
@@ -32,7 +32,7 @@ export class DevLog {
     this.#write('green', 'dev', line)
   }
 
-  /** What the runner wrote, as it stands: its colours are its own. */
+  /** A line of the runner, unchanged, including its colours. */
   runner(line: string): void {
     this.#write('magenta', 'runner', line)
   }

@@ -1,4 +1,4 @@
-// The runner of `perdure dev`: a process of its own, ended and started anew on demand, one at a time.
+// The runner of `perdure dev`: one child process, stopped and started again on demand.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -9,27 +9,27 @@ import { pathToFileURL } from 'node:url'
 import { RUNNER_SETTINGS } from '@perdure/protocol'
 
 export interface DevRunnerOptions {
-  /** Absolute path of the file it runs. */
+  /** Absolute path of the file that starts the runner. */
   entry: string
-  /** Besides the environment of this process. */
+  /** Variables in addition to the environment of this process. */
   env: Record<string, string>
-  /** A line that it wrote. */
+  /** Called for each line that the runner writes. */
   onLine(line: string): void
-  /** Something to tell of it. */
+  /** Called with a note for the user, such as that the runner ended. */
   onNote(note: string): void
 }
 
-/** How long a runner may take to end: for new code, and at the end of it all. */
+/** How long a runner may take to end before it is killed: at a restart, and at the end of `perdure dev`. */
 const RESTART_MS_MAX = 3_000
 const END_MS_MAX = 10_000
-/** Of the settings, those that runners read. The others have the engine's secrets. */
+/** The settings that the runner inherits. The others contain the engine's secrets. */
 const FOR_RUNNERS: readonly string[] = RUNNER_SETTINGS
 
 export class DevRunner {
   readonly #options: DevRunnerOptions
   #child: ChildProcess | undefined
   #gone: Promise<void> = Promise.resolve()
-  /** Ended by us: that is no news. */
+  /** We ended the child, so its end needs no note. */
   #ending = false
   #restarting = false
   #wanted = false
@@ -37,11 +37,11 @@ export class DevRunner {
 
   constructor(options: DevRunnerOptions) {
     this.#options = options
-    // Whatever becomes of this process, it leaves none behind.
+    // Leave no runner behind, however this process ends.
     process.once('exit', () => this.#signal('SIGKILL'))
   }
 
-  /** Starts it, after the one that runs has ended. Calls meanwhile are one. */
+  /** Starts the runner after the running one has ended. Calls during that time count as one. */
   restart(): void {
     this.#wanted = true
     if (this.#restarting) return
@@ -51,7 +51,7 @@ export class DevRunner {
     })
   }
 
-  /** Ends it for good. */
+  /** Stops the runner and starts no other. */
   async end(): Promise<void> {
     this.#over = true
     await this.#stop(END_MS_MAX)
@@ -70,7 +70,7 @@ export class DevRunner {
     const child = spawn(process.execPath, [...loaders(entry), entry], {
       env: this.#environment(),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // An interrupt of the terminal is for this process alone: it ends the runner in its turn.
+      // In a process group of its own, the runner gets no interrupt of the terminal: this process ends the runner.
       detached: process.platform !== 'win32',
     })
     this.#child = child
@@ -100,14 +100,14 @@ export class DevRunner {
     clearTimeout(late)
   }
 
-  /** To the runner and whatever it has started. */
+  /** Signals the runner and all processes that it has started. */
   #signal(signal: NodeJS.Signals): void {
     const pid = this.#child?.pid
     if (pid === undefined) return
     try {
       process.kill(process.platform === 'win32' ? pid : -pid, signal)
     } catch {
-      // It has ended meanwhile.
+      // The runner has ended already.
     }
   }
 
@@ -120,10 +120,11 @@ export class DevRunner {
   }
 }
 
-/** What node loads first: TypeScript, with the project's tsx or else ours, and the end of an orphan. */
+/** Modules that Node loads first: tsx for TypeScript (the project's or else ours), and exit-with-parent. */
 function loaders(entry: string): string[] {
-  const orphan = new URL(`./orphan.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url).href
-  return /\.[cm]?tsx?$/.test(entry) ? ['--import', tsx(), '--import', orphan] : ['--import', orphan]
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const exitWithParent = ['--import', new URL(`./exit-with-parent.${extension}`, import.meta.url).href]
+  return /\.[cm]?tsx?$/.test(entry) ? ['--import', tsx(), ...exitWithParent] : exitWithParent
 }
 
 function tsx(): string {

@@ -1,26 +1,27 @@
-// `perdure dev` at work: the engine first, then the runner and the watch on its code; the end in the opposite order.
+// Runs `perdure dev`: starts the engine, then the runner and the watch on its code, and stops them in the opposite
+// order.
 
 import { relative } from 'node:path'
 import type { LaunchedEngine, LaunchOptions } from '@perdure/engine'
 import { EXIT } from '../../exit.ts'
 import { painter, wantsColour } from '../../output/colour.ts'
+import type { DevArguments } from './arguments.ts'
 import { DevLog } from './dev-log.ts'
 import { DevRunner } from './dev-runner.ts'
 import { watchSources } from './watch.ts'
-import type { DevWords } from './words.ts'
 
-export interface DevOptions extends DevWords {
+export interface DevOptions extends DevArguments {
   env: NodeJS.ProcessEnv
   launchEngine(options: LaunchOptions): Promise<LaunchedEngine>
 }
 
 const DEFAULT_URL = 'http://127.0.0.1:4777'
-/** What differs from `serve`: a store of its own, and an end that does not keep one waiting. */
+/** Settings that differ from `serve`: a store of its own, and a short drain, so that stopping is quick. */
 const DEV_SETTINGS = { ENGINE_STORE: 'sqlite:./.perdure/dev.db', ENGINE_DRAIN_TIMEOUT: '3s' }
 
-/** Runs until a signal ends it; answers the exit code. Throws what starting the engine throws. */
+/** Runs until a signal ends it; returns the exit code. Throws the errors of starting the engine. */
 export async function develop({ entry, flags, env, launchEngine }: DevOptions): Promise<number> {
-  // Before anything is opened or told: a signal that comes meanwhile ends it in order, once it has begun.
+  // Listen before anything starts: a signal during the start ends the process in order once it has started.
   const stopped = untilStopped()
   const log = new DevLog(process.stdout, painter(wantsColour(process.stdout, env)))
   const engine = await launchEngine({
@@ -45,7 +46,7 @@ interface RunOptions {
   url: string
 }
 
-/** Starts the runner and watches its code; answers how to end both. */
+/** Starts the runner and watches its code; returns a function that ends both. */
 function run({ entry, flags, env, log, url }: RunOptions): () => Promise<void> {
   const signingKey = flags['signing-key'] ?? env.ENGINE_SIGNING_KEY
   const runner = new DevRunner({
@@ -85,7 +86,7 @@ function greeting({ url, banner }: LaunchedEngine, entry: string | undefined): s
   ]
 }
 
-/** Resolves at the first SIGINT or SIGTERM, or when nobody reads what is shown. A second signal ends it at once. */
+/** Resolves at the first SIGINT or SIGTERM, or when stdout is closed. A second signal ends the process at once. */
 function untilStopped(): Promise<void> {
   return new Promise(resolve => {
     let seen = false

@@ -1,9 +1,9 @@
-// `perdure dev`: the engine and one runner, started together and shown together, for development.
+// `perdure dev`: runs the engine and one runner together, for development.
 
 import type { Command } from 'commander'
 import { EXIT } from '../../exit.ts'
+import { parseDevArguments } from './arguments.ts'
 import { develop } from './develop.ts'
-import { readDevWords } from './words.ts'
 
 const EXAMPLES = `
 Examples:
@@ -11,7 +11,7 @@ Examples:
   perdure dev ./src/worker.ts --port 4888
   perdure dev                            # the engine alone`
 
-/** Lists the command. Its flags are those of `serve`, so `main` gives it the words as they are. */
+/** Lists the command in the help. Its flags are those of `serve`, so `main` passes it the arguments unparsed. */
 export function listDev(program: Command): void {
   program
     .command('dev')
@@ -19,15 +19,15 @@ export function listDev(program: Command): void {
     .description('run the engine and a runner that restarts when its code changes: for development')
 }
 
-/** Runs until a signal ends it; answers the exit code. The engine is loaded only here. */
-export async function runDev(words: readonly string[]): Promise<number> {
+/** Runs until a signal ends it; returns the exit code. The engine is loaded only here. */
+export async function runDev(args: readonly string[]): Promise<number> {
   const { FLAGS, launchEngine, LaunchError } = await import('@perdure/engine')
-  if (words.includes('--help') || words.includes('-h')) {
+  if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(`${helpOf(FLAGS)}\n`)
     return EXIT.ok
   }
   try {
-    return await develop({ ...readDevWords(words, FLAGS), env: process.env, launchEngine })
+    return await develop({ ...parseDevArguments(args, FLAGS), env: process.env, launchEngine })
   } catch (error) {
     if (!(error instanceof LaunchError)) throw error
     process.stderr.write(`perdure: ${error.message}\n`)

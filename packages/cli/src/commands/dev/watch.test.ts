@@ -1,4 +1,4 @@
-// What counts as a change of the sources, on real directories.
+// Which changes of real directories count as changes of the sources.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ function watched() {
   return { changes, stop, write: (name: string) => writeFileSync(join(directory, name), ''), directory }
 }
 
-test('sources are told, wherever they are; what is built, installed or written is not', async () => {
+test('reports changed sources in any directory, but not build output, dependencies or data', async () => {
   const { changes, write } = watched()
   for (const name of [
     'node_modules/x/a.js',
@@ -42,7 +42,7 @@ test('sources are told, wherever they are; what is built, installed or written i
   expect(changes).toEqual(['src/deep/a.ts'])
 })
 
-test('many changes that come together are told once, with the first', async () => {
+test('reports changes within a short time once, with the first path', async () => {
   const { changes, write } = watched()
   for (const name of ['a.ts', 'b.mjs', '.env', 'src/c.json']) write(name)
   await until(() => changes.length > 0)
@@ -51,25 +51,25 @@ test('many changes that come together are told once, with the first', async () =
   expect(changes).toEqual(['a.ts', 'd.tsx'])
 })
 
-test('directories may come, go and come back', async () => {
+test('follows directories that are created, removed and created again', async () => {
   const { changes, directory, write } = watched()
-  /** How often one change is told is up to the machine. */
-  const told = async (change: () => void) => {
+  /** How often one change is reported is up to the machine. */
+  const reported = async (change: () => void) => {
     const before = changes.length
     change()
     await until(() => changes.length > before)
   }
   for (const _ of [1, 2]) {
-    await told(() => {
+    await reported(() => {
       mkdirSync(join(directory, 'new/below'), { recursive: true })
       write('new/below/a.ts')
     })
-    await told(() => rmSync(join(directory, 'new'), { recursive: true }))
+    await reported(() => rmSync(join(directory, 'new'), { recursive: true }))
   }
   expect(new Set(changes)).toEqual(new Set(['new/below/a.ts']))
 })
 
-test('nothing is told once it has stopped', async () => {
+test('reports nothing after it has stopped', async () => {
   const { changes, stop, write } = watched()
   write('a.ts')
   stop()

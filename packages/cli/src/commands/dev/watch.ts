@@ -1,25 +1,25 @@
-// Watches the sources below a directory. Directories are watched one by one: watching a tree as a whole would take
-// node_modules along.
+// Watches the sources below a directory. It watches each directory separately: watching the tree as a whole would
+// include node_modules.
 
 import { type FSWatcher, readdirSync, watch } from 'node:fs'
 import { extname, join, relative } from 'node:path'
 
 export interface WatchOptions {
   directory: string
-  /** Told once for many changes that come together, with the first of their paths, relative to the directory. */
+  /** Called once for changes within a short time, with the path of the first, relative to the directory. */
   onChange(file: string): void
-  /** Told once, when not everything can be watched. */
+  /** Called once, when some directories cannot be watched. */
   onProblem(problem: string): void
 }
 
 const IGNORED = new Set(['node_modules', '.git', 'dist', '.perdure'])
-/** What programs are made of; others are what programs write. */
+/** Extensions of source files. Other files are mostly written by programs. */
 const SOURCES = new Set(['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json', '.env'])
 const DIRECTORIES_MAX = 4_096
-/** Editors and build steps touch files several times. */
+/** Editors and build steps write a file several times: changes within this time are one. */
 const SETTLE_MS = 100
 
-/** Starts to watch; answers how to stop. */
+/** Starts watching; returns the function that stops it. */
 export function watchSources(options: WatchOptions): () => void {
   const watcher = new SourceWatcher(options)
   watcher.add(options.directory)
@@ -37,7 +37,7 @@ class SourceWatcher {
     this.#options = options
   }
 
-  /** Watches a directory and those in it. With `isNew`, the sources in it are changes. */
+  /** Watches a directory and its subdirectories. With `isNew`, its sources count as changes. */
   add(directory: string, isNew = false): void {
     if (this.#watched.has(directory)) return
     if (this.#watched.size >= DIRECTORIES_MAX) {
@@ -53,7 +53,7 @@ class SourceWatcher {
         else if (isNew && isSource(entry.name)) this.#change(join(directory, entry.name))
       }
     } catch (error) {
-      // Gone again, most likely; or there are no watches left.
+      // The directory may be gone already, which is fine; or the system allows no more watches.
       const { code, message } = error as NodeJS.ErrnoException
       if (code !== 'ENOENT' && code !== 'ENOTDIR') this.#trouble(`${directory} is not watched: ${message}`)
     }
@@ -71,7 +71,7 @@ class SourceWatcher {
     else if (!IGNORED.has(name)) this.#look(path)
   }
 
-  /** A name without the look of a source: a directory that came or went, or nothing of ours. */
+  /** Handles a name that is not a source: a directory that was created or removed, or another file. */
   #look(path: string): void {
     try {
       readdirSync(path)

@@ -1,8 +1,8 @@
 // `perdure runs bulk-replay`: replays the finished runs that match a filter.
 //
-// One call of the engine takes the newest matches up to a ceiling. Calling again would take the same runs once more,
-// and the forks besides, for a fork is newer than its source and matches as well. So `--all` does not repeat the call:
-// it lists the matches once, page by page towards older ones, where no fork can turn up, and replays each by its id.
+// One call of the engine replays the newest matches up to a limit. Another call would replay the same runs again, and
+// their forks too, because a fork is newer than its source and matches as well. Therefore `--all` does not repeat the
+// call: it lists the matches page by page towards older runs, where no fork can appear, and replays each by its id.
 
 import { ApiError, type Client } from '@perdure/client'
 import type { BulkReplayReply, BulkReplayRequest, RunSummary } from '@perdure/protocol'
@@ -10,7 +10,7 @@ import type { Command } from 'commander'
 import { EXIT } from '../../exit.ts'
 import { UsageError } from '../../flags.ts'
 import { appOption, runTypeOption, sinceOption, statusOption } from '../../options.ts'
-import { ask, type Session, show } from '../../session.ts'
+import { engineCommand, type Session, show } from '../../session.ts'
 
 type Filter = BulkReplayRequest
 interface BulkOptions extends Filter {
@@ -29,13 +29,13 @@ export function bulkReplayCommand(runs: Command): void {
     .command('bulk-replay')
     .description('replay the finished runs that match a filter, newest first; at least one filter is needed')
     .addOption(appOption())
-    .option('--workflow <name>', 'only of this workflow')
+    .option('--workflow <name>', 'only runs of this workflow')
     .addOption(statusOption())
     .addOption(runTypeOption())
     .addOption(sinceOption())
-    .option('--all', "go beyond the engine's ceiling per call: replay every match, one by one")
-    .option('-y, --yes', 'do not ask')
-  ask<BulkOptions>(
+    .option('--all', "replay every match, one by one, beyond the engine's limit per call")
+    .option('-y, --yes', 'do not ask for confirmation')
+  engineCommand<BulkOptions>(
     command,
     [
       'perdure runs bulk-replay --status failed --since 1h',
@@ -111,7 +111,9 @@ async function replayAll(session: Session<BulkOptions>, filter: Filter): Promise
   }
 }
 
-/** The engine's list has no filter by exact workflow: `q` finds them and others. */
+/**
+ * The runs that match. The engine's list has no filter by exact workflow, so `q` finds them, and others are skipped.
+ */
 async function* matches(client: Client, filter: Filter, signal: AbortSignal): AsyncGenerator<RunSummary> {
   const { workflow, ...rest } = filter
   const query = workflow === undefined ? rest : { ...rest, q: workflow }
@@ -130,7 +132,7 @@ async function replayOne(
     await client.replayRun({ id }, { signal })
     return 'replayed'
   } catch (error) {
-    // Of this run alone, it may be gone by now; any other refusal holds for all the others too.
+    // 404 and 409 concern only this run, which may be gone or changed by now. Another refusal would meet every run.
     if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return 'failed'
     throw error
   }

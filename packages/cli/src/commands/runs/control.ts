@@ -1,10 +1,10 @@
-// `perdure runs cancel|pause|resume|replay|retry`.
+// `perdure runs cancel|pause|resume|replay|retry`: act on a run, or fork it.
 
 import type { RunSummary } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { waitForRuns } from '../../follow.ts'
 import { jsonOption } from '../../options.ts'
-import { ask, type Session, show } from '../../session.ts'
+import { engineCommand, type Session, show } from '../../session.ts'
 
 interface ForkOptions {
   input?: string
@@ -12,32 +12,35 @@ interface ForkOptions {
   wait?: true
 }
 
-const WAIT = ['--wait', 'follow the new run, and exit by its result'] as const
+const WAIT = ['--wait', 'follow the new run; exit with 1 if it does not succeed'] as const
 
 export function controlCommands(runs: Command): void {
   const cancelling = runs
     .command('cancel <id>')
-    .description('cancel a run, its steps in flight and its children')
-  ask(cancelling, ['perdure runs cancel run_01K...'], async (session, id = '') =>
-    told(session, await session.client.cancelRun({ id }, session)),
+    .description('cancel a run, its running steps and its children')
+  engineCommand(cancelling, ['perdure runs cancel run_01K...'], async (session, id = '') =>
+    showRun(session, await session.client.cancelRun({ id }, session)),
   )
 
   const pausing = runs.command('pause <id>').description('pause a run at its next step boundary')
-  ask(pausing, ['perdure runs pause run_01K...'], async (session, id = '') =>
-    told(session, await session.client.pauseRun({ id }, session)),
+  engineCommand(pausing, ['perdure runs pause run_01K...'], async (session, id = '') =>
+    showRun(session, await session.client.pauseRun({ id }, session)),
   )
 
   const resuming = runs.command('resume <id>').description('resume a paused run from its next step')
-  ask(resuming, ['perdure runs resume run_01K...'], async (session, id = '') =>
-    told(session, await session.client.resumeRun({ id }, session)),
+  engineCommand(resuming, ['perdure runs resume run_01K...'], async (session, id = '') =>
+    showRun(session, await session.client.resumeRun({ id }, session)),
   )
 
   const replaying = runs
     .command('replay <id>')
     .description('run a finished run again from the start, as a new run')
-    .option('--input <json>', 'replace its input: JSON, @file, or - for standard input')
+    .option(
+      '--input <json>',
+      'input of the new run: JSON, @file, or - for standard input (default: the same)',
+    )
     .option(...WAIT)
-  ask<ForkOptions>(
+  engineCommand<ForkOptions>(
     replaying,
     [
       'perdure runs replay run_01K...',
@@ -54,10 +57,10 @@ export function controlCommands(runs: Command): void {
 
   const retrying = runs
     .command('retry <id>')
-    .description('run a finished run again from a step on, as a new run that carries the steps before it')
-    .requiredOption('--step <name>', 'the step to start from; its n-th repeat is name:n')
+    .description('run a finished run again from a step on, as a new run that keeps earlier results')
+    .requiredOption('--step <name>', 'the step to start from; name:n is the n-th repeat of a name')
     .option(...WAIT)
-  ask<ForkOptions>(
+  engineCommand<ForkOptions>(
     retrying,
     [
       'perdure runs retry run_01K... --step charge-card',
@@ -70,11 +73,11 @@ export function controlCommands(runs: Command): void {
   )
 }
 
-async function told(session: Session<unknown>, run: RunSummary): Promise<undefined> {
+async function showRun(session: Session<unknown>, run: RunSummary): Promise<undefined> {
   await show(session, run, () => [`${run.id} ${run.status}`])
 }
 
 async function forked(session: Session<ForkOptions>, run: RunSummary): Promise<number | undefined> {
-  await told(session, run)
+  await showRun(session, run)
   return session.options.wait ? waitForRuns(session, [run.id]) : undefined
 }

@@ -1,4 +1,4 @@
-// `perdure runs`: reading, following and acting on runs.
+// `perdure runs`: reads, follows and controls runs.
 
 import type { Command } from 'commander'
 import { bulkReplayCommand } from './bulk-replay.ts'

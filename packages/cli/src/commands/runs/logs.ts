@@ -1,10 +1,10 @@
-// `perdure runs logs`: the log lines of a run, all there are and, followed, those to come.
+// `perdure runs logs`: shows the stored log lines of a run and, with `--follow`, new ones as they arrive.
 
 import type { RunLogLine } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { positiveInteger, wholeNumber } from '../../options.ts'
 import { logLine } from '../../output/timeline.ts'
-import { ask, type Session } from '../../session.ts'
+import { engineCommand, type Session } from '../../session.ts'
 
 interface LogsOptions {
   follow?: true
@@ -12,7 +12,7 @@ interface LogsOptions {
   limit?: number
 }
 
-/** Of the engine. */
+/** Largest page of log lines that the engine returns. */
 const PAGE_MAX = 1000
 
 export function logsCommand(runs: Command): void {
@@ -20,11 +20,11 @@ export function logsCommand(runs: Command): void {
     .command('logs <id>')
     .description("show a run's log lines, oldest first")
     .addOption(
-      new Option('-f, --follow', 'show further lines as they come, until the run ends').conflicts('limit'),
+      new Option('-f, --follow', 'also show new lines as they arrive, until the run ends').conflicts('limit'),
     )
     .addOption(new Option('--from <seq>', 'only lines after this seq').argParser(wholeNumber))
-    .addOption(new Option('--limit <n>', 'at most so many lines').argParser(positiveInteger))
-  ask<LogsOptions>(
+    .addOption(new Option('--limit <n>', 'maximum number of lines').argParser(positiveInteger))
+  engineCommand<LogsOptions>(
     command,
     [
       'perdure runs logs run_01K...',

@@ -1,4 +1,4 @@
-// `perdure runs list|get|steps`.
+// `perdure runs list|get|steps`: lists runs, shows one run and its steps.
 
 import type { Run, RunSummary, StepRecord, WaitingFor } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
@@ -7,9 +7,9 @@ import { colourOf } from '../../output/colour.ts'
 import { details } from '../../output/details.ts'
 import type { Column } from '../../output/table.ts'
 import { duration, relative } from '../../output/time.ts'
-import { ask, list, type Session, show } from '../../session.ts'
+import { engineCommand, list, type Session, show } from '../../session.ts'
 
-/** Of the engine. */
+/** Largest page of runs that the engine returns. */
 const PAGE_MAX = 200
 
 interface ListOptions {
@@ -33,17 +33,17 @@ export function readCommands(runs: Command): void {
     .addOption(appOption())
     .addOption(statusOption())
     .addOption(runTypeOption())
-    .option('--event <id>', 'only runs that this event started')
+    .option('--event <id>', 'only runs started by this event')
     .option('--replay-of <id>', 'only runs forked from this run')
-    .option('-q, --query <text>', 'only runs whose id, workflow or app contains this')
-    .option('--deep', 'let --query look into inputs, results and errors too')
+    .option('-q, --query <text>', 'only runs whose id, workflow or app contains this text')
+    .option('--deep', 'extend --query to inputs, results and errors')
     .addOption(sinceOption())
     .addOption(
-      new Option('--sort <by>', 'the order').choices(['started', 'workflow', 'status', 'app', 'duration']),
+      new Option('--sort <by>', 'sort key').choices(['started', 'workflow', 'status', 'app', 'duration']),
     )
-    .addOption(new Option('--dir <direction>', 'its direction').choices(['asc', 'desc']))
+    .addOption(new Option('--dir <direction>', 'sort direction').choices(['asc', 'desc']))
     .addOption(limitOption('runs', 30))
-  ask<ListOptions>(
+  engineCommand<ListOptions>(
     listing,
     [
       'perdure runs list --status failed --since 2h',
@@ -54,10 +54,14 @@ export function readCommands(runs: Command): void {
   )
 
   const getting = runs.command('get <id>').description('show one run, with its input and result')
-  ask(getting, ['perdure runs get run_01K...', 'perdure runs get run_01K... --json | jq .result'], getRun)
+  engineCommand(
+    getting,
+    ['perdure runs get run_01K...', 'perdure runs get run_01K... --json | jq .result'],
+    getRun,
+  )
 
   const stepping = runs.command('steps <id>').description("list a run's steps in execution order")
-  ask(
+  engineCommand(
     stepping,
     ['perdure runs steps run_01K...', 'perdure runs steps run_01K... --json | jq .data'],
     async (session, id = '') => {

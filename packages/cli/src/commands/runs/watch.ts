@@ -1,16 +1,16 @@
-// `perdure runs watch`: the timeline of one run until it ends, or the status of every run of the namespace.
+// `perdure runs watch`: follows the timeline of one run until it ends, or the status of every run of the namespace.
 
 import type { Command } from 'commander'
 import { EXIT } from '../../exit.ts'
-import { followRun, sayEnd } from '../../follow.ts'
+import { followRun, showEnd } from '../../follow.ts'
 import { frameLine, runStatusLine } from '../../output/timeline.ts'
-import { ask, type Session } from '../../session.ts'
+import { engineCommand, type Session } from '../../session.ts'
 
 export function watchCommand(runs: Command): void {
   const command = runs
     .command('watch [id]')
     .description("follow a run's timeline until it ends; without an id, the status of every run")
-  ask(
+  engineCommand(
     command,
     [
       'perdure runs watch run_01K...      # exit code 0: it succeeded; 1: it failed or was cancelled',
@@ -26,7 +26,7 @@ async function watchOne(session: Session<unknown>, id: string): Promise<number> 
   const run = await followRun(session, id, frame =>
     terminal.out(json ? JSON.stringify(frame) : frameLine(frame, terminal.paint)),
   )
-  if (!json) await sayEnd(session, run)
+  if (!json) await showEnd(session, run)
   return run.status === 'succeeded' ? EXIT.ok : EXIT.refused
 }
 

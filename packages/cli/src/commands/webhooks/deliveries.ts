@@ -1,4 +1,4 @@
-// `perdure webhooks deliveries` and `perdure webhooks redeliver`: what was sent, how it went, and once more.
+// `perdure webhooks deliveries` and `perdure webhooks redeliver`: list, show and repeat deliveries.
 
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
@@ -8,7 +8,7 @@ import { details } from '../../output/details.ts'
 import { type Column, table } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import { duration, relative } from '../../output/time.ts'
-import { ask, list, type Session, show } from '../../session.ts'
+import { engineCommand, list, type Session, show } from '../../session.ts'
 
 type Attempt = WebhookDeliveryDetail['attempts'][number]
 
@@ -18,7 +18,7 @@ interface ListOptions {
   limit: number
 }
 
-/** Of the engine. */
+/** Largest page of deliveries that the engine returns. */
 const PAGE_MAX = 1000
 
 const STATUSES = [
@@ -48,7 +48,7 @@ export function deliveriesCommands(webhooks: Command): void {
     .addOption(new Option('--status <status>', 'only deliveries of this status').choices(STATUSES))
     .addOption(appOption())
     .addOption(limitOption('deliveries', 30))
-  ask<ListOptions>(
+  engineCommand<ListOptions>(
     listing,
     [
       'perdure webhooks deliveries list --status exhausted',
@@ -63,8 +63,8 @@ export function deliveriesCommands(webhooks: Command): void {
     },
   )
 
-  ask(
-    deliveries.command('get <id>').description('show one delivery, with its payload and every attempt made'),
+  engineCommand(
+    deliveries.command('get <id>').description('show one delivery, with its payload and all its attempts'),
     [
       'perdure webhooks deliveries get dlv_01K...',
       'perdure webhooks deliveries get dlv_01K... --json | jq .payload',
@@ -76,10 +76,10 @@ export function deliveriesCommands(webhooks: Command): void {
     },
   )
 
-  ask(
+  engineCommand(
     webhooks
       .command('redeliver <id>')
-      .description('deliver again at once, with a new budget of attempts; not while it is being delivered'),
+      .description('deliver again at once, with a new budget of attempts; refused during an attempt'),
     [
       'perdure webhooks redeliver dlv_01K...',
       'perdure webhooks deliveries list --status exhausted --json | jq -r .id | xargs -n1 perdure webhooks redeliver',

@@ -1,15 +1,15 @@
-// `perdure webhooks endpoints`: who is told how runs go, and how their deliveries fare.
+// `perdure webhooks endpoints`: manages the endpoints that get webhooks about runs, and counts their deliveries.
 
 import type { WebhookEndpoint, WebhookEndpointStats } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { examplesHelp, secretOption, sinceOption, wordsOf } from '../../options.ts'
+import { examplesHelp, listOf, secretOption, sinceOption } from '../../options.ts'
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import { relative } from '../../output/time.ts'
-import { ask, list, type Session, show } from '../../session.ts'
+import { engineCommand, list, type Session, show } from '../../session.ts'
 import {
   addEditOptions,
-  checkSaysSomething,
+  checkNotEmpty,
   type EditOptions,
   editOf,
   onOff,
@@ -41,13 +41,13 @@ const KINDS = [
 const kindsOption = () =>
   new Option(
     '--event-kinds <kinds>',
-    `what it is told of, separated by commas: ${KINDS.join(', ')}`,
-  ).argParser(wordsOf(KINDS))
+    `kinds of events to send, separated by commas: ${KINDS.join(', ')}`,
+  ).argParser(listOf(KINDS))
 
 export function endpointsCommands(webhooks: Command): void {
   const endpoints = webhooks
     .command('endpoints')
-    .description('list, make, change and delete endpoints, and count their deliveries')
+    .description('list, create, change and delete endpoints, and count their deliveries')
     .addHelpText(
       'after',
       examplesHelp([
@@ -56,7 +56,7 @@ export function endpointsCommands(webhooks: Command): void {
       ]),
     )
 
-  ask(
+  engineCommand(
     endpoints.command('list').description('list endpoints, oldest first'),
     ['perdure webhooks endpoints list', 'perdure webhooks endpoints list --json | jq -r .url'],
     async session => {
@@ -67,12 +67,12 @@ export function endpointsCommands(webhooks: Command): void {
 
   const creating = endpoints
     .command('create <destination>')
-    .description('tell a URL how runs go; the secret that signs what it is told is shown this once')
+    .description('send webhooks about runs to a URL; shows the signing secret, which no later command shows')
     .addOption(kindsOption().makeOptionMandatory())
     .option('--name <name>', 'a label for people')
-    .option('--app <name>', 'only what runs of this app do')
+    .option('--app <name>', 'only events of runs of this app')
     .addOption(secretFlag('a secret of your own instead of a new one'))
-  ask<CreateOptions>(
+  engineCommand<CreateOptions>(
     creating,
     [
       'perdure webhooks endpoints create https://alerts.example.com/hook --event-kinds run.failed,step.failed',
@@ -84,15 +84,15 @@ export function endpointsCommands(webhooks: Command): void {
   const updating = addEditOptions(
     endpoints
       .command('update <id>')
-      .description('change an endpoint; what is not named stays')
-      .option('--to <destination>', 'another URL')
+      .description('change an endpoint; options that are not given leave values unchanged')
+      .option('--to <destination>', 'a new URL')
       .addOption(kindsOption())
       .option('--name <name>', 'a label for people')
-      .option('--no-name', 'take the label away')
-      .option('--app <name>', 'only what runs of this app do')
-      .option('--no-app', 'what runs of every app do'),
+      .option('--no-name', 'remove the label')
+      .option('--app <name>', 'only events of runs of this app')
+      .option('--no-app', 'events of runs of every app'),
   )
-  ask<UpdateOptions>(
+  engineCommand<UpdateOptions>(
     updating,
     [
       'perdure webhooks endpoints update whe_01K... --disable',
@@ -102,7 +102,7 @@ export function endpointsCommands(webhooks: Command): void {
     update,
   )
 
-  ask(
+  engineCommand(
     endpoints.command('delete <id>').description('delete an endpoint; its deliveries stay in the log'),
     ['perdure webhooks endpoints delete whe_01K...'],
     async (session, id = '') => {
@@ -114,9 +114,9 @@ export function endpointsCommands(webhooks: Command): void {
 
   const counting = endpoints
     .command('stats')
-    .description('count the deliveries of every endpoint, those of the last 30 days unless --since says else')
+    .description('count the deliveries of every endpoint, by default those of the last 30 days')
     .addOption(sinceOption('deliveries'))
-  ask<{ since?: string }>(
+  engineCommand<{ since?: string }>(
     counting,
     ['perdure webhooks endpoints stats', 'perdure webhooks endpoints stats --since 1d --json'],
     async session => {
@@ -132,18 +132,18 @@ async function create(session: Session<CreateOptions>, url = ''): Promise<undefi
   const { eventKinds, name, app, secret: given } = options
   const secret = given === undefined ? undefined : await secretOption(given, terminal)
   const made = await client.createWebhookEndpoint({ body: { url, eventKinds, name, app, secret } }, session)
-  await showWithSecret(session, made, () => [told(made)])
+  await showWithSecret(session, made, () => [describe(made)])
 }
 
 async function update(session: Session<UpdateOptions>, id = ''): Promise<undefined> {
   const { client, options } = session
   const edit = { ...editOf(options), url: options.to, eventKinds: options.eventKinds }
-  checkSaysSomething(edit)
+  checkNotEmpty(edit)
   const changed = await client.updateWebhookEndpoint({ id, body: edit }, session)
-  await showWithSecret(session, changed, () => [told(changed)])
+  await showWithSecret(session, changed, () => [describe(changed)])
 }
 
-function told({ id, url, eventKinds, app, enabled }: WebhookEndpoint): string {
+function describe({ id, url, eventKinds, app, enabled }: WebhookEndpoint): string {
   const of = app === undefined ? '' : ` of ${app}`
   return plain(`${id} tells ${url} of ${eventKinds.join(', ')}${of}${enabled ? '' : ' once it is on again'}`)
 }

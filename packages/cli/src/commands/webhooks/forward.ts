@@ -1,17 +1,17 @@
-// Hands on what `perdure webhooks listen` takes, to the byte, so that whoever gets it can verify it too.
+// Forwards the webhooks of `perdure webhooks listen` byte for byte, so that their receiver can verify them too.
 
 /** Just below the 15 s that the engine waits for an answer. */
 const TIMEOUT_MS = 14_000
 const BAD_GATEWAY = 502
 
 export interface Answer {
-  /** Of the destination; 502 when it has not answered. */
+  /** Status of the destination; 502 when it did not answer. */
   status: number
-  /** Why there is none of the destination. */
+  /** Why the destination did not answer. */
   error?: string
 }
 
-/** Posts it to `url`. Redirects are not followed, as the engine follows none. Never rejects. */
+/** Posts the webhook to `url`. Like the engine, it follows no redirects. Never rejects. */
 export async function forward(
   url: string,
   post: { headers: Record<string, string>; body: Buffer },

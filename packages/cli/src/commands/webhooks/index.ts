@@ -1,4 +1,4 @@
-// `perdure webhooks`: who is told how runs go, what they were told, whose posts become events, and a place to try it.
+// `perdure webhooks`: endpoints and their deliveries, receivers, and a local listener for development.
 
 import type { Command } from 'commander'
 import { examplesHelp } from '../../options.ts'
@@ -10,7 +10,7 @@ import { receiversCommands } from './receivers.ts'
 export function webhooksCommands(program: Command): void {
   const webhooks = program
     .command('webhooks')
-    .description('endpoints that are told how runs go, receivers whose posts become events')
+    .description('manage endpoints that get webhooks about runs, and receivers whose posts become events')
     .addHelpText(
       'after',
       examplesHelp([

@@ -1,11 +1,11 @@
-// `perdure webhooks listen`: somewhere for webhooks to go while one develops. It shows what comes, and whether it is
-// signed as it should be.
+// `perdure webhooks listen`: a local endpoint for development. It shows each webhook and whether its signature
+// verifies.
 
 import { isMalformedWebhookSecret } from '@perdure/protocol'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../../flags.ts'
 import { secretOption, wholeNumber } from '../../options.ts'
-import { act, type LocalSession } from '../../session.ts'
+import { type LocalSession, localCommand } from '../../session.ts'
 import { type Answer, forward } from './forward.ts'
 import { openListener, type Post } from './listener.ts'
 import { received, receivedLines } from './received.ts'
@@ -25,11 +25,15 @@ const STATUS = 200
 export function listenCommand(webhooks: Command): void {
   const command = webhooks
     .command('listen')
-    .description('take webhooks on loopback and show them, until interrupted: for development')
-    .addOption(new Option('--port <port>', 'where; 0 takes a free port').argParser(portNumber).default(PORT))
+    .description('receive webhooks on loopback and show them, until interrupted: for development')
+    .addOption(
+      new Option('--port <port>', 'port to listen on; 0 selects a free one')
+        .argParser(portNumber)
+        .default(PORT),
+    )
     .addOption(secretFlag("the endpoint's secret, to check signatures with").env('WEBHOOK_SECRET'))
     .addOption(
-      new Option('--forward <url>', 'hand each of them on to this URL, and answer with its status').argParser(
+      new Option('--forward <url>', 'forward each webhook to this URL, and answer with its status').argParser(
         httpUrl,
       ),
     )
@@ -39,7 +43,7 @@ export function listenCommand(webhooks: Command): void {
         .default(STATUS)
         .conflicts('forward'),
     )
-  act<ListenOptions>(
+  localCommand<ListenOptions>(
     command,
     [
       'perdure webhooks listen',
@@ -51,7 +55,7 @@ export function listenCommand(webhooks: Command): void {
   )
 }
 
-/** Ends by an interrupt, or when nobody reads what it shows. */
+/** Listens until an interrupt, or until stdout is closed; then rejects with the reason. */
 async function listen(session: LocalSession<ListenOptions>): Promise<never> {
   const { terminal, options } = session
   const secret = options.secret ? await knownSecret(options.secret, session) : undefined
@@ -74,7 +78,7 @@ async function knownSecret(given: string, { terminal }: LocalSession<unknown>): 
   return secret
 }
 
-/** Shows the post, when it is known what to answer; answers with that status. */
+/** Determines the answer to a post, shows both, and returns the status to answer with. */
 async function take(
   { terminal, json, options, signal }: LocalSession<ListenOptions>,
   { body, ...post }: Post,
@@ -87,7 +91,7 @@ async function take(
   const { status, error } = answer
   const said =
     error === undefined ? `answered ${status}` : `answered ${status}, for ${url} did not answer: ${error}`
-  // In one piece: another one may come at the same time.
+  // One write, because another post may be shown at the same time.
   const lines = json
     ? [JSON.stringify({ ...shown, answered: answer })]
     : [...receivedLines(shown, said, terminal.paint), '']
@@ -117,7 +121,7 @@ function portNumber(text: string): number {
   return port
 }
 
-/** Below 200 it would not be the end of the answer. */
+/** Parses a final status. A status below 200 is only informational. */
 function finalStatus(text: string): number {
   const status = wholeNumber(text)
   if (status < 200 || status > 599) throw new InvalidArgumentError('It must be a status from 200 to 599.')

@@ -1,4 +1,4 @@
-// The small server behind `perdure webhooks listen`: on loopback alone, with a bound on whatever it holds.
+// The HTTP server of `perdure webhooks listen`: on loopback only, with bounds on bodies, connections and time.
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,21 +12,21 @@ const CLOSE_GRACE_MS = 1000
 
 export interface Post {
   path: string
-  /** By lower-case name. */
+  /** Keys are lower-case names. */
   headers: IncomingHttpHeaders
-  /** To the byte. */
+  /** The raw body. */
   body: Buffer
 }
 
 export interface Listener {
   url: string
-  /** Takes nothing new; resolves when what is under way is answered, or cut off after a second. */
+  /** Accepts no more posts; resolves when open requests are answered, or after a second, when they are cut off. */
   close(): Promise<void>
 }
 
 /**
- * Listens on `port` (0: a free one) and answers each POST with the status that `take` says. Other methods are 405, a
- * body over 1 MiB is 413. What `take` throws goes to `onError`. Throws UsageError when the port cannot be had.
+ * Listens on `port` (0: a free one) and answers each POST with the status that `take` returns. Other methods are 405, a
+ * body over 1 MiB is 413. Errors of `take` go to `onError`. Throws UsageError when the port cannot be used.
  */
 export async function openListener(options: {
   port: number
@@ -77,12 +77,12 @@ function refuse(response: ServerResponse, status: number, why: string): void {
   response.writeHead(status, { 'content-type': 'text/plain' }).end(`${why}\n`)
 }
 
-/** `gone`: whoever posts it has hung up, or was too slow. */
+/** The body of a request; `gone` when the client closed the connection or was too slow. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | 'too large' | 'gone'> {
   const chunks: Buffer[] = []
   let bytes = 0
   try {
-    // Not destroyed when it is left early: the answer has to go out first.
+    // Keep the request open when the loop ends early: the answer has to be sent first.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       bytes += (chunk as Buffer).length
       if (bytes > BODY_BYTES_MAX) return 'too large'

@@ -1,4 +1,4 @@
-// A webhook that came in, judged and made fit to be shown.
+// Verifies a received webhook and formats it for output.
 
 import { verifyWebhook, type WebhookVerdict } from '@perdure/protocol'
 import type { Colour, Paint } from '../../output/colour.ts'
@@ -6,7 +6,7 @@ import { plain, prettyJson } from '../../output/text.ts'
 import { clockTime } from '../../output/time.ts'
 import type { Post } from './listener.ts'
 
-/** `unchecked`: it is signed, and no secret was given to check it with. */
+/** `unchecked`: the webhook is signed, but no secret was given to verify it. */
 export type Verdict = WebhookVerdict | 'unchecked'
 
 export interface Received {
@@ -14,11 +14,11 @@ export interface Received {
   verdict: Verdict
   path: string
   headers: Record<string, string>
-  /** JSON where it is JSON, else its text. */
+  /** The parsed JSON, or the text of a body that is not JSON. */
   body: unknown
 }
 
-/** Those of interest: what else a sender sends may be a secret. */
+/** The headers that are shown. Others may contain secrets of the sender. */
 const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'content-type', 'user-agent']
 
 const VERDICTS: Record<Verdict, readonly [text: string, colour: Colour]> = {
@@ -29,7 +29,7 @@ const VERDICTS: Record<Verdict, readonly [text: string, colour: Colour]> = {
   unchecked: ['NOT verified (there is no --secret)', 'yellow'],
 }
 
-/** The post as it is shown, judged at `now`. */
+/** The post in the form that is shown, verified at the time `now`. */
 export function received({ path, headers, body }: Post, secret: string | undefined, now: number): Received {
   return {
     receivedAt: new Date(now).toISOString(),
@@ -55,7 +55,7 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/** For people: when, whether to believe it, what of, and what it was answered; then its headers and its body. */
+/** Lines for people: time, verdict, event type, path and answer on the first line, then headers and body. */
 export function receivedLines(post: Received, answer: string, paint: Paint): string[] {
   const { receivedAt, verdict, path, headers, body } = post
   const [text, colour] = VERDICTS[verdict]

@@ -1,14 +1,14 @@
-// `perdure webhooks receivers`: the URLs whose verified posts become events.
+// `perdure webhooks receivers`: manages the URLs whose verified posts become events.
 
 import type { WebhookReceiver } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { examplesHelp, secretOption } from '../../options.ts'
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
-import { ask, type EngineOptions, list, type Session, show } from '../../session.ts'
+import { type EngineOptions, engineCommand, list, type Session, show } from '../../session.ts'
 import {
   addEditOptions,
-  checkSaysSomething,
+  checkNotEmpty,
   type EditOptions,
   editOf,
   onOff,
@@ -42,7 +42,7 @@ const SCHEMES = [
 export function receiversCommands(webhooks: Command): void {
   const receivers = webhooks
     .command('receivers')
-    .description('list, make, change and delete receivers')
+    .description('list, create, change and delete receivers')
     .addHelpText(
       'after',
       examplesHelp([
@@ -51,7 +51,7 @@ export function receiversCommands(webhooks: Command): void {
       ]),
     )
 
-  ask(
+  engineCommand(
     receivers.command('list').description('list receivers, oldest first'),
     ['perdure webhooks receivers list', 'perdure webhooks receivers list --json | jq -r .slug'],
     async session => {
@@ -62,18 +62,21 @@ export function receiversCommands(webhooks: Command): void {
 
   const creating = receivers
     .command('create <event-name>')
-    .description('open a URL whose verified posts become events of this name; its secret is shown this once')
-    .option('--slug <slug>', 'the last part of the URL, for good: 3 to 64 of a-z 0-9 _ - (default: random)')
+    .description(
+      'create a URL whose verified posts become events of this name; shows its secret, which no later command shows',
+    )
+    .option('--slug <slug>', 'last part of the URL, unchangeable: 3 to 64 of a-z 0-9 _ - (default: random)')
     .addOption(
-      new Option('--scheme <scheme>', 'how posts are signed, for good (default: standard-webhooks)').choices(
-        SCHEMES,
-      ),
+      new Option(
+        '--scheme <scheme>',
+        'signature scheme of the posts, unchangeable (default: standard-webhooks)',
+      ).choices(SCHEMES),
     )
     .option('--name <name>', 'a label for people')
     .option('--app <name>', 'the app that the events belong to')
     .option('--target-app <name>', 'consider only the triggers of this app')
-    .addOption(secretFlag('the secret that the provider has made, instead of a new one'))
-  ask<CreateOptions>(
+    .addOption(secretFlag("the provider's secret instead of a new one"))
+  engineCommand<CreateOptions>(
     creating,
     [
       'perdure webhooks receivers create payment/received --slug payments',
@@ -86,16 +89,18 @@ export function receiversCommands(webhooks: Command): void {
   const updating = addEditOptions(
     receivers
       .command('update <id>')
-      .description('change a receiver; what is not named stays, slug and scheme always do')
-      .option('--event-name <name>', 'another name of its events')
+      .description(
+        'change a receiver, except slug and scheme; options that are not given leave values unchanged',
+      )
+      .option('--event-name <name>', 'a new name of its events')
       .option('--name <name>', 'a label for people')
-      .option('--no-name', 'take the label away')
+      .option('--no-name', 'remove the label')
       .option('--app <name>', 'the app that the events belong to')
       .option('--no-app', 'the events belong to no app')
       .option('--target-app <name>', 'consider only the triggers of this app')
       .option('--no-target-app', 'consider the triggers of every app'),
   )
-  ask<UpdateOptions>(
+  engineCommand<UpdateOptions>(
     updating,
     [
       'perdure webhooks receivers update whr_01K... --event-name payment/settled',
@@ -105,8 +110,8 @@ export function receiversCommands(webhooks: Command): void {
     update,
   )
 
-  ask(
-    receivers.command('delete <id>').description('delete a receiver; its slug is free again'),
+  engineCommand(
+    receivers.command('delete <id>').description('delete a receiver; another one may then use its slug'),
     ['perdure webhooks receivers delete whr_01K...'],
     async (session, id = '') => {
       await session.client.deleteWebhookReceiver({ id }, session)
@@ -122,19 +127,19 @@ async function create(session: Session<CreateOptions>, eventName = ''): Promise<
   const secret = given === undefined ? undefined : await secretOption(given, terminal)
   const body = { eventName, slug, scheme, name, app, targetApp, secret }
   const made = await client.createWebhookReceiver({ body }, session)
-  await showWithSecret(session, made, () => [taken(made, options)])
+  await showWithSecret(session, made, () => [describe(made, options)])
 }
 
 async function update(session: Session<UpdateOptions>, id = ''): Promise<undefined> {
   const { client, options } = session
   const { eventName, targetApp } = options
   const edit = { ...editOf(options), eventName, targetApp: orNull(targetApp) }
-  checkSaysSomething(edit)
+  checkNotEmpty(edit)
   const changed = await client.updateWebhookReceiver({ id, body: edit }, session)
-  await showWithSecret(session, changed, () => [taken(changed, options)])
+  await showWithSecret(session, changed, () => [describe(changed, options)])
 }
 
-function taken({ id, slug, eventName, scheme, enabled }: WebhookReceiver, { url }: EngineOptions): string {
+function describe({ id, slug, eventName, scheme, enabled }: WebhookReceiver, { url }: EngineOptions): string {
   const at = `${url.replace(/\/+$/, '')}/webhooks/${slug}`
   const state = enabled ? '' : ' once it is on again'
   return plain(`${id} takes ${scheme} posts at ${at} as ${eventName}${state}`)

@@ -1,11 +1,11 @@
-// What the commands for endpoints and receivers share: edits, and a secret that is shown once.
+// The shared parts of the commands for endpoints and receivers: edit options, and the output of a new secret.
 
 import { type Command, Option } from 'commander'
 import { UsageError } from '../../flags.ts'
 import type { Cell } from '../../output/table.ts'
 import { type Session, show } from '../../session.ts'
 
-/** What may be changed of both. `false` takes the value away: `--no-name`. */
+/** Options of both update commands. `false` removes the value, as `--no-name` does. */
 export interface EditOptions {
   name?: string | false
   app?: string | false
@@ -16,17 +16,17 @@ export interface EditOptions {
 }
 
 export const secretFlag = (what: string) =>
-  new Option('--secret <secret>', `${what}: as it stands, @file, or - for standard input`)
+  new Option('--secret <secret>', `${what}: the secret itself, @file, or - for standard input`)
 
 export function addEditOptions(command: Command): Command {
   return command
-    .addOption(new Option('--enable', 'switch it on').conflicts('disable'))
-    .addOption(new Option('--disable', 'switch it off'))
-    .option('--rotate-secret', 'make a new secret, shown this once; for 24 hours both hold')
-    .option('--revoke-old-secrets', 'the secrets before the current one hold no more, from now on')
+    .addOption(new Option('--enable', 'enable it').conflicts('disable'))
+    .addOption(new Option('--disable', 'disable it'))
+    .option('--rotate-secret', 'create and show a new secret; the old one stays valid for 24 hours')
+    .option('--revoke-old-secrets', 'revoke all secrets except the current one, at once')
 }
 
-/** The fields of an edit that both have. */
+/** The fields of an edit that both commands have. */
 export function editOf(options: EditOptions) {
   const { name, app, enable, disable, rotateSecret, revokeOldSecrets } = options
   return {
@@ -38,15 +38,15 @@ export function editOf(options: EditOptions) {
   }
 }
 
-/** What is taken away is `null` in an edit. */
+/** The value of an edit: `null` removes the value. */
 export const orNull = (value: string | false | undefined) => (value === false ? null : value)
 
-/** Refuses an edit that says nothing. */
-export function checkSaysSomething(edit: object): void {
+/** Refuses an edit that changes nothing. */
+export function checkNotEmpty(edit: object): void {
   if (Object.values(edit).every(value => value === undefined)) throw new UsageError('say what to change')
 }
 
-/** Shows what was made or changed, the secret before all: it is in this answer and in no other. */
+/** Shows a created or changed record, with a new secret first: no other reply contains the secret. */
 export async function showWithSecret(
   session: Session<unknown>,
   made: { secret?: string | undefined },

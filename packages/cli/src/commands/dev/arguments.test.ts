@@ -1,8 +1,8 @@
-// The words of `perdure dev`: a file anywhere among flags.
+// The arguments of `perdure dev`: the file may stand anywhere among the flags.
 
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { readDevWords } from './words.ts'
+import { parseDevArguments } from './arguments.ts'
 
 const ENTRY = 'packages/cli/src/main.ts'
 const known = ['port', 'store']
@@ -14,6 +14,6 @@ test.each([
   [['--port', '1', ENTRY, '--store=x'], { flags: { port: '1', store: 'x' }, entry: resolve(ENTRY) }],
   [['--port=1', ENTRY], { flags: { port: '1' }, entry: resolve(ENTRY) }],
   [['--port', '1'], { flags: { port: '1' } }],
-])('%j', (words, read) => {
-  expect(readDevWords(words, known)).toEqual(read)
+])('%j', (args, read) => {
+  expect(parseDevArguments(args, known)).toEqual(read)
 })

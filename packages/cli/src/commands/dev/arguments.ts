@@ -1,10 +1,10 @@
-// The words of `perdure dev`: the file that starts the runner, and the flags of the engine.
+// Parses the arguments of `perdure dev`: the file that starts the runner, and the flags of the engine.
 
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseFlags, UsageError } from '../../flags.ts'
 
-export interface DevWords {
+export interface DevArguments {
   /** Absolute path of the file that starts the runner, when there is one. */
   entry?: string
   flags: Record<string, string>
@@ -12,18 +12,18 @@ export interface DevWords {
 
 const RUNNABLE = /\.[cm]?[jt]sx?$/
 
-/** Reads them. Throws a UsageError for a flag that is none, and for an entry that cannot be run. */
-export function readDevWords(words: readonly string[], known: readonly string[]): DevWords {
-  const at = words.findIndex((word, i) => !word.startsWith('-') && !isValue(words[i - 1]))
+/** Parses the arguments. Throws a UsageError for an unknown flag, and for an entry that cannot be run. */
+export function parseDevArguments(args: readonly string[], known: readonly string[]): DevArguments {
+  const at = args.findIndex((arg, i) => !arg.startsWith('-') && !isValue(args[i - 1]))
   const flags = parseFlags(
-    words.filter((_, i) => i !== at),
+    args.filter((_, i) => i !== at),
     known,
   )
-  const entry = words[at]
+  const entry = args[at]
   return entry === undefined ? { flags } : { flags, entry: runnable(entry) }
 }
 
-/** Whether the word after this one is its value. */
+/** Whether the argument after `before` is the value of that flag. */
 function isValue(before: string | undefined): boolean {
   return before?.startsWith('--') === true && !before.includes('=')
 }
