@@ -107,8 +107,8 @@ async function openLimiter(
   if (limiter.kind === 'memory') return new MemoryLimiter()
   const { url } = limiter
   const prefix = `perdure:${await store.clusterName()}:`
-  const onTrouble = seldom(err => log.error({ err }, 'the limiter is not available'))
-  return RedisLimiter.open({ url, prefix, onTrouble }).catch(cause => {
+  const onError = seldom(err => log.error({ err }, 'the limiter is not available'))
+  return RedisLimiter.open({ url, prefix, onError }).catch(cause => {
     throw new Error(`cannot reach the limiter at ${withoutPassword(url)}`, { cause })
   })
 }
@@ -131,10 +131,10 @@ async function wireOf(
   const isShared = address.kind === 'postgres'
   if (queue?.kind === 'memory' || (!queue && !isShared)) return undefined
   const channel = `perdure:${await store.clusterName()}`
-  const onTrouble = seldom(err => log.error({ err }, 'other engines cannot be heard'))
+  const onError = seldom(err => log.error({ err }, 'other engines cannot be heard'))
   if (queue?.kind !== 'redis')
-    return isShared ? new PostgresWire({ url: address.url, channel, onTrouble }) : undefined
-  return new RedisWire({ url: queue.url, channel, onTrouble })
+    return isShared ? new PostgresWire({ url: address.url, channel, onError }) : undefined
+  return new RedisWire({ url: queue.url, channel, onError })
 }
 
 /** A service that is away fails again and again: it is told of once in a while. */

@@ -9,7 +9,7 @@ const open = (prefix: string) =>
   new RedisLimiter({
     url: REDIS_URL,
     prefix,
-    onTrouble: error => {
+    onError: error => {
       throw error
     },
   })

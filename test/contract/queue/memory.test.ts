@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { expect, it } from 'vitest'
 import { VirtualClock } from '../../../packages/engine/src/adapters/clock/virtual.ts'
-import { MemoryQueue, RINGS_MAX } from '../../../packages/engine/src/adapters/queue/memory.ts'
+import { LANE_WAKES_MAX, MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
 import { queueContract } from './queue-contract.ts'
 
 queueContract('memory', async clock => ({ queue: new MemoryQueue(clock), close: async () => {} }))
@@ -47,7 +47,7 @@ it('remembers a bounded number of rings, the earliest ones', async () => {
   const clock = new VirtualClock({ start: 0, settle: () => new Promise(resolve => setImmediate(resolve)) })
   const queue = new MemoryQueue(clock)
   const controller = new AbortController()
-  for (let time = RINGS_MAX + 500; time > 0; time--) queue.wake('runs', time)
+  for (let time = LANE_WAKES_MAX + 500; time > 0; time--) queue.wake('runs', time)
   const rangAt: number[] = []
   const listening = (async () => {
     for (;;) {
@@ -56,8 +56,8 @@ it('remembers a bounded number of rings, the earliest ones', async () => {
       rangAt.push(clock.now())
     }
   })()
-  await clock.advance(RINGS_MAX + 500)
+  await clock.advance(LANE_WAKES_MAX + 500)
   controller.abort()
   await listening
-  expect(rangAt).toEqual(Array.from({ length: RINGS_MAX }, (_, i) => i + 1))
+  expect(rangAt).toEqual(Array.from({ length: LANE_WAKES_MAX }, (_, i) => i + 1))
 })

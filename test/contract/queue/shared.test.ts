@@ -16,7 +16,7 @@ import { until } from '../../kit/until.ts'
 import { queueContract } from './queue-contract.ts'
 
 const never = new AbortController().signal
-const onTrouble = (error: unknown) => {
+const onError = (error: unknown) => {
   throw error
 }
 
@@ -25,8 +25,8 @@ const storeUrl = await freshSchema()
 await (await openPostgresStore({ url: storeUrl })).close()
 
 const WIRES: Record<string, (channel: string) => Wire> = {
-  Redis: channel => new RedisWire({ url: REDIS_URL, channel, onTrouble }),
-  PostgreSQL: channel => new PostgresWire({ url: storeUrl, channel, onTrouble }),
+  Redis: channel => new RedisWire({ url: REDIS_URL, channel, onError }),
+  PostgreSQL: channel => new PostgresWire({ url: storeUrl, channel, onError }),
 }
 
 for (const [name, wire] of Object.entries(WIRES)) {
@@ -74,7 +74,7 @@ for (const [name, wire] of Object.entries(WIRES)) {
     // Of a run whose state is as large as it may be; no part of it ends with a character.
     const long = `x${'ä€𝄞'.repeat(4 * 1024 * 1024)}`
     const words = ['first', long, 'second', `${'y'.repeat(3 * 1024 * 1024)}`, 'third', 'last']
-    await Promise.all(words.map(word => one.say(word, 'two')))
+    await Promise.all(words.map(word => one.send(word, 'two')))
     await until(() => heard.length >= words.length, { what: 'the words' })
     expect(heard.map(({ length }) => length)).toEqual(words.map(({ length }) => length))
     expect(heard.every((word, i) => word === words[i])).toBe(true)

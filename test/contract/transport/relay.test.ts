@@ -2,9 +2,12 @@
 // other over a wire in this process.
 
 import { expect } from 'vitest'
-import { Loop } from '../../../packages/engine/src/adapters/bus/loopback.testkit.ts'
+import { LoopbackNetwork } from '../../../packages/engine/src/adapters/bus/loopback.testkit.ts'
 import { systemClock } from '../../../packages/engine/src/adapters/clock/system.ts'
-import { type HeldRunner, hold } from '../../../packages/engine/src/adapters/connect/relay/relay.testkit.ts'
+import {
+  connectRunner,
+  type FakeRunner,
+} from '../../../packages/engine/src/adapters/connect/relay/relay.testkit.ts'
 import { RelayedConnect } from '../../../packages/engine/src/adapters/connect/relay/relayed-connect.ts'
 import { ConnectTransport } from '../../../packages/engine/src/adapters/connect/transport.ts'
 import { connectUrl } from '../../../packages/engine/src/domain/model/connect-url.ts'
@@ -14,9 +17,9 @@ import { type RunnerAct, transportContract } from './transport-contract.ts'
 const clock = systemClock
 
 transportContract('connect, through another engine', async () => {
-  const loop = new Loop(clock)
+  const network = new LoopbackNetwork(clock)
   const open = async (name: string) => {
-    const bus = await loop.open(name)
+    const bus = await network.open(name)
     const onPresence = (url: string, isHere: boolean) => relayed.presenceChanged(url, isHere)
     const local = new ConnectTransport({ clock, closeGraceMs: 200, lostGraceMs: 300, onPresence })
     const relayed: RelayedConnect = new RelayedConnect({
@@ -31,9 +34,9 @@ transportContract('connect, through another engine', async () => {
   }
   const [caller, host] = [await open('caller'), await open('host')]
   let act: RunnerAct | ((body: string) => RunnerAct) = 'hang'
-  const runners: HeldRunner[] = []
+  const runners: FakeRunner[] = []
   const connect = () => {
-    const runner = hold(host)
+    const runner = connectRunner(host)
     runners.push(runner)
     runner.onInvoke = ({ id, text }) => {
       const now = typeof act === 'function' ? act(bodyOf(text)) : act

@@ -1,36 +1,36 @@
-// The Bus port: how engines on one store talk to each other. Whatever is said may be lost, so nothing rests on it alone:
-// what must not be lost is in the store, or is asked for again.
+// The Bus port: messages between engines that share a store. Any message may be lost, so nothing relies on it alone: what
+// must not be lost is in the store, or is requested again.
 
 export interface Bus {
   /** This engine's name on the bus. */
   readonly self: string
-  /** Calls `hear` with all that the other engines say of the topic from now on, in each one's order. */
-  on(topic: string, hear: (text: string, from: string) => void): void
-  /** Calls `fn` whenever words may have been missed. */
+  /** Calls `handle` with every message of the topic from other engines, from now on and in each sender's order. */
+  on(topic: string, handle: (text: string, from: string) => void): void
+  /** Calls `fn` whenever messages may have been missed. */
   onReconnect(fn: () => void): void
-  /** Says it to one engine, or to all others. To all only a few thousand bytes may be said. */
+  /** Sends a message to the engine `to`, or to all others. To all at most BROADCAST_BYTES_MAX may be sent. */
   publish(topic: string, text: string, to?: string): void
-  /** Present only where a network service of its own stands behind it (contract §4.7). */
+  /** Present only where a network service of its own carries the messages: readiness checks it. */
   ping?(): Promise<void>
   close(): Promise<void>
 }
 
-/** Most bytes that may be said to everybody at once. */
+/** Most bytes of one message to all engines. */
 export const BROADCAST_BYTES_MAX = 7000
 
-/** The parts of what is said to everybody, as many together as may be said at once. */
+/** Splits the parts of a message to all engines into batches, each as large as one message may be. */
 export function* broadcastBatches(parts: Iterable<string>): Generator<string[]> {
-  let some: string[] = []
+  let batch: string[] = []
   let bytes = 0
   for (const part of parts) {
     const length = Buffer.byteLength(JSON.stringify(part)) + 1
-    if (bytes + length > BROADCAST_BYTES_MAX && some.length > 0) {
-      yield some
-      some = []
+    if (bytes + length > BROADCAST_BYTES_MAX && batch.length > 0) {
+      yield batch
+      batch = []
       bytes = 0
     }
-    some.push(part)
+    batch.push(part)
     bytes += length
   }
-  if (some.length > 0) yield some
+  if (batch.length > 0) yield batch
 }

@@ -1,32 +1,33 @@
-// Engines of one process that hear each other, for tests: the real bus on a wire that can be cut, and that loses, repeats,
-// delays and so reorders words by a seed.
+// A network between engines of one process, for tests: the real bus on a wire that can be cut, and that drops, repeats,
+// delays and so reorders messages by a seed.
 
 import type { Clock } from '../../ports/clock.ts'
 import { seededRandom } from '../clock/seeded-random.ts'
 import type { Wire } from './wire.ts'
 import { WireBus } from './wire-bus.ts'
 
-export interface LoopFaults {
-  /** Of all words, in [0, 1]. */
+export interface NetworkFaults {
+  /** Share of the messages that are lost, in [0, 1]. */
   lost: number
+  /** Share of the messages that arrive twice, in [0, 1]. */
   repeated: number
-  /** Words take up to so long, each its own time; 0: none, and in order. */
+  /** Each message takes a random time up to this; 0 delivers at once and in order. */
   delayMsMax: number
 }
 
-const NO_FAULTS: LoopFaults = { lost: 0, repeated: 0, delayMsMax: 0 }
+const NO_FAULTS: NetworkFaults = { lost: 0, repeated: 0, delayMsMax: 0 }
 
 interface Listener {
-  onWord(word: string): void
-  onBack(): void
+  onMessage(message: string): void
+  onReconnect(): void
 }
 
-export class Loop {
-  faults: LoopFaults = NO_FAULTS
-  /** Every word that was said, with the one it was said to. */
-  readonly said: { word: string; to: string | undefined }[] = []
-  /** A word for which it answers true is lost. */
-  loses: (word: string, to: string | undefined) => boolean = () => false
+export class LoopbackNetwork {
+  faults: NetworkFaults = NO_FAULTS
+  /** Every message that was sent, and its receiver; undefined: all. */
+  readonly sent: { message: string; to: string | undefined }[] = []
+  /** A message for which it returns true is lost. */
+  drops: (message: string, to: string | undefined) => boolean = () => false
   readonly #clock: Clock
   readonly #random: () => number
   readonly #listeners = new Map<string, Listener>()
@@ -42,11 +43,11 @@ export class Loop {
   /** The bus of an engine of that name. */
   async open(self: string): Promise<WireBus> {
     const wire: Wire = {
-      listen: async (name, onWord, onBack) => {
-        this.#listeners.set(name, { onWord, onBack })
+      listen: async (name, onMessage, onReconnect) => {
+        this.#listeners.set(name, { onMessage, onReconnect })
       },
-      say: async (word, to) => {
-        if (!this.#cut.has(self)) this.#say(word, to)
+      send: async (message, to) => {
+        if (!this.#cut.has(self)) this.#send(message, to)
       },
       close: async () => {
         this.#listeners.delete(self)
@@ -55,48 +56,48 @@ export class Loop {
     return WireBus.open({ wire, self })
   }
 
-  /** The engine neither hears nor is heard, without knowing it: as one that died, or whose line is down. */
+  /** Drops all messages from and to the engine, which does not notice: it crashed, or its connection is down. */
   cut(name: string): void {
     this.#cut.add(name)
   }
 
-  /** The line is there again, and its engine told so. */
-  mend(name: string): void {
-    if (this.#cut.delete(name)) this.#listeners.get(name)?.onBack()
+  /** Restores the connection of an engine that was cut, and notifies the engine. */
+  reconnect(name: string): void {
+    if (this.#cut.delete(name)) this.#listeners.get(name)?.onReconnect()
   }
 
-  /** The engine stands still: what is said to it waits. */
+  /** The engine's process stands still: messages to it wait. */
   freeze(name: string): void {
     this.#frozen.set(name, [])
   }
 
-  /** It goes on, with all that was said to it meanwhile. */
-  thaw(name: string): void {
-    const words = this.#frozen.get(name) ?? []
+  /** The engine goes on, and receives all messages that waited for it. */
+  unfreeze(name: string): void {
+    const messages = this.#frozen.get(name) ?? []
     this.#frozen.delete(name)
-    for (const word of words) this.#listeners.get(name)?.onWord(word)
+    for (const message of messages) this.#listeners.get(name)?.onMessage(message)
   }
 
-  /** How many words of the topic were said. */
+  /** How many messages of the topic were sent. */
   count(topic: string): number {
-    return this.said.filter(({ word }) => word.split(' ', 2)[1] === topic).length
+    return this.sent.filter(({ message }) => message.split(' ', 2)[1] === topic).length
   }
 
-  #say(word: string, to: string | undefined): void {
-    this.said.push({ word, to })
+  #send(message: string, to: string | undefined): void {
+    this.sent.push({ message, to })
     const { lost, repeated } = this.faults
     for (const name of to === undefined ? this.#listeners.keys() : [to]) {
-      if (this.loses(word, to) || this.#random() < lost) continue
-      this.#carry(word, name)
-      if (this.#random() < repeated) this.#carry(word, name)
+      if (this.drops(message, to) || this.#random() < lost) continue
+      this.#deliver(message, name)
+      if (this.#random() < repeated) this.#deliver(message, name)
     }
   }
 
-  #carry(word: string, name: string): void {
+  #deliver(message: string, name: string): void {
     const deliver = () => {
       const frozen = this.#frozen.get(name)
-      if (frozen) frozen.push(word)
-      else if (!this.#cut.has(name)) this.#listeners.get(name)?.onWord(word)
+      if (frozen) frozen.push(message)
+      else if (!this.#cut.has(name)) this.#listeners.get(name)?.onMessage(message)
     }
     const { delayMsMax } = this.faults
     if (delayMsMax === 0) setImmediate(deliver)

@@ -1,6 +1,6 @@
-// Engines hear each other through the database they share, where there is no Redis: LISTEN in a session of its own, NOTIFY
-// never inside a transaction that holds anything, since it takes a lock of the whole server at its commit. A word too
-// long for a notification waits in a table for the one it is for.
+// The wire over PostgreSQL, for engines that share a database and have no Redis. LISTEN has a session of its own. NOTIFY
+// never runs inside a transaction that holds locks, since its commit takes a lock of the whole server. A message too
+// long for a notification waits in a table, and the notification refers to its row. Opened by backends.
 
 import { createHash } from 'node:crypto'
 import type { Client } from 'pg'
@@ -8,33 +8,35 @@ import { end, openSession, rowsOf } from '../sql/postgres/client.ts'
 import type { Wire } from './wire.ts'
 
 const RETRY_MS = 500
-/** Nothing that is asked here takes long. */
+/** Longest time of a statement: all of them are short. */
 const ANSWER_MS_MAX = 8000
-/** A session that listens may die without a word: it is asked from time to time. */
+/** A listening session may die unnoticed, so a statement checks it from time to time. */
 const PROBE_EVERY_MS = 10_000
-/** A notification holds 8,000 bytes less one. */
-const WORD_BYTES_MAX = 7800
-/** Words said with one statement. */
-const TOGETHER_MAX = 500
-/** What nobody fetched by then never will be. */
-const FORGET_AFTER = '5 minutes'
+/** PostgreSQL's limit of a notification is 7,999 bytes. */
+const NOTIFICATION_BYTES_MAX = 7800
+/** Most messages of one statement. */
+const BATCH_MAX = 500
+/** A long message that nobody fetched by then is deleted. */
+const DELETE_AFTER = '5 minutes'
+/** What precedes the row's id in a notification that refers to a long message. */
+const REFERENCE_MARK = '@'
 
 const NOTIFY = 'SELECT pg_notify(channel, word) FROM unnest($1::text[], $2::text[]) AS said (channel, word)'
-const KEEP = 'INSERT INTO wire_words (word) VALUES ($1) RETURNING id'
+const STORE = 'INSERT INTO wire_words (word) VALUES ($1) RETURNING id'
 const FETCH = 'DELETE FROM wire_words WHERE id = $1 RETURNING word'
-const FORGET = `DELETE FROM wire_words WHERE at < now() - interval '${FORGET_AFTER}'`
+const DELETE_OLD = `DELETE FROM wire_words WHERE at < now() - interval '${DELETE_AFTER}'`
 
 export interface PostgresWireOptions {
-  /** The schema it names has the store's tables. */
+  /** Names the schema that has the store's tables. */
   url: string
-  /** Channels are the whole database's. */
+  /** Unique in the database: its channels are common to all schemas. */
   channel: string
-  onTrouble(error: unknown): void
+  onError(error: unknown): void
 }
 
-interface Said {
+interface OutgoingMessage {
   channel: string
-  word: string
+  message: string
   done(): void
 }
 
@@ -42,32 +44,32 @@ export class PostgresWire implements Wire {
   readonly #options: PostgresWireOptions
   #name = ''
   #client: Client | undefined
-  #onWord: (word: string) => void = () => {}
-  #onBack: () => void = () => {}
+  #onMessage: (message: string) => void = () => {}
+  #onReconnect: () => void = () => {}
   #timer: NodeJS.Timeout | undefined
   #closed = false
-  #gathered: Said[] = []
-  #isSaying = false
-  /** What was heard is told in order, also when some of it must be fetched first. */
-  #heard: Promise<void> = Promise.resolve()
-  #before: Promise<unknown> = Promise.resolve()
+  #outgoing: OutgoingMessage[] = []
+  #isSending = false
+  /** The last received message: the next is handled after it, also when a long one must be fetched first. */
+  #received: Promise<void> = Promise.resolve()
+  #lastStatement: Promise<unknown> = Promise.resolve()
 
   constructor(options: PostgresWireOptions) {
     this.#options = options
   }
 
-  async listen(name: string, onWord: (word: string) => void, onBack: () => void): Promise<void> {
+  async listen(name: string, onMessage: (message: string) => void, onReconnect: () => void): Promise<void> {
     this.#name = name
-    this.#onWord = onWord
+    this.#onMessage = onMessage
     await this.#connect()
-    this.#onBack = onBack
+    this.#onReconnect = onReconnect
   }
 
-  say(word: string, to?: string): Promise<void> {
+  send(message: string, to?: string): Promise<void> {
     const channel = this.#channelOf(to)
     return new Promise(done => {
-      this.#gathered.push({ channel, word, done })
-      if (!this.#isSaying) void this.#sayAll()
+      this.#outgoing.push({ channel, message, done })
+      if (!this.#isSending) void this.#sendAll()
     })
   }
 
@@ -78,43 +80,44 @@ export class PostgresWire implements Wire {
   }
 
   #channelOf(name: string | undefined): string {
-    // A channel's name has 63 bytes at most.
+    // A channel's name has at most 63 bytes.
     const digest = createHash('sha256').update(JSON.stringify([this.#options.channel, name ?? null]))
     return `perdure_${digest.digest('hex').slice(0, 40)}`
   }
 
-  /** What is said while a statement is under way goes with the next. */
-  async #sayAll(): Promise<void> {
-    this.#isSaying = true
-    while (this.#gathered.length > 0) {
-      const words = this.#gathered.splice(0, TOGETHER_MAX)
-      await this.#sayTogether(words).catch(() => {})
-      for (const { done } of words) done()
+  /** Messages that come while a statement runs are sent together by the next. */
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    while (this.#outgoing.length > 0) {
+      const messages = this.#outgoing.splice(0, BATCH_MAX)
+      await this.#sendBatch(messages).catch(() => {})
+      for (const { done } of messages) done()
     }
-    this.#isSaying = false
+    this.#isSending = false
   }
 
-  async #sayTogether(words: readonly Said[]): Promise<void> {
+  async #sendBatch(messages: readonly OutgoingMessage[]): Promise<void> {
     const client = this.#client
     if (!client) return
-    await this.#alone(async () => {
-      const short: string[] = []
-      for (const { word } of words) short.push(await shortened(client, word))
-      await client.query({ name: 'say', text: NOTIFY, values: [words.map(({ channel }) => channel), short] })
+    await this.#runAlone(async () => {
+      const payloads: string[] = []
+      for (const { message } of messages) payloads.push(await payloadOf(client, message))
+      const channels = messages.map(({ channel }) => channel)
+      await client.query({ name: 'say', text: NOTIFY, values: [channels, payloads] })
     })
   }
 
-  async #hear(client: Client, payload: string): Promise<void> {
-    if (!payload.startsWith('@')) return this.#onWord(payload)
-    const id = Number(payload.slice(1))
-    const [row] = await this.#alone(() => rowsOf(client, FETCH, [id], 'fetch')).catch(() => [])
-    if (row) this.#onWord(row[0] as string)
+  async #receive(client: Client, payload: string): Promise<void> {
+    if (!payload.startsWith(REFERENCE_MARK)) return this.#onMessage(payload)
+    const id = Number(payload.slice(REFERENCE_MARK.length))
+    const [row] = await this.#runAlone(() => rowsOf(client, FETCH, [id], 'fetch')).catch(() => [])
+    if (row) this.#onMessage(row[0] as string)
   }
 
-  /** A session takes one statement at a time. */
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#before.then(work)
-    this.#before = done.catch(() => {})
+  /** Runs `work` after the statements before it: a session takes one at a time. */
+  #runAlone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#lastStatement.then(work)
+    this.#lastStatement = done.catch(() => {})
     return done
   }
 
@@ -125,48 +128,49 @@ export class PostgresWire implements Wire {
     opened = client
     client.on('notification', ({ payload }) => {
       if (payload === undefined) return
-      this.#heard = this.#heard.then(() => this.#hear(client, payload))
+      this.#received = this.#received.then(() => this.#receive(client, payload))
     })
     await client.query(`LISTEN "${this.#channelOf(undefined)}"`)
     await client.query(`LISTEN "${this.#channelOf(this.#name)}"`)
     this.#client = client
-    this.#onBack()
-    this.#later(PROBE_EVERY_MS, () => this.#probe(client))
+    this.#onReconnect()
+    this.#schedule(PROBE_EVERY_MS, () => this.#probe(client))
   }
 
   async #probe(client: Client): Promise<void> {
-    await this.#alone(() => client.query(FORGET))
-    this.#later(PROBE_EVERY_MS, () => this.#probe(client))
+    await this.#runAlone(() => client.query(DELETE_OLD))
+    this.#schedule(PROBE_EVERY_MS, () => this.#probe(client))
   }
 
   #lost(client: Client, error: unknown): void {
     if (this.#closed || (this.#client !== undefined && this.#client !== client)) return
-    this.#options.onTrouble(error)
+    this.#options.onError(error)
     this.#client = undefined
     client.end().catch(() => {})
-    this.#later(RETRY_MS, () => this.#connect())
+    this.#schedule(RETRY_MS, () => this.#connect())
   }
 
-  #later(ms: number, next: () => Promise<void>): void {
+  #schedule(ms: number, next: () => Promise<void>): void {
     if (this.#closed) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       next().catch(error => {
         if (this.#closed) return
-        this.#options.onTrouble(error)
+        this.#options.onError(error)
         const client = this.#client
         this.#client = undefined
         client?.end().catch(() => {})
-        this.#later(RETRY_MS, () => this.#connect())
+        this.#schedule(RETRY_MS, () => this.#connect())
       })
     }, ms)
     this.#timer.unref()
   }
 }
 
-/** The word itself, or where it waits. */
-async function shortened(client: Client, word: string): Promise<string> {
-  if (!word.startsWith('@') && Buffer.byteLength(word) <= WORD_BYTES_MAX) return word
-  const [row] = await rowsOf(client, KEEP, [word], 'keep')
-  return `@${row?.[0]}`
+/** The notification for a message: the message itself, or the reference to its row if it is long. */
+async function payloadOf(client: Client, message: string): Promise<string> {
+  if (!message.startsWith(REFERENCE_MARK) && Buffer.byteLength(message) <= NOTIFICATION_BYTES_MAX)
+    return message
+  const [row] = await rowsOf(client, STORE, [message], 'keep')
+  return `${REFERENCE_MARK}${row?.[0]}`
 }

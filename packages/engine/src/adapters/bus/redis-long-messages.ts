@@ -1,19 +1,19 @@
-// Words too long to be published: Redis cuts a subscriber off when 32 MiB wait for it. They wait in a list, in parts, for
-// the one that they are for; what is published says where.
+// Messages too long for a Redis channel, which cuts a subscriber off when 32 MiB wait for it. A long message waits in a
+// list, in parts; its receiver gets a reference to the list. Used by redis-wire.ts.
 
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 
-/** Longer words are not published. */
-const WORD_LENGTH_MAX = 2 * 1024 * 1024
-/** Each part in good time, also on a slow line. */
+/** Longer messages are not published. */
+const PUBLISHED_LENGTH_MAX = 2 * 1024 * 1024
+/** Small enough that each part is sent within the command timeout, also over a slow connection. */
 const PART_BYTES = 1024 * 1024
-/** What nobody fetched by then never will be. */
-const FORGET_AFTER_S = 60
+/** A message that nobody fetched by then is dropped. */
+const EXPIRE_AFTER_S = 60
 
-const MARK = '@'
+const REFERENCE_MARK = '@'
 
-export class RedisWords {
+export class RedisLongMessages {
   readonly #redis: Redis
   readonly #prefix: string
 
@@ -22,29 +22,28 @@ export class RedisWords {
     this.#prefix = `${channel}:word:`
   }
 
-  isLong(word: string): boolean {
-    return word.length > WORD_LENGTH_MAX
+  isLong(message: string): boolean {
+    return message.length > PUBLISHED_LENGTH_MAX
   }
 
-  /** Whether it says where a word waits. */
-  isPlace(text: string): boolean {
-    return text.startsWith(MARK)
+  isReference(text: string): boolean {
+    return text.startsWith(REFERENCE_MARK)
   }
 
-  /** Where it waits. */
-  async keep(word: string): Promise<string> {
-    const bytes = Buffer.from(word)
+  /** Stores the message; resolves to the reference to publish in its place. */
+  async store(message: string): Promise<string> {
+    const bytes = Buffer.from(message)
     const key = this.#prefix + randomUUID()
     for (let at = 0; at < bytes.length; at += PART_BYTES) {
       await this.#redis.rpush(key, bytes.subarray(at, at + PART_BYTES))
-      await this.#redis.expire(key, FORGET_AFTER_S)
+      await this.#redis.expire(key, EXPIRE_AFTER_S)
     }
-    return `${MARK}${bytes.length} ${key}`
+    return `${REFERENCE_MARK}${bytes.length} ${key}`
   }
 
-  /** Undefined when not all of it is there any more. */
-  async fetch(place: string): Promise<string | undefined> {
-    const [length, key] = place.slice(MARK.length).split(' ') as [string, string]
+  /** Takes the message out of Redis; undefined when a part of it has expired. */
+  async fetch(reference: string): Promise<string | undefined> {
+    const [length, key] = reference.slice(REFERENCE_MARK.length).split(' ') as [string, string]
     const parts: Buffer[] = []
     for (;;) {
       const part = await this.#redis.lpopBuffer(key)

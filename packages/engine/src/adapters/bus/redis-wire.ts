@@ -1,95 +1,97 @@
-// Engines hear each other through channels of Redis: one for all, one for each.
+// The wire over Redis channels: one for all engines, one for each. Opened by backends.
 
 import { Redis } from 'ioredis'
-import { RedisWords } from './redis-long-messages.ts'
+import { REDIS_TIMEOUT_MS, redisRetryMs } from '../redis-options.ts'
+import { RedisLongMessages } from './redis-long-messages.ts'
 import type { Wire } from './wire.ts'
 
-const TIMEOUT_MS = 2000
-const RETRY_MS_MAX = 2000
-/** A Redis that cannot be reached at the start stops the start. */
-const START_MS_MAX = 5000
+/** An engine does not start when Redis does not answer within this time. */
+const SUBSCRIBE_MS_MAX = 5000
 
 export interface RedisWireOptions {
   url: string
   /** Several clusters may share a Redis. */
   channel: string
-  /** Told when one that was there fails; that there is none is what `listen` rejects for. */
-  onTrouble(error: Error): void
+  /** Called when a connection that was open fails. One that cannot be opened makes `listen` reject instead. */
+  onError(error: Error): void
 }
 
 export class RedisWire implements Wire {
   readonly #publisher: Redis
   readonly #subscriber: Redis
   readonly #channel: string
-  readonly #words: RedisWords
+  readonly #longMessages: RedisLongMessages
   #listens = false
-  /** By listener: the last of the words that are on their way to it behind a long one. */
-  readonly #saying = new Map<string, Promise<unknown>>()
-  /** What was heard behind a long word is told after it. */
-  #hearing: Promise<void> | undefined
+  /** By channel: the last message that waits behind a long one which is being stored. */
+  readonly #sending = new Map<string, Promise<unknown>>()
+  /** The last received message that waits behind a long one which is being fetched. */
+  #receiving: Promise<void> | undefined
 
-  constructor({ url, channel, onTrouble }: RedisWireOptions) {
-    const options = {
-      connectTimeout: TIMEOUT_MS,
-      retryStrategy: (tries: number) => Math.min(RETRY_MS_MAX, 50 * 2 ** Math.min(tries, 6)),
-    }
+  constructor({ url, channel, onError }: RedisWireOptions) {
+    const options = { connectTimeout: REDIS_TIMEOUT_MS, retryStrategy: redisRetryMs }
     this.#channel = channel
-    this.#publisher = new Redis(url, { ...options, commandTimeout: TIMEOUT_MS, maxRetriesPerRequest: 1 })
-    // It subscribes again by itself whenever it is back.
+    this.#publisher = new Redis(url, {
+      ...options,
+      commandTimeout: REDIS_TIMEOUT_MS,
+      maxRetriesPerRequest: 1,
+    })
+    // The client subscribes again by itself after each reconnect.
     this.#subscriber = new Redis(url, { ...options, maxRetriesPerRequest: null })
-    this.#words = new RedisWords(this.#publisher, channel)
+    this.#longMessages = new RedisLongMessages(this.#publisher, channel)
     for (const redis of [this.#publisher, this.#subscriber]) {
       redis.on('error', error => {
-        if (this.#listens) onTrouble(error)
+        if (this.#listens) onError(error)
       })
     }
   }
 
-  async listen(name: string, onWord: (word: string) => void, onBack: () => void): Promise<void> {
-    this.#subscriber.on('message', (_, word) => this.#hear(word, onWord))
-    await inTime(this.#subscriber.subscribe(this.#channel, `${this.#channel}:${name}`))
+  async listen(name: string, onMessage: (message: string) => void, onReconnect: () => void): Promise<void> {
+    this.#subscriber.on('message', (_, text) => this.#receive(text, onMessage))
+    await withinStartTime(this.#subscriber.subscribe(this.#channel, `${this.#channel}:${name}`))
     this.#listens = true
-    this.#subscriber.on('ready', onBack)
+    this.#subscriber.on('ready', onReconnect)
   }
 
-  async say(word: string, to?: string): Promise<void> {
+  async send(message: string, to?: string): Promise<void> {
     const channel = to === undefined ? this.#channel : `${this.#channel}:${to}`
-    const before = this.#saying.get(channel)
-    if (!before && !this.#words.isLong(word)) {
-      await this.#publish(channel, word)
+    const before = this.#sending.get(channel)
+    if (!before && !this.#longMessages.isLong(message)) {
+      await this.#publish(channel, message)
       return
     }
-    const said = Promise.resolve(before)
-      .then(async () =>
-        this.#publish(channel, this.#words.isLong(word) ? await this.#words.keep(word) : word),
-      )
+    const sent = Promise.resolve(before)
+      .then(async () => {
+        const isLong = this.#longMessages.isLong(message)
+        return this.#publish(channel, isLong ? await this.#longMessages.store(message) : message)
+      })
       .catch(() => {})
-    this.#saying.set(channel, said)
-    await said
-    if (this.#saying.get(channel) === said) this.#saying.delete(channel)
+    this.#sending.set(channel, sent)
+    await sent
+    if (this.#sending.get(channel) === sent) this.#sending.delete(channel)
   }
 
   async ping(): Promise<void> {
     await this.#publisher.ping()
   }
 
-  #publish(channel: string, word: string): Promise<unknown> {
-    return this.#publisher.publish(channel, word).catch(() => {})
+  #publish(channel: string, text: string): Promise<unknown> {
+    return this.#publisher.publish(channel, text).catch(() => {})
   }
 
-  #hear(text: string, onWord: (word: string) => void): void {
-    if (!this.#hearing && !this.#words.isPlace(text)) {
-      onWord(text)
+  /** Keeps the order of messages: those behind a long one wait until it is fetched. */
+  #receive(text: string, onMessage: (message: string) => void): void {
+    if (!this.#receiving && !this.#longMessages.isReference(text)) {
+      onMessage(text)
       return
     }
-    const heard = Promise.resolve(this.#hearing)
-      .then(() => (this.#words.isPlace(text) ? this.#words.fetch(text) : text))
+    const received = Promise.resolve(this.#receiving)
+      .then(() => (this.#longMessages.isReference(text) ? this.#longMessages.fetch(text) : text))
       .catch(() => undefined)
-      .then(word => {
-        if (this.#hearing === heard) this.#hearing = undefined
-        if (word !== undefined) onWord(word)
+      .then(message => {
+        if (this.#receiving === received) this.#receiving = undefined
+        if (message !== undefined) onMessage(message)
       })
-    this.#hearing = heard
+    this.#receiving = received
   }
 
   async close(): Promise<void> {
@@ -98,12 +100,12 @@ export class RedisWire implements Wire {
   }
 }
 
-async function inTime<T>(answer: Promise<T>): Promise<T> {
+async function withinStartTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`Redis did not answer within ${START_MS_MAX} ms`)),
-      START_MS_MAX,
+      () => reject(new Error(`Redis did not answer within ${SUBSCRIBE_MS_MAX} ms`)),
+      SUBSCRIBE_MS_MAX,
     )
   })
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))

@@ -1,9 +1,10 @@
-// The bus of engines that hear each other over a wire: who speaks, of what, and how much may be on its way.
+// The bus of engines that share a wire: adds the sender and the topic to each message, and bounds how much may wait to
+// be sent. Opened by backends.
 
 import type { Bus } from '../../ports/bus.ts'
 import type { Wire } from './wire.ts'
 
-/** Characters on their way to the wire; what is said beyond that is lost, as anything may be. */
+/** Most characters that wait to be sent; a message beyond that is dropped. */
 const PENDING_LENGTH_MAX = 64 * 1024 * 1024
 const CLOSE_GRACE_MS = 1000
 
@@ -11,8 +12,8 @@ export class WireBus implements Bus {
   readonly self: string
   readonly ping?: () => Promise<void>
   readonly #wire: Wire
-  readonly #hearers = new Map<string, (text: string, from: string) => void>()
-  readonly #onBack: (() => void)[] = []
+  readonly #handlers = new Map<string, (text: string, from: string) => void>()
+  readonly #onReconnect: (() => void)[] = []
   #pendingLength = 0
 
   private constructor(wire: Wire, self: string) {
@@ -21,49 +22,49 @@ export class WireBus implements Bus {
     if (wire.ping) this.ping = () => wire.ping?.() ?? Promise.resolve()
   }
 
-  /** Resolves when it hears the others. `self` names this engine. */
+  /** Resolves when the bus receives from the others. `self` names this engine. */
   static async open({ wire, self }: { wire: Wire; self: string }): Promise<WireBus> {
     const bus = new WireBus(wire, self)
     await wire.listen(
       self,
-      word => bus.#hear(word),
+      message => bus.#receive(message),
       () => {
-        for (const fn of bus.#onBack) fn()
+        for (const fn of bus.#onReconnect) fn()
       },
     )
     return bus
   }
 
-  on(topic: string, hear: (text: string, from: string) => void): void {
-    this.#hearers.set(topic, hear)
+  on(topic: string, handle: (text: string, from: string) => void): void {
+    this.#handlers.set(topic, handle)
   }
 
   onReconnect(fn: () => void): void {
-    this.#onBack.push(fn)
+    this.#onReconnect.push(fn)
   }
 
   publish(topic: string, text: string, to?: string): void {
-    const word = `${this.self} ${topic} ${text}`
-    if (this.#pendingLength + word.length > PENDING_LENGTH_MAX) return
-    this.#pendingLength += word.length
-    void this.#wire.say(word, to).finally(() => {
-      this.#pendingLength -= word.length
+    const message = `${this.self} ${topic} ${text}`
+    if (this.#pendingLength + message.length > PENDING_LENGTH_MAX) return
+    this.#pendingLength += message.length
+    void this.#wire.send(message, to).finally(() => {
+      this.#pendingLength -= message.length
     })
   }
 
-  /** What was said last, a goodbye among it, has a moment to get out. */
+  /** Waits a moment for pending messages to be sent: a `bye` may be among them. */
   async close(): Promise<void> {
     const until = performance.now() + CLOSE_GRACE_MS
     while (this.#pendingLength > 0 && performance.now() < until) await new Promise(setImmediate)
     await this.#wire.close()
   }
 
-  #hear(word: string): void {
-    const nameEnd = word.indexOf(' ')
-    const topicEnd = word.indexOf(' ', nameEnd + 1)
+  #receive(message: string): void {
+    const nameEnd = message.indexOf(' ')
+    const topicEnd = message.indexOf(' ', nameEnd + 1)
     if (nameEnd < 0 || topicEnd < 0) return
-    const from = word.slice(0, nameEnd)
+    const from = message.slice(0, nameEnd)
     if (from !== this.self)
-      this.#hearers.get(word.slice(nameEnd + 1, topicEnd))?.(word.slice(topicEnd + 1), from)
+      this.#handlers.get(message.slice(nameEnd + 1, topicEnd))?.(message.slice(topicEnd + 1), from)
   }
 }

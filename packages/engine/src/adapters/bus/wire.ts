@@ -1,14 +1,15 @@
-// What carries words between engines: PostgreSQL or Redis. The bus puts topics and names on top.
+// The transport below the bus: PostgreSQL or Redis carries messages between engines. The bus (wire-bus.ts) adds topics
+// and the senders' names.
 
 export interface Wire {
   /**
-   * Calls `onWord` with all that is said from now on to `name` or to everybody, the speaker's own words too; `onBack`
-   * whenever words may have been missed.
+   * Subscribes as `name`. Calls `onMessage` with every message to `name` or to all from now on, the engine's own ones too,
+   * and `onReconnect` whenever messages may have been missed.
    */
-  listen(name: string, onWord: (word: string) => void, onBack: () => void): Promise<void>
-  /** Says it to one listener, or to all. Never rejects: what cannot be said is lost. */
-  say(word: string, to?: string): Promise<void>
-  /** Present where the wire is a service of its own, whose loss people want to know of. */
+  listen(name: string, onMessage: (message: string) => void, onReconnect: () => void): Promise<void>
+  /** Sends a message to one listener, or to all. Never rejects: a message that cannot be sent is lost. */
+  send(message: string, to?: string): Promise<void>
+  /** Present only where the wire is a network service of its own, which readiness checks. */
   ping?(): Promise<void>
   close(): Promise<void>
 }

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import type { Connections, Presence, RunnerSocket, Session, SessionOptions } from '../../ports/connections.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
-import { CLOSING, UnderWay } from '../transport/pending-calls.ts'
+import { ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
 import { Call } from './call.ts'
 import { ConnectedRunner } from './runner.ts'
 
@@ -40,7 +40,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
     Pick<ConnectTransportOptions, 'onForeignResult'>
   /** By URL: those with a socket, or with invokes that wait for one. */
   readonly #runners = new Map<string, ConnectedRunner>()
-  readonly #underWay = new UnderWay<string, Call>()
+  readonly #underWay = new PendingCalls<string, Call>()
   /** Tells processes apart: a result may come late, after a restart. */
   readonly #idPrefix = `inv_${randomBytes(6).toString('hex')}`
   #idCount = 0
@@ -69,7 +69,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
     if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
     const runner = this.#runners.get(call.url)
     if (this.#closed || !runner || runner.sessions.length === 0) {
-      const message = this.#closed ? CLOSING : 'the runner is not connected'
+      const message = this.#closed ? ENGINE_CLOSING : 'the runner is not connected'
       return Promise.resolve({ kind: 'refused', message })
     }
     const session = runner.pick()
@@ -145,7 +145,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#underWay.end(this.#options.closeGraceMs)
+    this.#closed ??= this.#underWay.drain(this.#options.closeGraceMs)
     return this.#closed
   }
 

@@ -63,14 +63,14 @@ export interface RedisLimiterOptions {
   /** In front of every key: several clusters may share a Redis. */
   prefix?: string
   /** Told when one that was there fails; that there is none is what `open` rejects for. */
-  onTrouble(error: Error): void
+  onError(error: Error): void
 }
 
 export class RedisLimiter implements Limiter {
   readonly #redis: Scripts
   readonly #prefix: string
 
-  constructor({ url, prefix = 'perdure:', onTrouble }: RedisLimiterOptions) {
+  constructor({ url, prefix = 'perdure:', onError }: RedisLimiterOptions) {
     this.#prefix = `${prefix}limit:`
     const redis = new Redis(url, {
       commandTimeout: TIMEOUT_MS,
@@ -78,7 +78,7 @@ export class RedisLimiter implements Limiter {
       maxRetriesPerRequest: 1,
       retryStrategy: tries => Math.min(2000, 50 * 2 ** Math.min(tries, 6)),
     })
-    redis.on('error', onTrouble)
+    redis.on('error', onError)
     redis.defineCommand('perdureWindow', { numberOfKeys: 1, lua: WINDOW })
     redis.defineCommand('perdureStart', { numberOfKeys: 1, lua: START })
     this.#redis = redis as Scripts
@@ -87,10 +87,10 @@ export class RedisLimiter implements Limiter {
   /** Rejects when Redis cannot be reached. */
   static async open(options: RedisLimiterOptions): Promise<RedisLimiter> {
     let isOpen = false
-    const onTrouble = (error: Error) => {
-      if (isOpen) options.onTrouble(error)
+    const onError = (error: Error) => {
+      if (isOpen) options.onError(error)
     }
-    const limiter = new RedisLimiter({ ...options, onTrouble })
+    const limiter = new RedisLimiter({ ...options, onError })
     try {
       await limiter.ping()
       isOpen = true

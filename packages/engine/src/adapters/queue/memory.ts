@@ -8,7 +8,7 @@ import type { Lane } from '../../ports/store.ts'
  * Most rings a lane remembers for later. Beyond it the latest is forgotten, which costs only time: a lane that
  * waits also knows the store's next due time.
  */
-export const RINGS_MAX = 10_000
+export const LANE_WAKES_MAX = 10_000
 
 export class MemoryQueue implements Queue {
   readonly #bells: Record<Lane, Bell>
@@ -89,7 +89,7 @@ class Bell {
     }
     if (this.#rings[low] === at) return
     this.#rings.splice(low, 0, at)
-    if (this.#rings.length > RINGS_MAX) this.#rings.shift()
+    if (this.#rings.length > LANE_WAKES_MAX) this.#rings.shift()
   }
 
   /** Forgets every ring whose time has come; says whether there was one. */

@@ -4,9 +4,9 @@
 import { AddressList } from '../../domain/text/address-list.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SendCall, Sender, SendReply } from '../../ports/sender.ts'
-import { CLOSING, UnderWay } from '../transport/pending-calls.ts'
+import { ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
 import { type PoolLimits, Pools } from '../transport/pools.ts'
-import { Targets } from '../transport/target.ts'
+import { TargetCache } from '../transport/target.ts'
 import { type GuardOptions, guardedConnector } from './guarded-connect.ts'
 import { SendExchange } from './send-exchange.ts'
 
@@ -33,8 +33,8 @@ export class HttpSender implements Sender {
   readonly #clock: Clock
   readonly #closeGraceMs: number
   readonly #pools: Pools
-  readonly #targets = new Targets()
-  readonly #underWay = new UnderWay<number, SendExchange>()
+  readonly #targets = new TargetCache()
+  readonly #pending = new PendingCalls<number, SendExchange>()
   #callCount = 0
   #closed: Promise<void> | undefined
 
@@ -52,10 +52,11 @@ export class HttpSender implements Sender {
 
   send(call: SendCall): Promise<SendReply> {
     const { url, headers, body, timeoutMs } = call
-    if (this.#closed) return Promise.resolve({ kind: 'connectionError', error: CLOSING, durationMs: 0 })
-    const target = this.#targets.of(url)
+    if (this.#closed)
+      return Promise.resolve({ kind: 'connectionError', error: ENGINE_CLOSING, durationMs: 0 })
+    const target = this.#targets.get(url)
     if (typeof target === 'string') return Promise.resolve({ kind: 'refusedAddress', error: target })
-    const used = this.#pools.take(target.origin)
+    const used = this.#pools.acquire(target.origin)
     const no = ++this.#callCount
     return new Promise(resolve => {
       const exchange = new SendExchange({
@@ -65,12 +66,12 @@ export class HttpSender implements Sender {
           used.waiting--
         },
         onReply: reply => {
-          this.#pools.giveBack(used)
-          this.#underWay.delete(no)
+          this.#pools.release(used)
+          this.#pending.delete(no)
           resolve(reply)
         },
       })
-      this.#underWay.add(no, exchange)
+      this.#pending.add(no, exchange)
       used.pool.dispatch({ method: 'POST', path: target.path, headers, body }, exchange)
     })
   }
@@ -81,7 +82,7 @@ export class HttpSender implements Sender {
   }
 
   async #end(): Promise<void> {
-    await this.#underWay.end(this.#closeGraceMs)
+    await this.#pending.drain(this.#closeGraceMs)
     await this.#pools.destroy()
   }
 }

@@ -3,7 +3,7 @@
 import type { Dispatcher } from 'undici'
 import type { SendReply } from '../../ports/sender.ts'
 import { startDeadline } from '../transport/deadline.ts'
-import { describeFailure, errorCode, OVER } from '../transport/failure.ts'
+import { CALL_OVER, describeFailure, errorCode } from '../transport/failure.ts'
 import { AddressRefusedError } from './guarded-connect.ts'
 import { parseRetryAfterMs } from './retry-after.ts'
 
@@ -57,7 +57,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Throwing drops the call and keeps the socket, which `abort` would destroy.
-    if (this.#over) throw OVER
+    if (this.#over) throw CALL_OVER
     this.#controller = controller
     this.#options.onWaitOver()
   }
@@ -96,7 +96,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
     if (this.#over) return
     this.#over = true
     clearTimeout(this.#timer)
-    if (this.#controller) this.#controller.abort(OVER)
+    if (this.#controller) this.#controller.abort(CALL_OVER)
     else this.#options.onWaitOver()
     const durationMs = Math.max(0, this.#options.now() - this.#startedAt)
     this.#options.onReply(

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Dispatcher } from 'undici'
 import type { InvokeReply, InvokeSignal } from '../../ports/transport.ts'
 import { startDeadline } from './deadline.ts'
-import { describeFailure, OVER } from './failure.ts'
+import { CALL_OVER, describeFailure } from './failure.ts'
 
 export interface ExchangeOptions {
   timeoutMs: number
@@ -58,7 +58,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onConnect(abort: (error?: Error) => void): void {
     // Throwing drops the call and keeps the socket, which `abort` would destroy.
-    if (this.#over) throw OVER
+    if (this.#over) throw CALL_OVER
     this.#abort = abort
     this.#options.onWaitOver()
   }
@@ -92,7 +92,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#options.signal.removeEventListener('abort', this)
     this.#chunks = []
     // A no-op where the call is complete; otherwise the socket is of no more use.
-    if (this.#abort) this.#abort(OVER)
+    if (this.#abort) this.#abort(CALL_OVER)
     else this.#options.onWaitOver()
     this.#options.onReply(reply)
   }

@@ -11,9 +11,9 @@ import {
   type Transport,
 } from '../../ports/transport.ts'
 import { Exchange } from './exchange.ts'
-import { CLOSING, UnderWay } from './pending-calls.ts'
+import { ENGINE_CLOSING, PendingCalls } from './pending-calls.ts'
 import { type PoolLimits, Pools } from './pools.ts'
-import { Targets } from './target.ts'
+import { TargetCache } from './target.ts'
 
 /** What the transport needs, and its limits where the usual ones will not do. */
 export interface HttpTransportOptions extends Partial<PoolLimits> {
@@ -40,8 +40,8 @@ export class HttpTransport implements Transport {
   readonly #signingKeys: readonly string[]
   readonly #closeGraceMs: number
   readonly #pools: Pools
-  readonly #targets = new Targets()
-  readonly #underWay = new UnderWay<number, Exchange>()
+  readonly #targets = new TargetCache()
+  readonly #pending = new PendingCalls<number, Exchange>()
   #callCount = 0
   #closed: Promise<void> | undefined
 
@@ -61,13 +61,13 @@ export class HttpTransport implements Transport {
 
   invoke(call: InvokeCall): Promise<InvokeReply> {
     if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
-    if (this.#closed) return refused(CLOSING)
-    const target = this.#targets.of(call.url)
+    if (this.#closed) return refused(ENGINE_CLOSING)
+    const target = this.#targets.get(call.url)
     if (typeof target === 'string') return refused(target)
     // Encoded once, for the signature and for the wire.
     const body = Buffer.from(call.body)
     const request = { method: 'POST', path: target.path, headers: this.#headers(body), body }
-    const used = this.#pools.take(target.origin)
+    const used = this.#pools.acquire(target.origin)
     const no = ++this.#callCount
     return new Promise(resolve => {
       const exchange = new Exchange({
@@ -78,12 +78,12 @@ export class HttpTransport implements Transport {
           used.waiting--
         },
         onReply: reply => {
-          this.#pools.giveBack(used)
-          this.#underWay.delete(no)
+          this.#pools.release(used)
+          this.#pending.delete(no)
           resolve(reply)
         },
       })
-      this.#underWay.add(no, exchange)
+      this.#pending.add(no, exchange)
       used.pool.dispatch(request, exchange)
     })
   }
@@ -94,7 +94,7 @@ export class HttpTransport implements Transport {
   }
 
   async #end(): Promise<void> {
-    await this.#underWay.end(this.#closeGraceMs)
+    await this.#pending.drain(this.#closeGraceMs)
     await this.#pools.destroy()
   }
 

@@ -2,7 +2,7 @@
 
 import { TransientMap } from '../../collections/transient-map.ts'
 
-export class UnderWay<Key extends string | number, Call extends { fail(message: string): void }> {
+export class PendingCalls<Key extends string | number, Call extends { fail(message: string): void }> {
   readonly #calls = new TransientMap<Key, Call>()
   #onQuiet: () => void = () => {}
 
@@ -25,7 +25,7 @@ export class UnderWay<Key extends string | number, Call extends { fail(message: 
   }
 
   /** Waits until no call is under way, for as long as the grace lasts, and fails what is left. */
-  async end(graceMs: number): Promise<void> {
+  async drain(graceMs: number): Promise<void> {
     if (this.#calls.size > 0) {
       await new Promise<void>(resolve => {
         const timer = setTimeout(resolve, graceMs)
@@ -35,9 +35,9 @@ export class UnderWay<Key extends string | number, Call extends { fail(message: 
         }
       })
     }
-    for (const call of this.all()) call.fail(CLOSING)
+    for (const call of this.all()) call.fail(ENGINE_CLOSING)
   }
 }
 
 /** Why a call ends, or does not start, while the engine closes. */
-export const CLOSING = 'the engine is closing'
+export const ENGINE_CLOSING = 'the engine is closing'

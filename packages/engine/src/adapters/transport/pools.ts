@@ -41,14 +41,14 @@ export class Pools {
   }
 
   /** The pool of an origin, counted as in use until it is given back. */
-  take(origin: string): OriginPool {
+  acquire(origin: string): OriginPool {
     const entry = this.#byOrigin.get(origin) ?? this.#open(origin)
     entry.calls++
     entry.waiting++
     return entry
   }
 
-  giveBack(entry: OriginPool): void {
+  release(entry: OriginPool): void {
     if (--entry.calls === 0) entry.idleSince = performance.now()
   }
 

@@ -9,11 +9,11 @@ export interface Target {
 
 const TARGETS_MAX = 1024
 
-export class Targets {
+export class TargetCache {
   readonly #known = new Map<string, Target>()
 
   /** The target of a URL, or a sentence that says why there is none. */
-  of(url: string): Target | string {
+  get(url: string): Target | string {
     const known = this.#known.get(url)
     if (known) return known
     const target = parseTarget(url)

@@ -2,7 +2,7 @@
 
 import pino from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { Loop } from '../../adapters/bus/loopback.testkit.ts'
+import { LoopbackNetwork } from '../../adapters/bus/loopback.testkit.ts'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import type { Change } from '../../domain/model/change.ts'
@@ -92,10 +92,10 @@ test('what another engine registers is known within a second, and forgotten when
   expect(arrived).toEqual(['shop'])
 })
 
-test('with a word of it, it is known at once', async () => {
+test('with a message of it, it is known at once', async () => {
   const { clock, elsewhere, watch, commit, known } = await watching()
-  const loop = new Loop(clock)
-  const [one, two] = [await loop.open('one'), await loop.open('two')]
+  const network = new LoopbackNetwork(clock)
+  const [one, two] = [await network.open('one'), await network.open('two')]
   elsewhere.onNews(() => one.publish('catalog', ''))
   two.on('catalog', () => watch.lookSoon())
   await commit(elsewhere, registered('r1'))

@@ -1,7 +1,7 @@
 // Streams of one engine hear what another commits: as long as somebody follows, and until nobody does.
 
 import { expect, onTestFinished, test } from 'vitest'
-import { Loop } from '../../adapters/bus/loopback.testkit.ts'
+import { LoopbackNetwork } from '../../adapters/bus/loopback.testkit.ts'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import type { Event } from '../../domain/model/event.ts'
@@ -12,21 +12,21 @@ import { LiveShare } from './live-share.ts'
 
 async function engines(count = 2, seed = 1) {
   const clock = new VirtualClock()
-  const loop = new Loop(clock, seed)
+  const network = new LoopbackNetwork(clock, seed)
   const store = await openSqliteStore({ file: ':memory:' })
   const lives: Live[] = []
   const shares: LiveShare[] = []
   for (let i = 0; i < count; i++) {
     const live = new Live()
     lives.push(live)
-    shares.push(new LiveShare({ bus: await loop.open(`engine${i}`), live, store, clock }))
+    shares.push(new LiveShare({ bus: await network.open(`engine${i}`), live, store, clock }))
   }
   onTestFinished(async () => {
     for (const share of shares) share.close()
     await store.close()
   })
   const settle = () => clock.advance(20)
-  return { clock, loop, store, lives, shares, settle, one: lives[0]!, two: lives[1]! }
+  return { clock, network, store, lives, shares, settle, one: lives[0]!, two: lives[1]! }
 }
 
 const MOVE: RunMove = { runId: 'run_1', seq: 2, ts: 1, status: 'running', attempt: 1 }
@@ -72,25 +72,25 @@ test('an event is read from the store, however long it is; one that is not there
 })
 
 test('where nobody follows anything, nothing is said', async () => {
-  const { loop, one, clock } = await engines()
+  const { network, one, clock } = await engines()
   for (let i = 0; i < 100; i++) {
     one.runs.tell(`run_${i}`, undefined)
     one.moves.tell('default', MOVE)
     one.events.tell('default', event(`evt_${i}`, 'seen'))
   }
   await clock.advance(60_000)
-  expect(loop.said).toEqual([])
+  expect(network.sent).toEqual([])
 })
 
 test('a stream is followed for as long as it is open, and soon after not any more', async () => {
-  const { loop, one, two, clock, settle } = await engines()
+  const { network, one, two, clock, settle } = await engines()
   const stop = two.runs.on('run_1', () => {})
   await clock.advance(120_000)
   const told = async () => {
-    const before = loop.count('runs')
+    const before = network.count('runs')
     one.runs.tell('run_1', undefined)
     await settle()
-    return loop.count('runs') - before
+    return network.count('runs') - before
   }
   expect(await told()).toBe(1)
   stop()
@@ -98,13 +98,13 @@ test('a stream is followed for as long as it is open, and soon after not any mor
   expect(await told()).toBe(0)
 })
 
-test('what a stream follows is said again: a word that was lost is made up for, and so is a line that was down', async () => {
-  const { loop, one, two, clock, settle } = await engines()
+test('what a stream follows is said again: a message that was lost is made up for, and so is a line that was down', async () => {
+  const { network, one, two, clock, settle } = await engines()
   let rings = 0
-  loop.loses = () => true
+  network.drops = () => true
   two.runs.on('run_1', () => rings++)
   await settle()
-  loop.loses = () => false
+  network.drops = () => false
   one.runs.tell('run_1', undefined)
   await settle()
   expect(rings).toBe(0)
@@ -112,12 +112,12 @@ test('what a stream follows is said again: a word that was lost is made up for, 
   one.runs.tell('run_1', undefined)
   await settle()
   expect(rings).toBe(1)
-  loop.cut('engine1')
+  network.cut('engine1')
   await clock.advance(60_000)
   one.runs.tell('run_1', undefined)
   await settle()
   expect(rings).toBe(1)
-  loop.mend('engine1')
+  network.reconnect('engine1')
   await settle()
   one.runs.tell('run_1', undefined)
   await settle()
@@ -125,12 +125,12 @@ test('what a stream follows is said again: a word that was lost is made up for, 
 })
 
 test('a new engine hears within seconds what the streams of the others follow', async () => {
-  const { loop, store, two, clock, settle } = await engines()
+  const { network, store, two, clock, settle } = await engines()
   let rings = 0
   two.runs.on('run_1', () => rings++)
   await settle()
   const live = new Live()
-  const share = new LiveShare({ bus: await loop.open('new'), live, store, clock })
+  const share = new LiveShare({ bus: await network.open('new'), live, store, clock })
   await clock.advance(6000)
   live.runs.tell('run_1', undefined)
   await settle()
@@ -139,8 +139,8 @@ test('a new engine hears within seconds what the streams of the others follow', 
 })
 
 test('words repeated and reordered ring too often at most', async () => {
-  const { loop, lives, clock } = await engines(3, 7)
-  loop.faults = { lost: 0, repeated: 0.5, delayMsMax: 500 }
+  const { network, lives, clock } = await engines(3, 7)
+  network.faults = { lost: 0, repeated: 0.5, delayMsMax: 500 }
   const rings = new Map<string, number>()
   for (const [i, live] of lives.entries())
     live.runs.on('run_1', () => rings.set(`${i}`, (rings.get(`${i}`) ?? 0) + 1))
@@ -152,32 +152,32 @@ test('words repeated and reordered ring too often at most', async () => {
 })
 
 test('thousands of streams are told of in words that may be said to all, and rung together', async () => {
-  const { loop, one, two, clock } = await engines()
+  const { network, one, two, clock } = await engines()
   const rung = new Set<string>()
   const ids = Array.from({ length: 3000 }, (_, i) => `run_${String(i).padStart(26, '0')}`)
   for (const id of ids) two.runs.on(id, () => rung.add(id))
   await clock.advance(10_000)
-  const before = loop.count('runs')
+  const before = network.count('runs')
   for (const id of ids) one.runs.tell(id, undefined)
   await clock.advance(100)
   expect(rung.size).toBe(3000)
-  expect(loop.count('runs') - before).toBeLessThan(20)
-  for (const { word } of loop.said)
-    expect(Buffer.byteLength(word)).toBeLessThanOrEqual(BROADCAST_BYTES_MAX + 100)
+  expect(network.count('runs') - before).toBeLessThan(20)
+  for (const { message } of network.sent)
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(BROADCAST_BYTES_MAX + 100)
 })
 
 test('what is followed elsewhere is remembered up to a bound', async () => {
-  const { loop, one, two, clock } = await engines()
+  const { network, one, two, clock } = await engines()
   for (let i = 0; i < 12_000; i++) two.runs.on(`run_${i}`, () => {})
   await clock.advance(1000)
-  expect(loop.count('follow')).toBe(12_000)
+  expect(network.count('follow')).toBe(12_000)
   const followed = Array.from({ length: 12_000 }, (_, i) => one.runs.has(`run_${i}`)).filter(Boolean)
   expect(followed).toHaveLength(10_000)
 })
 
 test('events are read for streams a thousand at once, and the next when those are read', async () => {
   const clock = new VirtualClock()
-  const loop = new Loop(clock)
+  const network = new LoopbackNetwork(clock)
   let asked = 0
   let answer = () => {}
   const answered = new Promise<void>(resolve => {
@@ -197,8 +197,8 @@ test('events are read for streams a thousand at once, and the next when those ar
   }
   const [one, two] = [new Live(), new Live()]
   const shares = [
-    new LiveShare({ bus: await loop.open('one'), live: one, store: real, clock }),
-    new LiveShare({ bus: await loop.open('two'), live: two, store, clock }),
+    new LiveShare({ bus: await network.open('one'), live: one, store: real, clock }),
+    new LiveShare({ bus: await network.open('two'), live: two, store, clock }),
   ]
   const stop = two.events.on('default', () => {})
   await clock.advance(10)
@@ -220,13 +220,13 @@ test('events are read for streams a thousand at once, and the next when those ar
 })
 
 test('one that is closed says nothing more and holds no timer', async () => {
-  const { loop, one, two, shares, clock, settle } = await engines()
+  const { network, one, two, shares, clock, settle } = await engines()
   two.runs.on('run_1', () => {})
   await settle()
   one.runs.tell('run_1', undefined)
   for (const share of shares) share.close()
-  const { length } = loop.said
+  const { length } = network.sent
   await clock.advance(60_000)
-  expect(loop.said).toHaveLength(length)
+  expect(network.sent).toHaveLength(length)
   expect(clock.nextTimer()).toBeUndefined()
 })

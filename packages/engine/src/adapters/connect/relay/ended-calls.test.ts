@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { PastCalls } from './ended-calls.ts'
+import { EndedCalls } from './ended-calls.ts'
 
 test('a call is past for a turn at least, and for two at most', () => {
-  const past = new PastCalls()
+  const past = new EndedCalls()
   past.add('a', false)
   past.turn()
   past.add('b', true)
@@ -14,7 +14,7 @@ test('a call is past for a turn at least, and for two at most', () => {
 })
 
 test('a call that was done stays so, whatever is said of it later', () => {
-  const past = new PastCalls()
+  const past = new EndedCalls()
   past.add('a', true)
   past.add('b', false)
   past.turn()
@@ -23,7 +23,7 @@ test('a call that was done stays so, whatever is said of it later', () => {
 })
 
 test('no more than a hundred thousand are kept, the newest', () => {
-  const past = new PastCalls()
+  const past = new EndedCalls()
   for (let i = 0; i < 120_000; i++) past.add(`id${i}`, true)
   let kept = 0
   for (let i = 0; i < 120_000; i++) if (past.has(`id${i}`)) kept++

@@ -4,14 +4,14 @@
 /** Ids of a generation; more, and the older generation is forgotten early. */
 const IDS_MAX = 50_000
 
-export class PastCalls {
+export class EndedCalls {
   #young = new Map<string, boolean>()
   #old = new Map<string, boolean>()
 
   /** `isDone`: a runner may have had it. */
-  add(id: string, isDone: boolean): void {
+  add(id: string, mayHaveRun: boolean): void {
     if (this.#young.size >= IDS_MAX) this.turn()
-    this.#young.set(id, isDone || this.isDone(id))
+    this.#young.set(id, mayHaveRun || this.isDone(id))
   }
 
   has(id: string): boolean {

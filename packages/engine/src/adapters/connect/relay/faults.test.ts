@@ -3,86 +3,86 @@
 
 import { describe, expect, test } from 'vitest'
 import type { InvokeReply } from '../../../ports/transport.ts'
-import { type RelayWorld, twoEngines } from './relay.testkit.ts'
+import { type RelayCluster, twoEngines } from './relay.testkit.ts'
 
 /** The reply, if there is one by then. */
-async function after(world: RelayWorld, ms: number, reply: Promise<InvokeReply>) {
-  await world.clock.advance(ms)
+async function after(cluster: RelayCluster, ms: number, reply: Promise<InvokeReply>) {
+  await cluster.clock.advance(ms)
   return Promise.race([reply, undefined])
 }
 
 describe('an engine that dies over a call', () => {
   test('breaks it as soon as it is taken for dead, whatever the deadline', async () => {
-    const { world, two, runner } = await twoEngines()
+    const { cluster, two, runner } = await twoEngines()
     const reply = two.invoke({ timeoutMs: 7_200_000 })
-    await world.settle()
+    await cluster.settle()
     expect(runner.invokes).toHaveLength(1)
-    world.loop.cut('one')
-    expect(await after(world, 8000, reply)).toBeUndefined()
-    expect(await after(world, 4000, reply)).toMatchObject({ kind: 'broken' })
+    cluster.network.cut('one')
+    expect(await after(cluster, 8000, reply)).toBeUndefined()
+    expect(await after(cluster, 4000, reply)).toMatchObject({ kind: 'broken' })
   })
 
   test('is waited for when it comes back before', async () => {
-    const { world, two, runner } = await twoEngines()
+    const { cluster, two, runner } = await twoEngines()
     const reply = two.invoke()
-    await world.settle()
-    world.loop.cut('one')
-    await world.clock.advance(7000)
+    await cluster.settle()
+    cluster.network.cut('one')
+    await cluster.clock.advance(7000)
     runner.session.result(runner.invokes[0]!.id, 200, '{}')
-    world.loop.mend('one')
-    expect(await after(world, 4000, reply)).toMatchObject({ kind: 'answered' })
+    cluster.network.reconnect('one')
+    expect(await after(cluster, 4000, reply)).toMatchObject({ kind: 'answered' })
   })
 
   test('and says that it lives, but not of the call, is not waited for either', async () => {
-    const { world, two } = await twoEngines()
+    const { cluster, two } = await twoEngines()
     const reply = two.invoke()
-    await world.settle()
-    world.loop.loses = (word, to) => to === 'one' && word.includes(' still ')
-    expect(await after(world, 14_000, reply)).toBeUndefined()
-    expect(await after(world, 4000, reply)).toMatchObject({ kind: 'broken' })
+    await cluster.settle()
+    cluster.network.drops = (message, to) => to === 'one' && message.includes(' still ')
+    expect(await after(cluster, 14_000, reply)).toBeUndefined()
+    expect(await after(cluster, 4000, reply)).toMatchObject({ kind: 'broken' })
   })
 
   test('as the caller: what the runner has is taken back', async () => {
-    const { world, two, runner } = await twoEngines()
+    const { cluster, two, runner } = await twoEngines()
     void two.invoke()
-    await world.settle()
-    world.loop.cut('two')
-    await world.clock.advance(20_000)
+    await cluster.settle()
+    cluster.network.cut('two')
+    await cluster.clock.advance(20_000)
     expect(runner.cancelled).toEqual([runner.invokes[0]!.id])
   })
 })
 
 describe('a word that is lost', () => {
   test('the invoke: the call ends as one that no runner had', async () => {
-    const { world, two, runner } = await twoEngines()
-    world.loop.loses = word => word.includes(' invoke ')
+    const { cluster, two, runner } = await twoEngines()
+    cluster.network.drops = message => message.includes(' invoke ')
     const reply = two.invoke()
-    expect(await after(world, 3000, reply)).toMatchObject({ kind: 'refused' })
+    expect(await after(cluster, 3000, reply)).toMatchObject({ kind: 'refused' })
     expect(runner.invokes).toEqual([])
   })
 
   test('the answer: it is told again when it is asked for, and not for ever', async () => {
-    const { world, two, runner } = await twoEngines()
+    const { cluster, two, runner } = await twoEngines()
     const reply = two.invoke()
-    await world.settle()
-    world.loop.loses = word => word.includes(' reply ')
+    await cluster.settle()
+    cluster.network.drops = message => message.includes(' reply ')
     runner.session.result(runner.invokes[0]!.id, 200, '"the answer"')
-    expect(await after(world, 6000, reply)).toBeUndefined()
-    world.loop.loses = () => false
-    expect(await after(world, 3000, reply)).toEqual({ kind: 'answered', status: 200, body: '"the answer"' })
-    const told = world.loop.count('reply')
-    await world.clock.advance(60_000)
-    expect(world.loop.count('reply')).toBe(told)
+    expect(await after(cluster, 6000, reply)).toBeUndefined()
+    cluster.network.drops = () => false
+    expect(await after(cluster, 3000, reply)).toEqual({ kind: 'answered', status: 200, body: '"the answer"' })
+    const told = cluster.network.count('reply')
+    await cluster.clock.advance(60_000)
+    expect(cluster.network.count('reply')).toBe(told)
   })
 })
 
 describe('a word that comes twice, or late', () => {
   test('the invoke: also after its call is over', async () => {
-    const { world, two, runner } = await twoEngines()
-    world.loop.faults = { lost: 0, repeated: 1, delayMsMax: 3000 }
+    const { cluster, two, runner } = await twoEngines()
+    cluster.network.faults = { lost: 0, repeated: 1, delayMsMax: 3000 }
     const replies = Array.from({ length: 50 }, (_, i) => two.invoke({ body: `{"no":${i}}` }))
     runner.onInvoke = ({ id, payload }) => runner.session.result(id, 200, String(payload.no))
-    await world.clock.advance(60_000)
+    await cluster.clock.advance(60_000)
     for (const [i, reply] of replies.entries()) {
       expect([{ kind: 'answered', status: 200, body: String(i) }]).toContainEqual(await reply)
     }
@@ -90,72 +90,72 @@ describe('a word that comes twice, or late', () => {
   })
 
   test('the answer: of a call that is over it changes nothing', async () => {
-    const { world, two, runner } = await twoEngines()
+    const { cluster, two, runner } = await twoEngines()
     const controller = new AbortController()
-    world.loop.loses = word => word.includes(' cancel ')
+    cluster.network.drops = message => message.includes(' cancel ')
     const aborted = two.invoke({ signal: controller.signal })
-    await world.settle()
+    await cluster.settle()
     controller.abort()
     expect(await aborted).toEqual({ kind: 'aborted' })
     const next = two.invoke()
-    await world.settle()
+    await cluster.settle()
     runner.session.result(runner.invokes[0]!.id, 200, '"late"')
     runner.session.result(runner.invokes[1]!.id, 200, '"next"')
     expect(await next).toMatchObject({ body: '"next"' })
-    await world.settle()
+    await cluster.settle()
     // It was had: it is not told again.
-    const told = world.loop.count('reply')
-    await world.clock.advance(10_000)
-    expect(world.loop.count('reply')).toBe(told)
+    const told = cluster.network.count('reply')
+    await cluster.clock.advance(10_000)
+    expect(cluster.network.count('reply')).toBe(told)
   })
 
   test('an invoke that comes when its engine was told that it is unknown', async () => {
-    const { world, two, runner } = await twoEngines()
-    world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 20_000 }
+    const { cluster, two, runner } = await twoEngines()
+    cluster.network.faults = { lost: 0, repeated: 0, delayMsMax: 20_000 }
     const reply = two.invoke()
-    world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
-    expect(await after(world, 3000, reply)).toMatchObject({ kind: 'refused' })
-    await world.clock.advance(30_000)
+    cluster.network.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
+    expect(await after(cluster, 3000, reply)).toMatchObject({ kind: 'refused' })
+    await cluster.clock.advance(30_000)
     expect(runner.invokes).toEqual([])
   })
 })
 
 describe('an engine that stood still', () => {
   test('does not carry out what has waited for it: the run may be far ahead by now', async () => {
-    const { world, two, runner } = await twoEngines()
-    world.loop.freeze('one')
+    const { cluster, two, runner } = await twoEngines()
+    cluster.network.freeze('one')
     const reply = two.invoke()
-    expect(await after(world, 4001, reply)).toBeUndefined()
-    world.loop.thaw('one')
-    await world.settle()
+    expect(await after(cluster, 4001, reply)).toBeUndefined()
+    cluster.network.unfreeze('one')
+    await cluster.settle()
     expect(await reply).toEqual({ kind: 'refused', message: 'the invoke came too late' })
     expect(runner.invokes).toEqual([])
   })
 
   test('for a moment carries it out', async () => {
-    const { world, two, runner } = await twoEngines()
-    world.loop.freeze('one')
+    const { cluster, two, runner } = await twoEngines()
+    cluster.network.freeze('one')
     void two.invoke()
-    await world.clock.advance(4000)
-    world.loop.thaw('one')
-    await world.settle()
+    await cluster.clock.advance(4000)
+    cluster.network.unfreeze('one')
+    await cluster.settle()
     expect(runner.invokes).toHaveLength(1)
   })
 })
 
 describe('a line that is down', () => {
   test('ends what is under way, refuses the next, and carries again when it is back', async () => {
-    const { world, two, runner } = await twoEngines()
+    const { cluster, two, runner } = await twoEngines()
     const under = two.invoke()
-    await world.settle()
-    world.loop.cut('two')
-    expect(await after(world, 12_000, under)).toMatchObject({ kind: 'broken' })
+    await cluster.settle()
+    cluster.network.cut('two')
+    expect(await after(cluster, 12_000, under)).toMatchObject({ kind: 'broken' })
     expect(await two.invoke()).toMatchObject({ kind: 'refused' })
-    world.loop.mend('two')
-    await world.clock.advance(2000)
-    await world.settle()
+    cluster.network.reconnect('two')
+    await cluster.clock.advance(2000)
+    await cluster.settle()
     const reply = two.invoke()
-    await world.settle()
+    await cluster.settle()
     runner.session.result(runner.invokes.at(-1)!.id, 200, '{}')
     expect(await reply).toMatchObject({ kind: 'answered' })
   })
@@ -163,9 +163,9 @@ describe('a line that is down', () => {
 
 describe('what is kept', () => {
   test('is bounded: invokes of others beyond it are refused', async () => {
-    const { world, two, runner } = await twoEngines()
+    const { cluster, two, runner } = await twoEngines()
     const replies = Array.from({ length: 10_001 }, () => two.invoke())
-    await world.settle()
+    await cluster.settle()
     expect(runner.invokes).toHaveLength(10_000)
     expect(await replies[10_000]).toEqual({
       kind: 'refused',
@@ -176,22 +176,22 @@ describe('what is kept', () => {
   })
 
   test('of answers that nobody has had is bounded: those beyond it are told once', async () => {
-    const { world, two, runner } = await twoEngines()
+    const { cluster, two, runner } = await twoEngines()
     const answer = async (length: number) => {
       const replies = Array.from({ length }, () => two.invoke())
-      await world.settle()
+      await cluster.settle()
       for (const { id } of runner.invokes.splice(0))
         runner.session.result(id, 200, `"${'x'.repeat(1_000_000)}"`)
-      await world.settle()
+      await cluster.settle()
       return replies
     }
     // Those that were had count no more.
     for (let i = 0; i < 2; i++)
       for (const { kind } of await Promise.all(await answer(35))) expect(kind).toBe('answered')
-    world.loop.loses = word => word.includes(' reply ')
+    cluster.network.drops = message => message.includes(' reply ')
     const replies = await answer(70)
-    world.loop.loses = () => false
-    await world.clock.advance(6000)
+    cluster.network.drops = () => false
+    await cluster.clock.advance(6000)
     const kinds = (await Promise.all(replies)).map(({ kind }) => kind)
     expect(kinds.filter(kind => kind === 'answered')).toHaveLength(67)
     expect(kinds.filter(kind => kind === 'broken')).toHaveLength(3)
@@ -201,21 +201,21 @@ describe('what is kept', () => {
 test.each(Array.from({ length: 30 }, (_, i) => i + 1))(
   'with words lost, repeated and reordered (seed %i) every call ends in one answer, its own',
   async seed => {
-    const { world, one, two, runner } = await twoEngines({ seed })
-    world.loop.faults = { lost: 0.2, repeated: 0.2, delayMsMax: 3000 }
+    const { cluster, one, two, runner } = await twoEngines({ seed })
+    cluster.network.faults = { lost: 0.2, repeated: 0.2, delayMsMax: 3000 }
     runner.onInvoke = ({ id, payload }) => {
       const answer = () => runner.session.result(id, 200, String(payload.no))
-      world.clock.at(world.clock.now() + (Number(payload.no) % 7) * 1000, answer)
+      cluster.clock.at(cluster.clock.now() + (Number(payload.no) % 7) * 1000, answer)
     }
     const replies: Promise<InvokeReply>[] = []
     for (let i = 0; i < 40; i++) {
       replies.push(two.invoke({ body: `{"no":${i}}` }))
-      await world.clock.advance(500)
+      await cluster.clock.advance(500)
     }
-    await world.clock.advance(60_000)
+    await cluster.clock.advance(60_000)
     const ended: InvokeReply[] = []
     for (const reply of replies) void reply.then(told => ended.push(told))
-    await world.settle()
+    await cluster.settle()
     expect(ended).toHaveLength(replies.length)
     const sent = runner.invokes.map(({ payload }) => payload.no)
     expect(new Set(sent).size).toBe(sent.length)
@@ -226,11 +226,11 @@ test.each(Array.from({ length: 30 }, (_, i) => i + 1))(
     }
     expect(ended.filter(({ kind }) => kind === 'answered').length).toBeGreaterThan(0)
     // Nothing is left of them on either side, once the line is sound.
-    world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
-    await world.clock.advance(60_000)
+    cluster.network.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
+    await cluster.clock.advance(60_000)
     await one.relayed.idle(new AbortController().signal)
-    const [still, told] = [world.loop.count('still'), world.loop.count('reply')]
-    await world.clock.advance(20_000)
-    expect([world.loop.count('still'), world.loop.count('reply')]).toEqual([still, told])
+    const [still, told] = [cluster.network.count('still'), cluster.network.count('reply')]
+    await cluster.clock.advance(20_000)
+    expect([cluster.network.count('still'), cluster.network.count('reply')]).toEqual([still, told])
   },
 )

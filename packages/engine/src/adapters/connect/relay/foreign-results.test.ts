@@ -2,26 +2,26 @@
 
 import { expect, test } from 'vitest'
 import { connectUrl } from '../../../domain/model/connect-url.ts'
-import { type HeldRunner, hold, type RelayEngine, RelayWorld } from './relay.testkit.ts'
+import { connectRunner, type FakeRunner, RelayCluster, type RelayEngine } from './relay.testkit.ts'
 
 /** Three engines; the runner was sent an invoke of the first one, and is back on the second. */
 async function comeBack({ by = 0 } = {}) {
-  const world = new RelayWorld()
-  const engines = await world.engines('one', 'two', 'three')
+  const cluster = new RelayCluster()
+  const engines = await cluster.engines('one', 'two', 'three')
   const [one, two] = engines as [RelayEngine, RelayEngine, RelayEngine]
-  const before = hold(one)
-  await world.settle()
+  const before = connectRunner(one)
+  await cluster.settle()
   const reply = engines[by]!.invoke()
-  await world.settle()
+  await cluster.settle()
   const { id } = before.invokes[0]!
   before.session.close()
-  const after = hold(two)
-  await world.settle()
-  return { world, one, two, before, after, reply, id }
+  const after = connectRunner(two)
+  await cluster.settle()
+  return { cluster, one, two, before, after, reply, id }
 }
 
 /** Hands in a result; says when it may be acknowledged. */
-function hand(runner: HeldRunner, id: string, body = '{"done":true}') {
+function hand(runner: FakeRunner, id: string, body = '{"done":true}') {
   const told = { isOver: false }
   const handed = runner.session.result(id, 200, body)
   if (handed) void handed.then(() => (told.isOver = true))
@@ -30,36 +30,36 @@ function hand(runner: HeldRunner, id: string, body = '{"done":true}') {
 }
 
 test.each([0, 2])('its result reaches the engine that waits for it, driven by engine %i', async by => {
-  const { world, after, reply, id } = await comeBack({ by })
+  const { cluster, after, reply, id } = await comeBack({ by })
   const told = hand(after, id)
-  await world.settle()
+  await cluster.settle()
   expect(await reply).toEqual({ kind: 'answered', status: 200, body: '{"done":true}' })
   expect(told.isOver).toBe(true)
 })
 
 test('words that are lost are said again', async () => {
-  const { world, after, reply, id } = await comeBack()
+  const { cluster, after, reply, id } = await comeBack()
   const losses = new Set(['whose', 'mine', 'stray'])
-  world.loop.loses = word => losses.delete(word.split(' ', 2)[1] as string)
+  cluster.network.drops = message => losses.delete(message.split(' ', 2)[1] as string)
   const told = hand(after, id)
-  await world.clock.advance(4000)
+  await cluster.clock.advance(4000)
   expect(await reply).toMatchObject({ kind: 'answered' })
   expect(told.isOver).toBe(true)
 })
 
 test('one that nobody waits for is acknowledged when nobody can any more, and not before', async () => {
-  const { world, after } = await comeBack()
+  const { cluster, after } = await comeBack()
   const told = hand(after, 'inv_000000000000gone')
-  await world.clock.advance(5000)
+  await cluster.clock.advance(5000)
   expect(told.isOver).toBe(false)
-  await world.clock.advance(1000)
+  await cluster.clock.advance(1000)
   expect(told.isOver).toBe(true)
 })
 
 test('one of a call that is over here is acknowledged at once', async () => {
-  const { world, two, after } = await comeBack()
+  const { cluster, two, after } = await comeBack()
   const reply = two.invoke()
-  await world.settle()
+  await cluster.settle()
   const { id } = after.invokes[0]!
   expect(hand(after, id)).toEqual({ isOver: true })
   expect(await reply).toMatchObject({ kind: 'answered' })
@@ -67,20 +67,20 @@ test('one of a call that is over here is acknowledged at once', async () => {
 })
 
 test('of another runner it changes nothing', async () => {
-  const { world, two, after, reply, id } = await comeBack()
-  const stranger = hold(two, { url: connectUrl('default', 'app', 'stranger') })
+  const { cluster, two, after, reply, id } = await comeBack()
+  const stranger = connectRunner(two, { url: connectUrl('default', 'app', 'stranger') })
   hand(stranger, id, '"stolen"')
-  await world.settle()
+  await cluster.settle()
   hand(after, id)
   expect(await reply).toMatchObject({ body: '{"done":true}' })
 })
 
 test('what it still works on has as long as its engine waits, and is then taken back', async () => {
-  const { world, after, reply, id } = await comeBack()
+  const { cluster, after, reply, id } = await comeBack()
   after.session.renew({ underWay: [id] })
-  await world.clock.advance(4900)
+  await cluster.clock.advance(4900)
   expect(after.cancelled).toEqual([])
-  await world.clock.advance(100)
+  await cluster.clock.advance(100)
   expect(after.cancelled).toEqual([id])
   expect(await reply).toMatchObject({ kind: 'broken' })
 })

@@ -4,7 +4,7 @@
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ForeignResult } from '../transport.ts'
-import { split } from './presence.ts'
+import { splitOnce } from './presence.ts'
 
 /** Words may be lost: it is asked this often, */
 const ASK_EVERY_MS = 1000
@@ -29,7 +29,7 @@ export interface StraysOptions {
   take(stray: ForeignResult): void
 }
 
-export class Strays {
+export class ForeignResults {
   readonly #options: StraysOptions
   readonly #asked = new Map<string, Asked>()
   #length = 0
@@ -38,7 +38,7 @@ export class Strays {
     this.#options = options
     const { bus, holds, take } = options
     bus.on('whose', (text, from) => {
-      const [id, url] = split(text, ' ')
+      const [id, url] = splitOnce(text, ' ')
       if (holds(url, id)) bus.publish('mine', id, from)
     })
     bus.on('mine', (id, from) => {
@@ -46,9 +46,9 @@ export class Strays {
       if (asked) bus.publish('stray', `${id} ${asked.status} ${asked.url}\n${asked.body}`, from)
     })
     bus.on('stray', (text, from) => {
-      const [head, body] = split(text, '\n')
-      const [id, rest] = split(head, ' ')
-      const [status, url] = split(rest, ' ')
+      const [head, body] = splitOnce(text, '\n')
+      const [id, rest] = splitOnce(head, ' ')
+      const [status, url] = splitOnce(rest, ' ')
       take({ id, status: Number(status), url, body })
       bus.publish('taken', id, from)
     })

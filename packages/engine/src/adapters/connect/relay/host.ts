@@ -4,9 +4,9 @@ import { TransientMap } from '../../../collections/transient-map.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { InvokeReply, Transport } from '../../../ports/transport.ts'
-import { PastCalls } from './ended-calls.ts'
-import { split } from './presence.ts'
-import { every } from './repeat.ts'
+import { EndedCalls } from './ended-calls.ts'
+import { splitOnce } from './presence.ts'
+import { repeatEvery } from './repeat.ts'
 
 const LOOK_EVERY_MS = 2000
 /**
@@ -54,7 +54,7 @@ export class RelayHost {
   readonly #clock: Clock
   readonly #transport: RelayHostOptions['transport']
   readonly #calls = new TransientMap<string, Hosted>()
-  readonly #past = new PastCalls()
+  readonly #past = new EndedCalls()
   readonly #stopLooking: () => void
   #looks = 0
   #underWay = 0
@@ -70,7 +70,7 @@ export class RelayHost {
     bus.on('had', id => this.#forget(id))
     bus.on('still', (ids, from) => this.#asked(ids.split(' '), from))
     bus.on('checkpointed', text => this.#checkpointed(text))
-    this.#stopLooking = every(clock, LOOK_EVERY_MS, () => this.#look())
+    this.#stopLooking = repeatEvery(clock, LOOK_EVERY_MS, () => this.#look())
   }
 
   /** Resolves when none is under way, or on abort. */
@@ -88,7 +88,7 @@ export class RelayHost {
   }
 
   #invoke(text: string, engine: string): void {
-    const [head, body] = split(text, '\n')
+    const [head, body] = splitOnce(text, '\n')
     const { id, url, sentAt, timeoutMs, checkpoints } = JSON.parse(head) as Head
     if (this.#calls.has(id) || this.#past.has(id)) return
     const hosted: Hosted = { engine, abort: new AbortController(), silentLooks: 0, isGivenUp: false }
@@ -155,8 +155,8 @@ export class RelayHost {
   }
 
   #checkpointed(text: string): void {
-    const [id, rest] = split(text, ' ')
-    const [no, answer] = split(rest, ' ')
+    const [id, rest] = splitOnce(text, ' ')
+    const [no, answer] = splitOnce(rest, ' ')
     const checkpoint = this.#calls.get(id)?.checkpoint
     if (checkpoint?.no === Number(no)) checkpoint.settle(answer)
   }

@@ -4,8 +4,8 @@
 
 import { type Bus, broadcastBatches } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { every } from './repeat.ts'
-import { Room } from './reported-room.ts'
+import { repeatEvery } from './repeat.ts'
+import { ReportedRoom } from './reported-room.ts'
 
 const SAY_EVERY_MS = 2000
 /** Turns of ours in which an engine is not heard. */
@@ -33,7 +33,7 @@ export interface EnginePresenceOptions {
 
 interface Known {
   urls: Set<string>
-  room: Room
+  room: ReportedRoom
   /** Of the list that `urls` is; undefined until one was heard. */
   version: number | undefined
   heardAt: number
@@ -68,7 +68,7 @@ export class EnginePresence {
     bus.on('want', (url, from) => this.#heard(from).wanted.set(url, clock.now()))
     bus.on('bye', (_, from) => this.#drop(from))
     bus.onReconnect(() => this.#say())
-    this.#stopTurns = every(clock, SAY_EVERY_MS, () => this.#turn())
+    this.#stopTurns = repeatEvery(clock, SAY_EVERY_MS, () => this.#turn())
     this.#say()
   }
 
@@ -90,17 +90,17 @@ export class EnginePresence {
   }
 
   /** The engine refused an invoke of the runner for want of room. */
-  wasFull(engine: string, url: string): void {
+  invokeRefused(engine: string, url: string): void {
     this.#engines.get(engine)?.room.told(url, 0)
   }
 
   /** An invoke of the runner was sent to the engine. */
-  took(engine: string, url: string): void {
+  invokeSent(engine: string, url: string): void {
     this.#engines.get(engine)?.room.took(url)
   }
 
   /** Something waits here for room on the runner. */
-  want(url: string): void {
+  requestRoom(url: string): void {
     const { bus, clock } = this.#options
     const engine = this.engineOf(url)
     if (engine === undefined || clock.now() - (this.#wants.get(url) ?? 0) < WANT_EVERY_MS) return
@@ -112,7 +112,7 @@ export class EnginePresence {
    * A runner of this engine has room. Every other time it is left to an engine that waits for it, which is told: this
    * engine alone would always be the first to know.
    */
-  lends(url: string): boolean {
+  yieldsRoom(url: string): boolean {
     if (this.#engines.size === 0 || !this.#options.ownRoom(url)) return false
     const since = this.#options.clock.now() - WANTED_MS
     const waiting = [...this.#engines].filter(([, { wanted }]) => (wanted.get(url) ?? 0) > since)
@@ -129,7 +129,7 @@ export class EnginePresence {
   }
 
   /** A runner has its first socket on this engine, or none any more. */
-  moved(url: string, isHere: boolean): void {
+  presenceChanged(url: string, isHere: boolean): void {
     if (this.#hasLeft) return
     this.#version++
     this.#options.bus.publish('moved', `${this.#version} ${isHere ? '+' : '-'}${url}`)
@@ -137,7 +137,7 @@ export class EnginePresence {
   }
 
   /** An invoke of a runner of this engine began or ended. */
-  roomMoved(url: string): void {
+  roomChanged(url: string): void {
     if (this.#engines.size === 0 || this.#options.ownRoom(url) === undefined) return
     const { clock } = this.#options
     if (this.#moved.size === 0)
@@ -203,7 +203,7 @@ export class EnginePresence {
 
   #heardMove(engine: string, text: string): void {
     const known = this.#heard(engine)
-    const [version, change] = split(text, ' ')
+    const [version, change] = splitOnce(text, ' ')
     if (known.version !== Number(version) - 1) {
       this.#options.bus.publish('who', '', engine)
       return
@@ -231,7 +231,7 @@ export class EnginePresence {
   #heardRoom(engine: string, text: string): void {
     const { urls, room } = this.#heard(engine)
     for (const line of text.split('\n')) {
-      const [free, url] = split(line, ' ')
+      const [free, url] = splitOnce(line, ' ')
       if (!urls.has(url)) continue
       room.told(url, Number(free))
       if (Number(free) > 0) this.#options.onRoom(url)
@@ -243,7 +243,7 @@ export class EnginePresence {
     if (!known) {
       known = {
         urls: new Set(),
-        room: new Room(),
+        room: new ReportedRoom(),
         version: undefined,
         heardAt: 0,
         silentTurns: 0,
@@ -272,7 +272,7 @@ function forgetBefore(times: Map<string, number>, since: number): void {
 }
 
 /** The text before the first separator, and all behind it. */
-export function split(text: string, separator: string): [string, string] {
+export function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator)
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)]
 }

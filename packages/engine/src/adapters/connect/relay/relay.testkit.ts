@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { connectUrl } from '../../../domain/model/connect-url.ts'
 import type { RunnerSocket, Session } from '../../../ports/connections.ts'
 import type { InvokeCall, InvokeReply } from '../../../ports/transport.ts'
-import { Loop } from '../../bus/loopback.testkit.ts'
+import { LoopbackNetwork } from '../../bus/loopback.testkit.ts'
 import { VirtualClock } from '../../clock/virtual.ts'
 import { ConnectTransport } from '../transport.ts'
 import { RelayedConnect } from './relayed-connect.ts'
@@ -17,23 +17,23 @@ export interface RelayEngine {
   local: ConnectTransport
   relayed: RelayedConnect
   /** Apps of runners that came within reach through another engine. */
-  arrived: string[]
+  reachableApps: string[]
   /** Runners of other engines that were told to have room, or to be gone. */
-  roomy: string[]
+  roomChanges: string[]
   invoke(call?: Partial<InvokeCall>): Promise<InvokeReply>
 }
 
 /** A clock, a line, and engines on it. */
-export class RelayWorld {
+export class RelayCluster {
   readonly clock = new VirtualClock()
-  readonly loop: Loop
+  readonly network: LoopbackNetwork
 
   constructor(seed = 1) {
-    this.loop = new Loop(this.clock, seed)
+    this.network = new LoopbackNetwork(this.clock, seed)
   }
 
   async engine(name: string): Promise<RelayEngine> {
-    const { clock, loop } = this
+    const { clock, network: loop } = this
     const bus = await loop.open(name)
     const local = new ConnectTransport({
       clock,
@@ -57,7 +57,7 @@ export class RelayWorld {
     })
     const invoke = (call: Partial<InvokeCall> = {}) =>
       relayed.invoke({ url: APP_RUNNER, body: '{}', timeoutMs: 600_000, signal: never(), ...call })
-    return { name, local, relayed, arrived, roomy, invoke }
+    return { name, local, relayed, reachableApps: arrived, roomChanges: roomy, invoke }
   }
 
   async engines(...names: string[]): Promise<RelayEngine[]> {
@@ -74,37 +74,37 @@ export class RelayWorld {
 
 /** Two engines, the first of which has the runner's socket. */
 export async function twoEngines({ seed, ...terms }: { seed?: number; maxConcurrency?: number } = {}) {
-  const world = new RelayWorld(seed)
-  const [one, two] = (await world.engines('one', 'two')) as [RelayEngine, RelayEngine]
-  const runner = hold(one, terms)
-  await world.settle()
-  return { world, one, two, runner }
+  const cluster = new RelayCluster(seed)
+  const [one, two] = (await cluster.engines('one', 'two')) as [RelayEngine, RelayEngine]
+  const runner = connectRunner(one, terms)
+  await cluster.settle()
+  return { cluster, one, two, runner }
 }
 
-export interface HeldInvoke {
+export interface ReceivedInvoke {
   id: string
   payload: Record<string, unknown>
   /** The payload to the letter. */
   text: string
 }
 
-export interface HeldRunner {
+export interface FakeRunner {
   /** Those it was sent, in order. */
-  invokes: HeldInvoke[]
+  invokes: ReceivedInvoke[]
   cancelled: string[]
   /** Payloads of the acknowledgements of its checkpoints. */
   acks: string[]
   /** Called with each invoke. */
-  onInvoke(invoke: HeldInvoke): void
+  onInvoke(invoke: ReceivedInvoke): void
   session: Session
 }
 
 /** A runner's socket on the engine. */
-export function hold(
+export function connectRunner(
   { local }: Pick<RelayEngine, 'local'>,
   { url = APP_RUNNER, maxConcurrency }: { url?: string; maxConcurrency?: number } = {},
-): HeldRunner {
-  const runner: Omit<HeldRunner, 'session'> & { session?: Session } = {
+): FakeRunner {
+  const runner: Omit<FakeRunner, 'session'> & { session?: Session } = {
     invokes: [],
     cancelled: [],
     acks: [],
@@ -124,7 +124,7 @@ export function hold(
     close() {},
   }
   runner.session = local.open(socket, { url, isNamed: true, maxConcurrency })
-  return runner as HeldRunner
+  return runner as FakeRunner
 }
 
 function never(): AbortSignal {

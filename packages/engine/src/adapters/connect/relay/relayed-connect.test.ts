@@ -6,13 +6,13 @@ import { APP_RUNNER, twoEngines } from './relay.testkit.ts'
 
 /** Two engines, a runner with a socket on the first. */
 async function opened(terms: { maxConcurrency?: number } = {}) {
-  const { world, one, two, runner } = await twoEngines(terms)
+  const { cluster, one, two, runner } = await twoEngines(terms)
   /** The next invoke that the runner has been sent. */
   const sent = async (index = 0) => {
-    await world.settle()
+    await cluster.settle()
     return runner.invokes[index]!.id
   }
-  return { world, one, two, runner, sent }
+  return { cluster, one, two, runner, sent }
 }
 
 describe('an invoke', () => {
@@ -54,11 +54,11 @@ describe('an invoke', () => {
   })
 
   test('of an engine of its own goes over no line', async () => {
-    const { world, one, runner, sent } = await opened()
+    const { cluster, one, runner, sent } = await opened()
     const reply = one.invoke()
     runner.session.result(await sent(), 200, '{}')
     expect(await reply).toMatchObject({ kind: 'answered' })
-    expect(world.loop.count('invoke')).toBe(0)
+    expect(cluster.network.count('invoke')).toBe(0)
   })
 
   test('of a runner that nobody has is refused, as is every one of an engine that closes', async () => {
@@ -70,7 +70,7 @@ describe('an invoke', () => {
   })
 
   test('that finds no room costs nothing, and the engine that asked is told when there is some', async () => {
-    const { world, two, runner, sent } = await opened({ maxConcurrency: 1 })
+    const { cluster, two, runner, sent } = await opened({ maxConcurrency: 1 })
     const replies = [two.invoke(), two.invoke()]
     const first = await sent()
     expect(await replies[1]).toEqual({
@@ -80,58 +80,58 @@ describe('an invoke', () => {
     })
     expect(two.relayed.room(APP_RUNNER)).toBe(0)
     expect(runner.invokes).toHaveLength(1)
-    two.roomy.length = 0
+    two.roomChanges.length = 0
     runner.session.result(first, 200, '"one"')
     expect(await replies[0]).toMatchObject({ kind: 'answered', body: '"one"' })
-    await world.clock.advance(100)
-    expect(two.roomy).toEqual([APP_RUNNER])
+    await cluster.clock.advance(100)
+    expect(two.roomChanges).toEqual([APP_RUNNER])
     expect(two.relayed.room(APP_RUNNER)).toBe(1)
   })
 })
 
 describe('a cancel', () => {
   test('crosses to the runner', async () => {
-    const { world, two, runner, sent } = await opened()
+    const { cluster, two, runner, sent } = await opened()
     const controller = new AbortController()
     const reply = two.invoke({ signal: controller.signal })
     const id = await sent()
     controller.abort()
     expect(await reply).toEqual({ kind: 'aborted' })
-    await world.settle()
+    await cluster.settle()
     expect(runner.cancelled).toEqual([id])
     expect(await two.invoke({ signal: controller.signal })).toEqual({ kind: 'aborted' })
   })
 
   test('that is lost is made up for: what nobody asks for is taken back', async () => {
-    const { world, two, runner, sent } = await opened()
+    const { cluster, two, runner, sent } = await opened()
     const controller = new AbortController()
     const reply = two.invoke({ signal: controller.signal })
     const id = await sent()
-    world.loop.loses = word => word.includes(' cancel ')
+    cluster.network.drops = message => message.includes(' cancel ')
     controller.abort()
     await reply
-    await world.clock.advance(14_000)
+    await cluster.clock.advance(14_000)
     expect(runner.cancelled).toEqual([])
-    await world.clock.advance(4000)
+    await cluster.clock.advance(4000)
     expect(runner.cancelled).toEqual([id])
   })
 
   test('that overtakes its invoke takes it back all the same', async () => {
-    const { world, two, runner } = await opened()
+    const { cluster, two, runner } = await opened()
     const controller = new AbortController()
-    world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 500 }
+    cluster.network.faults = { lost: 0, repeated: 0, delayMsMax: 500 }
     const reply = two.invoke({ signal: controller.signal })
-    world.loop.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
+    cluster.network.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
     controller.abort()
     expect(await reply).toEqual({ kind: 'aborted' })
-    await world.clock.advance(1000)
+    await cluster.clock.advance(1000)
     expect(runner.invokes).toEqual([])
   })
 })
 
 describe('a checkpoint', () => {
   test('is stored where the run is driven, in order, and acknowledged to the runner', async () => {
-    const { world, two, runner, sent } = await opened()
+    const { cluster, two, runner, sent } = await opened()
     const stored: string[] = []
     const reply = two.invoke({
       onCheckpoint: async checkpoint => {
@@ -144,12 +144,12 @@ describe('a checkpoint', () => {
     runner.session.result(id, 200, '{}')
     expect(await reply).toMatchObject({ kind: 'answered' })
     expect(stored).toEqual(['{"n":1}', '{"n":2}', '{"n":3}'])
-    await world.settle()
+    await cluster.settle()
     expect(runner.acks).toEqual(['{"stored":1}', '{"stored":2}', '{"stored":3}'])
   })
 
   test('is stored once, whatever is lost of it and of its answer', async () => {
-    const { world, two, runner, sent } = await opened()
+    const { cluster, two, runner, sent } = await opened()
     let stored = 0
     const reply = two.invoke({ onCheckpoint: async () => `{"stored":${++stored}}` })
     const id = await sent()
@@ -157,14 +157,14 @@ describe('a checkpoint', () => {
       ['checkpoint', 2],
       ['checkpointed', 2],
     ])
-    world.loop.loses = word => {
-      const topic = word.split(' ', 2)[1] as string
+    cluster.network.drops = message => {
+      const topic = message.split(' ', 2)[1] as string
       const left = losses.get(topic) ?? 0
       losses.set(topic, left - 1)
       return left > 0
     }
     runner.session.checkpoint(id, '{}')
-    await world.clock.advance(20_000)
+    await cluster.clock.advance(20_000)
     expect(stored).toBe(1)
     expect(runner.acks).toEqual(['{"stored":1}'])
     runner.session.result(id, 200, '{}')
@@ -189,16 +189,16 @@ describe('a checkpoint', () => {
   })
 
   test('of a call that its engine gave up ends there', async () => {
-    const { world, two, runner, sent } = await opened()
+    const { cluster, two, runner, sent } = await opened()
     const controller = new AbortController()
     const reply = two.invoke({ signal: controller.signal, onCheckpoint: async () => '{}' })
     const id = await sent()
-    world.loop.loses = word => word.includes(' cancel ')
+    cluster.network.drops = message => message.includes(' cancel ')
     controller.abort()
     await reply
-    world.loop.loses = () => false
+    cluster.network.drops = () => false
     runner.session.checkpoint(id, '{}')
-    await world.settle()
+    await cluster.settle()
     expect(runner.cancelled).toEqual([id])
   })
 })

@@ -7,7 +7,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Presence } from '../../../ports/connections.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
 import type { ConnectTransport, ForeignResult } from '../transport.ts'
-import { Strays } from './foreign-results.ts'
+import { ForeignResults } from './foreign-results.ts'
 import { RelayHost } from './host.ts'
 import { EnginePresence } from './presence.ts'
 import { RelayTransport } from './transport.ts'
@@ -29,7 +29,7 @@ export class RelayedConnect implements Transport, Presence {
   readonly #presence: EnginePresence
   readonly #relay: RelayTransport
   readonly #host: RelayHost
-  readonly #strays: Strays
+  readonly #strays: ForeignResults
 
   constructor({ bus, clock, local, onAppReachable, onRoomChange, closeGraceMs }: RelayedConnectOptions) {
     this.#local = local
@@ -46,7 +46,7 @@ export class RelayedConnect implements Transport, Presence {
       onGone: engine => this.#relay.lost(engine),
     })
     this.#relay = new RelayTransport({ bus, clock, presence: this.#presence, closeGraceMs })
-    this.#strays = new Strays({
+    this.#strays = new ForeignResults({
       bus,
       clock,
       holds: (url, id) => local.holds(url, id),
@@ -70,12 +70,12 @@ export class RelayedConnect implements Transport, Presence {
 
   /** The engine that has the runner leaves some of its room to us. */
   requestRoom(url: string): void {
-    if (!this.#local.reaches(url)) this.#presence.want(url)
+    if (!this.#local.reaches(url)) this.#presence.requestRoom(url)
   }
 
   /** A runner of this engine has room: whether another engine, which was told, shall have the first of it. */
   yieldsRoom(url: string): boolean {
-    return this.#presence.lends(url)
+    return this.#presence.yieldsRoom(url)
   }
 
   lastSeenAt(url: string): number | undefined {
@@ -84,7 +84,7 @@ export class RelayedConnect implements Transport, Presence {
 
   /** A runner has its first socket here, or none any more. */
   presenceChanged(url: string, isHere: boolean): void {
-    this.#presence.moved(url, isHere)
+    this.#presence.presenceChanged(url, isHere)
   }
 
   /** The runner came back here with a result of an invoke that another engine may wait for. */
@@ -113,7 +113,7 @@ export class RelayedConnect implements Transport, Presence {
   /** The other engines are told how much room it leaves. */
   #invokeHere(call: InvokeCall): Promise<InvokeReply> {
     const reply = this.#local.invoke(call)
-    this.#presence.roomMoved(call.url)
-    return reply.finally(() => this.#presence.roomMoved(call.url))
+    this.#presence.roomChanged(call.url)
+    return reply.finally(() => this.#presence.roomChanged(call.url))
   }
 }

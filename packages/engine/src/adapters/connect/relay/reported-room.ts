@@ -9,7 +9,7 @@ interface Told {
   turns: number
 }
 
-export class Room {
+export class ReportedRoom {
   readonly #told = new Map<string, Told>()
 
   told(url: string, free: number): void {

@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
-import { CLOSING, UnderWay } from '../../transport/pending-calls.ts'
+import { ENGINE_CLOSING, PendingCalls } from '../../transport/pending-calls.ts'
 import { RelayedCall } from './call.ts'
-import { type EnginePresence, split } from './presence.ts'
-import { every } from './repeat.ts'
+import { type EnginePresence, splitOnce } from './presence.ts'
+import { repeatEvery } from './repeat.ts'
 
 const ASK_EVERY_MS = 2000
 const CLOSE_GRACE_MS = 1000
@@ -17,7 +17,7 @@ const CLOSE_GRACE_MS = 1000
 export interface RelayTransportOptions {
   bus: Bus
   clock: Clock
-  presence: Pick<EnginePresence, 'engineOf' | 'took' | 'wasFull'>
+  presence: Pick<EnginePresence, 'engineOf' | 'invokeSent' | 'invokeRefused'>
   /** How long `close` waits for the calls under way. */
   closeGraceMs?: number | undefined
 }
@@ -26,7 +26,7 @@ export class RelayTransport implements Transport {
   readonly #bus: Bus
   readonly #clock: Clock
   readonly #presence: RelayTransportOptions['presence']
-  readonly #underWay = new UnderWay<string, RelayedCall>()
+  readonly #underWay = new PendingCalls<string, RelayedCall>()
   readonly #stopAsking: () => void
   readonly #closeGraceMs: number
   readonly #idPrefix = randomBytes(6).toString('hex')
@@ -46,28 +46,28 @@ export class RelayTransport implements Transport {
     bus.on('unknown', ids => {
       for (const id of ids.split(' ')) this.#underWay.get(id)?.unknown()
     })
-    this.#stopAsking = every(clock, ASK_EVERY_MS, () => this.#askAll())
+    this.#stopAsking = repeatEvery(clock, ASK_EVERY_MS, () => this.#askAll())
   }
 
   invoke(call: InvokeCall): Promise<InvokeReply> {
     if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
     const engine = this.#presence.engineOf(call.url)
     if (this.#closed || engine === undefined) {
-      const message = this.#closed ? CLOSING : 'the runner is not connected'
+      const message = this.#closed ? ENGINE_CLOSING : 'the runner is not connected'
       return Promise.resolve({ kind: 'refused', message })
     }
     const id = `${this.#idPrefix}${(++this.#idCount).toString(36)}`
     return new Promise(resolve => {
       const onReply = (reply: InvokeReply) => {
         this.#underWay.delete(id)
-        if (reply.kind === 'refused' && reply.isFull) this.#presence.wasFull(engine, call.url)
+        if (reply.kind === 'refused' && reply.isFull) this.#presence.invokeRefused(engine, call.url)
         resolve(reply)
       }
       const sentAt = this.#clock.now()
       const relayed: RelayedCall = new RelayedCall({ id, engine, call, sentAt, bus: this.#bus, onReply })
       this.#underWay.add(id, relayed)
       relayed.send()
-      this.#presence.took(engine, call.url)
+      this.#presence.invokeSent(engine, call.url)
     })
   }
 
@@ -78,13 +78,13 @@ export class RelayTransport implements Transport {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#underWay.end(this.#closeGraceMs).finally(() => this.#stopAsking())
+    this.#closed ??= this.#underWay.drain(this.#closeGraceMs).finally(() => this.#stopAsking())
     return this.#closed
   }
 
   #replied(text: string, from: string): void {
-    const [head, body] = split(text, '\n')
-    const [id, told] = split(head, ' ')
+    const [head, body] = splitOnce(text, '\n')
+    const [id, told] = splitOnce(head, ' ')
     // Also of a call that is over: it was told twice.
     this.#bus.publish('had', id, from)
     const reply = JSON.parse(told) as InvokeReply
@@ -92,8 +92,8 @@ export class RelayTransport implements Transport {
   }
 
   #checkpointed(text: string, from: string): void {
-    const [head, payload] = split(text, '\n')
-    const [id, no] = split(head, ' ')
+    const [head, payload] = splitOnce(text, '\n')
+    const [id, no] = splitOnce(head, ' ')
     const call = this.#underWay.get(id)
     if (call) void call.checkpoint(Number(no), payload)
     else this.#bus.publish('cancel', id, from)
