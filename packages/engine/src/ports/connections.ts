@@ -1,66 +1,66 @@
-// The Connections port: where the sockets of Connect runners (http/connect) and their invokes (the Connect transport)
-// meet. One side knows frames and sockets, the other invokes and runners.
+// The Connections port: between the sockets of Connect runners (http/connect, which reads frames) and their invokes
+// (adapters/connect). docs/wire-protocol.md#connect describes the frames.
 
 import type { FrameType } from '@perdure/protocol'
 
 /** A runner's socket, as the transport uses it. */
 export interface RunnerSocket {
-  /** When the runner was last heard of, epoch ms. */
+  /** When the runner last sent anything, epoch ms. */
   readonly lastSeenAt: number
-  /** Whether it takes invokes: not while much of what was sent lies unread. `Session.drained` tells when it does again. */
+  /** Whether it takes invokes: false while too much of what was sent is unread. `Session.drained` follows. */
   readonly isWritable: boolean
-  /** Sends a frame; `payload` is JSON text. Nothing happens once the socket closes. */
+  /** Sends a frame; `payload` is JSON text. Does nothing once the socket closes. */
   send(type: FrameType, id: string, payload?: string): void
   close(code: number, reason: string): void
 }
 
-/** What a registration says of its socket. */
+/** What a `runner.register` frame states about its socket. */
 export interface SessionTerms {
-  /** Most invokes under way on it; without a bound if absent. */
+  /** Most invokes under way on all sockets of the runner; absent: no bound. */
   maxConcurrency?: number | undefined
-  /** Invokes of earlier sockets that the runner still works on, or whose results it has not got acknowledged. */
+  /** Invokes of earlier sockets that the runner still works on, or whose results were not acknowledged. */
   underWay?: readonly string[] | undefined
 }
 
 export interface SessionOptions extends SessionTerms {
   /** The runner's `conn://` URL. */
   url: string
-  /** Whether the runner has an id of its own, and may so come back on another socket. */
+  /** Whether the runner has an id of its own, so that it can come back on another socket. */
   isNamed: boolean
-  /** Names the socket over its reconnects: a new one takes the place of the earlier one of the same name. */
+  /** Identifies the socket over its reconnects: a new one replaces the earlier one of the same instance. */
   instance?: string | undefined
 }
 
-/** A registered socket: what comes in on it goes here. */
+/** A registered socket: receives what the runner sends. */
 export interface Session {
   /** The runner registered again on the socket. */
   renew(terms: SessionTerms): void
   /**
-   * An answer, its body to the letter. Changes nothing when the invoke is over, or another runner's. One that another
-   * engine may wait for is handed over: it is to be acknowledged when the promise resolves, any other at once.
+   * The result of an invoke, its body unchanged. Ignored when the invoke is over, or another runner's. The result is to be
+   * acknowledged at once, or, where a promise is returned (another engine may wait for the result), when it resolves.
    */
   result(id: string, status: number, body: string): Promise<void> | undefined
-  /** The payload of an `invoke.checkpoint`, to the letter. Of an invoke that is over, the runner is told to stop. */
+  /** The payload of an `invoke.checkpoint`, unchanged. If the invoke is over, the runner gets an `invoke.cancel`. */
   checkpoint(id: string, payload: string): void
-  /** What came as its result, or as a checkpoint, cannot be read. */
+  /** The result or checkpoint of this invoke cannot be read, for the reason `problem`. */
   unreadable(id: string, problem: string): void
-  /** What was sent has been read. */
+  /** The runner has read what was sent. */
   drained(): void
-  /** The socket is gone, or no longer trusted. May be called again. */
+  /** The socket is closed, or no longer trusted. May be called again. */
   close(): void
 }
 
 export interface Connections {
-  /** Whether the engine shuts down: no socket registers any more. */
+  /** Whether the engine shuts down: no socket may register any more. */
   readonly isDraining: boolean
-  /** From now on invokes of the runner go to the socket too. */
+  /** From now on invokes of the runner also go to this socket. */
   open(socket: RunnerSocket, options: SessionOptions): Session
 }
 
-/** Who is connected, for routing and listings. */
+/** Which Connect runners are connected, for routing and listings. */
 export interface Presence {
   /** Whether the runner has a socket. */
   reaches(url: string): boolean
-  /** When the runner was last heard of on any of its sockets, epoch ms; undefined without one. */
+  /** When the runner last sent anything on any of its sockets, epoch ms; undefined without a socket. */
   lastSeenAt(url: string): number | undefined
 }

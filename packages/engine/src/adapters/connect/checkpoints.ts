@@ -1,16 +1,16 @@
-// The checkpoints of one invoke on their way to be made durable: one at a time, in the order they came.
+// The checkpoints of one invoke that wait to be stored: one at a time, in the order they came. Owned by call.ts.
 
 export interface CheckpointEvents {
-  /** It is durable; the payload of its acknowledgement. */
-  onStored(answer: string): void
-  /** The invoke is of no use any more. */
-  onRefused(): void
+  /** The checkpoint is durable; `ack` is the payload of its acknowledgement. */
+  onStored(ack: string): void
+  /** The invoke is obsolete: nothing of it is stored any more. */
+  onObsolete(): void
   onFailed(): void
-  /** None is left. */
+  /** No checkpoint waits any more. */
   onIdle(): void
 }
 
-/** What a runner may have waiting: it usually sends the next only after it has thought about the last. */
+/** Bounds of what one invoke may have waiting: a runner usually sends the next checkpoint after the ack of the last. */
 const WAITING_MAX = 1000
 const WAITING_LENGTH_MAX = 16 * 1024 * 1024
 
@@ -18,8 +18,8 @@ export class CheckpointQueue {
   readonly #store: (checkpoint: string) => Promise<string | undefined>
   readonly #events: CheckpointEvents
   #waiting: string[] = []
-  #length = 0
-  #stopped = false
+  #waitingLength = 0
+  #isStopped = false
   isBusy = false
 
   constructor(store: (checkpoint: string) => Promise<string | undefined>, events: CheckpointEvents) {
@@ -29,38 +29,38 @@ export class CheckpointQueue {
 
   /** False when too much waits already. */
   add(checkpoint: string): boolean {
-    if (this.#waiting.length >= WAITING_MAX || this.#length + checkpoint.length > WAITING_LENGTH_MAX)
+    if (this.#waiting.length >= WAITING_MAX || this.#waitingLength + checkpoint.length > WAITING_LENGTH_MAX)
       return false
     this.#waiting.push(checkpoint)
-    this.#length += checkpoint.length
-    if (!this.isBusy) void this.#work()
+    this.#waitingLength += checkpoint.length
+    if (!this.isBusy) void this.#storeAll()
     return true
   }
 
-  /** Nothing more is stored, and nothing more is told. */
+  /** Drops the waiting checkpoints; no event follows. */
   stop(): void {
-    this.#stopped = true
+    this.#isStopped = true
     this.#waiting = []
   }
 
-  async #work(): Promise<void> {
+  async #storeAll(): Promise<void> {
     this.isBusy = true
-    for (let next = this.#take(); next !== undefined; next = this.#take()) {
-      const answer = await this.#store(next).catch(() => FAILED)
-      if (this.#stopped) return
-      if (answer === FAILED) return this.#events.onFailed()
-      if (answer === undefined) return this.#events.onRefused()
-      this.#events.onStored(answer as string)
+    for (let next = this.#shift(); next !== undefined; next = this.#shift()) {
+      const ack = await this.#store(next).catch((): typeof FAILED => FAILED)
+      if (this.#isStopped) return
+      if (ack === FAILED) return this.#events.onFailed()
+      if (ack === undefined) return this.#events.onObsolete()
+      this.#events.onStored(ack)
     }
     this.isBusy = false
-    if (!this.#stopped) this.#events.onIdle()
+    if (!this.#isStopped) this.#events.onIdle()
   }
 
-  #take(): string | undefined {
+  #shift(): string | undefined {
     const next = this.#waiting.shift()
-    this.#length -= next?.length ?? 0
+    this.#waitingLength -= next?.length ?? 0
     return next
   }
 }
 
-const FAILED = Symbol('failed')
+const FAILED: unique symbol = Symbol('failed')

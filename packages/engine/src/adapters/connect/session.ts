@@ -1,57 +1,64 @@
-// One registered socket of a Connect runner, and the invokes on it. http/connect tells it what comes in.
+// The session of one registered socket: takes what http/connect receives on it, and passes it on to the calls of its
+// runner.
 
-import { TransientMap } from '../../collections/transient-map.ts'
-import type { RunnerSocket, Session, SessionOptions, SessionTerms } from '../../ports/connections.ts'
-import type { Calls } from './call.ts'
-import type { ConnectedRunner } from './runner.ts'
+import type { Session, SessionTerms } from '../../ports/connections.ts'
+import type { Call } from './call.ts'
+import type { ConnectedRunner, RegisteredSocket } from './runner.ts'
+
+export interface ConnectSessionOptions {
+  runner: ConnectedRunner
+  registered: RegisteredSocket
+  /** The pending call of the runner with the id. */
+  find(id: string): Call | undefined
+  /** Passes on the result of a call that is not pending here; undefined when no other engine can wait for it. */
+  forwardResult(id: string, status: number, body: string): Promise<void> | undefined
+  /** The runner has another bound, or has read what was sent. */
+  onRoomChange(): void
+}
 
 export class ConnectSession implements Session {
-  readonly socket: RunnerSocket
-  readonly instance: string | undefined
-  readonly isNamed: boolean
-  readonly calls: Calls = new TransientMap()
-  readonly #runner: ConnectedRunner
+  readonly #options: ConnectSessionOptions
 
-  constructor(runner: ConnectedRunner, socket: RunnerSocket, options: SessionOptions) {
-    this.#runner = runner
-    this.socket = socket
-    this.instance = options.instance
-    this.isNamed = options.isNamed
+  constructor(options: ConnectSessionOptions) {
+    this.#options = options
   }
 
   renew({ maxConcurrency, underWay }: SessionTerms): void {
-    this.#runner.bound(maxConcurrency)
-    if (underWay) this.#runner.reclaim(this, underWay)
-    this.#runner.roomMoved()
+    const { runner, registered, onRoomChange } = this.#options
+    runner.bound(maxConcurrency)
+    if (underWay) runner.reclaim(registered, underWay)
+    onRoomChange()
   }
 
   result(id: string, status: number, body: string): Promise<void> | undefined {
-    const call = this.#runner.find(id)
-    if (!call) return this.#runner.handOver(id, status, body)
-    call.answered(status, body)
+    const call = this.#options.find(id)
+    if (!call) return this.#options.forwardResult(id, status, body)
+    call.answer(status, body)
     return undefined
   }
 
   checkpoint(id: string, payload: string): void {
-    const call = this.#runner.find(id)
+    const { registered, find } = this.#options
+    const call = find(id)
     if (!call) {
-      this.socket.send('invoke.cancel', id)
+      registered.socket.send('invoke.cancel', id)
       return
     }
-    // Its own socket may be dead without anybody having noticed: this one is alive.
-    if (call.session !== this) call.moveTo(this.calls, this)
+    // The call's own socket may be dead without the engine having noticed; this one is alive.
+    call.moveTo(registered)
     call.checkpoint(payload)
   }
 
   unreadable(id: string, problem: string): void {
-    this.#runner.find(id)?.fail(problem)
+    this.#options.find(id)?.fail(problem)
   }
 
   drained(): void {
-    this.#runner.roomMoved()
+    this.#options.onRoomChange()
   }
 
   close(): void {
-    this.#runner.lose(this)
+    const { runner, registered } = this.#options
+    runner.lose(registered)
   }
 }

@@ -1,15 +1,16 @@
-// The Connect transport: an invoke is a frame on a socket that the runner opened (contract §4.3, decisions
-// "Connect"). The drive service calls it once per pass, http/connect brings the sockets.
+// The Connect transport: an invoke is a frame on a socket that the runner opened (docs/wire-protocol.md#connect).
+// services/pass/drive calls it once per pass; http/connect opens the sessions.
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import type { Connections, Presence, RunnerSocket, Session, SessionOptions } from '../../ports/connections.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
-import { ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
+import { CLOSE_GRACE_MS, ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
 import { Call } from './call.ts'
 import { ConnectedRunner } from './runner.ts'
+import { ConnectSession } from './session.ts'
 
-/** A result that came on a socket of the runner at `url`, of a call that is not known here. */
+/** A result that came on a socket of the runner at `url`, for a call that is not pending on this engine. */
 export interface ForeignResult {
   url: string
   id: string
@@ -19,29 +20,31 @@ export interface ForeignResult {
 
 export interface ConnectTransportOptions {
   clock: Clock
-  /** How long the invokes of a lost socket wait for their runner. */
+  /** How long the calls of a lost socket wait for their runner. */
   lostGraceMs?: number
-  /** How long `close` waits for the calls under way. */
+  /** How long `close` waits for the pending calls. */
   closeGraceMs?: number
-  /** Told when a runner has its first socket, and when it has none any more. */
+  /** Called when a runner has its first socket, and when it has lost its last. */
   onPresence?: (url: string, isHere: boolean) => void
-  /** Given results of calls that another engine may hold; resolves when they may be acknowledged. */
+  /** Called with results of calls that another engine may hold. Resolves when they may be acknowledged. */
   onForeignResult?: (result: ForeignResult) => Promise<void> | undefined
-  /** Told when a runner may have room for more, or has lost its last socket. */
+  /** Called when a runner may have room for more, or has lost its last socket. */
   onRoomChange?: (url: string) => void
 }
 
-const LOST_GRACE_MS = 5000
-const CLOSE_GRACE_MS = 1000
+export const LOST_GRACE_MS = 5000
+
+/** The reply when no engine has a socket of the runner. */
+export const NOT_CONNECTED: InvokeReply = { kind: 'refused', message: 'the runner is not connected' }
 
 export class ConnectTransport implements Transport, Connections, Presence {
   isDraining = false
   readonly #options: Required<Omit<ConnectTransportOptions, 'onForeignResult'>> &
     Pick<ConnectTransportOptions, 'onForeignResult'>
-  /** By URL: those with a socket, or with invokes that wait for one. */
+  /** By URL: the runners with a socket, or with calls that wait for one. */
   readonly #runners = new Map<string, ConnectedRunner>()
-  readonly #underWay = new PendingCalls<string, Call>()
-  /** Tells processes apart: a result may come late, after a restart. */
+  readonly #pending = new PendingCalls<string, Call>()
+  /** Unique per process: a result may still come after a restart. */
   readonly #idPrefix = `inv_${randomBytes(6).toString('hex')}`
   #idCount = 0
   #closed: Promise<void> | undefined
@@ -67,86 +70,102 @@ export class ConnectTransport implements Transport, Connections, Presence {
   /** `body` is a JSON object: it becomes the frame's payload, with the deadline added. */
   invoke(call: InvokeCall): Promise<InvokeReply> {
     if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
+    if (this.#closed) return Promise.resolve({ kind: 'refused', message: ENGINE_CLOSING })
     const runner = this.#runners.get(call.url)
-    if (this.#closed || !runner || runner.sessions.length === 0) {
-      const message = this.#closed ? ENGINE_CLOSING : 'the runner is not connected'
-      return Promise.resolve({ kind: 'refused', message })
-    }
-    const session = runner.pick()
-    if (!session) {
+    if (!runner || runner.sockets.length === 0) return Promise.resolve(NOT_CONNECTED)
+    const socket = runner.pick()
+    if (!socket) {
       return Promise.resolve({ kind: 'refused', message: 'there is no room on the runner', isFull: true })
     }
     const id = `${this.#idPrefix}${(++this.#idCount).toString(36)}`
     return new Promise(resolve => {
       const onReply = (reply: InvokeReply) => {
-        this.#underWay.delete(id)
+        this.#pending.delete(id)
         resolve(reply)
+        this.#options.onRoomChange(call.url)
       }
-      const sent = new Call({ id, call, runner, onReply })
-      this.#underWay.add(id, sent)
-      sent.send(session)
+      const sent = new Call({ id, call, onReply })
+      this.#pending.add(id, sent)
+      sent.send(socket)
     })
   }
 
-  /** Registered sockets, of all runners. */
+  /** Registered sockets of all runners. */
   get size(): number {
     let size = 0
-    for (const { sessions } of this.#runners.values()) size += sessions.length
+    for (const { sockets } of this.#runners.values()) size += sockets.length
     return size
   }
 
   reaches(url: string): boolean {
-    return (this.#runners.get(url)?.sessions.length ?? 0) > 0
+    return (this.#runners.get(url)?.sockets.length ?? 0) > 0
   }
 
-  /** How many invokes the runner would take at once; undefined when it has no bound. */
+  /** How many more invokes the runner would take now; undefined when it has no bound. */
   room(url: string): number | undefined {
     const runner = this.#runners.get(url)
     return runner ? runner.room : 0
   }
 
-  /** Whether the runner was sent such a call, and there is no reply yet. */
+  /** Whether the runner has a pending call with the id. */
   holds(url: string, id: string): boolean {
-    return this.#runners.get(url)?.find(id) !== undefined
+    return this.#find(url, id) !== undefined
   }
 
-  /** A result that another engine was sent. */
+  /** Takes the result of a pending call that another engine received. */
   take({ url, id, status, body }: ForeignResult): void {
-    this.#runners.get(url)?.find(id)?.answered(status, body)
+    this.#find(url, id)?.answer(status, body)
   }
 
-  /** The URLs of those with a socket. */
+  /** The URLs of the runners with a socket. */
   get connected(): string[] {
-    return [...this.#runners].flatMap(([url, { sessions }]) => (sessions.length > 0 ? url : []))
+    return [...this.#runners].flatMap(([url, { sockets }]) => (sockets.length > 0 ? url : []))
   }
 
   lastSeenAt(url: string): number | undefined {
-    const sessions = this.#runners.get(url)?.sessions ?? []
-    return sessions.length === 0 ? undefined : Math.max(...sessions.map(({ socket }) => socket.lastSeenAt))
+    const sockets = this.#runners.get(url)?.sockets ?? []
+    return sockets.length === 0 ? undefined : Math.max(...sockets.map(({ socket }) => socket.lastSeenAt))
   }
 
   open(socket: RunnerSocket, options: SessionOptions): Session {
     const { url } = options
     const runner = this.#runners.get(url) ?? this.#newRunner(url)
     this.#runners.set(url, runner)
-    const isFirst = runner.sessions.length === 0
-    const session = runner.open(socket, options)
+    const isFirst = runner.sockets.length === 0
+    const registered = runner.open(socket, options)
     if (isFirst) this.#options.onPresence(url, true)
     this.#options.onRoomChange(url)
-    return session
+    return new ConnectSession({
+      runner,
+      registered,
+      find: id => this.#find(url, id),
+      forwardResult: (id, status, body) =>
+        this.#isForeign(id) ? this.#options.onForeignResult?.({ url, id, status, body }) : undefined,
+      onRoomChange: () => this.#options.onRoomChange(url),
+    })
   }
 
-  /** Tells every runner that the engine shuts down. Results are still taken. */
+  /** Announces the shutdown to every runner. Results are still taken. */
   drain(): void {
     if (this.isDraining) return
     this.isDraining = true
-    for (const { sessions } of this.#runners.values())
-      for (const { socket } of sessions) socket.send('drain', '')
+    for (const { sockets } of this.#runners.values())
+      for (const { socket } of sockets) socket.send('drain', '')
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#underWay.drain(this.#options.closeGraceMs)
+    this.#closed ??= this.#pending.drain(this.#options.closeGraceMs)
     return this.#closed
+  }
+
+  /** Only the runner that a call was sent to may answer it. */
+  #find(url: string, id: string): Call | undefined {
+    const call = this.#pending.get(id)
+    return call?.url === url ? call : undefined
+  }
+
+  #isForeign(id: string): boolean {
+    return this.#options.onForeignResult !== undefined && !id.startsWith(this.#idPrefix)
   }
 
   #newRunner(url: string): ConnectedRunner {
@@ -154,11 +173,10 @@ export class ConnectTransport implements Transport, Connections, Presence {
     const runner = new ConnectedRunner({
       clock,
       graceMs,
-      find: id => this.#underWay.get(id),
-      isForeign: id => this.#options.onForeignResult !== undefined && !id.startsWith(this.#idPrefix),
-      onStray: (id, status, body) => this.#options.onForeignResult?.({ url, id, status, body }),
-      onRoom: () => this.#options.onRoomChange(url),
-      onAway: () => this.#options.onPresence(url, false),
+      find: id => this.#find(url, id),
+      isForeign: id => this.#isForeign(id),
+      onRoomChange: () => this.#options.onRoomChange(url),
+      onDisconnected: () => this.#options.onPresence(url, false),
       onEmpty: () => {
         if (this.#runners.get(url) === runner) this.#runners.delete(url)
       },

@@ -2,9 +2,15 @@
 
 import { TransientMap } from '../../collections/transient-map.ts'
 
+/** How long the close of a transport or sender waits for its pending calls. */
+export const CLOSE_GRACE_MS = 1000
+
+/** Why a call ends, or does not start, while the engine closes. */
+export const ENGINE_CLOSING = 'the engine is closing'
+
 export class PendingCalls<Key extends string | number, Call extends { fail(message: string): void }> {
   readonly #calls = new TransientMap<Key, Call>()
-  #onQuiet: () => void = () => {}
+  #onIdle: () => void = () => {}
 
   add(key: Key, call: Call): void {
     this.#calls.set(key, call)
@@ -14,22 +20,22 @@ export class PendingCalls<Key extends string | number, Call extends { fail(messa
     return this.#calls.get(key)
   }
 
-  /** A copy: calls may end while it is gone through. */
+  /** A copy: calls may end during the iteration. */
   all(): Call[] {
     return [...this.#calls.values()]
   }
 
   delete(key: Key): void {
     this.#calls.delete(key)
-    if (this.#calls.size === 0) this.#onQuiet()
+    if (this.#calls.size === 0) this.#onIdle()
   }
 
-  /** Waits until no call is under way, for as long as the grace lasts, and fails what is left. */
+  /** Waits at most `graceMs` for the pending calls, then fails the rest. */
   async drain(graceMs: number): Promise<void> {
     if (this.#calls.size > 0) {
       await new Promise<void>(resolve => {
         const timer = setTimeout(resolve, graceMs)
-        this.#onQuiet = () => {
+        this.#onIdle = () => {
           clearTimeout(timer)
           resolve()
         }
@@ -38,6 +44,3 @@ export class PendingCalls<Key extends string | number, Call extends { fail(messa
     for (const call of this.all()) call.fail(ENGINE_CLOSING)
   }
 }
-
-/** Why a call ends, or does not start, while the engine closes. */
-export const ENGINE_CLOSING = 'the engine is closing'
