@@ -1,9 +1,9 @@
 // Fills a store with finished and sleeping runs, as after a busy month. Written without the engine, which must not be
 // running.
 
-import { runRow } from '../../packages/engine/src/adapters/sql/rows/run-row.ts'
 import { Connection } from '../../packages/engine/src/adapters/sql/sqlite/connection.ts'
 import { Statements } from '../../packages/engine/src/adapters/sql/sqlite/statements.ts'
+import { runRow } from '../../packages/engine/src/adapters/sql/tables/runs.ts'
 import type { Run, RunStatus } from '../../packages/engine/src/domain/model/run.ts'
 import { derivedId } from '../../packages/engine/src/domain/text/ids.ts'
 import { seeded } from '../../test/kit/seeded.ts'

@@ -9,7 +9,7 @@ const LONGEST = [
   'test/faults/delivery-kill-loop',
   'test/sim/sim',
   'test/sim/control-model',
-  'test/contract/store/sqlite-file',
+  'test/contract/store/sqlite/file',
   'test/scenario/docs/examples',
   'test/faults/',
   'packages/sdk/src/replay/exactness',

@@ -2,7 +2,7 @@
 // at a third of the cost of nested ones. Written by driver.ts, read by writer.ts and reader.ts.
 
 import type { Claim, DeliveryClaim, Pruning } from '../../../ports/store.ts'
-import type { Check, Op, Query, Value } from '../operations.ts'
+import type { Check, Op, Query, Value } from '../tables/operations.ts'
 
 /** What is asked, then its values. */
 export type Request = Value[]

@@ -2,8 +2,8 @@
 // destinations are full: those must neither be taken nor cost the writer its time.
 
 import type { DeliveryClaim } from '../../../ports/store.ts'
-import { DeliveryShare } from '../delivery-share.ts'
-import { type Asking, ask } from './asking.ts'
+import { DeliveryShare } from './delivery-share.ts'
+import { type Asking, ask } from './transaction-work.ts'
 
 /** What a row is known by: SQLite's own number is the quickest. */
 type Key = 'id' | 'rowid'

@@ -3,8 +3,8 @@
 
 import { type EndedStatus, EVENTS_HELD_MS_MAX } from '../../../domain/run/retention.ts'
 import type { Pruning } from '../../../ports/store.ts'
-import type { Row } from '../operations.ts'
-import { type Asking, ask } from './asking.ts'
+import type { Row } from '../tables/operations.ts'
+import { type Asking, ask } from './transaction-work.ts'
 
 /** Ids in one statement; a shorter list repeats its last one, so that there is one statement to prepare. */
 const IDS_AT_ONCE = 50

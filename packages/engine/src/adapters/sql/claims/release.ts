@@ -1,8 +1,8 @@
 // Giving back the leases of others, inside the writer's transaction: right only where one process owns the store.
 
-import { LANE_TABLES } from '../lanes.ts'
-import { OP_SQL } from '../statement-texts.ts'
-import { type Asking, ask } from './asking.ts'
+import { OP_SQL } from '../write/statements.ts'
+import { LANE_TABLES } from './lanes.ts'
+import { type Asking, ask } from './transaction-work.ts'
 
 /** The fence goes up, so that whoever still believes to hold a lease can change nothing. */
 export function* releaseOthers(owner: string, now: number): Asking<void> {

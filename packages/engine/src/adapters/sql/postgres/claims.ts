@@ -4,14 +4,14 @@
 import type { Claim, DeliveryClaim } from '../../../ports/store.ts'
 import { dueDeliveries } from '../claims/due-deliveries.ts'
 import { leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'
-import type { ClaimedRun } from '../driver.ts'
-import type { Row } from '../operations.ts'
-import { SELECT_DELIVERY } from '../rows/delivery-row.ts'
-import { FLOW_COLUMNS } from '../rows/flow-row.ts'
-import { SELECT_RUN } from '../rows/run-row.ts'
-import { STEP_COLUMNS } from '../rows/step-row.ts'
-import { answered } from './answered.ts'
+import type { ClaimedRun } from '../store/driver.ts'
+import { SELECT_DELIVERY } from '../tables/deliveries.ts'
+import { FLOW_COLUMNS } from '../tables/flow-rows.ts'
+import type { Row } from '../tables/operations.ts'
+import { SELECT_RUN } from '../tables/runs.ts'
+import { STEP_COLUMNS } from '../tables/steps.ts'
 import { nameOf, rowsOf, type Session } from './client.ts'
+import { answered } from './run-work.ts'
 
 /** Runs one claim holds at most: a long line is worked off in several, and others write in between. */
 const HELD_MAX = 500

@@ -2,8 +2,8 @@
 // every wait with a bound. One that is lost is replaced at the next use.
 
 import { Client, Pool, type PoolClient, types } from 'pg'
-import type { Row, Value } from '../operations.ts'
-import { fromStored, toStored } from '../text.ts'
+import type { Row, Value } from '../tables/operations.ts'
+import { fromStored, toStored } from '../tables/stored-text.ts'
 
 /** Bounds of every session. A client that froze in the middle of a transaction must not hold the others up. */
 const SESSION = [

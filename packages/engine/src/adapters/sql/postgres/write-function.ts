@@ -7,10 +7,10 @@
 // writers can deadlock. A batch carries the units of many callers, so the lock is taken once for hundreds of them.
 
 import { createHash } from 'node:crypto'
-import type { CheckName, OpName } from '../operations.ts'
-import { EVENT_COLUMNS } from '../rows/event-row.ts'
-import { RUN_COLUMNS } from '../rows/run-row.ts'
-import { CHECK_SQL, MUST_CHANGE, OP_SQL, WAKE_SQL } from '../statement-texts.ts'
+import { EVENT_COLUMNS } from '../tables/events.ts'
+import type { CheckName, OpName } from '../tables/operations.ts'
+import { RUN_COLUMNS } from '../tables/runs.ts'
+import { CHECK_SQL, MUST_CHANGE, OP_SQL, WAKE_SQL } from '../write/statements.ts'
 import { fromArray } from './placeholders.ts'
 
 /** Classes of this database's advisory locks; the second key is the schema's own. */

@@ -15,14 +15,14 @@ import {
 } from '../batches/requests.ts'
 import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
-import type { Value } from '../operations.ts'
-import { toStored } from '../text.ts'
-import { answered } from './answered.ts'
+import type { Value } from '../tables/operations.ts'
+import { toStored } from '../tables/stored-text.ts'
 import { claimDeliveries, claimRuns, claimTimers } from './claims.ts'
 import { end, openSession, rowsOf } from './client.ts'
 import { isUnavailable } from './failures.ts'
 import { extendRuns } from './leases.ts'
-import { answerTo } from './patience.ts'
+import { answerTo } from './lost-answer.ts'
+import { answered } from './run-work.ts'
 import { TAKE_WRITE_LOCK, WRITE_FUNCTION } from './write-function.ts'
 
 /** How often a lost session is opened anew for one batch, and how long is waited in between. */

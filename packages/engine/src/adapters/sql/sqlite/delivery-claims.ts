@@ -2,11 +2,11 @@
 
 import type { DeliveryClaim } from '../../../ports/store.ts'
 import { dueDeliveries } from '../claims/due-deliveries.ts'
-import type { Row } from '../operations.ts'
-import { SELECT_DELIVERY } from '../rows/delivery-row.ts'
-import { answered } from './answered.ts'
+import { SELECT_DELIVERY } from '../tables/deliveries.ts'
+import type { Row } from '../tables/operations.ts'
 import type { Connection } from './connection.ts'
 import { CLAIM_CHARS_MAX, charsOf } from './leases.ts'
+import { answered } from './run-work.ts'
 
 const STATUS = 'SELECT status FROM deliveries WHERE rowid = ?'
 const LEASE = `UPDATE deliveries SET status = 'delivering', lease_owner = ?, fence = fence + 1, available_at = ?,

@@ -1,9 +1,9 @@
 // The SQL driver for SQLite: one thread writes, one reads, and both take requests in batches.
 
 import type { BatchQueue } from '../batches/batch-queue.ts'
-import { BatchedDriver } from '../batches/batched-driver.ts'
 import { readRequest } from '../batches/requests.ts'
-import type { Query, Row } from '../operations.ts'
+import { BatchedDriver } from '../store/batched-driver.ts'
+import type { Query, Row } from '../tables/operations.ts'
 
 export class SqliteDriver extends BatchedDriver {
   readonly #writer: BatchQueue

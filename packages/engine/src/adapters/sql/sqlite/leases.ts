@@ -1,6 +1,6 @@
 // Extending leases inside the writer's transaction, and what claims have in common.
 
-import type { Row } from '../operations.ts'
+import type { Row } from '../tables/operations.ts'
 import type { Connection } from './connection.ts'
 
 /** A claim stops early once it has loaded this much, so that a few huge runs cannot fill the memory. */

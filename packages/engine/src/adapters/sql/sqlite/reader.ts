@@ -2,7 +2,7 @@
 // thread, or in the calling thread for a database in memory.
 
 import type { Answer, BatchAnswer, Request } from '../batches/requests.ts'
-import type { Row } from '../operations.ts'
+import type { Row } from '../tables/operations.ts'
 import type { Connection } from './connection.ts'
 
 export class Reader {

@@ -3,13 +3,13 @@
 
 import type { Claim } from '../../../ports/store.ts'
 import { LEASE, leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'
-import type { ClaimedRun } from '../driver.ts'
-import type { Row } from '../operations.ts'
-import { SELECT_RUN } from '../rows/run-row.ts'
-import { ROOT_LOGGED, STEPS_OF_RUN } from '../run-queries.ts'
-import { answered } from './answered.ts'
+import { ROOT_LOGGED, STEPS_OF_RUN } from '../reads/run-queries.ts'
+import type { ClaimedRun } from '../store/driver.ts'
+import type { Row } from '../tables/operations.ts'
+import { SELECT_RUN } from '../tables/runs.ts'
 import type { Connection } from './connection.ts'
 import { CLAIM_CHARS_MAX, charsOf } from './leases.ts'
+import { answered } from './run-work.ts'
 import { untyped } from './statements.ts'
 
 /** Runs one claim holds at most: a long line is worked off in several, and others write in between. */

@@ -1,7 +1,7 @@
 // Every row operation and every check as prepared statements of SQLite. Looked up by the writer for each operation.
 
-import type { OpName, Value } from '../operations.ts'
-import { CHECK_SQL, MUST_CHANGE, OP_SQL, WAKE_SQL } from '../statement-texts.ts'
+import type { OpName, Value } from '../tables/operations.ts'
+import { CHECK_SQL, MUST_CHANGE, OP_SQL, WAKE_SQL } from '../write/statements.ts'
 import type { Connection, Statement } from './connection.ts'
 
 /** The prepared statements of one connection. */

@@ -3,7 +3,7 @@
 
 import { BatchQueue } from '../batches/batch-queue.ts'
 import { InlineChannel } from '../batches/channel.ts'
-import { SqlStore } from '../sql-store.ts'
+import { SqlStore } from '../store/sql-store.ts'
 import { Connection } from './connection.ts'
 import { SqliteDriver } from './driver.ts'
 import { databasePath, type FileLock, lockFile } from './lock-file.ts'

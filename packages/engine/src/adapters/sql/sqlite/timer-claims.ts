@@ -1,7 +1,7 @@
 // Claims of flow-control rows, inside the writer's transaction.
 
-import type { Row } from '../operations.ts'
-import { FLOW_COLUMNS } from '../rows/flow-row.ts'
+import { FLOW_COLUMNS } from '../tables/flow-rows.ts'
+import type { Row } from '../tables/operations.ts'
 import type { Connection } from './connection.ts'
 import { CLAIM_CHARS_MAX, charsOf } from './leases.ts'
 

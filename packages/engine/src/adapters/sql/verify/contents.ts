@@ -3,11 +3,11 @@
 
 import { cronsOf } from '../../../domain/arrival/schedules.ts'
 import { type FlowPolicy, type FlowRow, flowRowId } from '../../../domain/model/flow-row.ts'
-import type { Row } from '../operations.ts'
-import { EVENT_COLUMNS } from '../rows/event-row.ts'
-import { FLOW_COLUMNS, flowFromRow } from '../rows/flow-row.ts'
-import { WORKFLOW_COLUMNS, workflowFromRow } from '../rows/registry-row.ts'
-import { runFromRow, SELECT_RUN_SUMMARY } from '../rows/run-row.ts'
+import { EVENT_COLUMNS } from '../tables/events.ts'
+import { FLOW_COLUMNS, flowFromRow } from '../tables/flow-rows.ts'
+import type { Row } from '../tables/operations.ts'
+import { WORKFLOW_COLUMNS, workflowFromRow } from '../tables/registry.ts'
+import { runFromRow, SELECT_RUN_SUMMARY } from '../tables/runs.ts'
 import type { Snapshot, Violation, Violations } from './check.ts'
 
 const PAGE = 200

@@ -1,0 +1,50 @@
+// Queries about control: the runs a bulk replay is about, and the audit log of actions. Called by the reads.
+
+import type { ControlQuery, ReplayFilter } from '../../../ports/store.ts'
+import type { Query, Value } from '../tables/operations.ts'
+import { CONTROL_COLUMNS } from '../tables/registry.ts'
+import { runFilter } from './run-filter.ts'
+
+/** Two queries: one row of how many runs match and how many of those have ended; the ids of the newest that have. */
+export function replayableQueries(namespace: string, filter: ReplayFilter, limit: number): [Query, Query] {
+  const { terms, params } = runFilter(namespace, filter)
+  const where = terms.join(' AND ')
+  return [
+    { sql: `SELECT count(*), count(finished_at) FROM runs WHERE ${where}`, params },
+    {
+      sql: `SELECT id FROM runs WHERE ${where} AND finished_at IS NOT NULL ORDER BY id DESC LIMIT ?`,
+      params: [...params, limit],
+    },
+  ]
+}
+
+/** Rows of `CONTROL_COLUMNS`, newest first: ids rise with every action. */
+export function controlActionsQuery(namespace: string, query: ControlQuery): Query {
+  const { runId, limit } = query
+  // Of one run: the entries that target it and those it came from, each list with an index of its own.
+  const columns = runId === undefined ? [undefined] : (['run_id', 'new_run_id'] as const)
+  const lists = columns.map(column => newestIds(namespace, query, column))
+  const ids = lists.map(({ sql }) => `SELECT id FROM (${sql}) AS list`).join(' UNION ALL ')
+  const sql = `SELECT ${CONTROL_COLUMNS.join(', ')} FROM control_actions WHERE id IN (${ids})
+    ORDER BY id DESC LIMIT ?`
+  return { sql, params: [...lists.flatMap(({ params }) => params), limit] }
+}
+
+function newestIds(
+  namespace: string,
+  { action, runId, limit }: ControlQuery,
+  column: 'run_id' | 'new_run_id' | undefined,
+): Query {
+  const terms = ['namespace = ?']
+  const params: Value[] = [namespace]
+  if (column !== undefined && runId !== undefined) {
+    terms.push(`${column} = ?`)
+    params.push(runId)
+  }
+  if (action !== undefined) {
+    terms.push('action = ?')
+    params.push(action)
+  }
+  const sql = `SELECT id FROM control_actions WHERE ${terms.join(' AND ')} ORDER BY id DESC LIMIT ?`
+  return { sql, params: [...params, limit] }
+}

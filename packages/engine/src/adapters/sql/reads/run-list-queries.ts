@@ -1,0 +1,157 @@
+// The list of runs: which index a page walks, and how a walk that has to look at many runs is cut into small reads
+// (docs/decisions/0005-run-lists.md). Called by the reads.
+
+import type { RunPosition } from '../../../domain/view/run-order.ts'
+import type { RunQuery } from '../../../ports/store.ts'
+import type { Query, Value } from '../tables/operations.ts'
+import { SELECT_RUN_SUMMARY } from '../tables/runs.ts'
+import { allOf, equals, type FilterName, filterTerms, inNamespace, type Term } from './run-filter.ts'
+import { CURRENT_STEP } from './run-queries.ts'
+
+/** How many runs one read looks at, at first and at most. A deep search may meet a megabyte in each of them. */
+const SCAN_FIRST = 200
+const SCAN_MAX = 2000
+const DEEP_SCAN_MAX = 100
+
+const SORT_COLUMN = {
+  workflow: 'workflow',
+  status: 'status',
+  app: 'app',
+  duration: 'duration_ms',
+} as const
+
+/** Filters that have an index in the order of ids, the narrowest first. */
+const BY_ID: readonly FilterName[] = ['replayOf', 'eventId', 'status', 'app', 'workflow']
+/** Those that match so few runs that they are found first and sorted then, whatever the order. */
+const FEW: readonly FilterName[] = ['replayOf', 'eventId']
+
+/** A walk along one index, or along two at once. */
+interface Walk {
+  /** Each a list of terms that an index answers, in the walk's order; the walk is all of them merged. */
+  branches: Term[][]
+  /** What remains to be looked at in every run on the way. */
+  rest: Term[]
+  /** The columns of the order. */
+  order: string[]
+  dir: 'ASC' | 'DESC'
+}
+
+/** The reads that make one page, each told from where to go on by what the last one answered. */
+export class RunListing {
+  readonly #walk: Walk
+  readonly #scanMax: number
+  #scan: number
+  #after: RunPosition | undefined
+
+  constructor(namespace: string, query: RunQuery) {
+    this.#walk = walkOf(namespace, query)
+    this.#scanMax = query.q !== undefined && query.deep ? DEEP_SCAN_MAX : SCAN_MAX
+    this.#scan = Math.min(SCAN_FIRST, this.#scanMax)
+    this.#after = query.after
+  }
+
+  /**
+   * Queries for the next runs of the page: rows for `runView`, at most `limit`; then, when there may be more on the
+   * way, the one row at which this read stops.
+   */
+  queries(limit: number): Query[] {
+    const { rest } = this.#walk
+    if (rest.length === 0) return [this.#found(this.#walked(['id'], limit), limit)]
+    const columns = [...new Set(['id', ...rest.flatMap(term => term.columns)])]
+    const walked = this.#walked(columns, this.#scan)
+    const { terms, params } = allOf(rest)
+    const matching = {
+      sql: `SELECT id FROM (${walked.sql}) AS runs WHERE ${terms.join(' AND ')}
+        ORDER BY ${this.#order()} LIMIT ?`,
+      params: [...walked.params, ...params, limit],
+    }
+    const last = this.#walked([], 1)
+    return [
+      this.#found(matching, limit),
+      { sql: `${last.sql} OFFSET ?`, params: [...last.params, this.#scan - 1] },
+    ]
+  }
+
+  /** Goes on behind the row at which the last read stopped; false when it came to the end. */
+  goOn(stop: readonly Value[] | undefined): boolean {
+    if (stop === undefined) return false
+    const [id, key] = [stop.at(-1) as string, stop[0] as string | number]
+    this.#after = stop.length === 1 ? { id } : { key, id }
+    this.#scan = Math.min(this.#scan * 2, this.#scanMax)
+    return true
+  }
+
+  #found(ids: Query, limit: number): Query {
+    return {
+      sql: `SELECT ${SELECT_RUN_SUMMARY}, ${CURRENT_STEP} FROM runs WHERE id IN (${wrapped(ids.sql)})
+        ORDER BY ${this.#order()} LIMIT ?`,
+      params: [...ids.params, limit],
+    }
+  }
+
+  /** The first `count` runs of the walk behind the position, whether they match the rest or not. */
+  #walked(columns: readonly string[], count: number): Query {
+    const { branches, order } = this.#walk
+    const selected = [...new Set([...order, ...columns])].join(', ')
+    const position = this.#behind()
+    const lists = branches.map(branch => allOf([...branch, ...position]))
+    const sql = lists.map(({ terms }) => `SELECT ${selected} FROM runs WHERE ${terms.join(' AND ')}`)
+    return {
+      sql: `${sql.join(' UNION ALL ')} ORDER BY ${this.#order()} LIMIT ?`,
+      params: [...lists.flatMap(({ params }) => params), count],
+    }
+  }
+
+  #behind(): Term[] {
+    if (!this.#after) return []
+    const { order, dir } = this.#walk
+    const { key = '', id } = this.#after
+    const params = order.length === 1 ? [id] : [key, id]
+    const sql = `(${order.join(', ')}) ${dir === 'ASC' ? '>' : '<'} (${params.map(() => '?').join(', ')})`
+    return [{ sql, params, columns: order }]
+  }
+
+  #order(): string {
+    return this.#walk.order.map(column => `${column} ${this.#walk.dir}`).join(', ')
+  }
+}
+
+function wrapped(sql: string): string {
+  return `SELECT id FROM (${sql}) AS list`
+}
+
+function walkOf(namespace: string, query: RunQuery): Walk {
+  const terms = filterTerms(query)
+  const order = orderOf(query)
+  const led = leads(order, query)
+  const isMerged = query.status === 'running' && led.includes('status')
+  const leading = (status?: string): Term[] =>
+    led.map(name => (name === 'status' && status ? equals('status', status) : (terms.get(name) as Term)))
+  const branches = isMerged ? [leading('running'), leading('waiting')] : [leading()]
+  return {
+    branches: branches.map(branch => [inNamespace(namespace), ...branch]),
+    rest: [...terms].filter(([name]) => !led.includes(name)).map(([, term]) => term),
+    order,
+    dir: query.dir === 'asc' ? 'ASC' : 'DESC',
+  }
+}
+
+/** All runs of one app, sorted by app, are in the order of ids; but `running` means two statuses. */
+function orderOf({ sort = 'started', ...filter }: RunQuery): string[] {
+  if (sort === 'started') return ['id']
+  const isOneValue = sort !== 'duration' && filter[sort] !== undefined
+  if (isOneValue && !(sort === 'status' && filter.status === 'running')) return ['id']
+  return [SORT_COLUMN[sort], 'id']
+}
+
+/** The filters that the index answers along which the order is walked. */
+function leads(order: readonly string[], query: RunQuery): FilterName[] {
+  const has = (name: FilterName) => query[name] !== undefined
+  if (order.length > 1) {
+    const few = FEW.find(has)
+    if (few) return [few]
+    return query.sort === 'status' && has('status') ? ['status'] : []
+  }
+  const first = BY_ID.find(has) ?? (query.runType === 'cron' ? 'runType' : undefined)
+  return [...(first ? [first] : []), ...(has('since') ? (['since'] as const) : [])]
+}

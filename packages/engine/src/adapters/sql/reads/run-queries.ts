@@ -1,0 +1,89 @@
+// Queries about one run, its steps and its log lines, and what their rows mean. Called by the store and its reads;
+// the list of runs has a file of its own.
+
+import type { Run } from '../../../domain/model/run.ts'
+import { HELD_COUNTED_MAX, type LoadedRun, type RunView } from '../../../ports/store.ts'
+import { LOG_COLUMNS } from '../tables/logs.ts'
+import type { Query, Row } from '../tables/operations.ts'
+import { RUN_COLUMNS, runFromRow, SELECT_RUN } from '../tables/runs.ts'
+import { STEP_COLUMNS, stepFromRow } from '../tables/steps.ts'
+import { FIRST_IN_LINE } from '../write/statements.ts'
+
+export const STEPS_OF_RUN = `SELECT ${STEP_COLUMNS.join(', ')} FROM steps WHERE run_id = ? ORDER BY idx`
+
+/** Handler lines are told apart by their counter; a small index of their own holds just them. */
+export const ROOT_LOGGED = `SELECT coalesce(max(idx) + 1, 0) FROM logs WHERE run_id = ? AND scope = '@root'`
+
+/**
+ * The step a run is at: the newest unsettled one, else the newest. Looks at the last hundred steps at most, so that
+ * a page of runs stays cheap whatever their length.
+ */
+export const CURRENT_STEP = `(
+  SELECT name FROM (
+    SELECT name, status, idx FROM steps WHERE steps.run_id = runs.id ORDER BY idx DESC LIMIT 100) AS newest
+  ORDER BY CASE WHEN status IN ('succeeded', 'failed', 'cancelled') THEN 1 ELSE 0 END, idx DESC LIMIT 1)`
+
+/** Everything an owner or a controller needs of a run, in whatever namespace; `loadedRun` reads the answer. */
+export function loadQueries(runId: string): Query[] {
+  return [
+    { sql: `SELECT ${SELECT_RUN} FROM runs WHERE id = ?`, params: [runId] },
+    { sql: STEPS_OF_RUN, params: [runId] },
+    { sql: ROOT_LOGGED, params: [runId] },
+  ]
+}
+
+export function loadedRun(run: Row, steps: Row[], rootLogged: number): LoadedRun {
+  return { run: runFromRow(run), steps: steps.map(stepFromRow), rootLogged }
+}
+
+/** One row with the count of held runs that are in line before this one, in the order of `slot.free`. */
+export function heldBeforeQuery({
+  id,
+  heldSlot,
+  priority = 0,
+}: Pick<Run, 'id' | 'heldSlot' | 'priority'>): Query {
+  return {
+    sql: `SELECT count(*) FROM (
+      SELECT 1 FROM runs WHERE held_slot = ? AND lease_owner IS NULL
+        AND (coalesce(priority, 0) > ? OR (coalesce(priority, 0) = ? AND id < ?)) LIMIT ?) AS ahead`,
+    params: [heldSlot ?? null, priority, priority, id, HELD_COUNTED_MAX],
+  }
+}
+
+/** One row with id and priority of the run that is first in the line of a slot or a throttle, or none. */
+export function firstInLineQuery(slotId: string): Query {
+  return { sql: `SELECT id, priority ${FIRST_IN_LINE} 1`, params: [slotId] }
+}
+
+/** Answers one row for `runView`, or none. */
+export function runQuery(namespace: string, id: string): Query {
+  return {
+    sql: `SELECT ${SELECT_RUN}, ${CURRENT_STEP} FROM runs WHERE id = ? AND namespace = ?`,
+    params: [id, namespace],
+  }
+}
+
+/** Reads a row of a run and, behind its columns, its `CURRENT_STEP`. */
+export function runView(row: Row): RunView {
+  const run = runFromRow(row)
+  const current = row[RUN_COLUMNS.length] as string | null
+  if (run.status === 'succeeded' || run.status === 'cancelled') return run
+  const name = run.error?.stepName ?? current
+  return name === null ? run : { ...run, currentStepName: name }
+}
+
+/** Rows of `STEP_COLUMNS`, in index order. */
+export function stepsQuery(namespace: string, runId: string): Query {
+  const sql = `SELECT ${STEP_COLUMNS.join(', ')} FROM steps WHERE run_id = ${SCOPED_RUN} ORDER BY idx`
+  return { sql, params: [runId, namespace] }
+}
+
+/** Rows of `LOG_COLUMNS`, oldest first. */
+export function logsQuery(namespace: string, runId: string, query: { from: number; limit: number }): Query {
+  const sql = `SELECT ${LOG_COLUMNS.join(', ')} FROM logs WHERE run_id = ${SCOPED_RUN} AND seq > ?
+    ORDER BY seq LIMIT ?`
+  return { sql, params: [runId, namespace, query.from, query.limit] }
+}
+
+/** The id of the run, if it is one of the namespace. */
+const SCOPED_RUN = '(SELECT id FROM runs WHERE id = ? AND namespace = ?)'

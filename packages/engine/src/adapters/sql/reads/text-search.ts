@@ -1,0 +1,39 @@
+// Case-insensitive search in stored text, the meaning of the SQL functions `text_has` and `json_has` that every driver
+// provides (run-filter.ts uses them). Both take the needle folded, then any number of texts.
+
+import { fromStored } from '../tables/stored-text.ts'
+
+/** What needle and text have in common whatever their case. */
+export function folded(text: string): string {
+  return text.toLowerCase()
+}
+
+/** Whether one of the texts contains the needle. */
+export function textHas(needle: string, texts: readonly (string | null)[]): boolean {
+  const wanted = fromStored(needle)
+  return texts.some(text => text !== null && folded(fromStored(text)).includes(wanted))
+}
+
+/**
+ * Whether one of the JSON texts contains the needle, as it is written or as it is read: `say "hi" to Zoë` is found
+ * however its quotes and letters are escaped.
+ */
+export function jsonHas(needle: string, texts: readonly (string | null)[]): boolean {
+  const wanted = fromStored(needle)
+  return texts.some(stored => {
+    if (stored === null) return false
+    const text = fromStored(stored)
+    if (folded(text).includes(wanted)) return true
+    return text.includes('\\') && folded(unescaped(text)).includes(wanted)
+  })
+}
+
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/g
+const SHORT: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** The text with the escapes in its strings resolved; no JSON any more. */
+function unescaped(json: string): string {
+  return json.replace(ESCAPE, (_, code: string | undefined, char: string) =>
+    code === undefined ? (SHORT[char] ?? char) : String.fromCharCode(Number.parseInt(code, 16)),
+  )
+}

@@ -1,0 +1,80 @@
+// What goes into an index of PostgreSQL must fit into an entry of it, at its longest: every indexed text has a bound here,
+// with its reason, and those of an index together fit.
+
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { openPostgresStore } from '../../../../packages/engine/src/adapters/sql/postgres/store.ts'
+import { KEY_CHARS_MAX } from '../../../../packages/engine/src/domain/text/bounded-key.ts'
+import { onCleanup } from '../../../kit/cleanup.ts'
+import { freshSchema } from '../../../kit/servers/postgres.ts'
+
+/** A third of a page, less what the page itself needs. */
+const ENTRY_BYTES_MAX = 2704
+const ENTRY_HEAD_BYTES = 8
+/** The length of a text, and what aligns it. */
+const TEXT_HEAD_BYTES = 7
+const NUMBER_BYTES = 16
+
+/** Names of the interface: whole characters of at most four bytes. */
+const name = (chars: number) => 4 * chars
+/** What a runner says may hold lone surrogates, and is stored as JSON then: a mark, quotes, six bytes for each. */
+const told = (chars: number) => 6 * chars + 3
+/** Ids, digests and enumerations of ours. */
+const OURS = 64
+/** Bounded in UTF-16 units, of at most three bytes. */
+const NAMESPACE = 3 * 128
+
+/** The longest of each indexed text, in bytes: of a column of any table, or of one table alone. */
+const BYTES_MAX: Record<string, number> = {
+  namespace: NAMESPACE,
+  'namespaces.name': NAMESPACE,
+  app: name(128),
+  'apps.name': name(128),
+  workflow: name(256),
+  'workflows.name': name(256),
+  'events.name': told(256),
+  'steps.event_name': told(256),
+  'run_watches.event_name': told(256),
+  'dedupes.dedupe_id': name(256),
+  // A runner's own id has 128 characters; a URL that takes its place is a bounded key.
+  'runners.runner_id': name(KEY_CHARS_MAX),
+  // A bounded key, attempt and index.
+  'logs.dedupe': told(KEY_CHARS_MAX) + 2 * '#9007199254740991'.length,
+  'deliveries.destination': told(KEY_CHARS_MAX),
+  ...Object.fromEntries(
+    [
+      ...['id', 'run_id', 'new_run_id', 'event_id', 'replay_of', 'delivery_id', 'endpoint_id'],
+      ...['status', 'action', 'policy', 'what', 'slug', 'hash', 'writer'],
+      ...['slot1', 'slot2', 'slot3', 'held_slot'],
+    ].map(column => [column, OURS]),
+  ),
+}
+
+const INDEXED = `
+SELECT t.relname, i.relname, coalesce(a.attname, ''), coalesce(format_type(a.atttypid, NULL), '')
+FROM pg_index x
+JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid JOIN pg_am m ON m.oid = i.relam
+CROSS JOIN LATERAL unnest(x.indkey) AS k(attnum)
+LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.attnum AND k.attnum > 0
+WHERE i.relnamespace = current_schema()::regnamespace AND m.amname = 'btree'`
+
+test('no index can be given more than its entries hold', async () => {
+  const url = await freshSchema()
+  const store = await openPostgresStore({ url })
+  onCleanup(() => store.close())
+  const client = new Client({ connectionString: url })
+  onCleanup(() => client.end())
+  await client.connect()
+  const { rows } = await client.query<string[]>({ text: INDEXED, rowMode: 'array' })
+  const bytes = new Map<string, number>()
+  const unbounded: string[] = []
+  for (const [table, index, column, type] of rows) {
+    const bound = BYTES_MAX[`${table}.${column}`] ?? BYTES_MAX[column as string]
+    if (type === 'text' && bound === undefined) unbounded.push(`${table}.${column}`)
+    const part = type === 'text' ? (bound ?? 0) + TEXT_HEAD_BYTES : NUMBER_BYTES
+    bytes.set(index as string, (bytes.get(index as string) ?? ENTRY_HEAD_BYTES) + part)
+  }
+  expect(bytes.size).toBeGreaterThan(50)
+  expect(unbounded).toEqual([])
+  expect([...bytes].filter(([, total]) => total > ENTRY_BYTES_MAX)).toEqual([])
+})

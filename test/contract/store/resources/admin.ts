@@ -1,0 +1,92 @@
+// Theme: API keys and namespaces, which people administer.
+
+import { describe, expect, it } from 'vitest'
+import type { StoredKey } from '../../../../packages/engine/src/domain/model/api-key.ts'
+import { eachStore, NOW, type OpenStore } from '../samples.ts'
+
+export function aKey(fields: Partial<StoredKey> = {}): StoredKey {
+  const id = fields.id ?? 'key_1'
+  return {
+    id,
+    namespace: 'acme',
+    label: 'ops',
+    kind: 'secret',
+    hash: `hash of ${id}`,
+    createdAt: NOW,
+    ...fields,
+  }
+}
+
+export function adminContract(open: OpenStore): void {
+  describe('admin', () => {
+    const store = eachStore(open)
+    const admin = () => store().admin
+
+    it('keeps keys, oldest first, to the letter', async () => {
+      expect(await admin().keys()).toEqual([])
+      const keys = [aKey({ id: 'key_1' }), aKey({ id: 'key_2', kind: 'read', label: 'für "alle" \u0000 ✓' })]
+      for (const key of keys.toReversed()) await admin().addKey(key)
+      expect(await admin().keys()).toEqual(keys)
+    })
+
+    it('refuses a second key of the same id or hash', async () => {
+      await admin().addKey(aKey())
+      await expect(admin().addKey(aKey({ hash: 'another' }))).rejects.toThrow()
+      await expect(admin().addKey(aKey({ id: 'key_2', hash: aKey().hash }))).rejects.toThrow()
+      expect(await admin().keys()).toEqual([aKey()])
+    })
+
+    it('revokes one key, and keeps the time of its first revocation', async () => {
+      await admin().addKey(aKey())
+      await admin().addKey(aKey({ id: 'key_2' }))
+      const revoked = { ...aKey(), revokedAt: NOW + 1 }
+      expect(await admin().revokeKey('key_1', NOW + 1)).toEqual(revoked)
+      expect(await admin().revokeKey('key_1', NOW + 2)).toEqual(revoked)
+      expect(await admin().keys()).toEqual([revoked, aKey({ id: 'key_2' })])
+      expect(await admin().revokeKey('key_3', NOW)).toBeUndefined()
+    })
+
+    it('knows the namespaces of its keys and those it was told of, each since it was new', async () => {
+      await admin().addKey(aKey({ namespace: 'mine' }))
+      await admin().addNamespaces(['mine', 'theirs'], NOW + 1)
+      await admin().addKey(aKey({ id: 'key_2', namespace: 'theirs', createdAt: NOW + 2 }))
+      expect(await admin().namespaces()).toEqual([
+        { name: 'mine', createdAt: NOW },
+        { name: 'theirs', createdAt: NOW + 1 },
+      ])
+    })
+
+    it('suspends and resumes one namespace, and keeps the time of its first suspension', async () => {
+      await admin().addNamespaces(['mine', 'theirs'], NOW)
+      const suspended = { name: 'mine', createdAt: NOW, suspendedAt: NOW + 1 }
+      expect(await admin().suspend('mine', NOW + 1)).toEqual(suspended)
+      expect(await admin().suspend('mine', NOW + 2)).toEqual(suspended)
+      await admin().addNamespaces(['mine'], NOW + 3)
+      await admin().addKey(aKey({ namespace: 'mine' }))
+      expect(await admin().namespaces()).toEqual([suspended, { name: 'theirs', createdAt: NOW }])
+      expect(await admin().resume('mine')).toEqual({ name: 'mine', createdAt: NOW })
+      expect(await admin().resume('mine')).toEqual({ name: 'mine', createdAt: NOW })
+      for (const answer of [await admin().suspend('nowhere', NOW), await admin().resume('nowhere')])
+        expect(answer).toBeUndefined()
+    })
+
+    it('raises the revision with every write', async () => {
+      const writes = [
+        () => admin().addKey(aKey()),
+        () => admin().revokeKey('key_1', NOW),
+        () => admin().addNamespaces(['mine'], NOW),
+        () => admin().suspend('mine', NOW),
+        () => admin().resume('mine'),
+      ]
+      let last = await admin().revision()
+      for (const write of writes) {
+        await write()
+        const next = await admin().revision()
+        expect(next).toBeGreaterThan(last)
+        last = next
+      }
+      await admin().keys()
+      expect(await admin().revision()).toBe(last)
+    })
+  })
+}

@@ -1,0 +1,231 @@
+// Theme: the event log, the steps that wait for events, wakes, and dedupe ids. No event is lost between a look and a
+// wait, and none is taken twice.
+
+import { describe, expect, it } from 'vitest'
+import type { Change, Guard } from '../../../../packages/engine/src/domain/model/change.ts'
+import type { Step } from '../../../../packages/engine/src/domain/model/step.ts'
+import {
+  aLeasedRun,
+  anEvent,
+  aParkedRun,
+  aRun,
+  aStep,
+  aWait,
+  created,
+  eachStore,
+  holds,
+  NOW,
+  NS,
+  type OpenStore,
+  waitersAre,
+  write,
+} from '../samples.ts'
+
+function logged(fields: Parameters<typeof anEvent>[0]): Change {
+  return { type: 'event.recorded', event: anEvent(fields) }
+}
+
+export function eventsContract(open: OpenStore): void {
+  describe('events', () => {
+    const store = eachStore(open)
+
+    it('keeps every field of an event, and positions that rise', async () => {
+      const plain = anEvent()
+      const full = anEvent({
+        app: 'shop',
+        source: 'emit',
+        data: '{"n":12345678901234567890}',
+        woke: 2,
+        triggered: [{ workflow: 'a', app: 'shop', runId: 'run_1' }],
+      })
+      await write(store(), { type: 'event.recorded', event: plain }, { type: 'event.recorded', event: full })
+      expect(await store().in(NS).event(full.id)).toEqual(full)
+      const [newest, older] = await store().in(NS).events({ limit: 10 })
+      expect([newest?.event, older?.event]).toEqual([full, plain])
+      expect(newest?.position).toBeGreaterThan(older?.position as number)
+    })
+
+    it('finds the waits of a name, oldest first, and only those that still wait', async () => {
+      const run = aParkedRun({ input: JSON.stringify('x'.repeat(5000)) })
+      const other = aParkedRun()
+      const steps = [
+        aWait(run, { index: 0, seq: 3, startedAt: NOW + 3 }),
+        aWait(run, { index: 1, seq: 4, startedAt: NOW + 1, condition: 'async.data.a == 1' }),
+        aWait(run, { index: 2, seq: 5, eventName: 'stop' }),
+        aStep(run, { index: 3, seq: 6, op: 'WaitForEvent', eventName: 'go' }),
+        aStep(run, { index: 4, seq: 7, op: 'Sleep', status: 'waiting', finishedAt: undefined }),
+      ]
+      await write(store(), created(run, ...steps), created(other, aWait(other, { startedAt: NOW + 2 })))
+      expect(await store().waiters(NS, 'go')).toEqual([
+        {
+          runId: run.id,
+          stepIndex: 1,
+          since: NOW + 1,
+          condition: { filter: 'async.data.a == 1', trigger: { name: run.trigger.name, data: run.input } },
+        },
+        { runId: other.id, stepIndex: 0, since: NOW + 2 },
+        { runId: run.id, stepIndex: 0, since: NOW + 3 },
+      ])
+      await write(
+        store(),
+        { type: 'step.woken', runId: other.id, stepIndex: 0, status: 'succeeded', at: NOW },
+        {
+          type: 'step.moved',
+          step: { ...(steps[1] as Step), status: 'cancelled', seq: 20, finishedAt: NOW },
+        },
+      )
+      expect(await store().waiters(NS, 'go')).toMatchObject([{ runId: run.id, stepIndex: 0 }])
+      expect(await store().waiters(NS, 'nothing')).toEqual([])
+    })
+
+    it('holds a waiters guard for exactly the steps that wait', async () => {
+      const [a, b] = [aParkedRun(), aParkedRun()]
+      await write(store(), created(a, aWait(a), aWait(a, { index: 1, seq: 4 })), created(b, aWait(b)))
+      const all = [a, a, b].map((run, i) => ({ runId: run.id, stepIndex: i === 1 ? 1 : 0 }))
+      expect(await holds(store(), waitersAre(...all))).toBe(true)
+      expect(await holds(store(), waitersAre(...all.reverse()))).toBe(true)
+      expect(await holds(store(), waitersAre())).toBe(false)
+      expect(await holds(store(), waitersAre(...all.slice(1)))).toBe(false)
+      expect(await holds(store(), waitersAre(...all.slice(1), { runId: b.id, stepIndex: 1 }))).toBe(false)
+      expect(await holds(store(), waitersAre(...all, { runId: 'run_none', stepIndex: 0 }))).toBe(false)
+      const none: Guard = { type: 'waiters', namespace: NS, eventName: 'stop', waiters: [] }
+      expect(await holds(store(), none)).toBe(true)
+      expect(await holds(store(), { ...none, waiters: [all[0] as never] })).toBe(false)
+    })
+
+    it('never lets an event and a wait miss each other', async () => {
+      const run = aLeasedRun()
+      await write(store(), created(run))
+      const noneSince: Guard = {
+        type: 'events',
+        namespace: NS,
+        eventName: 'go',
+        since: run.createdAt,
+        after: 0,
+      }
+      const wait = () =>
+        store().commit({ guards: [noneSince], changes: [{ type: 'step.recorded', step: aWait(run) }] })
+      const event = () =>
+        store().commit({ guards: [waitersAre()], changes: [logged({ receivedAt: NOW + 5 })] })
+      const [waited, sent] = await Promise.allSettled([wait(), event()])
+      expect([waited.status, sent.status]).toEqual(['fulfilled', 'rejected'])
+      await write(store(), { type: 'step.woken', runId: run.id, stepIndex: 0, status: 'succeeded', at: NOW })
+      const [sentFirst, waitedLate] = await Promise.allSettled([event(), wait()])
+      expect([sentFirst.status, waitedLate.status]).toEqual(['fulfilled', 'rejected'])
+    })
+
+    it('holds an events guard until one of that name arrives that counts', async () => {
+      const guard = (since: number, after = 0): Guard => ({
+        type: 'events',
+        namespace: NS,
+        eventName: 'go',
+        since,
+        after,
+      })
+      expect(await holds(store(), guard(NOW))).toBe(true)
+      await write(
+        store(),
+        logged({ name: 'stop', receivedAt: NOW + 50_000 }),
+        logged({ receivedAt: NOW + 10_000 }),
+      )
+      const [position] = (await store().in(NS).events({ name: 'go', limit: 1 })).map(found => found.position)
+      expect(await holds(store(), guard(NOW + 10_001))).toBe(true)
+      expect(await holds(store(), guard(NOW + 10_000))).toBe(false)
+      expect(await holds(store(), guard(NOW + 10_000, position))).toBe(true)
+      expect(await holds(store(), guard(NOW + 10_000, (position as number) - 1))).toBe(false)
+      await write(store(), logged({ receivedAt: NOW + 20_000 }))
+      expect(await holds(store(), guard(NOW + 10_000, position))).toBe(false)
+      expect(await holds(store(), guard(NOW + 20_001, position))).toBe(true)
+    })
+
+    it('meets an event that was received before one that was stored before it', async () => {
+      // A decision that lost a race is made again: events become durable in another order than they came.
+      const times = [-90_000, 10_000, 2000]
+      await write(
+        store(),
+        times.map(ms => logged({ receivedAt: NOW + ms })),
+      )
+      const [, counts, old] = (await store().in(NS).events({ limit: 3 })).map(({ position }) => position)
+      const guard: Guard = { type: 'events', namespace: NS, eventName: 'go', since: NOW + 5000, after: 0 }
+      expect(await holds(store(), guard)).toBe(false)
+      expect(await holds(store(), { ...guard, after: old as number })).toBe(false)
+      expect(await holds(store(), { ...guard, after: counts as number })).toBe(true)
+      expect(await holds(store(), { ...guard, since: NOW, after: counts as number })).toBe(false)
+    })
+
+    it('answers the events since a moment behind a position, oldest first, in pages', async () => {
+      const times = [50_000, 10_000, 40_000, 20_000, 60_000, 30_000]
+      const events = times.map((ms, i) => anEvent({ receivedAt: NOW + ms, data: `${i}` }))
+      await write(
+        store(),
+        events.map((event): Change => ({ type: 'event.recorded', event })),
+        logged({ name: 'stop', receivedAt: NOW + 99_000 }),
+      )
+      const query = { namespace: NS, eventName: 'go', since: NOW + 30_000, after: 0, limit: 10 }
+      const all = await store().eventsSince(query)
+      expect(all.map(({ event }) => event)).toEqual([events[0], events[2], events[4], events[5]])
+      for (const limit of [1, 2, 3]) {
+        const paged = []
+        for (let after = 0; ; ) {
+          const page = await store().eventsSince({ ...query, after, limit })
+          paged.push(...page)
+          if (page.length < limit) break
+          after = page.at(-1)?.position as number
+        }
+        expect(paged, `pages of ${limit}`).toEqual(all)
+      }
+      expect(await store().eventsSince({ ...query, since: NOW + 60_001 })).toEqual([])
+    })
+  })
+
+  describe('a dedupe id', () => {
+    const store = eachStore(open)
+    const claimed = (fields: { app?: string; dedupeId?: string; expiresAt?: number } = {}): Change => ({
+      type: 'dedupe.claimed',
+      namespace: NS,
+      app: 'shop',
+      dedupeId: 'd1',
+      expiresAt: NOW + 100,
+      ...fields,
+    })
+    const free = (
+      now: number,
+      fields: { namespace?: string; app?: string; dedupeId?: string } = {},
+    ): Guard => ({
+      type: 'dedupe',
+      namespace: NS,
+      app: 'shop',
+      dedupeId: 'd1',
+      now,
+      ...fields,
+    })
+
+    it('is claimed for a time, by app', async () => {
+      expect(await holds(store(), free(NOW))).toBe(true)
+      await write(store(), claimed())
+      expect(await holds(store(), free(NOW))).toBe(false)
+      expect(await holds(store(), free(NOW + 99))).toBe(false)
+      expect(await holds(store(), free(NOW + 100))).toBe(true)
+      expect(await holds(store(), free(NOW, { app: '' }))).toBe(true)
+      expect(await holds(store(), free(NOW, { dedupeId: 'd2' }))).toBe(true)
+      expect(await holds(store(), free(NOW, { namespace: 'other' }))).toBe(true)
+    })
+
+    it('can be claimed anew when its time is over', async () => {
+      await write(store(), claimed())
+      await store().commit({ guards: [free(NOW + 150)], changes: [claimed({ expiresAt: NOW + 300 })] })
+      expect(await holds(store(), free(NOW + 200))).toBe(false)
+    })
+
+    it('goes to one of many that race for it', async () => {
+      const run = () => aRun()
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, () =>
+          store().commit({ guards: [free(NOW)], changes: [claimed(), ...created(run())] }),
+        ),
+      )
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      expect(await store().in(NS).runs({ limit: 100 })).toHaveLength(1)
+    })
+  })
+}

@@ -1,0 +1,295 @@
+// Theme: what a retention removes, and what it leaves alone.
+
+import { describe, expect, it } from 'vitest'
+import type { Delivery } from '../../../../packages/engine/src/domain/model/delivery.ts'
+import { type FlowRow, flowRowId } from '../../../../packages/engine/src/domain/model/flow-row.ts'
+import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
+import type { PrunedRows } from '../../../../packages/engine/src/domain/run/retention.ts'
+import { earliestId } from '../../../../packages/engine/src/domain/text/ids.ts'
+import type { Store } from '../../../../packages/engine/src/ports/store.ts'
+import {
+  aDelivery,
+  aLeasedRun,
+  aLine,
+  anEvent,
+  aParkedRun,
+  aRun,
+  aStep,
+  created,
+  eachStore,
+  moved,
+  NOW,
+  NS,
+  type OpenStore,
+  write,
+} from '../samples.ts'
+
+const DAY = 86_400_000
+const LONG = JSON.stringify('x'.repeat(5000))
+
+/** A run that ended so long after its start. */
+function anEndedRun(fields: Partial<Run> = {}): Run {
+  const { createdAt = NOW } = fields
+  return aRun({
+    status: 'succeeded',
+    startedAt: createdAt,
+    startedSeq: 2,
+    finishedAt: createdAt,
+    finishedSeq: 1_000_010,
+    fence: 1,
+    availableAt: undefined,
+    ...fields,
+  })
+}
+
+function aSettled(fields: Partial<Delivery> = {}): Delivery {
+  const { createdAt = NOW } = fields
+  return aDelivery({
+    status: 'succeeded',
+    availableAt: undefined,
+    updatedAt: createdAt,
+    attemptCount: 1,
+    ...fields,
+  })
+}
+
+function aClaim(key: string, expiresAt: number): FlowRow {
+  const of = { namespace: NS, app: 'shop', workflow: 'order', policy: 'idempotency', key } as const
+  return { id: flowRowId(of), ...of, version: 1, expiresAt, state: '{"eventId":"evt_1"}' }
+}
+
+const anAttempt = ({ id }: Delivery) => ({
+  id: `att_${id}`,
+  deliveryId: id,
+  attempt: 1,
+  outcome: 'succeeded' as const,
+  durationMs: 1,
+  createdAt: NOW,
+})
+
+/** Removes all of a kind, so many at a time; answers how many went each time. */
+async function drain(store: Store, rows: PrunedRows, before: number, limit = 200): Promise<number[]> {
+  const counts: number[] = []
+  for (;;) {
+    const removed = await store.prune({ rows, before, limit })
+    if (removed === 0) return counts
+    counts.push(removed)
+  }
+}
+
+const eventIds = async (store: Store, namespace = NS) =>
+  (await store.in(namespace).events({ limit: 100 })).map(({ event }) => event.id).reverse()
+
+export function pruneContract(open: OpenStore): void {
+  describe('pruning', () => {
+    const store = eachStore(open)
+
+    it('removes a run with all that is its own, and nothing of its neighbours', async () => {
+      const old = anEndedRun({ finishedAt: NOW - 1, input: LONG })
+      const kept = anEndedRun({ input: LONG })
+      for (const run of [old, kept]) {
+        const steps = [aStep(run), aStep(run, { index: 1, status: 'failed', error: { message: 'no' } })]
+        const { id: runId } = run
+        const live: Run = { ...run, status: 'running', finishedAt: undefined, finishedSeq: undefined }
+        await write(store(), created(live, ...steps), { type: 'log.written', line: aLine(run) })
+        const frames = [{ seq: 50, ts: NOW, status: 'waiting', attempt: 1 } as const]
+        await write(store(), { type: 'run.moved', run, frames })
+        expect((await store().in(NS).logs(runId, { from: 0, limit: 9 })).length).toBe(1)
+      }
+      expect(await drain(store(), 'runs.succeeded', NOW)).toEqual([1])
+      const reads = store().in(NS)
+      expect(await store().loadRun(old.id)).toBeUndefined()
+      expect(await reads.run(old.id)).toBeUndefined()
+      expect(await reads.steps(old.id)).toEqual([])
+      expect(await reads.logs(old.id, { from: 0, limit: 9 })).toEqual([])
+      expect((await reads.runs({ limit: 9 })).map(({ id }) => id)).toEqual([kept.id])
+      // The same id again finds nothing that was left behind: no step, no line, no frame, no input.
+      const anew: Run = { ...old, status: 'queued', finishedAt: undefined, finishedSeq: undefined }
+      await write(store(), created({ ...anew, input: undefined }))
+      const again = await store().loadRun(old.id)
+      expect(again?.run.input).toBeUndefined()
+      expect(again).toMatchObject({ steps: [], rootLogged: 0 })
+      expect(await reads.logs(old.id, { from: 0, limit: 9 })).toEqual([])
+      const { frames } = await reads.timeline(old.id, { after: 2, limit: 99, openFrom: 0 })
+      expect(frames).toEqual([])
+      expect(await store().loadRun(kept.id)).toMatchObject({
+        run: { input: LONG },
+        steps: [{}, {}],
+        rootLogged: 1,
+      })
+      expect((await reads.timeline(kept.id, { after: 0, limit: 99, openFrom: 0 })).frames).toContainEqual(
+        expect.objectContaining({ seq: 50, status: 'waiting' }),
+      )
+    })
+
+    it('removes what a run watches for', async () => {
+      const run = anEndedRun({ finishedAt: NOW - 1, cancelOn: [{ event: 'stop' }] })
+      await write(store(), created(run))
+      const query = { namespace: NS, eventName: 'stop', after: 0, limit: 9 }
+      expect(await store().watchers(query)).toHaveLength(1)
+      expect(await drain(store(), 'runs.succeeded', NOW)).toEqual([1])
+      expect(await store().watchers(query)).toEqual([])
+    })
+
+    it('goes by status and end, and never takes a run that has not ended', async () => {
+      const live = [
+        aRun({ createdAt: NOW - DAY }),
+        aLeasedRun({ createdAt: NOW - DAY }),
+        aParkedRun({ createdAt: NOW - DAY }),
+        aRun({ createdAt: NOW - DAY, status: 'paused', availableAt: undefined }),
+      ]
+      const longRunning = anEndedRun({ createdAt: NOW - DAY, finishedAt: NOW })
+      const failed = anEndedRun({
+        createdAt: NOW - DAY,
+        status: 'failed',
+        error: { message: 'no', code: 'timeout' },
+      })
+      const gone = anEndedRun({ createdAt: NOW - DAY })
+      await write(
+        store(),
+        [...live, longRunning, failed, gone].flatMap(run => created(run)),
+      )
+      expect(await drain(store(), 'runs.succeeded', NOW)).toEqual([1])
+      expect(await drain(store(), 'runs.cancelled', NOW)).toEqual([])
+      for (const run of [...live, longRunning, failed])
+        expect(await store().loadRun(run.id), run.id).toBeDefined()
+      expect(await store().loadRun(gone.id)).toBeUndefined()
+      expect(await drain(store(), 'runs.failed', NOW)).toEqual([1])
+    })
+
+    it('takes the oldest first, at most so many at a time, and fewer when many rows go with them', async () => {
+      const runs = Array.from({ length: 130 }, (_, i) => anEndedRun({ finishedAt: NOW - 1000 + i }))
+      await write(
+        store(),
+        runs.flatMap(run => created(run)),
+      )
+      expect(await store().prune({ rows: 'runs.succeeded', before: NOW, limit: 60 })).toBe(60)
+      const left = (await store().in(NS).runs({ limit: 200, dir: 'asc' })).map(({ id }) => id)
+      expect(left).toEqual(runs.slice(60).map(({ id }) => id))
+      expect(await drain(store(), 'runs.succeeded', NOW, 60)).toEqual([60, 10])
+      const heavy = Array.from({ length: 3 }, () => anEndedRun({ finishedAt: NOW - 1 }))
+      for (const run of heavy)
+        await write(
+          store(),
+          created(run, ...Array.from({ length: 4000 }, (_, index) => aStep(run, { index }))),
+        )
+      expect(await drain(store(), 'runs.succeeded', NOW)).toEqual([2, 1])
+    })
+
+    it('makes a stale owner and whoever looks for the run find nothing', async () => {
+      const run = anEndedRun({ finishedAt: NOW - 1 })
+      const child = aLeasedRun({ parentRunId: run.id, parentStepIndex: 0 })
+      await write(store(), created(run), created(child))
+      await drain(store(), 'runs.succeeded', NOW)
+      await expect(
+        store().commit({ guards: [{ type: 'run', runId: run.id, fence: 1 }], changes: [moved(run)] }),
+      ).rejects.toMatchObject({ guard: { type: 'run' } })
+      // A child that answers a parent which is gone, or cancels it, changes nothing and fails nothing.
+      await write(
+        store(),
+        { type: 'step.woken', runId: run.id, stepIndex: 0, at: NOW, status: 'succeeded' },
+        { type: 'run.cancelRequested', runId: run.id, at: NOW },
+      )
+      expect(await store().in(NS).run(child.id)).toMatchObject({ parentRunId: run.id })
+    })
+
+    it('removes settled deliveries with attempts and payloads; those under way, or sent anew, stay', async () => {
+      const old = aSettled({ createdAt: NOW - DAY, payload: LONG })
+      const dead = aSettled({ createdAt: NOW - DAY, status: 'dead' })
+      const sentAnew = aSettled({ createdAt: NOW - DAY, updatedAt: NOW })
+      const underWay = (['pending', 'delivering', 'failed'] as const).map(status =>
+        aDelivery({ createdAt: NOW - DAY, updatedAt: NOW - DAY, status }),
+      )
+      const all = [old, dead, sentAnew, ...underWay]
+      await write(
+        store(),
+        all.map(delivery => ({ type: 'delivery.created', delivery })),
+        { type: 'delivery.attempted', attempt: anAttempt(old) },
+        { type: 'delivery.attempted', attempt: anAttempt(sentAnew) },
+      )
+      expect(await drain(store(), 'deliveries', NOW)).toEqual([2])
+      const reads = store().in(NS)
+      for (const { id } of [old, dead]) expect(await reads.delivery(id)).toBeUndefined()
+      for (const { id } of [sentAnew, ...underWay]) expect(await reads.delivery(id)).toBeDefined()
+      expect((await reads.delivery(sentAnew.id))?.attempts).toHaveLength(1)
+      await write(store(), { type: 'delivery.created', delivery: { ...old, payload: undefined } })
+      expect(await reads.delivery(old.id)).toMatchObject({ delivery: { id: old.id }, attempts: [] })
+      expect((await reads.delivery(old.id))?.delivery.payload).toBeUndefined()
+    })
+
+    it('removes old events of every namespace, but none that a live run may still look back at', async () => {
+      const at = (receivedAt: number, namespace = NS) => anEvent({ receivedAt, namespace })
+      const [oldest, met, later] = [at(NOW - 3 * DAY), at(NOW - 2 * DAY), at(NOW - DAY / 2)]
+      const others = [at(NOW - 3 * DAY, 'other'), at(NOW - 2 * DAY, 'other'), at(NOW - 1, 'other')]
+      const waiting = aParkedRun({ createdAt: NOW - 2 * DAY })
+      const event = (each: typeof oldest) => ({ type: 'event.recorded', event: each }) as const
+      await write(
+        store(),
+        [oldest, met, later, ...others].map(event),
+        created(waiting),
+        created(anEndedRun({ createdAt: NOW - 9 * DAY })),
+      )
+      expect(await drain(store(), 'events', NOW - DAY)).toEqual([3])
+      expect(await eventIds(store())).toEqual([met.id, later.id])
+      expect(await eventIds(store(), 'other')).toEqual([others[2]?.id])
+      const since = { namespace: NS, eventName: 'go', since: waiting.createdAt, after: 0, limit: 9 }
+      expect((await store().eventsSince(since)).map(({ event }) => event.id)).toEqual([met.id, later.id])
+      // A run that lives for ever does not hold them for ever.
+      expect(await drain(store(), 'events', NOW + 90 * DAY - 2 * DAY + 1)).toEqual([2])
+      expect(await eventIds(store())).toEqual([later.id])
+      expect(await eventIds(store(), 'other')).toEqual([])
+    })
+
+    it('removes events so many at a time', async () => {
+      const old = Array.from({ length: 5 }, (_, i) =>
+        anEvent({ receivedAt: NOW - DAY + i, namespace: `ns-${i % 2}` }),
+      )
+      await write(
+        store(),
+        old.map(event => ({ type: 'event.recorded', event })),
+      )
+      expect(await drain(store(), 'events', NOW, 2)).toEqual([2, 2, 1])
+    })
+
+    it('removes claims the moment their window is over, and no sooner', async () => {
+      const dedupe = (dedupeId: string, expiresAt: number) =>
+        ({ type: 'dedupe.claimed', namespace: NS, app: '', dedupeId, expiresAt }) as const
+      await write(store(), dedupe('over', NOW), dedupe('open', NOW + 1))
+      await write(
+        store(),
+        { type: 'flow.saved', row: aClaim('over', NOW) },
+        { type: 'flow.saved', row: aClaim('open', NOW + 1) },
+      )
+      const buffer: FlowRow = {
+        ...aClaim('buffer', 0),
+        id: 'buffer',
+        policy: 'debounce',
+        expiresAt: undefined,
+        availableAt: NOW,
+      }
+      await write(store(), { type: 'flow.saved', row: buffer })
+      expect(await drain(store(), 'dedupes', NOW)).toEqual([1])
+      expect(await drain(store(), 'claims', NOW)).toEqual([1])
+      expect(await store().isDeduped({ namespace: NS, app: '', dedupeId: 'open', now: NOW })).toBe(true)
+      expect(await store().flowRow(aClaim('open', 0).id)).toBeDefined()
+      expect(await store().flowRow(aClaim('over', 0).id)).toBeUndefined()
+      expect(await store().flowRow('buffer')).toBeDefined()
+    })
+
+    it('removes old entries of the audit log', async () => {
+      const action = (createdAt: number) => ({
+        type: 'control.recorded' as const,
+        action: {
+          namespace: NS,
+          id: `${earliestId('act', createdAt)}x`,
+          action: 'cancel' as const,
+          runId: 'run_1',
+          createdAt,
+        },
+      })
+      await write(store(), action(NOW - 2), action(NOW - 1), action(NOW))
+      expect(await drain(store(), 'actions', NOW)).toEqual([2])
+      expect(await store().in(NS).controlActions({ limit: 9 })).toMatchObject([{ createdAt: NOW }])
+    })
+  })
+}

@@ -1,0 +1,220 @@
+// Theme: what runners register, deliveries with their attempts, and the audit log.
+
+import { describe, expect, it } from 'vitest'
+import { StaleError } from '../../../../packages/engine/src/domain/model/errors.ts'
+import type { Runner, Workflow } from '../../../../packages/engine/src/domain/model/workflow.ts'
+import { aDelivery, anEvent, eachStore, NOW, NS, type OpenStore, write } from '../samples.ts'
+
+const runner: Runner = {
+  namespace: NS,
+  app: 'shop',
+  runnerId: 'r1',
+  url: 'http://r1',
+  workflows: ['order'],
+  lastSeenAt: NOW,
+}
+
+const workflow: Workflow = {
+  namespace: NS,
+  app: 'shop',
+  name: 'order',
+  triggers: [{ event: 'order.paid', if: 'event.data.a > 1' }, { cron: '0 * * * *' }],
+  retry: { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 300_000, jitter: 0.2 },
+  onFailure: false,
+  updatedAt: NOW,
+}
+
+export function registryContract(open: OpenStore): void {
+  describe('registry', () => {
+    const store = eachStore(open)
+
+    it('is empty at first', async () => {
+      expect(await store().catalog()).toEqual({
+        apps: [],
+        runners: [],
+        workflows: [],
+        endpoints: [],
+        receivers: [],
+      })
+    })
+
+    it('forgets a runner, and what it served it keeps', async () => {
+      const same = { ...runner, app: 'other' }
+      await write(store(), [
+        { type: 'runner.registered', runner },
+        { type: 'runner.registered', runner: same },
+        { type: 'workflow.registered', workflow },
+      ])
+      const forgotten = { type: 'runner.forgotten', namespace: NS, app: 'shop', runnerId: 'r1' } as const
+      await write(store(), [forgotten])
+      await write(store(), [forgotten])
+      const { runners, workflows } = await store().catalog()
+      expect(runners).toEqual([same])
+      expect(workflows).toEqual([workflow])
+    })
+
+    it('refuses what was decided on an earlier revision, but for heartbeats', async () => {
+      const [first, heartbeat] = [
+        { runner },
+        { runner: { ...runner, lastSeenAt: NOW + 5 }, isRepeat: true },
+      ] as const
+      await write(store(), { type: 'runner.registered', ...first })
+      const revision = await store().catalogRevision()
+      const decided = () =>
+        store().commit({
+          guards: [{ type: 'catalog', revision }],
+          changes: [{ type: 'event.recorded', event: anEvent() }],
+        })
+      await write(store(), { type: 'runner.registered', ...heartbeat })
+      await decided()
+      await write(store(), { type: 'workflow.registered', workflow })
+      await expect(decided()).rejects.toThrow(StaleError)
+      expect(await store().catalogRevision()).toBe(revision + 1)
+    })
+
+    it('keeps every field of apps, runners and workflows of every namespace', async () => {
+      const app = { namespace: NS, name: 'shop', createdAt: NOW }
+      const fullRunner: Required<Runner> = {
+        ...runner,
+        namespace: 'other',
+        workflows: ['pack', 'ship'],
+        definitions: [
+          { digest: 'abc', since: NOW },
+          { digest: 'def', since: NOW + 1 },
+        ],
+        framework: 'hono',
+        runtime: 'node',
+        sdkName: '@perdure/sdk',
+        version: '1.2.3',
+        language: 'typescript',
+        region: 'eu',
+        keyFingerprint: 'abcd',
+      }
+      const fullWorkflow: Required<Workflow> = {
+        ...workflow,
+        namespace: 'other',
+        onFailure: true,
+        invokeTimeoutMs: 5000,
+        flowControl: { concurrency: [{ limit: 3, scope: 'app' }], timeouts: { queueMs: 5 } },
+      }
+      await write(store(), [
+        { type: 'app.seen', app },
+        { type: 'runner.registered', runner },
+        { type: 'runner.registered', runner: fullRunner },
+        { type: 'workflow.registered', workflow },
+        { type: 'workflow.registered', workflow: fullWorkflow },
+      ])
+      const catalog = await store().catalog()
+      expect(catalog.apps).toEqual([app])
+      expect(catalog.runners).toHaveLength(2)
+      expect(catalog.runners).toEqual(expect.arrayContaining([runner, fullRunner]))
+      expect(catalog.workflows).toHaveLength(2)
+      expect(catalog.workflows).toEqual(expect.arrayContaining([workflow, fullWorkflow]))
+    })
+
+    it('replaces a registration, whole', async () => {
+      await write(store(), [
+        { type: 'runner.registered', runner: { ...runner, region: 'eu' } },
+        { type: 'workflow.registered', workflow: { ...workflow, flowControl: { priority: '1' } } },
+      ])
+      const newer = { ...runner, url: 'http://r2', workflows: ['refund'], lastSeenAt: NOW + 5 }
+      const changed = { ...workflow, triggers: [{ event: 'x' }], onFailure: true, updatedAt: NOW + 5 }
+      await write(store(), [
+        { type: 'runner.registered', runner: newer },
+        { type: 'workflow.registered', workflow: changed },
+      ])
+      expect(await store().catalog()).toMatchObject({ runners: [newer], workflows: [changed] })
+      const { runners, workflows } = await store().catalog()
+      expect(runners).toEqual([newer])
+      expect(workflows).toEqual([changed])
+    })
+
+    it('drops one workflow', async () => {
+      const others = [
+        { ...workflow, name: 'refund' },
+        { ...workflow, app: 'mail' },
+        { ...workflow, namespace: 'other' },
+      ]
+      await write(
+        store(),
+        [workflow, ...others].map(each => ({ type: 'workflow.registered' as const, workflow: each })),
+        { type: 'workflow.dropped', namespace: NS, app: 'shop', name: 'order' },
+      )
+      const { workflows } = await store().catalog()
+      expect(workflows).toHaveLength(3)
+      expect(workflows).toEqual(expect.arrayContaining(others))
+    })
+  })
+
+  describe('deliveries', () => {
+    const store = eachStore(open)
+
+    it('keep every field, move under a guard, and append attempts in order', async () => {
+      const delivery = aDelivery({
+        endpointId: 'whe_1',
+        sourceRunId: 'run_1',
+        eventKind: 'run.failed',
+        trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+        payload: '{"a":1}',
+      })
+      await write(store(), { type: 'delivery.created', delivery })
+      const attempt = {
+        deliveryId: delivery.id,
+        outcome: 'http_error',
+        statusCode: 500,
+        durationMs: 12,
+        createdAt: NOW,
+      } as const
+      const first = { ...attempt, id: 'att_1', attempt: 1, responseSnippet: 'oops' }
+      const second = {
+        ...attempt,
+        id: 'att_2',
+        attempt: 2,
+        statusCode: undefined,
+        outcome: 'timeout' as const,
+        error: 'late',
+      }
+      const failed = {
+        ...delivery,
+        status: 'failed' as const,
+        attemptCount: 2,
+        maxAttempts: 9,
+        lastStatusCode: 500,
+        nextAttemptAt: NOW + 50,
+        availableAt: NOW + 50,
+        updatedAt: NOW + 2,
+        fence: 1,
+        leaseOwner: 'engine-1',
+      }
+      await store().commit({
+        guards: [{ type: 'delivery', deliveryId: delivery.id, fence: 0 }],
+        changes: [
+          { type: 'delivery.moved', delivery: failed },
+          { type: 'delivery.attempted', attempt: second },
+          { type: 'delivery.attempted', attempt: first },
+        ],
+      })
+      expect(await store().in(NS).delivery(delivery.id)).toEqual({
+        delivery: failed,
+        attempts: [first, second],
+      })
+      const again = { type: 'delivery.attempted', attempt: { ...first, id: 'att_3' } } as const
+      await expect(write(store(), again)).rejects.toThrow()
+    })
+  })
+
+  describe('control actions', () => {
+    const store = eachStore(open)
+
+    it('are recorded with the unit they belong to', async () => {
+      const action = { namespace: NS, id: 'act_1', action: 'cancel', createdAt: NOW } as const
+      await write(store(), [
+        { type: 'control.recorded', action },
+        {
+          type: 'control.recorded',
+          action: { ...action, id: 'act_2', runId: 'r', newRunId: 'n', actor: 'a', detail: '{}' },
+        },
+      ])
+    })
+  })
+}

@@ -1,0 +1,207 @@
+// Theme: the reads of one namespace, their order and their pages.
+
+import { describe, expect, it } from 'vitest'
+import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'
+import type { Run, RunStatus } from '../../../../packages/engine/src/domain/model/run.ts'
+import type { RunQuery, Store } from '../../../../packages/engine/src/ports/store.ts'
+import {
+  aLeasedRun,
+  aLine,
+  anEvent,
+  aParkedRun,
+  aRun,
+  aStep,
+  aWait,
+  created,
+  eachStore,
+  NOW,
+  NS,
+  type OpenStore,
+  write,
+} from '../samples.ts'
+
+async function idsInPages(store: Store, query: Omit<RunQuery, 'limit'>, limit: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let after: RunQuery['after']; ; ) {
+    const page = await store.in(NS).runs({ ...query, limit, after })
+    ids.push(...page.map(({ id }) => id))
+    const last = page.at(-1)
+    if (page.length < limit || !last) return ids
+    after = { id: last.id }
+  }
+}
+
+const ended = { finishedAt: NOW, finishedSeq: 9, availableAt: undefined } as const
+const STATUSES: RunStatus[] = ['queued', 'running', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled']
+const isEnded = (status: RunStatus) => ['succeeded', 'failed', 'cancelled'].includes(status)
+
+export function readsContract(open: OpenStore): void {
+  describe('reads', () => {
+    const store = eachStore(open)
+
+    it('answer nothing for what does not exist', async () => {
+      const reads = store().in(NS)
+      expect(await reads.run('run_none')).toBeUndefined()
+      expect(await reads.steps('run_none')).toEqual([])
+      expect(await reads.logs('run_none', { from: 0, limit: 10 })).toEqual([])
+      expect(await reads.event('evt_none')).toBeUndefined()
+      expect(await reads.delivery('dlv_none')).toBeUndefined()
+      expect(await reads.runs({ limit: 10 })).toEqual([])
+      expect(await reads.events({ limit: 10 })).toEqual([])
+      expect(await store().loadRun('run_none')).toBeUndefined()
+    })
+
+    it('list runs newest first, without input and result', async () => {
+      const done = aRun({
+        ...ended,
+        status: 'succeeded',
+        createdAt: NOW + 5,
+        input: '1',
+        result: '2',
+        eventId: 'evt_1',
+      })
+      const older = aRun({ createdAt: NOW + 1, input: '{"big":true}' })
+      const oldest = aRun({ createdAt: NOW + 1 - 1 })
+      await write(store(), created(older), created(done), created(oldest))
+      const expected = [done, older, oldest].map(run => ({ ...run, input: undefined, result: undefined }))
+      expect(await store().in(NS).runs({ limit: 10 })).toEqual(expected)
+      expect(await store().in(NS).run(done.id)).toEqual(done)
+    })
+
+    it('page through runs, each once, whatever the page size and however many share a moment', async () => {
+      const runs = Array.from({ length: 23 }, (_, i) => aRun({ createdAt: NOW + Math.floor(i / 6) }))
+      await write(store(), ...runs.map(run => created(run)))
+      const expected = runs.map(({ id }) => id).reverse()
+      for (const limit of [1, 2, 5, 6, 23, 24]) {
+        expect(await idsInPages(store(), {}, limit), `pages of ${limit}`).toEqual(expected)
+      }
+    })
+
+    it('filter runs by app and by status; running means waiting too', async () => {
+      const runs = STATUSES.flatMap(status =>
+        ['shop', 'mail'].flatMap(app =>
+          [0, 1, 2].map(i => aRun({ app, status, createdAt: NOW + i, ...(isEnded(status) ? ended : {}) })),
+        ),
+      )
+      await write(store(), ...runs.map(run => created(run)))
+      const newestFirst = (a: Run, b: Run) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)
+      for (const app of [undefined, 'shop', 'none']) {
+        for (const status of [undefined, ...STATUSES]) {
+          const wanted: unknown[] = status === 'running' ? ['running', 'waiting'] : [status]
+          const expected = runs
+            .filter(run => (!app || run.app === app) && (!status || wanted.includes(run.status)))
+            .sort(newestFirst)
+            .map(({ id }) => id)
+          for (const limit of [2, 100]) {
+            expect(await idsInPages(store(), { app, status }, limit), `${app} ${status} ${limit}`).toEqual(
+              expected,
+            )
+          }
+        }
+      }
+    })
+
+    it('name the step a run is at', async () => {
+      const name = async (run: Run) => {
+        const [[listed], one] = [await store().in(NS).runs({ limit: 1 }), await store().in(NS).run(run.id)]
+        expect(listed?.id).toBe(run.id)
+        expect(listed?.currentStepName).toBe(one?.currentStepName)
+        return one?.currentStepName
+      }
+      const fresh = aLeasedRun({ createdAt: NOW + 1 })
+      await write(store(), created(fresh))
+      expect(await name(fresh)).toBeUndefined()
+
+      const busy = aLeasedRun({ createdAt: NOW + 2 })
+      await write(store(), created(busy, aStep(busy), aStep(busy, { index: 1, seq: 4 })))
+      expect(await name(busy)).toBe('step 1')
+
+      const parked = aParkedRun({ createdAt: NOW + 3 })
+      const waits = [0, 1].map(index => aWait(parked, { index, seq: 3 + index, name: `wait ${index}` }))
+      await write(store(), created(parked, ...waits, aStep(parked, { index: 2, seq: 5 })))
+      expect(await name(parked)).toBe('wait 1')
+
+      const steps = (run: Run) => [
+        aStep(run, { status: 'failed' }),
+        aStep(run, { index: 1, seq: 4, status: 'cancelled' }),
+      ]
+      const failed = aRun({
+        ...ended,
+        status: 'failed',
+        createdAt: NOW + 4,
+        error: { message: 'no', stepName: 'step 0' },
+      })
+      await write(store(), created(failed, ...steps(failed)))
+      expect(await name(failed)).toBe('step 0')
+
+      const unreachable = aRun({ ...ended, status: 'failed', createdAt: NOW + 5, error: { message: 'no' } })
+      await write(store(), created(unreachable, ...steps(unreachable)))
+      expect(await name(unreachable)).toBe('step 1')
+
+      for (const [i, status] of (['succeeded', 'cancelled'] as const).entries()) {
+        const over = aRun({ ...ended, status, createdAt: NOW + 6 + i })
+        await write(store(), created(over, ...steps(over)))
+        expect(await name(over)).toBeUndefined()
+      }
+    })
+
+    it('answer steps in index order', async () => {
+      const run = aLeasedRun()
+      const steps = [3, 0, 12, 1].map(index => aStep(run, { index, seq: 3 + index }))
+      await write(store(), created(run, ...steps))
+      expect((await store().in(NS).steps(run.id)).map(({ index }) => index)).toEqual([0, 1, 3, 12])
+    })
+
+    it('answer log lines behind a seq, oldest first, up to the limit', async () => {
+      const run = aLeasedRun()
+      const lines = [5, 3, 9].map(index => aLine(run, { index, fields: '{"n":12345678901234567890}' }))
+      await write(
+        store(),
+        created(run),
+        lines.map(line => ({ type: 'log.written' as const, line })),
+      )
+      const seqs = async (from: number, limit: number) =>
+        (await store().in(NS).logs(run.id, { from, limit })).map(({ seq }) => seq)
+      expect(await seqs(0, 10)).toEqual([103, 105, 109])
+      expect(await seqs(103, 10)).toEqual([105, 109])
+      expect(await seqs(0, 2)).toEqual([103, 105])
+      expect(await store().in(NS).logs(run.id, { from: 108, limit: 1 })).toEqual([lines[2]])
+    })
+
+    it('page through events newest first, by app and by name', async () => {
+      const events = Array.from({ length: 12 }, (_, i) =>
+        anEvent({
+          name: i % 2 ? 'go' : 'stop',
+          app: [undefined, 'shop', 'mail'][i % 3],
+          receivedAt: NOW - i * 2000,
+        }),
+      )
+      await write(
+        store(),
+        events.map((event): Change => ({ type: 'event.recorded', event })),
+      )
+      const filters = [{}, { name: 'go' }, { app: 'shop' }, { app: 'mail', name: 'stop' }, { name: 'none' }]
+      for (const filter of filters) {
+        const matches = (event: (typeof events)[number]) =>
+          Object.entries(filter).every(([key, value]) => event[key as 'name' | 'app'] === value)
+        const expected = events.filter(matches).reverse()
+        for (const limit of [1, 3, 100]) {
+          const found = []
+          for (let before: number | undefined; ; ) {
+            const page = await store()
+              .in(NS)
+              .events({ ...filter, limit, before })
+            found.push(...page.map(({ event }) => event))
+            if (page.length < limit) break
+            before = page.at(-1)?.position
+          }
+          expect(found, `${JSON.stringify(filter)} ${limit}`).toEqual(expected)
+        }
+      }
+    })
+
+    it('answer a ping', async () => {
+      await store().ping()
+    })
+  })
+}

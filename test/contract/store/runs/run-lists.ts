@@ -1,0 +1,191 @@
+// Theme: the list of runs in every order and under every filter, and its stats.
+
+import { describe, expect, it } from 'vitest'
+import { isTerminal, RUN_STATUSES, type Run } from '../../../../packages/engine/src/domain/model/run.ts'
+import { positionOf } from '../../../../packages/engine/src/domain/view/run-order.ts'
+import type { RunFilter, RunQuery, Store } from '../../../../packages/engine/src/ports/store.ts'
+import { seeded } from '../../../kit/seeded.ts'
+import { aRun, created, eachStore, moved, NOW, NS, type OpenStore, write } from '../samples.ts'
+import { DIRS, matches, SORTS, sorted } from './run-model.ts'
+
+/** The ids of every page, one after the other. */
+export async function walked(store: Store, query: Omit<RunQuery, 'limit'>, limit: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let { after } = query; ; ) {
+    const page = await store.in(NS).runs({ ...query, limit, after })
+    ids.push(...page.map(({ id }) => id))
+    const last = page.at(-1)
+    if (page.length < limit || !last) return ids
+    after = positionOf(last, query.sort ?? 'started')
+  }
+}
+
+const ids = (runs: readonly Run[]) => runs.map(({ id }) => id)
+
+/** Runs of every kind, many of them alike in what they are sorted by. */
+function variedRuns(count: number): Run[] {
+  const { between, next } = seeded(7)
+  const pick = <T>(values: readonly T[]): T => values[between(0, values.length - 1)] as T
+  return Array.from({ length: count }, (_, i) => {
+    const status = pick(RUN_STATUSES)
+    const createdAt = NOW + Math.floor(i / 3)
+    const startedAt = next() < 0.2 ? undefined : createdAt + 1
+    const ended = {
+      startedAt,
+      finishedAt: createdAt + 1 + between(0, 3),
+      finishedSeq: 9,
+      availableAt: undefined,
+    }
+    return aRun({
+      createdAt,
+      app: pick(['shop', 'mail', 'Käse']),
+      workflow: pick(['order', 'refund', 'order_late']),
+      status,
+      ...(isTerminal(status) ? ended : {}),
+      ...(next() < 0.2 ? { triggerKind: 'cron' as const, cron: '* * * * *' } : {}),
+      ...(next() < 0.2 ? { eventId: pick(['evt_1', 'evt_2']) } : {}),
+      ...(next() < 0.2 ? { replayOf: pick(['run_a', 'run_b']) } : {}),
+    })
+  })
+}
+
+const FILTERS: RunFilter[] = [
+  {},
+  { app: 'shop' },
+  { app: 'none' },
+  { workflow: 'order' },
+  ...RUN_STATUSES.map(status => ({ status })),
+  { runType: 'cron' },
+  { runType: 'event' },
+  { eventId: 'evt_1' },
+  { replayOf: 'run_a' },
+  { since: NOW + 20 },
+  { q: 'ORDER' },
+  { q: 'order_' },
+  { q: 'käs' },
+  { app: 'shop', status: 'running' },
+  { app: 'shop', since: NOW + 10, runType: 'event' },
+  { status: 'running', since: NOW + 10, q: 'mail' },
+  { eventId: 'evt_2', status: 'running', q: 'o' },
+  { replayOf: 'run_b', app: 'mail', since: NOW + 5 },
+  { app: 'mail', workflow: 'refund', status: 'failed' },
+]
+
+export function runListsContract(open: OpenStore): void {
+  describe('lists of runs', () => {
+    const store = eachStore(open)
+
+    it('are in the order asked for, under every filter, whatever the page size', async () => {
+      const runs = variedRuns(120)
+      await write(store(), ...runs.map(run => created(run)))
+      await write(store(), created(aRun({ namespace: 'other' })))
+      for (const sort of SORTS) {
+        for (const dir of DIRS) {
+          for (const filter of FILTERS) {
+            const expected = ids(
+              sorted(
+                runs.filter(run => matches(run, filter)),
+                sort,
+                dir,
+              ),
+            )
+            for (const limit of [7, 200]) {
+              const found = await walked(store(), { ...filter, sort, dir }, limit)
+              expect(found, `${sort} ${dir} ${JSON.stringify(filter)} ${limit}`).toEqual(expected)
+            }
+          }
+        }
+      }
+    })
+
+    it('find the few that match among many, in every order', async () => {
+      const runs = Array.from({ length: 2600 }, (_, i) =>
+        aRun({ createdAt: NOW + i, app: i % 200 === 199 ? 'rare' : 'shop', workflow: `w-${i % 7}` }),
+      )
+      await write(store(), ...runs.map(run => created(run)))
+      const rare = runs.filter(({ app }) => app === 'rare')
+      for (const sort of SORTS) {
+        const expected = ids(sorted(rare, sort, 'desc'))
+        expect(await walked(store(), { q: 'RARE', sort }, 2), sort).toEqual(expected)
+        expect(await walked(store(), { app: 'rare', q: 'w-', deep: true, sort }, 2), sort).toEqual(expected)
+      }
+    })
+
+    it('let others read between two reads of a search, and stop when it is given up', async () => {
+      const runs = Array.from({ length: 1000 }, (_, i) => aRun({ createdAt: NOW + i }))
+      await write(store(), ...runs.map(run => created(run)))
+      const done: string[] = []
+      const search = store().in(NS).runs({ q: 'nothing', limit: 1 })
+      const read = store()
+        .in(NS)
+        .run(runs[0]?.id as string)
+      await Promise.all([search.then(() => done.push('search')), read.then(() => done.push('read'))])
+      expect(done).toEqual(['read', 'search'])
+
+      const giveUp = new AbortController()
+      const givenUp = store().in(NS).runs({ q: 'nothing', limit: 1 }, giveUp.signal)
+      giveUp.abort(new Error('enough'))
+      await expect(givenUp).rejects.toThrow('enough')
+    })
+
+    it('search deep in input, result and error, however they are stored', async () => {
+      const long = 'x'.repeat(5000)
+      const ended = { finishedAt: NOW, finishedSeq: 9, availableAt: undefined } as const
+      const short = aRun({ input: '{"customer":"Zo\\u00eb"}' })
+      const beside = aRun({ input: JSON.stringify({ long, customer: 'Zoë' }) })
+      const result = aRun({ ...ended, status: 'succeeded', result: '{"greeting":"hi ZOË"}' })
+      const error = aRun({
+        ...ended,
+        status: 'failed',
+        error: { message: 'no "Zoë" here', code: 'step_failed' },
+      })
+      const workflow = aRun({ workflow: 'zoë-flow' })
+      const unlike = aRun({ input: '{"customer":"Zo"}' })
+      await write(store(), ...[short, beside, result, error, workflow, unlike].map(run => created(run)))
+      const search = (q: string, deep: boolean) => walked(store(), { q, deep, dir: 'asc' }, 10)
+      expect(await search('zoë', false)).toEqual([workflow.id])
+      expect(await search('zoë', true)).toEqual(ids([short, beside, result, error, workflow]))
+      expect(await search('no "zoë"', true)).toEqual([error.id])
+      expect(await search('STEP_FAILED', true)).toEqual([error.id])
+      expect(await search('%', true)).toEqual([])
+    })
+
+    it('move a run when its status or duration does', async () => {
+      const [first, second] = [aRun(), aRun({ createdAt: NOW + 1 })]
+      await write(store(), created(first), created(second))
+      const byDuration = () => walked(store(), { sort: 'duration' }, 10)
+      expect(await byDuration()).toEqual([second.id, first.id])
+      const end = { startedAt: NOW, finishedAt: NOW + 8, finishedSeq: 9, availableAt: undefined }
+      await write(store(), moved(first, { status: 'failed', ...end }))
+      expect(await byDuration()).toEqual([first.id, second.id])
+      expect(await walked(store(), { sort: 'status', dir: 'asc' }, 10)).toEqual([first.id, second.id])
+      expect(await walked(store(), { status: 'failed' }, 10)).toEqual([first.id])
+      expect(await walked(store(), { status: 'queued' }, 10)).toEqual([second.id])
+    })
+  })
+
+  describe('stats of runs', () => {
+    const store = eachStore(open)
+
+    it('count by status, of the namespace, an app and a time', async () => {
+      const runs = variedRuns(200)
+      await write(store(), ...runs.map(run => created(run)))
+      await write(store(), created(aRun({ namespace: 'other' })))
+      for (const filter of [
+        {},
+        { app: 'shop' },
+        { app: 'none' },
+        { since: NOW + 30 },
+        { app: 'mail', since: NOW + 9 },
+      ]) {
+        const counted = RUN_STATUSES.map(status => {
+          const count = runs.filter(run => matches(run, filter) && run.status === status).length
+          return [status, count]
+        })
+        expect(await store().in(NS).stats(filter), JSON.stringify(filter)).toEqual(
+          Object.fromEntries(counted),
+        )
+      }
+    })
+  })
+}

@@ -1,0 +1,140 @@
+// Theme: the line of a throttle: who is called, and what a claim does to a place in it.
+
+import { describe, expect, it } from 'vitest'
+import { STARTS_WOKEN_MAX } from '../../../../packages/engine/src/domain/holds/throttle.ts'
+import type { Holds } from '../../../../packages/engine/src/domain/model/holds.ts'
+import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
+import { aLeasedRun, aRun, created, eachStore, NOW, NS, type OpenStore, write } from '../samples.ts'
+
+const throttle = { id: 't', limit: 1, periodMs: 1000, burst: 0 }
+
+function inLine(fields: Partial<Run> = {}, holds: Holds = {}): Run {
+  return aRun({
+    holds: { throttle, ...holds },
+    heldSlot: 't',
+    waitingFor: { kind: 'throttle' },
+    availableAt: undefined,
+    ...fields,
+  })
+}
+
+export function linesContract(open: OpenStore): void {
+  describe('the line of a throttle', () => {
+    const store = eachStore(open)
+    const load = async (run: Run) => (await store().loadRun(run.id))?.run as Run
+    const availableAt = (runs: readonly Run[]) =>
+      Promise.all(runs.map(async run => (await load(run)).availableAt))
+    const call = (at: number, count = 1) => write(store(), { type: 'startQueue.woken', id: 't', count, at })
+    const claim = async (now: number, limit = 100) => {
+      const claim = { owner: 'engine-1', now, leaseUntil: now + 15_000, limit }
+      return (await store().claimRuns(claim)).map(({ run }) => run)
+    }
+    const lined = async (...runs: Run[]) => {
+      await write(store(), ...runs.map(run => created(run)))
+      return runs
+    }
+    const aged = (...priorities: (number | undefined)[]) =>
+      lined(
+        ...priorities.map((priority, i) =>
+          inLine({ createdAt: NOW + i, ...(priority === undefined ? {} : { priority }) }),
+        ),
+      )
+
+    it('leaves those in it asleep, until the first is called: the highest priority, then the oldest', async () => {
+      const runs = await aged(undefined, -1, 5, 5, undefined)
+      expect(await claim(NOW + 60_000)).toEqual([])
+      await call(NOW + 9)
+      expect(await availableAt(runs)).toEqual([undefined, undefined, NOW + 9, undefined, undefined])
+      const order: number[] = []
+      for (let i = 0; i < runs.length; i++) {
+        await call(NOW + 10)
+        const [next, ...others] = await claim(NOW + 10)
+        expect(others).toEqual([])
+        order.push(runs.findIndex(({ id }) => id === next?.id))
+      }
+      expect(order).toEqual([2, 3, 0, 4, 1])
+    })
+
+    it('calls as many as it is to, and nobody twice for later', async () => {
+      const runs = await aged(undefined, undefined, undefined)
+      await call(NOW + 20, 2)
+      expect(await availableAt(runs)).toEqual([NOW + 20, NOW + 20, undefined])
+      await call(NOW + 30, STARTS_WOKEN_MAX)
+      expect(await availableAt(runs)).toEqual([NOW + 20, NOW + 20, NOW + 30])
+      await call(NOW + 10)
+      expect(await availableAt(runs)).toEqual([NOW + 10, NOW + 20, NOW + 30])
+    })
+
+    it('calls nobody of another line, who is leased, or who was never in it', async () => {
+      const others = [
+        inLine({ heldSlot: 'u', holds: { throttle: { ...throttle, id: 'u' } } }),
+        inLine({ heldSlot: undefined }),
+      ]
+      await lined(...others)
+      const leased = aLeasedRun({ holds: { throttle } })
+      await lined(leased)
+      await call(NOW + 1, STARTS_WOKEN_MAX)
+      expect(await availableAt([...others, leased])).toEqual([undefined, undefined, leased.availableAt])
+    })
+
+    it('keeps the place of who is called until it is claimed', async () => {
+      const [first, second] = (await aged(undefined, undefined)) as [Run, Run]
+      await call(NOW)
+      expect(await load(first)).toMatchObject({ heldSlot: 't', availableAt: NOW, fence: 0 })
+      expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: first.id })
+      const [claimed] = await claim(NOW)
+      expect(claimed).toMatchObject({ id: first.id, waitingFor: { kind: 'throttle' } })
+      expect(claimed?.heldSlot).toBeUndefined()
+      expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: second.id })
+    })
+
+    it('tells who is first, with its priority, and how many are before one', async () => {
+      expect(await store().in(NS).firstInStartQueue('t')).toBeUndefined()
+      const [low, high] = (await aged(-1, 2)) as [Run, Run]
+      expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: high.id, priority: 2 })
+      expect(await store().in(NS).heldBefore(low)).toBe(1)
+    })
+
+    it('is worked off in its order when many are due at once', async () => {
+      const runs = await aged(undefined, 3, undefined, 7)
+      await call(NOW, STARTS_WOKEN_MAX)
+      const claimed = (await claim(NOW)).map(({ id }) => runs.findIndex(run => run.id === id))
+      expect(claimed).toEqual([3, 1, 0, 2])
+    })
+
+    it('gives the call on when who is claimed must wait for a slot first, and its place with it', async () => {
+      const slots = [{ id: 's', limit: 1 }]
+      const held = inLine({ availableAt: NOW }, { slots })
+      const next = inLine({ createdAt: NOW + 1 })
+      await lined(aLeasedRun({ holds: { slots } }), held, next)
+      expect((await claim(NOW)).map(({ id }) => id)).toEqual([next.id])
+      expect(await load(held)).toMatchObject({ heldSlot: 's', waitingFor: { kind: 'concurrency' } })
+    })
+
+    it('calls nobody when one that comes anew must wait for a slot', async () => {
+      const slots = [{ id: 's', limit: 1 }]
+      const fresh = aRun({ holds: { slots, throttle } })
+      const next = inLine()
+      await lined(aLeasedRun({ holds: { slots } }), fresh, next)
+      expect(await claim(NOW)).toEqual([])
+      expect(await availableAt([next])).toEqual([undefined])
+    })
+
+    it('is left with a slot, and so is the place in it', async () => {
+      const slots = [{ id: 's', limit: 1 }]
+      await lined(inLine({ availableAt: NOW }, { slots }))
+      const [claimed] = await claim(NOW)
+      expect(claimed?.heldSlot).toBeUndefined()
+      const other = aRun({ holds: { slots }, createdAt: NOW + 1 })
+      await lined(other)
+      expect(await claim(NOW + 1)).toEqual([])
+      expect((await load(other)).heldSlot).toBe('s')
+    })
+
+    it('stays as it is when the leases of others are given back', async () => {
+      const [run] = (await aged(undefined)) as [Run]
+      await store().releaseOthers('engine-2', NOW + 1)
+      expect(await load(run)).toEqual(run)
+    })
+  })
+}

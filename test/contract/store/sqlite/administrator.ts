@@ -1,0 +1,12 @@
+// A process that adds keys to a store on a file, beside its engine. Started by sqlite-admin.test.ts.
+
+import { openSqliteAdmin } from '../../../../packages/engine/src/adapters/sql/sqlite/admin.ts'
+import { aKey } from '../resources/admin.ts'
+
+const [file, count] = process.argv.slice(2) as [string, string]
+for (let i = 0; i < Number(count); i++) {
+  const { admin, close } = await openSqliteAdmin(file)
+  await admin.addKey(aKey({ id: `key_${i}` }))
+  await close()
+}
+process.disconnect?.()

@@ -1,0 +1,239 @@
+// The contract on a file with its threads, and what only a file can promise.
+
+import { execFile, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, describe, expect, it } from 'vitest'
+import { loadSqlite } from '../../../../packages/engine/src/adapters/sql/sqlite/module.ts'
+import { openSqliteStore } from '../../../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import { onCleanup } from '../../../kit/cleanup.ts'
+import { openEmptier } from '../../../kit/engine/database.ts'
+import { keptOpen } from '../../../kit/servers/kept-open.ts'
+import { aLeasedRun, anEvent, aRun, aStep, created, NOW, NS, write } from '../samples.ts'
+import { storeContract } from '../store-contract.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'perdure-store-'))
+let files = 0
+
+/** A database file of its own, in a directory that does not exist yet. */
+function freshFile(): string {
+  return join(root, String(files++), 'engine.db')
+}
+
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const kept = freshFile()
+const store = await openSqliteStore({ file: kept })
+onCleanup(() => store.close())
+storeContract('SQLite on a file', keptOpen(store, await openEmptier(kept)))
+
+describe('SQLite on a file', () => {
+  it('keeps what was committed over a reopening', async () => {
+    const file = freshFile()
+    const run = aLeasedRun()
+    const event = anEvent()
+    const first = await openSqliteStore({ file })
+    await write(first, created(run, aStep(run)), { type: 'event.recorded', event })
+    await first.close()
+    const second = await openSqliteStore({ file })
+    expect(await second.loadRun(run.id)).toEqual({ run, steps: [aStep(run)], rootLogged: 0 })
+    const [found] = await second.in(NS).events({ limit: 1 })
+    expect(found?.event).toEqual(event)
+    await second.close()
+  })
+
+  it('never gives a position twice, even when the log was emptied', async () => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file })
+    await write(store, { type: 'event.recorded', event: anEvent() })
+    const [before] = await store.in(NS).events({ limit: 1 })
+    await store.close()
+    const { DatabaseSync } = await loadSqlite()
+    const database = new DatabaseSync(file)
+    database.exec('DELETE FROM events')
+    database.close()
+    const again = await openSqliteStore({ file })
+    await write(again, { type: 'event.recorded', event: anEvent() })
+    const [after] = await again.in(NS).events({ limit: 1 })
+    expect(after?.position).toBeGreaterThan(before?.position as number)
+    await again.close()
+  })
+
+  it('refuses a second opener, by whatever path, until the first has closed', async () => {
+    const file = freshFile()
+    const first = await openSqliteStore({ file })
+    const link = join(root, `link-${files}`)
+    symlinkSync(join(file, '..'), link)
+    for (const path of [file, join(link, 'engine.db')]) {
+      const error: Error = await openSqliteStore({ file: path }).then(
+        () => new Error('it was opened'),
+        cause => cause,
+      )
+      expect(error.message).toContain('another engine')
+      expect(error.message).toContain(file)
+      expect(error.message).not.toContain('\n')
+    }
+    await first.ping()
+    await first.close()
+    await (await openSqliteStore({ file })).close()
+  })
+
+  it('can be opened again as soon as its process was killed, and lost nothing it had acknowledged', async () => {
+    const file = freshFile()
+    const holder = fork(join(import.meta.dirname, 'holder.ts'), [file], {
+      execArgv: ['--import', 'tsx', '--conditions', 'perdure-source'],
+    })
+    const [runIds] = (await once(holder, 'message')) as [string[]]
+    await expect(openSqliteStore({ file })).rejects.toThrow('another engine')
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
+    const store = await openSqliteStore({ file })
+    for (const runId of runIds) expect(await store.loadRun(runId), runId).toMatchObject({ steps: [{}, {}] })
+    await store.close()
+    await expectSound(file)
+  })
+
+  it('shares few transactions among many units on their way at once', async () => {
+    const store = await openSqliteStore({ file: freshFile() })
+    const before = store.stats()
+    await Promise.all(Array.from({ length: 300 }, () => write(store, created(aRun()))))
+    const after = store.stats()
+    expect(after.requests - before.requests).toBe(300)
+    expect(after.transactions - before.transactions).toBeLessThanOrEqual(3)
+    await store.close()
+  })
+
+  it('needs a transaction for each unit only of a batch that holds a poisonous one', async () => {
+    const store = await openSqliteStore({ file: freshFile() })
+    const run = aLeasedRun()
+    await write(store, created(run))
+    const units = Array.from({ length: 50 }, (_, index) =>
+      write(store, { type: 'step.recorded', step: aStep(run, { index: index === 30 ? 29 : index }) }),
+    )
+    const outcomes = await Promise.allSettled(units)
+    expect(outcomes.flatMap(({ status }, i) => (status === 'rejected' ? [i] : []))).toEqual([30])
+    expect(await store.in(NS).steps(run.id)).toHaveLength(49)
+    const { transactions } = store.stats()
+    await Promise.all(Array.from({ length: 50 }, () => write(store, created(aRun()))))
+    expect(store.stats().transactions).toBe(transactions + 1)
+    await store.close()
+  })
+
+  it('refuses units beyond its bound, and takes them again when it has caught up', async () => {
+    const store = await openSqliteStore({ file: freshFile() })
+    const empty = () => store.commit({ guards: [], changes: [] })
+    const taken = Array.from({ length: 20_000 }, empty)
+    expect(store.pendingUnits).toBe(20_000)
+    await expect(empty()).rejects.toMatchObject({ code: 'overloaded' })
+    // Work of the engine's own is never refused.
+    const claim = store.claimRuns({ owner: 'e', now: NOW, leaseUntil: NOW, limit: 1 })
+    await Promise.all([...taken, claim])
+    expect(store.pendingUnits).toBe(0)
+    await empty()
+    await store.close()
+  })
+
+  it('answers a ping by a write that is durable', async () => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file })
+    const { DatabaseSync } = await loadSqlite()
+    const outsider = new DatabaseSync(file, { readOnly: true })
+    const probes = () => (outsider.prepare('SELECT count FROM probes').all() as { count: number }[])[0]?.count
+    expect(probes()).toBe(0)
+    await store.ping()
+    expect(probes()).toBe(1)
+    outsider.close()
+    await store.close()
+  })
+
+  it('finishes what is queued before it closes, refuses what comes after, and closes once', async () => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file })
+    const runs = Array.from({ length: 2000 }, () => aRun())
+    const writes = runs.map(run => write(store, created(run)))
+    const closing = [store.close(), store.close()]
+    const late = [write(store, created(aRun())), store.loadRun('run_x'), store.ping()]
+    for (const outcome of await Promise.allSettled(late)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
+    }
+    await Promise.all([...writes, ...closing])
+    expect(readdirSync(join(file, '..')).sort()).toEqual(['engine.db', 'engine.db.lock'])
+    const again = await openSqliteStore({ file })
+    expect(await again.loadRun(runs[1999]?.id as string)).toBeDefined()
+    await again.close()
+  })
+
+  it('keeps its process alive while it is open, and no longer', async () => {
+    const args = ['--import', 'tsx', '--conditions', 'perdure-source', join(import.meta.dirname, 'leaver.ts')]
+    // Ends by itself, or is killed and the test fails.
+    const { stdout } = await promisify(execFile)(process.execPath, [...args, freshFile()], {
+      timeout: 20_000,
+    })
+    expect(stdout).toBe('open\nclosed\n')
+  })
+
+  it('refuses a database of a newer engine, and leaves it as it is', async () => {
+    const file = freshFile()
+    await (await openSqliteStore({ file })).close()
+    const { DatabaseSync } = await loadSqlite()
+    const database = new DatabaseSync(file)
+    database.exec('INSERT INTO migrations VALUES (1000)')
+    database.close()
+    await expect(openSqliteStore({ file })).rejects.toThrow(/engine\.db: .*schema version 1000.*newer engine/)
+    // The lock is free again.
+    await expect(openSqliteStore({ file })).rejects.toThrow('schema version 1000')
+  })
+
+  it('refuses a file that is no database', async () => {
+    const file = freshFile()
+    await (await openSqliteStore({ file })).close()
+    writeFileSync(file, 'x'.repeat(8192))
+    await expect(openSqliteStore({ file })).rejects.toThrow(/cannot open .*engine\.db/)
+  })
+
+  it('stops for good when a commit fails, keeps what it had acknowledged, and can be closed', async () => {
+    const file = freshFile()
+    // Files of this process end at 4 MiB, whatever it writes: the write-ahead log then fails in the middle of a commit.
+    const command = 'ulimit -f 4096 && exec "$0" --import tsx --conditions perdure-source "$1" "$2"'
+    const args = ['-c', command, process.execPath, join(import.meta.dirname, 'full-disk.ts'), file]
+    const { stdout } = await promisify(execFile)('bash', args)
+    const told = JSON.parse(stdout) as { durable: string[]; codes: string[]; after: string; troubles: number }
+    expect(told.durable.length).toBeGreaterThan(0)
+    expect(new Set(told.codes)).toEqual(new Set(['unavailable']))
+    expect(told.after).toBe('unavailable')
+    expect(told.troubles).toBeGreaterThan(0)
+    const store = await openSqliteStore({ file })
+    for (const runId of told.durable) expect(await store.loadRun(runId), runId).toBeDefined()
+    await store.close()
+    await expectSound(file)
+  })
+
+  it('is sound after all that', async () => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file })
+    const runs = Array.from({ length: 200 }, () => aLeasedRun({ input: JSON.stringify('x'.repeat(5000)) }))
+    await Promise.all(
+      runs.map(async run => {
+        await write(store, created(run))
+        for (let index = 0; index < 5; index++) {
+          await write(store, {
+            type: 'step.recorded',
+            step: aStep(run, { index, data: JSON.stringify('y'.repeat(index * 3000)) }),
+          })
+        }
+      }),
+    )
+    await store.close()
+    await expectSound(file)
+  })
+})
+
+async function expectSound(file: string): Promise<void> {
+  const { DatabaseSync } = await loadSqlite()
+  const database = new DatabaseSync(file)
+  expect(database.prepare('PRAGMA integrity_check').all()).toMatchObject([{ integrity_check: 'ok' }])
+  database.close()
+}

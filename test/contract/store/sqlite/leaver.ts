@@ -1,0 +1,13 @@
+// A process that does nothing but open a store and close it: it ends by itself only if nothing is left behind.
+
+import { openSqliteStore } from '../../../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import { aRun, created, write } from '../samples.ts'
+
+const store = await openSqliteStore({ file: process.argv[2] as string })
+await write(store, created(aRun()))
+console.log('open')
+// Nothing but the store holds the process while it waits here.
+setTimeout(async () => {
+  await store.close()
+  console.log('closed')
+}, 50).unref()

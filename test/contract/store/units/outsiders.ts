@@ -1,0 +1,243 @@
+// Theme: what outsiders do to a run that is not theirs: they wake it, ask it to end, or bring it a runner.
+
+import { describe, expect, it } from 'vitest'
+import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'
+import { firstSeq } from '../../../../packages/engine/src/domain/model/seq.ts'
+import {
+  aLeasedRun,
+  aParkedRun,
+  aRun,
+  aStep,
+  aWait,
+  created,
+  eachStore,
+  holds,
+  moved,
+  NOW,
+  NS,
+  type OpenStore,
+  waitersAre,
+  write,
+} from '../samples.ts'
+
+export function outsidersContract(open: OpenStore): void {
+  describe('a wake', () => {
+    const store = eachStore(open)
+
+    it('settles the step and queues the parked run, under a new fence', async () => {
+      const run = aParkedRun({ fence: 2 })
+      const wait = aWait(run, { wakeAt: NOW + 500 })
+      await write(store(), created(run, wait))
+      const woken = { type: 'step.woken', runId: run.id, stepIndex: 0, status: 'succeeded' } as const
+      await write(store(), { ...woken, data: '{"a":1}', eventId: 'evt_1', at: NOW + 90 })
+      expect(await store().loadRun(run.id)).toEqual({
+        run: { ...run, status: 'queued', fence: 3, availableAt: NOW + 90, waitingFor: undefined },
+        steps: [
+          {
+            ...wait,
+            status: 'succeeded',
+            seq: firstSeq(3),
+            data: '{"a":1}',
+            eventId: 'evt_1',
+            finishedAt: NOW + 90,
+          },
+        ],
+        rootLogged: 0,
+      })
+    })
+
+    it('carries the error of a failed child', async () => {
+      const run = aParkedRun()
+      const child = aStep(run, {
+        op: 'RunWorkflow',
+        status: 'waiting',
+        finishedAt: undefined,
+        data: undefined,
+        childRunId: 'run_c',
+      })
+      const error = { message: 'no', name: 'E' }
+      await write(store(), created(run, child))
+      await write(store(), {
+        type: 'step.woken',
+        runId: run.id,
+        stepIndex: 0,
+        status: 'failed',
+        error,
+        at: NOW,
+      })
+      expect((await store().in(NS).steps(run.id))[0]).toMatchObject({
+        status: 'failed',
+        error,
+        childRunId: 'run_c',
+      })
+    })
+
+    it('changes nothing of a step that does not wait', async () => {
+      const run = aParkedRun()
+      const steps = [aStep(run), aStep(run, { index: 1, status: 'retrying', finishedAt: undefined, seq: 4 })]
+      await write(store(), created(run, ...steps))
+      const before = await store().loadRun(run.id)
+      for (const stepIndex of [0, 1, 2]) {
+        await write(store(), {
+          type: 'step.woken',
+          runId: run.id,
+          stepIndex,
+          status: 'succeeded',
+          data: '9',
+          at: NOW,
+        })
+      }
+      expect(await store().loadRun(run.id)).toEqual(before)
+    })
+
+    it('has one outcome when two race for it', async () => {
+      const run = aParkedRun()
+      await write(store(), created(run, aWait(run)))
+      const wake = (data: string) =>
+        write(store(), {
+          type: 'step.woken',
+          runId: run.id,
+          stepIndex: 0,
+          status: 'succeeded',
+          data,
+          at: NOW,
+        })
+      await Promise.all([wake('1'), wake('2'), wake('3')])
+      expect(await store().loadRun(run.id)).toMatchObject({ run: { fence: 1 }, steps: [{ data: '1' }] })
+    })
+
+    it('makes the late commit of the owner stale, and leaves its lease alone', async () => {
+      const run = aLeasedRun()
+      await write(store(), created(run, aWait(run)))
+      await write(store(), {
+        type: 'step.woken',
+        runId: run.id,
+        stepIndex: 0,
+        status: 'succeeded',
+        at: NOW + 1,
+      })
+      expect((await store().loadRun(run.id))?.run).toEqual({ ...run, fence: 1 })
+      expect(await holds(store(), { type: 'run', runId: run.id, fence: run.fence })).toBe(false)
+    })
+
+    it('leaves the lease of a run alone that was claimed and still says that it waits', async () => {
+      const run = aLeasedRun({ status: 'waiting' })
+      await write(store(), created(run, aWait(run)))
+      const woken = { type: 'step.woken', runId: run.id, stepIndex: 0, status: 'succeeded' } as const
+      await write(store(), { ...woken, at: NOW + 1 })
+      const { availableAt, leaseOwner } = (await store().loadRun(run.id))?.run ?? {}
+      expect({ availableAt, leaseOwner }).toEqual({
+        availableAt: run.availableAt,
+        leaseOwner: run.leaseOwner,
+      })
+    })
+
+    it('leaves a paused run paused', async () => {
+      const run = aParkedRun({ status: 'paused', waitingFor: undefined })
+      await write(store(), created(run, aWait(run)))
+      await write(store(), {
+        type: 'step.woken',
+        runId: run.id,
+        stepIndex: 0,
+        status: 'succeeded',
+        at: NOW + 1,
+      })
+      expect(await store().loadRun(run.id)).toMatchObject({
+        run: { ...run, fence: 1 },
+        steps: [{ status: 'succeeded' }],
+      })
+    })
+
+    it('gives every wake of one run seqs of its own', async () => {
+      const run = aParkedRun()
+      await write(store(), created(run, ...[0, 1, 2].map(index => aWait(run, { index, seq: 3 + index }))))
+      await write(
+        store(),
+        [2, 0, 1].map(
+          (stepIndex): Change => ({
+            type: 'step.woken',
+            runId: run.id,
+            stepIndex,
+            status: 'succeeded',
+            at: NOW,
+          }),
+        ),
+      )
+      const { frames } = await store().in(NS).timeline(run.id, { after: 5, limit: 10, openFrom: 0 })
+      expect(frames.map(({ seq }) => seq)).toEqual([firstSeq(1), firstSeq(1) + 1, firstSeq(2), firstSeq(3)])
+      expect((await store().loadRun(run.id))?.run).toMatchObject({ status: 'queued', fence: 3 })
+    })
+
+    it('wakes thousands in one unit', async () => {
+      const runs = Array.from({ length: 2000 }, () => aParkedRun())
+      await write(store(), ...runs.map(run => created(run, aWait(run))))
+      const waiters = await store().waiters(NS, 'go')
+      expect(waiters).toHaveLength(2000)
+      await store().commit({
+        guards: [waitersAre(...waiters)],
+        changes: waiters.map(
+          ({ runId, stepIndex }): Change => ({
+            type: 'step.woken',
+            runId,
+            stepIndex,
+            status: 'succeeded',
+            at: NOW,
+          }),
+        ),
+      })
+      expect(await store().waiters(NS, 'go')).toEqual([])
+      const claim = { owner: 'e', now: NOW, leaseUntil: NOW + 1, limit: 5000 }
+      expect(await store().claimRuns(claim)).toHaveLength(2000)
+    })
+  })
+
+  describe('from outside, a unit', () => {
+    const store = eachStore(open)
+
+    it('asks a live run to cancel: available at once, under a new fence, the lease left as it is', async () => {
+      const leased = aLeasedRun()
+      const parked = aParkedRun()
+      await write(store(), created(leased), created(parked))
+      for (const run of [leased, parked]) {
+        await write(store(), { type: 'run.cancelRequested', runId: run.id, at: NOW + 5 })
+        expect((await store().loadRun(run.id))?.run).toEqual({
+          ...run,
+          cancelRequested: true,
+          availableAt: NOW + 5,
+          fence: run.fence + 1,
+        })
+      }
+      await write(store(), { type: 'run.cancelRequested', runId: 'run_none', at: NOW })
+    })
+
+    it('makes runs available that were held for want of a runner of the app, and no others', async () => {
+      const held = { status: 'queued', availableAt: NOW + 30_000, waitingFor: { kind: 'runner' } } as const
+      const runs = {
+        held: aRun(held),
+        alsoHeld: aRun({ ...held, waitingFor: { kind: 'runner', until: NOW + 30_000 } }),
+        due: aRun({ ...held, availableAt: NOW - 5 }),
+        leased: aRun({ ...held, leaseOwner: 'engine-1' }),
+        otherApp: aRun({ ...held, app: 'mail' }),
+        otherNamespace: aRun({ ...held, namespace: 'other' }),
+        asleep: aRun({ ...held, status: 'waiting', waitingFor: { kind: 'sleep' } }),
+        throttled: aRun({ ...held, waitingFor: { kind: 'throttle' } }),
+      }
+      await write(store(), ...Object.values(runs).map(run => created(run)))
+      await write(store(), { type: 'app.runnerArrived', namespace: NS, app: 'shop', at: NOW + 1 })
+      for (const [name, run] of Object.entries(runs)) {
+        const availableAt = name === 'held' || name === 'alsoHeld' ? NOW + 1 : run.availableAt
+        expect((await store().loadRun(run.id))?.run, name).toEqual({ ...run, availableAt })
+      }
+      // Once it has started it is held no more.
+      const started = {
+        ...runs.held,
+        status: 'running',
+        waitingFor: undefined,
+        availableAt: NOW + 15_000,
+      } as const
+      await write(store(), moved(started))
+      await write(store(), { type: 'app.runnerArrived', namespace: NS, app: 'shop', at: NOW + 2 })
+      expect((await store().loadRun(runs.held.id))?.run.availableAt).toBe(NOW + 15_000)
+    })
+  })
+}
