@@ -148,7 +148,9 @@ function heldIn(file: string): unknown {
   try {
     return {
       ...(database
-        .prepare('SELECT count(lease_owner) AS leased, count(held_slot) AS held FROM runs')
+        .prepare(
+          'SELECT count(lease_owner) AS leased, count(waits_for_slot) + count(start_queue) AS held FROM runs',
+        )
         .get() as object),
     }
   } finally {

@@ -95,7 +95,7 @@ test.each([
   ['run.status', `UPDATE runs SET status = 'lost' WHERE id = ${OF('succeeded')}`],
   ['run.wake', `UPDATE runs SET status = 'queued', available_at = NULL WHERE id = ${OF('waiting')}`],
   ['run.wake', `UPDATE steps SET status = 'succeeded', finished_at = 1 WHERE status = 'waiting'`],
-  ['run.line', `UPDATE runs SET available_at = NULL WHERE status = 'queued' AND held_slot IS NOT NULL`],
+  ['run.queue', `UPDATE runs SET available_at = NULL WHERE status = 'queued' AND start_queue IS NOT NULL`],
   ['run.timer', `UPDATE runs SET available_at = available_at + 999999999 WHERE available_at IS NOT NULL`],
   ['run.ended', `UPDATE runs SET lease_owner = 'e' WHERE id = ${OF('succeeded')}`],
   ['run.times', `UPDATE runs SET finished_at = NULL WHERE id = ${OF('failed')}`],
@@ -133,7 +133,7 @@ test.each([
   ['payload.owner', `INSERT INTO payloads (id, body) VALUES ('run_none', 'x')`],
   [
     'slot.limit',
-    `UPDATE runs SET lease_owner = 'e', available_at = 1, held_slot = NULL, slot1 = (SELECT max(slot1) FROM runs),
+    `UPDATE runs SET lease_owner = 'e', available_at = 1, leased_without_slots = NULL, slot1 = (SELECT max(slot1) FROM runs),
       holds = (SELECT max(holds) FROM runs) WHERE status = 'waiting'`,
   ],
   ['flow.readable', `UPDATE flow_rows SET state = '{'`],

@@ -219,7 +219,12 @@ class History {
       else await this.#engine.pass(SECOND)
     }
     const left = (await this.#runs()).filter(
-      ({ run }) => !isTerminal(run.status) || run.leaseOwner || run.heldSlot,
+      ({ run }) =>
+        !isTerminal(run.status) ||
+        run.leaseOwner ||
+        run.waitsForSlot ||
+        run.startQueue ||
+        run.leasedWithoutSlots,
     )
     expect(left.map(({ run }) => [run.id, run.status, run.waitingFor])).toEqual([])
     expect(this.#engine.errors).toEqual([])

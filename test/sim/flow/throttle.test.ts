@@ -231,7 +231,7 @@ describe('the rate is kept', () => {
     // As that one left them: no place in line, but a time, which has come for all of them.
     for (const { run } of held.flatMap(loaded => loaded ?? [])) {
       const availableAt = rated.engine.clock.now() - rated.now() + 5 * SECOND
-      const moved = { ...run, heldSlot: undefined, availableAt, fence: run.fence + 1 }
+      const moved = { ...run, startQueue: undefined, availableAt, fence: run.fence + 1 }
       await rated.engine.store.commit({
         guards: [],
         changes: [{ type: 'run.moved', run: moved, frames: [] }],

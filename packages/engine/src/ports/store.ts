@@ -261,6 +261,9 @@ export interface EndpointStats {
   lastDelivery: number
 }
 
+/** What a held run's place in its queue depends on. */
+export type HeldRun = Pick<Run, 'id' | 'waitsForSlot' | 'startQueue' | 'priority'>
+
 /** Held runs that are counted at most, to tell a run's position among them. */
 export const HELD_COUNTED_MAX = 10_000
 
@@ -279,10 +282,10 @@ export interface Reads {
   runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]>
   /** How many runs there are of each status, all counted at one moment. */
   stats(query: RunStatsQuery): Promise<RunCounts>
-  /** How many runs in line for the same slot or throttle come before this one; it counts up to `HELD_COUNTED_MAX`. */
-  heldBefore(run: Pick<Run, 'id' | 'heldSlot' | 'priority'>): Promise<number>
-  /** The run that is first in the line of a slot or a throttle: of the highest priority, then the oldest. */
-  firstInStartQueue(slotId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
+  /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */
+  heldBefore(run: HeldRun): Promise<number>
+  /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */
+  firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
   /** In index order. */
   steps(runId: string): Promise<Step[]>
   /** Lines with seq > from, oldest first. */

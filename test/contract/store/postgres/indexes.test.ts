@@ -45,7 +45,7 @@ const BYTES_MAX: Record<string, number> = {
     [
       ...['id', 'run_id', 'new_run_id', 'event_id', 'replay_of', 'delivery_id', 'endpoint_id'],
       ...['status', 'action', 'policy', 'what', 'slug', 'hash', 'writer'],
-      ...['slot1', 'slot2', 'slot3', 'held_slot'],
+      ...['slot1', 'slot2', 'slot3', 'waits_for_slot', 'start_queue'],
     ].map(column => [column, OURS]),
   ),
 }

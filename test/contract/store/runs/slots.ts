@@ -44,7 +44,7 @@ export function slotsContract(open: OpenStore): void {
       const held = await load(runs[2] as Run)
       expect(held).toMatchObject({
         status: 'queued',
-        heldSlot: 's',
+        waitsForSlot: 's',
         availableAt: NOW + HELD_RECHECK_MS,
         waitingFor: { kind: 'concurrency', key: 'key of s' },
         fence: 1,
@@ -86,7 +86,7 @@ export function slotsContract(open: OpenStore): void {
       const b = aRun({ ...inSlots(slot('b')), availableAt: NOW - 1 })
       await write(store(), created(b), created(both))
       expect(await claimIds()).toEqual([b.id])
-      expect((await load(both)).heldSlot).toBe('b')
+      expect((await load(both)).waitsForSlot).toBe('b')
       await end(b, NOW + 1)
       expect(await claimIds({ now: NOW + 1 })).toEqual([both.id])
     })
@@ -100,7 +100,7 @@ export function slotsContract(open: OpenStore): void {
       expect(await claimIds()).toEqual([a.id, b.id])
       await end(a, NOW + 1)
       expect(await claimIds({ now: NOW + 1 })).toEqual([waiter.id])
-      expect((await load(both)).heldSlot).toBe('b')
+      expect((await load(both)).waitsForSlot).toBe('b')
     })
 
     it('counts by whatever place the slot has among a run’s own', async () => {
@@ -142,7 +142,7 @@ export function slotsContract(open: OpenStore): void {
       const holder = aLeasedRun(inSlots(slot('s')))
       const run = aRun({ ...inSlots(slot('s')), ...fields })
       await write(store(), created(holder), created(run))
-      expect(await claim()).toMatchObject([{ id: run.id, heldSlot: 's' }])
+      expect(await claim()).toMatchObject([{ id: run.id, leasedWithoutSlots: true }])
       await end(holder, NOW + 1)
       const next = aRun({ ...inSlots(slot('s')), createdAt: NOW + 2 })
       await write(store(), created(next))
@@ -165,8 +165,8 @@ export function slotsContract(open: OpenStore): void {
       await store().releaseOthers('engine-2', NOW + 1)
       expect(await load(holders[1] as Run)).toMatchObject({ leaseOwner: 'engine-2' })
       for (const run of held) {
-        const { availableAt, heldSlot } = await load(run)
-        expect({ availableAt, heldSlot }).toEqual({ availableAt: NOW + 1, heldSlot: undefined })
+        const { availableAt, waitsForSlot } = await load(run)
+        expect({ availableAt, waitsForSlot }).toEqual({ availableAt: NOW + 1, waitsForSlot: undefined })
       }
     })
 

@@ -11,7 +11,7 @@ const throttle = { id: 't', limit: 1, periodMs: 1000, burst: 0 }
 function inLine(fields: Partial<Run> = {}, holds: Holds = {}): Run {
   return aRun({
     holds: { throttle, ...holds },
-    heldSlot: 't',
+    startQueue: 't',
     waitingFor: { kind: 'throttle' },
     availableAt: undefined,
     ...fields,
@@ -67,8 +67,8 @@ export function linesContract(open: OpenStore): void {
 
     it('calls nobody of another line, who is leased, or who was never in it', async () => {
       const others = [
-        inLine({ heldSlot: 'u', holds: { throttle: { ...throttle, id: 'u' } } }),
-        inLine({ heldSlot: undefined }),
+        inLine({ startQueue: 'u', holds: { throttle: { ...throttle, id: 'u' } } }),
+        inLine({ startQueue: undefined }),
       ]
       await lined(...others)
       const leased = aLeasedRun({ holds: { throttle } })
@@ -80,11 +80,11 @@ export function linesContract(open: OpenStore): void {
     it('keeps the place of who is called until it is claimed', async () => {
       const [first, second] = (await aged(undefined, undefined)) as [Run, Run]
       await call(NOW)
-      expect(await load(first)).toMatchObject({ heldSlot: 't', availableAt: NOW, fence: 0 })
+      expect(await load(first)).toMatchObject({ startQueue: 't', availableAt: NOW, fence: 0 })
       expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: first.id })
       const [claimed] = await claim(NOW)
       expect(claimed).toMatchObject({ id: first.id, waitingFor: { kind: 'throttle' } })
-      expect(claimed?.heldSlot).toBeUndefined()
+      expect(claimed?.startQueue).toBeUndefined()
       expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: second.id })
     })
 
@@ -108,7 +108,8 @@ export function linesContract(open: OpenStore): void {
       const next = inLine({ createdAt: NOW + 1 })
       await lined(aLeasedRun({ holds: { slots } }), held, next)
       expect((await claim(NOW)).map(({ id }) => id)).toEqual([next.id])
-      expect(await load(held)).toMatchObject({ heldSlot: 's', waitingFor: { kind: 'concurrency' } })
+      const waitingForSlot = { waitsForSlot: 's', startQueue: undefined, waitingFor: { kind: 'concurrency' } }
+      expect(await load(held)).toMatchObject(waitingForSlot)
     })
 
     it('calls nobody when one that comes anew must wait for a slot', async () => {
@@ -124,11 +125,11 @@ export function linesContract(open: OpenStore): void {
       const slots = [{ id: 's', limit: 1 }]
       await lined(inLine({ availableAt: NOW }, { slots }))
       const [claimed] = await claim(NOW)
-      expect(claimed?.heldSlot).toBeUndefined()
+      expect(claimed?.startQueue).toBeUndefined()
       const other = aRun({ holds: { slots }, createdAt: NOW + 1 })
       await lined(other)
       expect(await claim(NOW + 1)).toEqual([])
-      expect((await load(other)).heldSlot).toBe('s')
+      expect((await load(other)).waitsForSlot).toBe('s')
     })
 
     it('stays as it is when the leases of others are given back', async () => {

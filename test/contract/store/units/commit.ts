@@ -100,7 +100,9 @@ export function commitContract(open: OpenStore): void {
         leaseOwner: 'engine-1',
         holds: { slots: [{ id: 's', limit: 2, key: 'k' }], runTimeoutMs: 9 },
         priority: -1.5,
-        heldSlot: 's',
+        waitsForSlot: 's',
+        startQueue: 't',
+        leasedWithoutSlots: true,
         trace: TRACE,
       }
       const traced = aRun({ trace: TRACE })

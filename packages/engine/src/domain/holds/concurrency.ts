@@ -23,13 +23,17 @@ export function fullSlot(run: Run, taken: (slotId: string) => number): Slot | un
   return run.holds?.slots?.find(({ id, limit }) => taken(id) >= limit)
 }
 
+/** Fields of a run that waits in no queue of a slot or a throttle, and whose lease, if it has one, took its slots. */
+export const NOT_HELD = { waitsForSlot: undefined, startQueue: undefined, leasedWithoutSlots: undefined }
+
 /** The run held for want of a slot: queued, in the line of that slot, and awake in time for its deadline. */
 export function heldForSlot(run: Run, slot: Slot, now: number): Run {
   const deadline = runDeadline(run) ?? Number.POSITIVE_INFINITY
   return {
     ...run,
     status: 'queued',
-    heldSlot: slot.id,
+    ...NOT_HELD,
+    waitsForSlot: slot.id,
     availableAt: Math.min(now + HELD_RECHECK_MS, deadline),
     leaseOwner: undefined,
     waitingFor: { kind: 'concurrency', ...(slot.key === undefined ? {} : { key: slot.key }) },

@@ -45,15 +45,15 @@ describe('a run with slots', () => {
   })
 
   it('leaves the queue of a slot when it is released', () => {
-    const idle = givenLoaded(idleRun('queued', { holds: { slots }, heldSlot: 'a' }))
-    expect(idle.whenPaused().run.heldSlot).toBeUndefined()
+    const idle = givenLoaded(idleRun('queued', { holds: { slots }, waitsForSlot: 'a' }))
+    expect(idle.whenPaused().run.waitsForSlot).toBeUndefined()
   })
 
   it('that was leased without them, and then resumed, waits for them again', () => {
-    const then = given(holding({ slots }, { ...fresh, heldSlot: 'a' })).whenLeased()
+    const then = given(holding({ slots }, { ...fresh, leasedWithoutSlots: true })).whenLeased()
     expect(then).toMatchObject({
       next: 'stop',
-      run: { status: 'queued', availableAt: NOW, leaseOwner: undefined, heldSlot: undefined },
+      run: { status: 'queued', availableAt: NOW, leaseOwner: undefined, leasedWithoutSlots: undefined },
     })
   })
 
@@ -66,7 +66,7 @@ describe('a run with slots', () => {
     expect(slot).toBe(slots[1])
     expect(heldForSlot(holding({ slots }), slots[1] as (typeof slots)[1], NOW)).toMatchObject({
       status: 'queued',
-      heldSlot: 'b',
+      waitsForSlot: 'b',
       waitingFor: { kind: 'concurrency', key: 'ada' },
     })
   })
@@ -80,7 +80,7 @@ describe('a throttled run', () => {
     idleRun('queued', {
       ...fresh,
       holds: { throttle },
-      heldSlot: 't',
+      startQueue: 't',
       waitingFor: { kind: 'throttle' },
       ...fields,
     })
@@ -93,7 +93,7 @@ describe('a throttled run', () => {
       next: 'stop',
       run: {
         status: 'queued',
-        heldSlot: 't',
+        startQueue: 't',
         leaseOwner: undefined,
         // A run that nothing wakes is claimed at the recheck.
         availableAt: NOW + HELD_RECHECK_MS,
@@ -124,7 +124,7 @@ describe('a throttled run', () => {
 
   it('waits again when it was woken too early', () => {
     const then = given(calledOne()).whenLeased(undefined, none)
-    expect(then.run).toMatchObject({ status: 'queued', heldSlot: 't', availableAt: NOW + HELD_RECHECK_MS })
+    expect(then.run).toMatchObject({ status: 'queued', startQueue: 't', availableAt: NOW + HELD_RECHECK_MS })
     expect(then.changes('startQueue.woken')).toEqual(called(none.freeAt))
   })
 
@@ -153,7 +153,7 @@ describe('a throttled run', () => {
     ]
     for (const then of gone) {
       expect(then.changes('startQueue.woken')).toEqual(called(then.run.finishedAt ?? NOW))
-      expect(then.run.heldSlot).toBeUndefined()
+      expect(then.run.startQueue).toBeUndefined()
     }
   })
 
@@ -169,7 +169,12 @@ describe('a throttled run', () => {
     const queued = holding({ throttle, queueTimeoutMs: 5 }, fresh)
     expect(throttleToPass(queued, NOW)).toBe(throttle)
     expect(throttleToPass(queued, NOW + 5)).toBeUndefined()
-    const others = [{ startedAt: NOW }, { status: 'paused' }, { cancelRequested: true }, { heldSlot: 'a' }]
+    const others = [
+      { startedAt: NOW },
+      { status: 'paused' },
+      { cancelRequested: true },
+      { leasedWithoutSlots: true },
+    ]
     for (const fields of others) expect(throttleToPass({ ...queued, ...fields } as Run, NOW)).toBeUndefined()
   })
 })

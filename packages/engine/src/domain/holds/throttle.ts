@@ -36,7 +36,7 @@ export const STARTS_WOKEN_MAX = 100
 
 /** The throttle that the run must pass before its first start; undefined when the run has started or cannot start now. */
 export function throttleToPass(run: Run, now: number): ThrottleHold | undefined {
-  const goesOn = run.status !== 'paused' && !run.cancelRequested && run.heldSlot === undefined
+  const goesOn = run.status !== 'paused' && !run.cancelRequested && !run.leasedWithoutSlots
   if (run.startedAt !== undefined || !goesOn || timedOut(run, now)) return undefined
   return run.holds?.throttle
 }

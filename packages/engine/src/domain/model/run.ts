@@ -66,11 +66,12 @@ export interface Run {
   holds?: Holds
   /** Due runs of a higher priority are leased first; absent: 0. */
   priority?: number
-  /**
-   * The slot, or the throttle, in whose line it waits. On a leased run it says that the lease came without slots, for
-   * the run is to end or to settle timers.
-   */
-  heldSlot?: string
+  /** Id of the concurrency slot in whose queue the run waits: the slot was full at the run's last claim. */
+  waitsForSlot?: string
+  /** Id of the throttle in whose start queue the run waits. */
+  startQueue?: string
+  /** On a leased run: the lease took no slots, because the run only ends or settles timers under it. */
+  leasedWithoutSlots?: true
   /** Set to have the next lease cancel the run, for example when its parent ended. */
   cancelRequested?: boolean
   /** Rises with every decision on a freshly loaded run; an owner's later commits check it (run/draft). */

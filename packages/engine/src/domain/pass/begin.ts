@@ -55,7 +55,7 @@ function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
     hold(draft)
     return 'stop'
   }
-  if (draft.run.heldSlot !== undefined) {
+  if (draft.run.leasedWithoutSlots) {
     // Leased without its slots while it was paused, and resumed since: the next claim asks for them.
     draft.set({ availableAt: draft.now, leaseOwner: undefined })
     return 'stop'

@@ -1,6 +1,7 @@
 // Conclusions of decisions: slots, the throttle's start queue, and the next wake-up.
 
 import { expect, it } from 'vitest'
+import { NOT_HELD } from '../holds/concurrency.ts'
 import type { Run } from '../model/run.ts'
 import { NOW, run, SECOND } from '../testkit/nouns.testkit.ts'
 import { type Conclusion, conclude } from './conclusion.ts'
@@ -36,20 +37,20 @@ const rows: Row[] = [
     name: 'a release with slots',
     before: { ...leased, holds: { slots } },
     after: unleased,
-    fields: { heldSlot: undefined },
+    fields: NOT_HELD,
     changes: [freed],
   },
   {
     name: 'a release before a deadline',
     before: { ...leased, createdAt: NOW, startedAt: NOW, holds: { runTimeoutMs: 10 * SECOND } },
     after: unleased,
-    fields: { heldSlot: undefined, availableAt: NOW + 10 * SECOND },
+    fields: { ...NOT_HELD, availableAt: NOW + 10 * SECOND },
   },
   {
     name: 'an end before a deadline',
     before: { ...leased, startedAt: NOW, holds: { runTimeoutMs: 10 * SECOND } },
     after: { leaseOwner: undefined, availableAt: undefined, status: 'failed' },
-    fields: { heldSlot: undefined },
+    fields: NOT_HELD,
   },
   {
     name: 'a requested cancel, leased',
@@ -74,21 +75,21 @@ const rows: Row[] = [
     before: { ...leased, ...fresh, holds: { throttle } },
     after: { ...unleased, waitingFor: queued.waitingFor, status: 'queued' },
     start: { ...start, taken: false },
-    fields: { heldSlot: 't' },
+    fields: { startQueue: 't' },
     changes: [woken(NOW + SECOND)],
   },
   {
     name: 'a pause in the start queue',
     before: { ...unleased, ...queued, holds: { throttle } },
     after: { status: 'paused', waitingFor: undefined },
-    fields: { heldSlot: undefined },
+    fields: NOT_HELD,
     changes: [woken(NOW)],
   },
   {
     name: 'a pause after the start',
     before: { ...unleased, startedAt: NOW, holds: { throttle } },
     after: { status: 'paused' },
-    fields: { heldSlot: undefined },
+    fields: NOT_HELD,
   },
 ]
 

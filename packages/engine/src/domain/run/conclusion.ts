@@ -1,7 +1,7 @@
 // Concludes a decision from the run before and after it: which slots it frees, whether it wakes a start queue, and when the
 // run must be available. Pure; `draft.ts` applies it once, when the decision is done.
 
-import { slotIds } from '../holds/concurrency.ts'
+import { NOT_HELD, slotIds } from '../holds/concurrency.ts'
 import { type Start, waitsForThrottle, wakeNextStart, wakeStartQueue } from '../holds/throttle.ts'
 import { runDeadline } from '../holds/timeouts.ts'
 import type { Change } from '../model/change.ts'
@@ -47,7 +47,8 @@ function released(run: Readonly<Run>, now: number): Conclusion {
   const deadline = isTerminal(run.status) ? undefined : runDeadline(run)
   return {
     fields: {
-      heldSlot: waitsForThrottle(run) ? holds.throttle?.id : undefined,
+      ...NOT_HELD,
+      startQueue: waitsForThrottle(run) ? holds.throttle?.id : undefined,
       ...(deadline === undefined ? {} : { availableAt: Math.min(availableAt ?? deadline, deadline) }),
     },
     changes: freed.length === 0 ? [] : [{ type: 'slots.freed', slotIds: freed, at: now }],

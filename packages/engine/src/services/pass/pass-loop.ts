@@ -56,7 +56,7 @@ export class PassLoop {
   async #reserveAndBegin(active: ActiveRun): Promise<boolean> {
     const { clock, queue, settlement } = this.#deps
     const { run } = active.state
-    const needsRoom = run.status !== 'paused' && !run.cancelRequested && run.heldSlot === undefined
+    const needsRoom = run.status !== 'paused' && !run.cancelRequested && !run.leasedWithoutSlots
     const reserved = needsRoom ? queue.tryReserve(run, NONE_TRIED) : 'none'
     if (reserved !== 'full') return this.#begin(active, reserved)
     if (run.status !== 'queued' || run.waitingFor?.kind !== 'runner') {

@@ -32,7 +32,7 @@ export class Explain {
     const reads = this.#deps.store.in(namespace)
     const [run, moved, steps] = await Promise.all([reads.run(runId), reads.status(runId), reads.steps(runId)])
     if (!run) return undefined
-    const isHeld = run.status === 'queued' && run.heldSlot !== undefined
+    const isHeld = run.status === 'queued' && (run.waitsForSlot ?? run.startQueue) !== undefined
     return explain({
       run,
       // Read beside the run, it may tell a later move: then the run's own times are nearer.

@@ -8,7 +8,7 @@ import { type Asking, ask } from './transaction-work.ts'
 export function* releaseOthers(owner: string, now: number): Asking<void> {
   yield* freeSlots(owner, now)
   for (const { table, fence, parts } of Object.values(LANE_TABLES)) {
-    const held = table === 'runs' ? ', held_slot = NULL' : ''
+    const held = table === 'runs' ? ', leased_without_slots = NULL' : ''
     for (const part of parts) {
       yield* ask(
         `UPDATE ${table} SET available_at = ?i, lease_owner = NULL, ${fence} = ${fence} + 1 ${held}
@@ -24,7 +24,7 @@ function* freeSlots(owner: string, now: number): Asking<void> {
   for (const slot of ['slot1', 'slot2', 'slot3']) {
     const ids = yield* ask(
       `SELECT ${slot} FROM runs
-       WHERE ${slot} IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL AND lease_owner <> ?`,
+       WHERE ${slot} IS NOT NULL AND lease_owner IS NOT NULL AND leased_without_slots IS NULL AND lease_owner <> ?`,
       [owner],
     )
     for (const [id] of ids as [string][]) yield* ask(OP_SQL['slot.free'], [now, id])

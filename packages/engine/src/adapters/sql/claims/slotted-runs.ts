@@ -15,7 +15,7 @@ import { type Asking, ask } from './transaction-work.ts'
 /** What every lease of a run sets: the owner, and until when. */
 export const LEASE = 'lease_owner = ?, fence = fence + 1, available_at = ?i'
 
-const HAS_SLOT = 'lease_owner IS NOT NULL AND held_slot IS NULL'
+const HAS_SLOT = 'lease_owner IS NOT NULL AND leased_without_slots IS NULL'
 const TAKEN = `SELECT ${['slot1', 'slot2', 'slot3']
   .map(slot => `(SELECT count(*) FROM runs WHERE ${slot} = ? AND ${HAS_SLOT})`)
   .join(' + ')}`
@@ -44,7 +44,7 @@ export class SlotCounts {
 
   /** A run whose lease ran out does not stand in its own way. */
   giveBack(run: Run): void {
-    if (run.leaseOwner !== undefined && run.heldSlot === undefined) this.#add(run, -1)
+    if (run.leaseOwner !== undefined && !run.leasedWithoutSlots) this.#add(run, -1)
   }
 
   #add(run: Run, change: 1 | -1): void {
@@ -72,15 +72,14 @@ export function* leaseSlotted(
     }
     // Nor does it start: whoever is next in the line of its throttle may.
     const throttle = waitsForThrottle(run) ? run.holds?.throttle : undefined
-    if (throttle) yield* ask(OP_SQL['line.call'], [now, throttle.id, 1, now])
+    if (throttle) yield* ask(OP_SQL['startQueue.wake'], [now, throttle.id, 1, now])
     return undefined
   }
   if (wants) slots.take(run)
-  // One that only ends or settles its timers takes no slot, which a leased row tells by the slot it stands for.
-  const heldSlot = wants ? null : (slotIds(run)[0] as string)
   const [leased] = yield* ask(
-    `UPDATE runs SET ${LEASE}, held_slot = ? WHERE ${column} = ? RETURNING ${SELECT_RUN}`,
-    [owner, leaseUntil, heldSlot, key],
+    `UPDATE runs SET ${LEASE}, waits_for_slot = NULL, start_queue = NULL, leased_without_slots = ?i
+     WHERE ${column} = ? RETURNING ${SELECT_RUN}`,
+    [owner, leaseUntil, wants ? null : 1, key],
   )
   return leased
 }

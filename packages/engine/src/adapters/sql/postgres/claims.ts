@@ -39,7 +39,7 @@ const DUE = (limit: number) => `WITH RECURSIVE priorities (ranked) AS (
     SELECT due.* FROM priorities CROSS JOIN LATERAL (
       SELECT id, slot1 IS NULL, priority, available_at FROM runs WHERE ${RANKED} AND priority = ranked AND ${oldest(limit)}) AS due
   ) AS due ORDER BY rank DESC, available_at, id LIMIT ${limit}`
-const LEASE_PLAIN = `UPDATE runs SET lease_owner = $1, fence = fence + 1, available_at = $2, held_slot = NULL
+const LEASE_PLAIN = `UPDATE runs SET lease_owner = $1, fence = fence + 1, available_at = $2, start_queue = NULL
   WHERE id = ANY ($3) RETURNING ${SELECT_RUN}`
 /** Near enough: what the steps hold is nearly all of it. */
 const SIZES = 'SELECT run_id, sum(octet_length(data)) FROM steps WHERE run_id = ANY ($1) GROUP BY run_id'

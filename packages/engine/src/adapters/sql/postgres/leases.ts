@@ -8,7 +8,7 @@ export async function extendRuns(
   [owner, until, ...runIds]: [string, number, ...string[]],
 ): Promise<string[]> {
   const { rows } = await session.query<{ id: string }>(
-    `UPDATE runs SET available_at = $1 WHERE id = ANY ($2) AND lease_owner = $3 AND cancel_asked IS NULL RETURNING id`,
+    `UPDATE runs SET available_at = $1 WHERE id = ANY ($2) AND lease_owner = $3 AND cancel_requested IS NULL RETURNING id`,
     [until, runIds, owner],
   )
   const extended = new Set(rows.map(({ id }) => id))

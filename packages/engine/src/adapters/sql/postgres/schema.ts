@@ -27,6 +27,7 @@ CREATE TABLE runs (
   singleton_key text COLLATE "C",
   cancel_on text COLLATE "C",
   holds text COLLATE "C",
+  trace text COLLATE "C",
   priority double precision,
   slot1 text COLLATE "C",
   slot2 text COLLATE "C",
@@ -35,9 +36,10 @@ CREATE TABLE runs (
   fence bigint NOT NULL,
   available_at bigint,
   lease_owner text COLLATE "C",
-  held_slot text COLLATE "C",
-  throttled_until bigint,
-  cancel_asked bigint,
+  waits_for_slot text COLLATE "C",
+  start_queue text COLLATE "C",
+  leased_without_slots bigint,
+  cancel_requested bigint,
   held_for_runner bigint,
   attempt bigint NOT NULL,
   transport_tries bigint NOT NULL,
@@ -53,11 +55,13 @@ CREATE TABLE runs (
 CREATE INDEX runs_available ON runs (available_at) WHERE available_at IS NOT NULL AND priority IS NULL;
 CREATE INDEX runs_ranked ON runs (priority, available_at) WHERE available_at IS NOT NULL AND priority IS NOT NULL;
 CREATE INDEX runs_ranked_available ON runs (available_at) WHERE available_at IS NOT NULL AND priority IS NOT NULL;
-CREATE INDEX runs_in_slot1 ON runs (slot1) WHERE slot1 IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL;
-CREATE INDEX runs_in_slot2 ON runs (slot2) WHERE slot2 IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL;
-CREATE INDEX runs_in_slot3 ON runs (slot3) WHERE slot3 IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL;
-CREATE INDEX runs_in_line ON runs (held_slot, coalesce(priority, 0) DESC, id)
-  WHERE held_slot IS NOT NULL AND lease_owner IS NULL;
+CREATE INDEX runs_in_slot1 ON runs (slot1) WHERE slot1 IS NOT NULL AND lease_owner IS NOT NULL AND leased_without_slots IS NULL;
+CREATE INDEX runs_in_slot2 ON runs (slot2) WHERE slot2 IS NOT NULL AND lease_owner IS NOT NULL AND leased_without_slots IS NULL;
+CREATE INDEX runs_in_slot3 ON runs (slot3) WHERE slot3 IS NOT NULL AND lease_owner IS NOT NULL AND leased_without_slots IS NULL;
+CREATE INDEX runs_waiting_for_slot ON runs (waits_for_slot, coalesce(priority, 0) DESC, id)
+  WHERE waits_for_slot IS NOT NULL AND lease_owner IS NULL;
+CREATE INDEX runs_in_start_queue ON runs (start_queue, coalesce(priority, 0) DESC, id)
+  WHERE start_queue IS NOT NULL AND lease_owner IS NULL;
 CREATE INDEX runs_started ON runs (namespace, id);
 CREATE INDEX runs_by_app ON runs (namespace, app, id);
 CREATE INDEX runs_by_workflow ON runs (namespace, workflow, id);

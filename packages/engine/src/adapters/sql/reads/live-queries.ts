@@ -7,7 +7,7 @@ import { selectWithPayload } from '../tables/payloads.ts'
 
 /** Ids of the live runs of (namespace, workflow, app, singleton key). One that is asked to cancel is live no more. */
 export const LIVE_RUNS = `SELECT id FROM runs WHERE namespace = ? AND workflow = ? AND app = ? AND singleton_key = ?
-  AND finished_at IS NULL AND cancel_asked IS NULL`
+  AND finished_at IS NULL AND cancel_requested IS NULL`
 
 /** What began the watching run: read only where a condition speaks of it. */
 const TRIGGER = selectWithPayload('runs', ['trigger_id', 'trigger_name', 'input'], 'input')

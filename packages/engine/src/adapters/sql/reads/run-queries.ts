@@ -1,13 +1,12 @@
 // Queries about one run, its steps and its log lines, and what their rows mean. Called by the store and its reads;
 // the list of runs has a file of its own.
 
-import type { Run } from '../../../domain/model/run.ts'
-import { HELD_COUNTED_MAX, type LoadedRun, type RunView } from '../../../ports/store.ts'
+import { HELD_COUNTED_MAX, type HeldRun, type LoadedRun, type RunView } from '../../../ports/store.ts'
 import { LOG_COLUMNS } from '../tables/logs.ts'
 import type { Query, Row } from '../tables/operations.ts'
 import { RUN_COLUMNS, runFromRow, SELECT_RUN } from '../tables/runs.ts'
 import { STEP_COLUMNS, stepFromRow } from '../tables/steps.ts'
-import { FIRST_IN_LINE } from '../write/statements.ts'
+import { FIRST_IN_START_QUEUE } from '../write/statements.ts'
 
 export const STEPS_OF_RUN = `SELECT ${STEP_COLUMNS.join(', ')} FROM steps WHERE run_id = ? ORDER BY idx`
 
@@ -36,23 +35,20 @@ export function loadedRun(run: Row, steps: Row[], rootLogged: number): LoadedRun
   return { run: runFromRow(run), steps: steps.map(stepFromRow), rootLogged }
 }
 
-/** One row with the count of held runs that are in line before this one, in the order of `slot.free`. */
-export function heldBeforeQuery({
-  id,
-  heldSlot,
-  priority = 0,
-}: Pick<Run, 'id' | 'heldSlot' | 'priority'>): Query {
+/** One row with the count of runs before this one in its queue, in the order that `slot.free` and `startQueue.wake` take. */
+export function heldBeforeQuery({ id, waitsForSlot, startQueue, priority = 0 }: HeldRun): Query {
+  const queue = waitsForSlot === undefined ? 'start_queue' : 'waits_for_slot'
   return {
     sql: `SELECT count(*) FROM (
-      SELECT 1 FROM runs WHERE held_slot = ? AND lease_owner IS NULL
+      SELECT 1 FROM runs WHERE ${queue} = ? AND lease_owner IS NULL
         AND (coalesce(priority, 0) > ? OR (coalesce(priority, 0) = ? AND id < ?)) LIMIT ?) AS ahead`,
-    params: [heldSlot ?? null, priority, priority, id, HELD_COUNTED_MAX],
+    params: [waitsForSlot ?? startQueue ?? null, priority, priority, id, HELD_COUNTED_MAX],
   }
 }
 
-/** One row with id and priority of the run that is first in the line of a slot or a throttle, or none. */
-export function firstInLineQuery(slotId: string): Query {
-  return { sql: `SELECT id, priority ${FIRST_IN_LINE} 1`, params: [slotId] }
+/** One row with id and priority of the first run in the start queue of a throttle, or none. */
+export function firstInStartQueueQuery(throttleId: string): Query {
+  return { sql: `SELECT id, priority ${FIRST_IN_START_QUEUE} 1`, params: [throttleId] }
 }
 
 /** Answers one row for `runView`, or none. */

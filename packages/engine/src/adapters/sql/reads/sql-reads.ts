@@ -15,6 +15,7 @@ import type {
   DeliveryQuery,
   EndpointStats,
   EventQuery,
+  HeldRun,
   PositionedEvent,
   Reads,
   ReplayableRuns,
@@ -38,7 +39,14 @@ import { deliveryPage } from './delivery-page.ts'
 import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
 import { eventQuery, eventsQuery } from './event-queries.ts'
 import { RunListing } from './run-list-queries.ts'
-import { firstInLineQuery, heldBeforeQuery, logsQuery, runQuery, runView, stepsQuery } from './run-queries.ts'
+import {
+  firstInStartQueueQuery,
+  heldBeforeQuery,
+  logsQuery,
+  runQuery,
+  runView,
+  stepsQuery,
+} from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
 import type { Turns } from './serial-queue.ts'
 import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
@@ -84,13 +92,16 @@ export class SqlReads implements Reads {
     return runCounts(await this.#driver.read(countQueries(this.#namespace, query)))
   }
 
-  async heldBefore(run: Pick<Run, 'id' | 'heldSlot' | 'priority'>): Promise<number> {
+  async heldBefore(run: HeldRun): Promise<number> {
     const [[row]] = (await this.#driver.read([heldBeforeQuery(run)])) as [Row[]]
     return row?.[0] as number
   }
 
-  async firstInStartQueue(slotId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined> {
-    const [row] = (await this.#rows(firstInLineQuery(slotId))) as [id: string, priority: number | null][]
+  async firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined> {
+    const [row] = (await this.#rows(firstInStartQueueQuery(throttleId))) as [
+      id: string,
+      priority: number | null,
+    ][]
     return row && { id: row[0], ...(row[1] === null ? {} : { priority: row[1] }) }
   }
 

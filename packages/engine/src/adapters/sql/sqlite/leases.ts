@@ -12,7 +12,7 @@ export function extendRuns(
   [owner, until, ...runIds]: [string, number, ...string[]],
 ): string[] {
   const extend = connection.prepare(
-    'UPDATE runs SET available_at = ? WHERE id = ? AND lease_owner = ? AND cancel_asked IS NULL',
+    'UPDATE runs SET available_at = ? WHERE id = ? AND lease_owner = ? AND cancel_requested IS NULL',
   )
   return runIds.filter(runId => extend.run([until, runId, owner]) === 0)
 }

@@ -26,6 +26,7 @@ CREATE TABLE runs (
   singleton_key TEXT,
   cancel_on TEXT,
   holds TEXT,
+  trace TEXT,
   priority REAL,
   slot1 TEXT,
   slot2 TEXT,
@@ -34,9 +35,10 @@ CREATE TABLE runs (
   fence INTEGER NOT NULL,
   available_at INTEGER,
   lease_owner TEXT,
-  held_slot TEXT,
-  throttled_until INTEGER,
-  cancel_asked INTEGER,
+  waits_for_slot TEXT,
+  start_queue TEXT,
+  leased_without_slots INTEGER,
+  cancel_requested INTEGER,
   held_for_runner INTEGER,
   attempt INTEGER NOT NULL,
   transport_tries INTEGER NOT NULL,
@@ -52,11 +54,13 @@ CREATE TABLE runs (
 CREATE INDEX runs_available ON runs (available_at) WHERE available_at IS NOT NULL AND priority IS NULL;
 CREATE INDEX runs_ranked ON runs (priority, available_at) WHERE available_at IS NOT NULL AND priority IS NOT NULL;
 CREATE INDEX runs_ranked_available ON runs (available_at) WHERE available_at IS NOT NULL AND priority IS NOT NULL;
-CREATE INDEX runs_in_slot1 ON runs (slot1) WHERE slot1 IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL;
-CREATE INDEX runs_in_slot2 ON runs (slot2) WHERE slot2 IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL;
-CREATE INDEX runs_in_slot3 ON runs (slot3) WHERE slot3 IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL;
-CREATE INDEX runs_in_line ON runs (held_slot, coalesce(priority, 0) DESC, id)
-  WHERE held_slot IS NOT NULL AND lease_owner IS NULL;
+CREATE INDEX runs_in_slot1 ON runs (slot1) WHERE slot1 IS NOT NULL AND lease_owner IS NOT NULL AND leased_without_slots IS NULL;
+CREATE INDEX runs_in_slot2 ON runs (slot2) WHERE slot2 IS NOT NULL AND lease_owner IS NOT NULL AND leased_without_slots IS NULL;
+CREATE INDEX runs_in_slot3 ON runs (slot3) WHERE slot3 IS NOT NULL AND lease_owner IS NOT NULL AND leased_without_slots IS NULL;
+CREATE INDEX runs_waiting_for_slot ON runs (waits_for_slot, coalesce(priority, 0) DESC, id)
+  WHERE waits_for_slot IS NOT NULL AND lease_owner IS NULL;
+CREATE INDEX runs_in_start_queue ON runs (start_queue, coalesce(priority, 0) DESC, id)
+  WHERE start_queue IS NOT NULL AND lease_owner IS NULL;
 CREATE INDEX runs_started ON runs (namespace, id);
 CREATE INDEX runs_by_app ON runs (namespace, app, id);
 CREATE INDEX runs_by_workflow ON runs (namespace, workflow, id);

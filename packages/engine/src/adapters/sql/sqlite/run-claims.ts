@@ -16,7 +16,7 @@ import { untyped } from './statements.ts'
 const HELD_MAX = 500
 
 const LEASE_PLAIN = untyped(
-  `UPDATE runs SET ${LEASE}, held_slot = NULL WHERE rowid = ? AND slot1 IS NULL RETURNING ${SELECT_RUN}`,
+  `UPDATE runs SET ${LEASE}, start_queue = NULL WHERE rowid = ? AND slot1 IS NULL RETURNING ${SELECT_RUN}`,
 )
 const DUE = 'available_at <= ? ORDER BY available_at, rowid LIMIT ?'
 

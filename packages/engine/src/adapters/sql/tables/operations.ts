@@ -11,10 +11,10 @@ export type Op = [name: OpName, ...params: Value[]]
 export type OpName =
   | 'run.insert'
   | 'run.update'
-  | 'run.askCancel'
+  | 'run.requestCancel'
   | 'run.runnerArrived'
   | 'slot.free'
-  | 'line.call'
+  | 'startQueue.wake'
   | 'watch.insert'
   | 'watch.delete'
   | 'payload.insert'

@@ -35,6 +35,7 @@ type RunFixed = [
   singletonKey: string | null,
   cancelOn: string | null,
   holds: string | null,
+  trace: string | null,
   priority: number | null,
   slot1: string | null,
   slot2: string | null,
@@ -46,7 +47,9 @@ type RunMoving = [
   fence: number,
   availableAt: number | null,
   leaseOwner: string | null,
-  heldSlot: string | null,
+  waitsForSlot: string | null,
+  startQueue: string | null,
+  leasedWithoutSlots: number | null,
   cancelRequested: number | null,
   heldForRunner: number | null,
   attempt: number,
@@ -82,20 +85,23 @@ const RUN_FIXED: Columns<RunFixed> = [
   'singleton_key',
   'cancel_on',
   'holds',
+  'trace',
   'priority',
   'slot1',
   'slot2',
   'slot3',
 ]
 
-/** The columns of `runMoves`. The table has one more, `throttled_until`: engines of the version before ask for it. */
+/** The columns of `runMoves`. */
 export const RUN_MOVING: Columns<RunMoving> = [
   'status',
   'fence',
   'available_at',
   'lease_owner',
-  'held_slot',
-  'cancel_asked',
+  'waits_for_slot',
+  'start_queue',
+  'leased_without_slots',
+  'cancel_requested',
   'held_for_runner',
   'attempt',
   'transport_tries',
@@ -138,7 +144,8 @@ export function runRow(run: Run): [...RunFixed, ...RunMoving] {
     inlinePayload(run.input),
     run.singletonKey ?? null,
     toJson(run.cancelOn),
-    keptBeside(run),
+    toJson(run.holds),
+    run.trace ?? null,
     run.priority ?? null,
     // Beside `holds`, for the indexes that slots are counted by.
     run.holds?.slots?.[0]?.id ?? null,
@@ -148,28 +155,15 @@ export function runRow(run: Run): [...RunFixed, ...RunMoving] {
   ]
 }
 
-/** What holds a run back, and the trace it was begun in: its own from the start, and most runs have neither. */
-type KeptBeside = Holds & Pick<Run, 'trace'>
-
-function keptBeside({ holds, trace }: Run): string | null {
-  if (trace === undefined) return toJson(holds)
-  return JSON.stringify({ ...holds, trace } satisfies KeptBeside)
-}
-
-/** What `keptBeside` wrote. */
-function fromKept(text: string): Pick<Run, 'trace'> & { holds: Holds | undefined } {
-  const { trace, ...holds } = JSON.parse(text) as KeptBeside
-  const kept = { holds: Object.keys(holds).length === 0 ? undefined : holds }
-  return trace === undefined ? kept : { ...kept, trace }
-}
-
 export function runMoves(run: Run): RunMoving {
   return [
     run.status,
     run.fence,
     run.availableAt ?? null,
     run.leaseOwner ?? null,
-    run.heldSlot ?? null,
+    run.waitsForSlot ?? null,
+    run.startQueue ?? null,
+    toFlag(run.leasedWithoutSlots),
     toFlag(run.cancelRequested),
     // Lets the arrival of a runner find the runs it was missed by through a small index.
     toFlag(run.status === 'queued' && run.waitingFor?.kind === 'runner'),
@@ -213,9 +207,9 @@ function fixedFromRow([
   singletonKey,
   cancelOn,
   holds,
+  trace,
   priority,
 ]: RunFixed): Partial<Run> {
-  const kept = holds === null ? undefined : fromKept(holds)
   return {
     id,
     namespace,
@@ -235,8 +229,8 @@ function fixedFromRow([
     input: input ?? undefined,
     singletonKey: singletonKey ?? undefined,
     cancelOn: fromJson<CancelOn[]>(cancelOn),
-    holds: kept?.holds,
-    trace: kept?.trace,
+    holds: fromJson<Holds>(holds),
+    trace: trace ?? undefined,
     priority: priority ?? undefined,
   }
 }
@@ -249,7 +243,9 @@ function withMoves(
     fence,
     availableAt,
     leaseOwner,
-    heldSlot,
+    waitsForSlot,
+    startQueue,
+    leasedWithoutSlots,
     cancelRequested,
     _heldForRunner,
     attempt,
@@ -268,7 +264,9 @@ function withMoves(
   run.fence = fence
   run.availableAt = availableAt ?? undefined
   run.leaseOwner = leaseOwner ?? undefined
-  run.heldSlot = heldSlot ?? undefined
+  run.waitsForSlot = waitsForSlot ?? undefined
+  run.startQueue = startQueue ?? undefined
+  run.leasedWithoutSlots = fromFlag(leasedWithoutSlots)
   run.cancelRequested = fromFlag(cancelRequested)
   run.attempt = attempt
   run.transportTries = transportTries

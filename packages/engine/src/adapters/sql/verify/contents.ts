@@ -48,7 +48,7 @@ export async function* slotContents(snapshot: Snapshot): Violations {
   const held = new Map<string, { count: number; limit: number }>()
   for (const slot of ['slot1', 'slot2', 'slot3']) {
     const rows = await snapshot.rows(
-      `SELECT ${slot}, holds FROM runs WHERE ${slot} IS NOT NULL AND lease_owner IS NOT NULL AND held_slot IS NULL`,
+      `SELECT ${slot}, holds FROM runs WHERE ${slot} IS NOT NULL AND lease_owner IS NOT NULL AND leased_without_slots IS NULL`,
     )
     for (const [id, holds] of rows as [string, string][]) {
       const limit = limitOf(holds, id)

@@ -13,6 +13,21 @@ const STEP = `FROM steps s LEFT JOIN runs r ON r.id = s.run_id WHERE ${IN_RANGE(
 const PARKED_STEP = `EXISTS (SELECT 1 FROM steps s WHERE s.run_id = r.id AND s.status = 'waiting'
   AND s.op IN ('WaitForEvent', 'RunWorkflow'))`
 
+/** The first run in a queue is due at some time, or a run that starts before it wakes it. */
+function firstInQueue(column: 'waits_for_slot' | 'start_queue'): Check {
+  return {
+    name: 'run.queue',
+    sql: `SELECT r.id, r.workflow ${RUN} AND r.${column} IS NOT NULL AND r.lease_owner IS NULL AND r.available_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.${column} = r.${column} AND o.lease_owner IS NULL
+        AND (coalesce(o.priority, 0) > coalesce(r.priority, 0)
+          OR (coalesce(o.priority, 0) = coalesce(r.priority, 0) AND o.id < r.id)))
+      AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.namespace = r.namespace AND o.app = r.app
+        AND o.workflow = r.workflow AND o.started_at IS NULL AND o.available_at IS NOT NULL)`,
+    tell: ([, workflow]) =>
+      `of ${workflow} is first in its queue, and no run that starts before it will wake it`,
+  }
+}
+
 /** Of a terminal run and of one that is under way: what must hold by the row alone. */
 const ROWS: Check[] = [
   {
@@ -22,21 +37,12 @@ const ROWS: Check[] = [
   },
   {
     name: 'run.wake',
-    sql: `SELECT r.id, r.status ${RUN} AND r.available_at IS NULL AND r.held_slot IS NULL
+    sql: `SELECT r.id, r.status ${RUN} AND r.available_at IS NULL AND r.waits_for_slot IS NULL AND r.start_queue IS NULL
       AND (r.status IN ('queued', 'running') OR (r.status = 'waiting' AND NOT ${PARKED_STEP}))`,
     tell: ([, status]) => `is ${status}, and nothing will ever wake it`,
   },
-  {
-    name: 'run.line',
-    sql: `SELECT r.id, r.workflow ${RUN} AND r.held_slot IS NOT NULL AND r.lease_owner IS NULL AND r.available_at IS NULL
-      AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.held_slot = r.held_slot AND o.lease_owner IS NULL
-        AND (coalesce(o.priority, 0) > coalesce(r.priority, 0)
-          OR (coalesce(o.priority, 0) = coalesce(r.priority, 0) AND o.id < r.id)))
-      AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.namespace = r.namespace AND o.app = r.app
-        AND o.workflow = r.workflow AND o.started_at IS NULL AND o.available_at IS NOT NULL)`,
-    tell: ([, workflow]) =>
-      `of ${workflow} is first in its line, and nobody who starts before it will call it`,
-  },
+  firstInQueue('waits_for_slot'),
+  firstInQueue('start_queue'),
   {
     name: 'run.timer',
     sql: `SELECT r.id, s.name, s.wake_at FROM runs r JOIN steps s ON s.run_id = r.id WHERE ${IN_RANGE('r.id')}
@@ -47,8 +53,9 @@ const ROWS: Check[] = [
   {
     name: 'run.ended',
     sql: `SELECT r.id, r.status ${RUN} AND r.status IN ${ENDED} AND (r.lease_owner IS NOT NULL
-      OR r.available_at IS NOT NULL OR r.held_slot IS NOT NULL OR r.held_for_runner IS NOT NULL
-      OR r.waiting_for IS NOT NULL OR r.cancel_asked IS NOT NULL)`,
+      OR r.available_at IS NOT NULL OR r.waits_for_slot IS NOT NULL OR r.start_queue IS NOT NULL OR r.leased_without_slots IS NOT NULL
+      OR r.held_for_runner IS NOT NULL
+      OR r.waiting_for IS NOT NULL OR r.cancel_requested IS NOT NULL)`,
     tell: ([, status]) => `is ${status} and still has a lease, a slot or a time to wake`,
   },
   {
@@ -65,7 +72,7 @@ const ROWS: Check[] = [
     sql: `SELECT r.id, r.workflow, o.id FROM runs r JOIN runs o ON o.singleton_key = r.singleton_key
         AND o.namespace = r.namespace AND o.app = r.app AND o.workflow = r.workflow AND o.id < r.id
       WHERE ${IN_RANGE('r.id')} AND r.singleton_key IS NOT NULL AND r.finished_at IS NULL AND o.finished_at IS NULL
-        AND r.cancel_asked IS NULL AND o.cancel_asked IS NULL`,
+        AND r.cancel_requested IS NULL AND o.cancel_requested IS NULL`,
     tell: ([, workflow, other]) => `of ${workflow} is live beside ${other}, which has the same singleton key`,
   },
   {

@@ -34,13 +34,13 @@ function addOps(ops: Op[], change: Change): number {
     case 'run.moved':
       return ops.push(...runMoved(change))
     case 'run.cancelRequested':
-      return ops.push(['run.askCancel', change.at, change.runId])
+      return ops.push(['run.requestCancel', change.at, change.runId])
     case 'app.runnerArrived':
       return ops.push(['run.runnerArrived', change.at, change.namespace, change.app, change.at])
     case 'slots.freed':
       return ops.push(...change.slotIds.map((id): Op => ['slot.free', change.at, id]))
     case 'startQueue.woken':
-      return ops.push(['line.call', change.at, change.id, change.count, change.at])
+      return ops.push(['startQueue.wake', change.at, change.id, change.count, change.at])
     case 'step.recorded':
       return ops.push(stepRecorded(change.step), ...stepFrame(change))
     case 'step.moved':

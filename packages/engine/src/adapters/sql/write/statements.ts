@@ -21,7 +21,7 @@ const INTEGERS: ReadonlySet<string> = new Set(
   `created_at updated_at started_at finished_at received_at available_at next_attempt_at wake_at last_seen_at revoked_at
   suspended_at expires_at previous_until ts seq started_seq finished_seq idx step_index
   parent_step_index fence attempt transport_tries attempt_count max_attempts last_status_code status_code duration_ms
-  invoke_timeout_ms woke cancel_asked held_for_runner carried timed_out enabled on_failure flow_rows.version
+  invoke_timeout_ms woke cancel_requested leased_without_slots held_for_runner carried timed_out enabled on_failure flow_rows.version
   webhook_endpoints.version webhook_receivers.version`.split(/\s+/),
 )
 
@@ -29,9 +29,13 @@ const SETTLED = `('succeeded', 'failed', 'cancelled')`
 /** Rows with an id that is theirs everywhere: a second insert is a repeat of the first. */
 const ONCE = 'ON CONFLICT (id) DO NOTHING'
 
-/** The first in the line of a slot or a throttle; behind it comes how many. */
-export const FIRST_IN_LINE = `FROM runs WHERE held_slot = ? AND lease_owner IS NULL
+/** The first runs in the queue of a slot or of a throttle, whose id is the parameter; how many follows `LIMIT`. */
+const firstInQueue = (
+  column: 'waits_for_slot' | 'start_queue',
+) => `FROM runs WHERE ${column} = ? AND lease_owner IS NULL
   ORDER BY coalesce(priority, 0) DESC, id LIMIT`
+export const FIRST_WAITING_FOR_SLOT = firstInQueue('waits_for_slot')
+export const FIRST_IN_START_QUEUE = firstInQueue('start_queue')
 
 /** Operations that are one statement. Parameters in the order change-ops.ts gives them. */
 export const OP_SQL: Record<Exclude<OpName, 'step.wake'>, string> = {
@@ -39,15 +43,15 @@ export const OP_SQL: Record<Exclude<OpName, 'step.wake'>, string> = {
   // A terminal status never changes, nor what was stored with it.
   'run.update': `UPDATE runs SET ${assign('runs', RUN_MOVING)} WHERE id = ? AND status NOT IN ${SETTLED}`,
   // The fence goes up, so that an owner who has not seen it cannot park the run again or extend its lease.
-  'run.askCancel': `UPDATE runs SET cancel_asked = 1, available_at = ?i, fence = fence + 1
+  'run.requestCancel': `UPDATE runs SET cancel_requested = 1, available_at = ?i, fence = fence + 1
     WHERE id = ? AND status NOT IN ${SETTLED}`,
   'run.runnerArrived': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i`,
   // Not a guess at who fits: whoever is first in line is claimed by the same rules, or held again.
-  'slot.free': `UPDATE runs SET available_at = ?i, held_slot = NULL WHERE id = (SELECT id ${FIRST_IN_LINE} 1)`,
+  'slot.free': `UPDATE runs SET available_at = ?i, waits_for_slot = NULL WHERE id = (SELECT id ${FIRST_WAITING_FOR_SLOT} 1)`,
   // Its place in line is a run's until it is claimed. The limit within is for PostgreSQL, which plans without the other.
-  'line.call': `UPDATE runs SET available_at = ?i
-    WHERE id IN (SELECT id FROM (SELECT id ${FIRST_IN_LINE} ${STARTS_WOKEN_MAX}) AS first LIMIT ?i)
+  'startQueue.wake': `UPDATE runs SET available_at = ?i
+    WHERE id IN (SELECT id FROM (SELECT id ${FIRST_IN_START_QUEUE} ${STARTS_WOKEN_MAX}) AS first LIMIT ?i)
       AND (available_at IS NULL OR available_at > ?i)`,
   'watch.insert': 'INSERT INTO run_watches (namespace, event_name, run_id, condition) VALUES (?, ?, ?, ?)',
   'watch.delete': 'DELETE FROM run_watches WHERE run_id = ?',
