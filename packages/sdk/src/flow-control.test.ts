@@ -1,9 +1,9 @@
 // Flow control: every policy is registered unchanged, and wrong ones do not type-check.
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { createWorkflow } from './create-workflow.ts'
 import type { ConcurrencyLimit, FlowControl } from './flow-control.ts'
-import type { WorkflowArgs } from './step-tools.ts'
-import { createWorkflow, type Workflow } from './workflow.ts'
+import type { Workflow, WorkflowArgs } from './workflow.ts'
 
 interface Order {
   id: string

@@ -3,9 +3,9 @@
 import { keyFingerprint, signBody } from '@perdure/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Cancellation } from './cancellation.ts'
+import { createWorkflow } from './create-workflow.ts'
 import { createHandler, type HandlerOptions, type HeaderSource } from './handler.ts'
 import { signal } from './replay/engine.testkit.ts'
-import { createWorkflow } from './workflow.ts'
 
 const workflows = [createWorkflow({ name: 'hello' }, async ({ event }) => event.data)]
 const body = JSON.stringify({

@@ -10,6 +10,13 @@ export {
   type SendOptions,
 } from './client.ts'
 export {
+  type CollectingWorkflowOptions,
+  createWorkflow,
+  type EventWorkflowOptions,
+  type SchemaWorkflowOptions,
+  type WorkflowOptions,
+} from './create-workflow.ts'
+export {
   ConfigError,
   type DataIssue,
   InvalidDataError,
@@ -50,6 +57,7 @@ export type {
   StepCall,
 } from './middleware/middleware.ts'
 export { type Registration, type RegistrationOptions, startRegistration } from './registration.ts'
+export type { Duration, ReceivedEvent, RunContext, StepContext, WorkflowEvent } from './run-context.ts'
 export {
   defineEvent,
   type EventDefinition,
@@ -57,33 +65,19 @@ export {
   type ReceivedOf,
   type SentOf,
 } from './schema/event.ts'
+export type { AnyTrigger, CronData, WorkflowTrigger } from './schema/triggers.ts'
 export { createFetchHandler, type FetchHandler } from './serve/fetch.ts'
+export { SDK_NAME, SDK_VERSION } from './version.ts'
 export type {
-  Duration,
+  DataOf,
   FailureArgs,
-  ReceivedEvent,
-  RunContext,
-  StepContext,
+  InputOf,
+  OutputOf,
   StepRunOptions,
   StepTools,
   WaitForDefinedOptions,
   WaitForEventOptions,
+  Workflow,
   WorkflowArgs,
-  WorkflowEvent,
-} from './step-tools.ts'
-export { SDK_NAME, SDK_VERSION } from './version.ts'
-export {
-  type AnyTrigger,
-  type CollectingWorkflowOptions,
-  type CronData,
-  createWorkflow,
-  type DataOf,
-  type EventWorkflowOptions,
-  type InputOf,
-  type OutputOf,
-  type SchemaWorkflowOptions,
-  type Workflow,
-  type WorkflowHandler,
-  type WorkflowOptions,
-  type WorkflowTrigger,
+  WorkflowHandler,
 } from './workflow.ts'

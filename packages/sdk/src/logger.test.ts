@@ -2,10 +2,10 @@
 
 import type { RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
+import { createWorkflow } from './create-workflow.ts'
 import { LogBuffer, stepLogScope } from './log-buffer.ts'
 import { TestRun } from './replay/engine.testkit.ts'
-import type { WorkflowArgs } from './step-tools.ts'
-import { createWorkflow } from './workflow.ts'
+import type { WorkflowArgs } from './workflow.ts'
 
 function runOf(handler: (args: WorkflowArgs) => unknown): TestRun {
   return new TestRun(createWorkflow({ name: 'flow' }, handler))

@@ -3,13 +3,13 @@
 import { readFile } from 'node:fs/promises'
 import { keyFingerprint, type RegisterRequest } from '@perdure/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { createWorkflow } from './create-workflow.ts'
 import { type EngineServer, startEngine } from './engine-server.testkit.ts'
 import type { PerdureError } from './errors.ts'
 import { createHandler } from './handler.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from './registration.ts'
 import { signal } from './replay/engine.testkit.ts'
 import { SDK_NAME, SDK_VERSION } from './version.ts'
-import { createWorkflow } from './workflow.ts'
 
 const handler = createHandler({
   app: 'shop',

@@ -1,15 +1,10 @@
 // `createWorkflow()`: registrations, refused options, and inferred types.
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { createWorkflow, type WorkflowOptions } from './create-workflow.ts'
 import type { Json } from './json.ts'
-import type { ReceivedEvent, WorkflowArgs } from './step-tools.ts'
-import {
-  createWorkflow,
-  type InputOf,
-  type OutputOf,
-  type Workflow,
-  type WorkflowOptions,
-} from './workflow.ts'
+import type { ReceivedEvent } from './run-context.ts'
+import type { InputOf, OutputOf, Workflow, WorkflowArgs } from './workflow.ts'
 
 const handler = async () => undefined
 

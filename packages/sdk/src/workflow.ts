@@ -1,70 +1,97 @@
-// `createWorkflow()`: defines a workflow by its name, its triggers, its policies and its handler.
+// Types of workflows and of their handlers: `Workflow` and the durable steps. They are in one file because a step can run a
+// workflow as a child, and a workflow's handler gets the steps.
 
-import type { RetryPolicy, Trigger, WorkflowRegistration } from '@perdure/protocol'
-import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Batch, Debounce, FlowControl, FlowControlOf } from './flow-control.ts'
-import { NAME_CHARS_MAX } from './limits.ts'
-import { checkMiddleware } from './middleware/chain.ts'
+import type { WorkflowRegistration } from '@perdure/protocol'
+import type { Json } from './json.ts'
 import type { Middleware } from './middleware/middleware.ts'
-import {
-  type AnyTrigger,
-  type CollectedIn,
-  type DataIn,
-  type EventIn,
-  type EventParser,
-  parseBy,
-  parseByTriggers,
-  readTrigger,
-  type SentIn,
-  type Typed,
-  type WorkflowTrigger,
-} from './schema/triggers.ts'
-import { isSchema } from './schema/validate.ts'
-import type { FailureArgs, WorkflowArgs, WorkflowEvent } from './step-tools.ts'
+import type { Duration, ReceivedEvent, RunContext, StepContext, WorkflowEvent } from './run-context.ts'
+import type { EventDefinition, NamesOf, ReceivedOf, SentOf } from './schema/event.ts'
 
-export type { AnyTrigger, CronData, WorkflowTrigger } from './schema/triggers.ts'
+/** How one `step.run` handles failure. */
+export interface StepRunOptions {
+  /**
+   * After the last failed attempt, reject with a {@link StepFailedError} that the handler can catch, instead of
+   * failing the run. Sent to the engine as `catchable`.
+   */
+  catch?: boolean
+}
 
-/** Options of a workflow: its name, its triggers and its policies. */
-export type WorkflowOptions<Input = unknown> = Definition<Input> &
-  FlowControlOf<Input> & {
-    /** Default: an event with the name of the workflow. */
-    triggers?: WorkflowTrigger | readonly WorkflowTrigger[]
-    input?: never
-  }
+/** The event that a run waits for, and for how long. */
+export interface WaitForEventOptions {
+  /** The event's exact name. */
+  event: string
+  /** Longest wait. Default: no limit. */
+  timeout?: Duration
+  /** CEL over `event` (the run's own) and `async` (the arriving one), such as `async.data.id == event.data.id`. */
+  if?: string
+}
+
+/** Options of a wait for a typed event. */
+export type WaitForDefinedOptions<Event extends EventDefinition> = Omit<WaitForEventOptions, 'event'> & {
+  event: Event
+}
+
+/** The `data` field of an event or child. It is optional when its type includes `undefined`. */
+type DataField<Sent> = undefined extends Sent ? { data?: Sent } : { data: Sent }
 
 /**
- * Options of a workflow with a schema for its input. `event.data` is the schema's output, whatever started the run.
- * The data is validated when a pass begins; invalid data fails the run without a retry.
+ * The durable steps of a run. A step is executed once per run; later passes get its stored result. Each further use of
+ * a name is another step: `name`, `name:1`, `name:2` in the order of the calls.
  */
-export type SchemaWorkflowOptions<Schema extends StandardSchemaV1> = Definition<unknown> &
-  FlowControlOf<StandardSchemaV1.InferOutput<Schema>> & {
-    input: Schema
-    triggers?: AnyTrigger | readonly AnyTrigger[]
-  }
-
-/** Options of a workflow with typed events among its triggers. `event` is the union of these events. */
-export type EventWorkflowOptions<Triggers> = Definition<unknown> &
-  FlowControlOf<object> & { triggers: Triggers & Typed<Triggers>; input?: never }
-
-/** Options of a workflow that collects typed events. `event.data` is the array of their payloads. */
-export type CollectingWorkflowOptions<Triggers> = Definition<unknown> &
-  Omit<FlowControl, 'batch' | 'debounce'> &
-  ({ batch: Batch; debounce?: never } | { debounce: Debounce & { mode: 'all' }; batch?: never }) & {
-    triggers: Triggers & Typed<Triggers>
-    input?: never
-  }
-
-interface Definition<Input> {
-  name: string
-  /** Attempts and backoff of each step. */
-  retry?: RetryPolicy
-  /** Middleware around the passes and steps of this workflow, inside the runner's. The first is the outermost. */
-  middleware?: readonly Middleware[]
+export interface StepTools {
+  /** Runs a callback and stores its result. Failures are retried by the workflow's retry policy. */
+  run<T>(
+    name: string,
+    callback: (context: StepContext) => T,
+    options?: StepRunOptions,
+  ): Promise<Json<Awaited<T>>>
+  /** Parks the run for a duration. */
+  sleep(name: string, duration: Duration): Promise<void>
+  /** Parks the run until a time: a Date, epoch milliseconds, or an ISO 8601 string. */
+  sleepUntil(name: string, time: Date | number | string): Promise<void>
   /**
-   * Called in a separate run after a run of this workflow failed. The event's data is not validated, because invalid
-   * data may be the reason of the failure.
+   * Parks the run until an event arrives. Resolves with null when the wait timed out. The data of a typed event is
+   * validated; its schema must be synchronous. Rejects with an `InvalidDataError` when the
+   * schema refuses the data.
    */
-  onFailure?: (args: FailureArgs<Input>) => unknown
+  waitForEvent<Event extends EventDefinition>(
+    name: string,
+    options: WaitForDefinedOptions<Event>,
+  ): Promise<ReceivedEvent<ReceivedOf<Event>, NamesOf<Event['name']>> | null>
+  waitForEvent<Data = unknown>(
+    name: string,
+    options: WaitForEventOptions,
+  ): Promise<ReceivedEvent<Data> | null>
+  /**
+   * Starts a child run and parks until it ends. Resolves with the child's result, or rejects with a
+   * {@link StepFailedError} that has its error. The child validates its input.
+   */
+  runWorkflow<Sent, Output>(
+    name: string,
+    options: { workflow: Workflow<never, Output, Sent>; app?: string } & DataField<NoInfer<Sent>>,
+  ): Promise<Json<Output>>
+  runWorkflow<Output = unknown>(
+    name: string,
+    options: { workflow: string; data?: unknown; app?: string },
+  ): Promise<Output>
+  /** Emits an event once. The data of a typed event is validated first, as its receivers validate it. */
+  emit<Event extends EventDefinition>(
+    name: string,
+    options: { event: Event } & DataField<SentOf<Event>>,
+  ): Promise<void>
+  emit(name: string, options: { event: string; data?: unknown }): Promise<void>
+}
+
+/** The argument of a handler. */
+export interface WorkflowArgs<Input = unknown, Event extends WorkflowEvent = WorkflowEvent<Input>> {
+  readonly event: Event
+  readonly step: StepTools
+  readonly ctx: RunContext
+}
+
+/** The argument of an on-failure handler. Its event is the one of the failed run. */
+export interface FailureArgs<Input = unknown> extends WorkflowArgs<Input> {
+  readonly error: Error
 }
 
 declare const sent: unique symbol
@@ -108,100 +135,3 @@ export type OutputOf<W> = W extends Workflow<never, infer Output, never> ? Outpu
 export type WorkflowHandler<Input, Output, Event extends WorkflowEvent = WorkflowEvent<Input>> = (
   args: WorkflowArgs<Input, Event>,
 ) => Output | Promise<Output>
-
-/**
- * Defines a workflow.
- *
- * ```ts
- * const ship = createWorkflow({ name: 'ship' }, async ({ event, step }: WorkflowArgs<Order>) => {
- *   return step.run('label', () => printLabel(event.data))
- * })
- * ```
- *
- * With a schema as `input`, or typed events as `triggers`, the types are inferred from them and the data is validated:
- *
- * ```ts
- * const ship = createWorkflow({ name: 'ship', input: orderSchema }, async ({ event, step }) => ...)
- * const book = createWorkflow({ name: 'book', triggers: [orderPaid, orderRefunded] }, async ({ event }) =>
- *   event.name === 'order/paid' ? event.data.cents : -event.data.refundedCents)
- * ```
- *
- * TypeScript infers either all type arguments or none. With `createWorkflow<Order>(options, handler)` the result is
- * therefore `unknown` to workflows that run this one as a child. Annotate the argument as above, or call
- * `createWorkflow<Order>(options)(handler)`, and the result is inferred too.
- */
-export function createWorkflow<Schema extends StandardSchemaV1, Output>(
-  options: SchemaWorkflowOptions<Schema>,
-  handler: WorkflowHandler<StandardSchemaV1.InferOutput<Schema>, Output>,
-): Workflow<StandardSchemaV1.InferOutput<Schema>, Output, StandardSchemaV1.InferInput<Schema>>
-export function createWorkflow<const Triggers extends AnyTrigger | readonly AnyTrigger[], Output>(
-  options: CollectingWorkflowOptions<Triggers>,
-  handler: WorkflowHandler<CollectedIn<Triggers>['data'], Output, CollectedIn<Triggers>>,
-): Workflow<CollectedIn<Triggers>['data'], Output, SentIn<Triggers>[]>
-export function createWorkflow<const Triggers extends AnyTrigger | readonly AnyTrigger[], Output>(
-  options: EventWorkflowOptions<Triggers>,
-  handler: WorkflowHandler<DataIn<Triggers>, Output, EventIn<Triggers>>,
-): Workflow<DataIn<Triggers>, Output, SentIn<Triggers>>
-export function createWorkflow<Input = unknown, Output = unknown>(
-  options: WorkflowOptions<Input>,
-  handler: WorkflowHandler<Input, Output>,
-): Workflow<Input, Output>
-export function createWorkflow<Input = unknown>(
-  options: WorkflowOptions<Input>,
-): <Output>(handler: WorkflowHandler<Input, Output>) => Workflow<Input, Output>
-export function createWorkflow(options: AnyWorkflowOptions, handler?: Workflow['handler']) {
-  return handler === undefined
-    ? (later: Workflow['handler']) => define(options, later)
-    : define(options, handler)
-}
-
-/** The options of every overload, as the implementation sees them. */
-type AnyWorkflowOptions = Definition<never> &
-  FlowControl & { triggers?: AnyTrigger | readonly AnyTrigger[]; input?: StandardSchemaV1 }
-
-function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Workflow {
-  const { name, triggers, onFailure, input, middleware, ...policies } = options
-  if (typeof name !== 'string' || name.trim() === '' || name.length > NAME_CHARS_MAX) {
-    throw new TypeError(`A workflow's name must be a string of 1 to ${NAME_CHARS_MAX} characters`)
-  }
-  if (typeof handler !== 'function') throw new TypeError(`Workflow "${name}" has no handler`)
-  if (policies.batch && policies.debounce) {
-    throw new TypeError(`Workflow "${name}" cannot have both batch and debounce`)
-  }
-  checkMiddleware(middleware, `Workflow "${name}"`)
-  const registration: WorkflowRegistration = { ...policies, name }
-  const given = [triggers ?? []].flat()
-  if (triggers !== undefined) {
-    registration.triggers = given.map(one => checkTrigger(name, readTrigger(one).registered))
-  }
-  if (onFailure) registration.onFailure = true
-  const parseEvent = parserOf(name, input) ?? parseByTriggers(name, given, collects(registration))
-  return {
-    name,
-    registration,
-    handler,
-    ...(middleware && { middleware }),
-    ...(onFailure && { onFailure: onFailure as NonNullable<Workflow['onFailure']> }),
-    ...(parseEvent && { parseEvent }),
-  }
-}
-
-function parserOf(name: string, input: StandardSchemaV1 | undefined): EventParser | undefined {
-  if (input === undefined) return undefined
-  if (!isSchema(input)) throw new TypeError(`Workflow "${name}": input must be a Standard Schema`)
-  return parseBy(name, input)
-}
-
-/** Whether the workflow collects events: the data of a run is then the array of their payloads. */
-export function collects({ batch, debounce }: WorkflowRegistration): boolean {
-  return batch !== undefined || debounce?.mode === 'all'
-}
-
-function checkTrigger(workflow: string, trigger: WorkflowTrigger): Trigger {
-  const { event, cron } = trigger as Trigger
-  const given = [event, cron].filter(value => typeof value === 'string' && value.trim() !== '')
-  if (given.length !== 1 || (event !== undefined && cron !== undefined)) {
-    throw new TypeError(`A trigger of workflow "${workflow}" needs either an event name or a cron expression`)
-  }
-  return trigger
-}

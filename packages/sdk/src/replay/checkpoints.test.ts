@@ -3,10 +3,10 @@
 import { hashStepId, type Opcode, type RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { Cancellation } from '../cancellation.ts'
+import { createWorkflow } from '../create-workflow.ts'
 import { NonRetriableError } from '../errors.ts'
 import { createHandler } from '../handler.ts'
-import type { WorkflowArgs } from '../step-tools.ts'
-import { createWorkflow } from '../workflow.ts'
+import type { WorkflowArgs } from '../workflow.ts'
 import type { CheckpointReceipt, CheckpointReport } from './checkpoint.ts'
 import { signal } from './engine.testkit.ts'
 

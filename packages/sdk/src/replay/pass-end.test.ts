@@ -1,9 +1,9 @@
 // How a pass ends: handlers that settle or throw, stored errors, and misuse.
 
 import { describe, expect, test } from 'vitest'
+import { createWorkflow } from '../create-workflow.ts'
 import { NonRetriableError } from '../errors.ts'
-import type { WorkflowArgs } from '../step-tools.ts'
-import { createWorkflow } from '../workflow.ts'
+import type { WorkflowArgs } from '../workflow.ts'
 import { signal, TestRun, type TestRunOptions } from './engine.testkit.ts'
 
 function runOf<R>(handler: (args: WorkflowArgs) => R | Promise<R>, options?: TestRunOptions): TestRun {

@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises'
 import { hashStepId } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
+import { createWorkflow } from '../create-workflow.ts'
 import { NonRetriableError } from '../errors.ts'
-import type { StepTools, WorkflowArgs } from '../step-tools.ts'
-import { createWorkflow } from '../workflow.ts'
+import type { StepTools, WorkflowArgs } from '../workflow.ts'
 import { signal, TestRun, type TestRunOptions } from './engine.testkit.ts'
 
 function runOf<R>(handler: (args: WorkflowArgs) => R | Promise<R>, options?: TestRunOptions): TestRun {

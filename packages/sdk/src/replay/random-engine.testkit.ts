@@ -3,9 +3,9 @@
 
 import type { CheckpointedStep, MemoEntry, Opcode, RunnerLogLine } from '@perdure/protocol'
 import { Cancellation } from '../cancellation.ts'
+import { createWorkflow } from '../create-workflow.ts'
 import { NonRetriableError } from '../errors.ts'
 import { createHandler, type Handler } from '../handler.ts'
-import { createWorkflow } from '../workflow.ts'
 import type { Answer } from './answer.ts'
 import type { CheckpointReceipt, CheckpointReport } from './checkpoint.ts'
 import { type Node, play, type StepNode } from './program.testkit.ts'

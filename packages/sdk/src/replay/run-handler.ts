@@ -1,9 +1,10 @@
 // Runs a workflow's handler inside its middleware, which may change the event and the result. Called by invoke.ts.
 
+import { collects } from '../create-workflow.ts'
 import type { MiddlewareChain } from '../middleware/chain.ts'
 import type { PassEnd } from '../middleware/middleware.ts'
-import type { WorkflowArgs, WorkflowEvent } from '../step-tools.ts'
-import { collects, type Workflow } from '../workflow.ts'
+import type { WorkflowEvent } from '../run-context.ts'
+import type { Workflow, WorkflowArgs } from '../workflow.ts'
 import type { Outcome } from './pass.ts'
 
 interface HandlerCall {

@@ -7,17 +7,10 @@ import { NonRetriableError } from '../errors.ts'
 import { encodePayload } from '../json.ts'
 import { DELAY_MS_MAX, NAME_CHARS_MAX } from '../limits.ts'
 import { createLogger, type Logger } from '../logger.ts'
+import type { Duration, ReceivedEvent, RunContext, StepContext } from '../run-context.ts'
 import { type EventDefinition, eventNameOf, isEventDefinition } from '../schema/event.ts'
 import { asReceived, validateSync } from '../schema/validate.ts'
-import type {
-  Duration,
-  ReceivedEvent,
-  RunContext,
-  StepContext,
-  StepRunOptions,
-  StepTools,
-  WaitForEventOptions,
-} from '../step-tools.ts'
+import type { StepRunOptions, StepTools, WaitForEventOptions } from '../workflow.ts'
 import type { PassEnvironment } from './environment.ts'
 import { encodeOpcode } from './opcode.ts'
 import { runStep, type StepCallback } from './run-step.ts'

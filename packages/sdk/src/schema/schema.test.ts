@@ -4,8 +4,9 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { createWorkflow } from '../create-workflow.ts'
 import { type Settle, TestRun } from '../replay/engine.testkit.ts'
-import { createWorkflow, type Workflow } from '../workflow.ts'
+import type { Workflow } from '../workflow.ts'
 import { defineEvent } from './event.ts'
 
 const zodOrder = z.object({ items: z.array(z.object({ sku: z.string() })), at: z.coerce.date() })

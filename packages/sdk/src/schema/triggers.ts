@@ -3,7 +3,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { InvalidDataError } from '../errors.ts'
-import type { WorkflowEvent } from '../step-tools.ts'
+import type { WorkflowEvent } from '../run-context.ts'
 import {
   type EventDefinition,
   isEventDefinition,

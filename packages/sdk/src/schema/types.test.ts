@@ -5,9 +5,11 @@ import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import type { Client } from '../client.ts'
-import type { ReceivedEvent, StepTools, WorkflowArgs } from '../step-tools.ts'
-import { type CronData, createWorkflow, type DataOf, type InputOf, type OutputOf } from '../workflow.ts'
+import { createWorkflow } from '../create-workflow.ts'
+import type { ReceivedEvent } from '../run-context.ts'
+import type { DataOf, InputOf, OutputOf, StepTools, WorkflowArgs } from '../workflow.ts'
 import { defineEvent } from './event.ts'
+import type { CronData } from './triggers.ts'
 
 const orderSchema = z.object({ id: z.string(), at: z.coerce.date(), note: z.string().default('') })
 type Order = { id: string; at: Date; note: string }

@@ -4,12 +4,13 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { signBody } from '@perdure/protocol'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { createWorkflow } from '../create-workflow.ts'
 import { startEngine } from '../engine-server.testkit.ts'
 import type { HandlerOptions } from '../handler.ts'
 import { REQUEST_BYTES_MAX } from '../limits.ts'
 import type { RegistrationOptions } from '../registration.ts'
 import { signal } from '../replay/engine.testkit.ts'
-import { createWorkflow, type Workflow } from '../workflow.ts'
+import type { Workflow } from '../workflow.ts'
 
 export interface Mounted {
   /** URL of the invoke endpoint. */

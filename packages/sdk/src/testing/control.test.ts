@@ -1,9 +1,9 @@
 // Children, failures, control actions and webhooks, tested with the kit.
 
 import { expect, test } from 'vitest'
+import { createWorkflow } from '../create-workflow.ts'
 import { NonRetriableError } from '../errors.ts'
-import type { FailureArgs, WorkflowArgs } from '../step-tools.ts'
-import { createWorkflow } from '../workflow.ts'
+import type { FailureArgs, WorkflowArgs } from '../workflow.ts'
 import { RunFailedError } from './index.ts'
 import { open } from './opened.testkit.ts'
 

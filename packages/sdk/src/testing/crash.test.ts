@@ -1,7 +1,7 @@
 // Crashes and restarts of the engine: which steps are kept, and which are executed again.
 
 import { expect, test } from 'vitest'
-import { createWorkflow } from '../workflow.ts'
+import { createWorkflow } from '../create-workflow.ts'
 import { open } from './opened.testkit.ts'
 
 const order = createWorkflow({ name: 'order' }, async ({ step }) => {

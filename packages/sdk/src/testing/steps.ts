@@ -2,8 +2,8 @@
 // them with mocks and holds them back. It wraps the `step` that the handler gets, so the rest of the SDK needs no hook.
 // Used by the host.
 
-import type { StepContext, StepRunOptions, StepTools, WorkflowArgs } from '../step-tools.ts'
-import type { Workflow } from '../workflow.ts'
+import type { StepContext } from '../run-context.ts'
+import type { StepRunOptions, StepTools, Workflow, WorkflowArgs } from '../workflow.ts'
 import { currentPass, type PassUnderWay } from './pass-under-way.ts'
 import { realNow } from './real-time.ts'
 

@@ -2,9 +2,9 @@
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
+import { createWorkflow } from '../create-workflow.ts'
 import { defineEvent } from '../schema/event.ts'
-import type { WorkflowArgs } from '../step-tools.ts'
-import { createWorkflow } from '../workflow.ts'
+import type { WorkflowArgs } from '../workflow.ts'
 import { RunFailedError, TestingError, testEngine } from './index.ts'
 import { open } from './opened.testkit.ts'
 

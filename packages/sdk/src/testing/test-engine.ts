@@ -3,8 +3,8 @@
 
 import type { Client } from '@perdure/client'
 import type { EventRecord, RunStatus, SendEventReply } from '@perdure/protocol'
+import type { Duration } from '../run-context.ts'
 import { type EventDefinition, eventNameOf, type SentOf } from '../schema/event.ts'
-import type { Duration } from '../step-tools.ts'
 import type { Workflow } from '../workflow.ts'
 import { injectedClient } from './api.ts'
 import { TestingError } from './errors.ts'

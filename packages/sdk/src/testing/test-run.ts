@@ -11,7 +11,7 @@ import {
   type StepRecord,
 } from '@perdure/protocol'
 import type { Json } from '../json.ts'
-import type { Duration } from '../step-tools.ts'
+import type { Duration } from '../run-context.ts'
 import { RunFailedError, TestingError } from './errors.ts'
 import type { Host } from './host.ts'
 import { isInsideWorkflow } from './pass-under-way.ts'

@@ -1,8 +1,8 @@
 // Virtual time: sleeps, timeouts, backoff, schedules and buffers are due at their exact time, without real waiting.
 
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { WorkflowArgs } from '../step-tools.ts'
-import { createWorkflow } from '../workflow.ts'
+import { createWorkflow } from '../create-workflow.ts'
+import type { WorkflowArgs } from '../workflow.ts'
 import { TestingError } from './index.ts'
 import { open } from './opened.testkit.ts'
 

@@ -1,0 +1,65 @@
+// Types of a handler's argument that do not depend on workflows: the event, `ctx`, and the context of a step callback.
+
+import type { Logger } from './logger.ts'
+
+/** Milliseconds, or a text with a number and one of the units `ms s m h d`, such as `"30s"`. */
+export type Duration = number | string
+
+/**
+ * The event that started the run. The `data` of a child run is the data its parent passed; the `data` of a scheduled
+ * run is `{cron, scheduledAt}`.
+ */
+export interface WorkflowEvent<Data = unknown, Name extends string = string> {
+  readonly id?: string
+  readonly name: Name
+  readonly data: Data
+}
+
+/** The event that a `step.waitForEvent` received. */
+export interface ReceivedEvent<Data = unknown, Name extends string = string> {
+  readonly id: string
+  readonly name: Name
+  readonly data: Data
+  /** RFC 3339. */
+  readonly receivedAt: string
+}
+
+/** The argument of the callback of a `step.run`. */
+export interface StepContext {
+  /** Aborts when the run is cancelled, or when the pass ends without this step's result. */
+  readonly signal: AbortSignal
+  /** The run's attempt counter: 1 at first, one more for every retry. */
+  readonly attempt: number
+  /** The same on every attempt of this step, and different for every other step. Pass it to the services you call. */
+  readonly idempotencyKey: string
+  /** Writes log lines whose scope is this step's name. */
+  readonly logger: Logger
+}
+
+/** The run's identity, its logger, and steps whose names the SDK chooses. */
+export interface RunContext {
+  readonly runId: string
+  readonly app: string
+  readonly workflow: string
+  /** The run's attempt counter: 1 at first, one more for every retry. */
+  readonly attempt: number
+  /** The runner that this run is pinned to; empty when any runner may serve it. */
+  readonly runner: string
+  /** W3C trace context of the engine's invoke. */
+  readonly traceparent?: string
+  /** Logs for the handler, or for the step in whose callback it is used. Each line is stored once, despite replays. */
+  readonly logger: Logger
+  /**
+   * Returns the time in epoch milliseconds, stored as a step: it is the same in every pass, unlike `Date.now()`.
+   * Like `random` and `uuid` it costs one step, so call it once, or several together in a `Promise.all`.
+   */
+  now(): Promise<number>
+  /** Returns a number from 0 up to 1, stored as a step. Not for secrets. */
+  random(): Promise<number>
+  /** Returns a random UUID (version 4), stored as a step. */
+  uuid(): Promise<string>
+  readonly webhook: {
+    /** As a step, posts `data` to `url`, unsigned. The engine retries it. Resolves when the delivery is queued. */
+    send(name: string, options: { url: string; data?: unknown }): Promise<void>
+  }
+}
