@@ -1,6 +1,5 @@
 // `@perdure/sdk`: defines workflows, answers invokes and sends events. Each framework is served by `@perdure/sdk/<name>`.
 
-export { Cancellation } from './cancellation.ts'
 export {
   type Client,
   type ClientOptions,
@@ -8,14 +7,36 @@ export {
   type EventToSend,
   type SendDefinedOptions,
   type SendOptions,
-} from './client.ts'
+} from './client/client.ts'
+export { SDK_NAME, SDK_VERSION } from './engine/version.ts'
+export type {
+  InputPlace,
+  Middleware,
+  OutputPlace,
+  PassEnd,
+  RunCall,
+  StepCall,
+} from './middleware/middleware.ts'
+export { Cancellation } from './run/cancellation.ts'
+export type { Logger } from './run/logger.ts'
+export type { Duration, ReceivedEvent, RunContext, StepContext, WorkflowEvent } from './run/run-context.ts'
 export {
-  type CollectingWorkflowOptions,
-  createWorkflow,
-  type EventWorkflowOptions,
-  type SchemaWorkflowOptions,
-  type WorkflowOptions,
-} from './create-workflow.ts'
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+  type HandlerRequest,
+  type HandlerResponse,
+  type HeaderSource,
+} from './runner/handler.ts'
+export { type Registration, type RegistrationOptions, startRegistration } from './runner/registration.ts'
+export {
+  defineEvent,
+  type EventDefinition,
+  type NamesOf,
+  type ReceivedOf,
+  type SentOf,
+} from './schema/event.ts'
+export { createFetchHandler, type FetchHandler } from './serve/fetch.ts'
 export {
   ConfigError,
   type DataIssue,
@@ -24,7 +45,15 @@ export {
   PerdureError,
   RetryAfterError,
   StepFailedError,
-} from './errors.ts'
+} from './wire/errors.ts'
+export type { Json } from './wire/json.ts'
+export {
+  type CollectingWorkflowOptions,
+  createWorkflow,
+  type EventWorkflowOptions,
+  type SchemaWorkflowOptions,
+  type WorkflowOptions,
+} from './workflow/create-workflow.ts'
 export type {
   Batch,
   CancelOn,
@@ -37,37 +66,8 @@ export type {
   Singleton,
   Throttle,
   Timeouts,
-} from './flow-control.ts'
-export {
-  createHandler,
-  type Handler,
-  type HandlerOptions,
-  type HandlerRequest,
-  type HandlerResponse,
-  type HeaderSource,
-} from './handler.ts'
-export type { Json } from './json.ts'
-export type { Logger } from './logger.ts'
-export type {
-  InputPlace,
-  Middleware,
-  OutputPlace,
-  PassEnd,
-  RunCall,
-  StepCall,
-} from './middleware/middleware.ts'
-export { type Registration, type RegistrationOptions, startRegistration } from './registration.ts'
-export type { Duration, ReceivedEvent, RunContext, StepContext, WorkflowEvent } from './run-context.ts'
-export {
-  defineEvent,
-  type EventDefinition,
-  type NamesOf,
-  type ReceivedOf,
-  type SentOf,
-} from './schema/event.ts'
-export type { AnyTrigger, CronData, WorkflowTrigger } from './schema/triggers.ts'
-export { createFetchHandler, type FetchHandler } from './serve/fetch.ts'
-export { SDK_NAME, SDK_VERSION } from './version.ts'
+} from './workflow/flow-control.ts'
+export type { AnyTrigger, CronData, WorkflowTrigger } from './workflow/triggers.ts'
 export type {
   DataOf,
   FailureArgs,
@@ -80,4 +80,4 @@ export type {
   Workflow,
   WorkflowArgs,
   WorkflowHandler,
-} from './workflow.ts'
+} from './workflow/workflow.ts'

@@ -1,8 +1,8 @@
 // `connect()`: a runner over the Connect transport. See docs/decisions/0007-connect.md.
 
 import type { RegisterReply } from '@perdure/protocol'
-import { closeOnSignals } from '../graceful.ts'
-import { createHandler } from '../handler.ts'
+import { closeOnSignals } from '../runner/close-on-signals.ts'
+import { createHandler } from '../runner/handler.ts'
 import { Link } from './link.ts'
 import { type ConnectedRunner, type ConnectOptions, readSettings } from './options.ts'
 import { Passes } from './passes.ts'

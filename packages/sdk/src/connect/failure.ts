@@ -2,7 +2,7 @@
 // and the link.
 
 import { API_ERROR_STATUS, type ApiErrorCode, CLOSE_CODES } from '@perdure/protocol'
-import { PerdureError } from '../errors.ts'
+import { PerdureError } from '../wire/errors.ts'
 
 /** How a socket ended. */
 export interface SocketEnd {

@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import type { RegisterReply, RegisterRequest } from '@perdure/protocol'
-import { engineUrl, parseKeys, readEnvironment } from '../environment.ts'
-import type { PerdureError } from '../errors.ts'
-import type { Handler, HandlerOptions } from '../handler.ts'
-import { registerRequest } from '../registration.ts'
+import { engineUrl, parseKeys, readEnvironment } from '../engine/environment.ts'
+import type { Handler, HandlerOptions } from '../runner/handler.ts'
+import { registerRequest } from '../runner/registration.ts'
+import type { PerdureError } from '../wire/errors.ts'
 
 /** Options of `connect()`. */
 export interface ConnectOptions extends HandlerOptions {

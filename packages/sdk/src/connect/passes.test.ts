@@ -1,9 +1,9 @@
 // `Passes`: frames are kept until the engine acknowledges them. The test controls the handler.
 
 import { expect, test } from 'vitest'
-import type { Handler } from '../handler.ts'
 import type { Answer } from '../replay/answer.ts'
 import type { InvokeOptions } from '../replay/invoke.ts'
+import type { Handler } from '../runner/handler.ts'
 import { Passes } from './passes.ts'
 
 const report = { opcodes: '[]', logs: '[]' }

@@ -1,10 +1,10 @@
 // The passes in flight on a runner, and their frames that the engine has not acknowledged yet. A pass outlives the socket
 // of its invoke: when the link has connected again, it sends the `unacknowledged` frames again. Called by the links.
 
-import { Cancellation } from '../cancellation.ts'
-import type { Handler } from '../handler.ts'
+import type { CheckpointReceipt, CheckpointReport } from '../pass/checkpoint.ts'
 import type { Answer } from '../replay/answer.ts'
-import type { CheckpointReceipt, CheckpointReport } from '../replay/checkpoint.ts'
+import { Cancellation } from '../run/cancellation.ts'
+import type { Handler } from '../runner/handler.ts'
 import { checkpointText, fieldOf, resultText } from './frames.ts'
 
 /** Sends the frames of a pass. Without a connection it drops them. */

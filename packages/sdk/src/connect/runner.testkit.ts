@@ -2,7 +2,7 @@
 
 import { onTestFinished } from 'vitest'
 import { until } from '../../../../test/kit/until.ts'
-import { createWorkflow } from '../create-workflow.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import { type Connection, ScriptedEngine, type ScriptedEngineOptions } from './engine.testkit.ts'
 import { type ConnectedRunner, type ConnectOptions, connect } from './index.ts'
 

@@ -5,7 +5,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { CONNECT_HEARTBEAT_MS, CONNECT_SUBPROTOCOL, SIGNATURE_HEADER, verifyBody } from '@perdure/protocol'
 import { WebSocket } from 'ws'
-import { REQUEST_BYTES_MAX } from '../limits.ts'
+import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import {
   closedByEngine,
   type EngineError,

@@ -1,7 +1,7 @@
 // The middleware of a runner and of a workflow, combined into one chain. Called by the replay and the client.
 
-import { NonRetriableError } from '../errors.ts'
-import type { RunContext, WorkflowEvent } from '../run-context.ts'
+import type { RunContext, WorkflowEvent } from '../run/run-context.ts'
+import { NonRetriableError } from '../wire/errors.ts'
 import type { InputPlace, Middleware, OutputPlace, PassEnd } from './middleware.ts'
 
 /** A list of middleware, outermost first. */

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createWorkflow } from '../create-workflow.ts'
-import { createHandler } from '../handler.ts'
-import type { Checkpointer } from '../replay/checkpoint.ts'
+import type { Checkpointer } from '../pass/checkpoint.ts'
 import { type Settle, TestRun } from '../replay/engine.testkit.ts'
+import { createHandler } from '../runner/handler.ts'
 import { defineEvent } from '../schema/event.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { InputPlace, Middleware, PassEnd } from './middleware.ts'
 
 const journal: string[] = []

@@ -1,6 +1,6 @@
 // Types of middleware: user code around passes and steps, and around every value on its way from and to the engine.
 
-import type { RunContext, WorkflowEvent } from '../run-context.ts'
+import type { RunContext, WorkflowEvent } from '../run/run-context.ts'
 
 /** Origin of a value: the run's event, or the result of a step, a wait or a child. */
 export interface InputPlace {

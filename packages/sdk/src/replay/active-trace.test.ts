@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Context, type ContextManager, context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { expect, onTestFinished, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import { createHandler } from '../handler.ts'
+import { createHandler } from '../runner/handler.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'

@@ -1,8 +1,8 @@
 // Every answer stays within the response limit, and says what it left out.
 
 import { describe, expect, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import { LogBuffer } from '../log-buffer.ts'
+import { LogBuffer } from '../run/log-buffer.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import { answerOf } from './answer.ts'
 import { TestRun } from './engine.testkit.ts'
 

@@ -10,8 +10,8 @@ import {
   type RunnerLogLine,
   type StepError,
 } from '@perdure/protocol'
-import { createHandler } from '../handler.ts'
-import type { Workflow } from '../workflow.ts'
+import { createHandler } from '../runner/handler.ts'
+import type { Workflow } from '../workflow/workflow.ts'
 
 export interface PassRecord {
   status: number

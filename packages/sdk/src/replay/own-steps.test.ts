@@ -2,7 +2,7 @@
 
 import { hashStepId } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import { TestRun } from './engine.testkit.ts'
 
 test('every pass sees their first values', async () => {

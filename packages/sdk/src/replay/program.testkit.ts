@@ -12,7 +12,7 @@ import {
   oneof,
   record,
 } from 'fast-check'
-import type { WorkflowArgs } from '../workflow.ts'
+import type { WorkflowArgs } from '../workflow/workflow.ts'
 
 export type StepOp = 'run' | 'sleep' | 'wait' | 'child' | 'emit' | 'webhook' | 'now'
 export interface StepNode {

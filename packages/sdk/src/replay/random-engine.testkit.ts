@@ -2,12 +2,12 @@
 // which callback ends, which step settles, when a frame is read, and where the runner is killed.
 
 import type { CheckpointedStep, MemoEntry, Opcode, RunnerLogLine } from '@perdure/protocol'
-import { Cancellation } from '../cancellation.ts'
-import { createWorkflow } from '../create-workflow.ts'
-import { NonRetriableError } from '../errors.ts'
-import { createHandler, type Handler } from '../handler.ts'
+import type { CheckpointReceipt, CheckpointReport } from '../pass/checkpoint.ts'
+import { Cancellation } from '../run/cancellation.ts'
+import { createHandler, type Handler } from '../runner/handler.ts'
+import { NonRetriableError } from '../wire/errors.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { Answer } from './answer.ts'
-import type { CheckpointReceipt, CheckpointReport } from './checkpoint.ts'
 import { type Node, play, type StepNode } from './program.testkit.ts'
 
 export type Mode = 'passes' | 'checkpoints' | 'mixed'

@@ -1,11 +1,11 @@
 // Runs a workflow's handler inside its middleware, which may change the event and the result. Called by invoke.ts.
 
-import { collects } from '../create-workflow.ts'
 import type { MiddlewareChain } from '../middleware/chain.ts'
 import type { PassEnd } from '../middleware/middleware.ts'
-import type { WorkflowEvent } from '../run-context.ts'
-import type { Workflow, WorkflowArgs } from '../workflow.ts'
-import type { Outcome } from './pass.ts'
+import type { Outcome } from '../pass/pass.ts'
+import type { WorkflowEvent } from '../run/run-context.ts'
+import { collects } from '../workflow/create-workflow.ts'
+import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 
 interface HandlerCall {
   readonly workflow: Workflow

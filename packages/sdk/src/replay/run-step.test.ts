@@ -2,9 +2,9 @@
 
 import { hashStepId } from '@perdure/protocol'
 import { describe, expect, test, vi } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import { NonRetriableError, RetryAfterError } from '../errors.ts'
-import type { StepContext } from '../run-context.ts'
+import type { StepContext } from '../run/run-context.ts'
+import { NonRetriableError, RetryAfterError } from '../wire/errors.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import { TestRun } from './engine.testkit.ts'
 
 function runOf(callback: (context: StepContext) => unknown, options?: { catch?: boolean }): TestRun {

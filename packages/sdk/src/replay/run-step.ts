@@ -1,15 +1,15 @@
 // Runs the callback of a `step.run` with its context and log scope, and encodes its opcode. Called by the step tools.
 
-import { isNonRetriable, retryAfterMsOf, toStepError } from '../errors.ts'
-import { encodePayload } from '../json.ts'
-import { type LogScope, stepLogScope } from '../log-buffer.ts'
-import { createLogger, type Logger } from '../logger.ts'
-import type { StepContext } from '../run-context.ts'
-import type { StepRunOptions } from '../workflow.ts'
-import type { PassEnvironment } from './environment.ts'
-import { type EncodedOpcode, encodeOpcode } from './opcode.ts'
-import type { StepId } from './step-ids.ts'
-import { stepScope } from './step-scope.ts'
+import { type EncodedOpcode, encodeOpcode } from '../pass/opcode.ts'
+import type { StepId } from '../pass/step-ids.ts'
+import { stepScope } from '../pass/step-scope.ts'
+import { type LogScope, stepLogScope } from '../run/log-buffer.ts'
+import { createLogger, type Logger } from '../run/logger.ts'
+import type { StepContext } from '../run/run-context.ts'
+import { isNonRetriable, retryAfterMsOf, toStepError } from '../wire/errors.ts'
+import { encodePayload } from '../wire/json.ts'
+import type { StepRunOptions } from '../workflow/workflow.ts'
+import type { PassEnvironment } from './pass-environment.ts'
 
 export type StepCallback = (context: StepContext) => unknown
 

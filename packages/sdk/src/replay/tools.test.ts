@@ -3,9 +3,9 @@
 import { hashStepId } from '@perdure/protocol'
 import { OpcodeSchema } from '@perdure/protocol/schema'
 import { describe, expect, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import type { RunContext } from '../run-context.ts'
-import type { StepTools, WorkflowArgs } from '../workflow.ts'
+import type { RunContext } from '../run/run-context.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
+import type { StepTools, WorkflowArgs } from '../workflow/workflow.ts'
 import { TestRun } from './engine.testkit.ts'
 
 function runOf<R>(handler: (args: WorkflowArgs) => R | Promise<R>): TestRun {

@@ -2,8 +2,8 @@
 
 import { hashStepId, type MemoEntry, type RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import type { WorkflowArgs } from '../workflow.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
+import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { signal, TestRun } from './engine.testkit.ts'
 
 type Handler = (args: WorkflowArgs) => Promise<unknown>

@@ -4,10 +4,10 @@
 // changed since the earlier passes, or code whose path depends on something outside of steps. Only a pass that has ended
 // shows this: until then the handler may still call a stored step.
 
-import type { LogBuffer } from '../log-buffer.ts'
-import type { Memo, UncalledStep } from './memo.ts'
-import type { Outcome, Pass } from './pass.ts'
-import { stepIdOf } from './step-ids.ts'
+import type { Memo, UncalledStep } from '../pass/memo.ts'
+import type { Outcome, Pass } from '../pass/pass.ts'
+import { stepIdOf } from '../pass/step-ids.ts'
+import type { LogBuffer } from '../run/log-buffer.ts'
 
 /**
  * The scope of these log lines. They cannot have the handler's scope: its lines are numbered, and a line that occurs in

@@ -2,7 +2,7 @@
 // wherever they accept a bare name.
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { NAME_CHARS_MAX } from '../limits.ts'
+import { NAME_CHARS_MAX } from '../wire/limits.ts'
 import { isSchema } from './validate.ts'
 
 /** An event with typed data, made by {@link defineEvent}. */

@@ -2,7 +2,7 @@
 // tools and the client.
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { type DataIssue, InvalidDataError, NonRetriableError } from '../errors.ts'
+import { type DataIssue, InvalidDataError, NonRetriableError } from '../wire/errors.ts'
 
 /** Most issues that one error lists, and most characters of each path and message. */
 const ISSUES_MAX = 20

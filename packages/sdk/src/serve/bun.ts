@@ -1,9 +1,9 @@
 // `@perdure/sdk/bun`: serves on Bun with its own server, or as a `fetch` handler of an existing `Bun.serve`.
 
-import { closeOnSignals } from '../graceful.ts'
-import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
-import { REQUEST_BYTES_MAX } from '../limits.ts'
-import { startRegistration } from '../registration.ts'
+import { closeOnSignals } from '../runner/close-on-signals.ts'
+import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import { startRegistration } from '../runner/registration.ts'
+import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { createFetchHandler, refusal } from './fetch.ts'
 import { type RunnerServer, reachable, type ServeOptions } from './node.ts'
 

@@ -1,8 +1,8 @@
 // `@perdure/sdk/elysia`: serves inside an Elysia app, as a plugin. Elysia is typed by shape, so this file does not import
 // it.
 
-import { createHandler, type HandlerOptions } from '../handler.ts'
-import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
+import { createHandler, type HandlerOptions } from '../runner/handler.ts'
+import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
 import { createFetchHandler } from './fetch.ts'
 
 /** The workflows to serve in an Elysia app, and how they are registered. */

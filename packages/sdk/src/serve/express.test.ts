@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { signBody } from '@perdure/protocol'
 import express from 'express'
 import { expect, onTestFinished, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import { createExpressHandler } from './express.ts'
 import { end } from './fetch-server.testkit.ts'
 

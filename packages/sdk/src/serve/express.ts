@@ -1,8 +1,8 @@
 // `@perdure/sdk/express`: serves inside an Express app. Express is typed by shape, so this file does not import it.
 
 import type { ServerResponse } from 'node:http'
-import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
-import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
+import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
 import { createNodeHandler } from './node.ts'
 import type { NodeRequest } from './node-body.ts'
 

@@ -2,8 +2,8 @@
 
 import { fastify } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import { startEngine } from '../engine-server.testkit.ts'
+import { startEngine } from '../engine/engine-server.testkit.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import { perdure } from './fastify.ts'
 
 const workflows = [createWorkflow({ name: 'hello' }, ({ step }) => step.run('greet', () => 'hello'))]

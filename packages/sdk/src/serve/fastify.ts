@@ -2,8 +2,8 @@
 // import it.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { createHandler, type HandlerOptions } from '../handler.ts'
-import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
+import { createHandler, type HandlerOptions } from '../runner/handler.ts'
+import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
 import { createNodeHandler, urlOf } from './node.ts'
 
 /** The workflows to serve in a Fastify app, and how they are registered. */

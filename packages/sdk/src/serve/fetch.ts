@@ -2,10 +2,10 @@
 // adapters of these, and exported by `@perdure/sdk`.
 
 import { Buffer } from 'node:buffer'
-import { Cancellation } from '../cancellation.ts'
-import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
-import { REQUEST_BYTES_MAX } from '../limits.ts'
 import { answerError } from '../replay/answer.ts'
+import { Cancellation } from '../run/cancellation.ts'
+import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 
 /** Answers a web-standard request. */
 export type FetchHandler = (request: Request) => Promise<Response>

@@ -3,9 +3,9 @@
 import { signBody } from '@perdure/protocol'
 import { Hono } from 'hono'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import { type EngineServer, startEngine } from '../engine-server.testkit.ts'
+import { type EngineServer, startEngine } from '../engine/engine-server.testkit.ts'
 import { signal } from '../replay/engine.testkit.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import { createHonoHandler, serve } from './hono.ts'
 
 const workflows = [createWorkflow({ name: 'hello' }, ({ step }) => step.run('greet', () => 'hellö'))]

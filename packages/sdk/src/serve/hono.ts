@@ -1,7 +1,7 @@
 // `@perdure/sdk/hono`: serves inside a Hono app. Hono is typed by shape, so this file does not import it.
 
-import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
-import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
+import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
 import { createFetchHandler } from './fetch.ts'
 
 /** A Hono route handler. */

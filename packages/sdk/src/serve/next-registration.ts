@@ -2,9 +2,9 @@
 // `next.ts`.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { PerdureError } from '../errors.ts'
-import type { Handler } from '../handler.ts'
-import { type Registration, type RegistrationOptions, startRegistration } from '../registration.ts'
+import type { Handler } from '../runner/handler.ts'
+import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
+import { PerdureError } from '../wire/errors.ts'
 
 /** The response to a `GET` of the route. */
 export interface NextState {

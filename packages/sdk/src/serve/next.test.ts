@@ -1,8 +1,8 @@
 // The URL with which a Next.js app registers, and when. `test/scenario/sdk/next.test.ts` tests it in a real Next.js server.
 
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import { type EngineServer, startEngine } from '../engine-server.testkit.ts'
+import { type EngineServer, startEngine } from '../engine/engine-server.testkit.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import { stopNextHeartbeats } from './next.testkit.ts'
 import { type NextServeOptions, serve } from './next.ts'
 

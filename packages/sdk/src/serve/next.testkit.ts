@@ -1,6 +1,6 @@
 // Stops the registrations of Next.js apps, which have no shutdown of their own.
 
-import type { Registration } from '../registration.ts'
+import type { Registration } from '../runner/registration.ts'
 
 /** Stops the heartbeats of all Next apps of this process. */
 export function stopNextHeartbeats(): void {

@@ -2,8 +2,8 @@
 // Router. The types are web standards or shapes, so this file does not import Next.js.
 
 import type { ServerResponse } from 'node:http'
-import { createHandler, type HandlerOptions } from '../handler.ts'
-import type { RegistrationOptions } from '../registration.ts'
+import { createHandler, type HandlerOptions } from '../runner/handler.ts'
+import type { RegistrationOptions } from '../runner/registration.ts'
 import { createFetchHandler } from './fetch.ts'
 import { createNextRegistration, type NextRegistration } from './next-registration.ts'
 import { createNodeHandler } from './node.ts'

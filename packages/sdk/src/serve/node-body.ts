@@ -3,7 +3,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { REQUEST_BYTES_MAX } from '../limits.ts'
+import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 
 /** A request from a framework, which may have read and parsed the body already. */
 export interface NodeRequest extends IncomingMessage {

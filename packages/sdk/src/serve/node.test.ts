@@ -5,9 +5,9 @@ import { Agent, createServer, request as httpRequest } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { signBody } from '@perdure/protocol'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import { type EngineServer, startEngine } from '../engine-server.testkit.ts'
+import { type EngineServer, startEngine } from '../engine/engine-server.testkit.ts'
 import { signal } from '../replay/engine.testkit.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import { createNodeHandler, type RunnerServer, type ServeOptions, serve } from './node.ts'
 
 const hello = createWorkflow({ name: 'hello' }, async ({ event, step }) => {

@@ -2,8 +2,8 @@
 // by test-engine.ts.
 
 import type { Client } from '@perdure/client'
-import { API_KEY, type Host, type HttpRequest } from './host.ts'
-import { outsideWorkflow } from './pass-under-way.ts'
+import { API_KEY, type Host, type HttpRequest } from './host/host.ts'
+import { outsideWorkflow } from './host/pass-under-way.ts'
 
 /** Statuses whose answers have no body. */
 const EMPTY_STATUSES: readonly number[] = [204, 304]

@@ -1,9 +1,9 @@
 // Passes that end at each step and passes with checkpoints must give the same runs.
 
 import { expect, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import { NonRetriableError } from '../errors.ts'
-import type { WorkflowArgs } from '../workflow.ts'
+import { NonRetriableError } from '../wire/errors.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
+import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { testEngine } from './index.ts'
 
 const child = createWorkflow({ name: 'child' }, async ({ event, step }: WorkflowArgs<number>) =>

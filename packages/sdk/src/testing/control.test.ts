@@ -1,11 +1,11 @@
 // Children, failures, control actions and webhooks, tested with the kit.
 
 import { expect, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import { NonRetriableError } from '../errors.ts'
-import type { FailureArgs, WorkflowArgs } from '../workflow.ts'
+import { NonRetriableError } from '../wire/errors.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
+import type { FailureArgs, WorkflowArgs } from '../workflow/workflow.ts'
 import { RunFailedError } from './index.ts'
-import { open } from './opened.testkit.ts'
+import { open } from './open.testkit.ts'
 
 interface Item {
   n: number

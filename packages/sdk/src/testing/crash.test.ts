@@ -1,8 +1,8 @@
 // Crashes and restarts of the engine: which steps are kept, and which are executed again.
 
 import { expect, test } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import { open } from './opened.testkit.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
+import { open } from './open.testkit.ts'
 
 const order = createWorkflow({ name: 'order' }, async ({ step }) => {
   const charged = await step.run('charge', () => 'charged')

@@ -1,9 +1,10 @@
 // `@perdure/sdk/testing`: the testing kit, which runs the real engine in the test's own process. It requires
 // `@perdure/engine`.
 
-export { RunFailedError, TestingError } from './errors.ts'
+export { RunFailedError, TestingError } from './host/errors.ts'
+export type { MockCall, MockCallback, MockOptions, StepHold, StepMock } from './host/step-watch.ts'
+export type { SentWebhook, WebhookAnswer, WebhookAnswers } from './host/webhooks.ts'
 export type { TestEngineOptions } from './options.ts'
-export type { MockCall, MockCallback, MockOptions, StepHold, StepMock } from './steps.ts'
 export {
   type SendEventOptions,
   type SentEvent,
@@ -13,4 +14,3 @@ export {
   testEngine,
 } from './test-engine.ts'
 export type { TestRun, WithinOptions } from './test-run.ts'
-export type { SentWebhook, WebhookAnswer, WebhookAnswers } from './webhooks.ts'

@@ -1,10 +1,10 @@
 // Options of `testEngine()`: their defaults, and the handlers made of their workflows. Called by test-engine.ts.
 
-import { createHandler, type Handler, type HandlerOptions } from '../handler.ts'
-import type { Workflow } from '../workflow.ts'
-import type { HostOptions } from './host.ts'
-import type { StepWatch } from './steps.ts'
-import type { WebhookAnswers } from './webhooks.ts'
+import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import type { Workflow } from '../workflow/workflow.ts'
+import type { HostOptions } from './host/host.ts'
+import type { StepWatch } from './host/step-watch.ts'
+import type { WebhookAnswers } from './host/webhooks.ts'
 
 export type AnyWorkflow = Workflow<never, unknown>
 

@@ -4,11 +4,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import { NonRetriableError, StepFailedError } from '../errors.ts'
-import type { WorkflowArgs } from '../workflow.ts'
+import { NonRetriableError, StepFailedError } from '../wire/errors.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
+import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { testEngine } from './index.ts'
-import { gate, open } from './opened.testkit.ts'
+import { gate, open } from './open.testkit.ts'
 
 const saga = createWorkflow({ name: 'saga' }, async ({ step }) => {
   await step.run('reserve', () => 'reserved')

@@ -2,11 +2,11 @@
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { createWorkflow } from '../create-workflow.ts'
 import { defineEvent } from '../schema/event.ts'
-import type { WorkflowArgs } from '../workflow.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
+import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { RunFailedError, TestingError, testEngine } from './index.ts'
-import { open } from './opened.testkit.ts'
+import { open } from './open.testkit.ts'
 
 interface Order {
   order: number

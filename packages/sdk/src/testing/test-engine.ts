@@ -3,19 +3,19 @@
 
 import type { Client } from '@perdure/client'
 import type { EventRecord, RunStatus, SendEventReply } from '@perdure/protocol'
-import type { Duration } from '../run-context.ts'
+import type { Duration } from '../run/run-context.ts'
 import { type EventDefinition, eventNameOf, type SentOf } from '../schema/event.ts'
-import type { Workflow } from '../workflow.ts'
+import type { Workflow } from '../workflow/workflow.ts'
 import { injectedClient } from './api.ts'
-import { TestingError } from './errors.ts'
-import { Host } from './host.ts'
+import { TestingError } from './host/errors.ts'
+import { Host } from './host/host.ts'
+import { loadPackages } from './host/packages.ts'
+import { isInsideWorkflow } from './host/pass-under-way.ts'
+import type { MockCallback, MockOptions, StepHold, StepMock } from './host/step-watch.ts'
+import { type SentWebhook, type WebhookAnswers, WebhookRecorder } from './host/webhooks.ts'
 import { type AnyWorkflow, handlersOf, isList, readOptions, type TestEngineOptions } from './options.ts'
-import { loadPackages } from './packages.ts'
-import { isInsideWorkflow } from './pass-under-way.ts'
-import type { MockCallback, MockOptions, StepHold, StepMock } from './steps.ts'
 import { durationMs, type EngineUnderTest, openRun, settle, TestRun } from './test-run.ts'
 import { notStarted, triggerOf } from './trigger.ts'
-import { type SentWebhook, type WebhookAnswers, WebhookRecorder } from './webhooks.ts'
 
 /** Options of `TestEngine.start()`. */
 export interface StartOptions {

@@ -10,11 +10,11 @@ import {
   type RunStatus,
   type StepRecord,
 } from '@perdure/protocol'
-import type { Json } from '../json.ts'
-import type { Duration } from '../run-context.ts'
-import { RunFailedError, TestingError } from './errors.ts'
-import type { Host } from './host.ts'
-import { isInsideWorkflow } from './pass-under-way.ts'
+import type { Duration } from '../run/run-context.ts'
+import type { Json } from '../wire/json.ts'
+import { RunFailedError, TestingError } from './host/errors.ts'
+import type { Host } from './host/host.ts'
+import { isInsideWorkflow } from './host/pass-under-way.ts'
 
 /** Options of a read that may move the virtual time. */
 export interface WithinOptions {

@@ -1,10 +1,10 @@
 // Virtual time: sleeps, timeouts, backoff, schedules and buffers are due at their exact time, without real waiting.
 
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createWorkflow } from '../create-workflow.ts'
-import type { WorkflowArgs } from '../workflow.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
+import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { TestingError } from './index.ts'
-import { open } from './opened.testkit.ts'
+import { open } from './open.testkit.ts'
 
 const DAY_MS = 86_400_000
 

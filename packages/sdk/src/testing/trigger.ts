@@ -1,7 +1,7 @@
 // Finds the event with which a test starts a run of a workflow. Called by test-engine.ts.
 
-import type { Workflow } from '../workflow.ts'
-import { TestingError } from './errors.ts'
+import type { Workflow } from '../workflow/workflow.ts'
+import { TestingError } from './host/errors.ts'
 
 /** Returns the event that starts a workflow: the first that its triggers name exactly, or without triggers its name. */
 export function triggerOf({ name, registration: { triggers } }: Workflow<never, unknown>): string {

@@ -1,0 +1,58 @@
+// Environment variables of a runner: invalid ones stop its start with a one-line message.
+
+import { RUNNER_SETTINGS } from '@perdure/protocol'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { createClient } from '../client/client.ts'
+import { connect } from '../connect/index.ts'
+import { createHandler } from '../runner/handler.ts'
+import { serve } from '../serve/node.ts'
+import { ConfigError } from '../wire/errors.ts'
+import { engineUrl } from './environment.ts'
+
+const options = { app: 'shop', workflows: [] }
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+describe('an invalid setting', () => {
+  test.each([
+    ['ENGINE_SINGING_KEY', 'x', 'ENGINE_SINGING_KEY is not a setting of runners or of the engine'],
+    ['ENGINE_FOO', '', 'ENGINE_FOO is not a setting of runners or of the engine'],
+    ['ENGINE_URL', 'foo', 'ENGINE_URL is no http or https URL: foo'],
+    ['ENGINE_URL', 'ftp://engine', 'ENGINE_URL is no http or https URL: ftp://engine'],
+    ['ENGINE_SIGNING_KEY', ' , ', 'ENGINE_SIGNING_KEY has no key in it'],
+    ['ENGINE_API_KEY', 'a\nb', 'ENGINE_API_KEY is no API key: it has characters that no key has'],
+    ['ENGINE_API_KEY', 'kéy', 'ENGINE_API_KEY is no API key: it has characters that no key has'],
+  ])('%s=%j stops the start', async (name, value, message) => {
+    vi.stubEnv(name, value)
+    const error = await serve({ ...options, port: 0, register: false }).catch(error => error)
+    expect(error).toBeInstanceOf(ConfigError)
+    expect(error).toMatchObject({ name: 'ConfigError', message })
+    // The stack is one line: the message, without the place where it was thrown.
+    expect(error.stack).toBe(`ConfigError: ${message}`)
+    expect(() => connect(options)).toThrow(message)
+    expect(() => createHandler(options)).toThrow(message)
+  })
+
+  test('stops a client that reads it', () => {
+    vi.stubEnv('ENGINE_URL', 'foo')
+    expect(() => createClient()).toThrow(ConfigError)
+    expect(createClient({ url: 'http://engine' })).toBeDefined()
+  })
+
+  test('is a TypeError when it is an argument', () => {
+    expect(() => engineUrl('nowhere')).toThrow(TypeError)
+    expect(() => engineUrl('nowhere')).toThrow('is no http or https URL: nowhere')
+  })
+})
+
+test('settings of runners and of the engine are accepted, and variables of other programs', () => {
+  for (const name of RUNNER_SETTINGS) vi.stubEnv(name, '')
+  vi.stubEnv('ENGINE_PORT', '4777')
+  vi.stubEnv('ENGINE', 'x')
+  vi.stubEnv('MY_ENGINE_FOO', 'x')
+  vi.stubEnv('ENGINE_URL', ' https://engine.example/ ')
+  expect(createHandler(options).keyFingerprints).toEqual([])
+  expect(engineUrl(undefined)).toBe('https://engine.example')
+})

@@ -1,0 +1,81 @@
+// Sends one POST with JSON to the engine, with a deadline. Every failure is a PerdureError. Called by the client and the
+// registration.
+
+import { PerdureError } from '../wire/errors.ts'
+
+export interface EngineRequest {
+  /** Absolute URL. */
+  url: string
+  apiKey: string | undefined
+  body: unknown
+  /** When this signal aborts, the request rejects with its reason. */
+  signal?: AbortSignal | undefined
+  timeoutMs: number
+}
+
+/** Sends the request and returns the parsed body of a 2xx response. Rejects with a PerdureError. */
+export async function postToEngine<Reply>(request: EngineRequest): Promise<Reply> {
+  const body = encode(request.body)
+  const deadline = AbortSignal.timeout(request.timeoutMs)
+  const signal = request.signal ? AbortSignal.any([request.signal, deadline]) : deadline
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
+  if (request.apiKey !== undefined) headers.authorization = `Bearer ${request.apiKey}`
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(request.url, { method: 'POST', headers, body, signal })
+    text = await response.text()
+  } catch (error) {
+    request.signal?.throwIfAborted()
+    throw transportError(error, { timedOut: deadline.aborted, request })
+  }
+  const parsed = parse(text)
+  if (!response.ok) throw refusal(response, parsed, text)
+  if (parsed === undefined) {
+    const message = `The engine's answer is not JSON (HTTP ${response.status})`
+    throw new PerdureError({ code: 'invalid_response', status: response.status, message })
+  }
+  return parsed as Reply
+}
+
+function encode(body: unknown): string {
+  try {
+    return JSON.stringify(body)
+  } catch (error) {
+    const message = `The request cannot be sent as JSON: ${error instanceof Error ? error.message : error}`
+    throw new PerdureError({ code: 'invalid_json', status: 0, message }, { cause: error })
+  }
+}
+
+function transportError(error: unknown, at: { timedOut: boolean; request: EngineRequest }): PerdureError {
+  const { url, timeoutMs } = at.request
+  if (at.timedOut) {
+    const message = `No answer from the engine within ${timeoutMs} ms (${url})`
+    return new PerdureError({ code: 'timeout', status: 0, message }, { cause: error })
+  }
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
+  const message = `The engine cannot be reached at ${url}: ${reason}`
+  return new PerdureError({ code: 'unreachable', status: 0, message }, { cause: error })
+}
+
+function refusal(response: Response, parsed: unknown, text: string): PerdureError {
+  const given = (parsed as { error?: { code?: unknown; message?: unknown; requestId?: unknown } } | undefined)
+    ?.error
+  const requestId =
+    typeof given?.requestId === 'string' ? given.requestId : response.headers.get('x-request-id')
+  return new PerdureError({
+    code: typeof given?.code === 'string' ? given.code : `http_${response.status}`,
+    status: response.status,
+    message: typeof given?.message === 'string' ? given.message : text.slice(0, 200) || response.statusText,
+    ...(requestId && { requestId }),
+  })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

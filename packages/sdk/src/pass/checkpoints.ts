@@ -1,0 +1,59 @@
+// Makes finished steps durable while the pass continues: sends opcodes and log lines, and receives settlements. One
+// report is under way at a time; steps that finish before its receipt are reported together in the next. Called by the
+// pass.
+
+import type { CheckpointedStep, MemoEntry, OpcodeOf } from '@perdure/protocol'
+import type { LogBuffer } from '../run/log-buffer.ts'
+import { byteLength } from '../wire/json.ts'
+import { RESPONSE_BYTES_MAX } from '../wire/limits.ts'
+import type { Checkpointer } from './checkpoint.ts'
+import type { Discoveries } from './discoveries.ts'
+import type { Settlement } from './memo.ts'
+import type { EncodedOpcode } from './opcode.ts'
+
+/** Room in each report for the JSON around its lists, and for a line that says how many log lines were dropped. */
+const REPORT_RESERVE_BYTES = 2048
+
+export class Checkpoints {
+  readonly #checkpointer: Checkpointer
+  readonly #logs: LogBuffer
+  #underWay = false
+
+  constructor(checkpointer: Checkpointer, logs: LogBuffer) {
+    this.#checkpointer = checkpointer
+    this.#logs = logs
+  }
+
+  get underWay(): boolean {
+    return this.#underWay
+  }
+
+  /** Reports as many discovered steps as fit. Resolves with the receipt's settlements; rejects without a receipt. */
+  async report(discoveries: Discoveries): Promise<{ settlements: Settlement[]; stop: boolean }> {
+    this.#underWay = true
+    const reported = new Map<string, EncodedOpcode>()
+    for (const opcode of discoveries.take(RESPONSE_BYTES_MAX - 2 * REPORT_RESERVE_BYTES)) {
+      reported.set(opcode.id, opcode)
+    }
+    const opcodes = `[${[...reported.values()].map(({ text }) => text).join(',')}]`
+    const room = RESPONSE_BYTES_MAX - REPORT_RESERVE_BYTES - byteLength(opcodes)
+    const logs = this.#logs.drain([...reported.keys()], room)
+    const { steps, stop = false } = await this.#checkpointer({ opcodes, logs })
+    this.#underWay = false
+    return { settlements: steps.map(step => settlement(step, reported.get(step.id))), stop }
+  }
+}
+
+function settlement(step: CheckpointedStep, reported: EncodedOpcode | undefined): Settlement {
+  const { id, data, error, pending } = step
+  if (pending) return { id, entry: { pending } }
+  if (error) return { id, entry: { error } }
+  return { id, entry: data === undefined && reported ? asReported(reported) : { data: data ?? null } }
+}
+
+/** Returns the entry that the memo of a later replay will contain: the reported result after a JSON round trip, or null. */
+function asReported({ op, text }: EncodedOpcode): MemoEntry {
+  if (op !== 'StepRun') return { data: null }
+  const { data = null, error }: OpcodeOf<'StepRun'> = JSON.parse(text)
+  return error ? { error } : { data }
+}

@@ -1,0 +1,243 @@
+// One pass: runs the handler from its start against the memo, until the handler settles or is stuck. Called by
+// invoke.ts.
+//
+// A handler is stuck when it waits for a step that has not settled, and nothing else makes it continue. A program cannot
+// see what a promise waits for, so the pass uses these rules:
+//   - a handler that settles ends the pass at once;
+//   - while every step that the handler called has settled, the pass waits for the handler, however long its own I/O
+//     takes;
+//   - once the handler has called a step that has not settled, the pass ends when all callbacks it started have settled,
+//     no checkpoint is under way, and one whole turn of the event loop had no further activity.
+// A branch that awaits I/O outside of steps while another step is outstanding is therefore cut off, and a later pass
+// runs it again: I/O belongs in steps. Steps that such a branch calls after the end of the pass are not executed.
+//
+// With checkpoints the pass continues after the steps it discovers. The result of a callback, an emit or a webhook is
+// reported one turn of the event loop later, together with all other steps that are ready by then, and its call settles
+// when the receipt arrives. Sleeps, waits and children are reported with the next such step, or at the end of the pass.
+// If callbacks run, which may take long, they are reported without waiting for these.
+//
+// A pass that settles may have discovered steps whose promises nobody awaits. A return keeps the steps with an effect
+// (206 now, 200 on the next pass), a retriable throw keeps the finished callbacks, a fatal throw keeps nothing.
+
+import { isFatal, NonRetriableError } from '../wire/errors.ts'
+import { encodePayload } from '../wire/json.ts'
+import { STEPS_MAX } from '../wire/limits.ts'
+import type { Checkpoints } from './checkpoints.ts'
+import { Discoveries, type Discovery } from './discoveries.ts'
+import type { Memo } from './memo.ts'
+import type { EncodedOpcode } from './opcode.ts'
+import { type StepId, StepIds } from './step-ids.ts'
+import { StepPromise } from './step-promise.ts'
+import { scopeWithin } from './step-scope.ts'
+
+/** How a pass ended. `data` is the handler's result as JSON text. */
+export type Outcome =
+  | { kind: 'returned'; data: string | undefined }
+  | { kind: 'threw'; error: unknown; fatal: boolean }
+  /** `isStuck`: the handler waits for steps; otherwise it settled, or the engine stopped the pass. */
+  | { kind: 'opcodes'; opcodes: EncodedOpcode[]; isStuck: boolean }
+  | { kind: 'cancelled' }
+
+type Settled = Extract<Outcome, { kind: 'returned' | 'threw' }>
+
+/** The state machine of one pass. Step tools call `step()`; `invoke.ts` calls `run()`. */
+export class Pass {
+  readonly #memo: Memo
+  readonly #checkpoints: Checkpoints | undefined
+  readonly #ids = new StepIds()
+  readonly #discoveries = new Discoveries()
+  readonly #discovered: string[] = []
+  /** Names, by hashed id, of the steps whose promise nobody has awaited. */
+  readonly #unawaited = new Map<string, string>()
+  /** Number of steps called, callbacks settled and receipts received: shows whether a turn of the event loop had any. */
+  #activityCount = 0
+  #checkIsScheduled = false
+  #settled: Settled | undefined
+  #stopped = false
+  #end: ((outcome: Outcome) => void) | undefined
+
+  constructor(memo: Memo, checkpoints?: Checkpoints) {
+    this.#memo = memo
+    this.#checkpoints = checkpoints
+  }
+
+  /** Whether the pass has ended. Steps called later are not part of it. */
+  get ended(): boolean {
+    return this.#end === undefined
+  }
+
+  /** How many step callbacks are running. */
+  get running(): number {
+    return this.#discoveries.running
+  }
+
+  /** Names of the steps whose promise nobody has awaited. */
+  get unawaited(): string[] {
+    return [...this.#unawaited.values()]
+  }
+
+  /** Names of the steps that the engine had not stored. */
+  get discovered(): readonly string[] {
+    return this.#discovered
+  }
+
+  /** Runs a handler until the pass ends. Called once. */
+  run(handler: () => unknown): Promise<Outcome> {
+    const ended = new Promise<Outcome>(resolve => {
+      this.#end = resolve
+    })
+    callAsync(handler).then(
+      result => this.#returned(result),
+      error => this.#threw(error),
+    )
+    return ended
+  }
+
+  /** Ends the pass without an answer, because its caller has disconnected. */
+  cancel(): void {
+    this.#finish({ kind: 'cancelled' })
+  }
+
+  /**
+   * Handles one step call. The returned promise settles as the step did, or never in this pass. `discover` is called
+   * when the engine has not stored the step. An error that it throws reports wrong arguments and rejects the call.
+   */
+  step(name: string, discover: (id: StepId) => Discovery): StepPromise<unknown> {
+    // Above the limit the pass ends. A rejected promise would not do: the handler might catch it in an endless loop.
+    if (this.#ids.count >= STEPS_MAX)
+      this.#threw(new NonRetriableError(`A run has at most ${STEPS_MAX} steps`))
+    if (this.ended) return never()
+    try {
+      this.#refuseNesting(name)
+      // The handler has settled or the pass is stopped: only a later pass may execute this step.
+      if (this.#settled || this.#stopped) return never()
+      const id = this.#ids.next(name)
+      if (!this.#memo.knows(id.hashedId)) {
+        this.#discoveries.add(discover(id), () => this.#onActivity())
+        this.#discovered.push(name)
+      }
+      this.#unawaited.set(id.hashedId, name)
+      const promise = this.#memo.promiseOf(id, () => this.#unawaited.delete(id.hashedId))
+      this.#onActivity()
+      return promise
+    } catch (error) {
+      return rejected(error)
+    }
+  }
+
+  /** Throws for a nested step: the step would wait for the end of the pass, and the pass for the outer callback. */
+  #refuseNesting(name: string): void {
+    const scope = scopeWithin(this)
+    if (!scope) return
+    throw new NonRetriableError(
+      `Step "${name}" was called inside the callback of step "${scope.stepName}": steps cannot be nested`,
+    )
+  }
+
+  /** Called after each activity of the pass: ends the pass, or schedules a check for the next turn of the event loop. */
+  #onActivity(): void {
+    this.#activityCount++
+    if (this.ended) return
+    if (!this.#settled && !this.#stopped) this.#checkNextTurn()
+    else if (!this.#isBusy) this.#conclude()
+  }
+
+  get #isBusy(): boolean {
+    return this.running > 0 || this.#checkpoints?.underWay === true
+  }
+
+  /** One turn of the event loop later, reports the discovered steps, or ends the pass if the handler is stuck. */
+  #checkNextTurn(): void {
+    if (this.#checkIsScheduled) return
+    this.#checkIsScheduled = true
+    const activityCount = this.#activityCount
+    setImmediate(() => {
+      this.#checkIsScheduled = false
+      if (this.ended || this.#settled || this.#stopped || this.#report()) return
+      if (this.#isBusy || this.#memo.outstanding === 0) return
+      if (this.#activityCount !== activityCount) this.#checkNextTurn()
+      else this.#finish({ kind: 'opcodes', opcodes: this.#discoveries.takeAll(), isStuck: true })
+    })
+  }
+
+  /** Reports the discovered steps if one of them is urgent, or while callbacks run. Returns whether it did. */
+  #report(): boolean {
+    const checkpoints = this.#checkpoints
+    if (!checkpoints || checkpoints.underWay) return false
+    const { isUrgent, running, size } = this.#discoveries
+    if (!isUrgent && (running === 0 || size === 0)) return false
+    checkpoints.report(this.#discoveries).then(
+      ({ settlements, stop }) => {
+        if (this.ended) return
+        if (stop) this.#stop()
+        this.#memo.receive(settlements)
+        this.#onActivity()
+      },
+      () => this.cancel(),
+    )
+    return true
+  }
+
+  #stop(): void {
+    this.#stopped = true
+    this.#memo.close()
+  }
+
+  #returned(result: unknown): void {
+    if (this.ended) return
+    try {
+      this.#settle({ kind: 'returned', data: encodePayload(result, 'The result of the workflow') })
+    } catch (error) {
+      this.#threw(error)
+    }
+  }
+
+  #threw(error: unknown): void {
+    if (this.ended) return
+    const fatal = isFatal(error)
+    if (fatal) this.#finish({ kind: 'threw', error, fatal })
+    else this.#settle({ kind: 'threw', error, fatal })
+  }
+
+  #settle(settled: Settled): void {
+    this.#settled = settled
+    // Branches that nobody awaits must get equally far in every pass.
+    this.#memo.close()
+    this.#onActivity()
+  }
+
+  #conclude(): void {
+    const settled = this.#settled
+    const kept = this.#discoveries.takeAll().filter(({ op }) => !settled || isKept(op, settled))
+    if (settled && kept.length === 0) this.#finish(settled)
+    else this.#finish({ kind: 'opcodes', opcodes: kept, isStuck: false })
+  }
+
+  #finish(outcome: Outcome): void {
+    this.#memo.close()
+    this.#end?.(outcome)
+    this.#end = undefined
+  }
+}
+
+/**
+ * Whether a step that nobody awaited is kept when the handler settles. After a return, sleeps and waits have no effect
+ * any more, and all other steps are kept. After a throw, only finished callbacks are kept.
+ */
+function isKept(op: EncodedOpcode['op'], settled: Settled): boolean {
+  if (settled.kind === 'threw') return op === 'StepRun'
+  return op !== 'Sleep' && op !== 'SleepUntil' && op !== 'WaitForEvent'
+}
+
+/** Returns a new promise each time: reactions to a shared promise that never settles would leak memory. */
+function never(): StepPromise<never> {
+  return new StepPromise(() => undefined)
+}
+
+function rejected(error: unknown): StepPromise<never> {
+  return new StepPromise<never>((_, reject) => reject(error)).silenced()
+}
+
+async function callAsync(handler: () => unknown): Promise<unknown> {
+  return handler()
+}

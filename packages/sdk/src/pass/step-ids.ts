@@ -1,0 +1,56 @@
+// Ids of the steps of one pass: the hash of the step's name, with a position from the second use of the name on. Used by
+// the pass.
+
+import { hashStepId, positionalStepId } from '@perdure/protocol'
+import { NonRetriableError } from '../wire/errors.ts'
+import { STEP_NAME_CHARS_MAX } from '../wire/limits.ts'
+
+export interface StepId {
+  readonly name: string
+  /** How many times the name was used before in this run. */
+  readonly use: number
+  readonly hashedId: string
+}
+
+/** Assigns the ids of one pass. The same calls in the same order get the same ids in every pass. */
+export class StepIds {
+  readonly #uses = new Map<string, number>()
+  readonly #taken = new Set<string>()
+
+  get count(): number {
+    return this.#taken.size
+  }
+
+  next(name: string): StepId {
+    if (typeof name !== 'string' || name === '' || name.length > STEP_NAME_CHARS_MAX) {
+      throw new NonRetriableError(`A step name must be a string of 1 to ${STEP_NAME_CHARS_MAX} characters`)
+    }
+    let use = this.#uses.get(name) ?? 0
+    // A name such as "a:1" may already have the id that the second use of "a" would get: then the next position is used.
+    while (this.#taken.has(positionalStepId(name, use))) use++
+    const stepId = positionalStepId(name, use)
+    this.#taken.add(stepId)
+    this.#uses.set(name, use + 1)
+    return { name, use, hashedId: hashed(stepId) }
+  }
+}
+
+/** Returns the id behind a hash, if any pass of this process has called a step with that id: hashes are equal in all runs. */
+export function stepIdOf(hashedId: string): string | undefined {
+  for (const [stepId, hash] of hashes) if (hash === hashedId) return stepId
+  return undefined
+}
+
+/** Hashes by step id. Every pass needs the hashes of all earlier steps again, so up to `HASHES_MAX` are cached. */
+const hashes = new Map<string, string>()
+const HASHES_MAX = 10_000
+
+function hashed(stepId: string): string {
+  let hash = hashes.get(stepId)
+  if (hash === undefined) {
+    if (hashes.size >= HASHES_MAX) hashes.clear()
+    hash = hashStepId(stepId)
+    hashes.set(stepId, hash)
+  }
+  return hash
+}

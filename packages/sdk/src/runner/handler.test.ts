@@ -1,0 +1,219 @@
+// `createHandler()`: requests that it refuses, and its description of itself.
+
+import { keyFingerprint, signBody } from '@perdure/protocol'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { signal } from '../replay/engine.testkit.ts'
+import { Cancellation } from '../run/cancellation.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
+import { createHandler, type HandlerOptions, type HeaderSource } from './handler.ts'
+
+const workflows = [createWorkflow({ name: 'hello' }, async ({ event }) => event.data)]
+const body = JSON.stringify({
+  event: { name: 'hello', data: { text: 'höllo' } },
+  steps: {},
+  ctx: { runId: 'run_1', workflow: 'hello', attempt: 1, app: 'shop', runner: '' },
+})
+
+async function send(
+  request: { headers?: HeaderSource; rawBody?: string | Uint8Array },
+  options: Partial<HandlerOptions> = {},
+) {
+  const handler = createHandler({ app: 'shop', workflows, signingKey: [], ...options })
+  const response = await handler.handle({ headers: request.headers ?? {}, rawBody: request.rawBody ?? body })
+  return { ...JSON.parse(response.body), status: response.status, headers: response.headers }
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+describe('a request', () => {
+  const answer = {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    data: { text: 'höllo' },
+    logs: [],
+  }
+
+  test('is answered from text and from bytes', async () => {
+    expect(await send({})).toEqual(answer)
+    expect(await send({ rawBody: Buffer.from(body) })).toEqual(answer)
+    expect(await send({ rawBody: new TextEncoder().encode(`  ${body}`).subarray(2) })).toEqual(answer)
+  })
+
+  test('may have unknown fields, and lack the optional ones', async () => {
+    const { event, ctx } = JSON.parse(body)
+    expect(await send({ rawBody: JSON.stringify({ event, ctx, later: true }) })).toEqual(answer)
+  })
+
+  test.each([
+    ['no JSON', '{"event":', 'The body of the request is not JSON'],
+    ['an empty body', '', 'The body of the request is not JSON'],
+    ['no object', '[]', 'The body of the request is not an invoke'],
+    ['no ctx', '{"event":{"name":"x"},"steps":{}}', 'The body of the request is not an invoke'],
+    [
+      'no event',
+      '{"steps":{},"ctx":{"workflow":"hello","runId":"r"}}',
+      'The body of the request is not an invoke',
+    ],
+    [
+      'steps of another shape',
+      '{"event":{},"steps":[],"ctx":{"workflow":"hello","runId":"r"}}',
+      'The body of the request is not an invoke',
+    ],
+  ])('with %s is a 400', async (_, rawBody, message) => {
+    expect(await send({ rawBody })).toMatchObject({ status: 400, error: { message }, logs: [] })
+  })
+
+  test('for an unknown workflow is a 404', async () => {
+    const rawBody = body.replace('"workflow":"hello"', '"workflow":"constructor"')
+    expect(await send({ rawBody })).toMatchObject({
+      status: 404,
+      error: { message: 'This runner has no workflow "constructor"' },
+    })
+  })
+
+  test('beyond 64 MiB is a 413', async () => {
+    expect(await send({ rawBody: new Uint8Array(64 * 1024 * 1024 + 1) })).toMatchObject({ status: 413 })
+  })
+})
+
+describe('the wire version', () => {
+  test.each([
+    [{ 'x-engine-protocol': '1' }, 200],
+    [new Headers({ 'X-Engine-Protocol': '1' }), 200],
+    [{}, 200],
+    [{ 'x-engine-protocol': '0' }, 400],
+    [{ 'x-engine-protocol': '2' }, 400],
+    [{ 'x-engine-protocol': '' }, 400],
+    [new Headers({ 'X-Engine-Protocol': 'one' }), 400],
+  ])('%o is answered %i', async (headers, status) => {
+    expect(await send({ headers })).toMatchObject({ status })
+  })
+})
+
+describe('the signature', () => {
+  const signed = (keys: string[], nowMs = Date.now(), text = body) => ({
+    'x-engine-signature': signBody({ keys, body: text, nowMs }),
+  })
+  const withKey = { signingKey: 'secret' }
+
+  test('of the right key is accepted, over text and over bytes', async () => {
+    expect(await send({ headers: signed(['secret']) }, withKey)).toMatchObject({ status: 200 })
+    const headers = new Headers(signed(['secret']))
+    expect(await send({ headers, rawBody: Buffer.from(body) }, withKey)).toMatchObject({ status: 200 })
+  })
+
+  test.each([
+    ['missing', {}],
+    ['unsigned', { 'x-engine-signature': 'v0' }],
+    ['of another key', signed(['other'])],
+    ['over another body', signed(['secret'], Date.now(), `${body} `)],
+    ['too old', signed(['secret'], Date.now() - 302_000)],
+    ['from the future', signed(['secret'], Date.now() + 360_000)],
+    ['cut short', { 'x-engine-signature': signed(['secret'])['x-engine-signature'].slice(0, -2) }],
+  ])('that is %s is refused, and nothing runs', async (_, headers) => {
+    let ran = false
+    const spying = createWorkflow({ name: 'hello' }, () => {
+      ran = true
+    })
+    expect(await send({ headers }, { ...withKey, workflows: [spying] })).toMatchObject({
+      status: 401,
+      error: {
+        message:
+          'The signature of the request is missing, wrong or too old (ENGINE_SIGNING_KEY must be the same on both sides)',
+      },
+    })
+    expect(ran).toBe(false)
+  })
+
+  test('during a rotation either key is accepted, also from the environment', async () => {
+    for (const list of ['old,new', 'old new', ' old , new ']) {
+      vi.stubEnv('ENGINE_SIGNING_KEY', list)
+      const options = { signingKey: undefined } as unknown as HandlerOptions
+      for (const key of ['old', 'new'])
+        expect((await send({ headers: signed([key]) }, options)).status).toBe(200)
+      expect((await send({ headers: signed(['old,new']) }, options)).status).toBe(401)
+    }
+    expect((await send({ headers: signed(['b', 'c']) }, { signingKey: ['a', 'b'] })).status).toBe(200)
+  })
+
+  test('is ignored without a key', async () => {
+    expect(await send({ headers: { 'x-engine-signature': 't=1,v1=00' } })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('a handler', () => {
+  test('has its workflows and the fingerprints of its keys', () => {
+    const handler = createHandler({ app: 'shop', workflows, signingKey: 'new,old' })
+    expect(handler).toMatchObject({
+      app: 'shop',
+      workflows: [{ name: 'hello' }],
+      keyFingerprints: [keyFingerprint('new'), keyFingerprint('old')],
+    })
+  })
+
+  test('refuses an app without a name and two workflows with one name', () => {
+    expect(() => createHandler({ app: ' ', workflows })).toThrow('A runner needs the name of its app')
+    expect(() => createHandler({ app: 'shop', workflows: [...workflows, ...workflows] })).toThrow(
+      'Two workflows are named "hello"',
+    )
+  })
+})
+
+describe('a list of workflows', () => {
+  test.each<[string, unknown, string]>([
+    ['an undefined import', [undefined], 'workflows[0] is no workflow: undefined'],
+    ['a module', [...workflows, { default: 1 }], 'workflows[1] is no workflow: object'],
+    [
+      'a second call that was forgotten',
+      [createWorkflow({ name: 'x' })],
+      'workflows[0] is no workflow: function',
+    ],
+    ['no list', workflows[0], 'The workflows of a runner must be a list'],
+    ['nothing', undefined, 'The workflows of a runner must be a list'],
+  ])('with %s is refused', (_, given, message) => {
+    const options = { app: 'shop', workflows: given } as unknown as HandlerOptions
+    expect(() => createHandler(options)).toThrow(new TypeError(message))
+  })
+})
+
+describe('a cancelled invoke', () => {
+  test('ends at once, aborts its callbacks and starts no further step', async () => {
+    const [started, aborted, resumed] = [signal(), signal<unknown>(), signal()]
+    const cancellation = new Cancellation()
+    let startedLate = false
+    const workflow = createWorkflow({ name: 'hello' }, ({ step }) =>
+      Promise.all([
+        step.run('long', async ({ signal }) => {
+          started.resolve()
+          await new Promise(resolve => signal.addEventListener('abort', resolve))
+          aborted.resolve(signal.reason)
+        }),
+        (async () => {
+          await aborted.promise
+          void step.run('late', () => {
+            startedLate = true
+          })
+          resumed.resolve()
+        })(),
+      ]),
+    )
+    const handler = createHandler({ app: 'shop', workflows: [workflow], signingKey: [] })
+    const response = handler.handle({ headers: {}, rawBody: body, cancellation })
+    await started.promise
+    cancellation.cancel('gone')
+    expect((await response).status).toBe(499)
+    expect(await aborted.promise).toBe('gone')
+    await resumed.promise
+    expect(startedLate).toBe(false)
+  })
+
+  test('that is cancelled before it begins ends at once, and its signal is aborted', async () => {
+    const cancellation = new Cancellation()
+    cancellation.cancel('early')
+    const handler = createHandler({ app: 'shop', workflows, signingKey: [] })
+    expect((await handler.handle({ headers: {}, rawBody: body, cancellation })).status).toBe(499)
+    expect(cancellation.signal).toMatchObject({ aborted: true, reason: 'early' })
+  })
+})

@@ -1,0 +1,231 @@
+// The engine under test: the real engine, on a store in memory, with a virtual clock. It can crash and be restarted on the
+// same store. Created by `test-engine.ts`.
+
+import type { Engine, Random, Store, VirtualClock } from '@perdure/engine'
+import type { Handler } from '../../runner/handler.ts'
+import { registerRequest } from '../../runner/registration.ts'
+import { TestingError } from './errors.ts'
+import { clockOf, EngineLifetime, storeOf } from './lifetime.ts'
+import type { Packages } from './packages.ts'
+import { isHeld } from './pass-under-way.ts'
+import { Quiescence } from './quiescence.ts'
+import { realNow } from './real-time.ts'
+import { StepWatch } from './step-watch.ts'
+import { InProcessTransport } from './transport.ts'
+import type { WebhookRecorder } from './webhooks.ts'
+
+/** Sent with every request. It protects nothing: the engine is in the test's own process. */
+export const API_KEY = 'the-key-of-the-testing-kit'
+/** pino's number of the log level `error`. */
+const ERROR_LEVEL = 50
+/** The handlers register once and send no heartbeats, so they must never become stale. */
+const RUNNER_STALE_AFTER = '36500d'
+
+export interface HostOptions {
+  seed: number
+  startAt: number
+  checkpoints: boolean
+  patienceMs: number
+  settings: Readonly<Record<string, string>>
+}
+
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Path and query. */
+  url: string
+  headers: Record<string, string>
+  payload?: string | object
+}
+
+export interface HttpAnswer {
+  statusCode: number
+  headers: Readonly<Record<string, unknown>>
+  body: string
+}
+
+/** An engine that runs, until it is stopped or crashes. */
+interface RunningEngine {
+  lifetime: EngineLifetime
+  engine: Engine
+  transport: InProcessTransport
+}
+
+export class Host {
+  readonly clock: VirtualClock
+  readonly quiescence: Quiescence
+  readonly steps: StepWatch
+  /** The engine's log lines of level `error`. Any such line fails the test. */
+  readonly errors: string[] = []
+  readonly packages: Packages
+  readonly #options: HostOptions
+  readonly #random: Random
+  readonly #handlers = new Map<string, Handler>()
+  #store: Store | undefined
+  /** Virtual time of the last command. */
+  #commandedAt: number | undefined
+  #current: RunningEngine | undefined
+
+  constructor(packages: Packages, options: HostOptions) {
+    this.packages = packages
+    this.#options = options
+    this.clock = new packages.engine.VirtualClock({ start: options.startAt })
+    this.#random = packages.engine.seededRandom(options.seed)
+    this.steps = new StepWatch(() => this.quiescence.progress())
+    this.quiescence = new Quiescence({
+      patienceMs: options.patienceMs,
+      held: () => this.#held(),
+      isIdle: () => this.#isIdle(),
+      underWay: () => this.#underWay(),
+    })
+  }
+
+  /** Throws when no engine runs. */
+  assertUp(): void {
+    if (this.#current) return
+    throw new TestingError(
+      this.#store ? 'The engine has crashed: restart() starts it again' : 'The engine was stopped',
+    )
+  }
+
+  /** Sends a request to the HTTP interface. Rejects when the engine crashes before it has answered. */
+  async request(request: HttpRequest): Promise<HttpAnswer> {
+    this.assertUp()
+    const { engine, lifetime } = this.#current as RunningEngine
+    const { statusCode, headers, body } = await this.quiescence.during(
+      Promise.race([engine.app.inject(request), lifetime.ended]),
+    )
+    return { statusCode, headers, body }
+  }
+
+  get isUp(): boolean {
+    return this.#current !== undefined
+  }
+
+  /** Starts an engine, on the store of the previous engine if there was one, and registers the handlers. */
+  async start(handlers: readonly Handler[], sender: WebhookRecorder): Promise<void> {
+    const { checkpoints, settings } = this.#options
+    const { quiescence } = this
+    const { createEngine, createLog, openSqliteStore, readConfig } = this.packages.engine
+    this.#store ??= await openSqliteStore({ file: ':memory:' })
+    for (const handler of handlers) this.#handlers.set(urlOf(handler), handler)
+    const lifetime = new EngineLifetime()
+    const transport = new InProcessTransport({ handlers: this.#handlers, quiescence, lifetime, checkpoints })
+    const keys = [{ label: 'testing', namespace: 'default', kind: 'secret', key: API_KEY }]
+    const config = readConfig({
+      ENGINE_STORE: 'sqlite::memory:',
+      ENGINE_API_KEYS: JSON.stringify(keys),
+      ENGINE_RUNNER_STALE_AFTER: RUNNER_STALE_AFTER,
+      ...settings,
+    })
+    const engine = await createEngine(
+      config,
+      createLog({ level: 'error', write: line => this.#logged(line) }),
+      {
+        clock: clockOf(lifetime, this.clock),
+        random: this.#random,
+        store: storeOf(lifetime, this.#store),
+        transport,
+        sender,
+      },
+    )
+    engine.start()
+    this.#current = { lifetime, engine, transport }
+    for (const handler of this.#handlers.values()) {
+      const payload = registerRequest(handler, { url: urlOf(handler), framework: 'testing' })
+      const headers = { authorization: `Bearer ${API_KEY}` }
+      const reply = await this.request({ method: 'POST', url: '/register', headers, payload })
+      if (reply.statusCode !== 200)
+        throw new TestingError(`The engine refuses the workflows of app "${handler.app}": ${reply.body}`)
+    }
+    await quiescence.reached()
+  }
+
+  /** Ends the engine at once, whatever it is doing. The store stays. */
+  crash(): void {
+    if (!this.#current) return
+    this.#current.lifetime.end(new TestingError('The engine has crashed'))
+    this.#current.transport.abandon()
+    this.#current = undefined
+  }
+
+  /** Stops the engine gracefully and closes the store. An engine that is not idle is ended like by a crash. */
+  async stop(): Promise<void> {
+    const current = this.#current
+    const store = this.#store
+    if (current && this.#isIdle() && this.#held() === 0) await current.engine.stop()
+    this.crash()
+    this.#store = undefined
+    await store?.close()
+  }
+
+  /**
+   * Called before each command, so that no two commands have the same millisecond. The order of events would be ambiguous
+   * otherwise, because a wait also takes an event of the millisecond in which its run was created.
+   */
+  tick(): void {
+    const now = this.clock.now()
+    if (now === this.#commandedAt) this.clock.leapTo(now + 1)
+    this.#commandedAt = this.clock.now()
+  }
+
+  /** Moves the clock to `time`, in steps from one due time to the next. Stops before when `enough` returns true. */
+  async advanceTo(time: number, enough: () => Promise<boolean> = async () => false): Promise<void> {
+    await this.quiescence.reached()
+    for (;;) {
+      if (await enough()) return
+      const due = await this.nextDue()
+      if (due === undefined || due > time) break
+      this.clock.leapTo(due)
+      await this.quiescence.reached()
+    }
+    this.clock.leapTo(time)
+    await this.quiescence.reached()
+  }
+
+  /** Returns the next time at which the engine has work. All work that waits for a time has a row in the store. */
+  async nextDue(): Promise<number | undefined> {
+    const store = this.#store
+    if (!store || !this.#current) return undefined
+    const now = this.clock.now()
+    // Deliveries that are due already wait for room at their destination and not for a time.
+    const due = await Promise.all([
+      store.nextAvailableAt('runs'),
+      store.nextAvailableAt('timers'),
+      store.nextAvailableAt('deliveries', now),
+    ])
+    const times = due.filter(time => time !== undefined)
+    return times.length === 0 ? undefined : Math.max(now + 1, Math.min(...times))
+  }
+
+  #logged(line: string): void {
+    const { level } = JSON.parse(line) as { level: number }
+    if (level >= ERROR_LEVEL) this.errors.push(line.trimEnd())
+  }
+
+  #isIdle(): boolean {
+    if (!this.#current) return true
+    const { underWay, isLooking } = this.#current.engine.activity
+    return !isLooking && underWay <= this.#held()
+  }
+
+  #held(): number {
+    return [...(this.#current?.transport.underWay ?? [])].filter(isHeld).length
+  }
+
+  #underWay(): string[] {
+    const lines = this.steps.underWay()
+    for (const { runId, workflow, since, running } of this.#current?.transport.underWay ?? []) {
+      if (running > 0) continue
+      const ms = Math.round(realNow() - since)
+      lines.push(
+        `a pass of ${runId} ("${workflow}"), for ${ms} ms: its handler awaits something that is no step`,
+      )
+    }
+    return [...lines, ...this.errors]
+  }
+}
+
+/** URL with which a handler is registered. No server listens there: `InProcessTransport` calls the handler. */
+function urlOf({ app }: Handler): string {
+  return `http://testing.invalid/${encodeURIComponent(app)}`
+}

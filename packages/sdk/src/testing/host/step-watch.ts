@@ -1,0 +1,236 @@
+// Watches the step callbacks of the workflows under test: counts executions, knows which callbacks are running, replaces
+// them with mocks and holds them back. It wraps the `step` that the handler gets, so the rest of the SDK needs no hook.
+// Used by the host.
+
+import type { StepContext } from '../../run/run-context.ts'
+import type { StepRunOptions, StepTools, Workflow, WorkflowArgs } from '../../workflow/workflow.ts'
+import { currentPass, type PassUnderWay } from './pass-under-way.ts'
+import { realNow } from './real-time.ts'
+
+/** One execution of a mocked step. */
+export interface MockCall {
+  readonly runId: string
+  readonly workflow: string
+  /** The name passed to `step.run`. */
+  readonly stepName: string
+  /** Number of this execution of the step in this run, from 1. Retries and executions after a crash count, too. */
+  readonly execution: number
+  /** The argument that the callback would have received. */
+  readonly context: StepContext
+  /** Runs the callback that the mock replaces. */
+  original(): unknown
+}
+
+/** Replaces a step's callback: returns the step's result, or throws. */
+export type MockCallback = (call: MockCall) => unknown
+
+/** Selects the steps that are mocked or held. */
+export interface MockOptions {
+  /** Only steps of this workflow, given by itself or by its name. */
+  workflow?: { readonly name: string } | string
+}
+
+/** An active mock. */
+export interface StepMock {
+  /** The calls so far, oldest first. */
+  readonly calls: readonly MockCall[]
+  /** Ends the mock: the step runs its own callback again. */
+  restore(): void
+}
+
+/** Callbacks of a step that the test holds back. */
+export interface StepHold {
+  /** Resolves when the first held callback would have run. */
+  readonly reached: Promise<void>
+  /** Runs the held callbacks, and holds back no further ones. */
+  release(): void
+}
+
+interface Pattern {
+  stepName: string
+  workflow: string | undefined
+}
+
+interface Mock extends Pattern {
+  callback: MockCallback
+  calls: MockCall[]
+}
+
+interface Hold extends Pattern {
+  onReached(): void
+  released: Promise<void>
+}
+
+interface Execution {
+  runId: string
+  workflow: string
+  stepName: string
+  /** The step's name, with `:n` from the second use of a name on. */
+  position: string
+  since: number
+}
+
+export class StepWatch {
+  readonly #executions: Execution[] = []
+  readonly #running = new Set<Execution>()
+  readonly #mocks: Mock[] = []
+  readonly #holds: Hold[] = []
+  readonly #onProgress: () => void
+
+  /** @param onProgress called whenever a callback has begun or ended */
+  constructor(onProgress: () => void) {
+    this.#onProgress = onProgress
+  }
+
+  /** Returns the workflow with its step callbacks watched. */
+  watch<W extends Workflow<never, unknown>>(workflow: W): W {
+    const { onFailure } = workflow
+    return {
+      ...workflow,
+      handler: (args: WorkflowArgs<never>) => workflow.handler(this.#watched(args)),
+      ...(onFailure && {
+        onFailure: (args: Parameters<typeof onFailure>[0]) => workflow.onFailure?.(this.#watched(args)),
+      }),
+    }
+  }
+
+  mock(stepName: string, callback: MockCallback, options: MockOptions = {}): StepMock {
+    const mock: Mock = { ...patternOf(stepName, options), callback, calls: [] }
+    this.#mocks.push(mock)
+    return { calls: mock.calls, restore: () => remove(this.#mocks, mock) }
+  }
+
+  hold(stepName: string, options: MockOptions = {}): StepHold {
+    let onReached = () => {}
+    const reached = new Promise<void>(resolve => {
+      onReached = resolve
+    })
+    let onReleased = () => {}
+    const released = new Promise<void>(resolve => {
+      onReleased = resolve
+    })
+    const hold: Hold = { ...patternOf(stepName, options), onReached, released }
+    this.#holds.push(hold)
+    const release = () => {
+      remove(this.#holds, hold)
+      onReleased()
+    }
+    return { reached, release }
+  }
+
+  /** How often the callbacks of a step ran in a run. A name counts all of its uses, `name:n` only that use. */
+  count(runId: string, step: string): number {
+    return this.#executions.filter(
+      one => one.runId === runId && (one.stepName === step || one.position === step),
+    ).length
+  }
+
+  /** Describes the callbacks that are running. */
+  underWay(): string[] {
+    return [...this.#running].map(
+      ({ stepName, runId, workflow, since }) =>
+        `the callback of step "${stepName}" of ${runId} ("${workflow}"), for ${Math.round(realNow() - since)} ms`,
+    )
+  }
+
+  #watched<Args extends WorkflowArgs<never>>(args: Args): Args {
+    const { runId, workflow } = args.ctx
+    const positionOf = positions()
+    const run = (name: string, callback: (context: StepContext) => unknown, options?: StepRunOptions) => {
+      const position = positionOf(name)
+      const watched = (context: StepContext) =>
+        this.#execute({ runId, workflow, stepName: name, position, since: realNow() }, context, callback)
+      return args.step.run(name, typeof callback === 'function' ? watched : callback, options)
+    }
+    return { ...args, step: { ...args.step, run: run as StepTools['run'] } }
+  }
+
+  async #execute(
+    execution: Execution,
+    context: StepContext,
+    callback: (context: StepContext) => unknown,
+  ): Promise<unknown> {
+    const pass = currentPass()
+    this.#executions.push(execution)
+    this.#began(execution, pass)
+    try {
+      const hold = this.#holds.findLast(one => fits(one, execution))
+      if (hold) await this.#wait(hold, execution, { context, pass })
+      const mock = this.#mocks.findLast(one => fits(one, execution))
+      if (!mock) return await callback(context)
+      const call = this.#callOf(execution, context, callback)
+      mock.calls.push(call)
+      return await mock.callback(call)
+    } finally {
+      this.#ended(execution, pass)
+    }
+  }
+
+  /** Waits until the hold is released. Rejects when the pass is cancelled. */
+  async #wait(
+    { onReached, released }: Hold,
+    execution: Execution,
+    { context, pass }: { context: StepContext; pass: PassUnderWay | undefined },
+  ): Promise<void> {
+    const { signal } = context
+    this.#ended(execution, pass)
+    if (pass) pass.held++
+    this.#onProgress()
+    onReached()
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
+    try {
+      await Promise.race([released, aborted])
+    } finally {
+      if (pass) pass.held--
+      this.#began(execution, pass)
+    }
+  }
+
+  #began(execution: Execution, pass: PassUnderWay | undefined): void {
+    this.#running.add(execution)
+    if (pass) pass.running++
+    this.#onProgress()
+  }
+
+  #ended(execution: Execution, pass: PassUnderWay | undefined): void {
+    this.#running.delete(execution)
+    if (pass) pass.running--
+    this.#onProgress()
+  }
+
+  #callOf(
+    { runId, workflow, stepName, position }: Execution,
+    context: StepContext,
+    callback: (context: StepContext) => unknown,
+  ): MockCall {
+    const earlier = this.#executions.filter(one => one.runId === runId && one.position === position)
+    const original = () => callback(context)
+    return { runId, workflow, stepName, context, execution: earlier.length, original }
+  }
+}
+
+function patternOf(stepName: string, { workflow }: MockOptions): Pattern {
+  return { stepName, workflow: typeof workflow === 'object' ? workflow.name : workflow }
+}
+
+function fits(pattern: Pattern, { stepName, position, workflow }: Execution): boolean {
+  const isNamed = pattern.stepName === stepName || pattern.stepName === position
+  return isNamed && (pattern.workflow === undefined || pattern.workflow === workflow)
+}
+
+function remove<T>(list: T[], item: T): void {
+  const index = list.indexOf(item)
+  if (index >= 0) list.splice(index, 1)
+}
+
+/** Numbers the uses of each name in a pass, as the engine's step records do. */
+function positions(): (name: string) => string {
+  const uses = new Map<string, number>()
+  return name => {
+    const use = uses.get(name) ?? 0
+    uses.set(name, use + 1)
+    return use === 0 ? name : `${name}:${use}`
+  }
+}

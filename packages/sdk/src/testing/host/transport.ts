@@ -1,0 +1,111 @@
+// The transport from the engine to the workflows under test: it calls their handlers in process. With checkpoints it
+// behaves like a Connect runner: finished steps become durable while the pass continues. Created by the host.
+
+import type { InvokeCall, InvokeReply, Transport } from '@perdure/engine'
+import type { CheckpointAck } from '@perdure/protocol'
+import type { Checkpointer } from '../../pass/checkpoint.ts'
+import type { Answer } from '../../replay/answer.ts'
+import { Cancellation } from '../../run/cancellation.ts'
+import type { Handler } from '../../runner/handler.ts'
+import { exceeds } from '../../wire/json.ts'
+import { RESPONSE_BYTES_MAX } from '../../wire/limits.ts'
+import { type EngineLifetime, never } from './lifetime.ts'
+import { insidePass, type PassUnderWay } from './pass-under-way.ts'
+import type { Quiescence } from './quiescence.ts'
+import { realNow } from './real-time.ts'
+
+export interface InProcessOptions {
+  /** By the URL with which they are registered. */
+  handlers: ReadonlyMap<string, Handler>
+  quiescence: Quiescence
+  lifetime: EngineLifetime
+  checkpoints: boolean
+}
+
+export class InProcessTransport implements Transport {
+  readonly #options: InProcessOptions
+  readonly #passes = new Set<PassUnderWay>()
+
+  constructor(options: InProcessOptions) {
+    this.#options = options
+  }
+
+  /** Passes in flight. */
+  get underWay(): Iterable<PassUnderWay> {
+    return this.#passes
+  }
+
+  invoke(call: InvokeCall): Promise<InvokeReply> {
+    const { handlers, lifetime } = this.#options
+    if (!lifetime.alive) return never()
+    if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
+    const handler = handlers.get(call.url)
+    if (!handler) return Promise.resolve({ kind: 'refused', message: `nobody is at ${call.url}` })
+    return new Promise(resolve => this.#pass(handler, call, resolve))
+  }
+
+  /** Cancels all passes in flight, like a broken connection. Called when the engine has crashed. */
+  abandon(): void {
+    for (const pass of [...this.#passes]) pass.abandon()
+  }
+
+  /** Required by the port; there is nothing to close. */
+  async close(): Promise<void> {}
+
+  #pass(handler: Handler, call: InvokeCall, resolve: (reply: InvokeReply) => void): void {
+    const { quiescence, checkpoints } = this.#options
+    const { onCheckpoint, signal } = call
+    const request = JSON.parse(call.body) as { ctx: { runId: string; workflow: string } }
+    const cancellation = new Cancellation()
+    const ended = quiescence.begin()
+    const end = (reply?: InvokeReply) => {
+      if (!this.#passes.delete(pass)) return
+      signal.removeEventListener('abort', abort)
+      if (reply) resolve(reply)
+      ended()
+    }
+    const abort = () => {
+      end({ kind: 'aborted' })
+      cancellation.cancel()
+    }
+    const abandon = () => {
+      end()
+      cancellation.cancel()
+    }
+    const { runId, workflow } = request.ctx
+    const pass: PassUnderWay = { runId, workflow, since: realNow(), running: 0, held: 0, abandon }
+    this.#passes.add(pass)
+    signal.addEventListener('abort', abort)
+    const options =
+      checkpoints && onCheckpoint
+        ? { cancellation, checkpoint: checkpointer(onCheckpoint.bind(call), abort, quiescence) }
+        : { cancellation }
+    void insidePass(pass, () => handler.invoke(request, options)).then(answer => end(replyOf(answer)))
+  }
+}
+
+function replyOf({ status, body }: Answer): InvokeReply {
+  return exceeds(body, RESPONSE_BYTES_MAX) ? { kind: 'tooLarge' } : { kind: 'answered', status, body }
+}
+
+/** Creates a checkpointer that sends reports to the engine one at a time, in the order of the calls. */
+function checkpointer(
+  onCheckpoint: (checkpoint: string) => Promise<string | undefined>,
+  abort: () => void,
+  quiescence: Quiescence,
+): Checkpointer {
+  let seq = 0
+  let last: Promise<unknown> = Promise.resolve()
+  return ({ opcodes, logs }) => {
+    const payload = `{"seq":${++seq},"opcodes":${opcodes},"logs":${logs}}`
+    const acknowledged = last.then(async () => {
+      const ack = await onCheckpoint(payload)
+      quiescence.progress()
+      if (ack !== undefined) return JSON.parse(ack) as CheckpointAck
+      abort()
+      return never()
+    })
+    last = acknowledged
+    return acknowledged
+  }
+}

@@ -1,0 +1,163 @@
+// `createWorkflow()`: defines a workflow by its name, its triggers, its policies and its handler.
+
+import type { RetryPolicy, Trigger, WorkflowRegistration } from '@perdure/protocol'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { checkMiddleware } from '../middleware/chain.ts'
+import type { Middleware } from '../middleware/middleware.ts'
+import { isSchema } from '../schema/validate.ts'
+import { NAME_CHARS_MAX } from '../wire/limits.ts'
+import type { Batch, Debounce, FlowControl, FlowControlOf } from './flow-control.ts'
+import {
+  type AnyTrigger,
+  type CollectedIn,
+  type DataIn,
+  type EventIn,
+  type EventParser,
+  parseBy,
+  parseByTriggers,
+  readTrigger,
+  type SentIn,
+  type Typed,
+  type WorkflowTrigger,
+} from './triggers.ts'
+import type { FailureArgs, Workflow, WorkflowHandler } from './workflow.ts'
+
+/** Options of a workflow: its name, its triggers and its policies. */
+export type WorkflowOptions<Input = unknown> = Definition<Input> &
+  FlowControlOf<Input> & {
+    /** Default: an event with the name of the workflow. */
+    triggers?: WorkflowTrigger | readonly WorkflowTrigger[]
+    input?: never
+  }
+
+/**
+ * Options of a workflow with a schema for its input. `event.data` is the schema's output, whatever started the run.
+ * The data is validated when a pass begins; invalid data fails the run without a retry.
+ */
+export type SchemaWorkflowOptions<Schema extends StandardSchemaV1> = Definition<unknown> &
+  FlowControlOf<StandardSchemaV1.InferOutput<Schema>> & {
+    input: Schema
+    triggers?: AnyTrigger | readonly AnyTrigger[]
+  }
+
+/** Options of a workflow with typed events among its triggers. `event` is the union of these events. */
+export type EventWorkflowOptions<Triggers> = Definition<unknown> &
+  FlowControlOf<object> & { triggers: Triggers & Typed<Triggers>; input?: never }
+
+/** Options of a workflow that collects typed events. `event.data` is the array of their payloads. */
+export type CollectingWorkflowOptions<Triggers> = Definition<unknown> &
+  Omit<FlowControl, 'batch' | 'debounce'> &
+  ({ batch: Batch; debounce?: never } | { debounce: Debounce & { mode: 'all' }; batch?: never }) & {
+    triggers: Triggers & Typed<Triggers>
+    input?: never
+  }
+
+interface Definition<Input> {
+  name: string
+  /** Attempts and backoff of each step. */
+  retry?: RetryPolicy
+  /** Middleware around the passes and steps of this workflow, inside the runner's. The first is the outermost. */
+  middleware?: readonly Middleware[]
+  /**
+   * Called in a separate run after a run of this workflow failed. The event's data is not validated, because invalid
+   * data may be the reason of the failure.
+   */
+  onFailure?: (args: FailureArgs<Input>) => unknown
+}
+
+/**
+ * Defines a workflow.
+ *
+ * ```ts
+ * const ship = createWorkflow({ name: 'ship' }, async ({ event, step }: WorkflowArgs<Order>) => {
+ *   return step.run('label', () => printLabel(event.data))
+ * })
+ * ```
+ *
+ * With a schema as `input`, or typed events as `triggers`, the types are inferred from them and the data is validated:
+ *
+ * ```ts
+ * const ship = createWorkflow({ name: 'ship', input: orderSchema }, async ({ event, step }) => ...)
+ * const book = createWorkflow({ name: 'book', triggers: [orderPaid, orderRefunded] }, async ({ event }) =>
+ *   event.name === 'order/paid' ? event.data.cents : -event.data.refundedCents)
+ * ```
+ *
+ * TypeScript infers either all type arguments or none. With `createWorkflow<Order>(options, handler)` the result is
+ * therefore `unknown` to workflows that run this one as a child. Annotate the argument as above, or call
+ * `createWorkflow<Order>(options)(handler)`, and the result is inferred too.
+ */
+export function createWorkflow<Schema extends StandardSchemaV1, Output>(
+  options: SchemaWorkflowOptions<Schema>,
+  handler: WorkflowHandler<StandardSchemaV1.InferOutput<Schema>, Output>,
+): Workflow<StandardSchemaV1.InferOutput<Schema>, Output, StandardSchemaV1.InferInput<Schema>>
+export function createWorkflow<const Triggers extends AnyTrigger | readonly AnyTrigger[], Output>(
+  options: CollectingWorkflowOptions<Triggers>,
+  handler: WorkflowHandler<CollectedIn<Triggers>['data'], Output, CollectedIn<Triggers>>,
+): Workflow<CollectedIn<Triggers>['data'], Output, SentIn<Triggers>[]>
+export function createWorkflow<const Triggers extends AnyTrigger | readonly AnyTrigger[], Output>(
+  options: EventWorkflowOptions<Triggers>,
+  handler: WorkflowHandler<DataIn<Triggers>, Output, EventIn<Triggers>>,
+): Workflow<DataIn<Triggers>, Output, SentIn<Triggers>>
+export function createWorkflow<Input = unknown, Output = unknown>(
+  options: WorkflowOptions<Input>,
+  handler: WorkflowHandler<Input, Output>,
+): Workflow<Input, Output>
+export function createWorkflow<Input = unknown>(
+  options: WorkflowOptions<Input>,
+): <Output>(handler: WorkflowHandler<Input, Output>) => Workflow<Input, Output>
+export function createWorkflow(options: AnyWorkflowOptions, handler?: Workflow['handler']) {
+  return handler === undefined
+    ? (later: Workflow['handler']) => define(options, later)
+    : define(options, handler)
+}
+
+/** The options of every overload, as the implementation sees them. */
+type AnyWorkflowOptions = Definition<never> &
+  FlowControl & { triggers?: AnyTrigger | readonly AnyTrigger[]; input?: StandardSchemaV1 }
+
+function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Workflow {
+  const { name, triggers, onFailure, input, middleware, ...policies } = options
+  if (typeof name !== 'string' || name.trim() === '' || name.length > NAME_CHARS_MAX) {
+    throw new TypeError(`A workflow's name must be a string of 1 to ${NAME_CHARS_MAX} characters`)
+  }
+  if (typeof handler !== 'function') throw new TypeError(`Workflow "${name}" has no handler`)
+  if (policies.batch && policies.debounce) {
+    throw new TypeError(`Workflow "${name}" cannot have both batch and debounce`)
+  }
+  checkMiddleware(middleware, `Workflow "${name}"`)
+  const registration: WorkflowRegistration = { ...policies, name }
+  const given = [triggers ?? []].flat()
+  if (triggers !== undefined) {
+    registration.triggers = given.map(one => checkTrigger(name, readTrigger(one).registered))
+  }
+  if (onFailure) registration.onFailure = true
+  const parseEvent = parserOf(name, input) ?? parseByTriggers(name, given, collects(registration))
+  return {
+    name,
+    registration,
+    handler,
+    ...(middleware && { middleware }),
+    ...(onFailure && { onFailure: onFailure as NonNullable<Workflow['onFailure']> }),
+    ...(parseEvent && { parseEvent }),
+  }
+}
+
+function parserOf(name: string, input: StandardSchemaV1 | undefined): EventParser | undefined {
+  if (input === undefined) return undefined
+  if (!isSchema(input)) throw new TypeError(`Workflow "${name}": input must be a Standard Schema`)
+  return parseBy(name, input)
+}
+
+/** Whether the workflow collects events: the data of a run is then the array of their payloads. */
+export function collects({ batch, debounce }: WorkflowRegistration): boolean {
+  return batch !== undefined || debounce?.mode === 'all'
+}
+
+function checkTrigger(workflow: string, trigger: WorkflowTrigger): Trigger {
+  const { event, cron } = trigger as Trigger
+  const given = [event, cron].filter(value => typeof value === 'string' && value.trim() !== '')
+  if (given.length !== 1 || (event !== undefined && cron !== undefined)) {
+    throw new TypeError(`A trigger of workflow "${workflow}" needs either an event name or a cron expression`)
+  }
+  return trigger
+}

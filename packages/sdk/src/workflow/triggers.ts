@@ -1,0 +1,153 @@
+// Triggers, also of typed events: the types a handler gets from them, and the schema that validates an arriving event.
+// Called by `create-workflow.ts`.
+
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { WorkflowEvent } from '../run/run-context.ts'
+import {
+  type EventDefinition,
+  isEventDefinition,
+  type NamesOf,
+  type ReceivedOf,
+  type SentOf,
+} from '../schema/event.ts'
+import { type Subject, validate } from '../schema/validate.ts'
+import { InvalidDataError } from '../wire/errors.ts'
+
+/** An event that starts a run (its name may end in `*`, `if` is CEL over `event`), or a schedule. */
+export type WorkflowTrigger = { event: string; if?: string } | { cron: string }
+
+/** A trigger that may name a typed event. A definition alone means `{event: definition}`. */
+export type AnyTrigger = WorkflowTrigger | EventDefinition | { event: EventDefinition; if?: string }
+
+/** `event.data` of a run that a schedule started. The `event.name` of such a run is `engine/cron`. */
+export interface CronData {
+  readonly cron: string
+  /** RFC 3339. */
+  readonly scheduledAt: string
+}
+
+type OneOf<Triggers> = Triggers extends readonly unknown[] ? Triggers[number] : Triggers
+
+type DefinitionOf<Trigger> = Trigger extends EventDefinition
+  ? Trigger
+  : Trigger extends { event: infer Event }
+    ? Extract<Event, EventDefinition>
+    : never
+
+type EventOf<Trigger> = Trigger extends EventDefinition
+  ? WorkflowEvent<ReceivedOf<Trigger>, NamesOf<Trigger['name']>>
+  : Trigger extends { event: infer Event }
+    ? Event extends EventDefinition
+      ? WorkflowEvent<ReceivedOf<Event>, NamesOf<Event['name']>>
+      : WorkflowEvent<unknown, NamesOf<Event & string>>
+    : WorkflowEvent<CronData, 'engine/cron'>
+
+/** The events that start a workflow with these triggers: a union that `event.name` discriminates. */
+export type EventIn<Triggers> = EventOf<OneOf<Triggers>>
+
+/** The data of an event that starts a workflow with these triggers. */
+export type DataIn<Triggers> = EventIn<Triggers>['data']
+
+/** The event of a workflow that collects events: a list of their payloads. A schedule keeps its own event. */
+export type CollectedIn<Triggers> =
+  | WorkflowEvent<EventOf<Exclude<OneOf<Triggers>, { cron: string }>>['data'][]>
+  | ([Extract<OneOf<Triggers>, { cron: string }>] extends [never]
+      ? never
+      : WorkflowEvent<CronData, 'engine/cron'>)
+
+/** The data that starts a workflow with these triggers by hand: the input of one of the schemas. */
+export type SentIn<Triggers> = SentOf<DefinitionOf<OneOf<Triggers>>>
+
+/** `unknown` when a typed event is among the triggers, else `never`. Overloads are chosen by it. */
+export type Typed<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never] ? never : unknown
+
+/** Validates the data of the event that started a run and returns the event with the schema's output. */
+export type EventParser = (event: WorkflowEvent) => Promise<WorkflowEvent>
+
+/** Returns a trigger as it is registered, and the schema of its event if it has one. */
+export function readTrigger(trigger: AnyTrigger): { registered: WorkflowTrigger; schema?: StandardSchemaV1 } {
+  if (isEventDefinition(trigger)) return { registered: { event: trigger.name }, schema: trigger.schema }
+  const { event, ...rest } = trigger as { event?: string | EventDefinition }
+  if (!isEventDefinition(event)) return { registered: trigger as WorkflowTrigger }
+  return { registered: { event: event.name, ...rest }, schema: event.schema }
+}
+
+/** Validates a run's data with one schema, whatever started the run. */
+export function parseBy(workflow: string, schema: StandardSchemaV1): EventParser {
+  const what = `The input of workflow "${workflow}"`
+  return async event => ({ ...event, data: await validate(schema, event.data, { what, root: 'data' }) })
+}
+
+/**
+ * Validates a run's data with the schemas of the triggers whose name matches the event's. A run that no trigger started
+ * (a child) gets the name of the first event whose schema accepts its data, so that `event.name` still discriminates
+ * the type of `event.data`. With `collected` the data is a list of payloads of any of the events. Returns undefined
+ * when no trigger has a schema.
+ */
+export function parseByTriggers(
+  workflow: string,
+  triggers: readonly AnyTrigger[],
+  collected: boolean,
+): EventParser | undefined {
+  const known = triggers.map(readTrigger).map(({ registered, schema }) => ({
+    name: 'event' in registered ? registered.event : CRON_EVENT,
+    schema,
+  }))
+  if (known.every(({ schema }) => schema === undefined)) return undefined
+  const what = `The input of workflow "${workflow}"`
+  if (collected) return event => parseCollected(event, known, what)
+  return async event => {
+    const matching = known.filter(({ name }) => matches(name, event.name))
+    // A trigger without a schema accepts any data.
+    if (matching.some(({ schema }) => schema === undefined)) return event
+    const candidates = matching.length > 0 ? matching : known
+    const { data, name } = await firstAccepting(candidates, event.data, { what, root: 'data' })
+    return { ...event, data, name: matching.length > 0 ? event.name : name }
+  }
+}
+
+/** Name of the event that the engine makes for a run that a schedule started. */
+const CRON_EVENT = 'engine/cron'
+
+type Known = { readonly name: string; readonly schema: StandardSchemaV1 | undefined }
+
+async function parseCollected(
+  event: WorkflowEvent,
+  known: readonly Known[],
+  what: string,
+): Promise<WorkflowEvent> {
+  const events = known.filter(({ name }) => name !== CRON_EVENT)
+  if (event.name === CRON_EVENT || events.some(({ schema }) => schema === undefined)) return event
+  if (!Array.isArray(event.data))
+    throw new InvalidDataError(what, [{ path: 'data', message: 'not an array' }])
+  const data: unknown[] = []
+  for (const [index, payload] of event.data.entries()) {
+    data.push((await firstAccepting(events, payload, { what, root: `data.${index}` })).data)
+  }
+  return { ...event, data }
+}
+
+/** Returns the output of the first schema that accepts the value. Rejects with the error of the first schema if none does. */
+async function firstAccepting(
+  known: readonly Known[],
+  value: unknown,
+  { what, root }: Subject,
+): Promise<{ name: string; data: unknown }> {
+  let firstError: unknown
+  for (const { name, schema } of known) {
+    if (!schema) continue
+    try {
+      const data = await validate(schema, value, { what: `${what} (event "${name}")`, root })
+      return { name, data }
+    } catch (error) {
+      // A schema that throws is broken: another schema must not hide that.
+      if (!(error instanceof InvalidDataError)) throw error
+      firstError ??= error
+    }
+  }
+  throw firstError
+}
+
+function matches(pattern: string, name: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
+}

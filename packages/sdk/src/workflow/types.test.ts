@@ -1,0 +1,182 @@
+// The types that handlers, steps and clients get from schemas and typed events. Most of it is only type-checked.
+
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import type { Client } from '../client/client.ts'
+import type { ReceivedEvent } from '../run/run-context.ts'
+import { defineEvent } from '../schema/event.ts'
+import { createWorkflow } from './create-workflow.ts'
+import type { CronData } from './triggers.ts'
+import type { DataOf, InputOf, OutputOf, StepTools, WorkflowArgs } from './workflow.ts'
+
+const orderSchema = z.object({ id: z.string(), at: z.coerce.date(), note: z.string().default('') })
+type Order = { id: string; at: Date; note: string }
+
+const paid = defineEvent('order/paid', z.object({ cents: z.string().transform(Number) }))
+const refunded = defineEvent('order/refunded', v.object({ reason: v.string() }))
+const anyUser = defineEvent('user/*', type({ userId: 'string' }))
+
+describe('input', () => {
+  test('event.data has the output type of the schema, and the result is inferred', () => {
+    const workflow = createWorkflow({ name: 'w', input: orderSchema }, async ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<Order>()
+      return { noted: event.data.note.length }
+    })
+    expectTypeOf<InputOf<typeof workflow>>().toEqualTypeOf<Order>()
+    expectTypeOf<DataOf<typeof workflow>>().toEqualTypeOf<z.input<typeof orderSchema>>()
+    expectTypeOf<OutputOf<typeof workflow>>().toEqualTypeOf<{ noted: number }>()
+  })
+
+  test('schemas of valibot and arktype work the same', () => {
+    createWorkflow({ name: 'w', input: v.object({ n: v.optional(v.number(), 1) }) }, ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<{ n: number }>()
+    })
+    createWorkflow({ name: 'w', input: type({ n: 'string.numeric.parse' }) }, ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<{ n: number }>()
+    })
+  })
+
+  test('works with every other option; an on-failure handler gets unvalidated data', () => {
+    const workflow = createWorkflow(
+      {
+        name: 'w',
+        input: orderSchema,
+        triggers: [{ event: 'a' }, paid],
+        concurrency: { limit: 1 },
+        onFailure: ({ event, error }) => {
+          expectTypeOf(event.data).toBeUnknown()
+          expectTypeOf(error).toEqualTypeOf<Error>()
+        },
+      },
+      async ({ event: { data } }) => data.id,
+    )
+    expectTypeOf<InputOf<typeof workflow>>().toEqualTypeOf<Order>()
+  })
+
+  test('a workflow collects events only if its schema is an array', () => {
+    const batch = { maxSize: 2, timeout: '1s' }
+    createWorkflow({ name: 'w', input: z.array(orderSchema), batch }, ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<Order[]>()
+    })
+    // @ts-expect-error collected events are an array
+    createWorkflow({ name: 'w', input: orderSchema, batch }, () => 1)
+  })
+})
+
+describe('typed events as triggers', () => {
+  test('one event gives its data and its name', () => {
+    const workflow = createWorkflow({ name: 'w', triggers: paid }, async ({ event }) => {
+      expectTypeOf(event.name).toEqualTypeOf<'order/paid'>()
+      expectTypeOf(event.data).toEqualTypeOf<{ cents: number }>()
+      return event.data.cents
+    })
+    expectTypeOf<InputOf<typeof workflow>>().toEqualTypeOf<{ cents: number }>()
+    expectTypeOf<DataOf<typeof workflow>>().toEqualTypeOf<{ cents: string }>()
+    expectTypeOf<OutputOf<typeof workflow>>().toEqualTypeOf<number>()
+  })
+
+  test('several events make a union that the name discriminates', () => {
+    const triggers = [
+      { event: paid, if: 'event.data.cents != "0"' },
+      refunded,
+      anyUser,
+      { event: 'plain' },
+      { cron: '0 * * * *' },
+    ] as const
+    createWorkflow({ name: 'w', triggers: [...triggers] }, async ({ event }) => {
+      switch (event.name) {
+        case 'order/paid':
+          expectTypeOf(event.data).toEqualTypeOf<{ cents: number }>()
+          break
+        case 'order/refunded':
+          expectTypeOf(event.data).toEqualTypeOf<{ reason: string }>()
+          break
+        case 'plain':
+          expectTypeOf(event.data).toBeUnknown()
+          break
+        case 'engine/cron':
+          expectTypeOf(event.data).toEqualTypeOf<CronData>()
+          break
+        default:
+          expectTypeOf(event.name).toEqualTypeOf<`user/${string}`>()
+          expectTypeOf(event.data).toEqualTypeOf<{ userId: string }>()
+      }
+    })
+  })
+
+  test('inline definitions are inferred as well', () => {
+    createWorkflow({ name: 'w', triggers: [paid, { event: 'plain' }] }, async ({ event }) => {
+      expectTypeOf(event.name).toEqualTypeOf<'order/paid' | 'plain'>()
+      if (event.name === 'order/paid') expectTypeOf(event.data).toEqualTypeOf<{ cents: number }>()
+    })
+  })
+
+  test('collected events are an array', () => {
+    createWorkflow(
+      { name: 'w', triggers: [paid, refunded], batch: { maxSize: 2, timeout: '1s' } },
+      async ({ event }) => {
+        expectTypeOf(event.data).toEqualTypeOf<({ cents: number } | { reason: string })[]>()
+      },
+    )
+    createWorkflow(
+      { name: 'w', triggers: paid, debounce: { period: '1s', mode: 'all' } },
+      async ({ event }) => {
+        expectTypeOf(event.data).toEqualTypeOf<{ cents: number }[]>()
+      },
+    )
+    createWorkflow({ name: 'w', triggers: paid, debounce: { period: '1s' } }, async ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<{ cents: number }>()
+    })
+  })
+
+  test('an annotated handler must match them', () => {
+    createWorkflow({ name: 'w', triggers: paid }, async ({ event }: WorkflowArgs<{ cents: number }>) => event)
+    // @ts-expect-error the event has no such data
+    createWorkflow({ name: 'w', triggers: paid }, async ({ event }: WorkflowArgs<{ euros: number }>) => event)
+  })
+})
+
+describe('steps and clients', () => {
+  const child = createWorkflow({ name: 'c', input: orderSchema }, async ({ event }) => ({
+    at: event.data.at,
+  }))
+
+  test('waits, emits and children have the types of the schema', () => {
+    const calls = (step: StepTools) => [
+      expectTypeOf(step.waitForEvent('a', { event: paid, timeout: '1s' })).toEqualTypeOf<
+        Promise<ReceivedEvent<{ cents: number }, 'order/paid'> | null>
+      >(),
+      step.emit('a', { event: paid, data: { cents: '1' } }),
+      step.emit('a', { event: 'plain', data: 1 }),
+      step.emit('a', { event: defineEvent('e', z.string().optional()) }),
+      // @ts-expect-error what is sent is the schema's input
+      step.emit('a', { event: paid, data: { cents: 1 } }),
+      // @ts-expect-error the data is required
+      step.emit('a', { event: paid }),
+      expectTypeOf(
+        step.runWorkflow('a', { workflow: child, data: { id: 'x', at: '2026-01-01' } }),
+      ).toEqualTypeOf<Promise<{ at: string }>>(),
+      // @ts-expect-error the id is a string
+      step.runWorkflow('a', { workflow: child, data: { id: 1, at: '2026-01-01' } }),
+      // @ts-expect-error the data is required
+      step.runWorkflow('a', { workflow: child }),
+    ]
+    expect(calls).toBeTypeOf('function')
+  })
+
+  test('the client sends the input of the schema', () => {
+    const calls = (client: Client) => [
+      client.send(paid, { cents: '1' }),
+      client.send(paid, { cents: '1' }, { dedupeId: 'd', timeoutMs: 5 }),
+      client.send({ name: 'plain', data: 1 }, { timeoutMs: 5 }),
+      client.send(defineEvent('e', z.string().optional())),
+      // @ts-expect-error not the output
+      client.send(paid, { cents: 1 }),
+      // @ts-expect-error the data is required
+      client.send(paid),
+    ]
+    expect(calls).toBeTypeOf('function')
+  })
+})
