@@ -1,5 +1,5 @@
 // Every kind of test in one project, whose files share what they import; `npm run test:unit`, `test:contract` and so on
-// pick theirs by folder. Scenarios that are told once more in another setting are projects of their own.
+// pick theirs by folder. Scenarios that run once more in another setting are projects of their own.
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { ClosingLine } from './test/kit/vitest/closing-line.ts'
@@ -91,7 +91,7 @@ export default defineConfig({
     reporters: ['default', new ClosingLine()],
     projects: [
       project('main', ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts']),
-      project('connect', OVER_CONNECT, { PERDURE_TEST_TRANSPORT: 'connect' }),
+      project('connect', OVER_CONNECT, { PERDURE_TEST_TRANSPORT: 'connect', PERDURE_TEST_STORE: 'disk' }),
       ...(hasServers
         ? [
             project('postgres', isAll ? ALL_ON_POSTGRES : ON_POSTGRES, {

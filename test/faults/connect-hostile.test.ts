@@ -21,7 +21,7 @@ import { type ConnectClient, dial, dialAs } from '../kit/runner/connect-client.t
 
 const MIB = 1024 * 1024
 const clock = new JumpClock()
-const engine = await openEngine({ clock })
+const engine = await openEngine({ onDisk: true, clock })
 const { api, url } = engine
 
 const honest = unique('honest')

@@ -20,7 +20,7 @@ const RUNS = 80
 const ROUNDS = 12
 const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
 
-const engine = await openEngine()
+const engine = await openEngine({ onDisk: true })
 const { api } = engine
 
 const STEPS = ['a', 'b', 'c', 'nap', 'go', 'kid', 'd']

@@ -1,5 +1,5 @@
-// An engine inside the test process, on a file and a socket of its own: quick to start, and its clock can be the
-// test's. What needs a real process (signals, crashes, exit codes) uses `engine-process.ts`.
+// Opens an engine inside the test process: quick to start, and its clock can be the test's. Tests of signals, crashes
+// and exit codes need a process of their own, which `engine-process.ts` starts.
 
 import { Writable } from 'node:stream'
 import { createEngine, type Engine, type Ports, readConfig } from '@perdure/engine'
@@ -12,13 +12,15 @@ import { freshSchema } from '../servers/postgres.ts'
 import { tempStoreFile } from '../temp.ts'
 import type { JumpClock } from './jump-clock.ts'
 
-/** The engine's log tells of its own failures at this level: no test here means to cause one. */
-const ERROR = 50
+/** The level at which the engine logs its own failures. A test that does not expect one fails. */
+const LOG_LEVEL_ERROR = 50
 
 export interface OpenOptions {
   env?: Record<string, string>
-  /** That of an engine before it. */
+  /** The file of an engine that was opened before, or a new one. */
   storeFile?: string
+  /** The store is a new file. By default it is in memory, which opens in a fifth of the time. */
+  onDisk?: boolean
   clock?: JumpClock
   /** Replaces further ports, to let them fail. */
   ports?: Partial<Ports>
@@ -27,10 +29,10 @@ export interface OpenOptions {
 export interface OpenEngine {
   api: Api
   url: string
-  /** For the next engine on the same store. */
-  storeFile: string
+  /** The file of the store, for the next engine or another connection on it. Throws where the store is in memory. */
+  readonly storeFile: string
   /** The store as `ENGINE_STORE` names it. */
-  store: string
+  readonly store: string
   /** What the engine logged, as JSON lines. */
   log: string[]
   /** A runner that listens and is registered. */
@@ -41,7 +43,7 @@ export interface OpenEngine {
 }
 
 export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine> {
-  const storeFile = options.storeFile ?? (await newStoreFile())
+  const storeFile = options.storeFile ?? (await fileFor(options))
   const store = storeFile.startsWith('postgres:') ? storeFile : `sqlite:${storeFile}`
   const config = readConfig({
     ENGINE_STORE: store,
@@ -78,7 +80,10 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
   return {
     api,
     url,
-    storeFile,
+    get storeFile() {
+      if (storeFile === IN_MEMORY) throw new Error('the store is in memory: open the engine with `onDisk`')
+      return storeFile
+    },
     store,
     log,
     takeErrors,
@@ -91,14 +96,20 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
   }
 }
 
-/** In the project `postgres`, whose environment says so, every engine has a schema of its own. */
-const isOnPostgres = process.env.PERDURE_TEST_STORE === 'postgres'
+const IN_MEMORY = ':memory:'
 
-/** Where there is no store yet. */
+/** Where the project keeps the stores of its engines. Unset: in memory. */
+const projectStore = process.env.PERDURE_TEST_STORE as 'disk' | 'postgres' | undefined
+
+async function fileFor({ onDisk }: OpenOptions): Promise<string> {
+  return onDisk || projectStore !== undefined ? newStoreFile() : IN_MEMORY
+}
+
+/** A store that does not exist yet: a file, or in the project `postgres` a schema. */
 export async function newStoreFile(): Promise<string> {
-  return isOnPostgres ? freshSchema() : tempStoreFile()
+  return projectStore === 'postgres' ? freshSchema() : tempStoreFile()
 }
 
 function isError(line: string): boolean {
-  return (JSON.parse(line) as { level: number }).level >= ERROR
+  return (JSON.parse(line) as { level: number }).level >= LOG_LEVEL_ERROR
 }

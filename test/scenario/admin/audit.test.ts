@@ -22,7 +22,7 @@ const keys = [
   { label: 'strangers', namespace: 'theirs', kind: 'secret', key: keyOf('strangers') },
 ]
 const clock = new JumpClock()
-const engine = await openEngine({ clock, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+const engine = await openEngine({ onDisk: true, clock, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
 const api = engine.api.as(keyOf('ops'))
 const nightShift = engine.api.as(keyOf('night shift'))
 const viewer = engine.api.as(keyOf('viewer'))

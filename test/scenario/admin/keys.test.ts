@@ -59,7 +59,7 @@ describe('keys of the store, while the engine runs', () => {
   /** An engine whose clock the test moves, and the store as `perdure keys` opens it. */
   async function live(env: Record<string, string> = {}) {
     const clock = new JumpClock()
-    const { api, storeFile, log } = await openEngine({ env, clock })
+    const { api, storeFile, log } = await openEngine({ onDisk: true, env, clock })
     const { administration, close } = await openAdministration(`sqlite:${storeFile}`)
     onCleanup(close)
     const status = async (as: Api = api) => (await as.get('/runs')).status

@@ -20,7 +20,7 @@ import {
 } from '../../kit/index.ts'
 
 const clock = new JumpClock()
-const engine = await openEngine({ clock })
+const engine = await openEngine({ onDisk: true, clock })
 const { api } = engine
 const { administration, close } = await openAdministration(engine.store)
 onCleanup(close)

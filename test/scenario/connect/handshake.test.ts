@@ -126,7 +126,7 @@ describe('the upgrade', () => {
 
   test('counts as long as the key does: one that is revoked closes its sockets', async () => {
     const clock = new JumpClock()
-    const timed = await openEngine({ clock })
+    const timed = await openEngine({ onDisk: true, clock })
     const { administration, close } = await openAdministration(`sqlite:${timed.storeFile}`)
     const { stored, key } = await administration.createKey({ kind: 'runner' })
     await until(async () => {

@@ -90,7 +90,7 @@ describe('a runner without an id', () => {
   })
 
   test('is forgotten at the next start when its engine died', async () => {
-    const first = await openEngine()
+    const first = await openEngine({ onDisk: true })
     await dialAs(first.url, { app: 'left', workflows: ['left'] })
     await dialAs(first.url, { app: 'left', runner: 'named', workflows: ['left'] })
     await first.stop()

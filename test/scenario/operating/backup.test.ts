@@ -20,7 +20,7 @@ const sqlite = (file: string) => `sqlite:${file}`
 
 /** An engine with a run that waits, and posts that arrive all the time until they are stopped. */
 async function busyEngine() {
-  const engine = await openEngine()
+  const engine = await openEngine({ onDisk: true })
   const name = unique('held')
   const eventName = unique('go')
   await engine.runner({ workflows: { [name]: flow([wait('hold', eventName), run('then')]) } })
@@ -116,7 +116,7 @@ test('a log that a killed engine left beside the old store is not taken for the 
   await backupStore(sqlite(engine.storeFile), file)
   const target = tempStoreFile()
   // As after a kill: the file and its log, neither closed.
-  const other = await openEngine()
+  const other = await openEngine({ onDisk: true })
   await other.api.post('/events', { name: 'late' })
   copyFileSync(other.storeFile, target)
   copyFileSync(`${other.storeFile}-wal`, `${target}-wal`)

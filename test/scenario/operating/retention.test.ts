@@ -22,7 +22,7 @@ const MINUTE = 60_000
 async function start(retention: string | undefined) {
   const clock = new JumpClock()
   const env: Record<string, string> = retention === undefined ? {} : { ENGINE_RETENTION: retention }
-  const engine = await openEngine({ clock, env: { ...env, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
+  const engine = await openEngine({ onDisk: true, clock, env: { ...env, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
   const { api } = engine
   const sink = await openSink()
   const [done, lost, held, go] = [unique('done'), unique('lost'), unique('held'), unique('go')]

@@ -25,7 +25,7 @@ import {
 let file: string
 
 beforeAll(async () => {
-  const engine = await openEngine({ env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
+  const engine = await openEngine({ onDisk: true, env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
   const { api } = engine
   file = tempStoreFile()
   const sink = await openSink()

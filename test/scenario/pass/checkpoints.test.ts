@@ -29,7 +29,7 @@ import {
 
 const clock = new JumpClock()
 const transport = new ScriptedTransport()
-const engine = await openEngine({ clock, ports: { transport } })
+const engine = await openEngine({ onDisk: true, clock, ports: { transport } })
 const { api } = engine
 
 const ran = (name: string, data: unknown = name) => opcode('StepRun', name, { data })

@@ -133,7 +133,7 @@ describe('SleepUntil', () => {
 
 describe('timers over a restart (T2: none is lost)', () => {
   test('a sleep that ended while the engine was down is over when it is back', async () => {
-    const first = await openEngine({ clock })
+    const first = await openEngine({ onDisk: true, clock })
     const name = unique('sleeper')
     const runner = await first.runner({ workflows: { [name]: flow([sleep('nap', DAY_MS), run('after')]) } })
     const { runId } = await first.api.send({ name })
@@ -147,7 +147,7 @@ describe('timers over a restart (T2: none is lost)', () => {
   })
 
   test('one that has not ended keeps its time', async () => {
-    const first = await openEngine({ clock })
+    const first = await openEngine({ onDisk: true, clock })
     const name = unique('sleeper')
     const runner = await first.runner({ workflows: { [name]: flow([sleep('nap', DAY_MS)]) } })
     const { runId } = await first.api.send({ name })

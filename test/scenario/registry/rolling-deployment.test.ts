@@ -50,7 +50,7 @@ describe('a heartbeat of the old version', () => {
 
   test('nor does it after a restart of the engine, however long that took', async () => {
     const clock = new JumpClock()
-    const first = await openEngine({ clock })
+    const first = await openEngine({ onDisk: true, clock })
     const { beats, counts } = rollout()
     await beats(first.api, 'old', 'v1')
     await beats(first.api, 'new', 'v2')

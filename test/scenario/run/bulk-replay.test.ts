@@ -23,7 +23,7 @@ const keys = ['ops', 'theirs'].map(label => ({
   kind: 'secret',
   key: `secret-of-${label}`,
 }))
-const engine = await openEngine({ clock, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+const engine = await openEngine({ onDisk: true, clock, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
 const [api, theirs] = [engine.api.as('secret-of-ops'), engine.api.as('secret-of-theirs')]
 
 /** An app whose workflow does what the event's data says: returns, fails, or waits for ever. */

@@ -189,7 +189,7 @@ describe('pause and resume', () => {
   })
 
   test('a paused run outlives a restart, and resumes', async () => {
-    const first = await openEngine({ clock })
+    const first = await openEngine({ onDisk: true, clock })
     const name = unique('controlled')
     const runner: PlainRunner = await first.runner({
       workflows: { [name]: flow([wait('w', 'go'), run('after')]) },

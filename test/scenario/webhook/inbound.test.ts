@@ -18,7 +18,7 @@ import {
 import { type Created, INBOUND_KEY, INBOUND_KEYS, Inbound } from '../../kit/webhook/inbound.ts'
 
 const clock = new JumpClock()
-const engine = await openEngine({ clock, env: { ENGINE_API_KEYS: INBOUND_KEYS } })
+const engine = await openEngine({ onDisk: true, clock, env: { ENGINE_API_KEYS: INBOUND_KEYS } })
 const inbound = new Inbound(engine.api, clock)
 const { api, there, post, receiver, eventOf, eventsNamed } = inbound
 
@@ -308,7 +308,7 @@ test('no post leaves its slug or its body in the log', async () => {
 })
 
 test('without any key configured a post still needs its signature, and its receiver is still there', async () => {
-  const first = await openEngine({ clock, env: { ENGINE_API_KEYS: INBOUND_KEYS } })
+  const first = await openEngine({ onDisk: true, clock, env: { ENGINE_API_KEYS: INBOUND_KEYS } })
   const created = await first.api
     .as(INBOUND_KEY)
     .post('/webhook-receivers', { eventName: 'x', scheme: 'github' })

@@ -26,7 +26,7 @@ const keys = ['default', 'other'].flatMap(namespace =>
 )
 const clock = new JumpClock()
 const env = { ENGINE_API_KEYS: JSON.stringify(keys), ENGINE_ENCRYPTION_KEY: 'old-passphrase' }
-const engine = await openEngine({ clock, env })
+const engine = await openEngine({ onDisk: true, clock, env })
 const here = engine.api.as(keyOf('secret', 'default'))
 const there = engine.api.as(keyOf('secret', 'other'))
 
