@@ -6,9 +6,9 @@ import { RunErrorCodeSchema } from '@perdure/protocol/schema'
 import { expect, test } from 'vitest'
 import { httpApiPage } from '../../../scripts/http-api-page.ts'
 import { API_ERROR_MEANING } from '../../protocol/src/api/error-meanings.ts'
+import { ENGINE_VERSION } from './base/version.ts'
 import { ERROR_CODES } from './domain/model/errors.ts'
-import { statusOf } from './http/problem.ts'
-import { ENGINE_VERSION } from './version.ts'
+import { statusOf } from './http/response/problem.ts'
 
 const page = (name: string) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8')
 

@@ -3,7 +3,7 @@
 
 import { readConfig } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
-import { HTTP_LIMITS } from '../../../packages/engine/src/http/limits.ts'
+import { HTTP_LIMITS } from '../../../packages/engine/src/http/request/limits.ts'
 import {
   yamlDocuments as documents,
   imageStages,

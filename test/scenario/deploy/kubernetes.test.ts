@@ -6,7 +6,7 @@ import { ConfigError, readConfig } from '@perdure/engine'
 import { ENGINE_SETTINGS } from '@perdure/protocol'
 import { type Operation, operations } from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
-import { HTTP_LIMITS } from '../../../packages/engine/src/http/limits.ts'
+import { HTTP_LIMITS } from '../../../packages/engine/src/http/request/limits.ts'
 import {
   yamlDocuments as documents,
   imageStages,

@@ -11,13 +11,13 @@ import type { App, Workflow } from '../domain/model/workflow.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunView, Store } from '../ports/store.ts'
 import { Live } from '../services/live/live.ts'
+import type { Actor, ApiKey, HttpDeps, IncomingEvent, Readiness, RunnerView } from './access/deps.ts'
 import { createApp } from './app.ts'
-import type { Actor, ApiKey, HttpDeps, IncomingEvent, Readiness, RunnerView } from './deps.ts'
-import type { HttpLimits } from './limits.ts'
+import type { HttpLimits } from './request/limits.ts'
 import { Shelf } from './shelf.testkit.ts'
 
+export { eventually, type OpenStream, openStream } from './live/stream.testkit.ts'
 export { Shelf } from './shelf.testkit.ts'
-export { eventually, type OpenStream, openStream } from './stream.testkit.ts'
 
 /** A clock that stands still until the test moves it. */
 export class ManualClock implements Clock {

@@ -2,7 +2,7 @@
 // come back. transport.ts keeps one per URL.
 
 import { CLOSE_CODES } from '@perdure/protocol'
-import { TransientMap } from '../../collections/transient-map.ts'
+import { TransientMap } from '../../base/transient-map.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RunnerSocket, SessionOptions } from '../../ports/connections.ts'
 import type { Call, CallHolder } from './call.ts'

@@ -12,9 +12,9 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api'
+import { ENGINE_VERSION } from '../../base/version.ts'
 import { type Traceparent, traceParts } from '../../domain/text/traceparent.ts'
 import type { Span, SpanAttributes, SpanName, SpanOptions, Tracing } from '../../ports/tracing.ts'
-import { ENGINE_VERSION } from '../../version.ts'
 
 const KINDS = { client: SpanKind.CLIENT, producer: SpanKind.PRODUCER, internal: SpanKind.INTERNAL }
 

@@ -1,6 +1,6 @@
 // The calls of a transport or sender that have no reply yet, so that closing can wait for them and end the rest.
 
-import { TransientMap } from '../../collections/transient-map.ts'
+import { TransientMap } from '../../base/transient-map.ts'
 
 /** How long the close of a transport or sender waits for its pending calls. */
 export const CLOSE_GRACE_MS = 1000

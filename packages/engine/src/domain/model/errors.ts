@@ -1,4 +1,4 @@
-// The catalogue of errors (docs/errors.md). Domain and services throw these; only http/problem knows their HTTP statuses.
+// The catalogue of errors (docs/errors.md). Domain and services throw these; only http/response/problem knows their HTTP statuses.
 
 import type { ApiErrorCode } from '@perdure/protocol'
 import type { Guard } from './change.ts'

@@ -1,4 +1,4 @@
-// Checks the characters of names. API callers' names are checked in http/validate, workflows' names in
+// Checks the characters of names. API callers' names are checked in http/request/validate, workflows' names in
 // domain/pass/opcodes/event-name.
 
 /** Invisible in a listing; a NUL or a lone surrogate also cannot be stored by every database. */

@@ -4,8 +4,8 @@ import type { ConnectRegister, RegisterRequest } from '@perdure/protocol'
 import { ConnectRegisterSchema, HelloSchema } from '@perdure/protocol/schema'
 import { connectUrl } from '../../domain/model/connect-url.ts'
 import { invalid } from '../../domain/model/errors.ts'
-import { checkParts, checkVersion } from '../routes/register.ts'
-import { checkCharacters, validator } from '../validate.ts'
+import { checkParts, checkVersion } from '../request/registration.ts'
+import { checkCharacters, validator } from '../request/validate.ts'
 
 const checkShape = validator(ConnectRegisterSchema, 'payload')
 const checkHelloShape = validator(HelloSchema, 'payload')

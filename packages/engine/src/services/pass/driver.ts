@@ -1,7 +1,7 @@
 // The driver holds every run this engine has leased, from its lease until it parks or ends. The lane of runs passes it
 // claimed runs; pass-loop.ts sends their passes.
 
-import { TransientMap } from '../../collections/transient-map.ts'
+import { TransientMap } from '../../base/transient-map.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { type Route, route } from '../../domain/pass/routing.ts'

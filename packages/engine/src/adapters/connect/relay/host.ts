@@ -1,6 +1,6 @@
 // Carries out invokes of the Connect runners of this engine for other engines, and tells those what becomes of them.
 
-import { TransientMap } from '../../../collections/transient-map.ts'
+import { TransientMap } from '../../../base/transient-map.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { InvokeReply, Transport } from '../../../ports/transport.ts'

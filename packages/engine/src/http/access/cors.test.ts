@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import { aRun, postJson, refusal, testApp } from '../http.testkit.ts'
+
+const PAGE = 'https://console.example.com'
+
+function corsApp(...origins: string[]) {
+  return testApp({ corsOrigins: origins })
+}
+
+const preflight = (url: string, origin = PAGE) =>
+  ({
+    method: 'OPTIONS',
+    url,
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    },
+  }) as const
+
+describe('without origins', () => {
+  test('nothing is said of them, and a preflight is a wrong method', async () => {
+    const { app } = testApp()
+    const answer = await app.inject({ url: '/runs', headers: { origin: PAGE } })
+    expect(Object.keys(answer.headers).filter(name => name.startsWith('access-control'))).toEqual([])
+    expect(refusal(await app.inject(preflight('/events')))).toBe('405 method_not_allowed')
+  })
+})
+
+describe('with origins', () => {
+  test('a page of one of them may call and read the cursor and the request id', async () => {
+    const answer = await corsApp('https://a.example', PAGE).app.inject({
+      url: '/runs',
+      headers: { origin: PAGE },
+    })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers).toMatchObject({
+      'access-control-allow-origin': PAGE,
+      'access-control-expose-headers': 'X-Next-Cursor, X-Request-Id',
+      vary: 'Origin',
+    })
+  })
+
+  test('a page of another is not let in', async () => {
+    const { app } = corsApp(PAGE)
+    for (const origin of ['https://evil.example', `${PAGE}.evil.example`, `${PAGE}:8443`, 'null']) {
+      const answer = await app.inject({ url: '/runs', headers: { origin } })
+      expect(answer.headers['access-control-allow-origin'], origin).toBeUndefined()
+      expect((await app.inject(preflight('/events', origin))).headers).not.toHaveProperty(
+        'access-control-allow-origin',
+      )
+    }
+  })
+
+  test('* is everybody', async () => {
+    const answer = await corsApp('*').app.inject({ url: '/runs', headers: { origin: 'https://any.example' } })
+    expect(answer.headers['access-control-allow-origin']).toBe('*')
+  })
+
+  test('a preflight needs no key, and never reaches a route', async () => {
+    const { app, faces } = corsApp(PAGE)
+    faces.addKey('s', { kind: 'secret' })
+    const answer = await app.inject(preflight('/runs/run_1/cancel'))
+    expect([answer.statusCode, answer.body]).toEqual([204, ''])
+    expect(answer.headers).toMatchObject({
+      'access-control-allow-origin': PAGE,
+      'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
+      'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
+    })
+    expect(faces.acted).toEqual([])
+  })
+
+  test('refusals can be read too', async () => {
+    const { app, faces } = corsApp(PAGE)
+    faces.addKey('s', { kind: 'secret' })
+    const headers = { origin: PAGE }
+    const refused = [
+      await app.inject({ url: '/runs', headers }),
+      await app.inject({ url: '/nowhere', headers }),
+      await app.inject({ method: 'PUT', url: '/runs', headers }),
+      await postJson(app, '/events', '{', { ...headers, authorization: 'Bearer s' }),
+    ]
+    expect(refused.map(refusal)).toEqual([
+      '401 unauthorized',
+      '404 not_found',
+      '405 method_not_allowed',
+      '400 invalid_json',
+    ])
+    for (const answer of refused) expect(answer.headers['access-control-allow-origin']).toBe(PAGE)
+  })
+
+  test('405 names the same methods as ever, and OPTIONS that is no preflight is one', async () => {
+    const { app } = corsApp('*')
+    const answer = await app.inject({ method: 'OPTIONS', url: '/runs' })
+    expect(refusal(answer)).toBe('405 method_not_allowed')
+    expect(answer.headers.allow).toBe('GET, HEAD')
+    expect(refusal(await app.inject({ method: 'OPTIONS', url: '/nowhere' }))).toBe('404 not_found')
+  })
+
+  test('a stream says who may read it', async () => {
+    const { app, faces } = corsApp(PAGE)
+    faces.shelf().runRows.set('run_1', aRun({ status: 'succeeded' }))
+    const answer = await app.inject({ url: '/runs/run_1/stream', headers: { origin: PAGE } })
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'access-control-allow-origin': PAGE,
+      'x-request-id': expect.any(String),
+    })
+  })
+})

@@ -1,0 +1,53 @@
+// Closing without loss: new requests are refused, streams are told to end, and the requests in flight get a
+// bounded time to finish before the sockets are cut. Entered by `admit`, run by `app.ts` when it closes.
+
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../../ports/clock.ts'
+
+export class Drain {
+  /** True from the moment the app closes: requests that come now are answered 503. */
+  started = false
+  #inFlight = 0
+  readonly #streams = new Set<() => void>()
+  #onEmpty: (() => void) | undefined
+  /** One for every response: a closure each would cost every request. */
+  readonly #leave = (): void => {
+    if (--this.#inFlight === 0) this.#onEmpty?.()
+  }
+
+  /** How many responses are in flight. */
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  /** How many streams would be told to end. */
+  get streams(): number {
+    return this.#streams.size
+  }
+
+  /** Counts the response as in flight until it is written out or its connection is gone; `close` tells both, once. */
+  enter(response: ServerResponse): void {
+    this.#inFlight++
+    response.on('close', this.#leave)
+  }
+
+  /** Calls `end` when the drain starts, until the returned function is called. */
+  onStart(end: () => void): () => void {
+    this.#streams.add(end)
+    return () => this.#streams.delete(end)
+  }
+
+  /** Resolves when nothing is in flight any more, or after `graceMs`. */
+  async run(clock: Clock, graceMs: number): Promise<void> {
+    this.started = true
+    for (const end of this.#streams) end()
+    if (this.#inFlight === 0) return
+    await new Promise<void>(resolve => {
+      const cancel = clock.at(clock.now() + graceMs, resolve)
+      this.#onEmpty = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+}

@@ -1,0 +1,142 @@
+import { EventEmitter } from 'node:events'
+import type { FastifyReply } from 'fastify'
+import { describe, expect, test } from 'vitest'
+import type { HttpContext } from '../access/context.ts'
+import { Drain } from '../access/drain.ts'
+import { Faces } from '../http.testkit.ts'
+import { HTTP_LIMITS, type HttpLimits } from '../request/limits.ts'
+import { SseStream, sseMessage } from './sse.ts'
+
+/** A stream over a response that writes nowhere. */
+function setUp(limits: Partial<HttpLimits> = {}, isAdmitted = () => true) {
+  const faces = new Faces()
+  const drain = new Drain()
+  const context: HttpContext = { deps: faces.deps('silent'), limits: { ...HTTP_LIMITS, ...limits }, drain }
+  const written: (Buffer | string)[] = []
+  let reads = true
+  const raw = Object.assign(new EventEmitter(), {
+    writableLength: 0,
+    writeHead: () => {},
+    write: (bytes: Buffer | string) => {
+      written.push(bytes)
+      if (!reads) raw.writableLength += bytes.length
+      return reads
+    },
+    end: () => raw.emit('finish'),
+    destroy: () => raw.emit('close'),
+  })
+  /** The client stops reading, and goes on. */
+  const stall = (): void => {
+    reads = false
+  }
+  const catchUp = (): void => {
+    reads = true
+    raw.writableLength = 0
+    raw.emit('drain')
+  }
+  const reply = { raw, hijack: () => {}, getHeaders: () => ({}) } as unknown as FastifyReply
+  let ended = 0
+  const stream = new SseStream(reply, context, { isAdmitted, onEnd: () => ended++ })
+  return { stream, raw, drain, faces, clock: faces.clock, ended: () => ended, written, stall, catchUp }
+}
+
+test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
+  ['it ends', stream => stream.end()],
+  ['it is broken off', stream => stream.abort()],
+  ['the client leaves', (_, raw) => raw.emit('close')],
+])('when %s it says so once and leaves nothing behind', (_, finish) => {
+  const { stream, raw, drain, faces, clock, ended } = setUp()
+  finish(stream, raw)
+  stream.end()
+  stream.abort()
+  expect(stream.open).toBe(false)
+  expect(ended()).toBe(1)
+  expect(clock.timers.size).toBe(0)
+  expect(drain.streams).toBe(0)
+  expect(faces.keyListeners.size).toBe(0)
+})
+
+test('ends when its key counts no more, also if that was before anybody listened', () => {
+  let isAdmitted = true
+  const { stream, faces, ended } = setUp({}, () => isAdmitted)
+  faces.tellKeys()
+  expect(stream.open).toBe(true)
+  isAdmitted = false
+  faces.tellKeys()
+  expect([stream.open, ended(), setUp({}, () => false).stream.open]).toEqual([false, 1, false])
+})
+
+test('a message without id has no id line', () => {
+  expect(sseMessage({ event: 'e', data: '{"a":1}' })).toBe('event: e\ndata: {"a":1}\n\n')
+  expect(sseMessage({ id: 7, event: 'e', data: '{}' })).toBe('id: 7\nevent: e\ndata: {}\n\n')
+})
+
+describe('what is offered', () => {
+  const frame = Buffer.from('x'.repeat(100))
+
+  test('is written at once, the same bytes for everybody', () => {
+    const [one, other] = [setUp(), setUp()]
+    for (const { stream } of [one, other]) stream.offer(frame)
+    expect(one.written.at(-1)).toBe(frame)
+    expect(other.written.at(-1)).toBe(frame)
+  })
+
+  test.each([
+    ['messages', { unreadFrames: 3 }, 1 + 3],
+    ['bytes', { unreadBytes: 350 }, 3],
+  ])('to a client that does not read is bounded in %s, and then it is dropped', (_, limits, most) => {
+    const { stream, written, stall, clock, drain } = setUp(limits)
+    stall()
+    const before = written.length
+    for (let i = 0; i < 10; i++) stream.offer(frame)
+    expect(written.length - before).toBe(most)
+    expect(stream.open).toBe(false)
+    expect([clock.timers.size, drain.streams]).toEqual([0, 0])
+  })
+
+  test('counts from the last time the client had read everything', async () => {
+    const { stream, written, stall, catchUp } = setUp({ unreadFrames: 3 })
+    const before = written.length
+    for (let round = 0; round < 5; round++) {
+      stall()
+      for (let i = 0; i < 3; i++) stream.offer(frame)
+      catchUp()
+      await Promise.resolve()
+    }
+    expect([stream.open, written.length - before]).toEqual([true, 15])
+  })
+
+  test('a client that has not read for 30 s is dropped, however little there was', () => {
+    const { stream, stall, clock } = setUp()
+    stall()
+    stream.offer(frame)
+    clock.advance(29_999)
+    expect(stream.open).toBe(true)
+    clock.advance(1)
+    expect([stream.open, clock.timers.size]).toEqual([false, 0])
+  })
+})
+
+describe('the heartbeat', () => {
+  const BEAT = ': keep-alive\n\n'
+
+  test('comes every 15 s, whatever else is sent', () => {
+    const { stream, written, clock } = setUp()
+    for (let i = 0; i < 3; i++) {
+      clock.advance(14_999)
+      stream.offer(Buffer.from('x'))
+      expect(written.map(String).filter(text => text === BEAT)).toHaveLength(i)
+      clock.advance(1)
+    }
+    expect(written.map(String).filter(text => text === BEAT)).toHaveLength(3)
+  })
+
+  test('is not piled up for a client that does not read', () => {
+    const { stream, written, stall, clock } = setUp({ stallMs: 60_000 })
+    stall()
+    stream.offer(Buffer.from('x'))
+    clock.advance(15_000)
+    clock.advance(15_000)
+    expect(written.map(String)).not.toContain(BEAT)
+  })
+})

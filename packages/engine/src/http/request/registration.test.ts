@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import { EngineError } from '../../domain/model/errors.ts'
+import { postJson, refusal, testApp } from '../http.testkit.ts'
+import { checkRegistration } from './registration.ts'
+
+const base = { app: 'shop', url: 'http://127.0.0.1:3000/api', workflows: [{ name: 'checkout' }] }
+
+function outcome(fields: object): string {
+  try {
+    checkRegistration({ ...base, ...fields })
+    return 'accepted'
+  } catch (error) {
+    return error instanceof EngineError ? `${error.code}: ${error.message}` : String(error)
+  }
+}
+
+describe('POST /register', () => {
+  test('hands the registration on and acknowledges it', async () => {
+    const { app, faces } = testApp()
+    const response = await postJson(app, '/register', JSON.stringify({ ...base, runner: 'r1', more: 1 }))
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toMatchObject({ ok: true, protocolVersion: 1, runnerId: 'r1', workflows: 1 })
+    expect(faces.registered).toEqual([{ namespace: 'default', request: { ...base, runner: 'r1', more: 1 } }])
+  })
+
+  test.each(['[]', 'null', '1', '{}', ''])('%j is refused', async body => {
+    const { app, faces } = testApp()
+    expect(refusal(await postJson(app, '/register', body))).toBe('400 invalid_request')
+    expect(faces.registered).toEqual([])
+  })
+
+  test('another wire version is 400 protocol_mismatch, whatever else it sends', async () => {
+    const { app } = testApp()
+    const response = await postJson(app, '/register', '{"protocolVersion":2,"flows":[]}')
+    expect(refusal(response)).toBe('400 protocol_mismatch')
+  })
+})
+
+describe('a registration', () => {
+  test.each<[string, object]>([
+    ['of the least', {}],
+    ['of version 1', { protocolVersion: 1 }],
+    ['with an https url', { url: 'https://runner.example/x?y=1' }],
+    ['with empty metadata', { region: '', version: '', runtime: '' }],
+    [
+      'with triggers',
+      {
+        workflows: [
+          { name: 'w', triggers: [{ event: 'a.*', if: 'event.data.x\n> 1' }, { cron: '* * * * *' }] },
+        ],
+      },
+    ],
+    ['without triggers', { workflows: [{ name: 'w', triggers: [] }] }],
+    ['without workflows', { workflows: [] }],
+  ])('%s is accepted', (_, fields) => {
+    expect(outcome(fields)).toBe('accepted')
+  })
+
+  test.each<[object, string]>([
+    [{ protocolVersion: 0 }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
+    [{ protocolVersion: 1.5 }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
+    [{ protocolVersion: '1' }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
+    [{ protocolVersion: null }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
+    [{ keyFingerprint: 'a key' }, 'invalid_request: keyFingerprint must match pattern "^[0-9a-fA-F]{16}$"'],
+    [
+      { keyFingerprint: '0123456789abcdef0' },
+      'invalid_request: keyFingerprint must match pattern "^[0-9a-fA-F]{16}$"',
+    ],
+    [{ app: ' ' }, 'invalid_request: app must not be blank'],
+    [{ app: null }, 'invalid_request: app must be string'],
+    [{ app: 'a'.repeat(129) }, 'invalid_request: app must not have more than 128 characters'],
+    [{ app: 'a\u0007' }, 'invalid_request: app must not have control characters or lone surrogates'],
+    [{ runner: '\t' }, 'invalid_request: runner must not have control characters or lone surrogates'],
+    [{ runner: '' }, 'invalid_request: runner must not have fewer than 1 characters'],
+    [{ region: 'eu\u0000' }, 'invalid_request: region must not have control characters or lone surrogates'],
+    [{ url: undefined }, 'invalid_request: url must be string'],
+    [{ url: 'runner' }, 'invalid_request: url must be an http or https URL'],
+    [{ url: '/api' }, 'invalid_request: url must be an http or https URL'],
+    [{ url: 'ftp://runner' }, 'invalid_request: url must be an http or https URL'],
+    [{ url: 'javascript:alert(1)' }, 'invalid_request: url must be an http or https URL'],
+    [{ url: 'conn://runner' }, 'invalid_request: url must be an http or https URL'],
+    [{ url: 'ht\ntp://runner' }, 'invalid_request: url must not have control characters or lone surrogates'],
+    [{ url: 'http://u:p@runner' }, 'invalid_request: url must not carry credentials'],
+    [{ workflows: {} }, 'invalid_request: workflows must be array'],
+    [{ workflows: [{}] }, 'invalid_request: workflows[0].name is required'],
+    [{ workflows: [{ name: 'a' }, { name: ' ' }] }, 'invalid_request: workflows[1].name must not be blank'],
+    [
+      { workflows: [{ name: 'a\u0000' }] },
+      'invalid_request: workflows[0].name must not have control characters or lone surrogates',
+    ],
+    [
+      { workflows: [{ name: 'a', retry: { maxAttempts: 0 } }] },
+      'invalid_request: workflows[0].retry.maxAttempts must be >= 1',
+    ],
+    [
+      { workflows: [{ name: 'a', timeouts: { invoke: [] } }] },
+      'invalid_request: workflows[0].timeouts.invoke must be number or string',
+    ],
+    [
+      { workflows: [{ name: 'a', triggers: [{ event: 'e' }, {}] }] },
+      'invalid_request: workflows[0].triggers[1] must have either event or cron',
+    ],
+    [
+      { workflows: [{ name: 'a', triggers: [{ event: 'e', cron: '* * * * *' }] }] },
+      'invalid_request: workflows[0].triggers[0] must have either event or cron',
+    ],
+    [
+      { workflows: [{ name: 'a', triggers: [{ event: ' ' }] }] },
+      'invalid_request: workflows[0].triggers[0].event must not be blank',
+    ],
+    [
+      { workflows: new Array(1001).fill({ name: 'a' }) },
+      'invalid_request: workflows must not have more than 1000 items',
+    ],
+  ])('%.200j is refused', (fields, message) => {
+    expect(outcome(fields)).toBe(message)
+  })
+})

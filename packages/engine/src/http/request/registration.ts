@@ -1,0 +1,68 @@
+// Checks a registration: the body of `POST /register`, and the payload of a Connect runner's `runner.register` frame
+// (docs/wire-protocol.md#register).
+
+import { PROTOCOL_VERSION, type RegisterRequest } from '@perdure/protocol'
+import { operations } from '@perdure/protocol/operations'
+import { EngineError, invalid } from '../../domain/model/errors.ts'
+import { checkCharacters, checkName, validator } from './validate.ts'
+
+const checkShape = validator(operations.register.body.schema)
+
+/** Optional fields about the runner; each may be empty. */
+const METADATA = [
+  'runtime',
+  'language',
+  'version',
+  'framework',
+  'sdkName',
+  'region',
+  'keyFingerprint',
+] as const
+
+/** Checks the body of `POST /register`. Throws `invalid_request` or `protocol_mismatch` naming the field. */
+export function checkRegistration(value: unknown): RegisterRequest {
+  checkVersion(value)
+  const request = checkShape(value)
+  checkParts(request)
+  checkName('url', request.url)
+  checkUrl(request.url)
+  return request
+}
+
+/** Checks all fields but the URL, which a Connect runner does not send. */
+export function checkParts(request: Omit<RegisterRequest, 'url'>): void {
+  checkName('app', request.app)
+  checkName('runner', request.runner)
+  for (const field of METADATA) checkCharacters(field, request[field])
+  for (const [i, workflow] of request.workflows.entries()) checkWorkflow(workflow, `workflows[${i}]`)
+}
+
+/** Runs first: a peer of another version may send another shape (docs/wire-protocol.md#versions). */
+export function checkVersion(value: unknown): void {
+  const version = (value as { protocolVersion?: unknown } | null | undefined)?.protocolVersion
+  if (version === undefined || version === PROTOCOL_VERSION) return
+  throw new EngineError('protocol_mismatch', `protocolVersion must be ${PROTOCOL_VERSION}, or absent`, {
+    details: { field: 'protocolVersion', supported: [PROTOCOL_VERSION] },
+  })
+}
+
+function checkUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw invalid('url', 'must be an http or https URL')
+  }
+  // Lists of runners show the URL, and invokes would not send the credentials.
+  if (url.username !== '' || url.password !== '') throw invalid('url', 'must not carry credentials')
+}
+
+function checkWorkflow(workflow: RegisterRequest['workflows'][number], path: string): void {
+  checkName(`${path}.name`, workflow.name)
+  for (const [i, { event, cron }] of (workflow.triggers ?? []).entries()) {
+    const trigger = `${path}.triggers[${i}]`
+    if ((event === undefined) === (cron === undefined)) {
+      throw invalid(trigger, 'must have either event or cron')
+    }
+    checkName(`${trigger}.event`, event)
+    checkName(`${trigger}.cron`, cron)
+  }
+}

@@ -1,0 +1,79 @@
+// Turns whatever was thrown into the one error body (decisions, "Errors, limits, auth"). The only place of the
+// engine that looks at HTTP statuses of errors; called by fastify's error paths and, for broken requests, by `app.ts`.
+
+import { API_ERROR_STATUS } from '@perdure/protocol'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import { EngineError, type ErrorCode } from '../../domain/model/errors.ts'
+import { sendJson } from './reply.ts'
+
+/** The status that answers an error of this code. */
+export function statusOf(code: ErrorCode): number {
+  return API_ERROR_STATUS[code]
+}
+
+/** What fastify itself refuses, in our codes. Anything else of its 4xx errors is an `invalid_request`. */
+const FRAMEWORK: Record<string, [ErrorCode, string]> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'the content type must be application/json'],
+  FST_ERR_BAD_URL: ['invalid_request', 'the URL is malformed'],
+  // No id is that long.
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'no such resource'],
+}
+
+/** Answers `error` on `reply`, and logs what an operator has to know of. */
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
+  const known = asEngineError(error)
+  const status = API_ERROR_STATUS[known.code]
+  if (status >= 500) logFailure(log, error, known.code, request)
+  reply.header('x-request-id', request.id)
+  for (const [name, value] of extraHeaders(known)) reply.header(name, value)
+  sendJson(reply, status, problemText(known, request.id))
+}
+
+/** The error body. Of an `internal` error it tells nothing but the request id. */
+export function problemText(error: EngineError, requestId: string): string {
+  const hidden = error.code === 'internal'
+  const message = hidden ? 'the engine failed; its log has the details under this request id' : error.message
+  const details = hidden ? undefined : error.details
+  return JSON.stringify({ error: { code: error.code, message, details, requestId } })
+}
+
+/** What the `error` frame of a Connect socket says: as the error body, without a request. */
+export function problemOf(error: unknown): { code: ErrorCode; message: string; details?: unknown } {
+  const known = asEngineError(error)
+  if (known.code === 'internal')
+    return { code: known.code, message: 'the engine failed; its log has the details' }
+  const { code, message, details } = known
+  return { code, message, ...(details === undefined ? {} : { details }) }
+}
+
+function asEngineError(error: unknown): EngineError {
+  if (error instanceof EngineError) return error
+  if (error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')) {
+    const known = FRAMEWORK[String(error.code)]
+    if (known) return new EngineError(known[0], known[1], { cause: error })
+    const status = 'statusCode' in error ? Number(error.statusCode) : 500
+    if (status >= 400 && status < 500) {
+      return new EngineError('invalid_request', 'the request is malformed', { cause: error })
+    }
+  }
+  return new EngineError('internal', 'unexpected error', { cause: error })
+}
+
+/** What a status has to say besides the body. */
+export function extraHeaders(error: EngineError): [string, string][] {
+  const status = API_ERROR_STATUS[error.code]
+  if (status === 401) return [['www-authenticate', 'Bearer']]
+  if (status === 429 || status === 503) return [['retry-after', '1']]
+  const allow = status === 405 ? error.details?.allow : undefined
+  return Array.isArray(allow) ? [['allow', allow.join(', ')]] : []
+}
+
+/** A refusal for want of room is expected under load and must not add to it: only a debug line. */
+function logFailure(log: Logger, error: unknown, code: ErrorCode, request: FastifyRequest): void {
+  const level = code === 'internal' ? 'error' : code === 'unavailable' ? 'warn' : 'debug'
+  if (!log.isLevelEnabled(level)) return
+  const { method, id: requestId } = request
+  const route = request.routeOptions.url
+  log[level]({ err: error, code, method, route, requestId }, 'request failed')
+}

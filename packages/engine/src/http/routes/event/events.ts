@@ -1,0 +1,75 @@
+// Events: sending one, and reading the log (contract §4.4). `POST /events` is the hottest route of the engine.
+
+import { operations } from '@perdure/protocol/operations'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { list } from '../../../domain/text/json-splice.ts'
+import { objectMember } from '../../../domain/text/json-text.ts'
+import { readTraceparent } from '../../../domain/text/traceparent.ts'
+import type { HttpContext } from '../../access/context.ts'
+import type { IncomingEvent } from '../../access/deps.ts'
+import { mount } from '../../access/mount.ts'
+import { bodyOf } from '../../request/body.ts'
+import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { notFound, pathId } from '../../request/query.ts'
+import { checkName, validator } from '../../request/validate.ts'
+import { sendJson } from '../../response/reply.ts'
+import { eventText } from './present-event.ts'
+
+const checkEvent = validator(operations.sendEvent.body.schema)
+
+export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { deps } = context
+
+  mount(app, context, operations.sendEvent, async (request, reply, { dryRun }) => {
+    const { namespace } = request.actor
+    const event = incomingEvent(request)
+    if (dryRun) return sendJson(reply, 200, JSON.stringify(await deps.dryRun(namespace, event)))
+    const outcome = await deps.ingest.send(namespace, event)
+    return sendJson(reply, 202, JSON.stringify(outcome))
+  })
+
+  mount(app, context, operations.listEvents, async (request, reply, query) => {
+    const { limit, cursor } = query
+    const filter = { app: query.app, name: query.name }
+    const { namespace } = request.actor
+    const scope = { kind: 'events', namespace, filter } as const
+    const before = cursor === undefined ? undefined : decodeCursor(cursor, scope, readPosition)
+    // One more than asked for tells whether there is a next page.
+    const found = await deps.store.in(namespace).events({ ...filter, before, limit: limit + 1 })
+    const page = found.slice(0, limit)
+    const last = page.at(-1)
+    if (found.length > limit && last) reply.header('x-next-cursor', encodeCursor(scope, [last.position]))
+    return sendJson(reply, 200, list(page.map(({ event }) => eventText(event))))
+  })
+
+  mount(app, context, operations.getEvent, async (request, reply) => {
+    const event = await deps.store.in(request.actor.namespace).event(pathId(request, 'event'))
+    if (!event) throw notFound('event')
+    return sendJson(reply, 200, eventText(event))
+  })
+}
+
+/** The validated body; `data` is the text it came in. */
+function incomingEvent(request: FastifyRequest): IncomingEvent {
+  const body = bodyOf(request)
+  const { name, app, dedupeId, runner, targetApp } = checkEvent(body?.value)
+  checkName('name', name)
+  checkName('app', app)
+  checkName('dedupeId', dedupeId)
+  checkName('runner', runner)
+  checkName('targetApp', targetApp)
+  const event: IncomingEvent = { name }
+  const trace = readTraceparent(request.headers.traceparent)
+  if (trace !== undefined) event.trace = trace
+  if (app !== undefined) event.app = app
+  if (dedupeId !== undefined) event.dedupeId = dedupeId
+  if (runner !== undefined) event.runner = runner
+  if (targetApp !== undefined) event.targetApp = targetApp
+  const data = body && objectMember(body.text, 'data')
+  if (data !== undefined) event.data = data
+  return event
+}
+
+function readPosition([position, ...rest]: unknown[]): number | undefined {
+  return isPosition(position) && rest.length === 0 ? position : undefined
+}

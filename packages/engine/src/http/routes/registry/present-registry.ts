@@ -1,0 +1,49 @@
+// Apps, runners and workflow definitions on the wire (contract §2.5, §2.6). No key ever, only its fingerprint.
+
+import type { App as WireApp, Runner as WireRunner, WorkflowDefinition } from '@perdure/protocol'
+import type { App } from '../../../domain/model/workflow.ts'
+import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
+import type { RunnerView, WorkflowView } from '../../access/deps.ts'
+
+export function presentApp(app: App): WireApp {
+  return { name: app.name, createdAt: timestamp(app.createdAt) }
+}
+
+export function presentRunner(runner: RunnerView): WireRunner {
+  return {
+    runnerId: runner.runnerId,
+    app: runner.app,
+    url: runner.url,
+    framework: runner.framework,
+    runtime: runner.runtime,
+    language: runner.language,
+    sdkName: runner.sdkName,
+    version: runner.version,
+    region: runner.region,
+    keyFingerprint: runner.keyFingerprint,
+    keyMatches: runner.keyMatches,
+    lastSeenAt: timestamp(runner.lastSeenAt),
+    live: runner.live,
+  }
+}
+
+export function presentWorkflow(workflow: WorkflowView): WorkflowDefinition {
+  const { maxAttempts, initialMs, factor, maxMs, jitter } = workflow.retry
+  return {
+    name: workflow.name,
+    app: workflow.app,
+    retry: { maxAttempts, initialMs, factor, maxMs, jitter },
+    triggers: workflow.triggers,
+    scheduled: workflow.triggers.some(trigger => trigger.cron !== undefined),
+    schedules: workflow.schedules.map(({ cron, timezone, nextRunAt, lastRunAt, lastRunId }) => ({
+      cron,
+      timezone,
+      nextRunAt: timestamp(nextRunAt),
+      lastRunAt: optionalTimestamp(lastRunAt),
+      lastRunId,
+    })),
+    flowControl: workflow.flowControl && { ...workflow.flowControl },
+    onFailure: workflow.onFailure,
+    updatedAt: timestamp(workflow.updatedAt),
+  }
+}

@@ -1,0 +1,109 @@
+// Acting on runs: cancel, pause, resume, replay, retry-from-step, bulk replay; and the audit log of it, which tells
+// the label of each actor's key (contract §4.2).
+
+import { type Operation, operations } from '@perdure/protocol/operations'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { EngineError, invalid } from '../../../domain/model/errors.ts'
+import { list } from '../../../domain/text/json-splice.ts'
+import { type JsonText, objectMembers } from '../../../domain/text/json-text.ts'
+import { readTraceparent } from '../../../domain/text/traceparent.ts'
+import type { ReplayFilter, RunView } from '../../../ports/store.ts'
+import type { HttpContext } from '../../access/context.ts'
+import type { Actor } from '../../access/deps.ts'
+import { type Handler, mount } from '../../access/mount.ts'
+import { type Body, bodyOf } from '../../request/body.ts'
+import { pathId } from '../../request/query.ts'
+import { timestamp } from '../../request/timestamp.ts'
+import { checkName, validator } from '../../request/validate.ts'
+import { sendJson } from '../../response/reply.ts'
+import { controlActionText } from './present-control-action.ts'
+import { runSummary } from './present-run.ts'
+
+const checkBulkReplay = validator(operations.bulkReplayRuns.body.schema)
+
+export function controlRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { control, store } = context.deps
+  /** Of what starts runs anew: a suspended namespace refuses it whatever the run and the body (contract §5.4). */
+  const mountFork = <const Op extends Operation>(operation: Op, handler: Handler<Op>): void =>
+    mount(app, context, operation, handler, {
+      refuseEarly: ({ actor }) => control.assertActive(actor.namespace),
+    })
+
+  mount(app, context, operations.cancelRun, async (request, reply) =>
+    sendRun(reply, await control.cancel(request.actor, pathId(request, 'run'))),
+  )
+
+  mount(app, context, operations.pauseRun, async (request, reply) =>
+    sendRun(reply, await control.pause(request.actor, pathId(request, 'run'))),
+  )
+
+  mount(app, context, operations.resumeRun, async (request, reply) =>
+    sendRun(reply, await control.resume(request.actor, pathId(request, 'run'))),
+  )
+
+  mountFork(operations.replayRun, async (request, reply) => {
+    const input = overridingInput(bodyOf(request))
+    return sendRun(reply, await control.replay(traced(request), pathId(request, 'run'), input))
+  })
+
+  mountFork(operations.retryRunFromStep, async (request, reply) => {
+    const step = requiredStep(bodyOf(request))
+    return sendRun(reply, await control.retryFromStep(traced(request), pathId(request, 'run'), step))
+  })
+
+  mountFork(operations.bulkReplayRuns, async (request, reply) => {
+    const filter = replayFilter(bodyOf(request))
+    return sendJson(reply, 200, JSON.stringify(await control.bulkReplay(traced(request), filter)))
+  })
+
+  mount(app, context, operations.listControlActions, async (request, reply, query) => {
+    const entries = await store.in(request.actor.namespace).controlActions(query)
+    return sendJson(reply, 200, list(entries.map(controlActionText)))
+  })
+}
+
+/** The forks it asks for go on in its trace. */
+function traced(request: FastifyRequest): Actor {
+  const trace = readTraceparent(request.headers.traceparent)
+  return trace === undefined ? request.actor : { ...request.actor, trace }
+}
+
+function sendRun(reply: FastifyReply, run: RunView): FastifyReply {
+  return sendJson(reply, 200, JSON.stringify(runSummary(run)))
+}
+
+/** `input` to the letter; `{"input": null}` overrides too, only an absent one copies the source's. */
+function overridingInput(body: Body | undefined): JsonText | undefined {
+  return body === undefined ? undefined : members(body).get('input')
+}
+
+function requiredStep(body: Body | undefined): string {
+  const text = body && members(body).get('step')
+  const step: unknown = text === undefined ? undefined : JSON.parse(text)
+  if (step === undefined) throw invalid('step', 'is required')
+  if (typeof step !== 'string') throw invalid('step', 'must be string')
+  if (step.trim() === '') throw invalid('step', 'must not be blank')
+  return step
+}
+
+/** At least one filter must be given: nobody replays everything by an empty body. */
+function replayFilter(body: Body | undefined): ReplayFilter {
+  const { app, workflow, status, runType, since } = checkBulkReplay(body === undefined ? {} : body.value)
+  checkName('app', app)
+  checkName('workflow', workflow)
+  const from = since === undefined ? undefined : timestamp('since', since)
+  const filter: ReplayFilter = { app, workflow, status, runType, since: from }
+  if (Object.values(filter).every(value => value === undefined)) {
+    throw new EngineError('invalid_request', 'one of app, workflow, status, runType and since is required', {
+      details: { field: 'body' },
+    })
+  }
+  return filter
+}
+
+function members(body: Body): Map<string, JsonText> {
+  if (typeof body.value !== 'object' || body.value === null || Array.isArray(body.value)) {
+    throw new EngineError('invalid_request', 'body must be object', { details: { field: 'body' } })
+  }
+  return objectMembers(body.text)
+}

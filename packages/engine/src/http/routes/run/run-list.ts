@@ -1,0 +1,83 @@
+// The list of runs and what they add up to (contract §4.1, §2.4).
+
+import { operations, type QueryValues } from '@perdure/protocol/operations'
+import type { FastifyInstance } from 'fastify'
+import { invalid } from '../../../domain/model/errors.ts'
+import { positionOf, type RunPosition, type RunSort } from '../../../domain/view/run-order.ts'
+import { runStats } from '../../../domain/view/run-stats.ts'
+import type { RunFilter, RunQuery, RunView } from '../../../ports/store.ts'
+import type { HttpContext } from '../../access/context.ts'
+import { mount } from '../../access/mount.ts'
+import { type CursorScope, decodeCursor, encodeCursor } from '../../request/cursor.ts'
+import { sendJson } from '../../response/reply.ts'
+import { runSummary } from './present-run.ts'
+
+type ListQuery = QueryValues<typeof operations.listRuns.query>
+
+export function runListRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { store } = context.deps
+
+  mount(app, context, operations.listRuns, async (request, reply, query) => {
+    const { namespace } = request.actor
+    const { sort, dir, limit, cursor } = query
+    const filter = filterOf(query)
+    const scope = scopeOf(namespace, query, filter)
+    const after = cursor === undefined ? undefined : decodeCursor(cursor, scope, readPosition(sort))
+    // One more than asked for tells whether there is a next page.
+    const found = await search(namespace, { ...filter, sort, dir, after, limit: limit + 1 })
+    const page = found.slice(0, limit)
+    const last = page.at(-1)
+    if (found.length > limit && last) {
+      const { key, id } = positionOf(last, sort)
+      reply.header('x-next-cursor', encodeCursor(scope, key === undefined ? [id] : [id, key]))
+    }
+    return sendJson(reply, 200, JSON.stringify(page.map(runSummary)))
+  })
+
+  mount(app, context, operations.getRunStats, async (request, reply, { app, since }) => {
+    const counts = await store.in(request.actor.namespace).stats({ app, since })
+    return sendJson(reply, 200, JSON.stringify(runStats(counts)))
+  })
+
+  /** Gives up when it takes too long: a filter that matches little can have to look at every run there is. */
+  async function search(namespace: string, query: RunQuery): Promise<RunView[]> {
+    const { clock } = context.deps
+    const giveUp = new AbortController()
+    const disarm = clock.at(clock.now() + context.limits.searchMs, () => giveUp.abort(tooWide(query)))
+    try {
+      return await store.in(namespace).runs(query, giveUp.signal)
+    } finally {
+      disarm()
+    }
+  }
+}
+
+/** An empty `q` is part of everything, and `deep` is nothing without `q`. */
+function filterOf({ app, status, runType, eventId, replayOf, since, q, deep }: ListQuery): RunFilter {
+  const filter = { app, status, runType, eventId, replayOf, since }
+  return q ? { ...filter, q, deep } : filter
+}
+
+function scopeOf(namespace: string, { sort, dir }: ListQuery, filter: RunFilter): CursorScope {
+  const parts = Object.entries({ ...filter, sort, dir }).filter(([, value]) => value !== undefined)
+  return {
+    kind: 'runs',
+    namespace,
+    filter: Object.fromEntries(parts.map(([name, value]) => [name, String(value)])),
+  }
+}
+
+function readPosition(sort: RunSort): (position: unknown[]) => RunPosition | undefined {
+  return ([id, key, ...rest]) => {
+    if (typeof id !== 'string' || rest.length > 0) return undefined
+    if (sort === 'started') return key === undefined ? { id } : undefined
+    // A duration can be negative, when the clock was set back.
+    const isKey = sort === 'duration' ? Number.isSafeInteger(key) : typeof key === 'string'
+    return isKey ? { key: key as string | number, id } : undefined
+  }
+}
+
+function tooWide({ q, deep }: RunQuery): Error {
+  const field = q === undefined ? 'sort' : deep ? 'deep' : 'q'
+  return invalid(field, 'has to look at too many runs: narrow the list with since, status or app')
+}
