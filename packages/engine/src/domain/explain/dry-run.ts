@@ -8,6 +8,7 @@ import { keyOf } from '../expressions/key.ts'
 import { EventSubject, matchesEvent, verdictOf } from '../expressions/matching.ts'
 import type { Change } from '../model/change.ts'
 import { invariant } from '../model/errors.ts'
+import type { FlowControl } from '../model/flow-control.ts'
 import type { Workflow } from '../model/workflow.ts'
 
 const FLAGS = ['deduped', 'dropped', 'skipped', 'debounced', 'batched'] as const
@@ -80,35 +81,53 @@ interface Met {
   missed?: string
 }
 
-/** The value of every key, whatever became of the event before that policy is asked. */
-function policiesOf(workflow: Workflow, subject: EventSubject): NonNullable<DryRunWorkflow['policies']> {
-  const { flowControl = {} } = workflow
-  const { idempotency, rateLimit, singleton, debounce, batch, priority, concurrency, throttle } = flowControl
-  const keyed = (policy: { key?: string }) => keyValue(policy.key, workflow, subject)
-  return {
-    ...(idempotency && { idempotency: keyed(idempotency) }),
-    ...(rateLimit && { rateLimit: { ...keyed(rateLimit), verdict: 'not asked' as const } }),
-    ...(singleton && { singleton: { ...keyed(singleton), mode: singleton.mode } }),
-    ...(debounce && { debounce: keyed(debounce) }),
-    ...(batch && { batch: keyed(batch) }),
-    ...(priority !== undefined && { priority: priorityValue(priority, subject) }),
-    ...(concurrency && {
-      concurrency: concurrency.map(one => ({ ...keyed(one), limit: one.limit, scope: one.scope })),
-    }),
-    ...(throttle && { throttle: keyed(throttle) }),
-  }
+type PolicyViews = Required<NonNullable<DryRunWorkflow['policies']>>
+type Policies = Required<FlowControl>
+
+/**
+ * What the dry run shows of each policy, in the order in which the engine checks them; null: nothing. The type demands an
+ * entry for each policy.
+ */
+const POLICY_VIEWS: {
+  readonly [P in keyof Policies]: P extends keyof PolicyViews
+    ? (policy: Policies[P], workflow: Workflow, subject: EventSubject) => PolicyViews[P]
+    : null
+} = {
+  idempotency: keyView,
+  rateLimit: (policy, ...at) => ({ ...keyView(policy, ...at), verdict: 'not asked' }),
+  singleton: (policy, ...at) => ({ ...keyView(policy, ...at), mode: policy.mode }),
+  debounce: keyView,
+  batch: keyView,
+  priority: (source, _, subject) => priorityView(source, subject),
+  concurrency: (limits, ...at) =>
+    limits.map(policy => ({ ...keyView(policy, ...at), limit: policy.limit, scope: policy.scope })),
+  throttle: keyView,
+  timeouts: null,
+  // Shown as `cancels`.
+  cancelOn: null,
 }
 
-function keyValue(source: string | undefined, workflow: Workflow, subject: EventSubject) {
+/** The value of every key, also of policies that an earlier policy keeps the event from. */
+function policiesOf(workflow: Workflow, subject: EventSubject): NonNullable<DryRunWorkflow['policies']> {
+  const { flowControl = {} } = workflow
+  const views: Record<string, unknown> = {}
+  for (const [name, view] of Object.entries(POLICY_VIEWS)) {
+    const policy = flowControl[name as keyof FlowControl]
+    if (view && policy !== undefined) views[name] = view(policy as never, workflow, subject)
+  }
+  return views
+}
+
+function keyView(policy: { key?: string }, workflow: Workflow, subject: EventSubject) {
   let error: string | undefined
   const report = (fault: { error: string }) => {
     error = fault.error
   }
-  const key = keyOf(source, { subject, workflow, report })
+  const key = keyOf(policy.key, { subject, workflow, report })
   return { key, ...(error === undefined ? {} : { error }) }
 }
 
-function priorityValue(source: string, subject: EventSubject): { value: number; error?: string } {
+function priorityView(source: string, subject: EventSubject): { value: number; error?: string } {
   const verdict = compiled(source, 'number').number({ event: subject.subject })
   return verdict.ok ? { value: verdict.value } : { value: 0, error: verdict.error }
 }

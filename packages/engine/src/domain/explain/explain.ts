@@ -135,7 +135,11 @@ function queuedSentence(facts: Facts): string {
       return `It is held by its concurrency limit${key} until another run ends${before}.`
     case 'throttle':
       return `It is held by its throttle${key} until its turn comes${turnText(turnAt(facts))}${before}.`
-    default:
+    case undefined:
+    case 'sleep':
+    case 'event':
+    case 'child':
+    case 'retry':
       return `It is due and is taken up as soon as the engine has room; ${known}.`
   }
 }
@@ -157,7 +161,10 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
       return waiting.stepName === undefined
         ? passSentence(facts.run, waiting, more)
         : `${step} failed and is tried again ${by(waiting)}.${more}`
-    default:
+    case undefined:
+    case 'runner':
+    case 'concurrency':
+    case 'throttle':
       return `It waits${waiting ? ` for ${waiting.kind}` : ''}.${more}`
   }
 }

@@ -1,83 +1,101 @@
-// The flow-control policies of a workflow, as the engine keeps them: durations in ms, defaults filled in, every
-// expression known to compile (decisions, "Flow control at registration"). Made once, at registration.
+// Reads the flow-control policies of a registered workflow into what the engine keeps: durations in ms, defaults filled
+// in, every expression compiled once to check it (docs/flow-control.md). Called by registration.ts.
 
 import { parseDurationMs, type WorkflowRegistration } from '@perdure/protocol'
 import { Expression, ExpressionError, type Purpose } from '../expressions/expression.ts'
-import { invalid } from '../model/errors.ts'
+import { type EngineError, invalid } from '../model/errors.ts'
 import type { FlowControl, Timeouts } from '../model/flow-control.ts'
 
 const IDEMPOTENCY_TTL_MS = 24 * 3_600_000
-/** Longest window of any policy: beyond it the state would outlive the data it speaks of. */
+/** Longest window of any policy: the state of a longer one would outlive the data that it is about. */
 const WINDOW_MS_MAX = 30 * 24 * 3_600_000
+
+/** One policy of a registration as the engine keeps it; undefined if the registration does not have it. */
+type ReadPolicy<P extends keyof FlowControl> = (
+  registration: WorkflowRegistration,
+  read: Reader,
+) => FlowControl[P] | undefined
+
+/**
+ * The reader of every policy: the type demands an entry for each. The policies are read, and so refused, in this order.
+ */
+const POLICIES: { readonly [P in keyof Required<FlowControl>]: ReadPolicy<P> } = {
+  concurrency({ concurrency }, read) {
+    const limits = [concurrency ?? []].flat()
+    if (limits.length === 0) return undefined
+    const field = (i: number) => (Array.isArray(concurrency) ? `concurrency[${i}]` : 'concurrency')
+    return limits.map(({ limit, key, scope }, i) => ({
+      limit,
+      ...read.key(field(i), key),
+      scope: scope ?? 'workflow',
+    }))
+  },
+  throttle({ throttle }, read) {
+    if (!throttle) return undefined
+    const { limit, period = throttle.periodMs, burst = 0, key } = throttle
+    return { limit, periodMs: read.window('throttle.period', period), burst, ...read.key('throttle', key) }
+  },
+  rateLimit({ rateLimit }, read) {
+    if (!rateLimit) return undefined
+    const { limit, period, key } = rateLimit
+    return { limit, periodMs: read.window('rateLimit.period', period), ...read.key('rateLimit', key) }
+  },
+  debounce({ debounce }, read) {
+    if (!debounce) return undefined
+    const { period, timeout, mode = 'last', key } = debounce
+    const timeoutMs = timeout === undefined ? {} : { timeoutMs: read.window('debounce.timeout', timeout) }
+    const periodMs = read.window('debounce.period', period)
+    return { periodMs, ...timeoutMs, mode, ...read.key('debounce', key) }
+  },
+  batch({ batch, debounce }, read) {
+    if (!batch) return undefined
+    const { maxSize, timeout, key } = batch
+    const timeoutMs = read.window('batch.timeout', timeout)
+    const policy = { maxSize, timeoutMs, ...read.key('batch', key) }
+    if (debounce) throw read.invalid('batch', 'cannot be combined with debounce')
+    return policy
+  },
+  singleton({ singleton }, read) {
+    return singleton && { mode: singleton.mode, ...read.key('singleton', singleton.key) }
+  },
+  idempotency({ idempotency }, read) {
+    if (!idempotency) return undefined
+    const { ttl, key } = idempotency
+    const ttlMs = ttl === undefined ? IDEMPOTENCY_TTL_MS : read.window('idempotency.ttl', ttl)
+    return { key: read.expression('idempotency.key', key, 'key'), ttlMs }
+  },
+  priority({ priority }, read) {
+    return priority === undefined ? undefined : read.expression('priority', priority, 'number')
+  },
+  timeouts({ timeouts }, read) {
+    if (!timeouts) return undefined
+    const { queue, run, invoke } = timeouts
+    const deadlines: Timeouts = {}
+    if (queue !== undefined) deadlines.queueMs = read.window('timeouts.queue', queue)
+    if (run !== undefined) deadlines.runMs = read.window('timeouts.run', run)
+    if (invoke !== undefined) deadlines.invokeMs = read.window('timeouts.invoke', invoke)
+    return deadlines
+  },
+  cancelOn({ cancelOn }, read) {
+    if (!cancelOn || cancelOn.length === 0) return undefined
+    return cancelOn.map(({ event, if: condition }, i) =>
+      condition === undefined
+        ? { event }
+        : { event, if: read.expression(`cancelOn[${i}].if`, condition, 'condition', { inWait: true }) },
+    )
+  },
+}
 
 /** The policies of a registration, or undefined if it has none. Throws `invalid_request` naming the field. */
 export function flowControlOf(registration: WorkflowRegistration, field: string): FlowControl | undefined {
   const read = new Reader(field)
-  const flow: FlowControl = {}
-  const { concurrency, throttle, rateLimit, debounce, batch, singleton } = registration
-  const { idempotency, priority, timeouts, cancelOn } = registration
-  const limits = [concurrency ?? []].flat()
-  if (limits.length > 0) {
-    const many = Array.isArray(concurrency)
-    flow.concurrency = limits.map(({ limit, key, scope }, i) => ({
-      limit,
-      ...read.key(many ? `concurrency[${i}]` : 'concurrency', key),
-      scope: scope ?? 'workflow',
-    }))
-  }
-  if (throttle) {
-    const { limit, period = throttle.periodMs, burst = 0, key } = throttle
-    flow.throttle = {
-      limit,
-      periodMs: read.window('throttle.period', period),
-      burst,
-      ...read.key('throttle', key),
-    }
-  }
-  if (rateLimit) {
-    const { limit, period, key } = rateLimit
-    flow.rateLimit = {
-      limit,
-      periodMs: read.window('rateLimit.period', period),
-      ...read.key('rateLimit', key),
-    }
-  }
-  if (debounce) {
-    const { period, timeout, mode = 'last', key } = debounce
-    const timeoutMs = timeout === undefined ? {} : { timeoutMs: read.window('debounce.timeout', timeout) }
-    const periodMs = read.window('debounce.period', period)
-    flow.debounce = { periodMs, ...timeoutMs, mode, ...read.key('debounce', key) }
-  }
-  if (batch) {
-    const { maxSize, timeout, key } = batch
-    flow.batch = { maxSize, timeoutMs: read.window('batch.timeout', timeout), ...read.key('batch', key) }
-  }
-  if (debounce && batch) throw invalid(`${field}.batch`, 'cannot be combined with debounce')
-  if (singleton) flow.singleton = { mode: singleton.mode, ...read.key('singleton', singleton.key) }
-  if (idempotency) {
-    const ttlMs =
-      idempotency.ttl === undefined ? IDEMPOTENCY_TTL_MS : read.window('idempotency.ttl', idempotency.ttl)
-    flow.idempotency = { key: read.expression('idempotency.key', idempotency.key, 'key'), ttlMs }
-  }
-  if (priority !== undefined) flow.priority = read.expression('priority', priority, 'number')
-  if (timeouts) {
-    const deadlines: Timeouts = {}
-    if (timeouts.queue !== undefined) deadlines.queueMs = read.window('timeouts.queue', timeouts.queue)
-    if (timeouts.run !== undefined) deadlines.runMs = read.window('timeouts.run', timeouts.run)
-    if (timeouts.invoke !== undefined) deadlines.invokeMs = read.window('timeouts.invoke', timeouts.invoke)
-    flow.timeouts = deadlines
-  }
-  if (cancelOn && cancelOn.length > 0) {
-    flow.cancelOn = cancelOn.map(({ event, if: condition }, i) =>
-      condition === undefined
-        ? { event }
-        : { event, if: read.expression(`cancelOn[${i}].if`, condition, 'condition', true) },
-    )
-  }
-  return Object.keys(flow).length === 0 ? undefined : flow
+  const policies = Object.entries(POLICIES)
+    .map(([name, readPolicy]) => [name, readPolicy(registration, read)] as const)
+    .filter(([, policy]) => policy !== undefined)
+  return policies.length === 0 ? undefined : (Object.fromEntries(policies) as FlowControl)
 }
 
-/** Checks that an expression compiles, and answers it. Throws `invalid_request` naming the field. */
+/** Returns the expression once it compiles. Throws `invalid_request` naming the field. */
 export function checkedExpression(
   field: string,
   source: string,
@@ -93,7 +111,7 @@ export function checkedExpression(
   return source
 }
 
-/** Reads members below one field, and names them when they are wrong. */
+/** Reads members of one workflow's registration. Errors name the member below `field`, the path of the workflow. */
 class Reader {
   readonly #field: string
 
@@ -101,13 +119,13 @@ class Reader {
     this.#field = field
   }
 
-  /** A positive duration in ms. */
+  /** A positive duration, in ms. */
   window(name: string, duration: number | string | undefined): number {
     const ms = duration === undefined ? undefined : parseDurationMs(duration)
-    const field = `${this.#field}.${name}`
-    if (ms === undefined || ms < 1)
-      throw invalid(field, 'must be a positive number of milliseconds or a duration such as "30s"')
-    if (ms > WINDOW_MS_MAX) throw invalid(field, 'must not be longer than 30 days')
+    if (ms === undefined || ms < 1) {
+      throw this.invalid(name, 'must be a positive number of milliseconds or a duration such as "30s"')
+    }
+    if (ms > WINDOW_MS_MAX) throw this.invalid(name, 'must not be longer than 30 days')
     return Math.ceil(ms)
   }
 
@@ -115,7 +133,11 @@ class Reader {
     return source === undefined ? {} : { key: this.expression(`${policy}.key`, source, 'key') }
   }
 
-  expression(name: string, source: string, purpose: Purpose, inWait = false): string {
-    return checkedExpression(`${this.#field}.${name}`, source, purpose, { inWait })
+  expression(name: string, source: string, purpose: Purpose, options: { inWait?: boolean } = {}): string {
+    return checkedExpression(`${this.#field}.${name}`, source, purpose, options)
+  }
+
+  invalid(name: string, problem: string): EngineError {
+    return invalid(`${this.#field}.${name}`, problem)
   }
 }
