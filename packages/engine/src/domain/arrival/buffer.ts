@@ -12,7 +12,7 @@ import { EMPTY_STATE } from '../run/assumptions.ts'
 import { eventRun } from '../run/create.ts'
 import { type JsonText, objectMembers } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
-import type { FireInput, Firing } from './firing.ts'
+import type { FireInput, Firing } from './due-row.ts'
 import type { Arrival, ArrivalInput } from './policy.ts'
 
 /** Most text of one buffer's payloads, beyond that of a single one. */

@@ -12,7 +12,7 @@ import type { Workflow } from '../model/workflow.ts'
 import { type Assumptions, catalogGuards } from '../run/assumptions.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
-import { arrive } from './arrive.ts'
+import { arrive } from './trigger-workflow.ts'
 import { cancelWatching } from './cancel-on.ts'
 import type { Drafted } from './policy.ts'
 

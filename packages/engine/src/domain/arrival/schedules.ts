@@ -8,7 +8,7 @@ import type { Workflow } from '../model/workflow.ts'
 import type { Assumptions } from '../run/assumptions.ts'
 import { cronRun } from '../run/create.ts'
 import { CronError, Schedule, timezoneOf } from '../text/cron.ts'
-import type { FireInput, Firing } from './firing.ts'
+import type { FireInput, Firing } from './due-row.ts'
 
 interface ScheduleState {
   /** The next instant. */

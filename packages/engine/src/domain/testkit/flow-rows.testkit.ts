@@ -3,7 +3,7 @@
 
 import { expect } from 'vitest'
 import { fanout } from '../arrival/fanout.ts'
-import { fire } from '../arrival/fire.ts'
+import { fire } from '../arrival/decide-due-row.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Unit } from '../model/change.ts'
 import type { Triggered } from '../model/event.ts'

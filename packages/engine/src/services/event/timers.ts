@@ -3,8 +3,8 @@
 // is claimed.
 
 import type { Logger } from 'pino'
-import { fire } from '../../domain/arrival/fire.ts'
-import type { Firing } from '../../domain/arrival/firing.ts'
+import { fire } from '../../domain/arrival/decide-due-row.ts'
+import type { Firing } from '../../domain/arrival/due-row.ts'
 import type { Report } from '../../domain/expressions/matching.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { catalogGuards } from '../../domain/run/assumptions.ts'

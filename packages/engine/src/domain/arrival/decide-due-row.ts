@@ -2,7 +2,7 @@
 
 import type { FlowPolicy } from '../model/flow-row.ts'
 import { fireBuffer } from './buffer.ts'
-import type { FireInput, Firing } from './firing.ts'
+import type { FireInput, Firing } from './due-row.ts'
 import { fireSchedule } from './schedules.ts'
 
 const FIRES: Record<FlowPolicy, (input: FireInput) => Firing | undefined> = {
