@@ -12,13 +12,13 @@ import { EMPTY_STATE } from '../run/assumptions.ts'
 import { eventRun } from '../run/create.ts'
 import { type JsonText, objectMembers } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
-import type { FireInput, Firing } from './due-row.ts'
+import type { DueRow, DueRowDecision } from './due-row.ts'
 import type { Arrival, ArrivalInput } from './policy.ts'
 
 /** Most text of one buffer's payloads, beyond that of a single one. */
 export const BUFFER_CHARS_MAX = 1024 * 1024
 /** While its namespace is suspended, an overdue buffer is looked at this often. */
-const HOLD_MS = 60_000
+const SUSPENDED_RECHECK_MS = 60_000
 
 export interface Buffer {
   /** When its first event came. */
@@ -60,11 +60,11 @@ export function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival):
   const row = assumptions.flow.get(id) ?? undefined
   arrival.guards.push({ type: 'flow', id, version: row?.version ?? 0 })
   let open = row && bufferOf(row)
-  if (open && (open.fireAt <= now || !takes(open, rule, event.data))) {
+  if (open && (open.fireAt <= now || !hasRoomFor(open, rule, event.data))) {
     arrival.changes.push({ type: 'run.created', run: bufferedRun(open, { workflow, now, report }) })
     open = undefined
   }
-  const filled = added(open, rule, input, arrival.singletonKey)
+  const filled = withEvent(open, rule, input, arrival.singletonKey)
   if (filled.count !== undefined && filled.count >= (rule.countMax ?? Infinity)) {
     const run = bufferedRun(filled, { workflow, now, report })
     arrival.changes.push({ type: 'run.created', run })
@@ -78,7 +78,13 @@ export function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival):
 }
 
 /** Creates the run of a buffer that is due; undefined when it is not. */
-export function fireBuffer({ row, workflow, suspended, now, report }: FireInput): Firing | undefined {
+export function decideDueBuffer({
+  row,
+  workflow,
+  suspended,
+  now,
+  report,
+}: DueRow): DueRowDecision | undefined {
   const open = bufferOf(row)
   if (!open || open.fireAt > now) return undefined
   const guards: Guard[] = [{ type: 'flow', id: row.id, version: row.version }]
@@ -86,7 +92,7 @@ export function fireBuffer({ row, workflow, suspended, now, report }: FireInput)
   if (!workflow) return { guards, changes: [deleted], dropped: 'the workflow is not registered any more' }
   if (suspended) {
     const { leaseOwner: _, ...held } = row
-    const later: FlowRow = { ...held, version: row.version + 1, availableAt: now + HOLD_MS }
+    const later: FlowRow = { ...held, version: row.version + 1, availableAt: now + SUSPENDED_RECHECK_MS }
     return { guards, changes: [{ type: 'flow.saved', row: later }] }
   }
   return {
@@ -109,12 +115,12 @@ function stateOf({ data, ...head }: Buffer): JsonText {
 }
 
 /** Whether one more payload fits in, and the buffer was begun under the same kind of rule. */
-function takes({ count, data = '' }: Buffer, { countMax }: BufferRule, payload = 'null'): boolean {
+function hasRoomFor({ count, data = '' }: Buffer, { countMax }: BufferRule, payload = 'null'): boolean {
   if ((count === undefined) !== (countMax === undefined)) return false
   return count === undefined || data.length + 1 + payload.length <= BUFFER_CHARS_MAX
 }
 
-function added(
+function withEvent(
   open: Buffer | undefined,
   rule: BufferRule,
   input: ArrivalInput,

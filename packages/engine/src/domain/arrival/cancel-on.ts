@@ -1,14 +1,14 @@
 // cancelOn: an event cancels the live runs that watch for it. It asks them to cancel in its own commit, after which no
 // pass of theirs is sent and no answer counts; whoever leases them next ends them, children and all.
 
-import { EventSubject, type Report, verdictOf } from '../expressions/matching.ts'
+import { EventSubject, evaluateCondition, type Report } from '../expressions/matching.ts'
 import type { Change, Guard } from '../model/change.ts'
 import type { Event, Watcher } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import type { Assumptions } from '../run/assumptions.ts'
 import type { Drafted } from './policy.ts'
 
-export interface Cancelled {
+export interface CancelledByEvent {
   guards: Guard[]
   changes: Change[]
   runIds: Set<string>
@@ -26,7 +26,7 @@ export function cancelWatching(input: {
   drafted: Drafted
   now: number
   report: Report
-}): Cancelled {
+}): CancelledByEvent {
   const { event, assumptions, drafted, now } = input
   const { watchers, after } = assumptions.watchers.get(event.name) ?? { watchers: [], after: 0 }
   const { namespace, name: eventName } = event
@@ -39,7 +39,7 @@ export function cancelWatching(input: {
     if (watcher.runId !== drafted.self?.id)
       changes.push({ type: 'run.cancelRequested', runId: watcher.runId, at: now })
   }
-  for (const run of madeBefore(drafted)) {
+  for (const run of createdBefore(drafted)) {
     if (!watchersOf(run, eventName).some(watcher => isMet(watcher, input))) continue
     runIds.add(run.id)
     atBirth.push(run.id)
@@ -58,14 +58,14 @@ function isMet(watcher: Watcher, { subject, report }: { subject: EventSubject; r
   const { condition, runId } = watcher
   if (condition === undefined) return true
   const began = new EventSubject(condition.trigger)
-  const verdict = verdictOf(condition.filter, { event: began.subject, async: subject.subject })
+  const verdict = evaluateCondition(condition.filter, { event: began.subject, async: subject.subject })
   if (verdict.ok) return verdict.value
   report({ of: { runId }, filter: condition.filter, error: verdict.error })
   return false
 }
 
 /** The runs that this unit has made before the event. */
-function madeBefore({ changes }: Drafted): Run[] {
+function createdBefore({ changes }: Drafted): Run[] {
   return changes.flatMap(change =>
     change.type === 'run.created' && change.run.cancelOn && !change.run.cancelRequested ? [change.run] : [],
   )

@@ -5,7 +5,7 @@ import type { Change, Guard } from '../model/change.ts'
 import type { FlowRow } from '../model/flow-row.ts'
 import type { Workflow } from '../model/workflow.ts'
 
-export interface FireInput {
+export interface DueRow {
   row: FlowRow
   /** The row's workflow, if it is still registered. */
   workflow: Workflow | undefined
@@ -16,7 +16,7 @@ export interface FireInput {
   report: Report
 }
 
-export interface Firing {
+export interface DueRowDecision {
   guards: Guard[]
   changes: Change[]
   /** Why what the row stood for came to nothing. */

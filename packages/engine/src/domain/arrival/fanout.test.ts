@@ -139,7 +139,7 @@ describe('the waits for an event', () => {
   })
 
   it('that an earlier event of the same unit woke are passed over', () => {
-    const { wakes, guards } = spread({ waiters: [one, later], spent: new Set(['run_1#2']) })
+    const { wakes, guards } = spread({ waiters: [one, later], alreadyWoken: new Set(['run_1#2']) })
     expect(wakes.map(({ stepIndex }) => stepIndex)).toEqual([5])
     expect(guards).toContainEqual(expect.objectContaining({ waiters: [one, later] }))
   })

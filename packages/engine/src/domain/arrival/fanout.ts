@@ -1,7 +1,7 @@
 // What an event does: it cancels the runs that watch for it, wakes the steps that wait for it, and starts a run of
 // every workflow it triggers (contract §4.4, §6). One decision for posted and emitted events, so that they can never differ.
 
-import { EventSubject, isTriggered, type Report, verdictOf } from '../expressions/matching.ts'
+import { EventSubject, evaluateCondition, isTriggered, type Report } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard, StepWoken } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
@@ -12,9 +12,9 @@ import type { Workflow } from '../model/workflow.ts'
 import { type Assumptions, catalogGuards } from '../run/assumptions.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
-import { arrive } from './trigger-workflow.ts'
 import { cancelWatching } from './cancel-on.ts'
 import type { Drafted } from './policy.ts'
+import { triggerWorkflow } from './trigger-workflow.ts'
 
 export interface Fanout {
   guards: Guard[]
@@ -46,7 +46,7 @@ export interface FanoutInput {
   /** Those of them whose filters the event meets, if they were evaluated before. */
   awaited?: ReadonlySet<Waiter> | undefined
   /** Of those, the ones (by `waiterKey`) that an earlier event of the same unit has woken. */
-  spent?: ReadonlySet<string>
+  alreadyWoken?: ReadonlySet<string>
   /** What the unit holds already, for an event emitted in it. */
   drafted?: Drafted
   /** What names the event however often it is decided on; its id, if absent. */
@@ -80,7 +80,7 @@ export function fanout(input: FanoutInput): Fanout {
     if (!isTriggered(workflow, subject, eventName, report)) continue
     const { origin = id } = input
     const own = { origin, cancelled: cancelled.runIds, drafted }
-    const arrival = arrive({
+    const arrival = triggerWorkflow({
       event,
       subject,
       workflow,
@@ -118,7 +118,7 @@ function wakesOf(
     ended: ReadonlySet<string>
   },
 ): StepWoken[] {
-  const { event, now, subject, waiters, awaited, spent, ended, report } = input
+  const { event, now, subject, waiters, awaited, alreadyWoken: spent, ended, report } = input
   const isMet = (waiter: Waiter) => awaited?.has(waiter) ?? isAwaited(waiter, subject, report)
   const isFree = (waiter: Waiter) => !spent?.has(waiterKey(waiter)) && !ended.has(waiter.runId)
   const woken = oldestPerRun(waiters.filter(waiter => isFree(waiter) && isMet(waiter)))
@@ -167,7 +167,7 @@ export function isAwaited(waiter: Waiter, arrived: EventSubject, report: Report)
   const { condition } = waiter
   if (condition === undefined) return true
   const begun = new EventSubject(condition.trigger)
-  const verdict = verdictOf(condition.filter, { event: begun.subject, async: arrived.subject })
+  const verdict = evaluateCondition(condition.filter, { event: begun.subject, async: arrived.subject })
   if (verdict.ok) return verdict.value
   const { runId, stepIndex } = waiter
   report({ of: { runId, stepIndex }, filter: condition.filter, error: verdict.error })

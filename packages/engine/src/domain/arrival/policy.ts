@@ -40,7 +40,9 @@ export interface Drafted {
 }
 
 /** What a policy says: nothing (the next one is asked), or what becomes of the event instead of a run. */
-export type Verdict = Partial<Pick<Triggered, 'skipped' | 'dropped' | 'debounced' | 'batched' | 'deduped'>>
+export type PolicyResult = Partial<
+  Pick<Triggered, 'skipped' | 'dropped' | 'debounced' | 'batched' | 'deduped'>
+>
 
 export interface Arrival {
   entry: Triggered
@@ -60,10 +62,10 @@ export interface Arrival {
  * A policy: it may write guards and changes into `arrival`, and ends the arrival by answering a verdict (an empty one
  * after it has asked for something).
  */
-export type Policy = (input: ArrivalInput, arrival: Arrival) => Verdict | undefined
+export type Policy = (input: ArrivalInput, arrival: Arrival) => PolicyResult | undefined
 
 /** The event starts this run. */
-export function start(arrival: Arrival, run: Run): void {
+export function startRun(arrival: Arrival, run: Run): void {
   arrival.changes.push({ type: 'run.created', run })
   arrival.entry.runId = run.id
 }

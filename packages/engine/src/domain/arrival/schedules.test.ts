@@ -6,7 +6,7 @@ import type { Workflow } from '../model/workflow.ts'
 import { noAssumptions } from '../run/assumptions.ts'
 import { FlowRows } from '../testkit/flow-rows.testkit.ts'
 import { catalog, DAY, HOUR, MINUTE, NOW, workflow } from '../testkit/nouns.testkit.ts'
-import { checkCron, scheduleMoves, scheduleView } from './schedules.ts'
+import { checkCron, scheduleChanges, scheduleView } from './schedules.ts'
 
 const scheduled = (...crons: string[]) => workflow('tidy', { triggers: crons.map(cron => ({ cron })) })
 
@@ -23,7 +23,7 @@ function register(flow: FlowRows, ...workflows: Workflow[]): void {
   const dropped = before('shop', 'tidy') && !workflows.some(({ name }) => name === 'tidy')
   const changes: Change[] = workflows.map(workflow => ({ type: 'workflow.registered', workflow }))
   if (dropped) changes.push({ type: 'workflow.dropped', namespace: 'default', app: 'shop', name: 'tidy' })
-  flow.commit(scheduleMoves({ changes, before, assumptions: flow.assumptions, now: flow.now }))
+  flow.commit(scheduleChanges({ changes, before, assumptions: flow.assumptions, now: flow.now }))
   flow.catalog = catalog(...workflows)
 }
 
@@ -68,7 +68,7 @@ describe('a registration', () => {
   it('rests on what it assumes of the rows', () => {
     const changes: Change[] = [{ type: 'workflow.registered', workflow: scheduled('0 * * * *') }]
     const before = () => undefined
-    const { guards } = scheduleMoves({ changes, before, assumptions: noAssumptions(), now: NOW })
+    const { guards } = scheduleChanges({ changes, before, assumptions: noAssumptions(), now: NOW })
     expect(guards).toMatchObject([{ type: 'flow', version: 0 }])
   })
 

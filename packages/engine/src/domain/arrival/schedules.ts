@@ -8,7 +8,7 @@ import type { Workflow } from '../model/workflow.ts'
 import type { Assumptions } from '../run/assumptions.ts'
 import { cronRun } from '../run/create.ts'
 import { CronError, Schedule, timezoneOf } from '../text/cron.ts'
-import type { FireInput, Firing } from './due-row.ts'
+import type { DueRow, DueRowDecision } from './due-row.ts'
 
 interface ScheduleState {
   /** The next instant. */
@@ -20,7 +20,7 @@ interface ScheduleState {
 }
 
 /** A row without its trigger is looked at once more after this: its registration may not be known here yet. */
-const ORPHANED_MS = 1000
+const ORPHAN_RECHECK_MS = 1000
 
 /** A schedule as it is listed. */
 export interface ScheduleView {
@@ -51,7 +51,7 @@ export function cronsOf(workflow: Pick<Workflow, 'triggers'> | undefined): Set<s
  * What becomes of the schedules of the workflows that `changes` register anew or drop. A schedule that stays keeps its
  * row, and so its next instant and its last run.
  */
-export function scheduleMoves(options: {
+export function scheduleChanges(options: {
   changes: readonly Change[]
   /** The workflow as it was registered before. */
   before(app: string, name: string): Workflow | undefined
@@ -64,23 +64,29 @@ export function scheduleMoves(options: {
     if (change.type === 'workflow.registered') {
       const { workflow } = change
       const crons = cronsOf(workflow)
-      for (const cron of crons) keep(moves, newRow(workflow, cron, now), assumptions)
-      drop(moves, before(workflow.app, workflow.name), crons)
+      for (const cron of crons) keepOrCreate(moves, newRow(workflow, cron, now), assumptions)
+      deleteUnless(moves, before(workflow.app, workflow.name), crons)
     } else if (change.type === 'workflow.dropped') {
-      drop(moves, before(change.app, change.name), new Set())
+      deleteUnless(moves, before(change.app, change.name), new Set())
     }
   }
   return moves
 }
 
 /** Starts the run of a schedule's instant, and moves it on to the next. */
-export function fireSchedule({ row, workflow, suspended, now, report }: FireInput): Firing | undefined {
+export function decideDueSchedule({
+  row,
+  workflow,
+  suspended,
+  now,
+  report,
+}: DueRow): DueRowDecision | undefined {
   const { scheduledAt, orphaned, ...last } = stateOf(row)
   if (scheduledAt > now) return undefined
   const guards: Guard[] = [{ type: 'flow', id: row.id, version: row.version }]
   if (!workflow || !cronsOf(workflow).has(row.key)) {
     const seen = { ...last, scheduledAt, orphaned: true } as const
-    if (!orphaned) return { guards, changes: [saved(row, seen, now + ORPHANED_MS)] }
+    if (!orphaned) return { guards, changes: [savedRow(row, seen, now + ORPHAN_RECHECK_MS)] }
     const dropped = 'the workflow does not have the schedule any more'
     return { guards, changes: [{ type: 'flow.deleted', id: row.id }], dropped }
   }
@@ -89,10 +95,10 @@ export function fireSchedule({ row, workflow, suspended, now, report }: FireInpu
   const instant = schedule.latest(scheduledAt, now)
   // It had instants when it was registered, and so it has always.
   const next = schedule.next(now) as number
-  if (suspended) return { guards, changes: [saved(row, { ...last, scheduledAt: next })] }
+  if (suspended) return { guards, changes: [savedRow(row, { ...last, scheduledAt: next })] }
   const run = cronRun({ workflow, cron: row.key, scheduledAt: instant, now, report })
   const state = { scheduledAt: next, lastRunAt: now, lastRunId: run.id }
-  return { guards, changes: [{ type: 'run.created', run }, saved(row, state)] }
+  return { guards, changes: [{ type: 'run.created', run }, savedRow(row, state)] }
 }
 
 /** What a schedule's row tells. */
@@ -111,13 +117,13 @@ function newRow({ namespace, app, name }: Workflow, cron: string, now: number): 
   return { id, ...of, version, availableAt: scheduledAt, state: JSON.stringify(state) }
 }
 
-function keep(moves: Unit, row: FlowRow, assumptions: Assumptions): void {
+function keepOrCreate(moves: Unit, row: FlowRow, assumptions: Assumptions): void {
   const stored = assumptions.flow.get(row.id)
   moves.guards.push({ type: 'flow', id: row.id, version: stored?.version ?? 0 })
   if (!stored) moves.changes.push({ type: 'flow.saved', row })
 }
 
-function drop(moves: Unit, earlier: Workflow | undefined, kept: ReadonlySet<string>): void {
+function deleteUnless(moves: Unit, earlier: Workflow | undefined, kept: ReadonlySet<string>): void {
   if (!earlier) return
   const { namespace, app, name: workflow } = earlier
   for (const key of cronsOf(earlier)) {
@@ -127,7 +133,7 @@ function drop(moves: Unit, earlier: Workflow | undefined, kept: ReadonlySet<stri
   }
 }
 
-function saved(
+function savedRow(
   { leaseOwner: _, ...row }: FlowRow,
   state: ScheduleState,
   availableAt = state.scheduledAt,

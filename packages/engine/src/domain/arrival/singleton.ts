@@ -13,7 +13,7 @@ export const singleton: Policy = (input, arrival) => {
   const policy = input.workflow.flowControl?.singleton
   if (!policy) return undefined
   const key = keyOf(policy.key, input)
-  const live = meetLive(input, arrival, key)
+  const live = liveRunsWithKey(input, arrival, key)
   if (policy.mode === 'skip' && live.length > 0) return { skipped: true }
   for (const runId of live) cancelLive(input, arrival, runId)
   if (arrival.questions.length > 0) return {}
@@ -27,20 +27,20 @@ export function liveKey(of: { namespace: string; app: string; workflow: string; 
 }
 
 /** The live runs with the key: the durable ones, guarded, as this very unit has left them, and those it has made. */
-function meetLive(input: ArrivalInput, arrival: Arrival, key: string): string[] {
+function liveRunsWithKey(input: ArrivalInput, arrival: Arrival, key: string): string[] {
   const { event, workflow, assumptions, drafted, cancelled } = input
   const of = { namespace: event.namespace, app: workflow.app, workflow: workflow.name, key }
   const durable = assumptions.live.get(liveKey(of)) ?? []
   arrival.guards.push({ type: 'live', ...of, runIds: durable })
   const made = drafted.changes.flatMap(change =>
-    change.type === 'run.created' && isOf(change.run, of) && !change.run.cancelRequested
+    change.type === 'run.created' && hasKey(change.run, of) && !change.run.cancelRequested
       ? [change.run.id]
       : [],
   )
   return [...durable, ...made].filter(id => !cancelled.has(id) && !hasEnded(id, input))
 }
 
-function isOf(run: Run, of: { namespace: string; app: string; workflow: string; key: string }): boolean {
+function hasKey(run: Run, of: { namespace: string; app: string; workflow: string; key: string }): boolean {
   return run.workflow === of.workflow && run.app === of.app && run.singletonKey === of.key
 }
 
@@ -81,9 +81,9 @@ function cancelLive(input: ArrivalInput, arrival: Arrival, runId: string): void 
   if (isTerminal(state.run.status)) return
   const { guards, changes } = cancel(state, { now, catalog })
   arrival.guards.push(...guards)
-  arrival.changes.push(...changes.map(byOutsider))
+  arrival.changes.push(...changes.map(interruptingPass))
 }
 
-function byOutsider(change: Change): Change {
+function interruptingPass(change: Change): Change {
   return change.type === 'run.moved' ? { ...change, interrupts: true } : change
 }

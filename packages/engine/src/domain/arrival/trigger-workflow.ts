@@ -5,16 +5,14 @@ import { eventRun } from '../run/create.ts'
 import { batch } from './batch.ts'
 import { debounce } from './debounce.ts'
 import { idempotency } from './idempotency.ts'
-import { type Arrival, type ArrivalInput, type Policy, start } from './policy.ts'
+import { type Arrival, type ArrivalInput, type Policy, startRun } from './policy.ts'
 import { rateLimit } from './rate-limit.ts'
 import { singleton } from './singleton.ts'
-
-export type { Arrival, ArrivalInput, Policy, Verdict } from './policy.ts'
 
 /** In the order in which they are asked. Each does nothing for a workflow that has not registered it. */
 const POLICIES: readonly Policy[] = [idempotency, rateLimit, singleton, debounce, batch]
 
-export function arrive(input: ArrivalInput): Arrival {
+export function triggerWorkflow(input: ArrivalInput): Arrival {
   const { event, workflow, pin, trace, report } = input
   const entry = { workflow: workflow.name, app: workflow.app }
   const arrival: Arrival = { entry, guards: [], changes: [], questions: [], cancelledAtBirth: [] }
@@ -27,6 +25,6 @@ export function arrive(input: ArrivalInput): Arrival {
     }
   }
   const { singletonKey } = arrival
-  start(arrival, eventRun({ event, workflow, pin, trace, singletonKey, report }))
+  startRun(arrival, eventRun({ event, workflow, pin, trace, singletonKey, report }))
   return arrival
 }

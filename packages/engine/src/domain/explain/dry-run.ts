@@ -5,7 +5,7 @@ import type { DryRunReply, DryRunWorkflow } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, scopedTo } from '../arrival/fanout.ts'
 import { compiled } from '../expressions/compiled.ts'
 import { keyOf } from '../expressions/key.ts'
-import { EventSubject, matchesEvent, verdictOf } from '../expressions/matching.ts'
+import { EventSubject, evaluateCondition, matchesEvent } from '../expressions/matching.ts'
 import type { Change } from '../model/change.ts'
 import { invariant } from '../model/errors.ts'
 import type { FlowControl } from '../model/flow-control.ts'
@@ -67,7 +67,7 @@ function triggerOf(workflow: Workflow, subject: EventSubject, eventName: string)
   for (const { event = '', if: filter } of workflow.triggers.filter(one => matchesEvent(one, eventName))) {
     if (filter === undefined) return { trigger: { event } }
     const trigger = { event, if: filter }
-    const verdict = verdictOf(filter, { event: subject.subject })
+    const verdict = evaluateCondition(filter, { event: subject.subject })
     if (verdict.ok && verdict.value) return { trigger }
     misses.push({ trigger, missed: verdict.ok ? 'the filter is false' : verdict.error })
   }

@@ -65,10 +65,12 @@ describe('queued', () => {
     expect(why(row).sentence).toBe(
       'It waits for room: the runners of app "shop" can take no more at once; there are 1 live and 2 stale runners.',
     )
-    expect(why({ ...row, runner: 'r7' }, { isInLine: true }).sentence).toMatch(
+    expect(why({ ...row, runner: 'r7' }, { isInRunnerQueue: true }).sentence).toMatch(
       /^It is in line for room: its pin "r7" can take no more at once;/,
     )
-    expect(why({ ...row, status: 'running' }, { isInLine: true }).sentence).toMatch(/^It is in line for room/)
+    expect(why({ ...row, status: 'running' }, { isInRunnerQueue: true }).sentence).toMatch(
+      /^It is in line for room/,
+    )
   })
 
   test('for a runner whose socket is gone', () => {

@@ -12,7 +12,7 @@ import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 import { waitingForText } from '../view/run-summary.ts'
 
 /** Most children that are told of: a run may have started thousands. */
-export const CHILDREN_TOLD_MAX = 20
+export const CHILDREN_SHOWN_MAX = 20
 
 export interface Facts {
   run: Run
@@ -24,7 +24,7 @@ export interface Facts {
   /** The pass that is under way in this engine. */
   pass?: { runnerId: string; sentAt: number } | undefined
   /** Whether its next pass waits for room on a runner, as far as this engine knows. */
-  isInLine?: boolean
+  isInRunnerQueue?: boolean
   /** How many held runs come before it, if it is held by a limit. */
   position?: number | undefined
   /** Of children it waits for, by run id. */
@@ -44,7 +44,7 @@ export function explain(facts: Facts): RunExplanation {
     sentence: sentenceOf(facts, open),
     since: timestamp(since),
     waitingFor: waiting && waitingForText(waiting),
-    wakeAt: optionalTimestamp(waitsForThrottle(run) ? turnAt(facts) : wakeAt(run, open)),
+    wakeAt: optionalTimestamp(waitsForThrottle(run) ? nextStartAt(facts) : wakeAt(run, open)),
     event:
       waiting?.kind === 'event' && waiting.eventName !== undefined
         ? { name: waiting.eventName, ...(awaited?.condition === undefined ? {} : { if: awaited.condition }) }
@@ -52,7 +52,7 @@ export function explain(facts: Facts): RunExplanation {
     childRunId: waiting?.childRunId,
     children: children.length === 0 ? undefined : children,
     position,
-    runners: isTerminal(run.status) ? undefined : toldRunners(runners),
+    runners: isTerminal(run.status) ? undefined : shownRunners(runners),
     runner: pass?.runnerId ?? run.runner,
     passSince: optionalTimestamp(pass?.sentAt),
     error: run.error,
@@ -63,7 +63,7 @@ export function explain(facts: Facts): RunExplanation {
 export function awaitedChildren(steps: readonly Step[]): Step[] {
   return steps
     .filter(step => step.childRunId !== undefined && !isSettled(step.status))
-    .slice(0, CHILDREN_TOLD_MAX)
+    .slice(0, CHILDREN_SHOWN_MAX)
 }
 
 function childrenOf(open: readonly Step[], statuses: ReadonlyMap<string, RunStatus>) {
@@ -81,7 +81,7 @@ function wakeAt(run: Run, open: readonly Step[]): number | undefined {
 }
 
 /** Of a run in a throttle's line it is known of the first alone, which is called for the next start. */
-function turnAt({ run, position }: Facts): number | undefined {
+function nextStartAt({ run, position }: Facts): number | undefined {
   if (position === undefined) return run.waitingFor?.until
   return position === 0 ? run.availableAt : undefined
 }
@@ -92,7 +92,7 @@ function sentenceOf(facts: Facts, open: readonly Step[]): string {
     case 'queued':
       return queuedSentence(facts)
     case 'running':
-      if (facts.isInLine) return lineSentence(facts)
+      if (facts.isInRunnerQueue) return runnerRoomSentence(facts)
       return pass
         ? `Runner "${pass.runnerId}" has been working on it since ${timestamp(pass.sentAt)}.${triesText(run)}`
         : `It has been running since ${timestamp(since)}.`
@@ -109,7 +109,7 @@ function sentenceOf(facts: Facts, open: readonly Step[]): string {
   }
 }
 
-function lineSentence({ run, runners, isInLine }: Facts): string {
+function runnerRoomSentence({ run, runners, isInRunnerQueue: isInLine }: Facts): string {
   const where = isInLine ? 'It is in line' : 'It waits'
   const whose = run.runner === undefined ? `the runners of app "${run.app}"` : `its pin "${run.runner}"`
   return `${where} for room: ${whose} can take no more at once; there are ${runnersText(runners)}.`
@@ -129,12 +129,12 @@ function queuedSentence(facts: Facts): string {
   const before = position === undefined ? '' : `; ${position} held runs are before it`
   switch (waitingFor?.kind) {
     case 'runner':
-      if (waitingFor.until === undefined) return lineSentence(facts)
+      if (waitingFor.until === undefined) return runnerRoomSentence(facts)
       return `No runner could be reached: it is tried again ${by(waitingFor)}; ${known}.`
     case 'concurrency':
       return `It is held by its concurrency limit${key} until another run ends${before}.`
     case 'throttle':
-      return `It is held by its throttle${key} until its turn comes${turnText(turnAt(facts))}${before}.`
+      return `It is held by its throttle${key} until its turn comes${nextStartText(nextStartAt(facts))}${before}.`
     case undefined:
     case 'sleep':
     case 'event':
@@ -182,7 +182,7 @@ function triesText({ transportTries }: Run): string {
 }
 
 /** Those without a socket are told of where there are any: the listing of runners leaves them out. */
-function toldRunners({ live, stale, disconnected }: Facts['runners']) {
+function shownRunners({ live, stale, disconnected }: Facts['runners']) {
   return disconnected === 0 ? { live, stale } : { live, stale, disconnected }
 }
 
@@ -191,7 +191,7 @@ function runnersText({ live, stale, disconnected }: Facts['runners']): string {
   return `${live} live, ${stale} stale and ${disconnected} disconnected runners`
 }
 
-function turnText(at: number | undefined): string {
+function nextStartText(at: number | undefined): string {
   return at === undefined ? '' : ` at ${timestamp(at)}`
 }
 

@@ -2,17 +2,17 @@
 // expression that walks on and on runs out of them. Counted, not timed: the same input always gives the same answer.
 
 /** Reads one evaluation has, divided by the nodes of its expression: each read may lead through all of them. */
-const READS = 50_000
+const READS_MAX = 50_000
 
 export class Budget {
   #left: number
 
   constructor(nodes: number) {
-    this.#left = Math.ceil(READS / nodes)
+    this.#left = Math.ceil(READS_MAX / nodes)
   }
 
   /** The value, whose reads are counted as deep as it goes. */
-  over<T>(value: T): T {
+  counted<T>(value: T): T {
     if (typeof value !== 'object' || value === null) return value
     return new Proxy<object>(value, value instanceof Map ? this.#ofMaps : this.#ofObjects) as T
   }
@@ -23,7 +23,7 @@ export class Budget {
       // The evaluator asks for these of everything it touches; only members of the data are a read.
       if (name === 'constructor' || (name === 'length' && Array.isArray(target))) return value
       this.#spend(1)
-      return this.over(value)
+      return this.counted(value)
     },
     ownKeys: target => {
       const keys = Reflect.ownKeys(target)
@@ -40,11 +40,11 @@ export class Budget {
       if (name === 'get' || name === 'has') {
         return (member: unknown) => {
           this.#spend(1)
-          return this.over(map[name](member))
+          return this.counted(map[name](member))
         }
       }
       this.#spend(map.size)
-      return value.bind(new Map(Array.from(map, ([member, within]) => [member, this.over(within)])))
+      return value.bind(new Map(Array.from(map, ([member, within]) => [member, this.counted(within)])))
     },
   }
 

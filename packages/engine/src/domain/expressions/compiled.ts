@@ -4,18 +4,18 @@
 import { Expression, type Purpose } from './expression.ts'
 
 /** Beyond it the memory starts anew: expressions of workflows long gone must not pile up. */
-const REMEMBERED_MAX = 10_000
+const CACHE_MAX = 10_000
 
-const remembered = new Map<string, Expression>()
+const cache = new Map<string, Expression>()
 
 /** The compiled expression. Throws ExpressionError, though what was registered is known to compile. */
 export function compiled(source: string, purpose: Purpose, options: { inWait?: boolean } = {}): Expression {
   const key = `${purpose}${options.inWait ? '*' : ' '}${source}`
-  let expression = remembered.get(key)
+  let expression = cache.get(key)
   if (!expression) {
     expression = new Expression(source, purpose, options)
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear()
-    remembered.set(key, expression)
+    if (cache.size >= CACHE_MAX) cache.clear()
+    cache.set(key, expression)
   }
   return expression
 }

@@ -38,7 +38,7 @@ export class ExpressionError extends Error {
   }
 }
 
-export type Verdict<T> = { ok: true; value: T } | { ok: false; error: string }
+export type Evaluated<T> = { ok: true; value: T } | { ok: false; error: string }
 
 /** Comprehensions may be nested this deep: each level multiplies the work. */
 const NESTING_MAX = 2
@@ -75,21 +75,21 @@ export class Expression {
     }
     this.#run = compile(source, inWait)
     const shape = { nodes: 0, walks: false }
-    inspect(this.#run.ast as unknown as Node, shape, 0)
+    inspectTree(this.#run.ast as unknown as Node, shape, 0)
     this.#nodes = Math.min(Math.max(1, shape.nodes), NODES_MAX)
     this.#walks = shape.walks
     checkType(this.#run, purpose)
   }
 
   /** Whether the condition holds. */
-  holds(scope: Scope): Verdict<boolean> {
+  holds(scope: Scope): Evaluated<boolean> {
     const verdict = this.#evaluate(scope)
-    if (!verdict.ok || typeof verdict.value === 'boolean') return verdict as Verdict<boolean>
+    if (!verdict.ok || typeof verdict.value === 'boolean') return verdict as Evaluated<boolean>
     return { ok: false, error: `the condition gives ${nameOf(verdict.value)}, not a bool` }
   }
 
   /** The key as text: a string as it is, anything else as JSON. */
-  key(scope: Scope): Verdict<string> {
+  key(scope: Scope): Evaluated<string> {
     const verdict = this.#evaluate(scope)
     if (!verdict.ok) return verdict
     const { value } = verdict
@@ -104,7 +104,7 @@ export class Expression {
     return { ok: false, error: `the key gives ${nameOf(value)}, not a string, number, bool or null` }
   }
 
-  number(scope: Scope): Verdict<number> {
+  number(scope: Scope): Evaluated<number> {
     const verdict = this.#evaluate(scope)
     if (!verdict.ok) return verdict
     const number = typeof verdict.value === 'bigint' ? Number(verdict.value) : verdict.value
@@ -112,9 +112,9 @@ export class Expression {
     return { ok: false, error: `the expression gives ${nameOf(verdict.value)}, not a number` }
   }
 
-  #evaluate({ event, async }: Scope): Verdict<unknown> {
+  #evaluate({ event, async }: Scope): Evaluated<unknown> {
     const budget = this.#walks ? new Budget(this.#nodes) : undefined
-    const seen = (subject: Subject): Subject => (budget ? budget.over(subject) : subject)
+    const seen = (subject: Subject): Subject => (budget ? budget.counted(subject) : subject)
     try {
       const value: unknown = this.#run(
         async === undefined ? { event: seen(event) } : { event: seen(event), async: seen(async) },
@@ -135,9 +135,9 @@ function compile(source: string, inWait: boolean): Compiled {
 }
 
 /** Counts and checks the tree, and puts our bounded functions, and our maps, in place of the standard's. */
-function inspect(node: unknown, shape: { nodes: number; walks: boolean }, nesting: number): void {
+function inspectTree(node: unknown, shape: { nodes: number; walks: boolean }, nesting: number): void {
   if (Array.isArray(node)) {
-    for (const part of node) inspect(part, shape, nesting)
+    for (const part of node) inspectTree(part, shape, nesting)
     return
   }
   if (!isNode(node)) return
@@ -154,10 +154,10 @@ function inspect(node: unknown, shape: { nodes: number; walks: boolean }, nestin
       throw new ExpressionError(`nests more than ${NESTING_MAX} comprehensions`, node.start)
   }
   // Equality and membership walk through what they compare, unless one side is a plain value of the expression.
-  if (COMPARING.has(node.op) && !isPlain((node.args as unknown[])[node.op === 'in' ? 1 : 0])) {
-    shape.walks ||= !isPlain((node.args as unknown[])[1])
+  if (COMPARING.has(node.op) && !isLiteral((node.args as unknown[])[node.op === 'in' ? 1 : 0])) {
+    shape.walks ||= !isLiteral((node.args as unknown[])[1])
   }
-  inspect(node.args, shape, nesting)
+  inspectTree(node.args, shape, nesting)
 }
 
 /**
@@ -195,20 +195,20 @@ function checkType(run: Compiled, purpose: Purpose): void {
   }
   const type = String(checked.type)
   if (!RESULT_TYPES[purpose].includes(type)) {
-    throw new ExpressionError(`gives ${type}, not ${WANTED[purpose]}`, 0)
+    throw new ExpressionError(`gives ${type}, not ${EXPECTED[purpose]}`, 0)
   }
 }
 
-const WANTED: Record<Purpose, string> = {
+const EXPECTED: Record<Purpose, string> = {
   condition: 'a bool',
   key: 'a string, number, bool or null',
   number: 'a number',
 }
 
 /** A value that is written out, or a list of such values. */
-function isPlain(node: unknown): boolean {
+function isLiteral(node: unknown): boolean {
   if (!isNode(node)) return false
-  return node.op === 'value' || (node.op === 'list' && Array.isArray(node.args) && node.args.every(isPlain))
+  return node.op === 'value' || (node.op === 'list' && Array.isArray(node.args) && node.args.every(isLiteral))
 }
 
 function isNode(value: unknown): value is Node {

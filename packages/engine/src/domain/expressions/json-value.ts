@@ -10,14 +10,14 @@ const MANY_DIGITS = /\d{16}/
 /** A whole number of 16 digits and more, or what looks like one inside a string. */
 const LARGE_INT = /(?:^|[[:,\s])-?[1-9]\d{15,}(?![\d.eE"])/
 /** What the evaluator asks of every object, and takes a member for. Each character may be written as an escape. */
-const OF_OBJECTS = /constructor|__proto__|\\u00[567]/
+const OBJECT_MEMBERS = /constructor|__proto__|\\u00[567]/
 
 /**
  * The value of the text. Of one that needs it, whole numbers beyond 2^53 - 1 are bigints, which CEL knows as int, and
  * objects are Maps, whose members are theirs alone.
  */
 export function jsonValue(text: JsonText): unknown {
-  const isPlain = !OF_OBJECTS.test(text) && !(MANY_DIGITS.test(text) && LARGE_INT.test(text))
+  const isPlain = !OBJECT_MEMBERS.test(text) && !(MANY_DIGITS.test(text) && LARGE_INT.test(text))
   return isPlain ? JSON.parse(text) : new Reader(text).value()
 }
 

@@ -4,7 +4,7 @@
 import type { Trigger, Workflow } from '../model/workflow.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { compiled } from './compiled.ts'
-import type { Scope, Subject, Verdict } from './expression.ts'
+import type { Evaluated, Scope, Subject } from './expression.ts'
 import { jsonValue } from './json-value.ts'
 
 /** An expression that could not be evaluated: a filter did not match for it, a policy's key is '' for it. */
@@ -57,7 +57,7 @@ export function isTriggered(
   return workflow.triggers.some(trigger => {
     if (!matchesEvent(trigger, eventName)) return false
     if (trigger.if === undefined) return true
-    const verdict = verdictOf(trigger.if, { event: event.subject })
+    const verdict = evaluateCondition(trigger.if, { event: event.subject })
     if (verdict.ok) return verdict.value
     report({ of: { app: workflow.app, workflow: workflow.name }, filter: trigger.if, error: verdict.error })
     return false
@@ -65,6 +65,6 @@ export function isTriggered(
 }
 
 /** Whether the condition holds. In a wait it may speak of `async`, the event that has come. */
-export function verdictOf(source: string, scope: Scope): Verdict<boolean> {
+export function evaluateCondition(source: string, scope: Scope): Evaluated<boolean> {
   return compiled(source, 'condition', { inWait: scope.async !== undefined }).holds(scope)
 }

@@ -34,11 +34,11 @@ export function advance(
     return { decision: draft.done(), next: 'stop' }
   }
   keepLogs(draft, state, outcome, context)
-  const next = step(draft, state, outcome, context)
+  const next = decideNext(draft, state, outcome, context)
   return { decision: draft.done(), next }
 }
 
-function step(draft: Draft, state: RunState, outcome: Outcome, context: PassContext): Next {
+function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: PassContext): Next {
   const fail = (error: RunError): Next => {
     finish(draft, { status: 'failed', error }, context.catalog)
     return 'stop'
@@ -61,8 +61,8 @@ function step(draft: Draft, state: RunState, outcome: Outcome, context: PassCont
       return repeatLater(draft, { tries, error: outcome.error.message }, context)
     }
     case 'opcodes': {
-      const end = takeUp(draft, state, outcome.opcodes, context)
-      if (!end) return goOn(draft, context) ?? fail(STUCK)
+      const end = applyReported(draft, state, outcome.opcodes, context)
+      if (!end) return continueOrPark(draft, context) ?? fail(STUCK)
       finish(draft, end, context.catalog)
       return 'stop'
     }
@@ -70,7 +70,7 @@ function step(draft: Draft, state: RunState, outcome: Outcome, context: PassCont
 }
 
 /** Drafts the steps that a runner reported; answers how the run ends with them, if it does. */
-export function takeUp(
+export function applyReported(
   draft: Draft,
   state: RunState,
   opcodes: readonly PassOpcode[],
@@ -109,20 +109,20 @@ function shortened(error: string): string {
  * After opcodes: at once again when there is something that the runner was not told of, or that it was kept from, else
  * parked; undefined when nothing will wake the run.
  */
-function goOn(draft: Draft, context: PassContext): Next | undefined {
+function continueOrPark(draft: Draft, context: PassContext): Next | undefined {
   settleDue(draft)
   if (draft.run.status === 'paused') {
     park(draft, context.sentAt)
     return 'stop'
   }
   const settledNow = draft.nextIndex - draft.open.size
-  const fellDue = [...draft.open.values()].some(
+  const becameDue = [...draft.open.values()].some(
     open => isDue(open, context.now) && !isDue(open, context.sentAt),
   )
   const { knowledge: told } = context
-  const hasMore = settledNow > told.settled || fellDue || told.stop
+  const hasMore = settledNow > told.settled || becameDue || told.stopRequested
   if (!hasMore && park(draft, context.sentAt)) return 'stop'
-  if (!hasMore && !told.hasMoved) return undefined
+  if (!hasMore && !told.wasSentSettled) return undefined
   // A pause and a resume during the pass leave the run queued although its owner still holds it.
   draft.move('running')
   return 'pass'

@@ -33,7 +33,7 @@ describe('a leased run', () => {
     const then = given(lost, retrying('charge', NOW - SECOND, { attempt: 2 })).whenLeased()
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running', attempt: 3, transportTries: 2 } })
     expect(then.changes('run.moved')[0]?.frames.map(({ status }) => status)).toEqual(['queued', 'running'])
-    expect(then.goesOn().state.memo(NOW)).toBe('{}')
+    expect(then.afterCommit().state.memo(NOW)).toBe('{}')
   })
 
   it('pinned to a runner that is not registered fails fast, naming it', () => {

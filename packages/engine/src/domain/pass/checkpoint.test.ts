@@ -30,7 +30,7 @@ import {
 import { STEPS_MAX } from './advance.ts'
 import { readCheckpoint } from './outcome.ts'
 
-const told = (...steps: object[]) => ({ seq: 1, steps })
+const acked = (...steps: object[]) => ({ seq: 1, steps })
 const as = (name: string, fields: object = {}) => ({ id: idOf(name), ...fields })
 
 describe('a checkpoint', () => {
@@ -50,7 +50,9 @@ describe('a checkpoint', () => {
     const line = { level: 'info', message: 'paid', scope: '@root', index: 0 } as const
     const then = given(run()).whenCheckpointed({ kind: 'opcodes', opcodes: [ran('charge')], logs: [line] })
     expect(then.changes('log.written')).toMatchObject([{ line: { message: 'paid' } }])
-    expect(then.goesOn().whenCheckpointed({ kind: 'opcodes', opcodes: [], logs: [line] }).written).toEqual([])
+    expect(
+      then.afterCommit().whenCheckpointed({ kind: 'opcodes', opcodes: [], logs: [line] }).written,
+    ).toEqual([])
   })
 
   it('restores the transport tries', () => {
@@ -61,7 +63,7 @@ describe('a checkpoint', () => {
   it('has its steps begin when the runner was told last', () => {
     const then = given(run())
       .sent(NOW - 9 * SECOND)
-      .told({ asOf: NOW - 2 * SECOND })
+      .acked({ asOf: NOW - 2 * SECOND })
       .whenCheckpointed(reported(ran('charge')))
     expect(then.step('charge')).toMatchObject({ startedAt: NOW - 2 * SECOND, finishedAt: NOW })
   })
@@ -72,7 +74,7 @@ describe('a checkpoint', () => {
       .sent(NOW - SECOND)
       .whenCheckpointed(steps)
     const second = first
-      .goesOn(SECOND)
+      .afterCommit(SECOND)
       .sent(NOW - SECOND)
       .whenCheckpointed(steps)
     expect(second.written).toEqual([])
@@ -89,12 +91,12 @@ describe('a checkpoint', () => {
       .whenCheckpointed(reported(threw('a')))
     expect(first.run).toMatchObject({ attempt: 2, status: 'running' })
     const second = first
-      .goesOn()
+      .afterCommit()
       .sentAttempt(1)
       .whenCheckpointed(reported(threw('b')))
     expect(second.run.attempt).toBe(2)
     const broke = second
-      .goesOn()
+      .afterCommit()
       .sentAttempt(1)
       .when({ kind: 'transportFailed', error: { message: 'gone' }, logs: [] })
     expect(broke.run).toMatchObject({ attempt: 2, status: 'waiting' })
@@ -157,12 +159,12 @@ describe('the end of a pass after checkpoints', () => {
     given(run()).whenCheckpointed(reported(ran('charge', '1'), sleeps('nap', SECOND)))
 
   it('that brings nothing new parks without another pass', () => {
-    const then = checkpointed().goesOn().told({ hasMoved: true }).when(reported())
+    const then = checkpointed().afterCommit().acked({ wasSentSettled: true }).when(reported())
     expect(then).toMatchObject({ next: 'stop', run: { status: 'waiting', waitingFor: { kind: 'sleep' } } })
   })
 
   it('asks for another pass when something settled that the runner was not told of', () => {
-    const then = checkpointed().goesOn().told({ hasMoved: true, settled: 0 }).when(reported())
+    const then = checkpointed().afterCommit().acked({ wasSentSettled: true, settled: 0 }).when(reported())
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
   })
 
@@ -171,32 +173,32 @@ describe('the end of a pass after checkpoints', () => {
       .sent(NOW - SECOND)
       .whenCheckpointed(reported(threw('ship', { retryAfterMs: 0 })))
     const then = failing
-      .goesOn()
+      .afterCommit()
       .sent(NOW - SECOND)
       .when(reported())
     expect(then.next).toBe('pass')
   })
 
   it('asks for another pass when the runner was kept from going on', () => {
-    const then = checkpointed().goesOn().told({ stop: true }).when(reported())
+    const then = checkpointed().afterCommit().acked({ stopRequested: true }).when(reported())
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
   })
 
   it('parks a run that is still paused', () => {
     const then = given(run({ status: 'paused' }), succeeded('charge'))
-      .told({ stop: true, hasMoved: true })
+      .acked({ stopRequested: true, wasSentSettled: true })
       .when(reported())
     expect(then).toMatchObject({ next: 'stop', run: { status: 'paused', leaseOwner: undefined } })
   })
 
   it('with nothing new and nothing pending is no fault of a runner that got somewhere', () => {
     const stuck = given(run(), succeeded('charge'))
-    expect(stuck.told({ hasMoved: true }).when(reported())).toMatchObject({ next: 'pass' })
+    expect(stuck.acked({ wasSentSettled: true }).when(reported())).toMatchObject({ next: 'pass' })
     expect(stuck.when(reported()).run.error?.code).toBe('invalid_response')
   })
 
   it('returns as ever', () => {
-    const then = checkpointed().goesOn().when(returned('2'))
+    const then = checkpointed().afterCommit().when(returned('2'))
     expect(then.run).toMatchObject({ status: 'succeeded', result: '2' })
     expect(then.step('nap').status).toBe('cancelled')
   })
@@ -209,7 +211,7 @@ describe('the ack', () => {
     )
     const refused = { error: { name: 'ChildNotStartedError', message: expect.any(String) } }
     expect(then.ack()).toEqual(
-      told(as('charge'), as('nap', { pending: true }), as('ship', { pending: true }), as('pack', refused)),
+      acked(as('charge'), as('nap', { pending: true }), as('ship', { pending: true }), as('pack', refused)),
     )
   })
 
@@ -227,7 +229,7 @@ describe('the ack', () => {
         ),
       )
     expect(then.ack()).toEqual(
-      told(
+      acked(
         as('tell', { data: { eventId: expect.any(String) } }),
         as('hook', { data: { deliveryId: expect.any(String) } }),
         as('payment', { data: expect.objectContaining({ id: 'evt_9', data: 7 }) }),
@@ -242,7 +244,7 @@ describe('the ack', () => {
       reported(sleepsUntil('late', NOW - SECOND), ran('charge', '1'), waitsFor('own', 'e'), emits('x', 'e')),
     )
     const ack = then.ack() as { steps: { id: string }[] }
-    const { state } = then.goesOn()
+    const { state } = then.afterCommit()
     const steps = [...state.steps.values()]
     const replayed = RunState.loaded({ run: state.run, steps, rootLogged: 0 }).memo(NOW)
     expect(ack.steps.map(({ id }) => id)).toEqual(Object.keys(JSON.parse(replayed)))
@@ -253,7 +255,7 @@ describe('the ack', () => {
     const state = given(run(), waiting('payment', 'paid', { status: 'succeeded', data: '{"n":1.50}' })).state
     const then = given(run(), waiting('payment', 'paid')).whenCheckpointed(reported(ran('charge', '1')))
     expect(then.ack([...state.steps.values()], true)).toEqual({
-      ...told(as('payment', { data: { n: 1.5 } }), as('charge')),
+      ...acked(as('payment', { data: { n: 1.5 } }), as('charge')),
       stop: true,
     })
   })

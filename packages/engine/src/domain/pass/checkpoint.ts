@@ -7,7 +7,7 @@ import { Draft } from '../run/draft.ts'
 import { finish } from '../run/finish.ts'
 import type { RunState } from '../run/state.ts'
 import type { JsonText } from '../text/json-text.ts'
-import { takeUp } from './advance.ts'
+import { applyReported } from './advance.ts'
 import { keepLogs } from './logs.ts'
 import type { PassContext } from './opcodes/context.ts'
 import { OPCODES } from './opcodes/registry.ts'
@@ -21,11 +21,11 @@ export function checkpoint(
   context: PassContext,
 ): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
-  const next = step(draft, state, reported, context)
+  const next = decideNext(draft, state, reported, context)
   return { decision: draft.done(), next }
 }
 
-function step(draft: Draft, state: RunState, reported: Reported, context: PassContext): Next {
+function decideNext(draft: Draft, state: RunState, reported: Reported, context: PassContext): Next {
   const end = (how: Parameters<typeof finish>[1]): Next => {
     finish(draft, how, context.catalog)
     return 'stop'
@@ -33,7 +33,7 @@ function step(draft: Draft, state: RunState, reported: Reported, context: PassCo
   if (draft.run.cancelRequested) return end({ status: 'cancelled' })
   keepLogs(draft, state, reported, context)
   if (reported.kind === 'rejected') return end({ status: 'failed', error: reported.error })
-  const ended = takeUp(draft, state, reported.opcodes, context)
+  const ended = applyReported(draft, state, reported.opcodes, context)
   if (ended) return end(ended)
   settleDue(draft)
   // A pause and a resume during the pass leave the run queued although its owner still holds it.

@@ -74,7 +74,7 @@ const goingOn = fc.oneof(
 const ending = fc.oneof(
   answers(end),
   always(world => world.outsider('cancel')),
-  always(world => world.askCancel()),
+  always(world => world.requestCancel()),
 )
 const overtaken = fc
   .tuple(

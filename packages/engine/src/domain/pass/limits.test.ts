@@ -38,7 +38,7 @@ describe('a run', () => {
     const third = `"${'x'.repeat(STATE_BYTES_MAX / 3)}"`
     const two = given(run({ input: third })).when(reported(ran('a', third)))
     expect(two.run.status).toBe('running')
-    const three = two.goesOn().when(reported(ran('b', third)))
+    const three = two.afterCommit().when(reported(ran('b', third)))
     expect(three.run).toMatchObject({ status: 'failed', error: { code: 'limit_exceeded' } })
   })
 })

@@ -40,13 +40,13 @@ const LEVELS: Readonly<Record<string, LogLevel>> = {
 
 /** `parsed`, if it is an object, is what `text` says. */
 export function readLines(parsed: object | undefined, text: JsonText): PassLines {
-  const told = (parsed as { logs?: unknown } | undefined)?.logs ?? []
-  if (!Array.isArray(told)) return { logs: [], unread: { count: 1, problem: '/logs must be an array' } }
+  const sent = (parsed as { logs?: unknown } | undefined)?.logs ?? []
+  if (!Array.isArray(sent)) return { logs: [], unread: { count: 1, problem: '/logs must be an array' } }
   const read: PassLines = { logs: [] }
   const nextIndex = new Map<string, number>()
   let texts: JsonText[] | undefined
-  for (const [i, one] of told.entries()) {
-    const line = wellFormed.Check(one) ? one : mended(one, nextIndex)
+  for (const [i, one] of sent.entries()) {
+    const line = wellFormed.Check(one) ? one : repaired(one, nextIndex)
     if (typeof line === 'string') {
       const { count, problem } = read.unread ?? { count: 0, problem: `/logs/${i} ${line}` }
       read.unread = { count: count + 1, problem }
@@ -65,7 +65,7 @@ export function readLines(parsed: object | undefined, text: JsonText): PassLines
 }
 
 /** The line as it was meant, or why nobody can tell. Without an index it follows the one before it in its scope. */
-function mended(line: unknown, nextIndex: ReadonlyMap<string, number>): RunnerLogLine | string {
+function repaired(line: unknown, nextIndex: ReadonlyMap<string, number>): RunnerLogLine | string {
   if (!isObject(line)) return 'must be an object'
   const { message } = line
   const scope = line.scope ?? ROOT_SCOPE

@@ -32,9 +32,9 @@ describe("a handler's lines", () => {
   it('are stored once although every pass repeats them', () => {
     const first = given(run()).when(logging(reported(ran('a')), root(0, 1)))
     expect(messages(first)).toEqual(['@root 0', '@root 1'])
-    const second = first.goesOn().when(logging(reported(ran('b')), root(0, 1, 2)))
+    const second = first.afterCommit().when(logging(reported(ran('b')), root(0, 1, 2)))
     expect(messages(second)).toEqual(['@root 2'])
-    const last = second.goesOn().when(logging(returned(), root(0, 1, 2)))
+    const last = second.afterCommit().when(logging(returned(), root(0, 1, 2)))
     expect(messages(last)).toEqual([])
   })
 
@@ -86,7 +86,7 @@ describe("a step's lines", () => {
   it('of two uses of one name are told apart, whether one after the other', () => {
     const first = given(run()).when(logging(reported(ran('charge')), [line('charge', 0)]))
     const again = { ...ran('charge'), id: 'hash-of-charge:1' }
-    const second = first.goesOn().when(logging(reported(again), [line('charge', 0)]))
+    const second = first.afterCommit().when(logging(reported(again), [line('charge', 0)]))
     expect(new Set([...keys(first), ...keys(second)]).size).toBe(2)
     expect(second.changes('log.written')[0]?.line.attempt).toBe(1)
   })
@@ -111,7 +111,7 @@ describe("a step's lines", () => {
 
   it('of a second use that was not reported are not taken for those of the first', () => {
     const first = given(run()).when(logging(reported(byHash('charge')), [line('charge', 0)]))
-    const broken = first.goesOn(1).when(logging(brokeOff, [line('charge', 0)]))
+    const broken = first.afterCommit(1).when(logging(brokeOff, [line('charge', 0)]))
     const again = { ...byHash('charge:1'), name: 'charge' }
     const second = broken.leasedAgain(NOW + 1000).when(logging(reported(again), [line('charge', 0)]))
     expect(keys(broken)).not.toEqual(keys(first))
@@ -124,7 +124,7 @@ describe("a step's lines", () => {
       .sent(NOW)
       .whenCheckpointed(logging(reported(byHash('charge')), [line('charge', 0)]))
     const late = first
-      .goesOn(5)
+      .afterCommit(5)
       .sent(NOW)
       .when(logging(returned(), [line('charge', 1)]))
     expect(keys(late)).toEqual([keys(first)[0]?.replace(/0$/, '1')])

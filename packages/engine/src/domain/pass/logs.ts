@@ -41,14 +41,14 @@ export function keepLogs(
 function keepRootLine(draft: Draft, line: PassLine): void {
   if (line.index < draft.rootLogged) return
   draft.rootLogged = line.index + 1
-  draft.log({ ...told(line), attempt: draft.run.attempt, dedupe: `${ROOT_SCOPE}#${line.index}` })
+  draft.log({ ...storedLine(line), attempt: draft.run.attempt, dedupe: `${ROOT_SCOPE}#${line.index}` })
 }
 
 /** A step's line belongs to the attempt of this pass. */
 function keepStepLine(draft: Draft, state: RunState, line: PassLine, id: string): void {
   const known = state.steps.get(id)
   const attempt = known?.status === 'retrying' ? known.attempt + 1 : (known?.attempt ?? 1)
-  draft.log({ ...told(line), attempt, dedupe: stepLineKey(id, attempt, line.index) })
+  draft.log({ ...storedLine(line), attempt, dedupe: stepLineKey(id, attempt, line.index) })
 }
 
 /** `of`: a step's id, which is of any length. */
@@ -72,6 +72,6 @@ function stepNamed(state: RunState, name: string, sentAt: number): string {
   }
 }
 
-function told(line: PassLine): Pick<LogLine, 'level' | 'message' | 'scope' | 'index' | 'fields'> {
+function storedLine(line: PassLine): Pick<LogLine, 'level' | 'message' | 'scope' | 'index' | 'fields'> {
   return line.fields === undefined ? line : { ...line, fields: redactFields(line.fields) }
 }

@@ -52,7 +52,7 @@ describe('several opcodes in one answer', () => {
   it('are re-invoked as each branch is ready, the others pending', () => {
     const due = then.leasedAgain(NOW + 2 * SECOND).whenLeased()
     expect(due.steps).toMatchObject({ noon: 'succeeded', nap: 'waiting' })
-    const memo = JSON.parse(due.goesOn().state.memo(NOW + 2 * SECOND)) as Record<string, unknown>
+    const memo = JSON.parse(due.afterCommit().state.memo(NOW + 2 * SECOND)) as Record<string, unknown>
     expect(memo['hash-of-noon']).toEqual({ data: null })
     expect(memo['hash-of-nap']).toEqual({ pending: true })
     expect(memo).not.toHaveProperty('hash-of-charge')
@@ -75,7 +75,9 @@ describe('a step reported twice in one answer', () => {
 describe('a settled step', () => {
   it('never changes, whatever is reported for it', () => {
     const done = given(run()).when(reported(ran('charge', '1')))
-    const again = done.goesOn().when(reported(ran('charge', '2'), threw('charge'), sleeps('nap', SECOND)))
+    const again = done
+      .afterCommit()
+      .when(reported(ran('charge', '2'), threw('charge'), sleeps('nap', SECOND)))
     expect(again.step('charge')).toEqual(done.step('charge'))
   })
 })

@@ -31,7 +31,7 @@ describe('a pass whose transport failed', () => {
       const due = then.run.availableAt as number
       delays.push(due - now)
       now = due
-      then = then.leasedAgain(now).whenLeased().goesOn().when(brokeOff)
+      then = then.leasedAgain(now).whenLeased().afterCommit().when(brokeOff)
     }
     expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000])
     expect(then.run).toMatchObject({
@@ -61,7 +61,7 @@ describe('a pass whose transport failed', () => {
     const again = broken
       .leasedAgain(NOW + 500)
       .whenLeased()
-      .goesOn()
+      .afterCommit()
     expect(again.state.memo(NOW + 500)).toBe('{}')
     expect(again.when(reported(ran('charge'))).step('charge').attempt).toBe(3)
   })

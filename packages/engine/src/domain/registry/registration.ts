@@ -10,7 +10,7 @@ import { checkedExpression, flowControlOf } from './flow-control.ts'
 import { definitionsOf, isOlder, newestOf } from './newest-definition.ts'
 
 /** Heartbeats come twice as often and more. */
-const REPEAT_MS_MAX = 60_000
+const HEARTBEAT_GAP_MS_MAX = 60_000
 
 /** The runner as registered at `now`. */
 export function registeredRunner(namespace: string, request: RegisterRequest, now: number): Runner {
@@ -126,5 +126,5 @@ function isRepeat(runner: Runner, earlier: Runner): boolean {
         .filter(([, value]) => value !== undefined)
         .sort(),
     )
-  return told(runner) === told(earlier) && runner.lastSeenAt - earlier.lastSeenAt < REPEAT_MS_MAX
+  return told(runner) === told(earlier) && runner.lastSeenAt - earlier.lastSeenAt < HEARTBEAT_GAP_MS_MAX
 }

@@ -47,7 +47,7 @@ describe('back-to-back passes', () => {
   it('leave the row of the run alone: only the steps are written', () => {
     const first = given(run()).when(reported(ran('a')))
     expect(first.written).toEqual(['step.recorded'])
-    const second = first.goesOn().when(reported(ran('b')))
+    const second = first.afterCommit().when(reported(ran('b')))
     expect(second.written).toEqual(['step.recorded'])
     expect(second.run.fence).toBe(run().fence)
   })
@@ -56,7 +56,7 @@ describe('back-to-back passes', () => {
     const first = given(run({ fence: 7 })).when(reported(ran('a')))
     expect(first.guards).toEqual([{ type: 'run', runId: 'run_1', fence: 7 }])
     expect(first.step('a').seq).toBe(firstSeq(7))
-    const second = first.goesOn().when(reported(ran('b')))
+    const second = first.afterCommit().when(reported(ran('b')))
     expect(second.guards).toEqual([{ type: 'run', runId: 'run_1', fence: 7 }])
     expect(second.step('b').seq).toBe(firstSeq(7) + 1)
   })
@@ -88,7 +88,7 @@ describe('whoever decides on a freshly loaded run', () => {
   it('goes on within the new fence afterwards', () => {
     const then = givenLoaded(run({ fence: 7 }))
       .when(reported(ran('a')))
-      .goesOn()
+      .afterCommit()
       .when(reported(ran('b')))
     expect(then.guards).toEqual([{ type: 'run', runId: 'run_1', fence: 8 }])
     expect(then.written).toEqual(['step.recorded'])

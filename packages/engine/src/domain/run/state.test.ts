@@ -63,7 +63,7 @@ describe('the memo', () => {
       succeeded('charge', '1'),
     )
       .when(reported(ran('ship', '2')))
-      .goesOn()
+      .afterCommit()
     const order = ['charge', 'ship', 'nap', 'paid'].map(name => `hash-of-${name}`)
     expect(Object.keys(JSON.parse(state.memo(NOW)) as object)).toEqual(order)
     const reloaded = RunState.loaded({ run: state.run, steps: [...state.steps.values()], rootLogged: 0 })
@@ -79,7 +79,7 @@ describe('the memo', () => {
 describe('the state an owner keeps', () => {
   it('is after a decision what a reload would read', () => {
     const then = given(run(), sleeping('nap', NOW)).when(reported(ran('charge', '1')))
-    const { state } = then.goesOn()
+    const { state } = then.afterCommit()
     const steps = [...state.steps.values()]
     const reloaded = RunState.loaded({ run: state.run, steps, rootLogged: state.rootLogged })
     expect(JSON.parse(reloaded.memo(NOW))).toEqual(JSON.parse(state.memo(NOW)))

@@ -2,8 +2,8 @@
 // rows. A guard that does not hold is an error here.
 
 import { expect } from 'vitest'
+import { decideDueRow } from '../arrival/decide-due-row.ts'
 import { fanout } from '../arrival/fanout.ts'
-import { fire } from '../arrival/decide-due-row.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Unit } from '../model/change.ts'
 import type { Triggered } from '../model/event.ts'
@@ -64,7 +64,7 @@ export class FlowRows {
       this.rows.set(row.id, leased)
       const workflow = this.catalog.workflow(row.app, row.workflow)
       const { suspended, now } = this
-      const firing = fire({ row: leased, workflow, suspended, now, report: () => {} })
+      const firing = decideDueRow({ row: leased, workflow, suspended, now, report: () => {} })
       if (firing) this.commit(firing)
     }
   }

@@ -22,21 +22,21 @@ import { catalog, type GivenStep, NOW, runner, SECOND, workflow } from './nouns.
 
 export const toRunner: Route = { kind: 'runner', runner: runner('r1') }
 
-interface World {
+interface Circumstances {
   now: number
   sentAt: number | undefined
   sentAttempt: number | undefined
-  told: Partial<RunnerKnowledge>
+  knowledge: Partial<RunnerKnowledge>
   random: number
   catalog: CatalogView
   assumptions: Assumptions
 }
 
-const QUIET: World = {
+const ORDINARY: Circumstances = {
   now: NOW,
   sentAt: undefined,
   sentAttempt: undefined,
-  told: {},
+  knowledge: {},
   random: 0.5,
   catalog: catalog(workflow('order')),
   assumptions: noAssumptions(),
@@ -44,12 +44,12 @@ const QUIET: World = {
 
 /** A leased run as its owner holds it, with these steps in order. */
 export function given(run: Run, ...steps: GivenStep[]): Given {
-  return new Given(RunState.claimed(rows(run, steps)), QUIET)
+  return new Given(RunState.claimed(rows(run, steps)), ORDINARY)
 }
 
 /** The same run as an outsider has just loaded it. */
 export function givenLoaded(run: Run, ...steps: GivenStep[]): Given {
-  return new Given(RunState.loaded(rows(run, steps)), QUIET)
+  return new Given(RunState.loaded(rows(run, steps)), ORDINARY)
 }
 
 function rows(run: Run, steps: readonly GivenStep[]) {
@@ -59,9 +59,9 @@ function rows(run: Run, steps: readonly GivenStep[]) {
 
 export class Given {
   readonly state: RunState
-  readonly #world: World
+  readonly #world: Circumstances
 
-  constructor(state: RunState, world: World) {
+  constructor(state: RunState, world: Circumstances) {
     this.state = state
     this.#world = world
   }
@@ -72,12 +72,12 @@ export class Given {
 
   /** When the pass was sent, if not at this very moment, and how many settled steps its memo held. */
   sent(at: number, settled?: number): Given {
-    return this.#in({ sentAt: at, told: settled === undefined ? {} : { settled } })
+    return this.#in({ sentAt: at, knowledge: settled === undefined ? {} : { settled } })
   }
 
-  /** What the acks of the pass have told since. */
-  told(told: Partial<RunnerKnowledge>): Given {
-    return this.#in({ told: { ...this.#world.told, ...told } })
+  /** Changes what the runner knows, as the acks of the pass do. */
+  acked(knowledge: Partial<RunnerKnowledge>): Given {
+    return this.#in({ knowledge: { ...this.#world.knowledge, ...knowledge } })
   }
 
   /** The attempt that the pass was sent with, if not the run's own. */
@@ -138,13 +138,18 @@ export class Given {
       sentAttempt = this.state.run.attempt,
     } = this.#world
     const { settledCount, lastStepSeq } = this.state
-    const memo = { asOf: sentAt, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
-    const told = { ...memo, ...this.#world.told }
+    const memo = {
+      asOf: sentAt,
+      settled: settledCount,
+      seq: lastStepSeq,
+      wasSentSettled: false,
+      stopRequested: false,
+    }
     return {
       now,
       sentAt,
       sentAttempt,
-      knowledge: told,
+      knowledge: { ...memo, ...this.#world.knowledge },
       random: () => random,
       catalog,
       assumptions,
@@ -179,7 +184,7 @@ export class Given {
     return this.#then({ decision: resume(this.state, this.#world.now) })
   }
 
-  #in(world: Partial<World>): Given {
+  #in(world: Partial<Circumstances>): Given {
     return new Given(this.state, frozen({ ...this.#world, ...world }))
   }
 
@@ -192,9 +197,13 @@ export class Then {
   readonly decision: Decision
   readonly next: Next | undefined
   readonly #before: RunState
-  readonly #world: World
+  readonly #world: Circumstances
 
-  constructor(before: RunState, world: World, { decision, next }: { decision: Decision; next?: Next }) {
+  constructor(
+    before: RunState,
+    world: Circumstances,
+    { decision, next }: { decision: Decision; next?: Next },
+  ) {
     this.decision = frozen(decision)
     this.next = next
     this.#before = before
@@ -242,9 +251,13 @@ export class Then {
   }
 
   /** The same owner goes on, `later` ms after. */
-  goesOn(later = 0): Given {
+  afterCommit(later = 0): Given {
     this.#before.apply(this.decision)
-    return new Given(this.#before, { ...QUIET, catalog: this.#world.catalog, now: this.#world.now + later })
+    return new Given(this.#before, {
+      ...ORDINARY,
+      catalog: this.#world.catalog,
+      now: this.#world.now + later,
+    })
   }
 
   /** Another lease is given at `at`: the fence rises by one. */
@@ -256,7 +269,7 @@ export class Then {
       availableAt: at + 15 * SECOND,
     }
     const state = RunState.claimed({ run, steps: this.#rows(), rootLogged: this.decision.rootLogged })
-    return new Given(state, { ...QUIET, catalog: this.#world.catalog, now: at })
+    return new Given(state, { ...ORDINARY, catalog: this.#world.catalog, now: at })
   }
 
   #rows(): Step[] {

@@ -97,7 +97,7 @@ export class World {
   }
 
   /** Its parent ends. */
-  askCancel(): void {
+  requestCancel(): void {
     const { id } = this.rows.run
     this.rows.commit({ guards: [], changes: [{ type: 'run.cancelRequested', runId: id, at: this.#now }] })
   }
@@ -126,7 +126,11 @@ export class World {
     }
     held.state.apply(decided.decision)
     if (isCheckpoint)
-      held.pass.knowledge = { ...this.#sent(held.state).knowledge, hasMoved: true, stop: this.#isPaused }
+      held.pass.knowledge = {
+        ...this.#sent(held.state).knowledge,
+        wasSentSettled: true,
+        stopRequested: this.#isPaused,
+      }
     else held.pass = this.#sent(held.state)
     if (decided.next === 'stop') this.#held = undefined
     else if (!isCheckpoint || !this.#isPaused) expect(this.rows.run.status).toBe('running')
@@ -139,7 +143,13 @@ export class World {
   }
 
   #sent({ run, settledCount, lastStepSeq }: RunState): SentPass {
-    const told = { asOf: this.#now, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
+    const told = {
+      asOf: this.#now,
+      settled: settledCount,
+      seq: lastStepSeq,
+      wasSentSettled: false,
+      stopRequested: false,
+    }
     return { sentAt: this.#now, sentAttempt: run.attempt, knowledge: told }
   }
 

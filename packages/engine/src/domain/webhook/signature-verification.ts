@@ -9,14 +9,14 @@ import { type Claim, SCHEMES, type WebhookPost } from './schemes.ts'
 export const FRESH_MS = 300_000
 
 /** `messageId`: the provider's own id of the message, the same when it sends it again. */
-export type Verdict = { ok: true; messageId?: string } | { ok: false }
+export type SignatureCheck = { ok: true; messageId?: string } | { ok: false }
 
 /** Whether one of the signatures was made with one of the secrets, and lately where the scheme tells when. */
 export function verifySignature(
   scheme: ReceiverScheme,
   secrets: readonly string[],
   post: WebhookPost & { now: number },
-): Verdict {
+): SignatureCheck {
   const { claimOf, keyOf } = SCHEMES[scheme]
   const claim = claimOf(post)
   if (!claim || !isFresh(claim, post.now) || !secrets.some(secret => isSigned(claim, keyOf(secret))))

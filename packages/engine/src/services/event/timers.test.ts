@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { MemoryQueue } from '../../adapters/queue/memory.ts'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import { fanout } from '../../domain/arrival/fanout.ts'
-import { scheduleMoves } from '../../domain/arrival/schedules.ts'
+import { scheduleChanges } from '../../domain/arrival/schedules.ts'
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { StaleError } from '../../domain/model/errors.ts'
 import { type FlowRow, flowRowId } from '../../domain/model/flow-row.ts'
@@ -27,7 +27,7 @@ async function setUp() {
   const catalog = new Catalog({ deliveryAttemptsMax: 1 })
   const changes: Change[] = [tidy, save].map(workflow => ({ type: 'workflow.registered', workflow }))
   const before = () => undefined
-  const moves = scheduleMoves({ changes, before, assumptions: noAssumptions(), now: NOW })
+  const moves = scheduleChanges({ changes, before, assumptions: noAssumptions(), now: NOW })
   await store.commit({ guards: moves.guards, changes: [...changes, ...moves.changes] })
   catalog.apply(changes)
   const announcer = new Announcer({ queue: new MemoryQueue(clock), live: new Live(), store })

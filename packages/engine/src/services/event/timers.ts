@@ -3,8 +3,8 @@
 // is claimed.
 
 import type { Logger } from 'pino'
-import { fire } from '../../domain/arrival/decide-due-row.ts'
-import type { Firing } from '../../domain/arrival/due-row.ts'
+import { decideDueRow } from '../../domain/arrival/decide-due-row.ts'
+import type { DueRowDecision } from '../../domain/arrival/due-row.ts'
 import type { Report } from '../../domain/expressions/matching.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { catalogGuards } from '../../domain/run/assumptions.ts'
@@ -56,7 +56,7 @@ export class Timers implements Stoppable {
   async #fire(claimed: FlowRow): Promise<void> {
     const { store, catalog, announcer, clock, log, report } = this.#deps
     const { id, namespace, app, workflow } = claimed
-    const firing = await decideAndCommit<Firing>({
+    const firing = await decideAndCommit<DueRowDecision>({
       store,
       catalog,
       decide: assumptions => {
@@ -66,7 +66,7 @@ export class Timers implements Stoppable {
         const view = catalog.view(namespace)
         const registered = view.workflow(app, workflow)
         const { suspended } = view
-        const fired = fire({ row, workflow: registered, suspended, now: clock.now(), report })
+        const fired = decideDueRow({ row, workflow: registered, suspended, now: clock.now(), report })
         return fired && { ...fired, guards: [...fired.guards, ...catalogGuards(view, assumptions)] }
       },
       unit: firing => firing,

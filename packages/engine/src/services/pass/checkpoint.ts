@@ -110,8 +110,8 @@ export class Checkpoints {
       asOf: clock.now(),
       settled: settledCount,
       seq: lastStepSeq,
-      hasMoved: pass.knowledge.hasMoved || settledCount > pass.knowledge.settled,
-      stop,
+      wasSentSettled: pass.knowledge.wasSentSettled || settledCount > pass.knowledge.settled,
+      stopRequested: stop,
     }
     // Every checkpoint restarts the transport's deadline, but not the run's.
     const deadline = runDeadline(run)

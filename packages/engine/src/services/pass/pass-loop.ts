@@ -194,6 +194,12 @@ export class PassLoop {
 
 /** A pass that is sent now: its runner knows the memo. */
 function sentNow({ run, settledCount, lastStepSeq }: RunState, now: number): SentPass {
-  const knowledge = { asOf: now, settled: settledCount, seq: lastStepSeq, hasMoved: false, stop: false }
+  const knowledge = {
+    asOf: now,
+    settled: settledCount,
+    seq: lastStepSeq,
+    wasSentSettled: false,
+    stopRequested: false,
+  }
   return { sentAt: now, sentAttempt: run.attempt, knowledge }
 }

@@ -1,7 +1,7 @@
 // Registrations and heartbeats of runners, and the listings of what they registered (contract §4.3).
 
 import { keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
-import { type ScheduleView, scheduleMoves, scheduleView } from '../../domain/arrival/schedules.ts'
+import { type ScheduleView, scheduleChanges, scheduleView } from '../../domain/arrival/schedules.ts'
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { isConnectUrl, isNamelessConnect } from '../../domain/model/connect-url.ts'
 import { invalid, invariant } from '../../domain/model/errors.ts'
@@ -166,7 +166,7 @@ export class Registry {
       known: name => view.workflow(runner.app, name),
     })
     const before = (app: string, name: string) => view.workflow(app, name)
-    const moves = scheduleMoves({ changes, before, assumptions: known, now: runner.lastSeenAt })
+    const moves = scheduleChanges({ changes, before, assumptions: known, now: runner.lastSeenAt })
     return { guards: moves.guards, changes: [...changes, ...moves.changes] }
   }
 

@@ -40,7 +40,7 @@ export class Explain {
       steps,
       runners: this.#runners(run),
       position: isHeld ? await reads.heldBefore(run) : undefined,
-      isInLine: this.#deps.isInLine(runId),
+      isInRunnerQueue: this.#deps.isInLine(runId),
       pass: run.status === 'running' ? this.#deps.passOf(runId) : undefined,
       childStatuses: isTerminal(run.status) ? new Map() : await statusesOf(reads, steps),
     })

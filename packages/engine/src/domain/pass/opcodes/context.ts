@@ -13,9 +13,9 @@ export interface RunnerKnowledge {
   /** It knows every settled step up to this seq. */
   seq: number
   /** An ack told it of settled steps: that the pass brings nothing more at its end is no fault of it. */
-  hasMoved: boolean
+  wasSentSettled: boolean
   /** It was asked to end the pass, although there may be more to do. */
-  stop: boolean
+  stopRequested: boolean
 }
 
 /** The pass that is under way. */

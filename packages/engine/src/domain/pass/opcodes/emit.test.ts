@@ -47,7 +47,7 @@ describe('an emit', () => {
   })
 
   it('happens once: reported again by a repeated pass it changes nothing', () => {
-    expect(then.goesOn().when(reported(told)).changes('event.recorded')).toEqual([])
+    expect(then.afterCommit().when(reported(told)).changes('event.recorded')).toEqual([])
   })
 
   it('persists also when a branch beside it fails the run', () => {

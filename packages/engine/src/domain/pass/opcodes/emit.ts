@@ -30,7 +30,7 @@ export const emit: OpcodeRules<'Emit'> = {
       event,
       catalog,
       assumptions,
-      spent: wokenWaiters,
+      alreadyWoken: wokenWaiters,
       drafted: { changes: draft.changes, self: draft.run },
       origin: opcode.id,
       report,

@@ -30,7 +30,7 @@ describe('a step that throws', () => {
       then = then
         .leasedAgain(now)
         .whenLeased()
-        .goesOn()
+        .afterCommit()
         .when(reported(threw('charge')))
     }
     expect(delays).toEqual([SECOND, 2 * SECOND, 4 * SECOND, 8 * SECOND])
@@ -81,7 +81,7 @@ describe('a step that throws', () => {
       told
         .leasedAgain(NOW + 1)
         .whenLeased()
-        .goesOn()
+        .afterCommit()
         .state.memo(NOW + 1),
     ).toBe('{}')
   })
@@ -104,7 +104,9 @@ describe('a catchable step', () => {
 
   it('that fails for good leaves the run going: its handler sees the error in the memo', () => {
     expect(caught).toMatchObject({ next: 'pass', run: { status: 'running', attempt: 1 } })
-    expect(caught.goesOn().state.memo(NOW)).toBe('{"hash-of-charge":{"error":{"message":"charge broke"}}}')
+    expect(caught.afterCommit().state.memo(NOW)).toBe(
+      '{"hash-of-charge":{"error":{"message":"charge broke"}}}',
+    )
   })
 
   it('is retried first like any other', () => {

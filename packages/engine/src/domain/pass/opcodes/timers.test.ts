@@ -91,7 +91,7 @@ describe('timers that have ended', () => {
       sleeping('rest', NOW + 1),
     ).whenLeased()
     expect(then).toMatchObject({ next: 'pass', steps: { nap: 'succeeded', rest: 'waiting' } })
-    expect(then.goesOn().state.memo(NOW)).toBe(
+    expect(then.afterCommit().state.memo(NOW)).toBe(
       '{"hash-of-nap":{"data":null},"hash-of-rest":{"pending":true}}',
     )
   })

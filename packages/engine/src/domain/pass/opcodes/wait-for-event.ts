@@ -4,7 +4,7 @@
 import { eventResult } from '../../arrival/fanout.ts'
 import { compiled } from '../../expressions/compiled.ts'
 import { ExpressionError } from '../../expressions/expression.ts'
-import { EventSubject, verdictOf } from '../../expressions/matching.ts'
+import { EventSubject, evaluateCondition } from '../../expressions/matching.ts'
 import type { Event } from '../../model/event.ts'
 import type { Step } from '../../model/step.ts'
 import { noLaterEvent } from '../../run/assumptions.ts'
@@ -95,7 +95,10 @@ function meetsFilter({ state }: DraftedPass, condition: string | undefined, even
   if (condition === undefined) return true
   const { trigger, input } = state.run
   const began = new EventSubject({ ...trigger, data: input })
-  const verdict = verdictOf(condition, { event: began.subject, async: new EventSubject(event).subject })
+  const verdict = evaluateCondition(condition, {
+    event: began.subject,
+    async: new EventSubject(event).subject,
+  })
   return verdict.ok && verdict.value
 }
 

@@ -200,7 +200,7 @@ describe('a wait beside an emit of its name in one pass', () => {
     const then = given(run()).when(reported(wait, emit, emits('again', 'order.paid', '2')))
     expect(then.step('paid').eventId).toBe(then.step('pay').emittedEventId)
     const next = then
-      .goesOn()
+      .afterCommit()
       .logged('order.paid', [paid(then.step('pay').emittedEventId as string), paid('evt_again')], 2)
       .when(reported(waitsFor('more', 'order.paid')))
     expect(next.step('more').eventId).toBe('evt_again')

@@ -42,7 +42,7 @@ describe('a webhook send', () => {
   })
 
   it('happens once: reported again by a repeated pass it enqueues nothing', () => {
-    expect(then.goesOn().when(reported(hook)).changes('delivery.created')).toEqual([])
+    expect(then.afterCommit().when(reported(hook)).changes('delivery.created')).toEqual([])
   })
 
   it('without data has no payload', () => {
