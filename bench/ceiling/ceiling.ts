@@ -16,7 +16,7 @@ export interface Ceiling {
   relay: { runsPerS: number; latencyMs: Percentiles; relayUsPerRun: number; cpu: CpuUse }
 }
 
-export interface CeilingOptions {
+interface CeilingOptions {
   runner: Runner
   shape: Shape
   inFlight: number

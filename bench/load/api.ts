@@ -9,7 +9,7 @@ export interface RunSummary {
   waitingFor?: { kind: string }
 }
 
-export interface RunDetail extends RunSummary {
+interface RunDetail extends RunSummary {
   input?: unknown
   result?: unknown
 }

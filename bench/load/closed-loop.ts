@@ -13,7 +13,7 @@ const REFUSED_PAUSE_MS = 20
 const SAMPLE_EVERY = 97
 const PROBLEMS_MAX = 5
 
-export interface LoopOptions {
+interface LoopOptions {
   /** Address of the engine, or of the relay in its place. */
   origin: string | readonly string[]
   runner: Runner

@@ -7,7 +7,7 @@ const CONNECTIONS = 64
 const HEADERS = ['content-type', 'application/json']
 
 /** Status 0: no answer, and `text` is the reason. The body is passed only when it was requested. */
-export type OnReply = (status: number, body: string) => void
+type OnReply = (status: number, body: string) => void
 
 export class EventPoster {
   readonly #pools: Pool[]

@@ -2,7 +2,7 @@
 
 import { cpuSeconds, machineSeconds, type ThreadSeconds, threadSeconds } from './proc.ts'
 
-export interface CpuShare {
+interface CpuShare {
   process: string
   seconds: number
   /** The JavaScript main thread. */

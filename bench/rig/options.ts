@@ -3,7 +3,7 @@
 import { tmpdir } from 'node:os'
 
 /** How engine and runner talk: a POST per invoke, a socket, or a socket with checkpoints of the steps. */
-export const OVERS = ['http', 'connect', 'checkpoints'] as const
+const OVERS = ['http', 'connect', 'checkpoints'] as const
 export type Over = (typeof OVERS)[number]
 
 export interface BenchOptions {

@@ -19,7 +19,7 @@ const REGISTRATION = {
 const HEARTBEAT_MS = 20_000
 
 /** Gets the numbers of the runs that finished or parked since its last call. */
-export type OnLeft = (left: { finished: readonly number[]; parked: readonly number[] }) => void
+type OnLeft = (left: { finished: readonly number[]; parked: readonly number[] }) => void
 
 export class Runner {
   /** Address of the runner's server; `/echo` answers with the body it gets. */

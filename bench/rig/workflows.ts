@@ -64,7 +64,7 @@ export const SHAPES: readonly Shape[] = [
 const BY_NAME = new Map(SHAPES.map(shape => [shape.name, shape]))
 
 /** Result of the k-th step of run `n`, also in the form of its memo entry. */
-export function stepData(n: number, k: number): string {
+function stepData(n: number, k: number): string {
   return `{"n":${n},"value":${n + k}}`
 }
 

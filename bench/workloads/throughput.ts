@@ -15,7 +15,7 @@ import { memosOfPasses, type Shape } from '../rig/workflows.ts'
 const WARM_UP_RUNS = 3000
 const WARM_UP_SECONDS_MAX = 10
 
-export interface Throughput {
+interface Throughput {
   workload: string
   title: string
   shape: Shape

@@ -2,21 +2,11 @@
 // commander reports as bad usage.
 
 import { readFileSync } from 'node:fs'
-import type { RunStatus } from '@perdure/protocol'
+import { RUN_STATUSES, RUN_TYPES } from '@perdure/protocol'
 import { InvalidArgumentError, Option } from 'commander'
 import { UsageError } from './flags.ts'
 import { parseSince } from './output/time.ts'
 import type { Terminal } from './terminal.ts'
-
-const STATUSES = [
-  'queued',
-  'running',
-  'waiting',
-  'paused',
-  'succeeded',
-  'failed',
-  'cancelled',
-] as const satisfies readonly RunStatus[]
 
 /** More than the engine accepts. */
 const INPUT_BYTES_MAX = 8 * 1024 * 1024
@@ -27,12 +17,9 @@ export const examplesHelp = (examples: readonly string[]) =>
 
 export const appOption = () => new Option('--app <name>', 'only items of this app')
 export const statusOption = () =>
-  new Option('--status <status>', 'only runs of this status').choices(STATUSES)
+  new Option('--status <status>', 'only runs of this status').choices(RUN_STATUSES)
 export const runTypeOption = () =>
-  new Option('--run-type <type>', 'only runs started by an event, or by a cron schedule').choices([
-    'event',
-    'cron',
-  ])
+  new Option('--run-type <type>', 'only runs started by an event, or by a cron schedule').choices(RUN_TYPES)
 export const sinceOption = (what = 'runs') =>
   new Option('--since <time>', `only ${what} created since: 2h, 7d, or an RFC 3339 time`).argParser(since)
 export const limitOption = (rows: string, preset: number) =>

@@ -14,7 +14,7 @@ export interface Seen {
 
 export type Script = (response: ServerResponse, request: IncomingMessage) => unknown
 
-export interface TestServer {
+interface TestServer {
   url: string
   seen: Seen[]
   /** Resolves when the client has closed the connection of its n-th request before the answer was complete. */

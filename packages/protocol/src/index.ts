@@ -3,6 +3,16 @@
 
 export { API_ERROR_STATUS, type ApiErrorCode } from './api/error-codes.ts'
 export type * from './api/types.ts'
+export {
+  CONTROL_ACTIONS,
+  DELIVERY_STATUSES,
+  LIFECYCLE_KINDS,
+  RECEIVER_SCHEMES,
+  RUN_SORT_KEYS,
+  RUN_STATUSES,
+  RUN_TYPES,
+  SORT_DIRECTIONS,
+} from './api/values.ts'
 export type * from './connect/frames.ts'
 export {
   CLOSE_CODES,
@@ -26,6 +36,7 @@ export {
   type WebhookVerdict,
   webhookKeyOf,
 } from './signatures/webhook-signature.ts'
+export * from './wire/bounds.ts'
 export { DURATION_FORMS, parseDurationMs } from './wire/duration.ts'
 export { hashStepId, positionalStepId } from './wire/step-id.ts'
 export type * from './wire/types.ts'

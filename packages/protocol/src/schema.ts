@@ -2,4 +2,5 @@
 
 export * from './api/schema.ts'
 export * from './connect/schema.ts'
+export { OPCODES_MAX } from './wire/bounds.ts'
 export * from './wire/schema.ts'

@@ -1,6 +1,6 @@
 // `perdure audit`: who acted on which run.
 
-import type { ControlAction } from '@perdure/protocol'
+import { CONTROL_ACTIONS, type ControlAction } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { limitOption } from '../options.ts'
 import type { Column } from '../output/table.ts'
@@ -13,20 +13,11 @@ interface AuditOptions {
   limit: number
 }
 
-const ACTIONS = [
-  'cancel',
-  'pause',
-  'resume',
-  'replay',
-  'retry_from_step',
-  'bulk_replay',
-] as const satisfies readonly ControlAction['action'][]
-
 export function auditCommand(program: Command): void {
   const command = program
     .command('audit')
     .description('list control actions, newest first (the engine shows the newest 1000)')
-    .addOption(new Option('--action <action>', 'only actions of this kind').choices(ACTIONS))
+    .addOption(new Option('--action <action>', 'only actions of this kind').choices(CONTROL_ACTIONS))
     .option('--run <id>', 'only actions on this run, or that created it as a fork')
     .addOption(limitOption('entries', 100))
   engineCommand<AuditOptions>(

@@ -16,7 +16,7 @@ export interface Column<Row> {
   whole?: true
 }
 
-export interface TableStyle {
+interface TableStyle {
   /** Width of the terminal in columns; undefined leaves every cell at full width. */
   width: number | undefined
   paint: Paint

@@ -1,8 +1,10 @@
 // Schemas of the control actions (cancel, pause, resume, replay, …): their requests, replies and audit log.
 
 import Type from 'typebox'
+import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { Timestamp, text } from '../wire/schema-parts.ts'
 import { RunStatusSchema } from './run-schema.ts'
+import { CONTROL_ACTIONS, RUN_TYPES } from './values.ts'
 
 export const ReplayRequestSchema = Type.Object({
   input: Type.Optional(
@@ -18,10 +20,10 @@ export const RetryFromStepRequestSchema = Type.Object({
 
 /** At least one member is required. */
 export const BulkReplayRequestSchema = Type.Object({
-  app: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-  workflow: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  app: Type.Optional(Type.String({ minLength: 1, maxLength: APP_NAME_CHARS_MAX })),
+  workflow: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX })),
   status: Type.Optional(RunStatusSchema),
-  runType: Type.Optional(text('event', 'cron')),
+  runType: Type.Optional(text(...RUN_TYPES)),
   since: Type.Optional(Timestamp),
 })
 
@@ -38,7 +40,7 @@ export const BulkReplayReplySchema = Type.Object({
 /** One entry of the audit log. */
 export const ControlActionSchema = Type.Object({
   id: Type.String(),
-  action: text('cancel', 'pause', 'resume', 'replay', 'retry_from_step', 'bulk_replay'),
+  action: text(...CONTROL_ACTIONS),
   runId: Type.Optional(Type.String({ description: 'The run acted on' })),
   newRunId: Type.Optional(Type.String({ description: 'The run forked from it' })),
   actor: Type.Optional(Type.String({ description: 'Label of the API key that made the call' })),

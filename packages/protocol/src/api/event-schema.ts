@@ -1,21 +1,22 @@
 // Schemas of events: the body and the replies of `POST /events`, and the records of the event log.
 
 import Type from 'typebox'
+import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
 import { text, timestamp } from '../wire/schema-parts.ts'
 
-/** Maximum lengths of the strings of `POST /events`, in characters. */
-export const EVENT_BOUNDS = { name: 256, app: 128, runner: 128, targetApp: 128, dedupeId: 256 } as const
+/** Maximum length of the dedupe id of an event, in characters. */
+const DEDUPE_ID_CHARS_MAX = 256
 
 export const SendEventSchema = Type.Object({
   name: Type.String({
     minLength: 1,
-    maxLength: EVENT_BOUNDS.name,
+    maxLength: NAME_CHARS_MAX,
     description: 'Matched against the triggers of all workflows and against waiting runs',
   }),
   app: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: EVENT_BOUNDS.app,
+      maxLength: APP_NAME_CHARS_MAX,
       description: 'Only workflows of this app are considered; absent: those of every app',
     }),
   ),
@@ -23,21 +24,21 @@ export const SendEventSchema = Type.Object({
   dedupeId: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: EVENT_BOUNDS.dedupeId,
+      maxLength: DEDUPE_ID_CHARS_MAX,
       description: 'An event with the same id within 24 hours (per app) is dropped',
     }),
   ),
   runner: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: EVENT_BOUNDS.runner,
+      maxLength: RUNNER_ID_CHARS_MAX,
       description: 'Pins the runs that the event starts to this runner',
     }),
   ),
   targetApp: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: EVENT_BOUNDS.targetApp,
+      maxLength: APP_NAME_CHARS_MAX,
       description: 'Sends the event to another app: only the triggers of this app are considered',
     }),
   ),

@@ -3,16 +3,9 @@
 import Type from 'typebox'
 import { LogLevelSchema, StepErrorSchema } from '../wire/schema.ts'
 import { DurationMs, Timestamp, text, timestamp } from '../wire/schema-parts.ts'
+import { RUN_STATUSES, RUN_TYPES } from './values.ts'
 
-export const RunStatusSchema = text(
-  'queued',
-  'running',
-  'waiting',
-  'paused',
-  'succeeded',
-  'failed',
-  'cancelled',
-)
+export const RunStatusSchema = text(...RUN_STATUSES)
 
 export const RunErrorCodeSchema = text(
   'step_failed',
@@ -50,7 +43,7 @@ const runSummary = {
   workflow: Type.String({ description: 'Name of the workflow' }),
   app: Type.String({ description: 'App that owns the run' }),
   status: RunStatusSchema,
-  triggerKind: text('event', 'cron'),
+  triggerKind: text(...RUN_TYPES),
   eventName: Type.Optional(Type.String({ description: 'Name of the event that started the run' })),
   eventId: Type.Optional(Type.String({ description: 'Id of the event that started the run' })),
   cron: Type.Optional(Type.String({ description: 'The cron expression that started the run' })),

@@ -2,29 +2,25 @@
 // reply that creates a secret shows it once.
 
 import Type from 'typebox'
+import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX, URL_CHARS_MAX } from '../wire/bounds.ts'
 import { Timestamp, text } from '../wire/schema-parts.ts'
+import { DELIVERY_STATUSES, LIFECYCLE_KINDS, RECEIVER_SCHEMES } from './values.ts'
 
-/** Bounds of the strings, in characters. A shorter secret than `secretMin` would be easy to guess. */
-export const WEBHOOK_BOUNDS = {
-  name: 128,
-  url: 2048,
-  eventName: 256,
-  app: 128,
-  secretMin: 16,
-  secretMax: 256,
-} as const
+const LABEL_CHARS_MAX = 128
+/** A shorter secret would be easy to guess. */
+const SECRET_CHARS_MIN = 16
+const SECRET_CHARS_MAX = 256
+const SLUG_PATTERN = '^[a-z0-9_-]{3,64}$'
 
-export const SLUG_PATTERN = '^[a-z0-9_-]{3,64}$'
+const LifecycleKindSchema = text(...LIFECYCLE_KINDS)
+const ReceiverSchemeSchema = text(...RECEIVER_SCHEMES)
 
-export const LifecycleKindSchema = text('run.succeeded', 'run.failed', 'run.cancelled', 'step.failed')
-export const ReceiverSchemeSchema = text('standard-webhooks', 'github', 'stripe', 'slack', 'hmac-sha256')
-
-const Name = Type.String({ minLength: 1, maxLength: WEBHOOK_BOUNDS.name })
-const App = Type.String({ minLength: 1, maxLength: WEBHOOK_BOUNDS.app })
-const Url = Type.String({ minLength: 1, maxLength: WEBHOOK_BOUNDS.url })
-const EventName = Type.String({ minLength: 1, maxLength: WEBHOOK_BOUNDS.eventName })
-const Secret = Type.String({ minLength: WEBHOOK_BOUNDS.secretMin, maxLength: WEBHOOK_BOUNDS.secretMax })
-const EventKinds = Type.Array(LifecycleKindSchema, { minItems: 1, maxItems: 4 })
+const Name = Type.String({ minLength: 1, maxLength: LABEL_CHARS_MAX })
+const App = Type.String({ minLength: 1, maxLength: APP_NAME_CHARS_MAX })
+const Url = Type.String({ minLength: 1, maxLength: URL_CHARS_MAX })
+const EventName = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX })
+const Secret = Type.String({ minLength: SECRET_CHARS_MIN, maxLength: SECRET_CHARS_MAX })
+const EventKinds = Type.Array(LifecycleKindSchema, { minItems: 1, maxItems: LIFECYCLE_KINDS.length })
 
 /** The only scheme of outbound webhooks. */
 const EndpointScheme = Type.Literal('standard-webhooks')
@@ -128,15 +124,9 @@ export const ReceivedWebhookSchema = Type.Object({
 /** Reply to a handshake of the provider, in the form that the provider expects. */
 export const WebhookHandshakeSchema = Type.Object({ challenge: Type.Optional(Type.String()) })
 
-export const DeliveryStatusSchema = text('pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead')
-export const DeliveryKindSchema = text(
-  'run.succeeded',
-  'run.failed',
-  'run.cancelled',
-  'step.failed',
-  'custom',
-)
-export const DeliveryOutcomeSchema = text('succeeded', 'http_error', 'timeout', 'connection_error', 'skipped')
+const DeliveryStatusSchema = text(...DELIVERY_STATUSES)
+const DeliveryKindSchema = text(...LIFECYCLE_KINDS, 'custom')
+const DeliveryOutcomeSchema = text('succeeded', 'http_error', 'timeout', 'connection_error', 'skipped')
 
 const delivery = {
   id: Type.String(),

@@ -3,11 +3,10 @@
 // fields.
 
 import Type from 'typebox'
+import { CONNECT_CONCURRENCY_MAX, OPCODES_MAX } from '../wire/bounds.ts'
 import {
   InvokeRequestSchema,
-  OPCODES_MAX,
   OpcodeSchema,
-  RegisterReplySchema,
   RegisterRequestSchema,
   RunnerLogLineSchema,
   StepErrorSchema,
@@ -45,19 +44,18 @@ export const ConnectRegisterSchema = Type.Object({
   maxConcurrency: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: 100_000,
+      maximum: CONNECT_CONCURRENCY_MAX,
       description: 'Maximum number of invokes the runner executes at once.',
     }),
   ),
   underWay: Type.Optional(
     Type.Array(Type.String({ maxLength: 128 }), {
-      maxItems: 100_000,
+      maxItems: CONNECT_CONCURRENCY_MAX,
       description:
         'After a reconnect: ids of the invokes that the runner still executes, or whose results were not acknowledged. The engine gives up every other invoke of the socket.',
     }),
   ),
 })
-export const ConnectRegisterReplySchema = RegisterReplySchema
 
 export const ConnectInvokeSchema = Type.Object({
   ...InvokeRequestSchema.properties,

@@ -9,7 +9,8 @@ import {
   RetryFromStepRequestSchema,
   RunSummarySchema,
 } from '../api/schema.ts'
-import type { Operation } from './operation.ts'
+import { CONTROL_ACTIONS } from '../api/values.ts'
+import { ID_CHARS_MAX, type Operation } from './operation.ts'
 import {
   SAMPLE_CANCELLED,
   SAMPLE_FORK,
@@ -19,15 +20,6 @@ import {
   SAMPLE_RESUMED,
   SAMPLE_RUN_ID,
 } from './samples.ts'
-
-export const CONTROL_ACTIONS = [
-  'cancel',
-  'pause',
-  'resume',
-  'replay',
-  'retry_from_step',
-  'bulk_replay',
-] as const
 
 const run = (description: string) => ({ status: 200, description, schema: RunSummarySchema }) as const
 
@@ -139,7 +131,7 @@ export const listControlActions = {
     action: { kind: 'enum', values: CONTROL_ACTIONS, description: 'Only actions of this kind' },
     runId: {
       kind: 'name',
-      maxLength: 64,
+      maxLength: ID_CHARS_MAX,
       description: 'Only actions on this run, or that created it as a fork',
     },
     limit: {

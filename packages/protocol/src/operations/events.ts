@@ -3,12 +3,12 @@
 import Type from 'typebox'
 import {
   DryRunReplySchema,
-  EVENT_BOUNDS,
   EventFrameSchema,
   EventRecordSchema,
   SendEventReplySchema,
   SendEventSchema,
 } from '../api/schema.ts'
+import { NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, type Operation } from './operation.ts'
 import {
   SAMPLE_DRY_RUN,
@@ -58,7 +58,7 @@ export const listEvents = {
   access: 'read',
   query: {
     app: APP_PARAM,
-    name: { kind: 'name', maxLength: EVENT_BOUNDS.name, description: 'Only events of this name' },
+    name: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only events of this name' },
     limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
     cursor: CURSOR_PARAM,
   },

@@ -9,10 +9,8 @@ import * as registry from './registry.ts'
 import * as runs from './runs.ts'
 import * as webhooks from './webhooks.ts'
 
-export { CONTROL_ACTIONS } from './control.ts'
 export { errorsOf } from './errors.ts'
 export type * from './operation.ts'
-export { RUN_STATUSES, RUN_TYPES } from './runs.ts'
 
 export const operations = {
   listRuns: runs.listRuns,

@@ -3,6 +3,7 @@
 
 import type { Static, TSchema } from 'typebox'
 import type { ApiErrorCode } from '../api/error-codes.ts'
+import { APP_NAME_CHARS_MAX } from '../wire/bounds.ts'
 
 /** The kind of API key that an operation needs. A `secret` key may call everything; `public` needs no key. */
 export type Access = 'public' | 'read' | 'event' | 'runner' | 'secret'
@@ -110,4 +111,11 @@ export const CURSOR_PARAM = {
     'The `X-Next-Cursor` of the previous page; valid only with the same sort, direction and filters',
 } as const
 
-export const APP_PARAM = { kind: 'name', maxLength: 128, description: 'Only items of this app' } as const
+export const APP_PARAM = {
+  kind: 'name',
+  maxLength: APP_NAME_CHARS_MAX,
+  description: 'Only items of this app',
+} as const
+
+/** Maximum length of an id in a query parameter, in characters. */
+export const ID_CHARS_MAX = 64

@@ -11,7 +11,8 @@ import {
   StepRecordSchema,
   TimelineFrameSchema,
 } from '../api/schema.ts'
-import { APP_PARAM, CURSOR_PARAM, type Operation } from './operation.ts'
+import { RUN_SORT_KEYS, RUN_STATUSES, RUN_TYPES, SORT_DIRECTIONS } from '../api/values.ts'
+import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type Operation } from './operation.ts'
 import {
   SAMPLE_EVENT_ID,
   SAMPLE_EXPLANATION,
@@ -24,19 +25,7 @@ import {
   SAMPLE_WAITING,
 } from './samples.ts'
 
-export const RUN_STATUSES = [
-  'queued',
-  'running',
-  'waiting',
-  'paused',
-  'succeeded',
-  'failed',
-  'cancelled',
-] as const
-export const RUN_TYPES = ['event', 'cron'] as const
-
-const ID_LENGTH_MAX = 64
-export const SINCE_PARAM = {
+const SINCE_PARAM = {
   kind: 'timestamp',
   description: 'Only runs created at or after this time',
 } as const
@@ -68,8 +57,8 @@ export const listRuns = {
       values: RUN_TYPES,
       description: 'Only runs started by an event, or by a cron schedule',
     },
-    eventId: { kind: 'name', maxLength: ID_LENGTH_MAX, description: 'Only runs started by this event' },
-    replayOf: { kind: 'name', maxLength: ID_LENGTH_MAX, description: 'Only runs forked from this run' },
+    eventId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs started by this event' },
+    replayOf: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs forked from this run' },
     q: {
       kind: 'text',
       maxLength: 256,
@@ -84,12 +73,12 @@ export const listRuns = {
     since: SINCE_PARAM,
     sort: {
       kind: 'enum',
-      values: ['started', 'workflow', 'status', 'app', 'duration'],
+      values: RUN_SORT_KEYS,
       default: 'started',
       description:
         'Sort key; equal runs are sorted by id, in the same direction. `started` is the time of creation; a run without a duration sorts as 0',
     },
-    dir: { kind: 'enum', values: ['asc', 'desc'], default: 'desc', description: 'Sort direction' },
+    dir: { kind: 'enum', values: SORT_DIRECTIONS, default: 'desc', description: 'Sort direction' },
     limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows per page' },
     cursor: CURSOR_PARAM,
   },

@@ -1,6 +1,7 @@
 // Operations of webhooks: endpoints and their deliveries (outbound), and receivers (inbound).
 
 import Type from 'typebox'
+import { DELIVERY_STATUSES } from '../api/values.ts'
 import {
   CreateWebhookEndpointSchema,
   CreateWebhookReceiverSchema,
@@ -29,15 +30,6 @@ import {
   SAMPLE_RECEIVER_ID,
   SAMPLE_SECRET,
 } from './webhook-samples.ts'
-
-export const DELIVERY_STATUSES = [
-  'pending',
-  'delivering',
-  'succeeded',
-  'failed',
-  'exhausted',
-  'dead',
-] as const
 
 /** Operations that change the webhook configuration, or that post to other systems, always need a secret key. */
 const guarded = { tag: 'webhooks', access: 'secret', alwaysKeyed: true } as const

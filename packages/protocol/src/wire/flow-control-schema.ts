@@ -2,25 +2,26 @@
 // milliseconds or a text such as "30s"; every `key`, `if` and `priority` is a CEL expression over `event`.
 
 import Type from 'typebox'
+import { EXPRESSION_CHARS_MAX, NAME_CHARS_MAX } from './bounds.ts'
 import { text } from './schema-parts.ts'
 
-export const DurationSchema = Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: 32 })])
+const DurationSchema = Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: 32 })])
 
-const Expression = Type.String({ minLength: 1, maxLength: 2000 })
+const Expression = Type.String({ minLength: 1, maxLength: EXPRESSION_CHARS_MAX })
 const Key = Type.Optional(Expression)
 const Limit = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 
 /** Limit of simultaneous runs per key. */
-export const ConcurrencySchema = Type.Object({
+const ConcurrencySchema = Type.Object({
   limit: Limit,
   key: Key,
   scope: Type.Optional(text('workflow', 'app', 'namespace')),
 })
 /** Maximum number of concurrency limits of one workflow. */
-export const CONCURRENCY_MAX = 3
+const CONCURRENCY_MAX = 3
 
 /** Limit of starts per period and key: runs above it wait. */
-export const ThrottleSchema = Type.Object({
+const ThrottleSchema = Type.Object({
   limit: Limit,
   period: Type.Optional(DurationSchema),
   periodMs: Type.Optional(Type.Number({ minimum: 1 })),
@@ -29,10 +30,10 @@ export const ThrottleSchema = Type.Object({
 })
 
 /** Limit of starts per period and key: events above it are dropped. */
-export const RateLimitSchema = Type.Object({ limit: Limit, period: DurationSchema, key: Key })
+const RateLimitSchema = Type.Object({ limit: Limit, period: DurationSchema, key: Key })
 
 /** One run for a burst of events, started `period` after the last event, or at most `timeout` after the first. */
-export const DebounceSchema = Type.Object({
+const DebounceSchema = Type.Object({
   period: DurationSchema,
   key: Key,
   timeout: Type.Optional(DurationSchema),
@@ -40,27 +41,27 @@ export const DebounceSchema = Type.Object({
 })
 
 /** One run for `maxSize` events, or for those that arrived within `timeout` of the first. */
-export const BatchSchema = Type.Object({
+const BatchSchema = Type.Object({
   maxSize: Type.Integer({ minimum: 1, maximum: 1000 }),
   timeout: DurationSchema,
   key: Key,
 })
 
 /** One live run per key: a second run is skipped, or cancels the first. */
-export const SingletonSchema = Type.Object({ mode: text('skip', 'cancel'), key: Key })
+const SingletonSchema = Type.Object({ mode: text('skip', 'cancel'), key: Key })
 
 /** One run per key within `ttl`. */
-export const IdempotencySchema = Type.Object({ key: Expression, ttl: Type.Optional(DurationSchema) })
+const IdempotencySchema = Type.Object({ key: Expression, ttl: Type.Optional(DurationSchema) })
 
-export const TimeoutsSchema = Type.Object({
+const TimeoutsSchema = Type.Object({
   queue: Type.Optional(DurationSchema),
   run: Type.Optional(DurationSchema),
   invoke: Type.Optional(DurationSchema),
 })
 
 /** Events that cancel the run. In `if`, `event` is the run's own event and `async` the arriving one. */
-export const CancelOnSchema = Type.Object({
-  event: Type.String({ minLength: 1, maxLength: 256 }),
+const CancelOnSchema = Type.Object({
+  event: Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX }),
   if: Type.Optional(Expression),
 })
 

@@ -2,7 +2,6 @@
 
 import Value from 'typebox/value'
 import { describe, expect, it } from 'vitest'
-import * as protocol from '../index.ts'
 import {
   InvokeOpcodesSchema,
   InvokeRequestSchema,
@@ -11,7 +10,9 @@ import {
   RegisterRequestSchema,
   RunnerLogLineSchema,
   StepErrorSchema,
-} from '../schema.ts'
+} from './schema.ts'
+import { ROOT_SCOPE } from './types.ts'
+import { CONNECT_SUBPROTOCOL, PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADER } from './version.ts'
 
 const id = { id: 'ba7816bf', name: 'charge' }
 
@@ -100,9 +101,9 @@ describe('a documented message', () => {
 })
 
 it('the wire version is 1, and headers and subprotocol have their documented names', () => {
-  expect(protocol.PROTOCOL_VERSION).toBe(1)
-  expect(protocol.PROTOCOL_HEADER).toBe('x-engine-protocol')
-  expect(protocol.SIGNATURE_HEADER).toBe('x-engine-signature')
-  expect(protocol.CONNECT_SUBPROTOCOL).toBe('engine.connect.v0')
-  expect(protocol.ROOT_SCOPE).toBe('@root')
+  expect(PROTOCOL_VERSION).toBe(1)
+  expect(PROTOCOL_HEADER).toBe('x-engine-protocol')
+  expect(SIGNATURE_HEADER).toBe('x-engine-signature')
+  expect(CONNECT_SUBPROTOCOL).toBe('engine.connect.v0')
+  expect(ROOT_SCOPE).toBe('@root')
 })

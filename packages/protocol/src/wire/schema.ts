@@ -2,14 +2,25 @@
 // documentation derive from them. Unknown fields are allowed everywhere.
 
 import Type from 'typebox'
+import {
+  APP_NAME_CHARS_MAX,
+  CRON_CHARS_MAX,
+  DELAY_MS_MAX,
+  EXPRESSION_CHARS_MAX,
+  NAME_CHARS_MAX,
+  OPCODES_MAX,
+  RUNNER_ID_CHARS_MAX,
+  STEP_NAME_CHARS_MAX,
+  URL_CHARS_MAX,
+} from './bounds.ts'
 import { flowControlMembers } from './flow-control-schema.ts'
 
 const Name = (max: number) => Type.String({ minLength: 1, maxLength: max })
 
 export const TriggerSchema = Type.Object({
-  event: Type.Optional(Name(256)),
-  if: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
-  cron: Type.Optional(Name(256)),
+  event: Type.Optional(Name(NAME_CHARS_MAX)),
+  if: Type.Optional(Type.String({ minLength: 1, maxLength: EXPRESSION_CHARS_MAX })),
+  cron: Type.Optional(Name(CRON_CHARS_MAX)),
 })
 
 export const RetryPolicySchema = Type.Object({
@@ -21,7 +32,7 @@ export const RetryPolicySchema = Type.Object({
 })
 
 export const WorkflowRegistrationSchema = Type.Object({
-  name: Name(256),
+  name: Name(NAME_CHARS_MAX),
   triggers: Type.Optional(Type.Array(TriggerSchema, { maxItems: 100 })),
   retry: Type.Optional(RetryPolicySchema),
   onFailure: Type.Optional(Type.Boolean()),
@@ -29,9 +40,9 @@ export const WorkflowRegistrationSchema = Type.Object({
 })
 
 export const RegisterRequestSchema = Type.Object({
-  app: Name(128),
-  runner: Type.Optional(Name(128)),
-  url: Name(2048),
+  app: Name(APP_NAME_CHARS_MAX),
+  runner: Type.Optional(Name(RUNNER_ID_CHARS_MAX)),
+  url: Name(URL_CHARS_MAX),
   runtime: Type.Optional(Type.String({ maxLength: 64 })),
   language: Type.Optional(Type.String({ maxLength: 64 })),
   version: Type.Optional(Type.String({ maxLength: 64 })),
@@ -79,8 +90,8 @@ export const RunnerLogLineSchema = Type.Object({
   tsMs: Type.Optional(Type.Number()),
 })
 
-const opcode = { id: Name(256), name: Type.String({ maxLength: 1024 }) }
-const DelayMs = Type.Number({ minimum: 0, maximum: 3_155_760_000_000 })
+const opcode = { id: Name(256), name: Type.String({ maxLength: STEP_NAME_CHARS_MAX }) }
+const DelayMs = Type.Number({ minimum: 0, maximum: DELAY_MS_MAX })
 
 export const OpcodeSchema = Type.Union([
   Type.Object({
@@ -97,27 +108,27 @@ export const OpcodeSchema = Type.Union([
   Type.Object({
     op: Type.Literal('WaitForEvent'),
     ...opcode,
-    eventName: Name(256),
+    eventName: Name(NAME_CHARS_MAX),
     timeoutMs: Type.Optional(DelayMs),
     if: Type.Optional(Type.String({ maxLength: 4096 })),
   }),
   Type.Object({
     op: Type.Literal('RunWorkflow'),
     ...opcode,
-    childName: Name(256),
-    childApp: Type.Optional(Name(128)),
+    childName: Name(NAME_CHARS_MAX),
+    childApp: Type.Optional(Name(APP_NAME_CHARS_MAX)),
     childData: Type.Optional(Type.Unknown()),
   }),
   Type.Object({
     op: Type.Literal('Emit'),
     ...opcode,
-    eventName: Name(256),
+    eventName: Name(NAME_CHARS_MAX),
     data: Type.Optional(Type.Unknown()),
   }),
   Type.Object({
     op: Type.Literal('Webhook'),
     ...opcode,
-    webhookUrl: Name(2048),
+    webhookUrl: Name(URL_CHARS_MAX),
     data: Type.Optional(Type.Unknown()),
   }),
 ])
@@ -148,9 +159,6 @@ export const InvokeRequestSchema = Type.Object({
   steps: Type.Record(Type.String(), MemoEntrySchema),
   ctx: InvokeContextSchema,
 })
-
-/** Maximum number of opcodes in one answer or checkpoint. */
-export const OPCODES_MAX = 10_000
 
 const logs = { logs: Type.Optional(Type.Array(RunnerLogLineSchema)) }
 export const InvokeReturnedSchema = Type.Object({ data: Type.Optional(Type.Unknown()), ...logs })

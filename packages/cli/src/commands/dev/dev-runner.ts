@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { RUNNER_SETTINGS } from '@perdure/protocol'
 
-export interface DevRunnerOptions {
+interface DevRunnerOptions {
   /** Absolute path of the file that starts the runner. */
   entry: string
   /** Variables in addition to the environment of this process. */

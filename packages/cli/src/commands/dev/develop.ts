@@ -10,7 +10,7 @@ import { DevLog } from './dev-log.ts'
 import { DevRunner } from './dev-runner.ts'
 import { watchSources } from './watch.ts'
 
-export interface DevOptions extends DevArguments {
+interface DevOptions extends DevArguments {
   env: NodeJS.ProcessEnv
   launchEngine(options: LaunchOptions): Promise<LaunchedEngine>
 }

@@ -4,7 +4,7 @@
 import { type FSWatcher, readdirSync, watch } from 'node:fs'
 import { extname, join, relative } from 'node:path'
 
-export interface WatchOptions {
+interface WatchOptions {
   directory: string
   /** Called once for changes within a short time, with the path of the first, relative to the directory. */
   onChange(file: string): void

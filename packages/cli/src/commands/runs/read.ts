@@ -1,6 +1,13 @@
 // `perdure runs list|get|steps`: lists runs, shows one run and its steps.
 
-import type { Run, RunSummary, StepRecord, WaitingFor } from '@perdure/protocol'
+import {
+  RUN_SORT_KEYS,
+  type Run,
+  type RunSummary,
+  SORT_DIRECTIONS,
+  type StepRecord,
+  type WaitingFor,
+} from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { appOption, limitOption, runTypeOption, sinceOption, statusOption } from '../../options.ts'
 import { colourOf } from '../../output/colour.ts'
@@ -38,10 +45,8 @@ export function readCommands(runs: Command): void {
     .option('-q, --query <text>', 'only runs whose id, workflow or app contains this text')
     .option('--deep', 'extend --query to inputs, results and errors')
     .addOption(sinceOption())
-    .addOption(
-      new Option('--sort <by>', 'sort key').choices(['started', 'workflow', 'status', 'app', 'duration']),
-    )
-    .addOption(new Option('--dir <direction>', 'sort direction').choices(['asc', 'desc']))
+    .addOption(new Option('--sort <by>', 'sort key').choices(RUN_SORT_KEYS))
+    .addOption(new Option('--dir <direction>', 'sort direction').choices(SORT_DIRECTIONS))
     .addOption(limitOption('runs', 30))
   engineCommand<ListOptions>(
     listing,

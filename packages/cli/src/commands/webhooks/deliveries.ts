@@ -1,6 +1,6 @@
 // `perdure webhooks deliveries` and `perdure webhooks redeliver`: list, show and repeat deliveries.
 
-import type { WebhookDelivery, WebhookDeliveryDetail } from '@perdure/protocol'
+import { DELIVERY_STATUSES, type WebhookDelivery, type WebhookDeliveryDetail } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { appOption, examplesHelp, limitOption } from '../../options.ts'
 import { colourOf } from '../../output/colour.ts'
@@ -21,15 +21,6 @@ interface ListOptions {
 /** Largest page of deliveries that the engine returns. */
 const PAGE_MAX = 1000
 
-const STATUSES = [
-  'pending',
-  'delivering',
-  'succeeded',
-  'failed',
-  'exhausted',
-  'dead',
-] as const satisfies readonly WebhookDelivery['status'][]
-
 export function deliveriesCommands(webhooks: Command): void {
   const deliveries = webhooks
     .command('deliveries')
@@ -45,7 +36,7 @@ export function deliveriesCommands(webhooks: Command): void {
   const listing = deliveries
     .command('list')
     .description('list deliveries, newest first')
-    .addOption(new Option('--status <status>', 'only deliveries of this status').choices(STATUSES))
+    .addOption(new Option('--status <status>', 'only deliveries of this status').choices(DELIVERY_STATUSES))
     .addOption(appOption())
     .addOption(limitOption('deliveries', 30))
   engineCommand<ListOptions>(

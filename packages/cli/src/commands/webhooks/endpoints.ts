@@ -1,6 +1,6 @@
 // `perdure webhooks endpoints`: manages the endpoints that get webhooks about runs, and counts their deliveries.
 
-import type { WebhookEndpoint, WebhookEndpointStats } from '@perdure/protocol'
+import { LIFECYCLE_KINDS, type WebhookEndpoint, type WebhookEndpointStats } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { examplesHelp, listOf, secretOption, sinceOption } from '../../options.ts'
 import type { Column } from '../../output/table.ts'
@@ -31,18 +31,11 @@ interface UpdateOptions extends EditOptions {
   eventKinds?: Kind[]
 }
 
-const KINDS = [
-  'run.succeeded',
-  'run.failed',
-  'run.cancelled',
-  'step.failed',
-] as const satisfies readonly Kind[]
-
 const kindsOption = () =>
   new Option(
     '--event-kinds <kinds>',
-    `kinds of events to send, separated by commas: ${KINDS.join(', ')}`,
-  ).argParser(listOf(KINDS))
+    `kinds of events to send, separated by commas: ${LIFECYCLE_KINDS.join(', ')}`,
+  ).argParser(listOf(LIFECYCLE_KINDS))
 
 export function endpointsCommands(webhooks: Command): void {
   const endpoints = webhooks

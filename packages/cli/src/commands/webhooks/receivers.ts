@@ -1,6 +1,6 @@
 // `perdure webhooks receivers`: manages the URLs whose verified posts become events.
 
-import type { WebhookReceiver } from '@perdure/protocol'
+import { RECEIVER_SCHEMES, type WebhookReceiver } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { examplesHelp, secretOption } from '../../options.ts'
 import type { Column } from '../../output/table.ts'
@@ -30,14 +30,6 @@ interface UpdateOptions extends EngineOptions, EditOptions {
   eventName?: string
   targetApp?: string | false
 }
-
-const SCHEMES = [
-  'standard-webhooks',
-  'github',
-  'stripe',
-  'slack',
-  'hmac-sha256',
-] as const satisfies readonly WebhookReceiver['scheme'][]
 
 export function receiversCommands(webhooks: Command): void {
   const receivers = webhooks
@@ -70,7 +62,7 @@ export function receiversCommands(webhooks: Command): void {
       new Option(
         '--scheme <scheme>',
         'signature scheme of the posts, unchangeable (default: standard-webhooks)',
-      ).choices(SCHEMES),
+      ).choices(RECEIVER_SCHEMES),
     )
     .option('--name <name>', 'a label for people')
     .option('--app <name>', 'the app that the events belong to')

@@ -2,7 +2,8 @@
 // at once, and its handler may catch the error; the run goes on.
 
 import type { StepError } from '@perdure/protocol'
-import { EVENT_BOUNDS, SendEventSchema } from '@perdure/protocol/schema'
+import { NAME_CHARS_MAX } from '@perdure/protocol'
+import { SendEventSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
 import { hasForbiddenCharacters, isBlank } from '../../text/name.ts'
 
@@ -10,7 +11,7 @@ const boundedName = Compile(SendEventSchema.properties.name)
 
 export const EVENT_NAME_ERROR: StepError = {
   name: 'EventNameError',
-  message: `eventName must be a string of 1 to ${EVENT_BOUNDS.name} characters, not blank, without control characters or lone surrogates.`,
+  message: `eventName must be a string of 1 to ${NAME_CHARS_MAX} characters, not blank, without control characters or lone surrogates.`,
 }
 
 export function isEventName(name: unknown): name is string {

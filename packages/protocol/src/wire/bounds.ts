@@ -1,0 +1,31 @@
+// Bounds that engine and runners share. The schemas refuse values beyond them; the SDK checks them before it sends.
+
+/** Maximum length of the name of an app, in characters. */
+export const APP_NAME_CHARS_MAX = 128
+
+/** Maximum length of a runner id, in characters. */
+export const RUNNER_ID_CHARS_MAX = 128
+
+/** Maximum length of the name of a workflow or an event, in characters. */
+export const NAME_CHARS_MAX = 256
+
+/** Maximum length of a step's name, in characters. */
+export const STEP_NAME_CHARS_MAX = 1024
+
+/** Maximum length of a URL, in characters. */
+export const URL_CHARS_MAX = 2048
+
+/** Maximum length of a CEL expression in a registration, in characters. */
+export const EXPRESSION_CHARS_MAX = 2000
+
+/** Maximum length of a cron expression, in characters. */
+export const CRON_CHARS_MAX = 256
+
+/** Maximum delay of a sleep, a retry or a timeout: 100 years of 365.25 days. */
+export const DELAY_MS_MAX = 3_155_760_000_000
+
+/** Maximum number of opcodes in one answer or checkpoint. */
+export const OPCODES_MAX = 10_000
+
+/** Maximum number of invokes that a Connect runner executes at once. */
+export const CONNECT_CONCURRENCY_MAX = 100_000
