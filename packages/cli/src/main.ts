@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { EXIT_CODES_HELP, exitOf } from './command-line/exit.ts'
 import { auditCommand } from './commands/audit.ts'
 import { listDev, runDev } from './commands/dev/index.ts'
 import { listDoctor, runDoctor } from './commands/doctor.ts'
@@ -10,7 +11,6 @@ import { registryCommands } from './commands/registry.ts'
 import { runsCommands } from './commands/runs/index.ts'
 import { listServe, runServe } from './commands/serve.ts'
 import { webhooksCommands } from './commands/webhooks/index.ts'
-import { EXIT_CODES_HELP, exitOf } from './exit.ts'
 
 const EXAMPLES = `
 Examples:

@@ -8,7 +8,7 @@ import {
   openAdministration,
 } from '@perdure/engine'
 import { type Command, CommanderError, Option } from 'commander'
-import { examplesHelp } from '../options.ts'
+import { examplesHelp } from '../command-line/options.ts'
 import { painter, wantsColour } from '../output/colour.ts'
 import { type Column, table } from '../output/table.ts'
 

@@ -2,10 +2,10 @@
 
 import { CONTROL_ACTIONS, type ControlAction } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { limitOption } from '../options.ts'
+import { limitOption } from '../command-line/options.ts'
+import { engineCommand, list, type Session } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
 import { relative } from '../output/time.ts'
-import { engineCommand, list, type Session } from '../session.ts'
 
 interface AuditOptions {
   action?: ControlAction['action']

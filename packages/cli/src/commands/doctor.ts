@@ -1,8 +1,8 @@
 // `perdure doctor`: passes its flags, those of `perdure serve`, to the engine's checks and prints the findings.
 
 import type { Command } from 'commander'
-import { EXIT } from '../exit.ts'
-import { parseFlags } from '../flags.ts'
+import { EXIT } from '../command-line/exit.ts'
+import { parseFlags } from '../command-line/flags.ts'
 import { painter, wantsColour } from '../output/colour.ts'
 
 const HELP = `Usage: perdure doctor [--json] [--flag value ...]

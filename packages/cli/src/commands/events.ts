@@ -2,14 +2,14 @@
 
 import type { EventRecord, SendEventReply } from '@perdure/protocol'
 import type { Command } from 'commander'
-import { EXIT } from '../exit.ts'
-import { waitForRuns } from '../follow.ts'
-import { appOption, jsonOption, limitOption } from '../options.ts'
+import { EXIT } from '../command-line/exit.ts'
+import { waitForRuns } from '../command-line/follow.ts'
+import { appOption, jsonOption, limitOption } from '../command-line/options.ts'
+import { engineCommand, list, type Session, show } from '../command-line/session.ts'
 import { details } from '../output/details.ts'
 import type { Column } from '../output/table.ts'
 import { relative } from '../output/time.ts'
 import { effectText, eventLine } from '../output/timeline.ts'
-import { engineCommand, list, type Session, show } from '../session.ts'
 
 interface SendOptions {
   data?: string

@@ -2,10 +2,10 @@
 
 import type { App, Runner, WorkflowDefinition } from '@perdure/protocol'
 import type { Command } from 'commander'
-import { appOption } from '../options.ts'
+import { appOption } from '../command-line/options.ts'
+import { engineCommand, list, type Session } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
 import { relative } from '../output/time.ts'
-import { engineCommand, list, type Session } from '../session.ts'
 
 interface AppFilter {
   app?: string

@@ -1,7 +1,7 @@
 // `perdure serve`: passes its flags, which the engine declares, to the engine and runs it.
 
 import type { Command } from 'commander'
-import { parseFlags } from '../flags.ts'
+import { parseFlags } from '../command-line/flags.ts'
 
 const EXAMPLES = `
 Examples:

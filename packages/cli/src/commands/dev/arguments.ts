@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseFlags, UsageError } from '../../flags.ts'
+import { parseFlags, UsageError } from '../../command-line/flags.ts'
 
 export interface DevArguments {
   /** Absolute path of the file that starts the runner, when there is one. */

@@ -3,7 +3,7 @@
 
 import { relative } from 'node:path'
 import type { LaunchedEngine, LaunchOptions } from '@perdure/engine'
-import { EXIT } from '../../exit.ts'
+import { EXIT } from '../../command-line/exit.ts'
 import { painter, wantsColour } from '../../output/colour.ts'
 import type { DevArguments } from './arguments.ts'
 import { DevLog } from './dev-log.ts'

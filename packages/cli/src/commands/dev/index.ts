@@ -1,7 +1,7 @@
 // `perdure dev`: runs the engine and one runner together, for development.
 
 import type { Command } from 'commander'
-import { EXIT } from '../../exit.ts'
+import { EXIT } from '../../command-line/exit.ts'
 import { parseDevArguments } from './arguments.ts'
 import { develop } from './develop.ts'
 

@@ -7,10 +7,10 @@
 import { ApiError, type Client } from '@perdure/client'
 import type { BulkReplayReply, BulkReplayRequest, RunSummary } from '@perdure/protocol'
 import type { Command } from 'commander'
-import { EXIT } from '../../exit.ts'
-import { UsageError } from '../../flags.ts'
-import { appOption, runTypeOption, sinceOption, statusOption } from '../../options.ts'
-import { engineCommand, type Session, show } from '../../session.ts'
+import { EXIT } from '../../command-line/exit.ts'
+import { UsageError } from '../../command-line/flags.ts'
+import { appOption, runTypeOption, sinceOption, statusOption } from '../../command-line/options.ts'
+import { engineCommand, type Session, show } from '../../command-line/session.ts'
 
 type Filter = BulkReplayRequest
 interface BulkOptions extends Filter {

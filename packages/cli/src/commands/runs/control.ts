@@ -2,9 +2,9 @@
 
 import type { RunSummary } from '@perdure/protocol'
 import type { Command } from 'commander'
-import { waitForRuns } from '../../follow.ts'
-import { jsonOption } from '../../options.ts'
-import { engineCommand, type Session, show } from '../../session.ts'
+import { waitForRuns } from '../../command-line/follow.ts'
+import { jsonOption } from '../../command-line/options.ts'
+import { engineCommand, type Session, show } from '../../command-line/session.ts'
 
 interface ForkOptions {
   input?: string

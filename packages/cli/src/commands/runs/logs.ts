@@ -2,9 +2,9 @@
 
 import type { RunLogLine } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { positiveInteger, wholeNumber } from '../../options.ts'
+import { positiveInteger, wholeNumber } from '../../command-line/options.ts'
+import { engineCommand, type Session } from '../../command-line/session.ts'
 import { logLine } from '../../output/timeline.ts'
-import { engineCommand, type Session } from '../../session.ts'
 
 interface LogsOptions {
   follow?: true

@@ -9,12 +9,18 @@ import {
   type WaitingFor,
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { appOption, limitOption, runTypeOption, sinceOption, statusOption } from '../../options.ts'
+import {
+  appOption,
+  limitOption,
+  runTypeOption,
+  sinceOption,
+  statusOption,
+} from '../../command-line/options.ts'
+import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import { colourOf } from '../../output/colour.ts'
 import { details } from '../../output/details.ts'
 import type { Column } from '../../output/table.ts'
 import { duration, relative } from '../../output/time.ts'
-import { engineCommand, list, type Session, show } from '../../session.ts'
 
 /** Largest page of runs that the engine returns. */
 const PAGE_MAX = 200

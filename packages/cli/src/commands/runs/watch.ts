@@ -1,10 +1,10 @@
 // `perdure runs watch`: follows the timeline of one run until it ends, or the status of every run of the namespace.
 
 import type { Command } from 'commander'
-import { EXIT } from '../../exit.ts'
-import { followRun, showEnd } from '../../follow.ts'
+import { EXIT } from '../../command-line/exit.ts'
+import { followRun, showEnd } from '../../command-line/follow.ts'
+import { engineCommand, type Session } from '../../command-line/session.ts'
 import { frameLine, runStatusLine } from '../../output/timeline.ts'
-import { engineCommand, type Session } from '../../session.ts'
 
 export function watchCommand(runs: Command): void {
   const command = runs

@@ -2,13 +2,13 @@
 
 import { DELIVERY_STATUSES, type WebhookDelivery, type WebhookDeliveryDetail } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { appOption, examplesHelp, limitOption } from '../../options.ts'
+import { appOption, examplesHelp, limitOption } from '../../command-line/options.ts'
+import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import { colourOf } from '../../output/colour.ts'
 import { details } from '../../output/details.ts'
 import { type Column, table } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import { duration, relative } from '../../output/time.ts'
-import { engineCommand, list, type Session, show } from '../../session.ts'
 
 type Attempt = WebhookDeliveryDetail['attempts'][number]
 

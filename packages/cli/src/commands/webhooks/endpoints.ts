@@ -2,11 +2,11 @@
 
 import { LIFECYCLE_KINDS, type WebhookEndpoint, type WebhookEndpointStats } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { examplesHelp, listOf, secretOption, sinceOption } from '../../options.ts'
+import { examplesHelp, listOf, secretOption, sinceOption } from '../../command-line/options.ts'
+import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import { relative } from '../../output/time.ts'
-import { engineCommand, list, type Session, show } from '../../session.ts'
 import {
   addEditOptions,
   checkNotEmpty,

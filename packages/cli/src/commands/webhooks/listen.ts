@@ -3,9 +3,9 @@
 
 import { isMalformedWebhookSecret } from '@perdure/protocol'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { UsageError } from '../../flags.ts'
-import { secretOption, wholeNumber } from '../../options.ts'
-import { type LocalSession, localCommand } from '../../session.ts'
+import { UsageError } from '../../command-line/flags.ts'
+import { secretOption, wholeNumber } from '../../command-line/options.ts'
+import { type LocalSession, localCommand } from '../../command-line/session.ts'
 import { type Answer, forward } from './forward.ts'
 import { openListener, type Post } from './listener.ts'
 import { received, receivedLines } from './received.ts'

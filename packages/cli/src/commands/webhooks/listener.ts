@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { UsageError } from '../../flags.ts'
+import { UsageError } from '../../command-line/flags.ts'
 
 const HOST = '127.0.0.1'
 const BODY_BYTES_MAX = 1024 * 1024

@@ -2,10 +2,10 @@
 
 import { RECEIVER_SCHEMES, type WebhookReceiver } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { examplesHelp, secretOption } from '../../options.ts'
+import { examplesHelp, secretOption } from '../../command-line/options.ts'
+import { type EngineOptions, engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
-import { type EngineOptions, engineCommand, list, type Session, show } from '../../session.ts'
 import {
   addEditOptions,
   checkNotEmpty,

@@ -1,9 +1,9 @@
 // The shared parts of the commands for endpoints and receivers: edit options, and the output of a new secret.
 
 import { type Command, Option } from 'commander'
-import { UsageError } from '../../flags.ts'
+import { UsageError } from '../../command-line/flags.ts'
+import { type Session, show } from '../../command-line/session.ts'
 import type { Cell } from '../../output/table.ts'
-import { type Session, show } from '../../session.ts'
 
 /** Options of both update commands. `false` removes the value, as `--no-name` does. */
 export interface EditOptions {

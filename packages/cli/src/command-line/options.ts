@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs'
 import { RUN_STATUSES, RUN_TYPES } from '@perdure/protocol'
 import { InvalidArgumentError, Option } from 'commander'
+import { parseSince } from '../output/time.ts'
 import { UsageError } from './flags.ts'
-import { parseSince } from './output/time.ts'
 import type { Terminal } from './terminal.ts'
 
 /** More than the engine accepts. */

@@ -1,9 +1,9 @@
 // Follows a run to its end, for every command that waits for a run.
 
 import type { Run, TimelineFrame } from '@perdure/protocol'
+import { plain, prettyJson } from '../output/text.ts'
+import { frameLine } from '../output/timeline.ts'
 import { EXIT } from './exit.ts'
-import { plain, prettyJson } from './output/text.ts'
-import { frameLine } from './output/timeline.ts'
 import type { Session } from './session.ts'
 
 /** Calls `onFrame` for each frame of the timeline; resolves with the run after its end. */

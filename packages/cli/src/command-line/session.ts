@@ -2,10 +2,10 @@
 
 import { type Client, createClient, DEFAULT_URL } from '@perdure/client'
 import { type Command, Option } from 'commander'
+import { type Column, table } from '../output/table.ts'
 import { EXIT } from './exit.ts'
 import { UsageError } from './flags.ts'
 import { examplesHelp } from './options.ts'
-import { type Column, table } from './output/table.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
 /** The options that select the engine. */

@@ -1,7 +1,7 @@
 // The streams of the process: results go to stdout, messages for people to stderr, and an interrupt aborts a signal.
 
 import { createInterface } from 'node:readline/promises'
-import { type Paint, painter, wantsColour } from './output/colour.ts'
+import { type Paint, painter, wantsColour } from '../output/colour.ts'
 
 /** The abort reason of the terminal's signal after an interrupt. */
 export class Interrupted extends Error {}
