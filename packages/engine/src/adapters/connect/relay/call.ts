@@ -1,10 +1,9 @@
-// One invoke that another engine carries out, seen from the engine that drives the run.
+// One invoke that another engine carries out, as seen by the engine that drives the run. Owned by transport.ts.
 
 import type { Bus } from '../../../ports/bus.ts'
 import type { InvokeCall, InvokeReply } from '../../../ports/transport.ts'
-
-/** Questions without an answer, one every other second: the other engine answers at once. */
-const ASKED_MAX = 7
+import { CHECKPOINT_ANSWER, HOST_TOPICS, type InvokeHead } from './messages.ts'
+import { CALL_SILENT_TICKS_MAX } from './tick.ts'
 
 export interface RelayedCallOptions {
   id: string
@@ -20,12 +19,12 @@ export class RelayedCall {
   readonly id: string
   readonly engine: string
   readonly #options: RelayedCallOptions
-  /** Since it was heard of. */
-  #asked = 0
-  /** Whether the other engine ever said anything of it. */
-  #isKnown = false
-  #over = false
-  /** The newest checkpoint and its answer: it is asked for again when that was lost. */
+  /** Ticks since the last message about it. */
+  #silentTicks = 0
+  /** Whether the host ever sent a message about it. */
+  #isConfirmed = false
+  #isOver = false
+  /** The newest checkpoint and its answer, which is sent again when the host repeats the checkpoint. */
   #checkpoint: { no: number; answer: Promise<string> } = { no: 0, answer: Promise.resolve('') }
 
   constructor(options: RelayedCallOptions) {
@@ -35,12 +34,13 @@ export class RelayedCall {
     options.call.signal.addEventListener('abort', this)
   }
 
-  /** The deadline is kept where the socket is. */
+  /** Sends the invoke to the host, which also keeps its deadline. */
   send(): void {
     const { id, engine, bus, call, sentAt } = this.#options
     const { url, timeoutMs, body } = call
-    const head = { id, url, sentAt, timeoutMs, checkpoints: call.onCheckpoint !== undefined }
-    bus.publish('invoke', `${JSON.stringify(head)}\n${body}`, engine)
+    // JSON writes Infinity as null.
+    const head: InvokeHead = { id, url, sentAt, timeoutMs, checkpoints: call.onCheckpoint !== undefined }
+    bus.publish(HOST_TOPICS.invoke, `${JSON.stringify(head)}\n${body}`, engine)
   }
 
   /** The caller aborted. */
@@ -48,20 +48,21 @@ export class RelayedCall {
     this.#stop({ kind: 'aborted' })
   }
 
-  /** The other engine is asked whether it still knows the call; false when it has been asked often enough. */
-  ask(): boolean {
-    return ++this.#asked <= ASKED_MAX
+  /** Whether to request its status from the host once more; false when the host was silent for too long. */
+  tick(): boolean {
+    return ++this.#silentTicks <= CALL_SILENT_TICKS_MAX
   }
 
-  heard(): void {
-    this.#asked = 0
-    this.#isKnown = true
+  /** The host sent a message about it. */
+  confirm(): void {
+    this.#silentTicks = 0
+    this.#isConfirmed = true
   }
 
-  /** The other engine does not know it: it never arrived there, or what became of it was forgotten. */
+  /** The host does not have the call: the invoke never arrived, or the host has forgotten it. */
   unknown(): void {
     const message = 'the engine that has the runner knows nothing of the call'
-    this.end(this.#isKnown ? { kind: 'broken', message } : { kind: 'refused', message })
+    this.end(this.#isConfirmed ? { kind: 'broken', message } : { kind: 'refused', message })
   }
 
   fail(message: string): void {
@@ -69,33 +70,32 @@ export class RelayedCall {
   }
 
   async checkpoint(no: number, payload: string): Promise<void> {
-    this.heard()
+    this.confirm()
     const { bus, id, engine } = this.#options
     if (no < this.#checkpoint.no) return
     if (no > this.#checkpoint.no) this.#checkpoint = { no, answer: this.#store(payload) }
     const answer = await this.#checkpoint.answer
-    if (!this.#over) bus.publish('checkpointed', `${id} ${no} ${answer}`, engine)
+    if (!this.#isOver) bus.publish(HOST_TOPICS.checkpointAnswer, `${id} ${no} ${answer}`, engine)
   }
 
   end(reply: InvokeReply): void {
-    if (this.#over) return
-    this.#over = true
+    if (this.#isOver) return
+    this.#isOver = true
     this.#options.call.signal.removeEventListener('abort', this)
     this.#options.onReply(reply)
   }
 
-  /** `+` and the acknowledgement, `-` when the invoke is of no use any more, `!` when it failed. */
   async #store(payload: string): Promise<string> {
     try {
-      const answer = await this.#options.call.onCheckpoint?.(payload)
-      return answer === undefined ? '-' : `+${answer}`
+      const ack = await this.#options.call.onCheckpoint?.(payload)
+      return ack === undefined ? CHECKPOINT_ANSWER.obsolete : `${CHECKPOINT_ANSWER.stored}${ack}`
     } catch {
-      return '!'
+      return CHECKPOINT_ANSWER.failed
     }
   }
 
   #stop(reply: InvokeReply): void {
-    if (!this.#over) this.#options.bus.publish('cancel', this.id, this.engine)
+    if (!this.#isOver) this.#options.bus.publish(HOST_TOPICS.cancel, this.id, this.engine)
     this.end(reply)
   }
 }

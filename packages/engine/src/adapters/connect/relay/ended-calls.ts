@@ -1,29 +1,29 @@
-// Calls of other engines that are over here, or that were called unknown: an invoke that is heard again, or late, is not
-// carried out. Kept by the host for a while.
+// Calls of other engines that ended on this host, or that it reported as unknown: an invoke that arrives twice or late is
+// not carried out. Kept by host.ts for a while, in two generations.
 
-/** Ids of a generation; more, and the older generation is forgotten early. */
-const IDS_MAX = 50_000
+/** Ids of one generation. When there are more, the older generation is forgotten early. */
+const GENERATION_IDS_MAX = 50_000
 
 export class EndedCalls {
   #young = new Map<string, boolean>()
   #old = new Map<string, boolean>()
 
-  /** `isDone`: a runner may have had it. */
+  /** `mayHaveRun`: a runner may have received the call. */
   add(id: string, mayHaveRun: boolean): void {
-    if (this.#young.size >= IDS_MAX) this.turn()
-    this.#young.set(id, mayHaveRun || this.isDone(id))
+    if (this.#young.size >= GENERATION_IDS_MAX) this.rotate()
+    this.#young.set(id, mayHaveRun || this.mayHaveRun(id))
   }
 
   has(id: string): boolean {
     return this.#young.has(id) || this.#old.has(id)
   }
 
-  isDone(id: string): boolean {
+  mayHaveRun(id: string): boolean {
     return this.#young.get(id) ?? this.#old.get(id) ?? false
   }
 
-  /** Forgets what was added before the turn before this one. */
-  turn(): void {
+  /** Starts a generation, and forgets the one before the last. */
+  rotate(): void {
     this.#old = this.#young
     this.#young = new Map()
   }

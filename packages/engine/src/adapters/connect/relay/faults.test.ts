@@ -1,18 +1,18 @@
-// Invokes between engines whose words are lost, said twice, late or in another order, and engines that die: every call
-// ends, in one reply, and no runner is handed the same call twice.
+// Invokes between engines whose messages are lost, repeated, delayed or reordered, and engines that crash: every call ends
+// in one reply, and no runner receives the same call twice.
 
 import { describe, expect, test } from 'vitest'
 import type { InvokeReply } from '../../../ports/transport.ts'
 import { type RelayCluster, twoEngines } from './relay.testkit.ts'
 
-/** The reply, if there is one by then. */
+/** The reply, if it came by then. */
 async function after(cluster: RelayCluster, ms: number, reply: Promise<InvokeReply>) {
   await cluster.clock.advance(ms)
   return Promise.race([reply, undefined])
 }
 
-describe('an engine that dies over a call', () => {
-  test('breaks it as soon as it is taken for dead, whatever the deadline', async () => {
+describe('an engine that crashes during a call', () => {
+  test('breaks the call as soon as it is taken for dead, whatever the deadline', async () => {
     const { cluster, two, runner } = await twoEngines()
     const reply = two.invoke({ timeoutMs: 7_200_000 })
     await cluster.settle()
@@ -22,7 +22,7 @@ describe('an engine that dies over a call', () => {
     expect(await after(cluster, 4000, reply)).toMatchObject({ kind: 'broken' })
   })
 
-  test('is waited for when it comes back before', async () => {
+  test('may still answer when it comes back before that', async () => {
     const { cluster, two, runner } = await twoEngines()
     const reply = two.invoke()
     await cluster.settle()
@@ -33,7 +33,7 @@ describe('an engine that dies over a call', () => {
     expect(await after(cluster, 4000, reply)).toMatchObject({ kind: 'answered' })
   })
 
-  test('and says that it lives, but not of the call, is not waited for either', async () => {
+  test('breaks the call although it announces itself, when it reports nothing about the call', async () => {
     const { cluster, two } = await twoEngines()
     const reply = two.invoke()
     await cluster.settle()
@@ -42,7 +42,7 @@ describe('an engine that dies over a call', () => {
     expect(await after(cluster, 4000, reply)).toMatchObject({ kind: 'broken' })
   })
 
-  test('as the caller: what the runner has is taken back', async () => {
+  test('as the caller has its invokes cancelled at the runner', async () => {
     const { cluster, two, runner } = await twoEngines()
     void two.invoke()
     await cluster.settle()
@@ -52,8 +52,8 @@ describe('an engine that dies over a call', () => {
   })
 })
 
-describe('a word that is lost', () => {
-  test('the invoke: the call ends as one that no runner had', async () => {
+describe('a lost message', () => {
+  test('with an invoke refuses the call: no runner received it', async () => {
     const { cluster, two, runner } = await twoEngines()
     cluster.network.drops = message => message.includes(' invoke ')
     const reply = two.invoke()
@@ -61,7 +61,7 @@ describe('a word that is lost', () => {
     expect(runner.invokes).toEqual([])
   })
 
-  test('the answer: it is told again when it is asked for, and not for ever', async () => {
+  test('with a reply is sent again on a status request, and not for ever', async () => {
     const { cluster, two, runner } = await twoEngines()
     const reply = two.invoke()
     await cluster.settle()
@@ -70,14 +70,14 @@ describe('a word that is lost', () => {
     expect(await after(cluster, 6000, reply)).toBeUndefined()
     cluster.network.drops = () => false
     expect(await after(cluster, 3000, reply)).toEqual({ kind: 'answered', status: 200, body: '"the answer"' })
-    const told = cluster.network.count('reply')
+    const sent = cluster.network.count('reply')
     await cluster.clock.advance(60_000)
-    expect(cluster.network.count('reply')).toBe(told)
+    expect(cluster.network.count('reply')).toBe(sent)
   })
 })
 
-describe('a word that comes twice, or late', () => {
-  test('the invoke: also after its call is over', async () => {
+describe('a message that comes twice or late', () => {
+  test('with an invoke is carried out once, also after its call is over', async () => {
     const { cluster, two, runner } = await twoEngines()
     cluster.network.faults = { lost: 0, repeated: 1, delayMsMax: 3000 }
     const replies = Array.from({ length: 50 }, (_, i) => two.invoke({ body: `{"no":${i}}` }))
@@ -89,7 +89,7 @@ describe('a word that comes twice, or late', () => {
     expect(runner.invokes).toHaveLength(50)
   })
 
-  test('the answer: of a call that is over it changes nothing', async () => {
+  test('with a reply changes nothing when its call is over', async () => {
     const { cluster, two, runner } = await twoEngines()
     const controller = new AbortController()
     cluster.network.drops = message => message.includes(' cancel ')
@@ -103,13 +103,13 @@ describe('a word that comes twice, or late', () => {
     runner.session.result(runner.invokes[1]!.id, 200, '"next"')
     expect(await next).toMatchObject({ body: '"next"' })
     await cluster.settle()
-    // It was had: it is not told again.
-    const told = cluster.network.count('reply')
+    // Its receipt was confirmed, so it is not sent again.
+    const sent = cluster.network.count('reply')
     await cluster.clock.advance(10_000)
-    expect(cluster.network.count('reply')).toBe(told)
+    expect(cluster.network.count('reply')).toBe(sent)
   })
 
-  test('an invoke that comes when its engine was told that it is unknown', async () => {
+  test('with an invoke is not carried out once the call was reported as unknown', async () => {
     const { cluster, two, runner } = await twoEngines()
     cluster.network.faults = { lost: 0, repeated: 0, delayMsMax: 20_000 }
     const reply = two.invoke()
@@ -121,7 +121,7 @@ describe('a word that comes twice, or late', () => {
 })
 
 describe('an engine that stood still', () => {
-  test('does not carry out what has waited for it: the run may be far ahead by now', async () => {
+  test('does not carry out invokes that waited: the run may be far ahead by now', async () => {
     const { cluster, two, runner } = await twoEngines()
     cluster.network.freeze('one')
     const reply = two.invoke()
@@ -132,7 +132,7 @@ describe('an engine that stood still', () => {
     expect(runner.invokes).toEqual([])
   })
 
-  test('for a moment carries it out', async () => {
+  test('for a moment carries them out', async () => {
     const { cluster, two, runner } = await twoEngines()
     cluster.network.freeze('one')
     void two.invoke()
@@ -143,8 +143,8 @@ describe('an engine that stood still', () => {
   })
 })
 
-describe('a line that is down', () => {
-  test('ends what is under way, refuses the next, and carries again when it is back', async () => {
+describe('a connection that is down', () => {
+  test('breaks the calls under way, refuses the next, and works again when it is back', async () => {
     const { cluster, two, runner } = await twoEngines()
     const under = two.invoke()
     await cluster.settle()
@@ -161,8 +161,8 @@ describe('a line that is down', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('is bounded: invokes of others beyond it are refused', async () => {
+describe('memory', () => {
+  test('is bounded by refusing further invokes of other engines', async () => {
     const { cluster, two, runner } = await twoEngines()
     const replies = Array.from({ length: 10_001 }, () => two.invoke())
     await cluster.settle()
@@ -175,7 +175,7 @@ describe('what is kept', () => {
     for (const reply of replies.slice(0, -1)) expect((await reply).kind).toBe('answered')
   })
 
-  test('of answers that nobody has had is bounded: those beyond it are told once', async () => {
+  test('of unconfirmed replies is bounded: further replies are sent once', async () => {
     const { cluster, two, runner } = await twoEngines()
     const answer = async (length: number) => {
       const replies = Array.from({ length }, () => two.invoke())
@@ -185,7 +185,7 @@ describe('what is kept', () => {
       await cluster.settle()
       return replies
     }
-    // Those that were had count no more.
+    // Confirmed replies no longer count.
     for (let i = 0; i < 2; i++)
       for (const { kind } of await Promise.all(await answer(35))) expect(kind).toBe('answered')
     cluster.network.drops = message => message.includes(' reply ')
@@ -199,7 +199,7 @@ describe('what is kept', () => {
 })
 
 test.each(Array.from({ length: 30 }, (_, i) => i + 1))(
-  'with words lost, repeated and reordered (seed %i) every call ends in one answer, its own',
+  'with messages lost, repeated and reordered (seed %i) every call ends in its own reply',
   async seed => {
     const { cluster, one, two, runner } = await twoEngines({ seed })
     cluster.network.faults = { lost: 0.2, repeated: 0.2, delayMsMax: 3000 }
@@ -214,23 +214,24 @@ test.each(Array.from({ length: 30 }, (_, i) => i + 1))(
     }
     await cluster.clock.advance(60_000)
     const ended: InvokeReply[] = []
-    for (const reply of replies) void reply.then(told => ended.push(told))
+    for (const reply of replies) void reply.then(one => ended.push(one))
     await cluster.settle()
     expect(ended).toHaveLength(replies.length)
     const sent = runner.invokes.map(({ payload }) => payload.no)
     expect(new Set(sent).size).toBe(sent.length)
     for (const [i, reply] of (await Promise.all(replies)).entries()) {
       if (reply.kind === 'answered') expect(reply.body).toBe(String(i))
-      // What ends as refused costs no try: no runner may have it, then.
+      // A refused call costs no attempt, so no runner may have received it.
       if (reply.kind === 'refused') expect(sent).not.toContain(i)
     }
     expect(ended.filter(({ kind }) => kind === 'answered').length).toBeGreaterThan(0)
-    // Nothing is left of them on either side, once the line is sound.
+    // Once the network is sound, nothing of the calls is left on either side.
     cluster.network.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
     await cluster.clock.advance(60_000)
     await one.relayed.idle(new AbortController().signal)
-    const [still, told] = [cluster.network.count('still'), cluster.network.count('reply')]
+    const counts = () => [cluster.network.count('still'), cluster.network.count('reply')]
+    const before = counts()
     await cluster.clock.advance(20_000)
-    expect([cluster.network.count('still'), cluster.network.count('reply')]).toEqual([still, told])
+    expect(counts()).toEqual(before)
   },
 )

@@ -1,94 +1,97 @@
-// Results of invokes that went over another engine's socket: their runner came back to this one. Whoever holds the call is
-// asked for, and given them; opened by relay/connect.
+// Results of another engine's calls: their runner lost its socket there and reconnected to this engine. Finds the engine
+// that has the call, over the bus, and sends it the result. Opened by relayed-connect.ts.
 
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { ForeignResult } from '../transport.ts'
-import { splitOnce } from './presence.ts'
+import { type ForeignResult, LOST_GRACE_MS } from '../transport.ts'
+import { handleTopics, RESULT_TOPICS, splitOnce } from './messages.ts'
 
-/** Words may be lost: it is asked this often, */
-const ASK_EVERY_MS = 1000
-/** and so long: nobody waits longer for the runner of a lost socket to come back. */
-const ASK_MS_MAX = 6000
-/** Characters of results kept at once; one beyond is neither handed over nor acknowledged, and so sent again some time. */
-const LENGTH_MAX = 64 * 1024 * 1024
+/** The request for the owner is repeated, since messages may be lost. */
+const OWNER_REQUEST_EVERY_MS = 1000
+/** After that no engine waits for the result: a call waits LOST_GRACE_MS for its runner to come back. */
+const OWNER_REQUEST_MS_MAX = LOST_GRACE_MS + 1000
+/** Most characters of results kept. A further result is neither forwarded nor acknowledged, so its runner sends it again. */
+const RESULTS_LENGTH_MAX = 64 * 1024 * 1024
 
-interface Asked extends ForeignResult {
+interface PendingResult extends ForeignResult {
   until: number
   cancel(): void
-  /** Somebody has it, or nobody can use it any more. */
-  end(): void
+  /** An engine has the result, or none can use it any more. */
+  settle(): void
 }
 
-export interface StraysOptions {
+export interface ForeignResultsOptions {
   bus: Bus
   clock: Clock
-  /** Whether a call of the runner is under way here. */
+  /** Whether a call of the runner is pending here. */
   holds(url: string, id: string): boolean
-  /** Hands such a call its result. */
-  take(stray: ForeignResult): void
+  /** Gives such a call its result. */
+  take(result: ForeignResult): void
 }
 
 export class ForeignResults {
-  readonly #options: StraysOptions
-  readonly #asked = new Map<string, Asked>()
-  #length = 0
+  readonly #options: ForeignResultsOptions
+  readonly #pending = new Map<string, PendingResult>()
+  #pendingLength = 0
 
-  constructor(options: StraysOptions) {
+  constructor(options: ForeignResultsOptions) {
     this.#options = options
     const { bus, holds, take } = options
-    bus.on('whose', (text, from) => {
-      const [id, url] = splitOnce(text, ' ')
-      if (holds(url, id)) bus.publish('mine', id, from)
+    handleTopics(bus, RESULT_TOPICS, {
+      ownerRequest: (text, from) => {
+        const [id, url] = splitOnce(text, ' ')
+        if (holds(url, id)) bus.publish(RESULT_TOPICS.owner, id, from)
+      },
+      owner: (id, from) => {
+        const result = this.#pending.get(id)
+        if (!result) return
+        bus.publish(RESULT_TOPICS.result, `${id} ${result.status} ${result.url}\n${result.body}`, from)
+      },
+      result: (text, from) => {
+        const [head, body] = splitOnce(text, '\n')
+        const [id, rest] = splitOnce(head, ' ')
+        const [status, url] = splitOnce(rest, ' ')
+        take({ id, status: Number(status), url, body })
+        bus.publish(RESULT_TOPICS.resultReceived, id, from)
+      },
+      resultReceived: id => this.#pending.get(id)?.settle(),
     })
-    bus.on('mine', (id, from) => {
-      const asked = this.#asked.get(id)
-      if (asked) bus.publish('stray', `${id} ${asked.status} ${asked.url}\n${asked.body}`, from)
-    })
-    bus.on('stray', (text, from) => {
-      const [head, body] = splitOnce(text, '\n')
-      const [id, rest] = splitOnce(head, ' ')
-      const [status, url] = splitOnce(rest, ' ')
-      take({ id, status: Number(status), url, body })
-      bus.publish('taken', id, from)
-    })
-    bus.on('taken', id => this.#asked.get(id)?.end())
   }
 
-  /** Resolves when an engine has taken it, or none can any more: then it may be acknowledged. */
-  handOver(stray: ForeignResult): Promise<void> {
+  /** Resolves when the result may be acknowledged: an engine has it, or none can use it any more. */
+  forward(result: ForeignResult): Promise<void> {
     const { clock } = this.#options
-    // Sent again: it was asked for already.
-    this.#asked.get(stray.id)?.cancel()
-    const length = stray.body.length
-    if (this.#length + length > LENGTH_MAX) return new Promise(() => {})
+    // The runner sent the result again: the new request replaces the earlier one.
+    this.#pending.get(result.id)?.cancel()
+    const { length } = result.body
+    if (this.#pendingLength + length > RESULTS_LENGTH_MAX) return new Promise(() => {})
     return new Promise(resolve => {
-      this.#length += length
+      this.#pendingLength += length
       const cancel = () => {
-        stop()
-        this.#length -= length
-        this.#asked.delete(stray.id)
+        cancelTimer()
+        this.#pendingLength -= length
+        this.#pending.delete(result.id)
       }
-      const end = () => {
+      const settle = () => {
         cancel()
         resolve()
       }
-      const asked: Asked = { ...stray, until: clock.now() + ASK_MS_MAX, cancel, end }
-      let stop = () => {}
-      const ask = () => {
-        if (clock.now() >= asked.until) {
-          end()
+      const pending: PendingResult = { ...result, until: clock.now() + OWNER_REQUEST_MS_MAX, cancel, settle }
+      let cancelTimer = () => {}
+      const requestOwner = () => {
+        if (clock.now() >= pending.until) {
+          settle()
           return
         }
-        this.#options.bus.publish('whose', `${stray.id} ${stray.url}`)
-        stop = clock.at(clock.now() + ASK_EVERY_MS, ask)
+        this.#options.bus.publish(RESULT_TOPICS.ownerRequest, `${result.id} ${result.url}`)
+        cancelTimer = clock.at(clock.now() + OWNER_REQUEST_EVERY_MS, requestOwner)
       }
-      this.#asked.set(stray.id, asked)
-      ask()
+      this.#pending.set(result.id, pending)
+      requestOwner()
     })
   }
 
   close(): void {
-    for (const asked of [...this.#asked.values()]) asked.cancel()
+    for (const result of [...this.#pending.values()]) result.cancel()
   }
 }

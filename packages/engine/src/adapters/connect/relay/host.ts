@@ -1,44 +1,52 @@
-// Carries out invokes of the Connect runners of this engine for other engines, and tells those what becomes of them.
+// Carries out invokes of this engine's Connect runners for other engines, the callers, and reports to them. A caller
+// requests the status of its calls at each tick (transport.ts); the host repeats what the caller may have missed.
 
 import { TransientMap } from '../../../base/transient-map.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { InvokeReply, Transport } from '../../../ports/transport.ts'
 import { EndedCalls } from './ended-calls.ts'
-import { splitOnce } from './presence.ts'
-import { repeatEvery } from './repeat.ts'
+import {
+  CALLER_TOPICS,
+  CHECKPOINT_ANSWER,
+  HOST_TOPICS,
+  handleTopics,
+  type InvokeHead,
+  replyText,
+  splitOnce,
+} from './messages.ts'
+import { CALL_SILENT_TICKS_MAX, everyTick } from './tick.ts'
 
-const LOOK_EVERY_MS = 2000
 /**
- * An invoke that comes later than this is not carried out: this engine stood still, or the line did. Who sent it takes us
- * for dead soon (presence.ts), and the run goes on elsewhere: a runner that began on it now would repeat what is done.
+ * An invoke that arrives later than this is not carried out: this engine or its connection stood still. The caller soon
+ * takes this engine for dead (presence.ts) and the run goes on elsewhere, so a runner that began on it now would repeat
+ * finished work.
  */
-const LATE_MS_MAX = 4000
-/** Whoever asked for it has not asked for so many looks whether it is still known: it is dead, or does not want it any more. */
-const SILENT_LOOKS_MAX = 7
-/** Looks after which calls that are over may be forgotten: a word that is said again comes within seconds. */
-const PAST_LOOKS = 8
-/** Calls of other engines under way at once. */
-const CALLS_MAX = 10_000
-/** Characters of replies that others have not said to have: a reply beyond is told once, and not kept. */
+const INVOKE_LATE_MS_MAX = 4000
+/** Ticks after which ended calls may be forgotten: a message is repeated within seconds. */
+const ENDED_CALLS_TICKS = 8
+/** Most calls of other engines under way. */
+const HOSTED_CALLS_MAX = 10_000
+/** Most characters of replies that wait for their receipt; a further reply is sent once and not kept. */
 const REPLIES_LENGTH_MAX = 64 * 1024 * 1024
 
+/** A checkpoint that waits for the caller's answer. */
 interface Checkpoint {
   no: number
   payload: string
-  /** Whether its call was asked for since it was told: at the first time, the answer may be on its way. */
-  wasAskedFor: boolean
+  /** Whether a status request came since it was sent. At the first one the answer may still be on its way. */
+  sawStatusRequest: boolean
   settle(answer: string): void
 }
 
-interface Hosted {
-  engine: string
+interface HostedCall {
+  caller: string
   abort: AbortController
-  /** Since the other engine was heard of. */
-  silentLooks: number
-  /** Nobody asked for it any more, so it was taken back. */
+  /** Ticks since the caller's last message. */
+  silentTicks: number
+  /** The caller was silent for too long, so the call was cancelled. */
   isGivenUp: boolean
-  /** What it ended with, until the other engine says that it had it. */
+  /** The reply, until the caller confirms its receipt. */
   reply?: string
   checkpoint?: Checkpoint | undefined
 }
@@ -53,27 +61,31 @@ export class RelayHost {
   readonly #bus: Bus
   readonly #clock: Clock
   readonly #transport: RelayHostOptions['transport']
-  readonly #calls = new TransientMap<string, Hosted>()
-  readonly #past = new EndedCalls()
-  readonly #stopLooking: () => void
-  #looks = 0
+  readonly #calls = new TransientMap<string, HostedCall>()
+  readonly #ended = new EndedCalls()
+  readonly #stopTicks: () => void
+  #ticks = 0
   #underWay = 0
   #repliesLength = 0
+  /** Rises over all calls, so that an answer to an earlier checkpoint is never taken for a later one's. */
+  #checkpointCount = 0
   #onIdle: () => void = () => {}
 
   constructor({ bus, clock, transport }: RelayHostOptions) {
     this.#bus = bus
     this.#clock = clock
     this.#transport = transport
-    bus.on('invoke', (text, from) => this.#invoke(text, from))
-    bus.on('cancel', id => this.#cancel(id))
-    bus.on('had', id => this.#forget(id))
-    bus.on('still', (ids, from) => this.#asked(ids.split(' '), from))
-    bus.on('checkpointed', text => this.#checkpointed(text))
-    this.#stopLooking = repeatEvery(clock, LOOK_EVERY_MS, () => this.#look())
+    handleTopics(bus, HOST_TOPICS, {
+      invoke: (text, from) => this.#invoke(text, from),
+      cancel: id => this.#cancel(id),
+      replyReceived: id => this.#forget(id),
+      statusRequest: (ids, from) => this.#reportStatus(ids.split(' '), from),
+      checkpointAnswer: text => this.#receiveCheckpointAnswer(text),
+    })
+    this.#stopTicks = everyTick(clock, () => this.#tick())
   }
 
-  /** Resolves when none is under way, or on abort. */
+  /** Resolves when no call is under way, or on abort. */
   async idle(signal: AbortSignal): Promise<void> {
     if (this.#underWay === 0 || signal.aborted) return
     await new Promise<void>(resolve => {
@@ -83,15 +95,15 @@ export class RelayHost {
   }
 
   close(): void {
-    this.#stopLooking()
+    this.#stopTicks()
     for (const { abort } of this.#calls.values()) abort.abort()
   }
 
-  #invoke(text: string, engine: string): void {
+  #invoke(text: string, caller: string): void {
     const [head, body] = splitOnce(text, '\n')
-    const { id, url, sentAt, timeoutMs, checkpoints } = JSON.parse(head) as Head
-    if (this.#calls.has(id) || this.#past.has(id)) return
-    const hosted: Hosted = { engine, abort: new AbortController(), silentLooks: 0, isGivenUp: false }
+    const { id, url, sentAt, timeoutMs, checkpoints } = JSON.parse(head) as InvokeHead
+    if (this.#calls.has(id) || this.#ended.has(id)) return
+    const hosted: HostedCall = { caller, abort: new AbortController(), silentTicks: 0, isGivenUp: false }
     this.#calls.set(id, hosted)
     const refusal = this.#refusal(sentAt)
     if (refusal !== undefined) {
@@ -103,97 +115,100 @@ export class RelayHost {
     this.#underWay++
     void this.#transport.invoke(checkpoints ? { ...call, onCheckpoint } : call).then(reply => {
       this.#underWay--
-      this.#reply(id, hosted, hosted.isGivenUp ? FORGOTTEN : reply)
+      this.#reply(id, hosted, hosted.isGivenUp ? GIVEN_UP : reply)
       if (this.#underWay === 0) this.#onIdle()
     })
   }
 
   #refusal(sentAt = this.#clock.now()): string | undefined {
-    if (this.#underWay >= CALLS_MAX) return `${CALLS_MAX} invokes of other engines are under way`
-    return this.#clock.now() - sentAt > LATE_MS_MAX ? 'the invoke came too late' : undefined
+    if (this.#underWay >= HOSTED_CALLS_MAX)
+      return `${HOSTED_CALLS_MAX} invokes of other engines are under way`
+    return this.#clock.now() - sentAt > INVOKE_LATE_MS_MAX ? 'the invoke came too late' : undefined
   }
 
-  #reply(id: string, hosted: Hosted, reply: InvokeReply): void {
+  #reply(id: string, hosted: HostedCall, reply: InvokeReply): void {
     const text = replyText(id, reply)
-    hosted.silentLooks = 0
+    hosted.silentTicks = 0
     hosted.reply = text
     this.#repliesLength += text.length
     if (this.#repliesLength > REPLIES_LENGTH_MAX) this.#forget(id)
-    this.#bus.publish('reply', text, hosted.engine)
+    this.#bus.publish(CALLER_TOPICS.reply, text, hosted.caller)
   }
 
-  /** It is over; should it come again, it is not carried out. */
+  /** Removes a call that has its reply. Should its invoke arrive again, it is not carried out. */
   #forget(id: string): void {
     const hosted = this.#calls.get(id)
     if (hosted?.reply === undefined) return
     this.#repliesLength -= hosted.reply.length
     this.#calls.delete(id)
-    this.#past.add(id, true)
+    this.#ended.add(id, true)
   }
 
   #cancel(id: string): void {
     const hosted = this.#calls.get(id)
     if (hosted) hosted.abort.abort()
-    // It may have come before what it takes back.
-    else this.#past.add(id, false)
+    // The cancel may have arrived before its invoke.
+    else this.#ended.add(id, false)
   }
 
-  /** One at a time; of a call that was taken back, nobody waits for it. */
-  async #checkpoint(id: string, hosted: Hosted, payload: string): Promise<string | undefined> {
-    const no = ++checkpointCount
+  /** Called one at a time. After a cancel, the transport no longer waits for the result. */
+  async #checkpoint(id: string, hosted: HostedCall, payload: string): Promise<string | undefined> {
+    const no = ++this.#checkpointCount
     const answer = await new Promise<string>(settle => {
-      hosted.checkpoint = { no, payload, wasAskedFor: false, settle }
-      this.#tellCheckpoint(id, hosted, hosted.checkpoint)
+      hosted.checkpoint = { no, payload, sawStatusRequest: false, settle }
+      this.#sendCheckpoint(id, hosted, hosted.checkpoint)
     })
     hosted.checkpoint = undefined
-    if (answer === '!') throw new Error('the checkpoint could not be stored')
-    return answer === '-' ? undefined : answer.slice(1)
+    if (answer === CHECKPOINT_ANSWER.obsolete) return undefined
+    if (answer.startsWith(CHECKPOINT_ANSWER.stored)) return answer.slice(CHECKPOINT_ANSWER.stored.length)
+    throw new Error('the checkpoint could not be stored')
   }
 
-  #tellCheckpoint(id: string, { engine }: Hosted, { no, payload }: Checkpoint): void {
-    this.#bus.publish('checkpoint', `${id} ${no}\n${payload}`, engine)
+  #sendCheckpoint(id: string, { caller }: HostedCall, { no, payload }: Checkpoint): void {
+    this.#bus.publish(CALLER_TOPICS.checkpoint, `${id} ${no}\n${payload}`, caller)
   }
 
-  #checkpointed(text: string): void {
+  #receiveCheckpointAnswer(text: string): void {
     const [id, rest] = splitOnce(text, ' ')
     const [no, answer] = splitOnce(rest, ' ')
     const checkpoint = this.#calls.get(id)?.checkpoint
     if (checkpoint?.no === Number(no)) checkpoint.settle(answer)
   }
 
-  #asked(ids: readonly string[], engine: string): void {
+  #reportStatus(ids: readonly string[], caller: string): void {
     const alive: string[] = []
     const unknown: string[] = []
     for (const id of ids) {
       const hosted = this.#calls.get(id)
       if (hosted) {
         alive.push(id)
-        this.#tellAgain(id, hosted)
-      } else if (this.#past.isDone(id)) this.#bus.publish('reply', replyText(id, FORGOTTEN), engine)
+        this.#repeatMessages(id, hosted)
+      } else if (this.#ended.mayHaveRun(id))
+        this.#bus.publish(CALLER_TOPICS.reply, replyText(id, GIVEN_UP), caller)
       else {
-        // Whoever asked gives it up: should it arrive yet, it is not carried out.
-        this.#past.add(id, false)
+        // The caller gives the call up. Should its invoke still arrive, it is not carried out.
+        this.#ended.add(id, false)
         unknown.push(id)
       }
     }
-    if (alive.length > 0) this.#bus.publish('alive', alive.join(' '), engine)
-    if (unknown.length > 0) this.#bus.publish('unknown', unknown.join(' '), engine)
+    if (alive.length > 0) this.#bus.publish(CALLER_TOPICS.alive, alive.join(' '), caller)
+    if (unknown.length > 0) this.#bus.publish(CALLER_TOPICS.unknown, unknown.join(' '), caller)
   }
 
-  /** What it was told may have been lost. */
-  #tellAgain(id: string, hosted: Hosted): void {
-    const { reply, checkpoint, engine } = hosted
-    hosted.silentLooks = 0
-    if (reply !== undefined) this.#bus.publish('reply', reply, engine)
+  /** Repeats the messages about the call that the caller may have missed. */
+  #repeatMessages(id: string, hosted: HostedCall): void {
+    const { reply, checkpoint, caller } = hosted
+    hosted.silentTicks = 0
+    if (reply !== undefined) this.#bus.publish(CALLER_TOPICS.reply, reply, caller)
     if (!checkpoint) return
-    if (checkpoint.wasAskedFor) this.#tellCheckpoint(id, hosted, checkpoint)
-    checkpoint.wasAskedFor = true
+    if (checkpoint.sawStatusRequest) this.#sendCheckpoint(id, hosted, checkpoint)
+    checkpoint.sawStatusRequest = true
   }
 
-  #look(): void {
-    if (++this.#looks % PAST_LOOKS === 0) this.#past.turn()
+  #tick(): void {
+    if (++this.#ticks % ENDED_CALLS_TICKS === 0) this.#ended.rotate()
     for (const [id, hosted] of this.#calls.entries()) {
-      if (++hosted.silentLooks <= SILENT_LOOKS_MAX) continue
+      if (++hosted.silentTicks <= CALL_SILENT_TICKS_MAX) continue
       if (hosted.reply !== undefined) this.#forget(id)
       else if (!hosted.isGivenUp) {
         hosted.isGivenUp = true
@@ -203,25 +218,5 @@ export class RelayHost {
   }
 }
 
-interface Head {
-  id: string
-  url: string
-  /** By the clock that all engines share; absent from an engine of an earlier version. */
-  sentAt?: number
-  /** JSON has no infinity. */
-  timeoutMs: number | null
-  checkpoints: boolean
-}
-
-/** To an engine that asks for a call after all: it did not take it back, and a runner may have had it. */
-const FORGOTTEN: InvokeReply = { kind: 'broken', message: 'nobody asked for the call for a while' }
-
-/** Rises over all calls: an answer to an earlier checkpoint is never taken for a later one's. */
-let checkpointCount = 0
-
-/** The body of an answer stands behind the rest, to the letter. */
-function replyText(id: string, reply: InvokeReply): string {
-  if (reply.kind !== 'answered') return `${id} ${JSON.stringify(reply)}\n`
-  const { body, ...told } = reply
-  return `${id} ${JSON.stringify(told)}\n${body}`
-}
+/** The reply if a caller was silent for too long and then requests the status after all: a runner may have had the call. */
+const GIVEN_UP: InvokeReply = { kind: 'broken', message: 'nobody asked for the call for a while' }

@@ -1,10 +1,10 @@
-// Who is known to be where, and with how much room: what engines say of it, hear of it, and forget.
+// Which engine has which runner, and how much room there is: what engines publish, receive and forget.
 
 import { expect, test } from 'vitest'
 import { connectUrl } from '../../../domain/model/connect-url.ts'
 import { APP_RUNNER, connectRunner, RelayCluster, twoEngines } from './relay.testkit.ts'
 
-test('a runner is reached from every engine as soon as it has a socket on one, and no more without one', async () => {
+test('every engine reaches a runner with a socket on one of them, and none reaches it without a socket', async () => {
   const cluster = new RelayCluster()
   const [one, two, three] = await cluster.engines('one', 'two', 'three')
   const runner = connectRunner(one!)
@@ -18,7 +18,7 @@ test('a runner is reached from every engine as soon as it has a socket on one, a
   expect(two!.relayed.lastSeenAt(APP_RUNNER)).toBeUndefined()
 })
 
-test('an engine that comes later knows at once who is where, and is known', async () => {
+test('an engine that starts later knows all runners at once, and its own are known', async () => {
   const cluster = new RelayCluster()
   const one = await cluster.engine('one')
   connectRunner(one)
@@ -29,7 +29,7 @@ test('an engine that comes later knows at once who is where, and is known', asyn
   expect(one.relayed.reaches(connectUrl('default', 'app', 'r2'))).toBe(true)
 })
 
-test('an engine that falls silent is forgotten with its runners, and known again when it is back', async () => {
+test('an engine that is silent is removed with its runners, and known again when it is back', async () => {
   const { cluster, two } = await twoEngines()
   cluster.network.cut('one')
   await cluster.clock.advance(8000)
@@ -42,7 +42,7 @@ test('an engine that falls silent is forgotten with its runners, and known again
   expect(two.reachableApps).toEqual(['app', 'app'])
 })
 
-test('a clock that leaps, as that of a machine that slept, makes nobody dead', async () => {
+test('a clock that leaps, as on a machine that slept, declares no engine dead', async () => {
   const { cluster, two } = await twoEngines()
   const reply = two.invoke()
   await cluster.settle()
@@ -53,7 +53,7 @@ test('a clock that leaps, as that of a machine that slept, makes nobody dead', a
   expect(await Promise.race([reply, 'under way'])).toBe('under way')
 })
 
-test('a move that was lost is asked for at the next word', async () => {
+test('a change whose message was lost arrives after the next announcement', async () => {
   const cluster = new RelayCluster()
   const [one, two] = await cluster.engines('one', 'two')
   cluster.network.drops = message => message.includes(' moved ')
@@ -65,7 +65,7 @@ test('a move that was lost is asked for at the next word', async () => {
   expect(two!.relayed.reaches(APP_RUNNER)).toBe(true)
 })
 
-test('an engine that leaves is sent nothing more, and one that closes is forgotten at once', async () => {
+test('an engine that leaves receives no further invokes, and finishes those under way', async () => {
   const { cluster, one, two, runner } = await twoEngines()
   const under = two.invoke()
   await cluster.settle()
@@ -79,7 +79,7 @@ test('an engine that leaves is sent nothing more, and one that closes is forgott
   await idle
 })
 
-test('the end of an engine breaks what it had under way off at once', async () => {
+test('the close of an engine breaks the calls under way on it at once', async () => {
   const { cluster, one, two } = await twoEngines()
   const reply = two.invoke()
   await cluster.settle()
@@ -89,7 +89,7 @@ test('the end of an engine breaks what it had under way off at once', async () =
   expect(two.relayed.reaches(APP_RUNNER)).toBe(false)
 })
 
-test('when none comes to be under way, waiting for it ends with the signal', async () => {
+test('waiting for the last call to end is over when the signal aborts', async () => {
   const { cluster, one, two } = await twoEngines()
   void two.invoke()
   await cluster.settle()
@@ -100,14 +100,14 @@ test('when none comes to be under way, waiting for it ends with the signal', asy
   await idle
 })
 
-test('how much room a bounded runner has is known elsewhere: it moves with invokes of every engine', async () => {
+test('every engine knows the room of a bounded runner, which changes with the invokes of all engines', async () => {
   const cluster = new RelayCluster()
   const [one, two, three] = await cluster.engines('one', 'two', 'three')
   const runner = connectRunner(one!, { maxConcurrency: 2 })
   await cluster.settle()
   const rooms = () => [one!, two!, three!].map(({ relayed }) => relayed.room(APP_RUNNER) !== 0)
   expect(rooms()).toEqual([true, true, true])
-  // What an engine sends, it knows itself: no word must come back before it sends the next elsewhere.
+  // The engine counts its own invokes before any report comes back.
   void two!.invoke()
   void two!.invoke()
   expect(rooms()).toEqual([true, false, true])
@@ -121,7 +121,7 @@ test('how much room a bounded runner has is known elsewhere: it moves with invok
   expect(rooms()).toEqual([false, false, false])
 })
 
-test('a word of room that is lost is made up for: said again while there is none, not believed for long', async () => {
+test('a lost report of room does no lasting harm: no room is reported again, and no report counts for long', async () => {
   const { cluster, one, two, runner } = await twoEngines({ maxConcurrency: 1 })
   cluster.network.drops = message => message.includes(' room ')
   void one.invoke()
@@ -138,14 +138,14 @@ test('a word of room that is lost is made up for: said again while there is none
   expect(two.relayed.room(APP_RUNNER)).not.toBe(0)
 })
 
-test('room that another engine waits for is left to it every other time', async () => {
+test('room that another engine waits for goes to it every other time', async () => {
   const { cluster, one, two } = await twoEngines({ maxConcurrency: 1 })
   expect(one.relayed.yieldsRoom(APP_RUNNER)).toBe(false)
   two.relayed.requestRoom(APP_RUNNER)
   await cluster.settle()
   two.roomChanges.length = 0
-  const lent = [1, 2, 3, 4].map(() => one.relayed.yieldsRoom(APP_RUNNER))
-  expect(lent).toEqual([true, false, true, false])
+  const yielded = [1, 2, 3, 4].map(() => one.relayed.yieldsRoom(APP_RUNNER))
+  expect(yielded).toEqual([true, false, true, false])
   await cluster.settle()
   expect(two.roomChanges).toEqual([APP_RUNNER, APP_RUNNER])
   await cluster.clock.advance(3000)
@@ -156,7 +156,7 @@ test('room that another engine waits for is left to it every other time', async 
   expect(one.relayed.yieldsRoom(APP_RUNNER), 'there is none').toBe(false)
 })
 
-test('of a runner with sockets on two engines, the one with room is taken', async () => {
+test('an invoke of a runner with sockets on two engines goes to the one with room', async () => {
   const cluster = new RelayCluster()
   const [one, two, three] = await cluster.engines('one', 'two', 'three')
   const runners = [one!, two!].map(engine => connectRunner(engine, { maxConcurrency: 1 }))
@@ -167,7 +167,7 @@ test('of a runner with sockets on two engines, the one with room is taken', asyn
   expect(runners.map(({ invokes }) => invokes.length)).toEqual([1, 1])
 })
 
-test('changes of room are told together, those of runners without a bound not at all', async () => {
+test('changes of room are published together, and not for runners without a bound', async () => {
   const cluster = new RelayCluster()
   const [one] = await cluster.engines('one', 'two')
   const runner = connectRunner(one!, { maxConcurrency: 1000 })
@@ -186,7 +186,7 @@ test('changes of room are told together, those of runners without a bound not at
   ).toEqual([])
 })
 
-test('a thousand runners are told of in words that may be said to all', async () => {
+test('the room of a thousand runners is published in messages that a broadcast can hold', async () => {
   const cluster = new RelayCluster()
   const [one] = await cluster.engines('one', 'two')
   const url = (i: number) => connectUrl('default', 'app', `runner-with-a-long-name-${i}`)
@@ -200,7 +200,7 @@ test('a thousand runners are told of in words that may be said to all', async ()
   expect(Math.max(...lengths)).toBeLessThanOrEqual(7800)
 })
 
-test('what nobody needs any more holds no timer', async () => {
+test('a closed engine holds no timer', async () => {
   const { cluster, one, two, runner } = await twoEngines({ maxConcurrency: 1 })
   const reply = two.invoke()
   await cluster.settle()

@@ -1,4 +1,4 @@
-// Engines of one process that reach each other's Connect runners, and runners whose sockets a test holds in its hands.
+// Engines of one process that reach each other's Connect runners, and runners whose sockets are in the test's hands.
 
 import type { FrameType } from '@perdure/protocol'
 import { onTestFinished } from 'vitest'
@@ -16,14 +16,14 @@ export interface RelayEngine {
   name: string
   local: ConnectTransport
   relayed: RelayedConnect
-  /** Apps of runners that came within reach through another engine. */
+  /** The app of each runner that was connected to another engine. */
   reachableApps: string[]
-  /** Runners of other engines that were told to have room, or to be gone. */
+  /** Each runner of another engine that was reported to have room, or to be gone. */
   roomChanges: string[]
   invoke(call?: Partial<InvokeCall>): Promise<InvokeReply>
 }
 
-/** A clock, a line, and engines on it. */
+/** A virtual clock, a network, and engines on it. */
 export class RelayCluster {
   readonly clock = new VirtualClock()
   readonly network: LoopbackNetwork
@@ -33,22 +33,22 @@ export class RelayCluster {
   }
 
   async engine(name: string): Promise<RelayEngine> {
-    const { clock, network: loop } = this
-    const bus = await loop.open(name)
+    const { clock, network } = this
+    const bus = await network.open(name)
     const local = new ConnectTransport({
       clock,
       closeGraceMs: 1,
       onPresence: (url, isHere) => relayed.presenceChanged(url, isHere),
-      onForeignResult: stray => relayed.forwardResult(stray),
+      onForeignResult: result => relayed.forwardResult(result),
     })
-    const arrived: string[] = []
-    const roomy: string[] = []
+    const reachableApps: string[] = []
+    const roomChanges: string[] = []
     const relayed: RelayedConnect = new RelayedConnect({
       bus,
       clock,
       local,
-      onAppReachable: (_, app) => void arrived.push(app),
-      onRoomChange: url => void roomy.push(url),
+      onAppReachable: (_, app) => void reachableApps.push(app),
+      onRoomChange: url => void roomChanges.push(url),
       closeGraceMs: 1,
     })
     onTestFinished(async () => {
@@ -57,7 +57,7 @@ export class RelayCluster {
     })
     const invoke = (call: Partial<InvokeCall> = {}) =>
       relayed.invoke({ url: APP_RUNNER, body: '{}', timeoutMs: 600_000, signal: never(), ...call })
-    return { name, local, relayed, reachableApps: arrived, roomChanges: roomy, invoke }
+    return { name, local, relayed, reachableApps, roomChanges, invoke }
   }
 
   async engines(...names: string[]): Promise<RelayEngine[]> {
@@ -66,13 +66,13 @@ export class RelayCluster {
     return engines
   }
 
-  /** All that was said is heard, and what follows from it, as far as it takes no time. */
+  /** Delivers all messages, and those that follow from them, as far as that takes no time. */
   async settle(): Promise<void> {
     for (let i = 0; i < 5; i++) await this.clock.advance(0)
   }
 }
 
-/** Two engines, the first of which has the runner's socket. */
+/** Two engines; the first has the runner's socket. */
 export async function twoEngines({ seed, ...terms }: { seed?: number; maxConcurrency?: number } = {}) {
   const cluster = new RelayCluster(seed)
   const [one, two] = (await cluster.engines('one', 'two')) as [RelayEngine, RelayEngine]
@@ -84,12 +84,12 @@ export async function twoEngines({ seed, ...terms }: { seed?: number; maxConcurr
 export interface ReceivedInvoke {
   id: string
   payload: Record<string, unknown>
-  /** The payload to the letter. */
+  /** The payload as it was sent. */
   text: string
 }
 
 export interface FakeRunner {
-  /** Those it was sent, in order. */
+  /** The invokes it received, in order. */
   invokes: ReceivedInvoke[]
   cancelled: string[]
   /** Payloads of the acknowledgements of its checkpoints. */
@@ -99,7 +99,7 @@ export interface FakeRunner {
   session: Session
 }
 
-/** A runner's socket on the engine. */
+/** Opens a runner's socket on the engine. */
 export function connectRunner(
   { local }: Pick<RelayEngine, 'local'>,
   { url = APP_RUNNER, maxConcurrency }: { url?: string; maxConcurrency?: number } = {},

@@ -1,4 +1,4 @@
-// Invokes of runners whose socket another engine has: what reaches the runner, what comes back, and what is taken back.
+// Invokes of runners whose socket another engine has: the request, the reply, checkpoints and cancels.
 
 import { describe, expect, test } from 'vitest'
 import { RESPONSE_BYTES_MAX } from '../../../ports/transport.ts'
@@ -7,7 +7,7 @@ import { APP_RUNNER, twoEngines } from './relay.testkit.ts'
 /** Two engines, a runner with a socket on the first. */
 async function opened(terms: { maxConcurrency?: number } = {}) {
   const { cluster, one, two, runner } = await twoEngines(terms)
-  /** The next invoke that the runner has been sent. */
+  /** The id of the runner's invoke number `index`. */
   const sent = async (index = 0) => {
     await cluster.settle()
     return runner.invokes[index]!.id
@@ -16,13 +16,13 @@ async function opened(terms: { maxConcurrency?: number } = {}) {
 }
 
 describe('an invoke', () => {
-  test('reaches the runner on the other engine, its texts and deadline to the letter', async () => {
+  test('reaches the runner on the other engine with its text and deadline unchanged', async () => {
     const { two, runner, sent } = await opened()
     const reply = two.invoke({ body: '{"a":"\\ud800 \\n ä𝄞"}', timeoutMs: 5000 })
     const id = await sent()
     const { deadlineMs, ...rest } = runner.invokes[0]!.payload as { deadlineMs: number }
     expect(rest).toEqual({ a: '\ud800 \n ä𝄞' })
-    // What has passed by a real clock is taken off.
+    // The deadline is less the real time that passed.
     expect(deadlineMs).toBeGreaterThan(4000)
     expect(deadlineMs).toBeLessThanOrEqual(5000)
     const body = '{"b" : 1.50,\n"c":"\\u0000 ä𝄞\u2028"} '
@@ -30,7 +30,7 @@ describe('an invoke', () => {
     expect(await reply).toEqual({ kind: 'answered', status: 206, body })
   })
 
-  test('has a long deadline when it has none', async () => {
+  test('without a deadline has the longest one on the wire', async () => {
     const { two, runner, sent } = await opened()
     const reply = two.invoke({ timeoutMs: Number.POSITIVE_INFINITY })
     const id = await sent()
@@ -39,7 +39,7 @@ describe('an invoke', () => {
     expect(await reply).toMatchObject({ kind: 'answered' })
   })
 
-  test('answers as much as a runner may answer, and tells what is more', async () => {
+  test('may have an answer of 1 MiB, and ends as too large beyond', async () => {
     const { two, runner, sent } = await opened()
     const big = JSON.stringify('ä'.repeat(RESPONSE_BYTES_MAX / 2 - 1))
     expect(Buffer.byteLength(big)).toBe(RESPONSE_BYTES_MAX)
@@ -53,7 +53,7 @@ describe('an invoke', () => {
     ])
   })
 
-  test('of an engine of its own goes over no line', async () => {
+  test('of a runner on the same engine sends no message', async () => {
     const { cluster, one, runner, sent } = await opened()
     const reply = one.invoke()
     runner.session.result(await sent(), 200, '{}')
@@ -61,7 +61,7 @@ describe('an invoke', () => {
     expect(cluster.network.count('invoke')).toBe(0)
   })
 
-  test('of a runner that nobody has is refused, as is every one of an engine that closes', async () => {
+  test('is refused when no engine has the runner, and when the engine closes', async () => {
     const { two, runner } = await opened()
     expect(await two.invoke({ url: `${APP_RUNNER}x` })).toMatchObject({ kind: 'refused' })
     await two.relayed.close()
@@ -69,7 +69,7 @@ describe('an invoke', () => {
     expect(runner.invokes).toEqual([])
   })
 
-  test('that finds no room costs nothing, and the engine that asked is told when there is some', async () => {
+  test('that finds no room is refused, and its engine is notified when there is room', async () => {
     const { cluster, two, runner, sent } = await opened({ maxConcurrency: 1 })
     const replies = [two.invoke(), two.invoke()]
     const first = await sent()
@@ -90,7 +90,7 @@ describe('an invoke', () => {
 })
 
 describe('a cancel', () => {
-  test('crosses to the runner', async () => {
+  test('reaches the runner', async () => {
     const { cluster, two, runner, sent } = await opened()
     const controller = new AbortController()
     const reply = two.invoke({ signal: controller.signal })
@@ -102,7 +102,7 @@ describe('a cancel', () => {
     expect(await two.invoke({ signal: controller.signal })).toEqual({ kind: 'aborted' })
   })
 
-  test('that is lost is made up for: what nobody asks for is taken back', async () => {
+  test('that is lost is made up for: the host cancels a call whose status is not requested', async () => {
     const { cluster, two, runner, sent } = await opened()
     const controller = new AbortController()
     const reply = two.invoke({ signal: controller.signal })
@@ -116,7 +116,7 @@ describe('a cancel', () => {
     expect(runner.cancelled).toEqual([id])
   })
 
-  test('that overtakes its invoke takes it back all the same', async () => {
+  test('that arrives before its invoke still cancels it', async () => {
     const { cluster, two, runner } = await opened()
     const controller = new AbortController()
     cluster.network.faults = { lost: 0, repeated: 0, delayMsMax: 500 }
@@ -130,7 +130,7 @@ describe('a cancel', () => {
 })
 
 describe('a checkpoint', () => {
-  test('is stored where the run is driven, in order, and acknowledged to the runner', async () => {
+  test('is stored by the engine that drives the run, in order, and acknowledged to the runner', async () => {
     const { cluster, two, runner, sent } = await opened()
     const stored: string[] = []
     const reply = two.invoke({
@@ -148,7 +148,7 @@ describe('a checkpoint', () => {
     expect(runner.acks).toEqual(['{"stored":1}', '{"stored":2}', '{"stored":3}'])
   })
 
-  test('is stored once, whatever is lost of it and of its answer', async () => {
+  test('is stored once, although it and its answer are lost', async () => {
     const { cluster, two, runner, sent } = await opened()
     let stored = 0
     const reply = two.invoke({ onCheckpoint: async () => `{"stored":${++stored}}` })
@@ -171,24 +171,24 @@ describe('a checkpoint', () => {
     expect(await reply).toMatchObject({ kind: 'answered' })
   })
 
-  test('that cannot be stored breaks the invoke, one that is of no use ends it', async () => {
+  test('that cannot be stored breaks the invoke, and an obsolete one aborts it', async () => {
     const { two, runner, sent } = await opened()
     const failing = two.invoke({ onCheckpoint: () => Promise.reject(new Error('the disk is full')) })
     runner.session.checkpoint(await sent(0), '{}')
     expect(await failing).toEqual({ kind: 'broken', message: 'a checkpoint could not be stored' })
-    const useless = two.invoke({ onCheckpoint: async () => undefined })
+    const obsolete = two.invoke({ onCheckpoint: async () => undefined })
     runner.session.checkpoint(await sent(1), '{}')
-    expect(await useless).toEqual({ kind: 'aborted' })
+    expect(await obsolete).toEqual({ kind: 'aborted' })
   })
 
-  test('of an invoke that takes none breaks it', async () => {
+  test('of an invoke without checkpoints breaks it', async () => {
     const { two, runner, sent } = await opened()
     const reply = two.invoke()
     runner.session.checkpoint(await sent(), '{}')
     expect(await reply).toMatchObject({ kind: 'broken' })
   })
 
-  test('of a call that its engine gave up ends there', async () => {
+  test('of a call that its caller aborted cancels it at the runner', async () => {
     const { cluster, two, runner, sent } = await opened()
     const controller = new AbortController()
     const reply = two.invoke({ signal: controller.signal, onCheckpoint: async () => '{}' })

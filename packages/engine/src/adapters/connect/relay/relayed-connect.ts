@@ -1,5 +1,5 @@
-// Connect runners of the whole cluster: those with a socket here are called on it, others through the engine that has
-// theirs. Opened by compose where there is a bus.
+// The Connect transport of engines that share a store: a runner with a socket here is called on it, any other through the
+// engine that has its socket. Opened by compose where there is a bus.
 
 import { connectUrlOwner } from '../../../domain/model/connect-url.ts'
 import type { Bus } from '../../../ports/bus.ts'
@@ -16,11 +16,11 @@ export interface RelayedConnectOptions {
   bus: Bus
   clock: Clock
   local: ConnectTransport
-  /** A runner of the app came within reach through another engine. */
+  /** A runner of the app was connected to another engine. */
   onAppReachable(namespace: string, app: string): void
   /** A runner of another engine may have room for more, or is gone. */
   onRoomChange(url: string): void
-  /** How long calls under way have, at the close, to end. */
+  /** How long `close` waits for the pending calls. */
   closeGraceMs?: number
 }
 
@@ -29,28 +29,28 @@ export class RelayedConnect implements Transport, Presence {
   readonly #presence: EnginePresence
   readonly #relay: RelayTransport
   readonly #host: RelayHost
-  readonly #strays: ForeignResults
+  readonly #foreignResults: ForeignResults
 
   constructor({ bus, clock, local, onAppReachable, onRoomChange, closeGraceMs }: RelayedConnectOptions) {
     this.#local = local
     this.#presence = new EnginePresence({
       bus,
       clock,
-      own: () => local.connected,
-      ownRoom: url => local.room(url),
-      onArrived: url => {
+      localUrls: () => local.connected,
+      localRoom: url => local.room(url),
+      onReachable: url => {
         const owner = connectUrlOwner(url)
         if (owner) onAppReachable(owner.namespace, owner.app)
       },
-      onRoom: onRoomChange,
-      onGone: engine => this.#relay.lost(engine),
+      onRoomChange,
+      onGone: engine => this.#relay.engineGone(engine),
     })
     this.#relay = new RelayTransport({ bus, clock, presence: this.#presence, closeGraceMs })
-    this.#strays = new ForeignResults({
+    this.#foreignResults = new ForeignResults({
       bus,
       clock,
       holds: (url, id) => local.holds(url, id),
-      take: stray => local.take(stray),
+      take: result => local.take(result),
     })
     this.#host = new RelayHost({ bus, clock, transport: { invoke: call => this.#invokeHere(call) } })
   }
@@ -63,36 +63,36 @@ export class RelayedConnect implements Transport, Presence {
     return this.#local.reaches(url) || this.#presence.engineOf(url) !== undefined
   }
 
-  /** Of another engine's sockets as that engine told it last: a call that finds none after all is refused there. */
+  /** The room of another engine's runner is as last reported: a call that finds none is refused there. */
   room(url: string): number | undefined {
     return this.#local.reaches(url) ? this.#local.room(url) : this.#presence.room(url)
   }
 
-  /** The engine that has the runner leaves some of its room to us. */
+  /** Has the engine with the runner's socket leave some of its room to this engine. */
   requestRoom(url: string): void {
     if (!this.#local.reaches(url)) this.#presence.requestRoom(url)
   }
 
-  /** A runner of this engine has room: whether another engine, which was told, shall have the first of it. */
+  /** Called when a runner of this engine has room: whether that goes to another engine, which is notified. */
   yieldsRoom(url: string): boolean {
     return this.#presence.yieldsRoom(url)
   }
 
   lastSeenAt(url: string): number | undefined {
-    return this.#local.lastSeenAt(url) ?? this.#presence.heardAt(url)
+    return this.#local.lastSeenAt(url) ?? this.#presence.lastMessageAt(url)
   }
 
-  /** A runner has its first socket here, or none any more. */
+  /** A runner has its first socket here, or has lost its last. */
   presenceChanged(url: string, isHere: boolean): void {
     this.#presence.presenceChanged(url, isHere)
   }
 
-  /** The runner came back here with a result of an invoke that another engine may wait for. */
-  forwardResult(stray: ForeignResult): Promise<void> {
-    return this.#strays.handOver(stray)
+  /** Takes the result of a call that another engine may wait for. Resolves when it may be acknowledged. */
+  forwardResult(result: ForeignResult): Promise<void> {
+    return this.#foreignResults.forward(result)
   }
 
-  /** No more invokes shall come from other engines. */
+  /** From now on other engines send no invokes to this one. */
   leave(): void {
     this.#presence.leave()
   }
@@ -102,15 +102,14 @@ export class RelayedConnect implements Transport, Presence {
     return this.#host.idle(signal)
   }
 
-  /** Calls under way have a moment to end. */
+  /** Lets pending calls end for a moment, then breaks them. */
   async close(): Promise<void> {
     await Promise.all([this.#relay.close(), this.#local.close()])
     this.#host.close()
-    this.#strays.close()
+    this.#foreignResults.close()
     this.#presence.close()
   }
 
-  /** The other engines are told how much room it leaves. */
   #invokeHere(call: InvokeCall): Promise<InvokeReply> {
     const reply = this.#local.invoke(call)
     this.#presence.roomChanged(call.url)

@@ -1,38 +1,39 @@
-// How many invokes the runners of another engine would take at once, as that engine told it, less what was sent since.
-// A word of it may be lost: what was told is believed for a while only, and what nobody told has room.
+// The room of another engine's runners, as that engine last reported it, less the invokes sent since. Reports may be
+// lost, so each counts for a few ticks only, and a runner without a report has room. Kept by presence.ts.
 
-/** Turns for which what was told is believed; a runner without room is told of again at every turn. */
-const BELIEVED_TURNS = 3
+/** Ticks for which a report counts. A runner without room is reported again at every tick. */
+const REPORT_TICKS_MAX = 3
 
-interface Told {
+interface Report {
   free: number
-  turns: number
+  ticks: number
 }
 
 export class ReportedRoom {
-  readonly #told = new Map<string, Told>()
+  readonly #reports = new Map<string, Report>()
 
-  told(url: string, free: number): void {
-    this.#told.set(url, { free, turns: 0 })
+  report(url: string, free: number): void {
+    this.#reports.set(url, { free, ticks: 0 })
   }
 
-  /** Undefined when nobody told. */
+  /** How many more invokes the runner would take; undefined without a report. */
   free(url: string): number | undefined {
-    const told = this.#told.get(url)
-    return told && Math.max(0, told.free)
+    const report = this.#reports.get(url)
+    return report && Math.max(0, report.free)
   }
 
   has(url: string): boolean {
     return this.free(url) !== 0
   }
 
-  /** One invoke more is on its way. */
-  took(url: string): void {
-    const told = this.#told.get(url)
-    if (told) told.free--
+  /** An invoke was sent to the runner. */
+  invokeSent(url: string): void {
+    const report = this.#reports.get(url)
+    if (report) report.free--
   }
 
-  turn(): void {
-    for (const [url, told] of this.#told) if (++told.turns >= BELIEVED_TURNS) this.#told.delete(url)
+  tick(): void {
+    for (const [url, report] of this.#reports)
+      if (++report.ticks >= REPORT_TICKS_MAX) this.#reports.delete(url)
   }
 }
