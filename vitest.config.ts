@@ -49,7 +49,7 @@ const OVER_CONNECT = [
   'event/matching',
   'flow/*',
   'live/run-stream',
-  'operating/health',
+  'operating/drain',
   'pass/emit',
   'pass/logs',
   'pass/parallel',
@@ -80,7 +80,7 @@ const ON_POSTGRES = [
   'run/pause',
 ].map(name => `test/scenario/${name}.test.ts`)
 /** Left out: what is about processes, which have files of their own. */
-const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES].filter(path => !path.includes('/health.'))
+const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES].filter(path => !path.includes('/drain.'))
 
 export default defineConfig({
   test: {

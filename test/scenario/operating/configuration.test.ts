@@ -1,6 +1,6 @@
-// Starting: what stops it with one clear line, and what it prints (decisions "Configuration", "Errors, limits, auth").
+// The start of an engine: which configurations are refused in one line, and what the engine prints.
 
-import { openAdministration } from '@perdure/engine'
+import { ConfigError, openAdministration, readConfig } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
 import {
   type Api,
@@ -13,30 +13,37 @@ import {
 } from '../../kit/index.ts'
 
 const LONG_KEY = 'a-secret-key-that-must-not-be-printed'
+/** The setting `ENGINE_API_KEYS` with one key. */
 const key = (change: Record<string, unknown> = {}) =>
   JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: LONG_KEY, ...change }])
 
 /** Nothing listens there. */
 const NOWHERE = 'redis://127.0.0.1:1'
 
-const REFUSED: [string, ProcessOptions, string][] = [
-  ['an ENGINE_* name nobody knows', { env: { ENGINE_COLOUR: 'red' } }, 'ENGINE_COLOUR'],
-  ['an unreadable port', { args: ['--port', 'http'] }, 'ENGINE_PORT'],
-  ['a port out of range', { args: ['--port', '70000'] }, 'ENGINE_PORT'],
-  ['a store of another kind', { args: ['--store', 'mysql://x'] }, 'ENGINE_STORE'],
-  ['an unreadable duration', { env: { ENGINE_DRAIN_TIMEOUT: 'soon' } }, 'ENGINE_DRAIN_TIMEOUT'],
-  ['an unreadable schedule', { env: { ENGINE_WEBHOOK_SCHEDULE: '5s,later' } }, 'ENGINE_WEBHOOK_SCHEDULE'],
-  ['an origin with a path', { env: { ENGINE_CORS_ORIGINS: 'https://a.example/x' } }, 'ENGINE_CORS_ORIGINS'],
-  ['a limit out of range', { env: { ENGINE_BULK_REPLAY_LIMIT: '0' } }, 'ENGINE_BULK_REPLAY_LIMIT'],
-  ['an unknown log level', { env: { ENGINE_LOG_LEVEL: 'loud' } }, 'ENGINE_LOG_LEVEL'],
-  ['keys that are no JSON', { env: { ENGINE_API_KEYS: LONG_KEY } }, 'ENGINE_API_KEYS'],
+/** Settings that are refused, and what the error message names. */
+const REFUSED_SETTINGS: [what: string, env: Record<string, string>, names: string][] = [
+  ['a port out of range', { ENGINE_PORT: '70000' }, 'ENGINE_PORT (--port)'],
+  ['a store of another kind', { ENGINE_STORE: 'mysql://x' }, 'ENGINE_STORE (--store)'],
+  ['an unreadable duration', { ENGINE_DRAIN_TIMEOUT: 'soon' }, 'ENGINE_DRAIN_TIMEOUT (--drain-timeout)'],
+  ['an unreadable schedule', { ENGINE_WEBHOOK_SCHEDULE: '5s,later' }, 'ENGINE_WEBHOOK_SCHEDULE'],
+  ['an unreadable retention', { ENGINE_RETENTION: 'waiting=3d' }, 'ENGINE_RETENTION (--retention)'],
+  ['an origin with a path', { ENGINE_CORS_ORIGINS: 'https://a.example/x' }, 'ENGINE_CORS_ORIGINS'],
+  ['a limit out of range', { ENGINE_BULK_REPLAY_LIMIT: '0' }, 'ENGINE_BULK_REPLAY_LIMIT'],
+  ['an unknown log level', { ENGINE_LOG_LEVEL: 'loud' }, 'ENGINE_LOG_LEVEL'],
   [
     'a namespace that is too long',
-    { env: { ENGINE_API_KEYS: key({ namespace: 'n'.repeat(129) }) } },
+    { ENGINE_API_KEYS: key({ namespace: 'n'.repeat(129) }) },
     'ENGINE_API_KEYS',
   ],
-  ['a key of an unknown kind', { env: { ENGINE_API_KEYS: key({ kind: 'master' }) } }, 'ENGINE_API_KEYS'],
-  ['a signing key that is left out', { env: { ENGINE_SIGNING_KEY: ',' } }, 'ENGINE_SIGNING_KEY'],
+  ['a key of an unknown kind', { ENGINE_API_KEYS: key({ kind: 'master' }) }, 'ENGINE_API_KEYS'],
+  ['a signing key that is left out', { ENGINE_SIGNING_KEY: ',' }, 'ENGINE_SIGNING_KEY'],
+]
+
+/** Starts that are refused: one for each part of the start that can refuse it. */
+const REFUSED_STARTS: [what: string, options: ProcessOptions, names: string][] = [
+  ['an ENGINE_* name nobody knows', { env: { ENGINE_COLOUR: 'red' } }, 'ENGINE_COLOUR'],
+  ['an unreadable flag', { args: ['--port', 'http'] }, 'ENGINE_PORT (--port)'],
+  ['keys that are no JSON', { env: { ENGINE_API_KEYS: LONG_KEY } }, 'ENGINE_API_KEYS'],
   ['a limiter that is not there', { env: { ENGINE_LIMITER: NOWHERE } }, `the limiter at ${NOWHERE}`],
   ['a queue that is not there', { env: { ENGINE_QUEUE: NOWHERE } }, `the queue at ${NOWHERE}`],
   ['a flag nobody knows', { args: ['--colour', 'red'] }, '--colour'],
@@ -45,23 +52,32 @@ const REFUSED: [string, ProcessOptions, string][] = [
 ]
 
 describe('a configuration that cannot be used', () => {
-  test('stops the start with one line that names the setting, and exit code 2', async () => {
-    for (const group of chunks(REFUSED, 3)) {
-      const exits = await Promise.all(group.map(([, options]) => serveToTheEnd(options)))
-      for (const [i, [what, , names]] of group.entries()) {
-        const exit = exits[i] as Exit
-        expect(exit, what).toMatchObject({ code: 2, stdout: '' })
-        expect(exit.stderr, what).toMatch(/^perdure: [^\n]+\n$/)
-        expect(exit.stderr, what).toContain(names)
-        expect(exit.stderr, what).not.toContain(LONG_KEY)
-      }
+  test.each(REFUSED_SETTINGS)('%s is refused in one line that names the setting', (_, env, names) => {
+    const message = refusalOf(env)
+    expect(message).toMatch(/^[^\n]+$/)
+    expect(message).toContain(names)
+    expect(message).not.toContain(LONG_KEY)
+  })
+
+  test('stops the start with that line and exit code 2', async () => {
+    const exits = await Promise.all(REFUSED_STARTS.map(([, options]) => serveToTheEnd(options)))
+    for (const [i, [what, , names]] of REFUSED_STARTS.entries()) {
+      const exit = exits[i] as Exit
+      expect(exit, what).toMatchObject({ code: 2, stdout: '' })
+      expect(exit.stderr, what).toMatch(/^perdure: [^\n]+\n$/)
+      expect(exit.stderr, what).toContain(names)
+      expect(exit.stderr, what).not.toContain(LONG_KEY)
     }
   })
 
-  function chunks<T>(list: readonly T[], size: number): T[][] {
-    return Array.from({ length: Math.ceil(list.length / size) }, (_, i) =>
-      list.slice(i * size, (i + 1) * size),
-    )
+  function refusalOf(env: Record<string, string>): string {
+    try {
+      readConfig(env)
+    } catch (error) {
+      expect(error).toBeInstanceOf(ConfigError)
+      return (error as ConfigError).message
+    }
+    throw new Error('the configuration was accepted')
   }
 })
 
@@ -86,7 +102,9 @@ describe('a start', () => {
     onCleanup(close)
     const { key, stored } = await administration.createKey({ kind: 'secret' })
     const status = async (api: Api) => (await api.get('/runs')).status
-    await until(async () => (await status(engine.api)) === 401, { what: 'the engine closing' })
+    await until(async () => (await status(engine.api)) === 401, {
+      what: 'requests without a key being refused',
+    })
     expect(await status(engine.api.as(key))).toBe(200)
     const first = await engine.sigterm()
     expect(first.stdout).toContain('auth   open')

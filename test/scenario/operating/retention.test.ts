@@ -9,7 +9,6 @@ import {
   openSink,
   run,
   StepFailure,
-  serveToTheEnd,
   step,
   unique,
   until,
@@ -102,10 +101,4 @@ test('a run of a pruned event goes on naming it, and a repeat within the window 
   expect((await api.post('/events', { name: done, dedupeId })).json).toEqual({ deduped: true })
   clock.jump(DAY)
   expect((await api.send({ name: done, dedupeId })).runId).toBeDefined()
-})
-
-test('a retention that cannot be read stops the start with one line', async () => {
-  const { code, stderr } = await serveToTheEnd({ env: { ENGINE_RETENTION: 'waiting=3d' } })
-  expect(code).toBe(2)
-  expect(stderr).toMatch(/^perdure: ENGINE_RETENTION \(--retention\) must be [^\n]+\n$/)
 })
