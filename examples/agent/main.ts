@@ -8,8 +8,8 @@ const runner = new URL('./runner.ts', import.meta.url)
 
 await runExample({ runner }, async ({ client }) => {
   let tickets = 0
-  /** Opens a ticket and follows its run; `judge` is the person that is asked about dangerous tools. */
-  const ask = async (title: string, text: string, judge?: { by: string; allowed: boolean }) => {
+  /** Opens a ticket and follows its run. `judge` is the verdict of the person who approves dangerous tools. */
+  const openTicket = async (title: string, text: string, judge?: { by: string; allowed: boolean }) => {
     heading(title)
     const ticketId = `T-${++tickets}`
     const runId = await startRun(client, 'ticket/opened', { ticketId, text })
@@ -25,21 +25,21 @@ await runExample({ runner }, async ({ client }) => {
     return result as { status: string; answer?: string; turns: number }
   }
 
-  const told = await ask('A question', 'Where is my order 17?')
-  assert.equal(told.answer, 'Here is what we know. Order 17: 1 tent, 240.00, delivered.')
+  const answered = await openTicket('A question', 'Where is my order 17?')
+  assert.equal(answered.answer, 'Here is what we know. Order 17: 1 tent, 240.00, delivered.')
 
-  const refunded = await ask('A refund, allowed', 'I want my money back for 18.', {
+  const refunded = await openTicket('A refund, allowed', 'I want my money back for 18.', {
     by: 'ada',
     allowed: true,
   })
   assert.equal(refunded.answer, 'Your money for order 18 is on its way.')
 
-  const refused = await ask('A refund, refused', 'Money back! Order 19, at once!', {
+  const refused = await openTicket('A refund, refused', 'Money back! Order 19, at once!', {
     by: 'ada',
     allowed: false,
   })
   assert.equal(refused.answer, 'We cannot refund order 19.')
 
-  const lost = await ask('A model that goes round in circles', 'What is the meaning of 42?')
-  assert.deepEqual(lost, { status: 'handed-over', turns: 6 })
+  const looping = await openTicket('A model that loops', 'What is the meaning of 42?')
+  assert.deepEqual(looping, { status: 'out-of-turns', turns: 6 })
 })

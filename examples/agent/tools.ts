@@ -1,4 +1,4 @@
-// What the agent can do. A dangerous tool is used only when a person has said so.
+// The tools of the agent. A dangerous tool needs the approval of a person.
 
 export interface Tool {
   isDangerous: boolean

@@ -1,5 +1,5 @@
-// An agent: a model that chooses tools, in a loop, until it has an answer. Every call of the model and of a tool is a
-// step, so a crash in turn 9 repeats turn 9, not the nine calls before it. Dangerous tools wait for a person.
+// An agent: a model that chooses tools in a loop until it has an answer. Every call of the model and of a tool is a step,
+// so a crash in turn 9 repeats only turn 9. Dangerous tools wait for the approval of a person.
 
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
 import { callModel, type Message } from './model.ts'
@@ -25,11 +25,11 @@ export const supportAgent = createWorkflow(
     triggers: { event: 'ticket/opened' },
     retry: { maxAttempts: 4, initialMs: 50 },
     timeouts: { run: '2d' },
-    concurrency: { limit: 10 }, // as many conversations as the model's rate limit bears
+    concurrency: { limit: 10 }, // as many conversations as the model's rate limit allows
   },
   async ({ event, step, ctx }: WorkflowArgs<Ticket>) => {
     const { ticketId, text } = event.data
-    // Rebuilt on every pass from stored results, never kept in memory.
+    // Every pass rebuilds this list from stored results; it is never kept in memory.
     const messages: Message[] = [{ role: 'user', content: text }]
 
     for (let turn = 1; turn <= TURNS_MAX; turn++) {
@@ -40,9 +40,9 @@ export const supportAgent = createWorkflow(
       messages.push({ role: 'tool', content: await use(turn, reply.tool, reply.input) })
     }
     ctx.logger.warn('out of turns', { ticketId })
-    return { status: 'handed-over', turns: TURNS_MAX }
+    return { status: 'out-of-turns', turns: TURNS_MAX }
 
-    /** What the tool says. A model may name tools that are none: told so, it can do better. */
+    /** Returns the tool's output. If the model names an unknown tool, the output says so, and the model can correct it. */
     async function use(turn: number, name: string, input: string): Promise<string> {
       const tool = tools.get(name)
       if (!tool) return `There is no tool ${name}.`
@@ -50,7 +50,7 @@ export const supportAgent = createWorkflow(
       return step.run(`turn ${turn}: ${name}`, ({ idempotencyKey }) => tool.run(input, idempotencyKey))
     }
 
-    /** Nothing that a model has written goes into the expression: it would be a way to approve itself. */
+    /** Waits for a verdict. The expression contains no text of the model, because the model could approve itself with it. */
     async function isAllowed(turn: number): Promise<boolean> {
       const verdict = await step.waitForEvent<Verdict>(`turn ${turn}: approval`, {
         event: 'agent/judged',

@@ -17,7 +17,7 @@ const runnerEnv = {
 }
 
 await runExample({ runner, runnerEnv }, async ({ client, engine }) => {
-  /** What the button in the mail does. */
+  /** Sends a decision, as the button in the mail would. */
   const decide = async (decision: Decision) => {
     const body = JSON.stringify({ name: 'expense/decided', data: decision })
     note(`curl ${engine.url}/events -H 'content-type: application/json' -d '${body}'`)
@@ -28,7 +28,7 @@ await runExample({ runner, runnerEnv }, async ({ client, engine }) => {
   }
   const submit = (expenseId: string, amount: number) =>
     startRun(client, 'expense/submitted', { expenseId, amount, approvers: ['ada', 'grace'] })
-  /** Follows a run to its end, and decides when it waits in a step that `decisions` names. */
+  /** Follows a run until it ends, and sends a decision when it waits in a step that `decisions` names. */
   const follow = async (runId: string, decisions: Record<string, Decision>) => {
     for await (const frame of followRun(client, runId)) {
       if (frame.kind !== 'step_status' || frame.status !== 'waiting') continue
@@ -46,18 +46,18 @@ await runExample({ runner, runnerEnv }, async ({ client, engine }) => {
 
   heading('Ada is away: reminded, escalated, and Grace says no')
   const second = await follow(await submit('E-2', 900), {
-    'decision of ada': yes, // about another expense: wakes nobody
+    'decision of ada': yes, // about another expense: wakes no run
     'decision of grace': { expenseId: 'E-2', by: 'grace', approved: false },
   })
   assert.deepEqual(second, { status: 'rejected', by: 'grace' })
 
-  heading('Submitted before those, and answered by nobody')
+  heading('Submitted first, and never decided')
   assert.deepEqual(await follow(forgotten, {}), { status: 'expired' })
 
-  heading('An expense that is none')
-  const wrong = await submit('E-4', -5)
-  await follow(wrong, {})
-  const { status, error } = await client.getRun({ id: wrong })
+  heading('An invalid expense')
+  const invalid = await submit('E-4', -5)
+  await follow(invalid, {})
+  const { status, error } = await client.getRun({ id: invalid })
   note(error?.message ?? '')
   assert.equal(status, 'failed')
   assert.match(error?.message ?? '', /data\.amount/)

@@ -1,17 +1,17 @@
-// Waiting for a person: ask, remind after a while, escalate to the next one, and give up in the end. A run that waits
-// costs nothing: it is a row in the engine's store, for minutes or for weeks.
+// Waits for the decision of a person: sends a mail, a reminder later, then a mail to the next person, and expires after
+// the last one. A waiting run needs no process: it is only a row in the engine's store, for minutes or for weeks.
 
 import { createWorkflow, defineEvent } from '@perdure/sdk'
 import { z } from 'zod'
 import { mail } from './mail.ts'
 
-// The events with what they carry: checked when they come in, and the types of everything below.
+// The events with the schemas of their data. The schemas validate arriving events and type the code below.
 const submitted = defineEvent(
   'expense/submitted',
   z.object({
     expenseId: z.string(),
     amount: z.number().positive(),
-    /** Who is asked, in this order. */
+    /** The people who may decide, in the order in which they get the mail. */
     approvers: z.array(z.string()).nonempty(),
   }),
 )
@@ -28,8 +28,8 @@ export const approveExpense = createWorkflow(
   async ({ event, step }) => {
     const { expenseId, amount, approvers } = event.data
 
-    // Decisions on other expenses wake other runs. One that came before we asked is not lost: a wait also takes
-    // what has arrived since its run began.
+    // Decisions on other expenses wake other runs. A decision that arrives before the wait is not lost: a wait also takes
+    // events that arrived since the run began.
     const decision = (name: string, timeout: string) =>
       step.waitForEvent(name, {
         event: decided,

@@ -1,4 +1,4 @@
-// Other people's services, played: a warehouse, a payment provider, a carrier.
+// Simulated external services: a warehouse, a payment provider, a carrier.
 
 import { NonRetriableError } from '@perdure/sdk'
 import type { Order } from './workflows.ts'
@@ -10,7 +10,7 @@ export const warehouse = {
 
 export const payments = {
   async charge({ orderId, amount }: Order, _key: string) {
-    // No attempt will make the customer richer: not worth another one.
+    // A further attempt would fail, too.
     if (amount > 5000) throw new NonRetriableError('The card was declined')
     return { chargeId: `ch_${orderId}`, amount }
   },

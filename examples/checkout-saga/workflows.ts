@@ -1,5 +1,5 @@
-// A saga: every step that changes something brings the step that undoes it. When one fails for good, what was done is
-// undone, the last first, and the run still ends well: it has told the customer "no" and left nothing behind.
+// A saga: every step that changes something has a step that undoes it. When a step fails after all its attempts, the
+// completed steps are undone, the last first. The run still succeeds: the customer gets a refusal and nothing is left.
 
 import { createWorkflow, StepFailedError, type WorkflowArgs } from '@perdure/sdk'
 import { carrier, payments, warehouse } from './services.ts'
@@ -15,11 +15,11 @@ export const checkout = createWorkflow(
   { name: 'checkout', triggers: { event: 'cart/checked-out' }, retry: { maxAttempts: 2, initialMs: 50 } },
   async ({ event, step, ctx }: WorkflowArgs<Order>) => {
     const order = event.data
-    // Filled anew on every pass, from stored results: it is as long as what has really been done.
+    // Every pass builds this list from stored results, so it contains exactly the completed steps.
     const undo: (() => Promise<unknown>)[] = []
     try {
-      // `catch: true` hands a failure to us, once the retries are spent; without it the run would fail there.
-      // The key is the same on every attempt: a service that has seen it does the thing once.
+      // With `catch: true` the handler gets the failure after the last attempt; without it the run would fail.
+      // The key is the same on every attempt, so the service can ignore a repeated call.
       const stock = await step.run(
         'reserve',
         ({ idempotencyKey }) => warehouse.reserve(order, idempotencyKey),
@@ -41,9 +41,9 @@ export const checkout = createWorkflow(
       const parcel = await step.run('ship', () => carrier.book(order), { catch: true })
       return { status: 'shipped' as const, tracking: parcel.tracking }
     } catch (error) {
-      if (!(error instanceof StepFailedError)) throw error // a bug of ours is no reason to refund
+      if (!(error instanceof StepFailedError)) throw error // a bug in this handler is no reason to refund
       ctx.logger.warn('undoing the checkout', { failedAt: error.stepName, steps: undo.length })
-      // These have no `catch`: should undoing fail for good, the run fails, and somebody must look.
+      // These steps have no `catch`: if an undo action fails after all its attempts, the run fails and needs attention.
       for (const compensate of undo) await compensate()
       return { status: 'undone' as const, failedAt: error.stepName, reason: error.message }
     }

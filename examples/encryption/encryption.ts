@@ -1,13 +1,13 @@
-// A middleware that seals every value before it leaves for the engine, and opens it on its way back: AES-256-GCM, with
-// keys that can be rotated. The engine stores, lists and forwards what it cannot read.
+// A middleware that encrypts every value on its way to the engine and decrypts it on its way back, with AES-256-GCM and
+// keys that can be rotated. The engine stores, lists and forwards values that it cannot read.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { type Middleware, NonRetriableError } from '@perdure/sdk'
 
 export interface SealingKey {
-  /** Written beside what it seals, to find the key again. No dot in it. */
+  /** Stored with each encrypted value, to find the key again. Must not contain a dot. */
   readonly id: string
-  /** 32 bytes. */
+  /** The key itself, 32 bytes. */
   readonly secret: Buffer
 }
 
@@ -19,18 +19,21 @@ interface Sealed {
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** The first key seals, all of them open. To rotate: put a new one in front, and drop the old once no run needs it. */
+/**
+ * Creates the middleware. The first key encrypts, and every key decrypts. To rotate keys, put the new key first, and
+ * remove the old one when no run needs it.
+ */
 export function encryption(keys: readonly [SealingKey, ...SealingKey[]]): Middleware {
   return {
     name: 'encryption',
-    // A webhook goes to somebody without the key.
+    // The receiver of a webhook does not have the key.
     transformOutput: (value, { kind }) => (kind === 'webhook' ? value : seal(keys[0], value)),
-    // What others sent unsealed (a schedule, a webhook receiver, curl) is taken as it is.
+    // Events of a schedule, a webhook receiver or curl are not encrypted.
     transformInput: value => (isSealed(value) ? open(keys, value) : value),
   }
 }
 
-/** Keys from a text such as `"2027:<base64> 2026:<base64>"`, the newest first. */
+/** Parses keys from a text such as `"2027:<base64> 2026:<base64>"`, the newest first. Throws for an invalid key. */
 export function readKeys(text = ''): [SealingKey, ...SealingKey[]] {
   const keys = text.split(' ').map(one => {
     const [id = '', secret = ''] = one.split(':')
@@ -53,7 +56,7 @@ function seal({ id, secret }: SealingKey, value: unknown): Sealed {
 function open(keys: readonly SealingKey[], { sealed }: Sealed): unknown {
   const [id = '', content = ''] = sealed.split('.')
   const key = keys.find(one => one.id === id)
-  // An ordinary error: the run is tried again, and goes on once a runner has the key.
+  // This error is retriable, so the run continues when a runner has the key.
   if (!key) throw new Error(`This runner has no key "${id}"`)
   const bytes = Buffer.from(content, 'base64')
   try {

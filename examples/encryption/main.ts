@@ -20,23 +20,23 @@ const engine = await startEngine()
 const reader = createReader({ url: engine.url })
 let runner = await startClinic(oldKey)
 try {
-  heading('An event, sealed by whoever sends it')
+  heading('An event, encrypted by its sender')
   const { runId, eventId = '' } = await sender(oldKey).send(admitted, patient)
   assert(runId !== undefined)
-  note(`what the engine knows of it: ${JSON.stringify((await reader.getEvent({ id: eventId })).data)}`)
+  note(`what the engine stores: ${JSON.stringify((await reader.getEvent({ id: eventId })).data)}`)
 
   for await (const frame of followRun(reader, runId)) {
     if (frame.kind !== 'step_status' || frame.name !== 'laboratory' || frame.status !== 'waiting') continue
-    heading('The keys change: the new one seals, the old one still opens')
+    heading('The keys change: the new one encrypts, the old one still decrypts')
     await runner.stop()
     runner = await startClinic(`${newKey} ${oldKey}`)
     await sender(newKey).send(tested, { finding })
   }
 
-  heading('The result, opened by who has the keys')
+  heading('The result, decrypted with the key')
   const { status, result } = await reader.getRun({ id: runId })
   assert.equal(status, 'succeeded')
-  note(`as the engine has it: ${JSON.stringify(result).slice(0, 60)}...`)
+  note(`as the engine stores it: ${JSON.stringify(result).slice(0, 60)}...`)
   const { transformInput } = encryption(readKeys(newKey))
   const opened = transformInput?.(result, { kind: 'child', name: 'stay' })
   note(JSON.stringify(opened))
@@ -45,18 +45,18 @@ try {
     bill: 'To Ada Lovelace: too much coffee',
   })
 
-  heading("The engine's files, searched for every word of it")
+  heading("The engine's files, searched for the patient's data")
   const stored = await storedBytes()
-  assert(stored.includes('open-chart'), 'the names of steps are there')
+  assert(stored.includes('open-chart'), 'the names of steps are stored unencrypted')
   for (const word of ['Lovelace', 'insomnia', 'coffee']) {
     assert(!stored.includes(word), `"${word}" is in the store`)
-    note(`"${word}": not there`)
+    note(`"${word}": not found`)
   }
 } finally {
   await runner.stop()
   await engine.stop()
 }
-process.stdout.write('\nas told\n')
+process.stdout.write('\nall checks passed\n')
 
 function startClinic(keys: string) {
   const env = { ENGINE_URL: engine.url, SEALING_KEYS: keys }
@@ -67,7 +67,7 @@ function sender(keys: string) {
   return createClient({ url: engine.url, middleware: [encryption(readKeys(keys))] })
 }
 
-/** The database and its log, which holds what is not in the file yet. */
+/** Reads the database and its write-ahead log, which contains writes that are not in the database file yet. */
 async function storedBytes(): Promise<Buffer> {
   const folder = dirname(engine.storeFile)
   const names = (await readdir(folder)).filter(name => name.startsWith(basename(engine.storeFile)))

@@ -1,4 +1,4 @@
-// The process that executes the workflows' code. The keys never leave it, and whoever sends events.
+// The process that executes the workflows' code. Only this process and the senders of events have the keys.
 
 import { serve } from '@perdure/sdk/node'
 import { encryption, readKeys } from './encryption.ts'

@@ -1,4 +1,4 @@
-// A patient's stay. Nothing in here knows of encryption: events, steps, waits and the child see plain values.
+// A patient's stay. The workflows contain no encryption: events, steps, waits and the child see plain values.
 
 import { createWorkflow, defineEvent } from '@perdure/sdk'
 import { z } from 'zod'
@@ -15,7 +15,7 @@ export const bill = createWorkflow(
 export const stay = createWorkflow({ name: 'stay', triggers: admitted }, async ({ event, step }) => {
   const { name, complaint } = event.data
   const chart = await step.run('open-chart', () => ({ title: `${name}, ${complaint}` }))
-  // The engine cannot read the data, so an `if` here could not either: names are what it matches by.
+  // The engine cannot read the data, so an `if` could not match by it: the wait matches by name only.
   const test = await step.waitForEvent('laboratory', { event: tested, timeout: '1h' })
   if (!test) return { chart: chart.title, bill: undefined }
   const { text } = await step.runWorkflow('bill', {

@@ -1,4 +1,4 @@
-// The file and the database, played. The database counts how many batches of a tenant it sees at once.
+// A simulated file and database. The database counts how many batches of a tenant are written at once.
 
 import { setTimeout } from 'node:timers/promises'
 import { NonRetriableError } from '@perdure/sdk'
@@ -16,7 +16,7 @@ export const source = {
     if (!(rows > 0)) throw new NonRetriableError(`There is no file ${file}`)
     return { rows }
   },
-  /** Every 50th row has an address that is none. */
+  /** Every 50th row has an invalid address. */
   async read({ from, to }: Batch): Promise<Row[]> {
     const numbers = Array.from({ length: to - from }, (_, index) => from + index)
     return numbers.map(number => ({ number, email: number % 50 === 49 ? 'n/a' : `c${number}@example.org` }))

@@ -1,5 +1,5 @@
-// A fan-out: one run splits an import into batches, a child run imports each, and the results are added up. However
-// many batches there are, a tenant has four under way at a time: one large import starves nobody else.
+// A fan-out: one run splits an import into batches, a child run imports each batch, and the run adds up the results. Each
+// tenant has at most four batches in flight, so a large import does not delay other tenants.
 
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
 import { database, source } from './database.ts'
@@ -24,7 +24,7 @@ export const importBatch = createWorkflow(
     retry: { maxAttempts: 5, initialMs: 50 },
   },
   async ({ event, step }: WorkflowArgs<Batch>) => {
-    // One step a batch: repeating it after a crash must do no harm, so rows are written under their number.
+    // A crash may repeat the step, so rows are written with their number as key: writing them twice does no harm.
     return step.run('write rows', async () => {
       const rows = await source.read(event.data)
       return database.write(event.data.tenant, rows)
@@ -35,13 +35,13 @@ export const importBatch = createWorkflow(
 export const importFile = createWorkflow(
   { name: 'import-file', triggers: { event: 'import/requested' } },
   async ({ event, step }: WorkflowArgs<Import>) => {
-    // Every pass carries the results of all steps: they hold where rows are, not the rows.
+    // Every pass contains the results of all steps, so they say where the rows are and do not contain them.
     const { rows } = await step.run('count rows', () => source.count(event.data.file))
     const batches: Batch[] = []
     for (let from = 0; from < rows; from += BATCH_ROWS) {
       batches.push({ ...event.data, from, to: Math.min(from + BATCH_ROWS, rows) })
     }
-    // All children begin in one commit; the engine holds back what is over the limit.
+    // All children are created in one commit. The engine queues those above the limit.
     const results = await Promise.all(
       batches.map(data => step.runWorkflow(`rows ${data.from}-${data.to}`, { workflow: importBatch, data })),
     )

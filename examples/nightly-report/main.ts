@@ -1,4 +1,4 @@
-// `npm run example -- nightly-report`: nights of one second; the engine is off for some of them, and makes up for one.
+// `npm run example -- nightly-report`: nights of one second. The engine is stopped for some of them and catches up on one.
 
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
@@ -12,17 +12,17 @@ const sink = await openSink()
 // Six fields: seconds first.
 const runnerEnv = { REPORT_CRON: '* * * * * *', REPORT_URL: sink.url }
 
-const story = runExample({ runner, runnerEnv }, async ({ client, engine }) => {
-  heading('The schedule (in earnest: TZ=Europe/Vienna 0 3 * * *)')
+const example = runExample({ runner, runnerEnv }, async ({ client, engine }) => {
+  heading('The schedule (in production: TZ=Europe/Vienna 0 3 * * *)')
   const [workflow] = await client.listWorkflows()
   note(JSON.stringify(workflow?.schedules))
 
-  heading('A report comes')
+  heading('A report arrives')
   const report = JSON.parse((await sink.next()).body)
   note(JSON.stringify(report))
   assert.equal(report.revenue, report.orders * 35)
 
-  heading('The engine is off for two nights')
+  heading('The engine is stopped for two nights')
   const off = { from: 0, to: 0 }
   await engine.restart(async () => {
     off.from = Date.now()
@@ -31,20 +31,20 @@ const story = runExample({ runner, runnerEnv }, async ({ client, engine }) => {
     off.to = Date.now()
   })
 
-  heading('It is back: the latest night that was missed is made up for, once; then comes the next one')
+  heading('It is back: one run for the latest missed night, then the next night')
   const afterwards = () => nights().then(all => all.filter(night => night > off.from))
   while ((await afterwards()).every(night => night <= off.to)) {
     await sink.next()
   }
   const missed = (await afterwards()).filter(night => night <= off.to)
   for (const night of await nights()) note(`night of ${new Date(night).toISOString()}`)
-  assert.ok(missed.length <= 1, 'more than one night was made up for')
+  assert.ok(missed.length <= 1, 'more than one missed night has a run')
 
-  /** The instants that have a run, in order. */
+  /** Returns the scheduled times that have a run, in order. */
   async function nights(): Promise<number[]> {
     const { items } = await client.listRuns({ app: 'reports' })
     const runs = await Promise.all(items.map(({ id }) => client.getRun({ id })))
     return runs.map(({ input }) => Date.parse((input as Schedule).scheduledAt)).sort((a, b) => a - b)
   }
 })
-await story.finally(() => sink.close())
+await example.finally(() => sink.close())

@@ -1,4 +1,4 @@
-// The process that executes the workflow's code. It serves HTTP: the engine calls it, and finds it again after a restart.
+// The process that executes the workflow's code. It serves HTTP: the engine calls it, also after a restart of the engine.
 
 import { serve } from '@perdure/sdk/node'
 import { nightlyReport } from './workflows.ts'

@@ -1,4 +1,4 @@
-// The shop's figures, played: the same for the same time, as those of the past are.
+// Simulated sales figures of a shop. They are always the same for the same time.
 
 export async function salesBefore(time: Date) {
   const orders = 40 + (Math.floor(time.getTime() / 1000) % 20)

@@ -1,11 +1,11 @@
-// A report every night at three, sent to whoever wants it as a webhook.
+// A report every night at three, sent as a webhook.
 
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
 import { salesBefore } from './sales.ts'
 
 export interface Schedule {
   cron: string
-  /** The instant this run is for, which is not when it runs: RFC 3339. */
+  /** The time that this run is for, RFC 3339. The run itself may be later. */
   scheduledAt: string
 }
 
@@ -17,11 +17,11 @@ export const nightlyReport = createWorkflow(
     timeouts: { run: '1h' },
   },
   async ({ event, step, ctx }: WorkflowArgs<Schedule>) => {
-    // Never the clock: a report that is made late, or made again by a replay, is still the one of its night.
+    // Use this time and not the clock: a report that is late, or replayed, is still the report of its night.
     const { scheduledAt } = event.data
     const totals = await step.run('sum up', () => salesBefore(new Date(scheduledAt)))
     const report = { scheduledAt, ...totals }
-    // Stored with this step, and posted by the engine until somebody takes it: 8 attempts over 27 hours.
+    // Stored with this step and posted by the engine until it is accepted: 8 attempts over 27 hours.
     await ctx.webhook.send('send report', { url: process.env.REPORT_URL ?? '', data: report })
     return report
   },

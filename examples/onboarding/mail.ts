@@ -1,4 +1,4 @@
-// The mail service, played. A real one is handed the key: with it a repeated call sends no second mail.
+// A simulated mail service. A real one gets the idempotency key, so that a repeated call sends no second mail.
 
 interface Mail {
   to: { name: string }

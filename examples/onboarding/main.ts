@@ -19,8 +19,8 @@ await runExample({ runner, runnerEnv: { DAY_MS: String(dayMs) } }, async ({ clie
   note(`POST /events -> ${JSON.stringify({ deduped })}`)
   assert.equal(deduped, true)
 
-  /** Follows a run, sends the event after the first mail, and sees it cancelled. */
-  const until = async (runId: string, event: string, userId: string) => {
+  /** Follows a run, sends the event after the first mail, and checks that the run is cancelled. */
+  const cancelWith = async (runId: string, event: string, userId: string) => {
     let isSent = false
     for await (const frame of followRun(client, runId)) {
       if (isSent || frame.kind !== 'step_status' || frame.name !== 'mail of day 0') continue
@@ -33,9 +33,9 @@ await runExample({ runner, runnerEnv: { DAY_MS: String(dayMs) } }, async ({ clie
     assert.ok(!steps.some(({ name }) => name === 'mail of day 14'))
   }
   heading('Bob unsubscribes')
-  await until(bob, 'user/unsubscribed', 'u2')
+  await cancelWith(bob, 'user/unsubscribed', 'u2')
   heading('Cleo upgrades')
-  await until(cleo, 'user/upgraded', 'u3')
+  await cancelWith(cleo, 'user/upgraded', 'u3')
 
   heading(`Ada gets all mails (a day has ${dayMs} ms here)`)
   const { status, result } = await watchRun(client, ada)

@@ -1,4 +1,4 @@
-// The runner as a part of a web server that is there anyway: the engine calls its `/invoke`.
+// A runner as part of an existing web server: the engine calls its `/invoke`.
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,5 @@
-// Mails over two weeks: a loop with sleeps in it. The run lives for days, through deploys and restarts, and ends in
-// the middle of a sleep when the user unsubscribes or upgrades.
+// Mails over two weeks: a loop with sleeps. The run lasts for days, across deployments and restarts. When the user
+// unsubscribes or upgrades, it ends, even during a sleep.
 
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
 import { sendMail } from './mail.ts'
@@ -9,7 +9,7 @@ export interface User {
   name: string
 }
 
-/** A day, but for whoever wants to see two weeks pass in a minute. */
+/** Length of a day. The demo sets a short one, so that two weeks pass in seconds. */
 const DAY_MS = Number(process.env.DAY_MS ?? 24 * 60 * 60 * 1000)
 
 const MAILS = [
@@ -24,9 +24,9 @@ export const onboarding = createWorkflow(
   {
     name: 'onboarding',
     triggers: { event: 'user/signed-up' },
-    // Signing up twice (an impatient click, a repeated message) gives one series of mails.
+    // Two sign-ups of one user (a double click, a repeated message) start one series of mails.
     idempotency: { key: 'event.data.userId', ttl: '14d' },
-    // The engine ends the run at once, wherever it is: no mail has to ask whether it is still wanted.
+    // The engine ends the run at once in any state: no step has to check whether the user still wants mails.
     cancelOn: [
       { event: 'user/unsubscribed', if: 'async.data.userId == event.data.userId' },
       { event: 'user/upgraded', if: 'async.data.userId == event.data.userId' },

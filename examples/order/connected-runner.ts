@@ -1,5 +1,5 @@
-// The runner of the order workflows behind a socket: it needs no address of its own, so it runs wherever it can reach
-// the engine. compose.yaml starts it.
+// The runner of the order workflows, connected by a socket: it needs no address, so it runs wherever it can reach the
+// engine. compose.yaml starts it.
 
 import { connect } from '@perdure/sdk/connect'
 import { awardPoints, processOrder, shipOrder } from './workflows.ts'

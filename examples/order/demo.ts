@@ -1,5 +1,5 @@
-// `npm run demo`: an engine, a runner and a webhook sink; sends an order, shows its run live, approves it, and tells
-// where to look next. `--stay` keeps everything running.
+// `npm run demo`: starts an engine, a runner and a webhook sink, sends an order, shows its run live, approves it, and
+// lists commands to continue with. `--stay` keeps everything running.
 
 import { createClient } from '@perdure/client'
 import { startEngine, startRunner } from '../shared/processes.ts'

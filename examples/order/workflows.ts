@@ -1,4 +1,4 @@
-// An order from its placing to its shipping: every kind of step in one workflow, with a child and a follower.
+// An order until it is shipped: every kind of step in one workflow, a child, and a workflow that the order's event starts.
 
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
 
@@ -6,11 +6,11 @@ export interface Order {
   orderId: string
   item: string
   amount: number
-  /** Where the warehouse wants to be told. */
+  /** URL of the warehouse's webhook. */
   notifyUrl: string
 }
 
-/** The child: it has a run, a timeline and retries of its own. */
+/** The child, with its own run, timeline and retries. */
 export const shipOrder = createWorkflow(
   { name: 'ship-order' },
   async ({ event, step }: WorkflowArgs<{ orderId: string }>) => {
@@ -27,7 +27,7 @@ export const processOrder = createWorkflow(
     const order = event.data
     ctx.logger.info('order received', { orderId: order.orderId, cardNumber: '4242 4242 4242 4242' })
 
-    // Two steps at once. The card is declined the first time: that step alone is tried again.
+    // Two parallel steps. The first attempt to charge the card fails, and only that step is retried.
     const [stock, charge] = await Promise.all([
       step.run('reserve-stock', () => ({ item: order.item, reserved: true })),
       step.run('charge-card', ({ logger }) => {
@@ -67,7 +67,7 @@ export const processOrder = createWorkflow(
   },
 )
 
-/** Started by the event the order emits. */
+/** Started by the event that the order emits. */
 export const awardPoints = createWorkflow(
   { name: 'award-points', triggers: { event: 'order.shipped' } },
   async ({ event, step }: WorkflowArgs<{ orderId: string }>) => {

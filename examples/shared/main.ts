@@ -1,4 +1,4 @@
-// `npm run example -- NAME`: runs one of the examples; without a name it tells their names.
+// `npm run example -- NAME`: runs one of the examples. Without a name it lists them.
 
 import { existsSync, readdirSync } from 'node:fs'
 

@@ -1,4 +1,5 @@
-// Starts the engine and the runners of an example as processes of their own, and stops them again, by pid.
+// Starts the engine and the runners of an example as separate processes, and stops them by pid. Called by example.ts and
+// by the demos.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,19 +16,19 @@ const PERDURE = fileURLToPath(new URL('../../packages/cli/bin/perdure.js', impor
 
 export type Environment = Readonly<Record<string, string>>
 
-export interface Started {
+export interface StartedProcess {
   stop(): Promise<void>
 }
 
-export interface StartedEngine extends Started {
+export interface StartedEngine extends StartedProcess {
   readonly url: string
-  /** The SQLite database. */
+  /** Path of the SQLite database. */
   readonly storeFile: string
-  /** Stops the engine, waits for what `meanwhile` does, and starts it again on the same file and port. */
-  restart(meanwhile: () => Promise<void>): Promise<void>
+  /** Stops the engine, awaits `whileStopped`, and starts the engine again on the same file and port. */
+  restart(whileStopped: () => Promise<void>): Promise<void>
 }
 
-/** An engine on a fresh SQLite file, on a free port. */
+/** Starts an engine on a fresh SQLite file and a free port. */
 export async function startEngine(env: Environment = {}): Promise<StartedEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'perdure-example-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
@@ -35,17 +36,17 @@ export async function startEngine(env: Environment = {}): Promise<StartedEngine>
   const storeFile = join(folder, 'engine.db')
   const serve = async (port: string) => {
     const args = [PERDURE, 'serve', '--port', port, '--store', `sqlite:${storeFile}`, '--log-level', 'warn']
-    // The webhooks of the examples go to this machine, which an engine refuses unless told otherwise.
+    // The examples send webhooks to this machine, which an engine refuses by default.
     const child = start(args, { ENGINE_WEBHOOK_ALLOW: '127.0.0.1', ...env })
-    return { child, url: await said(child, /listens on (http:\S+)/) }
+    return { child, url: await untilPrinted(child, /listens on (http:\S+)/) }
   }
   let { child, url } = await serve('0')
   return {
     url,
     storeFile,
-    async restart(meanwhile) {
+    async restart(whileStopped) {
       await stop(child)
-      await meanwhile()
+      await whileStopped()
       child = (await serve(new URL(url).port)).child
     },
     async stop() {
@@ -56,10 +57,10 @@ export async function startEngine(env: Environment = {}): Promise<StartedEngine>
   }
 }
 
-/** Runs a script as a process of its own; resolves when it says that it serves its app. */
-export async function startRunner(script: URL, env: Environment): Promise<Started> {
+/** Runs the script of a runner as a separate process. Resolves when the runner has printed that it is ready. */
+export async function startRunner(script: URL, env: Environment): Promise<StartedProcess> {
   const child = start(['--import', 'tsx', fileURLToPath(script)], env)
-  await said(child, /^runner of app (.*)/)
+  await untilPrinted(child, /^runner of app (.*)/)
   return { stop: () => stop(child) }
 }
 
@@ -72,15 +73,15 @@ function start(args: string[], env: Environment): ChildProcess {
     env: { ...clean, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  // Whatever becomes of this process, it leaves none behind.
+  // The child must not outlive this process.
   const end = () => child.kill('SIGKILL')
   process.once('exit', end)
   child.once('exit', () => process.removeListener('exit', end))
   return child
 }
 
-/** Waits for a line that matches, showing every line of the process; answers the match. */
-async function said(child: ChildProcess, pattern: RegExp): Promise<string> {
+/** Waits until the process prints a line that matches, and returns the matched group. Shows every line. */
+async function untilPrinted(child: ChildProcess, pattern: RegExp): Promise<string> {
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`Not started within ${START_MS_MAX} ms.`)), START_MS_MAX)

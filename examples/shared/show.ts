@@ -1,4 +1,4 @@
-// What an example shows in the terminal: headings, notes, and the timeline of a run as it happens.
+// Output of the examples in the terminal: headings, notes, and the live timeline of a run.
 
 import type { Client, FrameOf } from '@perdure/client'
 
@@ -34,7 +34,7 @@ export function note(text: string): void {
   process.stdout.write(`  ${dim('*')} ${text}\n`)
 }
 
-/** The frames of a run as they come, each shown; ends when the run has ended. */
+/** Shows the frames of a run as they arrive, and yields them. Ends when the run has ended. */
 export async function* followRun(client: Client, runId: string): AsyncGenerator<Frame> {
   for await (const frame of client.streamRun({ id: runId })) {
     process.stdout.write(`  ${dim(frame.ts.slice(11, 23))}  ${describe(frame)}\n`)
@@ -42,7 +42,7 @@ export async function* followRun(client: Client, runId: string): AsyncGenerator<
   }
 }
 
-/** Shows a run's timeline to its end; answers the run. */
+/** Shows a run's timeline until the run ends, and returns the run. */
 export async function watchRun(client: Client, runId: string) {
   for await (const _ of followRun(client, runId));
   return client.getRun({ id: runId })

@@ -1,17 +1,17 @@
-// Somebody else's server: takes webhooks, answers 200, and hands them over in the order they came.
+// A server that receives webhooks, answers 200, and returns them in the order of their arrival.
 
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Message {
   headers: IncomingHttpHeaders
-  /** As it came, to the byte: signatures are over this. */
+  /** The raw body, which the signature is over. */
   body: string
 }
 
 export interface Sink {
   readonly url: string
-  /** The next message, waiting for it if need be. */
+  /** Resolves with the next message. */
   next(): Promise<Message>
   close(): void
 }
@@ -24,8 +24,8 @@ export async function openSink(): Promise<Sink> {
     for await (const chunk of request.setEncoding('utf8')) body += chunk
     response.end()
     const message = { headers: request.headers, body }
-    const hand = waiting.shift()
-    if (hand) hand(message)
+    const resolve = waiting.shift()
+    if (resolve) resolve(message)
     else messages.push(message)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -1,4 +1,4 @@
-// GitHub, played: posts a push, signed as GitHub signs.
+// Simulates GitHub: posts a push with GitHub's signature.
 
 import { createHmac } from 'node:crypto'
 import type { Push } from './workflows.ts'
@@ -6,7 +6,7 @@ import type { Push } from './workflows.ts'
 export interface Delivery {
   url: string
   secret: string
-  /** GitHub's own id of the message: the same when it posts once more. */
+  /** GitHub's id of the message, which is the same when it repeats the post. */
   id: string
   push: Push
 }

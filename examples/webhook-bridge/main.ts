@@ -1,4 +1,4 @@
-// `npm run example -- webhook-bridge`: a signed push in, a signed message out; a forged push and a repeated one do nothing.
+// `npm run example -- webhook-bridge`: a signed push gives a signed message. A forged push and a repeated one have no effect.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -22,15 +22,15 @@ const options = {
   apiKey: secretKey.key,
 }
 
-const story = runExample(options, async ({ client, engine }) => {
-  heading('Both sides of the bridge, made with the client')
+const example = runExample(options, async ({ client, engine }) => {
+  heading('Both sides of the bridge, created with the client')
   const receiver = await client.createWebhookReceiver({
     body: { name: 'GitHub', eventName: 'github/push', slug: 'github-push', scheme: 'github' },
   })
   const endpoint = await client.createWebhookEndpoint({
     body: { name: 'chat', app: 'bridge', url: sink.url, eventKinds: ['run.succeeded'] },
   })
-  // Each is told this once, and never shown again.
+  // The engine shows each secret only in this response.
   assert.ok(receiver.secret && endpoint.secret)
   const url = `${engine.url}/webhooks/${receiver.slug}`
   note(`GitHub posts to ${url}`)
@@ -57,7 +57,7 @@ const story = runExample(options, async ({ client, engine }) => {
   note(`verified ${message.type} ${JSON.stringify(message.data.run.result)}`)
   assert.deepEqual(message.data.run.result, { repository: 'acme/shop', by: 'ada', changes: ['Sell tents'] })
 
-  heading('A forged push, and the same push once more')
+  heading('A forged push, and the same push again')
   const forged = await postPush({ url, secret: 'a guess', id: 'push-2', push })
   note(`forged: ${forged.status} ${JSON.stringify(forged.answer.error)}`)
   assert.equal(forged.status, 401)
@@ -66,4 +66,4 @@ const story = runExample(options, async ({ client, engine }) => {
   assert.equal(repeated.answer.deduped, true)
   assert.equal((await client.listRuns()).items.length, 1)
 })
-await story.finally(() => sink.close())
+await example.finally(() => sink.close())

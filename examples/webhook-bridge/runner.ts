@@ -1,4 +1,4 @@
-// The process that executes the workflow's code. Its key (ENGINE_API_KEY) lets it register, and nothing else.
+// The process that executes the workflow's code. Its API key (ENGINE_API_KEY) only allows it to register.
 
 import { connect } from '@perdure/sdk/connect'
 import { summarisePush } from './workflows.ts'

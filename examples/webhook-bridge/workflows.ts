@@ -1,9 +1,9 @@
-// A push to GitHub becomes an event, the event a run, and the run's result a signed webhook. Neither side of the bridge
-// is in this file: the engine verifies what comes in and signs what goes out.
+// Turns a push to GitHub into a result that the engine sends as a signed webhook. This file contains neither side of the
+// bridge: the engine verifies arriving messages and signs those it sends.
 
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
 
-/** The part of GitHub's push payload that is used: the event's data is the whole of it. */
+/** The fields of GitHub's push payload that the workflow uses. The event's data contains the whole payload. */
 export interface Push {
   ref: string
   repository: { full_name: string }
