@@ -1,5 +1,6 @@
-# The engine as an image: `docker build -t perdure .`. It runs as nobody, needs no writable root, and keeps its SQLite
-# file in the volume /app/.perdure. Its arguments are those of `perdure`: `docker run perdure keys create --kind secret`.
+# The image of the engine: `docker build -t perdure .`. It runs without root rights, needs no writable root file system,
+# and stores its SQLite file in the volume /app/.perdure. The arguments are those of `perdure`:
+# `docker run perdure keys create --kind secret`.
 
 FROM node:24-bookworm-slim AS manifests
 WORKDIR /app
@@ -11,7 +12,7 @@ COPY packages/sdk/package.json packages/sdk/
 COPY packages/cli/package.json packages/cli/
 COPY examples/order/package.json examples/order/
 
-# What the engine needs at run time. Optional packages are binaries of tools: of `perdure dev`, and of tests.
+# The packages that the engine needs at run time. Optional packages are binaries of `perdure dev` and of tests.
 FROM manifests AS production
 RUN npm ci --omit=dev --omit=optional --workspace @perdure/cli
 
@@ -22,7 +23,7 @@ COPY tsconfig.json tsconfig.base.json ./
 COPY packages packages
 RUN node node_modules/typescript-native/bin/tsc -b packages/cli && npm run -s build:engine && mkdir -p /empty
 
-# A runner to try the engine with (compose.yaml); yours is an image of your own.
+# The example runner of compose.yaml. Build your own runners as images of their own.
 FROM build AS example-runner
 COPY examples/order examples/order
 USER node
@@ -40,15 +41,15 @@ COPY --from=build /app/packages/client/dist packages/client/dist
 COPY --from=build /app/packages/engine/dist packages/engine/dist
 COPY --from=build /app/packages/cli/dist packages/cli/dist
 COPY packages/cli/bin packages/cli/bin
-# A volume takes its owner from the folder it covers.
+# A new volume gets the owner of the folder on which it is mounted.
 COPY --from=build --chown=65532:65532 /empty .perdure
 
-# Behind a published port loopback is no address to listen on. Without a key the engine then refuses to start.
+# A published port does not reach a loopback address, so listen on all. Without a key the engine then refuses to start.
 ENV NODE_ENV=production ENGINE_HOST=0.0.0.0 ENGINE_PORT=4777
 USER 65532:65532
 VOLUME ["/app/.perdure"]
 EXPOSE 4777
-# SIGTERM drains; allow more than ENGINE_DRAIN_TIMEOUT before SIGKILL (`docker stop -t 60`).
+# SIGTERM drains the engine; allow more than ENGINE_DRAIN_TIMEOUT before SIGKILL (`docker stop -t 60`).
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["/nodejs/bin/node", "-e", "fetch('http://127.0.0.1:' + (process.env.ENGINE_PORT || 4777) + '/healthz').then(answer => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
