@@ -7,7 +7,7 @@ import { main, programFor } from './main.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-/** What a command line writes, and its exit code. */
+/** The output of a command line, and its exit code. */
 async function ran(args: string[]) {
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

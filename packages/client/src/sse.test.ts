@@ -1,3 +1,5 @@
+// The parser of server-sent events, fed in pieces of any size.
+
 import { expect, test } from 'vitest'
 import { readMessages } from './sse.ts'
 

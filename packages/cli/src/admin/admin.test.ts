@@ -1,3 +1,5 @@
+// The admin commands on real stores: keys, namespaces, and their errors.
+
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -11,6 +11,7 @@ interface CreateOptions extends SharedOptions {
   namespace?: string
 }
 
+/** Adds `perdure keys` to the program. */
 export function keyCommands(program: Command): void {
   const keys = group(program, 'keys', {
     description: 'create, list and revoke API keys',

@@ -11,6 +11,7 @@ interface CopyOptions extends SharedOptions {
 
 const EXIT_VIOLATED = 1
 
+/** Adds `perdure backup`, `restore` and `verify` to the program. */
 export function maintenanceCommands(program: Command): void {
   subcommand(program, 'backup <file>', {
     description: 'copy a SQLite store into a file; its engine may run',

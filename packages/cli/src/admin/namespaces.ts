@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import type { Column } from '../output/table.ts'
 import { administer, group, type SharedOptions, subcommand, timestamp } from './session.ts'
 
+/** Adds `perdure namespaces` to the program. */
 export function namespaceCommands(program: Command): void {
   const namespaces = group(program, 'namespaces', {
     description: 'list, suspend and resume namespaces',

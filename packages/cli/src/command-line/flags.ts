@@ -1,5 +1,6 @@
 // Parses the flags of the commands that pass theirs to the engine: `--name value` or `--name=value`, known names only.
 
+/** Bad usage of a command. Ends it with exit code 2. */
 export class UsageError extends Error {}
 
 /** The flags as name -> value. Throws UsageError for an unknown name, a missing value or an argument without a flag. */

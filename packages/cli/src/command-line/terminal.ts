@@ -24,6 +24,7 @@ export interface Terminal {
   now(): number
 }
 
+/** The terminal of this process. Listens for SIGINT from now on. */
 export function openTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process
   const interrupt = new AbortController()

@@ -13,6 +13,7 @@ interface AuditOptions {
   limit: number
 }
 
+/** Adds `perdure audit` to the program. */
 export function auditCommand(program: Command): void {
   const command = program
     .command('audit')

@@ -23,6 +23,7 @@ interface SendOptions {
 /** Largest page of events that the engine returns. */
 const PAGE_MAX = 1000
 
+/** Adds `perdure events` to the program. */
 export function eventsCommands(program: Command): void {
   const events = program
     .command('events')

@@ -11,6 +11,7 @@ interface AppFilter {
   app?: string
 }
 
+/** Adds `perdure apps`, `runners` and `workflows` to the program. */
 export function registryCommands(program: Command): void {
   engineCommand(program.command('apps').description('list apps'), ['perdure apps'], async session => {
     const { client, terminal } = session

@@ -10,6 +10,7 @@ export function wantsColour(stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv)
   return stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
 }
 
+/** Colours text if `on`; else returns it unchanged. */
 export function painter(on: boolean): Paint {
   return (colour, text) =>
     on && colour !== undefined && text !== '' ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text

@@ -9,6 +9,7 @@ export interface Details {
   json?: readonly (readonly [label: string, value: unknown])[]
 }
 
+/** The lines of one record. */
 export function details({ lines, json = [] }: Details, paint: Paint): string[] {
   const shown = lines.filter(([, value]) => value !== undefined)
   const width = Math.max(...shown.map(([label]) => label.length))

@@ -1,3 +1,5 @@
+// The layout of tables: widths, alignment, colours and control characters.
+
 import { expect, test } from 'vitest'
 import { painter } from './colour.ts'
 import { type Column, table } from './table.ts'

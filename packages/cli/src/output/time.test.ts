@@ -1,3 +1,5 @@
+// The formats of times and durations, and the parser of `--since`.
+
 import { expect, test } from 'vitest'
 import { clockTime, duration, parseSince, relative } from './time.ts'
 

@@ -1,3 +1,5 @@
+// The OpenAPI document against the operations, and the error codes that operations list.
+
 import { describe, expect, test } from 'vitest'
 import { errorsOf, type Operation, operations } from '../operations/index.ts'
 import { openApiDocument } from './document.ts'

@@ -119,3 +119,6 @@ export const APP_PARAM = {
 
 /** Maximum length of an id in a query parameter, in characters. */
 export const ID_CHARS_MAX = 64
+
+/** Operations that change the webhook configuration, or that post to other systems, always need a secret key. */
+export const GUARDED_WEBHOOK = { tag: 'webhooks', access: 'secret', alwaysKeyed: true } as const

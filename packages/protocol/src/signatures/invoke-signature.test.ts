@@ -1,3 +1,5 @@
+// Signatures of invokes: their format, their window, key rotation, and headers that do not verify.
+
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

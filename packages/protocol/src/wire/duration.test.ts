@@ -1,3 +1,5 @@
+// The parser of durations.
+
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseDurationMs } from './duration.ts'

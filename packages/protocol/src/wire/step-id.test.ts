@@ -1,3 +1,5 @@
+// Step ids: the hash, and the suffix of a repeated name.
+
 import { describe, expect, it } from 'vitest'
 import { hashStepId, positionalStepId } from './step-id.ts'
 

@@ -18,6 +18,7 @@ const LEVELS: Record<number, [name: string, colour: Colour | undefined]> = {
   60: ['fatal', 'red'],
 }
 
+/** Writes the lines of `perdure dev` to one stream. */
 export class DevLog {
   readonly #to: { write(text: string): unknown }
   readonly #paint: Paint

@@ -25,6 +25,7 @@ const END_MS_MAX = 10_000
 /** The settings that the runner inherits. The others contain the engine's secrets. */
 const FOR_RUNNERS: readonly string[] = RUNNER_SETTINGS
 
+/** Starts, restarts and ends the runner of `perdure dev`. */
 export class DevRunner {
   readonly #options: DevRunnerOptions
   #child: ChildProcess | undefined

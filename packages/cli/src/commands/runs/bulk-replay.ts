@@ -24,6 +24,7 @@ const PAGE = 200
 const IN_FLIGHT = 8
 const FINISHED: readonly string[] = ['succeeded', 'failed', 'cancelled']
 
+/** Adds `bulk-replay` to `perdure runs`. */
 export function bulkReplayCommand(runs: Command): void {
   const command = runs
     .command('bulk-replay')

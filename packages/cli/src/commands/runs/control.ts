@@ -14,6 +14,7 @@ interface ForkOptions {
 
 const WAIT = ['--wait', 'follow the new run; exit with 1 if it does not succeed'] as const
 
+/** Adds `cancel`, `pause`, `resume`, `replay` and `retry` to `perdure runs`. */
 export function controlCommands(runs: Command): void {
   const cancelling = runs
     .command('cancel <id>')

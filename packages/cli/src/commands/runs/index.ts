@@ -7,6 +7,7 @@ import { logsCommand } from './logs.ts'
 import { readCommands } from './read.ts'
 import { watchCommand } from './watch.ts'
 
+/** Adds `perdure runs` to the program. */
 export function runsCommands(program: Command): void {
   const runs = program
     .command('runs')

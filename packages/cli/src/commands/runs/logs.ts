@@ -15,6 +15,7 @@ interface LogsOptions {
 /** Largest page of log lines that the engine returns. */
 const PAGE_MAX = 1000
 
+/** Adds `logs` to `perdure runs`. */
 export function logsCommand(runs: Command): void {
   const command = runs
     .command('logs <id>')

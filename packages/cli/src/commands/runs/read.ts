@@ -39,6 +39,7 @@ interface ListOptions {
   limit: number
 }
 
+/** Adds `list`, `get` and `steps` to `perdure runs`. */
 export function readCommands(runs: Command): void {
   const listing = runs
     .command('list')

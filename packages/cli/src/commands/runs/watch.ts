@@ -6,6 +6,7 @@ import { followRun, showEnd } from '../../command-line/follow.ts'
 import { engineCommand, type Session } from '../../command-line/session.ts'
 import { frameLine, runStatusLine } from '../../output/timeline.ts'
 
+/** Adds `watch` to `perdure runs`. */
 export function watchCommand(runs: Command): void {
   const command = runs
     .command('watch [id]')

@@ -21,6 +21,7 @@ interface ListOptions {
 /** Largest page of deliveries that the engine returns. */
 const PAGE_MAX = 1000
 
+/** Adds `deliveries` and `redeliver` to `perdure webhooks`. */
 export function deliveriesCommands(webhooks: Command): void {
   const deliveries = webhooks
     .command('deliveries')

@@ -37,6 +37,7 @@ const kindsOption = () =>
     `kinds of events to send, separated by commas: ${LIFECYCLE_KINDS.join(', ')}`,
   ).argParser(listOf(LIFECYCLE_KINDS))
 
+/** Adds `endpoints` to `perdure webhooks`. */
 export function endpointsCommands(webhooks: Command): void {
   const endpoints = webhooks
     .command('endpoints')
@@ -74,26 +75,7 @@ export function endpointsCommands(webhooks: Command): void {
     create,
   )
 
-  const updating = addEditOptions(
-    endpoints
-      .command('update <id>')
-      .description('change an endpoint; options that are not given leave values unchanged')
-      .option('--to <destination>', 'a new URL')
-      .addOption(kindsOption())
-      .option('--name <name>', 'a label for people')
-      .option('--no-name', 'remove the label')
-      .option('--app <name>', 'only events of runs of this app')
-      .option('--no-app', 'events of runs of every app'),
-  )
-  engineCommand<UpdateOptions>(
-    updating,
-    [
-      'perdure webhooks endpoints update whe_01K... --disable',
-      'perdure webhooks endpoints update whe_01K... --to https://alerts.example.com/new --no-app',
-      'perdure webhooks endpoints update whe_01K... --rotate-secret',
-    ],
-    update,
-  )
+  updateCommand(endpoints)
 
   engineCommand(
     endpoints.command('delete <id>').description('delete an endpoint; its deliveries stay in the log'),
@@ -117,6 +99,29 @@ export function endpointsCommands(webhooks: Command): void {
       await list(session, rows, { columns: statsColumns(session) })
       return undefined
     },
+  )
+}
+
+function updateCommand(endpoints: Command): void {
+  const updating = addEditOptions(
+    endpoints
+      .command('update <id>')
+      .description('change an endpoint; options that are not given leave values unchanged')
+      .option('--to <destination>', 'a new URL')
+      .addOption(kindsOption())
+      .option('--name <name>', 'a label for people')
+      .option('--no-name', 'remove the label')
+      .option('--app <name>', 'only events of runs of this app')
+      .option('--no-app', 'events of runs of every app'),
+  )
+  engineCommand<UpdateOptions>(
+    updating,
+    [
+      'perdure webhooks endpoints update whe_01K... --disable',
+      'perdure webhooks endpoints update whe_01K... --to https://alerts.example.com/new --no-app',
+      'perdure webhooks endpoints update whe_01K... --rotate-secret',
+    ],
+    update,
   )
 }
 

@@ -7,6 +7,7 @@ import { endpointsCommands } from './endpoints.ts'
 import { listenCommand } from './listen.ts'
 import { receiversCommands } from './receivers.ts'
 
+/** Adds `perdure webhooks` to the program. */
 export function webhooksCommands(program: Command): void {
   const webhooks = program
     .command('webhooks')

@@ -22,6 +22,7 @@ const PORT = 4778
 const PORT_MAX = 65_535
 const STATUS = 200
 
+/** Adds `listen` to `perdure webhooks`. */
 export function listenCommand(webhooks: Command): void {
   const command = webhooks
     .command('listen')

@@ -31,6 +31,7 @@ interface UpdateOptions extends EngineOptions, EditOptions {
   targetApp?: string | false
 }
 
+/** Adds `receivers` to `perdure webhooks`. */
 export function receiversCommands(webhooks: Command): void {
   const receivers = webhooks
     .command('receivers')
@@ -78,6 +79,20 @@ export function receiversCommands(webhooks: Command): void {
     create,
   )
 
+  updateCommand(receivers)
+
+  engineCommand(
+    receivers.command('delete <id>').description('delete a receiver; another one may then use its slug'),
+    ['perdure webhooks receivers delete whr_01K...'],
+    async (session, id = '') => {
+      await session.client.deleteWebhookReceiver({ id }, session)
+      await show(session, { id, deleted: true }, () => [`${plain(id)} deleted`])
+      return undefined
+    },
+  )
+}
+
+function updateCommand(receivers: Command): void {
   const updating = addEditOptions(
     receivers
       .command('update <id>')
@@ -100,16 +115,6 @@ export function receiversCommands(webhooks: Command): void {
       'perdure webhooks receivers update whr_01K... --rotate-secret',
     ],
     update,
-  )
-
-  engineCommand(
-    receivers.command('delete <id>').description('delete a receiver; another one may then use its slug'),
-    ['perdure webhooks receivers delete whr_01K...'],
-    async (session, id = '') => {
-      await session.client.deleteWebhookReceiver({ id }, session)
-      await show(session, { id, deleted: true }, () => [`${plain(id)} deleted`])
-      return undefined
-    },
   )
 }
 

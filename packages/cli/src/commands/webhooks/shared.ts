@@ -18,6 +18,7 @@ export interface EditOptions {
 export const secretFlag = (what: string) =>
   new Option('--secret <secret>', `${what}: the secret itself, @file, or - for standard input`)
 
+/** Adds the options of an edit that both update commands have. */
 export function addEditOptions(command: Command): Command {
   return command
     .addOption(new Option('--enable', 'enable it').conflicts('disable'))
