@@ -8,8 +8,8 @@ import { CpuMeter } from '../measure/cpu-meter.ts'
 import { cpuFigures, type Result } from '../report/report.ts'
 import { EngineProcess, freePort } from '../rig/engine-process.ts'
 import type { BenchOptions } from '../rig/options.ts'
+import { BENCH_APP } from '../rig/runner.ts'
 
-const APP = 'bench'
 const EVENT = 'bench.event'
 const TRIGGERS = [1, 100, 1000]
 const IN_FLIGHT = 64
@@ -62,7 +62,7 @@ async function register(origin: string, triggers: number): Promise<void> {
     name: `work-${i}`,
     triggers: [{ event: EVENT, if: `event.data.kind == "k${i}" && event.data.total > 100` }],
   }))
-  const body = JSON.stringify({ app: APP, url: 'http://127.0.0.1:9/invoke', workflows })
+  const body = JSON.stringify({ app: BENCH_APP, url: 'http://127.0.0.1:9/invoke', workflows })
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`${origin}/register`, { method: 'POST', headers, body })
   if (!response.ok) throw new Error(`POST /register: ${response.status} ${await response.text()}`)

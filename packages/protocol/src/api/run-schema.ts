@@ -23,7 +23,7 @@ export const RunErrorSchema = Type.Object({
   stack: Type.Optional(Type.String()),
   name: Type.Optional(Type.String()),
   code: Type.Optional(RunErrorCodeSchema),
-  stepName: Type.Optional(Type.String({ description: 'The step that failed with no attempts left' })),
+  stepName: Type.Optional(Type.String({ description: 'The step that failed and is not retried again' })),
 })
 
 export const WaitingForSchema = Type.Object({

@@ -30,7 +30,7 @@ export const sendEvent = {
   access: 'event',
   query: { dryRun: { kind: 'flag', description: 'Stores nothing; the reply shows what the event would do' } },
   body: { schema: SendEventSchema, required: true },
-  reply: { status: 202, description: 'What the event did', schema: SendEventReplySchema },
+  reply: { status: 202, description: 'The effect of the event', schema: SendEventReplySchema },
   otherwise: {
     status: 200,
     description: 'For a dry run: what the event would do',
