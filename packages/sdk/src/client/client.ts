@@ -5,7 +5,7 @@ import { engineUrl, readEnvironment } from '../engine/environment.ts'
 import { postToEngine } from '../engine/http.ts'
 import { chainOf, checkMiddleware } from '../middleware/chain.ts'
 import type { Middleware } from '../middleware/middleware.ts'
-import { type EventDefinition, isEventDefinition, type SentOf } from '../schema/event.ts'
+import { type DataArguments, type EventDefinition, isEventDefinition, type SentOf } from '../schema/event.ts'
 import { asReceived, validate } from '../schema/validate.ts'
 
 /** The engine that a client sends to, and how. */
@@ -43,11 +43,6 @@ export interface SendOptions {
 /** Options of sending a typed event: those of the call, and the event's fields except name and data. */
 export type SendDefinedOptions = SendOptions & Omit<EventToSend, 'name' | 'data'>
 
-/** The arguments after a typed event. `data` is optional when its type includes `undefined`. */
-type DataArguments<Sent> = undefined extends Sent
-  ? [data?: Sent, options?: SendDefinedOptions]
-  : [data: Sent, options?: SendDefinedOptions]
-
 /** Sends events to one engine. */
 export interface Client {
   /**
@@ -61,7 +56,7 @@ export interface Client {
    */
   send<Event extends EventDefinition>(
     event: Event,
-    ...rest: DataArguments<SentOf<Event>>
+    ...rest: DataArguments<SentOf<Event>, SendDefinedOptions>
   ): Promise<SendEventReply>
 }
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { CONNECT_SUBPROTOCOL, SIGNATURE_HEADER, signBody } from '@perdure/protocol'
 import { type WebSocket, WebSocketServer } from 'ws'
 
-export interface SeenFrame {
+interface SeenFrame {
   type: string
   id: string
   // biome-ignore lint/suspicious/noExplicitAny: tests read payloads of every shape

@@ -37,7 +37,11 @@ export function resultText(id: string, { status, body }: Answer): string {
   return `{"type":"invoke.result","id":${JSON.stringify(id)},"payload":{"status":${status},"body":${body}}}`
 }
 
-export function checkpointText(id: string, seq: number, { opcodes, logs }: CheckpointReport): string {
-  const payload = `{"seq":${seq},"opcodes":${opcodes},"logs":${logs}}`
-  return `{"type":"invoke.checkpoint","id":${JSON.stringify(id)},"payload":${payload}}`
+export function checkpointText(id: string, seq: number, report: CheckpointReport): string {
+  return `{"type":"invoke.checkpoint","id":${JSON.stringify(id)},"payload":${checkpointPayload(seq, report)}}`
+}
+
+/** JSON text of the payload of an `invoke.checkpoint`. */
+export function checkpointPayload(seq: number, { opcodes, logs }: CheckpointReport): string {
+  return `{"seq":${seq},"opcodes":${opcodes},"logs":${logs}}`
 }

@@ -11,7 +11,7 @@ import { type ConnectSettings, concurrencyOf } from './options.ts'
 import type { Outlet, Passes } from './passes.ts'
 import { EngineSocket } from './socket.ts'
 
-export interface LinkOptions {
+interface LinkOptions {
   settings: ConnectSettings
   passes: Passes
   /** Number of this socket among the runner's sockets, from 0. */

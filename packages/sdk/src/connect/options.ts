@@ -1,7 +1,7 @@
 // Options and interface of a Connect runner, and the validated settings that its sockets share. Called by connect.ts.
 
 import { randomUUID } from 'node:crypto'
-import type { RegisterReply, RegisterRequest } from '@perdure/protocol'
+import { CONNECT_CONCURRENCY_MAX, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
 import { engineUrl, parseKeys, readEnvironment } from '../engine/environment.ts'
 import type { Handler, HandlerOptions } from '../runner/handler.ts'
 import { registerRequest } from '../runner/registration.ts'
@@ -88,14 +88,13 @@ export interface ConnectSettings {
 }
 
 const SOCKETS_MAX = 16
-const CONCURRENCY_MAX = 100_000
 
 /** Validates the options. Throws a TypeError that names the invalid option. */
 export function readSettings(options: ConnectOptions, handler: Handler): ConnectSettings {
   const engine = engineUrl(options.engineUrl)
   const { url: _, ...registration } = registerRequest(handler, { url: '', framework: 'connect' }, options)
   const { maxConcurrency } = options
-  if (maxConcurrency !== undefined) requireInteger('maxConcurrency', maxConcurrency, CONCURRENCY_MAX)
+  if (maxConcurrency !== undefined) requireInteger('maxConcurrency', maxConcurrency, CONNECT_CONCURRENCY_MAX)
   const sockets = requireInteger('sockets', options.sockets ?? 1, SOCKETS_MAX)
   return {
     url: `${engine.replace(/^http/, 'ws')}/connect`,

@@ -13,7 +13,7 @@ export async function open(options: ScriptedEngineOptions = {}): Promise<Scripte
   return engine
 }
 
-export interface StartedRunner extends ConnectedRunner {
+interface StartedRunner extends ConnectedRunner {
   /** Log lines of the runner. */
   readonly logged: string[]
   /** Events of its step callbacks. */

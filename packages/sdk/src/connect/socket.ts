@@ -3,7 +3,13 @@
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { CONNECT_HEARTBEAT_MS, CONNECT_SUBPROTOCOL, SIGNATURE_HEADER, verifyBody } from '@perdure/protocol'
+import {
+  CONNECT_HEARTBEAT_MS,
+  CONNECT_SILENCE_MS,
+  CONNECT_SUBPROTOCOL,
+  SIGNATURE_HEADER,
+  verifyBody,
+} from '@perdure/protocol'
 import { WebSocket } from 'ws'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import {
@@ -16,7 +22,7 @@ import {
 } from './failure.ts'
 import { frameText, type IncomingFrame, readFrame } from './frames.ts'
 
-export interface SocketOptions {
+interface SocketOptions {
   url: string
   apiKey: string | undefined
   signingKeys: readonly string[]
@@ -27,8 +33,8 @@ export interface SocketOptions {
 }
 
 const HANDSHAKE_MS_MAX = 10_000
-/** The engine counts as gone when it is silent for this many half heartbeats: 30 s with the engine's 10 s. */
-const SILENT_TICKS_MAX = 6
+/** The engine counts as gone when it is silent for this many ticks, of which each heartbeat interval has two. */
+const SILENT_TICKS_MAX = CONNECT_SILENCE_MS / (CONNECT_HEARTBEAT_MS / 2)
 /** Most bytes that the engine may leave unread before the socket is terminated. */
 const UNREAD_BYTES_MAX = 64 * 1024 * 1024
 /** How long the closing handshake may take before the socket is terminated. */

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface EngineCall {
+interface EngineCall {
   method: string | undefined
   path: string | undefined
   headers: IncomingHttpHeaders

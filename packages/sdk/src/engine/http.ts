@@ -3,7 +3,7 @@
 
 import { PerdureError } from '../wire/errors.ts'
 
-export interface EngineRequest {
+interface EngineRequest {
   /** Absolute URL. */
   url: string
   apiKey: string | undefined

@@ -4,8 +4,8 @@
 
 import type { CheckpointedStep, MemoEntry, OpcodeOf } from '@perdure/protocol'
 import type { LogBuffer } from '../run/log-buffer.ts'
-import { byteLength } from '../wire/json.ts'
 import { RESPONSE_BYTES_MAX } from '../wire/limits.ts'
+import { byteLength } from '../wire/text-size.ts'
 import type { Checkpointer } from './checkpoint.ts'
 import type { Discoveries } from './discoveries.ts'
 import type { Settlement } from './memo.ts'

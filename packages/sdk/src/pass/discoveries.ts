@@ -1,7 +1,7 @@
 // The steps that a pass has discovered and not reported yet, in the order of their discovery. Used by the pass and its
 // checkpoints.
 
-import { byteLength } from '../wire/json.ts'
+import { byteLength } from '../wire/text-size.ts'
 import type { EncodedOpcode } from './opcode.ts'
 
 /** The opcode of a discovered step, or a promise of it while the step's callback runs. The promise never rejects. */

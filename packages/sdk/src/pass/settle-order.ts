@@ -1,7 +1,7 @@
 // A binary heap of the step calls that can be settled; returns the one that comes first in the memo. A fan-out may call
 // thousands of steps at once. Used by the memo.
 
-export interface Ordered {
+interface Ordered {
   readonly order: number
 }
 

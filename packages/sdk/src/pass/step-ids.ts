@@ -1,9 +1,8 @@
 // Ids of the steps of one pass: the hash of the step's name, with a position from the second use of the name on. Used by
 // the pass.
 
-import { hashStepId, positionalStepId } from '@perdure/protocol'
+import { hashStepId, positionalStepId, STEP_NAME_CHARS_MAX } from '@perdure/protocol'
 import { NonRetriableError } from '../wire/errors.ts'
-import { STEP_NAME_CHARS_MAX } from '../wire/limits.ts'
 
 export interface StepId {
   readonly name: string

@@ -5,7 +5,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { LogScope } from '../run/log-buffer.ts'
 
 /** A running step callback. */
-export interface StepScope {
+interface StepScope {
   /** The pass that runs the callback. A runner has many passes at once. */
   readonly pass: object
   readonly stepName: string

@@ -5,8 +5,8 @@ import type { EncodedOpcode } from '../pass/opcode.ts'
 import type { Outcome } from '../pass/pass.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
 import { toStepError } from '../wire/errors.ts'
-import { byteLength, exceeds } from '../wire/json.ts'
 import { RESPONSE_BYTES_MAX } from '../wire/limits.ts'
+import { byteLength, exceeds } from '../wire/text-size.ts'
 
 /** The response to an invoke. `body` is JSON text. */
 export interface Answer {

@@ -13,7 +13,7 @@ import {
 import { createHandler } from '../runner/handler.ts'
 import type { Workflow } from '../workflow/workflow.ts'
 
-export interface PassRecord {
+interface PassRecord {
   status: number
   data?: unknown
   error?: StepError

@@ -14,7 +14,7 @@ import {
 } from 'fast-check'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 
-export type StepOp = 'run' | 'sleep' | 'wait' | 'child' | 'emit' | 'webhook' | 'now'
+type StepOp = 'run' | 'sleep' | 'wait' | 'child' | 'emit' | 'webhook' | 'now'
 export interface StepNode {
   kind: 'step'
   op: StepOp
@@ -31,7 +31,7 @@ export type Node =
   | { kind: 'loop'; count: number; body: Node }
   | { kind: 'catch'; body: Node }
 
-export const ALWAYS = 99
+const ALWAYS = 99
 
 const step: Arbitrary<StepNode> = record({
   kind: constant('step' as const),
@@ -63,9 +63,9 @@ export const programs: Arbitrary<Node> = letrec<{ node: Node; group: Node }>(tie
 })).group.map(body => ({ kind: 'catch', body }))
 
 /** Runs callbacks for a handler: each resolves with `path`, sooner or later, or throws. */
-export type RunCallback = (path: string, node: StepNode) => string | Promise<string>
+type RunCallback = (path: string, node: StepNode) => string | Promise<string>
 
-export interface Play extends Pick<WorkflowArgs, 'step' | 'ctx'> {
+interface Play extends Pick<WorkflowArgs, 'step' | 'ctx'> {
   runCallback: RunCallback
   /** Called for every step call, and for every result. */
   note(line: string): void
@@ -134,7 +134,7 @@ function inOrder(
 }
 
 /** The outcome of a node: its value, or that it threw. */
-export type Ending = { value: unknown } | 'threw'
+type Ending = { value: unknown } | 'threw'
 
 /** Whether a node may have this outcome for some order of settling. Without race and any it has only one. */
 export function admits(node: Node, path: string, ending: Ending): boolean {

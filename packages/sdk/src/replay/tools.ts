@@ -2,7 +2,7 @@
 // discovered. The tools are functions and not methods, so that handlers can destructure them (`const { run } = step`).
 
 import { randomUUID } from 'node:crypto'
-import { DURATION_FORMS, parseDurationMs } from '@perdure/protocol'
+import { DELAY_MS_MAX, DURATION_FORMS, NAME_CHARS_MAX, parseDurationMs } from '@perdure/protocol'
 import { encodeOpcode } from '../pass/opcode.ts'
 import type { StepPromise } from '../pass/step-promise.ts'
 import { scopeWithin } from '../pass/step-scope.ts'
@@ -12,7 +12,6 @@ import { type EventDefinition, eventNameOf, isEventDefinition } from '../schema/
 import { asReceived, validateSync } from '../schema/validate.ts'
 import { NonRetriableError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
-import { DELAY_MS_MAX, NAME_CHARS_MAX } from '../wire/limits.ts'
 import type { StepRunOptions, StepTools, WaitForEventOptions } from '../workflow/workflow.ts'
 import type { PassEnvironment } from './pass-environment.ts'
 import { runStep, type StepCallback } from './run-step.ts'

@@ -3,8 +3,8 @@
 // a crash stores no line twice.
 
 import { type LogLevel, ROOT_SCOPE } from '@perdure/protocol'
-import { byteLength } from '../wire/json.ts'
 import { LOG_LINES_MAX, LOG_MESSAGE_CHARS_MAX, RESPONSE_BYTES_MAX } from '../wire/limits.ts'
+import { byteLength } from '../wire/text-size.ts'
 
 /** The handler or one step call, to which log lines belong, and the index of its next line. */
 export interface LogScope {

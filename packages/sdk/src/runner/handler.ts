@@ -5,6 +5,7 @@ import { Buffer } from 'node:buffer'
 import {
   type InvokeRequest,
   keyFingerprint,
+  NAME_CHARS_MAX,
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   SIGNATURE_HEADER,
@@ -17,8 +18,8 @@ import type { Middleware } from '../middleware/middleware.ts'
 import { type Answer, answerError } from '../replay/answer.ts'
 import { type InvokeOptions, invoke } from '../replay/invoke.ts'
 import type { Cancellation } from '../run/cancellation.ts'
-import { byteLength } from '../wire/json.ts'
-import { NAME_CHARS_MAX, REQUEST_BYTES_MAX } from '../wire/limits.ts'
+import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
+import { byteLength } from '../wire/text-size.ts'
 import type { AnyWorkflow, Workflow } from '../workflow/workflow.ts'
 
 /** The app and the workflows that a runner serves, and the keys that its engine signs with. */

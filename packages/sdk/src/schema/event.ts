@@ -1,8 +1,8 @@
 // Typed events: a name and a Standard Schema for its data. Triggers, waits, emits and the client accept a definition
 // wherever they accept a bare name.
 
+import { NAME_CHARS_MAX } from '@perdure/protocol'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { NAME_CHARS_MAX } from '../wire/limits.ts'
 import { isSchema } from './validate.ts'
 
 /** An event with typed data, made by {@link defineEvent}. */
@@ -20,6 +20,11 @@ export type ReceivedOf<Event extends EventDefinition> = StandardSchemaV1.InferOu
 
 /** The event names that a trigger's name matches: with a trailing `*`, every name that begins with what precedes it. */
 export type NamesOf<Name extends string> = Name extends `${infer Start}*` ? `${Start}${string}` : Name
+
+/** The arguments `data` and `options`. `data` is optional when its type includes `undefined`. */
+export type DataArguments<Data, Options> = undefined extends Data
+  ? [data?: Data, options?: Options]
+  : [data: Data, options?: Options]
 
 /**
  * Defines an event by its name and the schema of its data. Any Standard Schema will do, such as one of zod, valibot or

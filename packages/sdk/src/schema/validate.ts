@@ -3,6 +3,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type DataIssue, InvalidDataError, NonRetriableError } from '../wire/errors.ts'
+import { clip } from '../wire/text-size.ts'
 
 /** Most issues that one error lists, and most characters of each path and message. */
 const ISSUES_MAX = 20
@@ -54,9 +55,8 @@ function outputOf(result: StandardSchemaV1.Result<unknown>, { what, root }: Subj
 
 function toIssue(root: string, { path = [], message }: StandardSchemaV1.Issue): DataIssue {
   const keys = path.map(segment => String(typeof segment === 'object' ? segment.key : segment))
-  return { path: clip([root, ...keys].join('.')), message: clip(String(message)) }
-}
-
-function clip(text: string): string {
-  return text.length <= ISSUE_CHARS_MAX ? text : `${text.slice(0, ISSUE_CHARS_MAX)}...`
+  return {
+    path: clip([root, ...keys].join('.'), ISSUE_CHARS_MAX),
+    message: clip(String(message), ISSUE_CHARS_MAX),
+  }
 }

@@ -12,7 +12,7 @@ import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { Workflow } from '../workflow/workflow.ts'
 
-export interface Mounted {
+interface Mounted {
   /** URL of the invoke endpoint. */
   readonly url: string
   close(): unknown

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 
-export interface FetchServer {
+interface FetchServer {
   /** The URL without a path. */
   readonly url: string
   close(): Promise<void>

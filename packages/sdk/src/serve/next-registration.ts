@@ -7,7 +7,7 @@ import { type Registration, type RegistrationOptions, startRegistration } from '
 import { PerdureError } from '../wire/errors.ts'
 
 /** The response to a `GET` of the route. */
-export interface NextState {
+interface NextState {
   status: 200 | 503
   body: { app: string; workflows: number; registered: boolean; runnerId?: string; error?: string }
 }

@@ -14,7 +14,7 @@ export interface NodeRequest extends IncomingMessage {
 }
 
 /** The raw body. `parsed`: a framework has parsed the body and not kept its bytes, which the signature is over. */
-export type BodyRead = Uint8Array | 'too large' | 'parsed'
+type BodyRead = Uint8Array | 'too large' | 'parsed'
 
 export const BODY_PARSED_MESSAGE =
   'The body of this request was parsed before the invoke handler saw it, and the raw body is needed. Mount the ' +

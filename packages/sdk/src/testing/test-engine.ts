@@ -4,7 +4,7 @@
 import type { Client } from '@perdure/client'
 import type { EventRecord, RunStatus, SendEventReply } from '@perdure/protocol'
 import type { Duration } from '../run/run-context.ts'
-import { type EventDefinition, eventNameOf, type SentOf } from '../schema/event.ts'
+import { type DataArguments, type EventDefinition, eventNameOf, type SentOf } from '../schema/event.ts'
 import type { Workflow } from '../workflow/workflow.ts'
 import { injectedClient } from './api.ts'
 import { TestingError } from './host/errors.ts'
@@ -41,11 +41,6 @@ export interface StopOptions {
   /** Do not reject when runs have not ended. Default false. */
   leaveRuns?: boolean
 }
-
-/** The arguments `data` and `options`. `data` is optional when its type includes `undefined`. */
-type DataArguments<Data, Options> = undefined extends Data
-  ? [data?: Data, options?: Options]
-  : [data: Data, options?: Options]
 
 const LIVE = ['queued', 'running', 'paused'] as const
 

@@ -7,6 +7,7 @@
 import { DURATION_FORMS, parseDurationMs, type StepError } from '@perdure/protocol'
 import { matchByBrand } from './error-brand.ts'
 import { ERROR_CHARS_MAX } from './limits.ts'
+import { clip } from './text-size.ts'
 
 const nonRetriable: unique symbol = Symbol.for('perdure.non-retriable') as never
 const retryAfter: unique symbol = Symbol.for('perdure.retry-after-ms') as never
@@ -159,9 +160,9 @@ export function reviveError(error: StepError): Error {
 /** Converts any thrown value to a StepError, whose size is bounded so that it fits a response. Never throws. */
 export function toStepError(thrown: unknown): StepError {
   try {
-    if (!isErrorLike(thrown)) return { message: clip(describe(thrown)), name: 'Error' }
+    if (!isErrorLike(thrown)) return { message: clip(describe(thrown), ERROR_CHARS_MAX), name: 'Error' }
     const error: StepError = {
-      message: clip(thrown.message),
+      message: clip(thrown.message, ERROR_CHARS_MAX),
       name: String(thrown.name ?? 'Error').slice(0, 256),
     }
     const stack = stackOf(thrown)
@@ -216,8 +217,4 @@ function describe(thrown: unknown): string {
   } catch {
     return Object.prototype.toString.call(thrown)
   }
-}
-
-function clip(text: string, charsMax = ERROR_CHARS_MAX): string {
-  return text.length <= charsMax ? text : `${text.slice(0, charsMax)}...`
 }

@@ -1,9 +1,9 @@
 // JSON of values that the engine stores: the type of a value after the round trip, and its text. A result is encoded
 // once, where it is produced, and its text is spliced into the response.
 
-import { Buffer } from 'node:buffer'
 import { NonRetriableError } from './errors.ts'
 import { PAYLOAD_BYTES_MAX } from './limits.ts'
+import { byteLength, exceeds } from './text-size.ts'
 
 type NotJson = bigint | symbol | ((...args: never[]) => unknown)
 
@@ -53,16 +53,6 @@ export function encodePayload(value: unknown, what: string): string | undefined 
     )
   }
   return text
-}
-
-/** Number of UTF-8 bytes of a text. */
-export function byteLength(text: string): number {
-  return Buffer.byteLength(text)
-}
-
-/** Whether a text has more than `limit` UTF-8 bytes. Counts the bytes only when the number of characters cannot decide. */
-export function exceeds(text: string, limit: number): boolean {
-  return text.length > limit || (text.length * 3 > limit && byteLength(text) > limit)
 }
 
 /** First line of the message of a JSON error: V8 appends a drawing of a whole cycle. */

@@ -1,5 +1,5 @@
 // Bounds of one pass. The engine accepts invoke responses up to 1 MiB; the other bounds keep a runner's memory bounded
-// whatever its handlers do.
+// whatever its handlers do. Bounds of names and delays are in the protocol.
 
 /** Largest response to an invoke that the engine accepts, in bytes. */
 export const RESPONSE_BYTES_MAX = 1024 * 1024
@@ -21,12 +21,3 @@ export const ERROR_CHARS_MAX = 16_384
 
 /** Most steps of one run. The engine has the same bound. */
 export const STEPS_MAX = 10_000
-
-/** Most characters of a step name. */
-export const STEP_NAME_CHARS_MAX = 1024
-
-/** Most characters of the name of an app, a workflow or an event. */
-export const NAME_CHARS_MAX = 256
-
-/** Longest sleep or timeout: 100 years. */
-export const DELAY_MS_MAX = 3_155_760_000_000

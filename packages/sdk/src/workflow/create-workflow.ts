@@ -1,11 +1,10 @@
 // `createWorkflow()`: defines a workflow by its name, its triggers, its policies and its handler.
 
-import type { RetryPolicy, Trigger, WorkflowRegistration } from '@perdure/protocol'
+import { NAME_CHARS_MAX, type RetryPolicy, type Trigger, type WorkflowRegistration } from '@perdure/protocol'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { checkMiddleware } from '../middleware/chain.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import { isSchema } from '../schema/validate.ts'
-import { NAME_CHARS_MAX } from '../wire/limits.ts'
 import type { Batch, Debounce, FlowControl, FlowControlOf } from './flow-control.ts'
 import {
   type AnyTrigger,

@@ -37,7 +37,7 @@ export interface HttpRequest {
   payload?: string | object
 }
 
-export interface HttpAnswer {
+interface HttpAnswer {
   statusCode: number
   headers: Readonly<Record<string, unknown>>
   body: string

@@ -7,7 +7,7 @@ import { afterReal, nextTurn, realNow } from './real-time.ts'
 /** Idle turns of the event loop in a row that prove quiescence: work that one turn starts is visible in the next. */
 const QUIET_TURNS = 2
 
-export interface QuiescenceOptions {
+interface QuiescenceOptions {
   /** Milliseconds of real time without any progress after which `reached()` rejects. */
   patienceMs: number
   /** How many passes the test holds back. They count as idle. */

@@ -2,6 +2,7 @@
 // them with mocks and holds them back. It wraps the `step` that the handler gets, so the rest of the SDK needs no hook.
 // Used by the host.
 
+import { positionalStepId } from '@perdure/protocol'
 import type { StepContext } from '../../run/run-context.ts'
 import type { StepRunOptions, StepTools, Workflow, WorkflowArgs } from '../../workflow/workflow.ts'
 import { currentPass, type PassUnderWay } from './pass-under-way.ts'
@@ -231,6 +232,6 @@ function positions(): (name: string) => string {
   return name => {
     const use = uses.get(name) ?? 0
     uses.set(name, use + 1)
-    return use === 0 ? name : `${name}:${use}`
+    return positionalStepId(name, use)
   }
 }

@@ -3,18 +3,19 @@
 
 import type { InvokeCall, InvokeReply, Transport } from '@perdure/engine'
 import type { CheckpointAck } from '@perdure/protocol'
+import { checkpointPayload } from '../../connect/frames.ts'
 import type { Checkpointer } from '../../pass/checkpoint.ts'
 import type { Answer } from '../../replay/answer.ts'
 import { Cancellation } from '../../run/cancellation.ts'
 import type { Handler } from '../../runner/handler.ts'
-import { exceeds } from '../../wire/json.ts'
 import { RESPONSE_BYTES_MAX } from '../../wire/limits.ts'
+import { exceeds } from '../../wire/text-size.ts'
 import { type EngineLifetime, never } from './lifetime.ts'
 import { insidePass, type PassUnderWay } from './pass-under-way.ts'
 import type { Quiescence } from './quiescence.ts'
 import { realNow } from './real-time.ts'
 
-export interface InProcessOptions {
+interface InProcessOptions {
   /** By the URL with which they are registered. */
   handlers: ReadonlyMap<string, Handler>
   quiescence: Quiescence
@@ -96,8 +97,8 @@ function checkpointer(
 ): Checkpointer {
   let seq = 0
   let last: Promise<unknown> = Promise.resolve()
-  return ({ opcodes, logs }) => {
-    const payload = `{"seq":${++seq},"opcodes":${opcodes},"logs":${logs}}`
+  return report => {
+    const payload = checkpointPayload(++seq, report)
     const acknowledged = last.then(async () => {
       const ack = await onCheckpoint(payload)
       quiescence.progress()
