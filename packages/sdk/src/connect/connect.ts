@@ -1,8 +1,8 @@
 // `connect()`: a runner over the Connect transport. See docs/decisions/0007-connect.md.
 
-import type { RegisterReply } from '@perdure/protocol'
-import { closeOnSignals } from '../runner/close-on-signals.ts'
+import { closeOnce } from '../runner/close-on-signals.ts'
 import { createHandler } from '../runner/handler.ts'
+import { createReady } from '../runner/ready.ts'
 import { Link } from './link.ts'
 import { type ConnectedRunner, type ConnectOptions, readSettings } from './options.ts'
 import { Passes } from './passes.ts'
@@ -20,7 +20,7 @@ export function connect(options: ConnectOptions): ConnectedRunner {
   const settings = readSettings(options, handler)
   const passes = new Passes(handler)
   const reporter = new Reporter(settings.engine, options)
-  const { ready, resolve, reject } = promiseOfReady()
+  const { ready, resolve, reject } = createReady()
   const links = Array.from(
     { length: settings.sockets },
     (_, index) =>
@@ -42,33 +42,15 @@ export function connect(options: ConnectOptions): ConnectedRunner {
   const isConnected = () => links.some(link => link.registered)
   for (const link of links) link.start()
 
-  let closed: Promise<void> | undefined
-  const close = () => {
-    closed ??= end().finally(stopListening)
-    return closed
-  }
   const end = async () => {
     await Promise.all(links.map(link => link.end(settings.closeTimeoutMs)))
     reject(new Error('The runner was closed'))
   }
-  const stopListening = options.handleSignals === false ? () => undefined : closeOnSignals(close)
   return {
     ready,
     get connected() {
       return isConnected()
     },
-    close,
+    close: closeOnce(end, options.handleSignals),
   }
-}
-
-function promiseOfReady() {
-  let resolve: (reply: RegisterReply) => void = () => undefined
-  let reject: (error: unknown) => void = () => undefined
-  const ready = new Promise<RegisterReply>((onReply, onError) => {
-    resolve = onReply
-    reject = onError
-  })
-  // A caller that ignores `ready` must not get an unhandled rejection.
-  ready.catch(() => undefined)
-  return { ready, resolve, reject }
 }

@@ -2,6 +2,7 @@
 // and the link.
 
 import { API_ERROR_STATUS, type ApiErrorCode, CLOSE_CODES } from '@perdure/protocol'
+import { isRefusalStatus } from '../engine/http.ts'
 import { PerdureError } from '../wire/errors.ts'
 
 /** How a socket ended. */
@@ -35,15 +36,14 @@ export function untrusted(message: string): SocketEnd {
 /** The engine refused the registration with an `error` frame. */
 export function registrationRefused({ code, message }: EngineError, closeCode = 1006): SocketEnd {
   const status = API_ERROR_STATUS[code as ApiErrorCode] ?? 400
-  const refused = status < 500 && status !== 429
-  return end({ code, status, message }, { refused, closeCode })
+  return end({ code, status, message }, { refused: isRefusalStatus(status), closeCode })
 }
 
 /** The engine answered the handshake with a status other than 101. */
 export function handshakeRefused(status: number): SocketEnd {
   const message = `The engine answered the handshake with status ${status}`
-  const refused = status >= 400 && status < 500 && status !== 408 && status !== 429
-  return end({ code: `http_${status}`, status, message }, { refused, closeCode: 1006 })
+  const problem = { code: `http_${status}`, status, message }
+  return end(problem, { refused: isRefusalStatus(status), closeCode: 1006 })
 }
 
 /** The engine closed the socket, possibly after an `error` frame. */

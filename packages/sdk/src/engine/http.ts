@@ -38,6 +38,14 @@ export async function postToEngine<Reply>(request: EngineRequest): Promise<Reply
   return parsed as Reply
 }
 
+/**
+ * Whether a status refuses the request itself, so that a retry gets the same answer: a 4xx other than a timeout and a
+ * rate limit.
+ */
+export function isRefusalStatus(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429
+}
+
 function encode(body: unknown): string {
   try {
     return JSON.stringify(body)

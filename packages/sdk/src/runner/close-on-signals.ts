@@ -11,11 +11,25 @@ const closers = new Set<() => Promise<void>>()
 let ending = false
 
 /**
+ * Returns a function that calls `close` once and always returns the same promise. Unless `handleSignals` is false, the
+ * function is also called at the first SIGTERM or SIGINT, until `close` has settled.
+ */
+export function closeOnce(close: () => Promise<void>, handleSignals = true): () => Promise<void> {
+  let closed: Promise<void> | undefined
+  const once = () => {
+    closed ??= close().finally(stopHandling)
+    return closed
+  }
+  const stopHandling = handleSignals ? closeOnSignals(once) : () => undefined
+  return once
+}
+
+/**
  * Calls `close` at the first SIGTERM or SIGINT, and ends the process with code 0 when every `close` passed to this
  * function has resolved. If the process has other listeners for the signal, they decide when it ends. A second signal
  * ends the process at once. Returns a function that removes `close`. Does nothing on a runtime without signals.
  */
-export function closeOnSignals(close: () => Promise<void>): () => void {
+function closeOnSignals(close: () => Promise<void>): () => void {
   if (typeof globalThis.process?.on !== 'function') return () => undefined
   // All runners share one listener, since a process may have many runners.
   if (closers.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal)

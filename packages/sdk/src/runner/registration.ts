@@ -4,10 +4,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
 import { detectRuntime, engineUrl, readEnvironment } from '../engine/environment.ts'
-import { postToEngine } from '../engine/http.ts'
+import { isRefusalStatus, postToEngine } from '../engine/http.ts'
 import { SDK_NAME, SDK_VERSION } from '../engine/version.ts'
 import { PerdureError } from '../wire/errors.ts'
 import type { Handler } from './handler.ts'
+import { createReady } from './ready.ts'
+import { StateLog } from './state-log.ts'
 
 /** The engine that a runner registers with, and the runner's identity. */
 export interface RegistrationOptions {
@@ -55,14 +57,7 @@ export function startRegistration(
 ): Registration {
   const stopping = new AbortController()
   const { signal } = stopping
-  let resolveReady: (reply: RegisterReply) => void = () => undefined
-  let rejectReady: (error: unknown) => void = () => undefined
-  const ready = new Promise<RegisterReply>((resolve, reject) => {
-    resolveReady = resolve
-    rejectReady = reject
-  })
-  // A caller that ignores `ready` must not get an unhandled rejection.
-  ready.catch(() => undefined)
+  const { ready, resolve, reject } = createReady()
   const engine = engineUrl(options.engineUrl)
   const reporter = new Reporter(engine, options)
   const request = {
@@ -81,16 +76,16 @@ export function startRegistration(
     try {
       const reply = await registerTrusted(fingerprints, register)
       reporter.registered(reply)
-      resolveReady(reply)
+      resolve(reply)
       return Math.max(HEARTBEAT_MS_MIN, reply.heartbeatMs || HEARTBEAT_MS_DEFAULT)
     } catch (error) {
       if (!(error instanceof PerdureError)) throw error
       reporter.failed(error)
-      if (isRefusal(error)) rejectReady(error)
+      if (isRefusal(error)) reject(error)
       return reporter.retryDelayMs()
     }
   }
-  repeat(heartbeat, signal).catch(error => rejectReady(signal.aborted ? signal.reason : error))
+  repeat(heartbeat, signal).catch(error => reject(signal.aborted ? signal.reason : error))
   return { ready, stop: () => stopping.abort(new Error('The registration was stopped')) }
 }
 
@@ -150,7 +145,7 @@ export function registerRequest(
 
 /** Whether the engine refuses this registration. A busy or unreachable engine has not judged it. */
 function isRefusal({ code, status }: PerdureError): boolean {
-  return isUntrusted(code) || (status >= 400 && status < 500 && status !== 408 && status !== 429)
+  return isUntrusted(code) || isRefusalStatus(status)
 }
 
 function isUntrusted(code: string): boolean {
@@ -159,32 +154,36 @@ function isUntrusted(code: string): boolean {
 
 /** Reports the outcomes of the registrations: one log line for each change of state. */
 class Reporter {
-  #state = ''
   #failures = 0
+  readonly #log: StateLog
   readonly #engine: string
   readonly #options: RegistrationOptions
 
   constructor(engine: string, options: RegistrationOptions) {
     this.#engine = engine
     this.#options = options
+    this.#log = new StateLog(options.log)
   }
 
   registered(reply: RegisterReply): void {
     this.#failures = 0
     const warnings = reply.warnings ?? []
-    if (!this.#changed(`registered ${warnings.join()}`)) return
-    this.#log('info', `Registered with ${this.#engine} as ${reply.runnerId}: ${reply.workflows} workflows`)
-    for (const warning of warnings) this.#log('warn', warning)
+    if (!this.#log.change(`registered ${warnings.join()}`)) return
+    this.#log.write(
+      'info',
+      `Registered with ${this.#engine} as ${reply.runnerId}: ${reply.workflows} workflows`,
+    )
+    for (const warning of warnings) this.#log.write('warn', warning)
   }
 
   failed(error: PerdureError): void {
     this.#failures++
     const refused = isRefusal(error)
-    if (!this.#changed(refused ? `refused ${error.message}` : 'away')) return
+    if (!this.#log.change(refused ? `refused ${error.message}` : 'away')) return
     const state = isUntrusted(error.code)
       ? `This runner refuses ${this.#engine}`
       : `${this.#engine} ${refused ? 'refuses' : 'does not take'} the registration${refused ? '' : ', trying on'}`
-    this.#log(refused ? 'error' : 'warn', `${state}: ${error.message}`)
+    this.#log.write(refused ? 'error' : 'warn', `${state}: ${error.message}`)
     this.#options.onError?.(error)
   }
 
@@ -193,16 +192,5 @@ class Reporter {
     const initialMs = this.#options.retryInitialMs ?? 500
     const fullMs = Math.min(RETRY_DELAY_MS_MAX, initialMs * 2 ** Math.min(this.#failures - 1, 20))
     return fullMs * (0.8 + 0.2 * Math.random())
-  }
-
-  #changed(state: string): boolean {
-    const changed = this.#state !== state
-    this.#state = state
-    return changed
-  }
-
-  #log(level: 'info' | 'warn' | 'error', message: string): void {
-    if (this.#options.log) this.#options.log(level, message)
-    else console[level](`perdure: ${message}`)
   }
 }

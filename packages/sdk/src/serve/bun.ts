@@ -1,6 +1,6 @@
 // `@perdure/sdk/bun`: serves on Bun with its own server, or as a `fetch` handler of an existing `Bun.serve`.
 
-import { closeOnSignals } from '../runner/close-on-signals.ts'
+import { closeOnce } from '../runner/close-on-signals.ts'
 import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
 import { startRegistration } from '../runner/registration.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
@@ -77,17 +77,11 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
     await Promise.race([stopped, answersWritten()])
     await server.stop(true)
   }
-  let closed: Promise<void> | undefined
-  const closeOnce = () => {
-    closed ??= close().finally(stopListening)
-    return closed
-  }
-  const stopListening = options.handleSignals === false ? () => undefined : closeOnSignals(closeOnce)
   return {
     url,
     port: server.port,
     ready: registration?.ready ?? new Promise(() => undefined),
-    close: closeOnce,
+    close: closeOnce(close, options.handleSignals),
   }
 }
 

@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Handler } from '../runner/handler.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
+import { StateLog } from '../runner/state-log.ts'
 import { PerdureError } from '../wire/errors.ts'
 
 /** The response to a `GET` of the route. */
@@ -94,8 +95,7 @@ function loopbackUrl(requestUrl: string): string | undefined {
 }
 
 function report(options: RegistrationOptions, message: string): void {
-  if (options.log) options.log('error', message)
-  else console.error(`perdure: ${message}`)
+  new StateLog(options.log).write('error', message)
   options.onError?.(new PerdureError({ code: 'invalid_request', status: 0, message }))
 }
 

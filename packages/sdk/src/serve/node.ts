@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { RegisterReply } from '@perdure/protocol'
 import { answerError } from '../replay/answer.ts'
 import { Cancellation } from '../run/cancellation.ts'
-import { closeOnSignals } from '../runner/close-on-signals.ts'
+import { closeOnce } from '../runner/close-on-signals.ts'
 import { createHandler, type Handler, type HandlerOptions, type HandlerResponse } from '../runner/handler.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
@@ -95,18 +95,15 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
   const url = options.url ?? `http://${reachable(host)}:${bound}${path}`
   const registration: Registration | undefined =
     options.register === false ? undefined : startRegistration(handler, { url, framework: 'node' }, options)
-  let closed: Promise<void> | undefined
-  const closeOnce = () => {
+  const end = () => {
     registration?.stop()
-    closed ??= close(server, inFlight).finally(stopListening)
-    return closed
+    return close(server, inFlight)
   }
-  const stopListening = options.handleSignals === false ? () => undefined : closeOnSignals(closeOnce)
   return {
     url,
     port: bound,
     ready: registration?.ready ?? new Promise(() => undefined),
-    close: closeOnce,
+    close: closeOnce(end, options.handleSignals),
   }
 }
 
