@@ -1,4 +1,4 @@
-// Batch: one run for up to `maxSize` events, or for what has come by the timeout (decisions, "Flow control").
+// Batch: one run for up to `maxSize` events, or for those that arrive before the timeout (docs/flow-control.md#batch).
 
 import { buffer } from './buffer.ts'
 import type { Policy } from './policy.ts'

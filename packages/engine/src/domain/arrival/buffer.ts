@@ -1,6 +1,6 @@
-// Buffers of events that are to become one run: what debounce and batch have in common. A buffer is a flow-control
-// row; it is closed, and its run created, by the event that fills it, by the first event that finds it overdue, or by
-// the timers lane. Whoever comes first, the run is the same: an event belongs to the buffer that was open when it came.
+// Buffers events that become one run: the common part of debounce and batch. A buffer is a flow-control row. The event
+// that fills it, the first event after it is due, or the timers lane closes it and creates its run. The run is the same in
+// each case: an event belongs to the buffer that was open when the event arrived.
 
 import { keyOf } from '../expressions/key.ts'
 import type { Report } from '../expressions/matching.ts'
@@ -15,43 +15,43 @@ import type { Traceparent } from '../text/traceparent.ts'
 import type { DueRow, DueRowDecision } from './due-row.ts'
 import type { Arrival, ArrivalInput } from './policy.ts'
 
-/** Most text of one buffer's payloads, beyond that of a single one. */
+/** Maximum length of the payloads of one buffer in characters; a single payload may be longer. */
 export const BUFFER_CHARS_MAX = 1024 * 1024
-/** While its namespace is suspended, an overdue buffer is looked at this often. */
+/** How often a due buffer is checked while its namespace is suspended. */
 const SUSPENDED_RECHECK_MS = 60_000
 
 export interface Buffer {
-  /** When its first event came. */
+  /** When the first event of the buffer arrived. */
   firstAt: number
-  /** When it becomes a run, if nothing else happens. */
+  /** When the buffer becomes a run, unless another event changes that. */
   fireAt: number
-  /** The event that its run will name, and the runner that one was pinned to. */
+  /** The event that the run will name, and the runner to which that event was pinned. */
   event: { id: string; name: string }
   runner?: string
-  /** The trace its run goes on in: that of the event it names, of a batch that of its first one. */
+  /** The trace that the run continues: that of the event it names; in a batch, that of the first event. */
   trace?: Traceparent
-  /** Of that run, if its workflow has one. */
+  /** The singleton key of the run, if the workflow has the policy. */
   singletonKey?: string
-  /** How many payloads `data` is a list of; absent when it is a single one. */
+  /** Number of payloads in the list `data`; absent when `data` is a single payload. */
   count?: number
   data?: JsonText
 }
 
-/** How a policy buffers. */
+/** How a policy buffers events. */
 export interface BufferRule {
   policy: Extract<FlowPolicy, 'debounce' | 'batch'>
-  /** The expression of its key. */
+  /** The expression of the policy's key. */
   key: string | undefined
   fireAt(firstAt: number, now: number): number
-  /** Collects every payload, up to so many; one payload alone is kept if absent. */
+  /** Maximum number of payloads that are collected; absent: only one payload is kept. */
   countMax?: number
-  /** The run is that of the first event, not of the last. */
+  /** The run is that of the first event; absent: of the last event. */
   keepsFirst?: boolean
-  /** The run goes on in the trace of the first event, also where it names the last. */
+  /** The run continues the trace of the first event, although it names the last. */
   keepsTrace?: boolean
 }
 
-/** Puts the event into its buffer, and creates the runs of buffers that this closes. */
+/** Puts the event into its buffer, and creates the runs of the buffers that it closes. */
 export function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival): void {
   const { event, workflow, assumptions, now, report } = input
   const { namespace, app, name } = workflow
@@ -77,7 +77,7 @@ export function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival):
   arrival.changes.push({ type: 'flow.saved', row: saved })
 }
 
-/** Creates the run of a buffer that is due; undefined when it is not. */
+/** Creates the run of a due buffer; undefined when the buffer is not due. */
 export function decideDueBuffer({
   row,
   workflow,
@@ -101,7 +101,7 @@ export function decideDueBuffer({
   }
 }
 
-/** What a row holds; undefined when the decision itself has emptied it. */
+/** The buffer of a row; undefined when the same decision has deleted the row. */
 function bufferOf({ state }: FlowRow): Buffer | undefined {
   if (state === EMPTY_STATE) return undefined
   const members = objectMembers(state)
@@ -114,12 +114,13 @@ function stateOf({ data, ...head }: Buffer): JsonText {
   return `{"head":${JSON.stringify(head)}${data === undefined ? '' : `,"data":${data}`}}`
 }
 
-/** Whether one more payload fits in, and the buffer was begun under the same kind of rule. */
+/** Whether the payload fits into the buffer, and the buffer was opened under the same kind of rule. */
 function hasRoomFor({ count, data = '' }: Buffer, { countMax }: BufferRule, payload = 'null'): boolean {
   if ((count === undefined) !== (countMax === undefined)) return false
   return count === undefined || data.length + 1 + payload.length <= BUFFER_CHARS_MAX
 }
 
+/** The buffer with the event added; a new one if none is open. */
 function withEvent(
   open: Buffer | undefined,
   rule: BufferRule,

@@ -1,7 +1,8 @@
-// cancelOn: an event cancels the live runs that watch for it. It asks them to cancel in its own commit, after which no
-// pass of theirs is sent and no answer counts; whoever leases them next ends them, children and all.
+// cancelOn: an event cancels the live runs that watch for it (docs/flow-control.md#events-that-cancel). The event's commit
+// requests the cancel. From then on no pass of the runs is sent and no answer of a runner counts, and the engine that
+// leases a run next ends it with its children.
 
-import { EventSubject, evaluateCondition, type Report } from '../expressions/matching.ts'
+import { type EventSubject, evaluateWaitCondition, type Report } from '../expressions/matching.ts'
 import type { Change, Guard } from '../model/change.ts'
 import type { Event, Watcher } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
@@ -12,13 +13,13 @@ export interface CancelledByEvent {
   guards: Guard[]
   changes: Change[]
   runIds: Set<string>
-  /** Those of them that the unit itself has created: they must be created with the request to cancel. */
+  /** The runs among them that the unit itself creates: they must be created with the request to cancel. */
   atBirth: string[]
-  /** The run that emits the event is one of them. */
+  /** Whether the run that emits the event is one of them. */
   cancelsSelf: boolean
 }
 
-/** The runs that the event cancels: those that watch for its name, were there before it, and whose condition holds. */
+/** Decides which runs the event cancels: those that watch for its name, were created before it, and whose condition holds. */
 export function cancelWatching(input: {
   event: Event
   subject: EventSubject
@@ -57,14 +58,13 @@ export function cancelWatching(input: {
 function isMet(watcher: Watcher, { subject, report }: { subject: EventSubject; report: Report }): boolean {
   const { condition, runId } = watcher
   if (condition === undefined) return true
-  const began = new EventSubject(condition.trigger)
-  const verdict = evaluateCondition(condition.filter, { event: began.subject, async: subject.subject })
-  if (verdict.ok) return verdict.value
-  report({ of: { runId }, filter: condition.filter, error: verdict.error })
+  const met = evaluateWaitCondition(condition, subject)
+  if (met.ok) return met.value
+  report({ of: { runId }, filter: condition.filter, error: met.error })
   return false
 }
 
-/** The runs that this unit has made before the event. */
+/** The runs that the unit creates before the event, as far as an event may cancel them. */
 function createdBefore({ changes }: Drafted): Run[] {
   return changes.flatMap(change =>
     change.type === 'run.created' && change.run.cancelOn && !change.run.cancelRequested ? [change.run] : [],

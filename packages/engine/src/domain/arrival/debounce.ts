@@ -1,9 +1,9 @@
-// Debounce: one run for a burst of events, once it has been quiet for a while (decisions, "Flow control").
+// Debounce: one run for a burst of events, once no event has arrived for the period (docs/flow-control.md#debounce).
 
 import { buffer } from './buffer.ts'
 import type { Policy } from './policy.ts'
 
-/** With `mode: all` a burst of so many events is not waited out: the event that makes them so many starts the run. */
+/** Maximum number of events of a burst with `mode: all`: the last of them starts the run at once. */
 export const DEBOUNCE_COUNT_MAX = 1000
 
 export const debounce: Policy = (input, arrival) => {

@@ -1,4 +1,4 @@
-// What the timers lane does with a flow-control row whose time has come: one decision for each policy.
+// Decides a flow-control row that is due, by its policy. Called by services/event/timers.
 
 import type { FlowPolicy } from '../model/flow-row.ts'
 import { decideDueBuffer } from './buffer.ts'
@@ -12,12 +12,12 @@ const DECIDE_BY_POLICY: Record<FlowPolicy, (input: DueRow) => DueRowDecision | u
   idempotency: deleteExpired,
 }
 
-/** The guarded changes that the row's time brings; undefined when it has not come (any more). */
+/** The guarded changes of a due row; undefined when the row is not due, or is due no longer. */
 export function decideDueRow(input: DueRow): DueRowDecision | undefined {
   return DECIDE_BY_POLICY[input.row.policy](input)
 }
 
-/** A claim that means nothing any more makes room. */
+/** Deletes an idempotency claim that has expired. */
 function deleteExpired({ row, now }: DueRow): DueRowDecision | undefined {
   if (row.expiresAt === undefined || row.expiresAt > now) return undefined
   const { id, version } = row

@@ -1,4 +1,4 @@
-// What the timers lane asks about a row whose time has come, and what is answered.
+// A flow-control row that the timers lane has claimed because it is due, and the decision about it.
 
 import type { Report } from '../expressions/matching.ts'
 import type { Change, Guard } from '../model/change.ts'
@@ -9,16 +9,16 @@ export interface DueRow {
   row: FlowRow
   /** The row's workflow, if it is still registered. */
   workflow: Workflow | undefined
-  /** Whether its namespace is: then no run is started. */
+  /** Whether the namespace of the row is suspended: then no run is started. */
   suspended: boolean
   now: number
-  /** Told of expressions that could not be evaluated. */
+  /** Takes expressions that could not be evaluated. */
   report: Report
 }
 
 export interface DueRowDecision {
   guards: Guard[]
   changes: Change[]
-  /** Why what the row stood for came to nothing. */
+  /** Why the row was deleted without starting its run. */
   dropped?: string
 }

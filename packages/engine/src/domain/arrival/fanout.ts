@@ -1,7 +1,7 @@
-// What an event does: it cancels the runs that watch for it, wakes the steps that wait for it, and starts a run of
-// every workflow it triggers (contract §4.4, §6). One decision for posted and emitted events, so that they can never differ.
+// Decides what an event does (docs/events.md#send-an-event): it cancels the runs that watch for it, wakes the steps that
+// wait for it, and triggers workflows. Posted, emitted and dry-run events all use this one decision.
 
-import { EventSubject, evaluateCondition, isTriggered, type Report } from '../expressions/matching.ts'
+import { EventSubject, evaluateWaitCondition, isTriggered, type Report } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard, StepWoken } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
@@ -18,16 +18,16 @@ import { triggerWorkflow } from './trigger-workflow.ts'
 
 export interface Fanout {
   guards: Guard[]
-  /** What must be known first: if there is anything, all else is void. */
+  /** If there are any, they must be answered before the event can be decided: everything else here is void. */
   questions: Question[]
-  /** The event's log row, the runs it cancels and starts; not the wakes, since a run may be woken by its own event. */
+  /** The event's log row, and the runs it cancels and starts. Without `wakes`: a run may be woken by its own event. */
   changes: Change[]
   wakes: StepWoken[]
   woke: number
   triggered: Triggered[]
-  /** The namespace is suspended: nothing was triggered for that reason. */
+  /** The namespace is suspended, so nothing was triggered. */
   suspended: boolean
-  /** The event cancels the very run that emits it: left to that run's own decision. */
+  /** The event cancels the run that emits it. That run's own decision has to end it. */
   cancelsSelf: boolean
   /** Runs that `drafted` creates, and that the event cancels: they must be created with the request to cancel. */
   cancelledAtBirth: string[]
@@ -38,22 +38,22 @@ export interface FanoutInput {
   event: Omit<Event, 'woke' | 'triggered'>
   targetApp?: string | undefined
   pin?: string | undefined
-  /** The runs it starts go on in it. */
+  /** The trace that the started runs continue. */
   trace?: Traceparent | undefined
   catalog: CatalogView
-  /** Who waits for this event name, and the flow-control state it meets. */
+  /** Assumed waiters and watchers of the event name, and assumed flow-control rows. */
   assumptions: Assumptions
-  /** Those of them whose filters the event meets, if they were evaluated before. */
+  /** The waiters whose filters the event meets, if the filters were evaluated before. */
   awaited?: ReadonlySet<Waiter> | undefined
-  /** Of those, the ones (by `waiterKey`) that an earlier event of the same unit has woken. */
+  /** The waiters (by `waiterKey`) that an earlier event of the same unit has woken. */
   alreadyWoken?: ReadonlySet<string>
-  /** What the unit holds already, for an event emitted in it. */
+  /** The unit so far, for an event that is emitted in it. */
   drafted?: Drafted
-  /** What names the event however often it is decided on; its id, if absent. */
+  /** A name of the event that stays the same when the event is decided again. Absent: its id. */
   origin?: string
-  /** Told of filters that could not be evaluated. */
+  /** Takes expressions that could not be evaluated. */
   report: Report
-  /** When this is decided, if later than the event arrived: a wait may have begun in between. */
+  /** When the event is decided, if later than it arrived: a wait may have begun in between. */
   now?: number
 }
 
@@ -65,7 +65,7 @@ export function fanout(input: FanoutInput): Fanout {
   const { assumptions, catalog, report, pin, trace, drafted = NOTHING, now = input.event.receivedAt } = input
   const { namespace, id, name: eventName, app, source, data, receivedAt } = input.event
   const triggered: Triggered[] = []
-  // Field by field: every event passes here, and a spread of one costs as much as all else that is done with it.
+  // Field by field: every event passes here, and a spread costs as much as everything else this function does with it.
   const event: Event = { namespace, id, name: eventName, app, source, data, receivedAt, woke: 0, triggered }
   const subject = new EventSubject(event)
   const waiters = assumptions.waiters.get(eventName) ?? []
@@ -109,7 +109,7 @@ export function fanout(input: FanoutInput): Fanout {
 
 const NOTHING: Drafted = { changes: [] }
 
-/** One wake for each run that waits for the event and is not ended by it. */
+/** One wake for each run that waits for the event and is not ended by the event. */
 function wakesOf(
   input: FanoutInput & {
     now: number
@@ -134,7 +134,7 @@ function wakesOf(
   }))
 }
 
-/** The runs that the changes end or ask to cancel. */
+/** Ids of the runs that the changes end or request to cancel. */
 function endedBy(changes: readonly Change[]): ReadonlySet<string> {
   const ended = new Set<string>()
   for (const change of changes) {
@@ -144,7 +144,7 @@ function endedBy(changes: readonly Change[]): ReadonlySet<string> {
   return ended
 }
 
-/** The result of a wait that this event settles: `{id, name, data, receivedAt}` (decisions, "Step record"). */
+/** The result of a wait that the event settles (docs/events.md#waits). */
 export function eventResult(event: Pick<Event, 'id' | 'name' | 'data' | 'receivedAt'>): JsonText {
   const data = event.data === undefined ? '' : `,"data":${event.data}`
   const receivedAt = new Date(event.receivedAt).toISOString()
@@ -152,8 +152,8 @@ export function eventResult(event: Pick<Event, 'id' | 'name' | 'data' | 'receive
 }
 
 /**
- * The workflows with a trigger for the event's name that it is meant for: with `targetApp` only that app's, else with
- * `app` only that app's (decisions, "Events"). None while the namespace is suspended.
+ * The workflows with a trigger for the event's name, within its scope: the app `targetApp` if given, else the app of a
+ * posted event if it has one. None while the namespace is suspended.
  */
 export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetApp'>): readonly Workflow[] {
   if (input.catalog.suspended) return []
@@ -162,19 +162,18 @@ export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetA
   return scope === undefined ? all : all.filter(workflow => workflow.app === scope)
 }
 
-/** Whether the event is the one that the wait is for. */
+/** Whether the event meets the wait's filter. Reports a filter that cannot be evaluated. */
 export function isAwaited(waiter: Waiter, arrived: EventSubject, report: Report): boolean {
   const { condition } = waiter
   if (condition === undefined) return true
-  const begun = new EventSubject(condition.trigger)
-  const verdict = evaluateCondition(condition.filter, { event: begun.subject, async: arrived.subject })
-  if (verdict.ok) return verdict.value
+  const met = evaluateWaitCondition(condition, arrived)
+  if (met.ok) return met.value
   const { runId, stepIndex } = waiter
-  report({ of: { runId, stepIndex }, filter: condition.filter, error: verdict.error })
+  report({ of: { runId, stepIndex }, filter: condition.filter, error: met.error })
   return false
 }
 
-/** One event settles one wait of a run: the one that was parked first. */
+/** The first parked waiter of each run: an event settles only one wait of a run. */
 function oldestPerRun(waiters: readonly Waiter[]): Waiter[] {
   const taken = new Map<string, Waiter>()
   for (const waiter of waiters) {

@@ -1,5 +1,5 @@
-// Idempotency: within `ttl` one event per key gets past; the others are repeats of it. The key is claimed in the same
-// commit as whatever the first one leads to, a run or not.
+// Idempotency: within `ttl`, the first event with a key passes and the others are dropped as its repeats
+// (docs/flow-control.md#idempotency). The key is claimed in the commit of the first event, also if that starts no run.
 
 import { keyOf } from '../expressions/key.ts'
 import { firstVersion, flowRowId } from '../model/flow-row.ts'
@@ -13,7 +13,7 @@ export const idempotency: Policy = (input, arrival) => {
   const { namespace } = event
   const parts = { namespace, app: workflow.app, workflow: workflow.name, policy: 'idempotency', key } as const
   const id = flowRowId(parts)
-  // A token of the rate limit cannot be given back, so no repeat may get as far as taking one.
+  // A token of the rate limit cannot be given back, so a repeat must be recognised before it takes one.
   if (rateLimit && !assumptions.flow.has(id)) {
     arrival.questions.push({ type: 'flow', id })
     return {}

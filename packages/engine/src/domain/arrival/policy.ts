@@ -1,5 +1,5 @@
-// What every policy of an event's arrival has in common: what it is told, and where it writes. The policies are in
-// files of their own, their order in arrival.ts.
+// The arrival of an event at one workflow that it triggers: what its policies read, and what they write. Each policy has a
+// file of its own; trigger-workflow.ts holds their order.
 
 import type { EventSubject, Report } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
@@ -13,33 +13,33 @@ import type { Traceparent } from '../text/traceparent.ts'
 
 export interface ArrivalInput {
   event: Event
-  /** What names this arrival however often it is decided: the event's id, or of an emitted event its step's. */
+  /** A name that stays the same when the event is decided again: its id, or for an emitted event the id of its step. */
   origin: string
   subject: EventSubject
   workflow: Workflow
   pin?: string | undefined
-  /** Of the event: the run it starts goes on in it. */
+  /** The trace that the started run continues. */
   trace?: Traceparent | undefined
   catalog: CatalogView
   assumptions: Assumptions
   drafted: Drafted
-  /** Runs that the event has asked to cancel: they count as ended. */
+  /** Runs that the event itself cancels by `cancelOn`: they count as ended. */
   cancelled: ReadonlySet<string>
   now: number
   report: Report
 }
 
 /**
- * What the unit in the making holds already: an event emitted later in the same pass meets its runs as if they were
- * durable. (Its flow-control rows are in what is known: `noteWritten`.)
+ * The unit so far: an event that is emitted later in the same pass meets the runs of the unit as if they were durable. The
+ * unit's flow-control rows are in the assumptions (`noteWritten`).
  */
 export interface Drafted {
   changes: readonly Change[]
-  /** The run that emits; `cancelRequested` once an event of its own has cancelled it. */
+  /** The run that emits the event. It has `cancelRequested` once an event of its own has cancelled it. */
   self?: Readonly<Run>
 }
 
-/** What a policy says: nothing (the next one is asked), or what becomes of the event instead of a run. */
+/** The flag of an event that a policy keeps from starting a run at once. */
 export type PolicyResult = Partial<
   Pick<Triggered, 'skipped' | 'dropped' | 'debounced' | 'batched' | 'deduped'>
 >
@@ -48,23 +48,23 @@ export interface Arrival {
   entry: Triggered
   guards: Guard[]
   changes: Change[]
-  /** What must be known before this can be decided: if there is anything, all else of the arrival is void. */
+  /** If there are any, they must be answered before the arrival can be decided: everything else here is void. */
   questions: Question[]
-  /** Runs that the unit has created, and that the event cancels: they must be created with the request to cancel. */
+  /** Runs that the unit creates, and that the event cancels: they must be created with the request to cancel. */
   cancelledAtBirth: string[]
-  /** The singleton key of the run that the event leads to, if its workflow has one. */
+  /** The singleton key of the run that the event starts, if its workflow has the policy. */
   singletonKey?: string
-  /** The event cancels the very run that emits it. */
+  /** The event cancels the run that emits it. */
   cancelsSelf?: true
 }
 
 /**
- * A policy: it may write guards and changes into `arrival`, and ends the arrival by answering a verdict (an empty one
- * after it has asked for something).
+ * A policy. It may add guards, changes and questions to `arrival`. Undefined lets the event through to the next policy;
+ * any result ends the arrival, an empty one after a question.
  */
 export type Policy = (input: ArrivalInput, arrival: Arrival) => PolicyResult | undefined
 
-/** The event starts this run. */
+/** Lets the event start the run. */
 export function startRun(arrival: Arrival, run: Run): void {
   arrival.changes.push({ type: 'run.created', run })
   arrival.entry.runId = run.id

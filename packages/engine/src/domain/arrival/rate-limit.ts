@@ -1,5 +1,5 @@
-// Rate limit: at most `limit` events per key get past in any window of `period`; the others are dropped. The limiter
-// counts them, and it is asked once per event and workflow, however often the event is decided on.
+// Rate limit: at most `limit` events per key pass in any window of `period`; the others are dropped
+// (docs/flow-control.md#rate-limit). The limiter is queried once per event and workflow, even if the event is decided again.
 
 import { keyOf } from '../expressions/key.ts'
 import { limiterKey } from '../holds/limiter-key.ts'
@@ -9,13 +9,13 @@ export const rateLimit: Policy = (input, arrival) => {
   const { event, workflow, assumptions, origin, now } = input
   const policy = workflow.flowControl?.rateLimit
   if (!policy) return undefined
-  const of = JSON.stringify([origin, workflow.app, workflow.name])
-  const admitted = assumptions.limiterAnswers.get(of)
+  const arrivalId = JSON.stringify([origin, workflow.app, workflow.name])
+  const admitted = assumptions.limiterAnswers.get(arrivalId)
   if (admitted !== undefined) return admitted ? undefined : { dropped: true }
   const { limit, periodMs } = policy
   const { namespace } = event
   const parts = { namespace, app: workflow.app, workflow: workflow.name, policy: 'rateLimit' } as const
   const key = limiterKey({ ...parts, key: keyOf(policy.key, input) })
-  arrival.questions.push({ type: 'take', of, quota: { key, limit, periodMs, now } })
+  arrival.questions.push({ type: 'take', of: arrivalId, quota: { key, limit, periodMs, now } })
   return {}
 }

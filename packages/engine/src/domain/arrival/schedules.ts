@@ -1,5 +1,5 @@
-// The schedules of workflows: one flow-control row for each cron trigger. Rows come and go with the registration that
-// brings or drops the trigger, in its own commit; the timers lane fires them.
+// The schedules of workflows (docs/events.md#schedules): one flow-control row for each cron trigger. The commit of a
+// registration creates and deletes the rows; the timers lane claims a row when its next instant is due.
 
 import type { Change, Guard, Unit } from '../model/change.ts'
 import { invalid } from '../model/errors.ts'
@@ -11,18 +11,18 @@ import { CronError, Schedule, timezoneOf } from '../text/cron.ts'
 import type { DueRow, DueRowDecision } from './due-row.ts'
 
 interface ScheduleState {
-  /** The next instant. */
+  /** The next instant at which a run starts. */
   scheduledAt: number
   lastRunAt?: number
   lastRunId?: string
-  /** The workflow was seen without it. */
+  /** The row was found due while its workflow did not have the trigger. */
   orphaned?: true
 }
 
-/** A row without its trigger is looked at once more after this: its registration may not be known here yet. */
+/** A row without its trigger is checked again after this time: this engine may not have read its registration yet. */
 const ORPHAN_RECHECK_MS = 1000
 
-/** A schedule as it is listed. */
+/** A schedule as the API lists it. */
 export interface ScheduleView {
   /** As registered. */
   cron: string
@@ -32,7 +32,7 @@ export interface ScheduleView {
   lastRunId?: string
 }
 
-/** Checks a cron of a registration. Throws `invalid_request` naming the field. */
+/** Checks the cron expression of a registration. Throws `invalid_request` naming the field. */
 export function checkCron(field: string, cron: string): void {
   try {
     new Schedule(cron)
@@ -42,14 +42,14 @@ export function checkCron(field: string, cron: string): void {
   }
 }
 
-/** The cron sources of a workflow, each once. */
+/** The distinct cron expressions of a workflow. */
 export function cronsOf(workflow: Pick<Workflow, 'triggers'> | undefined): Set<string> {
   return new Set(workflow?.triggers.flatMap(({ cron }) => (cron === undefined ? [] : [cron])))
 }
 
 /**
- * What becomes of the schedules of the workflows that `changes` register anew or drop. A schedule that stays keeps its
- * row, and so its next instant and its last run.
+ * Guards and changes of the schedules whose workflows `changes` register or drop. A schedule that stays keeps its row, and
+ * so its next instant and its last run.
  */
 export function scheduleChanges(options: {
   changes: readonly Change[]
@@ -59,21 +59,21 @@ export function scheduleChanges(options: {
   now: number
 }): Unit {
   const { changes, before, assumptions, now } = options
-  const moves: Unit = { guards: [], changes: [] }
+  const unit: Unit = { guards: [], changes: [] }
   for (const change of changes) {
     if (change.type === 'workflow.registered') {
       const { workflow } = change
       const crons = cronsOf(workflow)
-      for (const cron of crons) keepOrCreate(moves, newRow(workflow, cron, now), assumptions)
-      deleteUnless(moves, before(workflow.app, workflow.name), crons)
+      for (const cron of crons) keepOrCreate(unit, newRow(workflow, cron, now), assumptions)
+      deleteUnless(unit, before(workflow.app, workflow.name), crons)
     } else if (change.type === 'workflow.dropped') {
-      deleteUnless(moves, before(change.app, change.name), new Set())
+      deleteUnless(unit, before(change.app, change.name), new Set())
     }
   }
-  return moves
+  return unit
 }
 
-/** Starts the run of a schedule's instant, and moves it on to the next. */
+/** Starts the run of the instant that is due, and moves the row on to the next instant. */
 export function decideDueSchedule({
   row,
   workflow,
@@ -85,15 +85,15 @@ export function decideDueSchedule({
   if (scheduledAt > now) return undefined
   const guards: Guard[] = [{ type: 'flow', id: row.id, version: row.version }]
   if (!workflow || !cronsOf(workflow).has(row.key)) {
-    const seen = { ...last, scheduledAt, orphaned: true } as const
-    if (!orphaned) return { guards, changes: [savedRow(row, seen, now + ORPHAN_RECHECK_MS)] }
+    const once = { ...last, scheduledAt, orphaned: true } as const
+    if (!orphaned) return { guards, changes: [savedRow(row, once, now + ORPHAN_RECHECK_MS)] }
     const dropped = 'the workflow does not have the schedule any more'
     return { guards, changes: [{ type: 'flow.deleted', id: row.id }], dropped }
   }
   const schedule = new Schedule(row.key)
-  // Of instants that were missed only the last one is made up for.
+  // Of several missed instants, only the last one starts a run.
   const instant = schedule.latest(scheduledAt, now)
-  // It had instants when it was registered, and so it has always.
+  // A schedule without a next instant is refused at registration.
   const next = schedule.next(now) as number
   if (suspended) return { guards, changes: [savedRow(row, { ...last, scheduledAt: next })] }
   const run = cronRun({ workflow, cron: row.key, scheduledAt: instant, now, report })
@@ -101,7 +101,7 @@ export function decideDueSchedule({
   return { guards, changes: [{ type: 'run.created', run }, savedRow(row, state)] }
 }
 
-/** What a schedule's row tells. */
+/** The schedule of a row. */
 export function scheduleView(row: FlowRow): ScheduleView {
   const { scheduledAt, orphaned: _, ...last } = stateOf(row)
   return { cron: row.key, timezone: timezoneOf(row.key), nextRunAt: scheduledAt, ...last }
@@ -110,26 +110,26 @@ export function scheduleView(row: FlowRow): ScheduleView {
 function newRow({ namespace, app, name }: Workflow, cron: string, now: number): FlowRow {
   const of = { namespace, app, workflow: name, policy: 'cron', key: cron } as const
   const id = flowRowId(of)
-  // A registration whose crons never come is refused.
+  // A schedule without a next instant is refused before (`checkCron`).
   const scheduledAt = new Schedule(cron).next(now) as number
   const state: ScheduleState = { scheduledAt }
   const version = firstVersion(`${id} ${now}`)
   return { id, ...of, version, availableAt: scheduledAt, state: JSON.stringify(state) }
 }
 
-function keepOrCreate(moves: Unit, row: FlowRow, assumptions: Assumptions): void {
+function keepOrCreate(unit: Unit, row: FlowRow, assumptions: Assumptions): void {
   const stored = assumptions.flow.get(row.id)
-  moves.guards.push({ type: 'flow', id: row.id, version: stored?.version ?? 0 })
-  if (!stored) moves.changes.push({ type: 'flow.saved', row })
+  unit.guards.push({ type: 'flow', id: row.id, version: stored?.version ?? 0 })
+  if (!stored) unit.changes.push({ type: 'flow.saved', row })
 }
 
-function deleteUnless(moves: Unit, earlier: Workflow | undefined, kept: ReadonlySet<string>): void {
+function deleteUnless(unit: Unit, earlier: Workflow | undefined, kept: ReadonlySet<string>): void {
   if (!earlier) return
   const { namespace, app, name: workflow } = earlier
   for (const key of cronsOf(earlier)) {
     if (kept.has(key)) continue
     const id = flowRowId({ namespace, app, workflow, policy: 'cron', key })
-    moves.changes.push({ type: 'flow.deleted', id })
+    unit.changes.push({ type: 'flow.deleted', id })
   }
 }
 

@@ -1,6 +1,6 @@
-// Singleton: one live run per workflow and key. A second event is skipped, or cancels the live run in the same commit
-// as its own run begins, so that there are never two. Only runs that events start carry the key: a child, a fork and
-// an on-failure run are asked for by name.
+// Singleton: one live run per workflow and key (docs/flow-control.md#singleton). A second event is skipped, or cancels the
+// live run in the commit that creates its own run, so there are never two. Only runs started by events have a key, not
+// children, forks and on-failure runs.
 
 import { keyOf } from '../expressions/key.ts'
 import type { Change } from '../model/change.ts'
@@ -21,30 +21,30 @@ export const singleton: Policy = (input, arrival) => {
   return undefined
 }
 
-/** The name of the runs of a workflow that share a singleton key, in what is known. */
+/** The key in `Assumptions.live` of the runs that share a singleton key. */
 export function liveKey(of: { namespace: string; app: string; workflow: string; key: string }): string {
   return JSON.stringify([of.namespace, of.app, of.workflow, of.key])
 }
 
-/** The live runs with the key: the durable ones, guarded, as this very unit has left them, and those it has made. */
+/** Ids of the live runs with the key: the durable ones, which are guarded, and those that the unit creates, without those that it ends. */
 function liveRunsWithKey(input: ArrivalInput, arrival: Arrival, key: string): string[] {
   const { event, workflow, assumptions, drafted, cancelled } = input
   const of = { namespace: event.namespace, app: workflow.app, workflow: workflow.name, key }
   const durable = assumptions.live.get(liveKey(of)) ?? []
   arrival.guards.push({ type: 'live', ...of, runIds: durable })
-  const made = drafted.changes.flatMap(change =>
+  const created = drafted.changes.flatMap(change =>
     change.type === 'run.created' && hasKey(change.run, of) && !change.run.cancelRequested
       ? [change.run.id]
       : [],
   )
-  return [...durable, ...made].filter(id => !cancelled.has(id) && !hasEnded(id, input))
+  return [...durable, ...created].filter(id => !cancelled.has(id) && !hasEnded(id, input))
 }
 
 function hasKey(run: Run, of: { namespace: string; app: string; workflow: string; key: string }): boolean {
   return run.workflow === of.workflow && run.app === of.app && run.singletonKey === of.key
 }
 
-/** Whether the unit in the making ends the run. */
+/** Whether the unit so far ends the run. */
 function hasEnded(runId: string, { drafted: { self, changes } }: ArrivalInput): boolean {
   if (self?.id === runId) return self.cancelRequested === true
   return changes.some(
@@ -60,14 +60,14 @@ function cancelLive(input: ArrivalInput, arrival: Arrival, runId: string): void 
     arrival.cancelsSelf = true
     return
   }
-  const made = drafted.changes.find(change => change.type === 'run.created' && change.run.id === runId)
-  if (made?.type === 'run.created') {
+  const created = drafted.changes.find(change => change.type === 'run.created' && change.run.id === runId)
+  if (created?.type === 'run.created') {
     // The unit creates the run and ends it. Created with the request to cancel, it is leased by nobody.
     arrival.cancelledAtBirth.push(runId)
-    arrival.changes.push(...cancel(RunState.created(made.run), { now, catalog }).changes)
+    arrival.changes.push(...cancel(RunState.created(created.run), { now, catalog }).changes)
     return
   }
-  // Woken by this very unit, so that no decision on what is stored would fit: whoever leases it next ends it.
+  // The unit wakes the run, so a decision on the stored run would be stale. The engine that leases the run next ends it.
   if (drafted.changes.some(change => change.type === 'step.woken' && change.runId === runId)) {
     arrival.changes.push({ type: 'run.cancelRequested', runId, at: now })
     return
@@ -77,7 +77,7 @@ function cancelLive(input: ArrivalInput, arrival: Arrival, runId: string): void 
     arrival.questions.push({ type: 'run', runId })
     return
   }
-  // Ended since: then the guard on the live runs does not hold either, and they are learned anew.
+  // The run has ended since. Then the guard on the live runs does not hold either, and they are read again.
   if (isTerminal(state.run.status)) return
   const { guards, changes } = cancel(state, { now, catalog })
   arrival.guards.push(...guards)

@@ -1,5 +1,5 @@
-// What becomes of an event that has met a workflow's trigger: the policies in their order, and a run if all of them let
-// it through (decisions, "Flow control at registration": idempotency, rateLimit, singleton, debounce, batch, create).
+// Decides what an event does at one workflow that it triggers: its policies in order (docs/flow-control.md#the-order), then
+// a run if every policy lets the event through. Called by fanout.ts.
 
 import { eventRun } from '../run/create.ts'
 import { batch } from './batch.ts'
@@ -9,18 +9,17 @@ import { type Arrival, type ArrivalInput, type Policy, startRun } from './policy
 import { rateLimit } from './rate-limit.ts'
 import { singleton } from './singleton.ts'
 
-/** In the order in which they are asked. Each does nothing for a workflow that has not registered it. */
+/** In the order in which they decide. Each lets the events of a workflow without that policy through. */
 const POLICIES: readonly Policy[] = [idempotency, rateLimit, singleton, debounce, batch]
 
 export function triggerWorkflow(input: ArrivalInput): Arrival {
   const { event, workflow, pin, trace, report } = input
   const entry = { workflow: workflow.name, app: workflow.app }
   const arrival: Arrival = { entry, guards: [], changes: [], questions: [], cancelledAtBirth: [] }
-  // Most workflows have none.
   for (const policy of workflow.flowControl ? POLICIES : []) {
-    const verdict = policy(input, arrival)
-    if (verdict) {
-      Object.assign(arrival.entry, verdict)
+    const result = policy(input, arrival)
+    if (result) {
+      Object.assign(arrival.entry, result)
       return arrival
     }
   }

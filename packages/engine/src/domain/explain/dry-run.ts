@@ -1,5 +1,5 @@
-// What an event would do, told without doing it: the decision of domain/arrival/fanout itself, and beside it what each
-// workflow's filter and policies make of the event. services/event/dry-run brings what is known.
+// Describes what an event would do (docs/events.md#dry-runs): the decision of domain/arrival/fanout, with the result of each
+// workflow's filter and policies. Called by services/event/dry-run.
 
 import type { DryRunReply, DryRunWorkflow } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, scopedTo } from '../arrival/fanout.ts'
@@ -13,10 +13,10 @@ import type { Workflow } from '../model/workflow.ts'
 
 const FLAGS = ['deduped', 'dropped', 'skipped', 'debounced', 'batched'] as const
 
-/** The answer for an event whose dedupe id is taken: nothing at all would happen. */
+/** The reply for an event whose dedupe id is taken: nothing would happen. */
 export const WOULD_BE_DEDUPED: DryRunReply = { dryRun: true, deduped: true, waiters: 0, workflows: [] }
 
-/** The answer for what `fanout` decided on this very input. */
+/** The reply for the decision of `fanout` on the same input. */
 export function describeFanout(input: FanoutInput, decided: Fanout): DryRunReply {
   const subject = new EventSubject(input.event)
   return {
@@ -49,7 +49,7 @@ function describe(
   }
 }
 
-/** Runs of the workflow that the event would end. */
+/** Ids of the runs of the workflow that the event would end. */
 function cancelledOf({ name, app }: Workflow, changes: readonly Change[]): string[] {
   return changes.flatMap(change =>
     change.type === 'run.moved' &&
@@ -61,15 +61,15 @@ function cancelledOf({ name, app }: Workflow, changes: readonly Change[]): strin
   )
 }
 
-/** The first trigger that the event meets, else the first for its name, and why it misses that. */
+/** The first trigger that the event meets; else the first with a matching name, and why the event does not meet it. */
 function triggerOf(workflow: Workflow, subject: EventSubject, eventName: string): Met {
   const misses: Met[] = []
   for (const { event = '', if: filter } of workflow.triggers.filter(one => matchesEvent(one, eventName))) {
     if (filter === undefined) return { trigger: { event } }
     const trigger = { event, if: filter }
-    const verdict = evaluateCondition(filter, { event: subject.subject })
-    if (verdict.ok && verdict.value) return { trigger }
-    misses.push({ trigger, missed: verdict.ok ? 'the filter is false' : verdict.error })
+    const met = evaluateCondition(filter, { event: subject.subject })
+    if (met.ok && met.value) return { trigger }
+    misses.push({ trigger, missed: met.ok ? 'the filter is false' : met.error })
   }
   const [first] = misses
   invariant(first, `workflow ${workflow.name} has a trigger for ${eventName}`)
@@ -128,6 +128,6 @@ function keyView(policy: { key?: string }, workflow: Workflow, subject: EventSub
 }
 
 function priorityView(source: string, subject: EventSubject): { value: number; error?: string } {
-  const verdict = compiled(source, 'number').number({ event: subject.subject })
-  return verdict.ok ? { value: verdict.value } : { value: 0, error: verdict.error }
+  const number = compiled(source, 'number').number({ event: subject.subject })
+  return number.ok ? { value: number.value } : { value: 0, error: number.error }
 }

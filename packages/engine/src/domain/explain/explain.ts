@@ -1,5 +1,5 @@
-// Why a run is where it is: the facts for machines, and the same as one sentence for people. Pure; services/run/explain
-// gathers the facts.
+// Explains why a run is in its status, as fields for programs and as one sentence for people
+// (docs/flow-control.md#why-does-it-wait). services/run/explain gathers the facts.
 
 import type { RunExplanation } from '@perdure/protocol'
 import { waitsForThrottle } from '../holds/throttle.ts'
@@ -11,27 +11,27 @@ import { TRANSPORT_TRIES_MAX } from '../run/retry.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 import { waitingForText } from '../view/run-summary.ts'
 
-/** Most children that are told of: a run may have started thousands. */
+/** Maximum number of children in an explanation: a run may have started thousands. */
 export const CHILDREN_SHOWN_MAX = 20
 
 export interface Facts {
   run: Run
-  /** When it came to its status. */
+  /** When the run got its status. */
   since: number
   steps: readonly Step[]
-  /** Runners of its app that may take it; of a pinned run, that one alone. Of Connect: live or disconnected. */
+  /** Number of runners that may take the run: those of its app, or its pin. Connect runners are live or disconnected. */
   runners: { live: number; stale: number; disconnected: number }
-  /** The pass that is under way in this engine. */
+  /** The pass of the run that this engine has under way. */
   pass?: { runnerId: string; sentAt: number } | undefined
-  /** Whether its next pass waits for room on a runner, as far as this engine knows. */
+  /** Whether the next pass waits for room on a runner, as far as this engine knows. */
   isInRunnerQueue?: boolean
-  /** How many held runs come before it, if it is held by a limit. */
+  /** Number of held runs before this one, if a limit holds it. */
   position?: number | undefined
-  /** Of children it waits for, by run id. */
+  /** Statuses of the children that the run waits for, by run id. */
   childStatuses: ReadonlyMap<string, RunStatus>
 }
 
-/** Answers for every status and everything a run can wait for; absent fields are left out when it is serialised. */
+/** The explanation for every status and every reason to wait. Undefined members are left out when it is serialised. */
 export function explain(facts: Facts): RunExplanation {
   const { run, since, runners, pass, position } = facts
   const open = facts.steps.filter(step => !isSettled(step.status))
@@ -59,7 +59,7 @@ export function explain(facts: Facts): RunExplanation {
   }
 }
 
-/** Children that open steps wait for, oldest first. */
+/** The open steps that wait for children, oldest first. */
 export function awaitedChildren(steps: readonly Step[]): Step[] {
   return steps
     .filter(step => step.childRunId !== undefined && !isSettled(step.status))
@@ -73,14 +73,14 @@ function childrenOf(open: readonly Step[], statuses: ReadonlyMap<string, RunStat
   })
 }
 
-/** When it goes on by itself: of a paused run, when the next of its timers is settled. */
+/** When the run goes on by itself; for a paused run, when its next timer is settled. */
 function wakeAt(run: Run, open: readonly Step[]): number | undefined {
   if (isTerminal(run.status) || run.status === 'running') return undefined
   if (run.status !== 'paused') return run.waitingFor?.until
   return nextTimer(open)
 }
 
-/** Of a run in a throttle's line it is known of the first alone, which is called for the next start. */
+/** When a run in a throttle's start queue may start. Only known for the first run, which is woken for the next start. */
 function nextStartAt({ run, position }: Facts): number | undefined {
   if (position === undefined) return run.waitingFor?.until
   return position === 0 ? run.availableAt : undefined
@@ -181,7 +181,7 @@ function triesText({ transportTries }: Run): string {
   return ` ${transportTries} ${transportTries === 1 ? 'try' : 'tries'} before this one came to nothing.`
 }
 
-/** Those without a socket are told of where there are any: the listing of runners leaves them out. */
+/** Includes the disconnected runners only if there are some: the list of runners leaves them out. */
 function shownRunners({ live, stale, disconnected }: Facts['runners']) {
   return disconnected === 0 ? { live, stale } : { live, stale, disconnected }
 }

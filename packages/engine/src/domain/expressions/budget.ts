@@ -1,7 +1,7 @@
-// Bounds what one evaluation may look at. The data is seen through proxies that count every member read; an
-// expression that walks on and on runs out of them. Counted, not timed: the same input always gives the same answer.
+// Bounds the work of one evaluation: the data is behind proxies that count every member read, and too many reads throw.
+// Reads are counted rather than timed, so the same input always gives the same result.
 
-/** Reads one evaluation has, divided by the nodes of its expression: each read may lead through all of them. */
+/** Reads of one evaluation times the nodes of its expression: every node may work on each member that is read. */
 const READS_MAX = 50_000
 
 export class Budget {
@@ -11,16 +11,16 @@ export class Budget {
     this.#left = Math.ceil(READS_MAX / nodes)
   }
 
-  /** The value, whose reads are counted as deep as it goes. */
+  /** The value behind a proxy that counts the reads of its members, at every depth. */
   counted<T>(value: T): T {
     if (typeof value !== 'object' || value === null) return value
-    return new Proxy<object>(value, value instanceof Map ? this.#ofMaps : this.#ofObjects) as T
+    return new Proxy<object>(value, value instanceof Map ? this.#mapHandler : this.#objectHandler) as T
   }
 
-  readonly #ofObjects: ProxyHandler<object> = {
+  readonly #objectHandler: ProxyHandler<object> = {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name)
-      // The evaluator asks for these of everything it touches; only members of the data are a read.
+      // The evaluator reads these from every value. Only reads of the data's own members count.
       if (name === 'constructor' || (name === 'length' && Array.isArray(target))) return value
       this.#spend(1)
       return this.counted(value)
@@ -32,8 +32,8 @@ export class Budget {
     },
   }
 
-  /** The members of a Map are behind its methods, which work on the Map alone. */
-  readonly #ofMaps: ProxyHandler<Map<unknown, unknown>> = {
+  /** A Map is read by its methods, which must be called on the Map itself and not on the proxy. */
+  readonly #mapHandler: ProxyHandler<Map<unknown, unknown>> = {
     get: (map, name) => {
       const value: unknown = Reflect.get(map, name, map)
       if (name === 'constructor' || typeof value !== 'function') return value

@@ -1,14 +1,13 @@
-// Expressions that were compiled before: a workflow's are asked for at every event. Compiling again gives the same, so
-// what is remembered is only speed.
+// A cache of compiled expressions: those of a workflow are evaluated at every event.
 
 import { Expression, type Purpose } from './expression.ts'
 
-/** Beyond it the memory starts anew: expressions of workflows long gone must not pile up. */
+/** The cache is cleared at this size, so that expressions of removed workflows do not pile up. */
 const CACHE_MAX = 10_000
 
 const cache = new Map<string, Expression>()
 
-/** The compiled expression. Throws ExpressionError, though what was registered is known to compile. */
+/** The compiled expression. Throws ExpressionError; registered expressions have been checked to compile. */
 export function compiled(source: string, purpose: Purpose, options: { inWait?: boolean } = {}): Expression {
   const key = `${purpose}${options.inWait ? '*' : ' '}${source}`
   let expression = cache.get(key)

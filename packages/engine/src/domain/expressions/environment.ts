@@ -1,21 +1,21 @@
-// The CEL dialect of triggers, waits and keys (decisions, "Flow control at registration"): the standard's functions,
-// arithmetic between the integers people write and the doubles JSON has, and nothing that can run away.
+// The CEL dialect of triggers, waits and keys (docs/events.md#expressions): the standard functions, arithmetic between
+// CEL's integers and the doubles of JSON, and bounds on everything whose work could grow without limit.
 
 import { Environment } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
 
-/** Longest expression, in characters, and how many nodes its tree may have. */
+/** Maximum length of an expression, in characters, and maximum number of nodes of its tree. */
 export const SOURCE_CHARS_MAX = 2000
 export const NODES_MAX = 250
 const DEPTH_MAX = 30
 const LITERAL_ITEMS_MAX = 100
-/** Longest text that is split or matched, and most parts of a split. */
+/** Maximum length of a text that is split or matched, and maximum number of parts of a split. */
 const TEXT_CHARS_MAX = 16_384
 const PARTS_MAX = 1000
-/** Compiled patterns that are remembered. */
+/** The cache of compiled patterns is cleared at this size. */
 const PATTERNS_MAX = 1000
 
-/** Functions of the standard with a bounded twin of ours, which the compiler puts in their place. */
+/** Standard functions whose work is unbounded, with the bounded function that replaces each when it is compiled. */
 export const BOUNDED: Readonly<Record<string, string>> = { matches: 'boundedMatches', split: 'boundedSplit' }
 
 const base = new Environment({
@@ -39,7 +39,7 @@ const ARITHMETIC = {
   '/': (a: number, b: number) => a / b,
   '%': (a: number, b: number) => a % b,
 }
-/** The same, where a double would lose digits before it is computed with. */
+/** The same for whole operands of which one would lose digits as a double. */
 const EXACT: Partial<Record<string, (a: bigint, b: bigint) => bigint>> = {
   '+': (a, b) => a + b,
   '-': (a, b) => a - b,
@@ -55,12 +55,12 @@ for (const [operator, compute] of Object.entries(ARITHMETIC)) {
 }
 base.registerOperator('double % double: double', ARITHMETIC['%'])
 
-/** Knows `event` alone. */
+/** Has the variable `event`. */
 export const EVENT_ENVIRONMENT = base.clone()
-/** Knows `event`, what began the run, and `async`, what has come now. */
+/** Has the variables `event`, the event that began the run, and `async`, the event that arrived. */
 export const WAIT_ENVIRONMENT = base.clone().registerVariable('async', 'dyn')
 
-/** Both are whole, and one is too large for a double. */
+/** Whether both are whole and one is too large for a double. */
 function isExact(a: number | bigint, b: number | bigint): boolean {
   return [a, b].every(isWhole) && [a, b].some(n => !Number.isSafeInteger(Number(n)))
 }
@@ -71,7 +71,7 @@ function isWhole(n: number | bigint): boolean {
 
 const patterns = new Map<string, RE2JS>()
 
-/** Linear in the text, whatever the pattern. Throws for a pattern that RE2 does not know. */
+/** Matches in time linear in the text, whatever the pattern. Throws for a pattern that RE2 does not accept. */
 export function pattern(source: string): RE2JS {
   let compiled = patterns.get(source)
   if (!compiled) {

@@ -1,6 +1,5 @@
-// CEL expressions: compiled once at registration, evaluated against events (contract §6 "Event matching rules",
-// decisions "Events", "Flow control at registration"). Guarded against runaway expressions in length, size, nesting
-// and reads; an evaluation that fails says why and matches nothing.
+// Compiles and evaluates CEL expressions (docs/events.md#expressions). Length, tree size, nesting and reads are bounded,
+// so no expression can run for long. An evaluation that fails returns its error.
 
 import { Budget } from './budget.ts'
 import {
@@ -12,7 +11,7 @@ import {
   WAIT_ENVIRONMENT,
 } from './environment.ts'
 
-/** What an expression is for: a condition, the key of a policy, or a number. */
+/** The use of an expression, which decides its type: a condition, the key of a policy, or a number. */
 export type Purpose = 'condition' | 'key' | 'number'
 
 export interface Subject {
@@ -21,13 +20,13 @@ export interface Subject {
   data?: unknown
 }
 
-/** What an expression is evaluated over: the event, and in a wait the event that has come as `async`. */
+/** The variables of an expression: the event, and in a wait, as `async`, the event that arrived. */
 export interface Scope {
   event: Subject
   async?: Subject
 }
 
-/** Why an expression does not compile, and where: `position` counts characters from 0. */
+/** Says why an expression does not compile, and where: `position` counts characters from 0. */
 export class ExpressionError extends Error {
   readonly position: number
 
@@ -40,7 +39,7 @@ export class ExpressionError extends Error {
 
 export type Evaluated<T> = { ok: true; value: T } | { ok: false; error: string }
 
-/** Comprehensions may be nested this deep: each level multiplies the work. */
+/** Maximum nesting of comprehensions: each level multiplies the work. */
 const NESTING_MAX = 2
 const COMPARING = new Set(['==', '!=', 'in'])
 const COMPREHENSIONS = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind'])
@@ -64,10 +63,10 @@ export class Expression {
   readonly source: string
   readonly #run: Compiled
   readonly #nodes: number
-  /** Only what walks through lists, maps or texts can run away; the rest is bounded by its size. */
+  /** Whether it reads through lists, maps or texts. The work of any other expression is bounded by its size. */
   readonly #walks: boolean
 
-  /** Throws ExpressionError. `inWait` lets it speak of `async`. */
+  /** Throws ExpressionError. `inWait` allows the variable `async`. */
   constructor(source: string, purpose: Purpose, { inWait = false }: { inWait?: boolean } = {}) {
     this.source = source
     if (source.length > SOURCE_CHARS_MAX) {
@@ -83,16 +82,16 @@ export class Expression {
 
   /** Whether the condition holds. */
   holds(scope: Scope): Evaluated<boolean> {
-    const verdict = this.#evaluate(scope)
-    if (!verdict.ok || typeof verdict.value === 'boolean') return verdict as Evaluated<boolean>
-    return { ok: false, error: `the condition gives ${nameOf(verdict.value)}, not a bool` }
+    const result = this.#evaluate(scope)
+    if (!result.ok || typeof result.value === 'boolean') return result as Evaluated<boolean>
+    return { ok: false, error: `the condition gives ${nameOf(result.value)}, not a bool` }
   }
 
-  /** The key as text: a string as it is, anything else as JSON. */
+  /** The key as a text: a string as it is, any other scalar as JSON writes it. */
   key(scope: Scope): Evaluated<string> {
-    const verdict = this.#evaluate(scope)
-    if (!verdict.ok) return verdict
-    const { value } = verdict
+    const result = this.#evaluate(scope)
+    if (!result.ok) return result
+    const { value } = result
     if (typeof value === 'string') return { ok: true, value }
     if (
       value === null ||
@@ -105,11 +104,11 @@ export class Expression {
   }
 
   number(scope: Scope): Evaluated<number> {
-    const verdict = this.#evaluate(scope)
-    if (!verdict.ok) return verdict
-    const number = typeof verdict.value === 'bigint' ? Number(verdict.value) : verdict.value
+    const result = this.#evaluate(scope)
+    if (!result.ok) return result
+    const number = typeof result.value === 'bigint' ? Number(result.value) : result.value
     if (typeof number === 'number' && Number.isFinite(number)) return { ok: true, value: number }
-    return { ok: false, error: `the expression gives ${nameOf(verdict.value)}, not a number` }
+    return { ok: false, error: `the expression gives ${nameOf(result.value)}, not a number` }
   }
 
   #evaluate({ event, async }: Scope): Evaluated<unknown> {
@@ -134,7 +133,7 @@ function compile(source: string, inWait: boolean): Compiled {
   }
 }
 
-/** Counts and checks the tree, and puts our bounded functions, and our maps, in place of the standard's. */
+/** Counts and checks the nodes of the tree; replaces unbounded standard functions, and how maps are built. */
 function inspectTree(node: unknown, shape: { nodes: number; walks: boolean }, nesting: number): void {
   if (Array.isArray(node)) {
     for (const part of node) inspectTree(part, shape, nesting)
@@ -153,7 +152,7 @@ function inspectTree(node: unknown, shape: { nodes: number; walks: boolean }, ne
     if (nesting > NESTING_MAX)
       throw new ExpressionError(`nests more than ${NESTING_MAX} comprehensions`, node.start)
   }
-  // Equality and membership walk through what they compare, unless one side is a plain value of the expression.
+  // Equality and membership read through both sides, unless one is a literal of the expression.
   if (COMPARING.has(node.op) && !isLiteral((node.args as unknown[])[node.op === 'in' ? 1 : 0])) {
     shape.walks ||= !isLiteral((node.args as unknown[])[1])
   }
@@ -161,8 +160,8 @@ function inspectTree(node: unknown, shape: { nodes: number; walks: boolean }, ne
 }
 
 /**
- * A map that is written out has the members that are, and nothing of Object.prototype: compared with a map of the event, it
- * would have a `__proto__`. Like the standard's it has no `constructor`, which the evaluator would take for its type.
+ * Builds a map literal without Object.prototype: compared with a map of the event, it would otherwise have a `__proto__`.
+ * As in the standard implementation, a map has no `constructor`, which the evaluator would take for the map's type.
  */
 function evaluateMap(
   evaluator: { run(node: Node, context: unknown): unknown },
@@ -177,7 +176,7 @@ function evaluateMap(
   return members
 }
 
-/** A pattern that is written out is compiled now: a wrong one is the author's to hear of, not the log's. */
+/** Compiles a literal pattern at once, so that the author sees the error at registration, and not the log later. */
 function checkPattern(call: unknown[]): void {
   const [argument] = (call.at(-1) ?? []) as Node[]
   if (argument?.op !== 'value' || typeof argument.args !== 'string') return
@@ -205,7 +204,7 @@ const EXPECTED: Record<Purpose, string> = {
   number: 'a number',
 }
 
-/** A value that is written out, or a list of such values. */
+/** Whether the node is a literal, or a list of literals. */
 function isLiteral(node: unknown): boolean {
   if (!isNode(node)) return false
   return node.op === 'value' || (node.op === 'list' && Array.isArray(node.args) && node.args.every(isLiteral))
@@ -215,7 +214,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value
 }
 
-/** One line: the library's messages go on to draw the source. */
+/** The first line of the error: the library's messages draw the source below it. */
 function reasonOf(error: unknown): string {
   const { summary, message } = error as { summary?: string; message?: string }
   return (summary ?? message ?? String(error)).split('\n', 1)[0] as string

@@ -1,27 +1,27 @@
-// What expressions see of a JSON text. It is what JSON.parse makes of it, but for two things that CEL must not lose: the
-// digits of whole numbers that a double cannot hold, and members that are called as what objects of JavaScript have anyway.
+// Parses a JSON text for expressions. The value is that of JSON.parse, with two exceptions: whole numbers that a double
+// cannot hold keep their digits, and members with the name of a built-in property (`constructor`) stay ordinary members.
 
 import { endOfString, endOfToken, type JsonText, skipSpace, unquoted } from '../text/json-text.ts'
 
-/** The digits of a whole number that are computed with. */
+/** Most digits of a whole number that expressions compute with. */
 const INT_DIGITS_MAX = 1000
 
 const MANY_DIGITS = /\d{16}/
 /** A whole number of 16 digits and more, or what looks like one inside a string. */
 const LARGE_INT = /(?:^|[[:,\s])-?[1-9]\d{15,}(?![\d.eE"])/
-/** What the evaluator asks of every object, and takes a member for. Each character may be written as an escape. */
+/** Names that the evaluator reads from every object, so a member of that name would confuse it. Also as JSON escapes. */
 const OBJECT_MEMBERS = /constructor|__proto__|\\u00[567]/
 
 /**
- * The value of the text. Of one that needs it, whole numbers beyond 2^53 - 1 are bigints, which CEL knows as int, and
- * objects are Maps, whose members are theirs alone.
+ * The value of the text. If the text needs one of the exceptions, whole numbers beyond 2^53 - 1 are bigints, which are
+ * ints in CEL, and objects are Maps, which have no built-in members.
  */
 export function jsonValue(text: JsonText): unknown {
   const isPlain = !OBJECT_MEMBERS.test(text) && !(MANY_DIGITS.test(text) && LARGE_INT.test(text))
   return isPlain ? JSON.parse(text) : new Reader(text).value()
 }
 
-/** Reads a valid JSON text from start to end. Its depth was checked when it came in. */
+/** Reads a valid JSON text from start to end. Its depth was checked when the text arrived. */
 class Reader {
   readonly #text: JsonText
   #at = 0
@@ -81,7 +81,7 @@ class Reader {
     if (token === 'null') return null
     const value = Number(token)
     if (Number.isSafeInteger(value) || !/^-?\d+$/.test(token)) return value
-    // Arithmetic with millions of digits would take seconds. As text it is still told from every other.
+    // Arithmetic with millions of digits would take seconds. As a text, the number still differs from every other one.
     return token.length > INT_DIGITS_MAX ? token : BigInt(token)
   }
 
@@ -91,7 +91,7 @@ class Reader {
     return this.#text[this.#at]
   }
 
-  /** Over the sign, if it comes next, and to what follows it. */
+  /** Skips the sign, if it comes next, and the space after it. */
   #skip(sign: string): void {
     if (this.#peek() === sign) this.#at++
     this.#peek()

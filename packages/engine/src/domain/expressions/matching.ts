@@ -1,21 +1,22 @@
-// Which triggers an event meets: by its name, exactly or by a trailing `*`, and then by the trigger's filter
-// (contract §6, "Event matching rules").
+// Matches events: a trigger by its name and filter (docs/events.md#triggers), the condition of a wait or of `cancelOn` by
+// both the run's own event and the one that arrived.
 
+import type { WaitCondition } from '../model/event.ts'
 import type { Trigger, Workflow } from '../model/workflow.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { compiled } from './compiled.ts'
 import type { Evaluated, Scope, Subject } from './expression.ts'
 import { jsonValue } from './json-value.ts'
 
-/** An expression that could not be evaluated: a filter did not match for it, a policy's key is '' for it. */
+/** An expression that could not be evaluated. Such a filter does not match; such a key of a policy is ''. */
 export interface FilterFault {
-  /** What it belongs to: a workflow's trigger or policy, the wait of a run, or what a run is cancelled on. */
+  /** The owner of the expression: a workflow (a trigger, a policy) or a run (a wait; without a step, `cancelOn`). */
   of: { app: string; workflow: string } | { runId: string; stepIndex?: number }
   filter: string
   error: string
 }
 
-/** Told of every fault; whoever decides passes it on to a log. */
+/** Takes every fault that a decision meets. Services write them to the log. */
 export type Report = (fault: FilterFault) => void
 
 /** Whether the name of an event trigger matches an event's name. A cron trigger matches none. */
@@ -25,7 +26,7 @@ export function matchesEvent(trigger: Trigger, eventName: string): boolean {
   return event.endsWith('*') ? eventName.startsWith(event.slice(0, -1)) : event === eventName
 }
 
-/** What expressions see of an event; its data is parsed when the first of them asks. */
+/** An event as expressions see it. Its data is parsed when the first expression reads it. */
 export class EventSubject {
   readonly #event: { id?: string | undefined; name: string; data?: JsonText | undefined }
   #subject: Subject | undefined
@@ -47,7 +48,7 @@ export class EventSubject {
   }
 }
 
-/** Whether the event meets one of the workflow's triggers. A filter that fails does not match, and is reported. */
+/** Whether the event meets one of the workflow's triggers. Reports a filter that cannot be evaluated. */
 export function isTriggered(
   workflow: Workflow,
   event: EventSubject,
@@ -57,14 +58,23 @@ export function isTriggered(
   return workflow.triggers.some(trigger => {
     if (!matchesEvent(trigger, eventName)) return false
     if (trigger.if === undefined) return true
-    const verdict = evaluateCondition(trigger.if, { event: event.subject })
-    if (verdict.ok) return verdict.value
-    report({ of: { app: workflow.app, workflow: workflow.name }, filter: trigger.if, error: verdict.error })
+    const met = evaluateCondition(trigger.if, { event: event.subject })
+    if (met.ok) return met.value
+    report({ of: { app: workflow.app, workflow: workflow.name }, filter: trigger.if, error: met.error })
     return false
   })
 }
 
-/** Whether the condition holds. In a wait it may speak of `async`, the event that has come. */
+/** Whether the condition of a wait, or of `cancelOn`, holds for the event that arrived. */
+export function evaluateWaitCondition(
+  { filter, trigger }: WaitCondition,
+  arrived: EventSubject,
+): Evaluated<boolean> {
+  const began = new EventSubject(trigger)
+  return evaluateCondition(filter, { event: began.subject, async: arrived.subject })
+}
+
+/** Whether the condition holds. With `async` in the scope, it may use `async`. */
 export function evaluateCondition(source: string, scope: Scope): Evaluated<boolean> {
   return compiled(source, 'condition', { inWait: scope.async !== undefined }).holds(scope)
 }

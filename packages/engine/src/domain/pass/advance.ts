@@ -1,5 +1,5 @@
-// The heart: from a run, the outcome of its pass and the time to the changes that follow (contract §2.11 "the
-// service rules", §3). Pure: called once per pass by services/pass/pass-loop, again with fresh state when it lost a race.
+// Decides what follows from the outcome of a pass: the steps it reported, the end of the run, a repeat, or a park
+// (docs/state-machine.md#run). Called by services/pass/pass-loop; again with fresh state when the commit lost a race.
 
 import type { RunError } from '@perdure/protocol'
 import { timedOut } from '../holds/timeouts.ts'
@@ -15,12 +15,12 @@ import type { PassOpcode } from './opcodes/opcode.ts'
 import type { Outcome } from './outcome.ts'
 import { park, settleDue } from './park.ts'
 
-/** Most steps of one run, and most bytes of its stored state (decisions, "Errors, limits, auth"). */
+/** Maximum number of steps of one run, and maximum size of its stored state (docs/operating.md#bounds). */
 export const STEPS_MAX = 10_000
 export const STATE_BYTES_MAX = 32 * 1024 * 1024
 
-/** Most of what is kept of why a pass came to nothing. */
-const ERROR_CHARACTERS_MAX = 500
+/** Maximum length of the stored reason why a pass failed in its transport. */
+const TRANSPORT_ERROR_CHARS_MAX = 500
 
 export function advance(
   state: RunState,
@@ -29,7 +29,7 @@ export function advance(
 ): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
   if (draft.run.cancelRequested) {
-    // Asked for while the pass was in flight: as with any cancel, its late answer is dropped.
+    // The cancel was requested during the pass. As with any cancel, the late answer is dropped.
     finish(draft, { status: 'cancelled' }, context.catalog)
     return { decision: draft.done(), next: 'stop' }
   }
@@ -69,7 +69,7 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
   }
 }
 
-/** Drafts the steps that a runner reported; answers how the run ends with them, if it does. */
+/** Drafts the steps that a runner reported. Returns how the run ends, if they end it. */
 export function applyReported(
   draft: Draft,
   state: RunState,
@@ -78,13 +78,13 @@ export function applyReported(
 ): End | undefined {
   if (draft.run.transportTries > 0) draft.set({ transportTries: 0 })
   const failed = applyOpcodes(draft, state, opcodes, context)
-  // An event that the run itself emitted cancels it.
+  // An event that the run emitted may cancel the run.
   if (draft.run.cancelRequested) return { status: 'cancelled' }
   const error = failed ?? overLimit(draft, state) ?? timedOut(draft.run, context.now)
   return error && { status: 'failed', error }
 }
 
-/** A pass whose transport failed is repeated after a backoff; nothing else about the run changes. */
+/** Repeats a pass whose transport failed after a backoff. Nothing else about the run changes. */
 function repeatLater(
   draft: Draft,
   { tries, error }: { tries: number; error: string },
@@ -102,12 +102,12 @@ function repeatLater(
 }
 
 function shortened(error: string): string {
-  return error.length > ERROR_CHARACTERS_MAX ? `${error.slice(0, ERROR_CHARACTERS_MAX)}…` : error
+  return error.length > TRANSPORT_ERROR_CHARS_MAX ? `${error.slice(0, TRANSPORT_ERROR_CHARS_MAX)}…` : error
 }
 
 /**
- * After opcodes: at once again when there is something that the runner was not told of, or that it was kept from, else
- * parked; undefined when nothing will wake the run.
+ * After opcodes: sends the next pass at once if the runner does not know all settled steps, if a retry became due during
+ * the pass, or if the pass was requested to stop; parks the run otherwise. Undefined when nothing will wake the run.
  */
 function continueOrPark(draft: Draft, context: PassContext): Next | undefined {
   settleDue(draft)
@@ -119,10 +119,10 @@ function continueOrPark(draft: Draft, context: PassContext): Next | undefined {
   const becameDue = [...draft.open.values()].some(
     open => isDue(open, context.now) && !isDue(open, context.sentAt),
   )
-  const { knowledge: told } = context
-  const hasMore = settledNow > told.settled || becameDue || told.stopRequested
+  const { settled, stopRequested, wasSentSettled } = context.knowledge
+  const hasMore = settledNow > settled || becameDue || stopRequested
   if (!hasMore && park(draft, context.sentAt)) return 'stop'
-  if (!hasMore && !told.wasSentSettled) return undefined
+  if (!hasMore && !wasSentSettled) return undefined
   // A pause and a resume during the pass leave the run queued although its owner still holds it.
   draft.move('running')
   return 'pass'

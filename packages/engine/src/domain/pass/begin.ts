@@ -1,5 +1,6 @@
-// What a freshly leased run does first: it is cancelled if that was asked, its timers are settled, and then it goes
-// to a runner, is held for want of one, or fails because the runner it is pinned to does not exist.
+// Decides what a freshly leased run does: it ends if a cancel was requested or its time is over, its due timers are settled,
+// and then it goes to a runner, is held without one, or fails because it is pinned to a runner that is not registered.
+// Also decides how a lease is given back. Called by services/pass.
 
 import { HELD_RECHECK_MS } from '../holds/concurrency.ts'
 import { type Start, throttleToPass } from '../holds/throttle.ts'
@@ -18,11 +19,11 @@ export interface BeginContext {
   now: number
   route: Route
   catalog: CatalogView
-  /** What its throttle said a moment ago, if it was asked. */
+  /** The answer of the run's throttle, if it was queried. */
   start?: Start | undefined
 }
 
-/** The move from a lease to the first pass under it. With `next: 'pass'` the run is `running`. */
+/** Decides the first pass of a lease. With `next: 'pass'` the run is `running`. */
 export function begin(state: RunState, context: BeginContext): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
   const next = start(draft, context)
@@ -44,19 +45,27 @@ function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
     park(draft, draft.now)
     return 'stop'
   }
-  if (route.kind === 'pinMissing') {
-    const message = `The run is pinned to runner "${draft.run.runner}", which is not registered.`
-    finish(draft, { status: 'failed', error: { message, code: 'runner_not_registered' } }, catalog)
-    return 'stop'
+  switch (route.kind) {
+    case 'pinMissing': {
+      const message = `The run is pinned to runner "${draft.run.runner}", which is not registered.`
+      finish(draft, { status: 'failed', error: { message, code: 'runner_not_registered' } }, catalog)
+      return 'stop'
+    }
+    case 'none':
+      draft.move('queued')
+      hold(draft)
+      return 'stop'
+    case 'runner':
+      return startPass(draft, start)
   }
-  // A parked run that is due, and one whose lease ran out, is queued before it runs.
+}
+
+/** Starts the pass on a runner, unless the run must wait for its slots or for its throttle first. */
+function startPass(draft: Draft, start: Start | undefined): Next {
+  // A parked run that is due is queued before it runs, and so is a run whose lease ran out.
   draft.move('queued')
-  if (route.kind === 'none') {
-    hold(draft)
-    return 'stop'
-  }
   if (draft.run.leasedWithoutSlots) {
-    // Leased without its slots while it was paused, and resumed since: the next claim asks for them.
+    // The run was leased without its slots while it was paused, and was resumed since. The next claim takes the slots.
     draft.set({ availableAt: draft.now, leaseOwner: undefined })
     return 'stop'
   }
@@ -71,10 +80,10 @@ function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
   return 'pass'
 }
 
-/** It waits in line for its start; a slot that it has goes to another meanwhile. */
+/** Parks the run in the start queue of its throttle. Another run gets a slot that it has. */
 function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | undefined): void {
   if (!start) {
-    // It could not start when the throttle was to be asked, and can now: the next lease asks.
+    // The throttle was not queried because the run could not start then, and it can now: the next lease queries it.
     draft.set({ availableAt: draft.now, leaseOwner: undefined })
     return
   }
@@ -85,7 +94,7 @@ function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | un
   draft.start = start
 }
 
-/** Every runner has enough to do: the run waits for its turn queued, and keeps its lease. */
+/** No runner has room: the run waits as `queued` and keeps its lease. */
 export function waitForRunnerRoom(state: RunState, now: number): Decision {
   const draft = new Draft(state, now)
   draft.move('queued')
@@ -93,7 +102,7 @@ export function waitForRunnerRoom(state: RunState, now: number): Decision {
   return draft.done()
 }
 
-/** No runner could be reached: the run stays queued, spends nothing, and is tried again (contract §3). */
+/** No runner could be reached: the run stays queued, spends no attempt, and is tried again later. */
 export function holdForRunner(state: RunState, now: number): Decision {
   const draft = new Draft(state, now)
   if (draft.run.status === 'paused') park(draft, now)
@@ -104,7 +113,7 @@ export function holdForRunner(state: RunState, now: number): Decision {
   return draft.done()
 }
 
-/** A shutdown gives the lease back between passes: queued, at once available, nothing spent. */
+/** Gives the lease back between passes, at a shutdown: the run is queued, available at once, and spends no attempt. */
 export function giveBack(state: RunState, now: number): Decision {
   const draft = new Draft(state, now)
   if (draft.run.status === 'paused') park(draft, now)

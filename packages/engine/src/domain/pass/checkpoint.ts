@@ -1,5 +1,5 @@
-// A checkpoint: steps that a runner reports while its pass goes on (decisions "Connect", `invoke.checkpoint`). The same
-// rules as for a 206, but that the run neither parks nor asks for another pass. Called by services/pass/checkpoint.
+// Decides a checkpoint: steps that a runner reports while its pass goes on (docs/wire-protocol.md#checkpoints). The rules
+// are those of a 206, except that the run neither parks nor needs another pass. Called by services/pass/checkpoint.
 
 import type { Decision, Next } from '../model/decision.ts'
 import { isSettled, type Step } from '../model/step.ts'
@@ -14,7 +14,7 @@ import { OPCODES } from './opcodes/registry.ts'
 import type { Reported } from './outcome.ts'
 import { settleDue } from './park.ts'
 
-/** With `next: 'pass'` the pass goes on; with 'stop' the run has ended and its pass is of no use any more. */
+/** With `next: 'pass'` the pass goes on; with 'stop' the run has ended and its pass must be aborted. */
 export function checkpoint(
   state: RunState,
   reported: Reported,
@@ -42,18 +42,19 @@ function decideNext(draft: Draft, state: RunState, reported: Reported, context: 
 }
 
 export interface Acknowledged {
-  /** Of the checkpoint that is acknowledged. */
+  /** Seq of the checkpoint that is acknowledged. */
   seq: number
-  /** What its own commit recorded or moved. */
+  /** Steps that the commit of the checkpoint recorded or moved. */
   written: readonly Step[]
-  /** Others that the runner is to be told of. */
+  /** Other steps that the runner must learn of. */
   others: readonly Step[]
+  /** Requests the runner to end the pass. */
   stop: boolean
 }
 
 /**
- * The payload of a `checkpoint.ack`. Its steps come in the order of their seqs, which is that of the memo of a later
- * replay. What succeeded as it was reported is told by its id alone.
+ * The payload of a `checkpoint.ack`. Its steps are in the order of their seqs, as in the memo of a later replay. A step that
+ * succeeded as the runner reported it has its id only.
  */
 export function acknowledge({ seq, written, others, stop }: Acknowledged): JsonText {
   return `{"seq":${seq},"steps":[${ackEntries(written, others)}]${stop ? ',"stop":true' : ''}}`
@@ -61,9 +62,9 @@ export function acknowledge({ seq, written, others, stop }: Acknowledged): JsonT
 
 function ackEntries(written: readonly Step[], others: readonly Step[]): string {
   const [only] = written
-  // What nearly every checkpoint comes to.
+  // Nearly every checkpoint has one step.
   if (only && written.length === 1 && others.every(({ id }) => id === only.id)) return ackEntry(only, true)
-  // A step may move twice in one commit: its last row is what counts.
+  // A step may move twice in one commit: its last row counts.
   const rows = new Map(others.map(step => [step.id, step]))
   const fresh = new Set<string>()
   for (const step of written) {

@@ -1,5 +1,5 @@
-// Reads the log lines of a runner's answer or checkpoint (contract §2.11, "Runner log line"). They are told on the side:
-// whatever is wrong with them, what they came with counts, and so does every line that can be read. Called by outcome.ts.
+// Reads the log lines of a runner's answer or checkpoint (docs/wire-protocol.md#log-lines). Bad lines are left out: the
+// steps that came with them count all the same, and so does every line that can be read. Called by outcome.ts.
 
 import { type LogLevel, ROOT_SCOPE, type RunnerLogLine } from '@perdure/protocol'
 import { RunnerLogLineSchema } from '@perdure/protocol/schema'
@@ -11,21 +11,21 @@ export type PassLine = Omit<RunnerLogLine, 'fields' | 'tsMs'> & { fields?: JsonT
 
 export interface PassLines {
   logs: PassLine[]
-  /** Absent when all could be read. */
+  /** Absent when all lines could be read. */
   unread?: UnreadLines
 }
 
-/** What could not be read, and is not stored. */
+/** Lines that could not be read, and are not stored. */
 export interface UnreadLines {
   count: number
-  /** Of the first. */
+  /** The problem of the first one. */
   problem: string
 }
 
 const wellFormed = Compile(RunnerLogLineSchema)
 const INDEX_MAX = 2 ** 31 - 1
 
-/** What the loggers of other languages call the levels. */
+/** Names of the levels in the loggers of other languages. */
 const LEVELS: Readonly<Record<string, LogLevel>> = {
   trace: 'debug',
   debug: 'debug',
@@ -38,7 +38,7 @@ const LEVELS: Readonly<Record<string, LogLevel>> = {
   fatal: 'error',
 }
 
-/** `parsed`, if it is an object, is what `text` says. */
+/** Reads the lines of a message. `parsed` is the parsed `text`, if that is an object. */
 export function readLines(parsed: object | undefined, text: JsonText): PassLines {
   const sent = (parsed as { logs?: unknown } | undefined)?.logs ?? []
   if (!Array.isArray(sent)) return { logs: [], unread: { count: 1, problem: '/logs must be an array' } }
@@ -64,7 +64,7 @@ export function readLines(parsed: object | undefined, text: JsonText): PassLines
   return read
 }
 
-/** The line as it was meant, or why nobody can tell. Without an index it follows the one before it in its scope. */
+/** The line with missing fields filled in, or its problem. Without an index it follows the last line of its scope. */
 function repaired(line: unknown, nextIndex: ReadonlyMap<string, number>): RunnerLogLine | string {
   if (!isObject(line)) return 'must be an object'
   const { message } = line

@@ -1,5 +1,5 @@
-// Which log lines of a pass are stored (contract §2.2): handler lines once although every pass repeats them, step
-// lines once per attempt, sensitive fields redacted.
+// Drafts the log lines of a pass that are stored (docs/concepts.md#logs): handler lines once although every pass repeats
+// them, step lines once per attempt, and sensitive fields redacted.
 
 import { hashStepId, positionalStepId, ROOT_SCOPE } from '@perdure/protocol'
 import type { LogLine } from '../model/log-line.ts'
@@ -37,29 +37,29 @@ export function keepLogs(
   }
 }
 
-/** Replays repeat handler lines from index 0 on: only those beyond the highest stored one are new. */
+/** Stores a handler line with an index above the highest stored one: a replay repeats the lines from index 0 on. */
 function keepRootLine(draft: Draft, line: PassLine): void {
   if (line.index < draft.rootLogged) return
   draft.rootLogged = line.index + 1
   draft.log({ ...storedLine(line), attempt: draft.run.attempt, dedupe: `${ROOT_SCOPE}#${line.index}` })
 }
 
-/** A step's line belongs to the attempt of this pass. */
+/** Stores a line of a step under the attempt of this pass. */
 function keepStepLine(draft: Draft, state: RunState, line: PassLine, id: string): void {
   const known = state.steps.get(id)
   const attempt = known?.status === 'retrying' ? known.attempt + 1 : (known?.attempt ?? 1)
   draft.log({ ...storedLine(line), attempt, dedupe: stepLineKey(id, attempt, line.index) })
 }
 
-/** `of`: a step's id, which is of any length. */
-export function stepLineKey(of: string, attempt: number, index: number): string {
-  return `${boundedKey(of)}#${attempt}#${index}`
+/** The key that keeps a step's line from being stored twice. Step ids have any length. */
+export function stepLineKey(stepId: string, attempt: number, index: number): string {
+  return `${boundedKey(stepId)}#${attempt}#${index}`
 }
 
 /**
- * The id of the step that a scope means where it is not reported along with its lines. Scopes are names, which a run may
- * use more than once: the use under way, else one that a checkpoint of this pass settled, else the next one, by the id
- * that it will be reported under.
+ * The id of the step that a scope names, if the step was not reported along with its lines. A run may use a name more than
+ * once: the scope means the unsettled step of that name, else the one that a checkpoint of this pass settled, else the next
+ * one, which will be reported under the id that its position gives.
  */
 function stepNamed(state: RunState, name: string, sentAt: number): string {
   for (const step of state.open.values()) if (step.name === name) return step.id

@@ -1,5 +1,5 @@
-// What a pass gave: the runner's answer, read and checked (contract §2.11 "Invoke response", §7 "Invoke status
-// codes"). Everything a runner can send ends up as one of these; `advance.ts` decides what follows.
+// Reads a runner's answer to an invoke (docs/wire-protocol.md#answer) or its checkpoint into an outcome. Nothing in it is
+// trusted: whatever a runner sends becomes one of the kinds below. advance.ts and checkpoint.ts decide what follows.
 
 import type { RunError, StepError } from '@perdure/protocol'
 import { CheckpointSchema, StepErrorSchema } from '@perdure/protocol/schema'
@@ -20,19 +20,19 @@ export type Outcome = PassLines &
   (
     | { kind: 'returned'; data?: JsonText }
     | { kind: 'opcodes'; opcodes: PassOpcode[] }
-    /** The run fails now. */
+    /** The run fails at once. */
     | { kind: 'rejected'; error: RunError }
-    /** The pass is repeated on the transport budget. */
+    /** The pass is repeated, within the transport's budget of tries. */
     | { kind: 'transportFailed'; error: StepError }
   )
 
 const checkpointSeq = Compile(CheckpointSchema.properties.seq)
 const stepError = Compile(StepErrorSchema)
 
-/** Levels around a payload: the body, and in a 206 the list and the opcode. */
+/** Levels of nesting around a payload: the body, and in a 206 the list and the opcode. */
 const ENVELOPE_DEPTH = { 200: 1, 206: 3 }
 
-/** Reads a runner's answer. `body` is within the response cap; nothing in it is trusted. */
+/** Reads a runner's answer. `body` is within the maximum size of an answer. */
 export function readAnswer(status: number, body: string): Outcome {
   const parsed = parse(body)
   if (!parsed && (status === 200 || status === 206))
@@ -52,10 +52,10 @@ export function readAnswer(status: number, body: string): Outcome {
   return invalidResponse(`has status ${status}, which means nothing to the engine`, lines)
 }
 
-/** What a checkpoint brought: steps, or a reason to fail the run. */
+/** The content of a checkpoint: steps, or a reason to fail the run. */
 export type Reported = Extract<Outcome, { kind: 'opcodes' | 'rejected' }>
 
-/** Reads the payload of an `invoke.checkpoint` as the 206 that it stands for. Nothing in it is trusted. */
+/** Reads the payload of an `invoke.checkpoint` like a 206. */
 export function readCheckpoint(payload: string): { seq: number; reported: Reported } {
   const parsed = parse(payload)
   const lines = readLines(parsed, payload)
@@ -66,12 +66,12 @@ export function readCheckpoint(payload: string): { seq: number; reported: Report
   return { seq, reported: readReported(parsed, payload, lines, 'checkpoint') }
 }
 
-/** A pass that gave no readable answer: reset, deadline, unreadable body. */
+/** The outcome of a pass without a readable answer: a reset, a missed deadline, an unreadable body. */
 export function transportFailed(message: string): Outcome {
   return { kind: 'transportFailed', error: { message }, logs: [] }
 }
 
-/** An answer over the response cap: a repeat would be as large, so the run fails. */
+/** The outcome of an answer over the maximum size. A repeat would be as large, so the run fails. */
 export function responseTooLarge(bytesMax: number): Outcome {
   const message = `The runner's answer is larger than ${bytesMax} bytes.`
   return { kind: 'rejected', error: { message, code: 'response_too_large' }, logs: [] }
@@ -103,7 +103,7 @@ function readReported(parsed: object, text: JsonText, lines: PassLines, what = '
 
 const TOO_DEEP = `is nested deeper than ${JSON_DEPTH_MAX} levels`
 
-/** Log lines may be as deep as they like: what of their fields is too deep is redacted. */
+/** Whether a payload is nested too deeply. The fields of log lines may be: what is too deep in them is redacted. */
 function isTooDeep(text: JsonText, envelopeDepth: number): boolean {
   const depthMax = JSON_DEPTH_MAX + envelopeDepth
   if (!isDeeperThan(text, depthMax)) return false
@@ -121,18 +121,21 @@ function parse(body: string): object | undefined {
   }
 }
 
-/** The error of a 4xx or 5xx body, read leniently: such bodies come from proxies too. */
+/** The error in a 4xx or 5xx body. Proxies send such bodies too, so any text will do. */
 function readError(parsed: object | undefined, body: string): StepError | undefined {
   const error = (parsed as { error?: unknown } | undefined)?.error
   if (stepError.Check(error)) return stepErrorOf(error)
   if (typeof error === 'string') return { message: error }
   const text = parsed && 'logs' in parsed ? withoutLogs(body) : body.trim()
-  return SAYS_NOTHING.test(text) ? undefined : { message: text.slice(0, 500) }
+  return EMPTY_ERROR.test(text) ? undefined : { message: text.slice(0, ERROR_TEXT_CHARS_MAX) }
 }
 
-const SAYS_NOTHING = /^(null|\[\s*\]|""|\{\s*("error"\s*:\s*(null|\{\s*\})\s*)?\})?$/
+/** Maximum length of an error that is the text of a body. */
+const ERROR_TEXT_CHARS_MAX = 500
+/** Bodies without an error in them. */
+const EMPTY_ERROR = /^(null|\[\s*\]|""|\{\s*("error"\s*:\s*(null|\{\s*\})\s*)?\})?$/
 
-/** Lines are stored for themselves, redacted. */
+/** The body without its log lines, which are stored apart, and redacted. */
 function withoutLogs(body: JsonText): JsonText {
   const members = [...objectMembers(body)].filter(([name]) => name !== 'logs')
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`

@@ -1,11 +1,12 @@
-// Which runner takes a pass (contract §4.3 "Routing"): anycast at random among the live ones, pinned to one id only.
+// Chooses the runner of a pass (docs/wire-protocol.md#routing): for an anycast run at random among the live runners, for a
+// pinned run its pin.
 
 import type { Run } from '../model/run.ts'
 import type { Runner } from '../model/workflow.ts'
 
 export type Route =
   | { kind: 'runner'; runner: Runner }
-  /** Nobody can take it now. */
+  /** No runner can take the pass now. */
   | { kind: 'none' }
   /** The pin names a runner that is not registered. */
   | { kind: 'pinMissing' }
@@ -15,9 +16,9 @@ export interface RouteInput {
   /** Registered runners of the run's app. */
   runners: readonly Runner[]
   isLive(runner: Runner): boolean
-  /** Runners that refused this pass, or refused others a moment ago. */
+  /** Whether the runner refused this pass, or another one a moment ago. */
   isAvoided(runner: Runner): boolean
-  /** Whether the runner would take it at once; those that would are preferred. */
+  /** Whether the runner has room for the pass. Such runners are preferred. */
   hasRoom?(runner: Runner): boolean
   /** In [0, 1). */
   random: number
@@ -29,12 +30,13 @@ export function route({ run, runners, isLive, isAvoided, hasRoom, random }: Rout
     if (!pinned) return { kind: 'pinMissing' }
     return isAvoided(pinned) ? { kind: 'none' } : { kind: 'runner', runner: pinned }
   }
-  // Nothing to choose: as with most apps, at every pass.
+  // Most apps have one runner.
   if (runners.length === 1) {
     const [only] = runners as [Runner]
     return isAvoided(only) ? { kind: 'none' } : { kind: 'runner', runner: only }
   }
-  // During a deploy only some runners know a new workflow; the others would reject it, also while those are avoided.
+  // During a deploy only some runners have a new workflow. The others would reject it, so they are no substitute even
+  // while the first are avoided.
   const knowing = runners.filter(runner => runner.workflows.includes(run.workflow))
   const candidates = (knowing.length > 0 ? knowing : runners).filter(runner => !isAvoided(runner))
   const live = candidates.filter(isLive)

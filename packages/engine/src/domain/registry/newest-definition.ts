@@ -1,13 +1,13 @@
-// Whose definition of a workflow counts when runners of one app disagree, as they do while a deployment rolls out: the
-// newest registered (decisions "Registration, routing, wire"). A repeat is a heartbeat, and as old as its first.
+// Decides which definition of a workflow counts when runners of one app differ, as they do during a deploy: the newest
+// registered (docs/wire-protocol.md#definitions). A repeated definition is a heartbeat, as old as the first registration.
 
 import { createHash } from 'node:crypto'
 import type { Definition, Runner, Workflow } from '../model/workflow.ts'
 
-/** Enough of a digest to tell a workflow's definitions from each other. */
+/** Characters of a digest that are kept: enough to distinguish the definitions of one workflow. */
 const DIGEST_CHARS = 12
 
-/** What a runner registers of the workflows, in their order. `earlier` is the runner as it was. */
+/** The definitions that a runner registers for the workflows, in their order. `earlier` is its previous registration. */
 export function definitionsOf(
   workflows: readonly Workflow[],
   options: { earlier: Runner | undefined; others: readonly Runner[]; now: number },
@@ -24,7 +24,7 @@ export function definitionsOf(
   })
 }
 
-/** The newest definition that one of the runners has of each workflow, by its name. */
+/** The newest definition of each workflow among the runners, by workflow name. */
 export function newestOf(runners: readonly Runner[]): ReadonlyMap<string, Definition> {
   const newest = new Map<string, Definition>()
   for (const { workflows, definitions = [] } of runners) {
@@ -36,7 +36,7 @@ export function newestOf(runners: readonly Runner[]): ReadonlyMap<string, Defini
   return newest
 }
 
-/** Of two that engines took in the same moment one is the older, always the same. */
+/** Whether the definition is older. Of two registered in the same millisecond, the digest decides. */
 export function isOlder(one: Definition, other: Definition | undefined): boolean {
   if (other === undefined) return false
   return one.since === other.since ? one.digest < other.digest : one.since < other.since

@@ -1,5 +1,5 @@
-// What a registration means: the runner's row, its workflows with defaults filled in, and what it no longer serves
-// (contract §2.11, decisions "Registration, routing, wire").
+// Decides a registration (docs/wire-protocol.md#register): the runner's row, its workflows with defaults filled in, and the
+// workflows it no longer serves. Called by services/registry/register.
 
 import type { RegisterRequest, WorkflowRegistration } from '@perdure/protocol'
 import { checkCron } from '../arrival/schedules.ts'
@@ -9,13 +9,13 @@ import { completeRetry } from '../run/retry.ts'
 import { checkedExpression, flowControlOf } from './flow-control.ts'
 import { definitionsOf, isOlder, newestOf } from './newest-definition.ts'
 
-/** Heartbeats come twice as often and more. */
+/** A registration within this time of the previous one is a heartbeat. Runners repeat it at least twice as often. */
 const HEARTBEAT_GAP_MS_MAX = 60_000
 
 /** The runner as registered at `now`. */
 export function registeredRunner(namespace: string, request: RegisterRequest, now: number): Runner {
   const { app, url, framework, runtime, language, sdkName, version, region, keyFingerprint } = request
-  const told = { framework, runtime, language, sdkName, version, region, keyFingerprint }
+  const optional = { framework, runtime, language, sdkName, version, region, keyFingerprint }
   return {
     namespace,
     app,
@@ -23,11 +23,11 @@ export function registeredRunner(namespace: string, request: RegisterRequest, no
     url,
     workflows: request.workflows.map(workflow => workflow.name),
     lastSeenAt: now,
-    ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
   }
 }
 
-/** A workflow as registered at `now`; one that does not speak of triggers gets the implicit one on its own name. */
+/** A workflow as registered at `now`. Without a list of triggers it has one for events of its own name. */
 export function registeredWorkflow(options: {
   namespace: string
   app: string
@@ -56,7 +56,7 @@ export function registeredWorkflow(options: {
   }
 }
 
-/** What is taken as it was sent, and may mean something else than its author thought. */
+/** Warns of parts of a registration that are accepted, but may not mean what their author expects. */
 export function registrationWarnings({ workflows }: RegisterRequest): string[] {
   return workflows.flatMap(({ triggers, cancelOn }, i) => {
     const field = `workflows[${i}]`
@@ -72,18 +72,18 @@ export function registrationWarnings({ workflows }: RegisterRequest): string[] {
 }
 
 /**
- * The changes of a registration. It replaces the runner's earlier one: a workflow that only that one served is
- * dropped. What it repeats changes no definition that a runner which is still there has registered since. Heartbeats too
- * ring the runs that were held for want of a runner: it may have been away unnoticed.
+ * The changes of a registration. It replaces the runner's earlier one: a workflow that only the earlier one served is
+ * dropped. A repeated definition does not replace one that a present runner has registered since. A heartbeat too wakes the
+ * runs that are held without a runner: the runner may have been away unnoticed.
  */
 export function registrationChanges(options: {
   runner: Runner
   workflows: readonly Workflow[]
   earlier: Runner | undefined
-  /** The other runners of the app, and those of them that have gone. */
+  /** The other runners of the app, and those among them that are gone. */
   others: readonly Runner[]
   gone?: readonly Runner[]
-  /** The workflow as it is defined now. */
+  /** The present definition of the workflow. */
   known?: (name: string) => Workflow | undefined
 }): Change[] {
   const { workflows, earlier, others, gone = [], known = () => undefined } = options
@@ -113,18 +113,20 @@ export function registrationChanges(options: {
   ]
 }
 
-/** A heartbeat repeats definitions word for word: those need no write, and keep their `updatedAt`. */
+/** Whether the definition is unchanged, as in a heartbeat. Then it needs no write and keeps its `updatedAt`. */
 function isSame(workflow: Workflow, known: Workflow): boolean {
   return JSON.stringify({ ...workflow, updatedAt: known.updatedAt }) === JSON.stringify(known)
 }
 
-/** A runner that comes back after a long time is news all the same: whoever holds runs for it should look again. */
+/** Whether the registration is a heartbeat. A runner that returns after a long time is news, so that held runs try it. */
 function isRepeat(runner: Runner, earlier: Runner): boolean {
-  const told = ({ lastSeenAt: _, ...rest }: Runner) =>
+  const described = ({ lastSeenAt: _, ...rest }: Runner) =>
     JSON.stringify(
       Object.entries(rest)
         .filter(([, value]) => value !== undefined)
         .sort(),
     )
-  return told(runner) === told(earlier) && runner.lastSeenAt - earlier.lastSeenAt < HEARTBEAT_GAP_MS_MAX
+  return (
+    described(runner) === described(earlier) && runner.lastSeenAt - earlier.lastSeenAt < HEARTBEAT_GAP_MS_MAX
+  )
 }

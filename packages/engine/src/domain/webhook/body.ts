@@ -1,5 +1,5 @@
-// What the body of a verified webhook means: the data of an event, or the first of a handshake (contract §4.6). Called
-// by services/webhook/receivers.
+// Reads the body of a verified webhook: the data of an event (docs/webhooks.md#the-event), or a handshake of the provider.
+// Called by services/webhook/inbound.
 
 import { isUtf8 } from 'node:buffer'
 import { EngineError, invalid } from '../model/errors.ts'
@@ -10,8 +10,8 @@ import type { WebhookPost } from './schemes.ts'
 const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i
 
 /**
- * The body as JSON: to the letter when it is JSON, whatever its type says; of a form its fields; of other text a
- * string; undefined of an empty body. Throws when it is no text, or nests too deep.
+ * The body as JSON: unchanged if it is JSON, whatever its content type; for a form an object of its fields; for any other
+ * text a string; undefined for an empty body. Throws if the body is not UTF-8 or nests too deeply.
  */
 export function webhookData({ headers, rawBody }: WebhookPost): JsonText | undefined {
   if (rawBody.length === 0) return undefined
@@ -23,10 +23,7 @@ export function webhookData({ headers, rawBody }: WebhookPost): JsonText | undef
   return data
 }
 
-/**
- * What the provider wants to hear when it only tries out the URL: no event then. Slack sends a challenge, GitHub a
- * ping.
- */
+/** The reply to a provider that only checks the URL, which is no event: Slack sends a challenge, GitHub a ping. */
 export function handshakeReply(
   scheme: ReceiverScheme,
   { headers }: WebhookPost,
@@ -43,7 +40,7 @@ function textData(text: string): JsonText {
   return isJson(text) ? text.trim() : JSON.stringify(text)
 }
 
-/** GitHub's forms and Slack's buttons have one field, `payload`, that carries the JSON. */
+/** The fields of a form. The forms of GitHub and Slack have one field, `payload`, with the JSON in it. */
 function formData(text: string): JsonText {
   const fields = new URLSearchParams(text)
   const payload = fields.get('payload')

@@ -1,45 +1,46 @@
-// What one POST of a webhook delivery leads to: done, another try later, or the end of trying (decisions,
-// "Webhooks"). The deliver service asks after every send; the schedule comes from `ENGINE_WEBHOOK_SCHEDULE`.
+// Decides what follows from one POST of a webhook delivery: success, a retry, or the end of the delivery
+// (docs/webhooks.md#deliveries). Called by services/webhook/deliver after every send; the schedule is the setting
+// `ENGINE_WEBHOOK_SCHEDULE`.
 
 import { parseDurationMs, signWebhook } from '@perdure/protocol'
 import type { Delivery, DeliveryAttempt } from '../model/delivery.ts'
 import { invariant } from '../model/errors.ts'
 
-/** What came of a send; the Sender port's reply is one of these. */
+/** The result of a send, as the Sender port reports it or the deliver service finds it. */
 export type SendResult =
   | { kind: 'answered'; status: number; responseSnippet: string; retryAfterMs?: number; durationMs: number }
   | { kind: 'timeout' | 'connectionError'; error: string; durationMs: number }
   /** No connection was made: the address may not be called, or the endpoint is disabled or deleted. */
   | { kind: 'refusedAddress' | 'endpointOff'; error: string }
-  /** Nobody knows: the engine that made the attempt never told its end. */
+  /** Unknown: the engine that made the attempt stopped before it recorded the end. */
   | { kind: 'cutOff' }
 
-/** Delays between the attempts: 8 in all, over about a day. */
+/** Delays between the attempts: 8 attempts in all, over about a day. */
 export const DEFAULT_DELIVERY_SCHEDULE_MS: readonly number[] = [
   5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000,
 ]
 
-/** Most delays a schedule may name: more is a slip of the pen, and each is a stored attempt. */
+/** Maximum number of delays in a schedule: each stands for a stored attempt, and more are surely a mistake. */
 export const DELIVERY_SCHEDULE_LENGTH_MAX = 100
 
-/** What the log says of an attempt whose engine never told its end. */
+/** The error of a logged attempt whose engine stopped before it recorded the end. */
 export const CUT_OFF_ERROR = 'the engine stopped during this attempt'
 
 const JITTER = 0.2
 const GONE = 410
-/** Answers below 500 that ask for another try. */
+/** Answers below 500 that mean "try again later". */
 const RETRIED_STATUSES: readonly number[] = [408, 425, 429]
 
 export interface Conclusion {
   delivery: Delivery
   attempt: DeliveryAttempt
-  /** It answered 410: an endpoint that does so wants no more. */
+  /** The answer was 410: the endpoint wants no more deliveries. */
   isGone: boolean
 }
 
 /**
- * The delivery after its send, and the attempt to append. `random` in [0, 1) spreads the retry. The fence stays:
- * whoever claimed the delivery raised it, and the commit is guarded by it.
+ * The delivery after its send, and the attempt to append. `random` in [0, 1) spreads the retry. The fence stays as it is:
+ * the claim of the delivery raised it, and the commit is guarded by it.
  */
 export function concludeAttempt(input: {
   delivery: Delivery
@@ -67,16 +68,16 @@ export function concludeAttempt(input: {
     const delayMs = retryDelayMs(delivery, input.scheduleMs ?? DEFAULT_DELIVERY_SCHEDULE_MS, input.random)
     if (delayMs === undefined) delivery.status = 'exhausted'
     else {
-      const asked = result.kind === 'answered' ? (result.retryAfterMs ?? 0) : 0
+      const requestedMs = result.kind === 'answered' ? (result.retryAfterMs ?? 0) : 0
       delivery.status = 'failed'
-      delivery.nextAttemptAt = now + Math.max(delayMs, asked)
+      delivery.nextAttemptAt = now + Math.max(delayMs, requestedMs)
       delivery.availableAt = delivery.nextAttemptAt
     }
   }
   return { delivery, attempt, isGone: attempt.statusCode === GONE }
 }
 
-/** The delays of a list such as `"5s,5m,30m"`, or undefined if it is none. */
+/** The delays of a list such as `"5s,5m,30m"`, in ms; undefined for any other text. */
 export function parseDeliverySchedule(text: string): number[] | undefined {
   const delays = text.split(',').map(parseDurationMs)
   if (delays.length > DELIVERY_SCHEDULE_LENGTH_MAX) return undefined
@@ -84,8 +85,9 @@ export function parseDeliverySchedule(text: string): number[] | undefined {
 }
 
 /**
- * The headers of one attempt (Standard Webhooks). The id never changes, so a receiver can tell a repeat; the timestamp
- * does. Signed once with each secret: with none for a custom send, with two for a while after a rotation.
+ * The headers of one attempt (docs/webhooks.md#verify-a-signature). The id stays the same in every attempt, so a receiver
+ * can recognise a repeat; the timestamp changes. There is one signature for each secret: none for a custom send, several
+ * for a while after a rotation.
  */
 export function deliveryHeaders(message: {
   id: string
@@ -138,22 +140,31 @@ function attemptOf(input: {
 }
 
 function isRetried(result: SendResult): boolean {
-  if (result.kind === 'answered') return isServerError(result) || RETRIED_STATUSES.includes(result.status)
-  return result.kind === 'timeout' || result.kind === 'connectionError' || result.kind === 'cutOff'
+  switch (result.kind) {
+    case 'answered':
+      return isServerError(result) || RETRIED_STATUSES.includes(result.status)
+    case 'timeout':
+    case 'connectionError':
+    case 'cutOff':
+      return true
+    case 'refusedAddress':
+    case 'endpointOff':
+      return false
+  }
 }
 
-/** Three digits may say 999, which no server means as "later". */
+/** Statuses above 599 are outside HTTP, and no sign of a passing failure. */
 function isServerError({ status }: { status: number }): boolean {
   return status >= 500 && status < 600
 }
 
 /**
- * The delay before the next attempt, or undefined when none is left. Counted from the end, so that the fresh
- * budget of a redelivery walks through the schedule from its start.
+ * The delay before the next attempt, or undefined when no attempt is left. The position in the schedule is counted from its
+ * end, so that the new attempts of a redelivery go through the whole schedule.
  */
 function retryDelayMs(delivery: Delivery, scheduleMs: readonly number[], random: number): number | undefined {
   const left = delivery.maxAttempts - delivery.attemptCount
-  // A delivery that was created under a longer schedule waits by the shorter one's first delay.
+  // A delivery that was created under a longer schedule waits for the first delay of the present one.
   const delay = scheduleMs[Math.max(0, scheduleMs.length - left)]
   return delay === undefined ? undefined : Math.round(delay * (1 + JITTER * (2 * random - 1)))
 }

@@ -1,13 +1,13 @@
-// Delivering again on request (contract §4.5): the attempts made stay, and a full schedule of new ones is granted.
+// Redelivers on request (docs/webhooks.md#redelivery): past attempts stay, and a full schedule of new ones is granted.
 
 import type { Unit } from '../model/change.ts'
 import type { Delivery } from '../model/delivery.ts'
 import { EngineError } from '../model/errors.ts'
 
 /**
- * Queues the delivery anew, whatever came of it. Throws `delivery_in_flight` while it is `delivering`, which it is
- * from the claim on: there is no moment in which it is leased and says otherwise. The fence goes up, so that whoever
- * decided on the delivery before decides again.
+ * Queues the delivery again, whatever its status. Throws `delivery_in_flight` while it is `delivering`: a delivery has that
+ * status from its claim on, so a leased delivery is always refused. The fence rises, so that a decision made on the
+ * delivery before is stale.
  */
 export function redeliver(
   delivery: Delivery,

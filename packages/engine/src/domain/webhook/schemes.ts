@@ -1,34 +1,34 @@
-// How each provider signs a webhook: what of the post is signed, where the signatures stand, and which id tells a
-// message from the next (decisions, "Webhooks"). Only domain/webhook/signature-verification reads this.
+// The signature schemes of providers (docs/webhooks.md#schemes): which part of a post is signed, where the signatures are,
+// and which id the message has. Used by signature-verification.ts.
 
 import { webhookKeyOf } from '@perdure/protocol'
 import type { ReceiverScheme } from '../model/receiver.ts'
 
-/** By lower-case name, as node gives them. */
+/** Headers by lower-case name, as node has them. */
 export type WebhookHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 export interface WebhookPost {
   headers: WebhookHeaders
-  /** The body to the byte. */
+  /** The body, byte for byte. */
   rawBody: Buffer
 }
 
-/** What a post says of itself; nothing of it is to be believed before it is verified. */
+/** What a post claims about itself. Nothing of it may be trusted before its signature is verified. */
 export interface Claim {
-  /** What is signed, one after the other. */
+  /** The signed parts, in order. */
   signed: readonly (string | Buffer)[]
-  /** In seconds; absent where the scheme has none. */
+  /** In seconds; absent if the scheme has no timestamp. */
   timestamp?: string
-  /** HMAC-SHA256, any one of which suffices. */
+  /** HMAC-SHA256 signatures. One valid signature is enough. */
   signatures: readonly string[]
   encoding: 'hex' | 'base64'
   messageId(): string | undefined
 }
 
 interface Scheme {
-  /** Undefined when the post lacks what the scheme needs. */
+  /** Undefined when the post lacks a part that the scheme needs. */
   claimOf(post: WebhookPost): Claim | undefined
-  /** The key that a secret stands for. */
+  /** The HMAC key of a secret. */
   keyOf(secret: string): Buffer
 }
 
@@ -98,7 +98,7 @@ function slack({ headers, rawBody }: WebhookPost): Claim | undefined {
   }
 }
 
-/** `X-Signature-256: sha256=<hex>` over the body, in either case: it is for whatever can make an HMAC. */
+/** `X-Signature-256: sha256=<hex>` over the body, in upper or lower case: the generic scheme. */
 function hmacSha256({ headers, rawBody }: WebhookPost): Claim | undefined {
   const signature = headerOf(headers, 'x-signature-256')?.toLowerCase()
   if (!signature) return undefined
@@ -115,13 +115,13 @@ function headerOf(headers: WebhookHeaders, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** What follows the prefix, of the texts that have it. */
+/** The rest of each text that starts with the prefix. */
 function valuesAfter(prefix: string, texts: readonly string[]): string[] {
   const trimmed = texts.map(text => text.trim())
   return trimmed.filter(text => text.startsWith(prefix)).map(text => text.slice(prefix.length))
 }
 
-/** That member of a JSON body, if it is text. */
+/** The member of a JSON body, if it is a string. */
 function memberOf(body: Buffer, name: string): string | undefined {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'))?.[name]

@@ -1,4 +1,5 @@
-// The signing secrets of webhook endpoints and receivers: which of them count now, and what an edit makes of them.
+// The signing secrets of webhook endpoints and receivers (docs/webhooks.md#secrets): which of them count at a time, and how
+// an edit changes them.
 
 import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX, webhookKeyOf } from '@perdure/protocol'
 import {
@@ -23,7 +24,7 @@ export function oldSecretsAt({ oldSecrets = [] }: Secrets, now: number): readonl
 
 /**
  * The secrets after an edit, with `made` as the current one if given. Throws `conflict` if more old secrets would count
- * than allowed, rather than silently end the oldest and cut off whoever still signs with it.
+ * than allowed: to end the oldest silently would cut off a sender that still signs with it.
  */
 export function editedSecrets(
   before: Secrets,

@@ -1,17 +1,17 @@
-// Whether a webhook comes from whom it says (contract §5.6; decisions "Webhooks"). What of a post is signed, and how,
-// differs by scheme (domain/webhook/schemes); the check is one for all of them. Called by services/webhook/receivers.
+// Verifies the signature of an inbound webhook (docs/webhooks.md#schemes). schemes.ts says what each scheme signs; the check
+// is the same for all. Called by services/webhook/inbound.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ReceiverScheme } from '../model/receiver.ts'
 import { type Claim, SCHEMES, type WebhookPost } from './schemes.ts'
 
-/** How far a signed timestamp may lie from now, before or after. */
-export const FRESH_MS = 300_000
+/** Maximum distance of a signed timestamp from now, before or after, in ms. */
+export const TIMESTAMP_DISTANCE_MS_MAX = 300_000
 
-/** `messageId`: the provider's own id of the message, the same when it sends it again. */
+/** `messageId`: the provider's id of the message, which a repeat has too. */
 export type SignatureCheck = { ok: true; messageId?: string } | { ok: false }
 
-/** Whether one of the signatures was made with one of the secrets, and lately where the scheme tells when. */
+/** Checks that one of the signatures was made with one of the secrets, and recently if the scheme has a timestamp. */
 export function verifySignature(
   scheme: ReceiverScheme,
   secrets: readonly string[],
@@ -27,13 +27,13 @@ export function verifySignature(
 
 function isFresh({ timestamp }: Claim, now: number): boolean {
   if (timestamp === undefined) return true
-  return /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp) * 1000) <= FRESH_MS
+  return /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp) * 1000) <= TIMESTAMP_DISTANCE_MS_MAX
 }
 
 function isSigned({ signed, encoding, signatures }: Claim, key: Buffer): boolean {
   const hmac = createHmac('sha256', key)
   for (const part of signed) {
-    // Headers come decoded as Latin-1: so encoded they are again the bytes that were sent.
+    // Node decodes headers as Latin-1: encoded the same way, they are the bytes that were sent.
     hmac.update(typeof part === 'string' ? Buffer.from(part, 'latin1') : part)
   }
   const expected = hmac.digest(encoding)
@@ -41,8 +41,8 @@ function isSigned({ signed, encoding, signatures }: Claim, key: Buffer): boolean
 }
 
 /**
- * In constant time for texts of one length. Compared as they are written, not decoded: a decoder passes over what it
- * does not know, so that several texts would be the same signature.
+ * Compares in constant time for texts of one length. The encoded texts are compared: a decoder ignores unknown characters,
+ * so several texts would decode to one signature.
  */
 function isSame(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)]

@@ -1,42 +1,42 @@
-// What the decision about a pass, or a checkpoint of one, needs besides the run and what the runner reported.
+// The context of a decision about a pass or a checkpoint, besides the run and the runner's report.
 
 import type { FilterFault } from '../../expressions/matching.ts'
 import type { CatalogView } from '../../model/catalog.ts'
 import type { Assumptions } from '../../run/assumptions.ts'
 
-/** What the runner knows of the run: from the memo that the pass was sent with, then from the ack of each checkpoint. */
+/** What the runner knows of the run: from the memo of the pass, then from the ack of each checkpoint. */
 export interface RunnerKnowledge {
-  /** When it was told last: what it reports next began then. */
+  /** Time of the last message to the runner. Steps it reports next started then. */
   asOf: number
-  /** How many settled steps it knows. */
+  /** Number of settled steps that the runner knows. */
   settled: number
-  /** It knows every settled step up to this seq. */
+  /** The runner knows every settled step up to this seq. */
   seq: number
-  /** An ack told it of settled steps: that the pass brings nothing more at its end is no fault of it. */
+  /** Whether an ack contained settled steps. Then a pass that ends without a new step is no error of the runner. */
   wasSentSettled: boolean
-  /** It was asked to end the pass, although there may be more to do. */
+  /** Whether an ack requested the runner to end the pass, although there may be more to do. */
   stopRequested: boolean
 }
 
 /** The pass that is under way. */
 export interface SentPass {
-  /** When it was sent: whether a retry was due is measured by it. */
+  /** When the pass was sent. Retries that were due then were left to the runner. */
   sentAt: number
-  /** The run's attempt that it was sent with. */
+  /** The attempt of the run that the pass was sent with. */
   sentAttempt: number
   knowledge: RunnerKnowledge
 }
 
-/** Log lines of a workflow's runner that could not be read. */
+/** Log lines of a runner that could not be read. */
 export interface LinesFault {
   of: { app: string; workflow: string }
-  /** How many. */
+  /** Number of unread lines. */
   unread: number
-  /** Of the first. */
+  /** The error of the first one. */
   error: string
 }
 
-/** Told of filters that could not be evaluated, and of log lines that could not be read. */
+/** Takes expressions that could not be evaluated, and log lines that could not be read. */
 export type PassReport = (fault: FilterFault | LinesFault) => void
 
 export interface PassContext extends SentPass {

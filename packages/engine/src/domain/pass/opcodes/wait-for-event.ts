@@ -4,7 +4,7 @@
 import { eventResult } from '../../arrival/fanout.ts'
 import { compiled } from '../../expressions/compiled.ts'
 import { ExpressionError } from '../../expressions/expression.ts'
-import { EventSubject, evaluateCondition } from '../../expressions/matching.ts'
+import { EventSubject, evaluateWaitCondition } from '../../expressions/matching.ts'
 import type { Event } from '../../model/event.ts'
 import type { Step } from '../../model/step.ts'
 import { noLaterEvent } from '../../run/assumptions.ts'
@@ -94,12 +94,11 @@ function earlierEvent(
 function meetsFilter({ state }: DraftedPass, condition: string | undefined, event: Event): boolean {
   if (condition === undefined) return true
   const { trigger, input } = state.run
-  const began = new EventSubject({ ...trigger, data: input })
-  const verdict = evaluateCondition(condition, {
-    event: began.subject,
-    async: new EventSubject(event).subject,
-  })
-  return verdict.ok && verdict.value
+  const met = evaluateWaitCondition(
+    { filter: condition, trigger: { ...trigger, data: input } },
+    new EventSubject(event),
+  )
+  return met.ok && met.value
 }
 
 /** The fields of a wait that the event has settled. */
