@@ -1,5 +1,5 @@
-// Reads and writes frames: one JSON text `{type, id, payload}` each (contract §4.3). Payloads that are kept, those of
-// results and checkpoints, are cut out of the text and never serialised again.
+// Reads and writes Connect frames: each is one JSON text `{type, id, payload}` (docs/wire-protocol.md#frames). The payloads
+// of results and checkpoints are cut out of the text and never serialised again.
 
 import type { FrameType } from '@perdure/protocol'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
@@ -7,16 +7,16 @@ import { objectMember } from '../../domain/text/json-text.ts'
 
 export interface IncomingFrame {
   type: string
-  /** Empty when the peer sent none. */
+  /** Empty when the runner sent none. */
   id: string
   payload: unknown
   text: string
 }
 
-/** It is repeated in answers. */
-const ID_LENGTH_MAX = 256
+/** Answers repeat the id. */
+const FRAME_ID_LENGTH_MAX = 256
 
-/** Throws `invalid_request` when the text is no frame. */
+/** Throws `invalid_request` when the text is not a frame. */
 export function readFrame(text: string): IncomingFrame {
   let frame: unknown
   try {
@@ -26,18 +26,18 @@ export function readFrame(text: string): IncomingFrame {
   }
   const { type, id = '', payload } = (frame ?? {}) as Record<string, unknown>
   if (typeof type !== 'string') throw invalid('type', 'must be a string')
-  if (typeof id !== 'string' || id.length > ID_LENGTH_MAX) {
-    throw invalid('id', `must be a string of at most ${ID_LENGTH_MAX} characters`)
+  if (typeof id !== 'string' || id.length > FRAME_ID_LENGTH_MAX) {
+    throw invalid('id', `must be a string of at most ${FRAME_ID_LENGTH_MAX} characters`)
   }
   return { type, id, payload, text }
 }
 
-/** Every frame has a payload, an empty one where there is nothing to say: strict peers ask for it. */
+/** Every frame has a payload, if only an empty one: strict peers require it. */
 export function writeFrame(type: FrameType, id: string, payload = '{}'): string {
   return `{"type":"${type}","id":${JSON.stringify(id)},"payload":${payload}}`
 }
 
-/** The status and body of an `invoke.result`; a body that is a string is raw text, any other is kept to the letter. */
+/** The status and body of an `invoke.result`. A body that is a string is raw text; any other is the JSON text as sent. */
 export function readResult({ payload, text }: IncomingFrame): { status: number; body: string } {
   const { status, body } = objectOf(payload)
   if (!Number.isInteger(status) || (status as number) < 100 || (status as number) > 599) {
@@ -46,7 +46,7 @@ export function readResult({ payload, text }: IncomingFrame): { status: number; 
   return { status: status as number, body: typeof body === 'string' ? body : rawBody(text) }
 }
 
-/** The payload of an `invoke.checkpoint`, to the letter. */
+/** The payload of an `invoke.checkpoint`, as sent. */
 export function readCheckpoint({ payload, text }: IncomingFrame): string {
   objectOf(payload)
   return objectMember(text, 'payload') as string

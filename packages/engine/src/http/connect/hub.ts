@@ -1,5 +1,5 @@
-// `GET /connect`: takes the upgrades, keeps the sockets, asks them for signs of life, and closes them. Opened by
-// routes/connect.ts.
+// `GET /connect`: accepts or refuses upgrades, keeps the sockets, sends their heartbeats, and closes them
+// (docs/wire-protocol.md#connect). Opened by route.ts.
 
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server } from 'node:http'
@@ -21,32 +21,33 @@ import { statusOf } from '../response/problem.ts'
 import { rawAnswer } from '../response/raw-answer.ts'
 import { CONNECT_LIMITS, type ConnectLimits } from './limits.ts'
 import { afterAnswers, isWhole, withoutOffer } from './offered-upgrade.ts'
-import { type ConnectDeps, Peer } from './peer.ts'
+import { type ConnectDeps, Peer, SHUTDOWN_REASON } from './peer.ts'
 import { ConnectSocket } from './socket.ts'
 
-/** A socket, and who is on it. */
-interface Connected {
+/** An open socket and the runner on it. */
+interface Connection {
   socket: ConnectSocket
   peer: Peer
   isRegistered: boolean
-  /** Whether what it came with would still let it in. */
-  isAdmitted(): boolean
+  /** Whether its API key would still open the socket. */
+  isKeyValid(): boolean
 }
 
 const PATH = operations.connect.path
-const NOBODY: Actor = { namespace: '' }
+/** The actor of a socket that is opened only to be refused by an `error` frame. */
+const NO_ACTOR: Actor = { namespace: '' }
 
 export class ConnectHub {
   readonly #deps: ConnectDeps
   readonly #limits: ConnectLimits
   readonly #server: WebSocketServer
-  readonly #connected = new Set<Connected>()
-  /** Sockets that are over, until nothing is left of them. */
+  readonly #connections = new Set<Connection>()
+  /** One for each closed socket whose removal is not finished. */
   readonly #leaving = new Set<Promise<void>>()
-  /** Connections whose upgrade is let pass, while they are nobody else's. */
-  readonly #plain = new Set<Socket>()
-  #stopBeats: (() => void) | undefined
-  #beats = 0
+  /** Connections with an ignored upgrade, until they are given back to the server. */
+  readonly #ignoredUpgrades = new Set<Socket>()
+  #stopHeartbeats: (() => void) | undefined
+  #heartbeatCount = 0
   #isClosing = false
 
   constructor(deps: ConnectDeps, limits: Partial<ConnectLimits> = {}) {
@@ -58,37 +59,32 @@ export class ConnectHub {
       perMessageDeflate: false,
       maxPayload: CONNECT_FRAME_BYTES_MAX,
       handleProtocols: offered => (offered.has(CONNECT_SUBPROTOCOL) ? CONNECT_SUBPROTOCOL : false),
-      // The types do not know it yet.
+      // The type definitions lack this option.
       ...{ closeTimeout: this.#limits.closeMs },
     })
     deps.keys.onChange(() => this.#checkKeys())
     this.#server.on('wsClientError', (error, stream, request) =>
-      // A client of another version learns which one is spoken (RFC 6455, section 4.4).
+      // A client of another WebSocket version learns which one is supported (RFC 6455, section 4.4).
       refuse(stream, malformed(error, request), [['sec-websocket-version', '13']]),
     )
-    // So that a runner can tell whom it dialled: the engine signs what this runner alone has chosen.
+    // Proves the engine's identity to the runner, which chose the signed key (docs/wire-protocol.md#proof-of-the-engine).
     this.#server.on('headers', (headers, request) => {
       headers.push(`${SIGNATURE_HEADER}: ${deps.sign(request.headers['sec-websocket-key'] ?? '')}`)
     })
   }
 
-  /** How many sockets are open. */
-  get size(): number {
-    return this.#connected.size
-  }
-
   listen(server: Server): void {
     server.on('upgrade', (request, stream, head) => {
       if (isWebSocket(request)) this.#upgrade(request, stream, head)
-      else this.#letPass(server, request, stream as Socket, head)
+      else this.#ignoreUpgrade(server, request, stream as Socket, head)
     })
   }
 
   /** Closes every socket, and resolves when all are gone. */
   async close(): Promise<void> {
     this.#isClosing = true
-    for (const { socket } of this.#connected) socket.close(CLOSE_CODES.draining, 'the engine shuts down')
-    for (const socket of this.#plain) socket.destroy()
+    for (const { socket } of this.#connections) socket.close(CLOSE_CODES.draining, SHUTDOWN_REASON)
+    for (const socket of this.#ignoredUpgrades) socket.destroy()
     while (this.#leaving.size > 0) await Promise.all(this.#leaving)
   }
 
@@ -99,16 +95,16 @@ export class ConnectHub {
     else this.#server.handleUpgrade(request, stream, head, ws => this.#accept(ws, request, stream))
   }
 
-  /** Any other upgrade is an offer that nobody has to take: the request is answered as if it were not there. */
-  #letPass(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
+  /** Answers a request as if it had not offered the upgrade, which is to another protocol. */
+  #ignoreUpgrade(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
     const release = () => {
       socket.off('error', release).off('close', release)
-      this.#plain.delete(socket)
+      this.#ignoredUpgrades.delete(socket)
     }
-    this.#plain.add(socket)
+    this.#ignoredUpgrades.add(socket)
     socket.on('error', release).on('close', release)
     afterAnswers(socket, () => {
-      // Else the last of those answers has ended the connection.
+      // The last of the earlier answers may have ended the connection.
       if (!socket.writable) return
       if (!isWhole(request)) {
         refuse(socket, new EngineError('invalid_request', 'there are too many headers'))
@@ -126,93 +122,93 @@ export class ConnectHub {
     if (this.#isClosing || this.#deps.connections.isDraining) {
       return new EngineError('unavailable', 'the engine is shutting down')
     }
-    if (this.#connected.size < this.#limits.socketsMax) return undefined
+    if (this.#connections.size < this.#limits.socketsMax) return undefined
     return new EngineError('overloaded', `${this.#limits.socketsMax} sockets are open, which is the most`)
   }
 
   #accept(ws: WebSocket, request: IncomingMessage, stream: Duplex): void {
     const { keys, corsOrigins, clock } = this.#deps
     const { authorization, host, origin } = request.headers
-    const asked = [keys, { authorization, host, origin }, operations.connect, corsOrigins] as const
-    let actor = NOBODY
+    const credentials = [keys, { authorization, host, origin }, operations.connect, corsOrigins] as const
+    let actor = NO_ACTOR
     let refusal: unknown
     try {
-      actor = authenticate(...asked)
+      actor = authenticate(...credentials)
     } catch (error) {
       refusal = error
     }
     const gone = new Promise<void>(resolve => ws.on('close', () => resolve()))
-    const registerBy = clock.at(clock.now() + this.#limits.registerMs, () => {
+    const cancelRegisterTimer = clock.at(clock.now() + this.#limits.registerMs, () => {
       peer.fail(
         new EngineError('invalid_request', 'runner.register did not come in time'),
         CLOSE_CODES.protocol,
       )
     })
     const onOver = () => {
-      registerBy()
-      this.#leave(connected, gone)
+      cancelRegisterTimer()
+      this.#remove(connection, gone)
     }
     const socket = new ConnectSocket({ ws, stream, clock, limits: this.#limits, onOver })
     const onRegistered = () => {
-      registerBy()
-      connected.isRegistered = true
+      cancelRegisterTimer()
+      connection.isRegistered = true
     }
     const peer = new Peer({ deps: this.#deps, socket, actor, onRegistered })
-    const connected: Connected = {
+    const connection: Connection = {
       socket,
       peer,
       isRegistered: false,
-      isAdmitted: () => isStillAdmitted(actor, ...asked),
+      isKeyValid: () => isStillAdmitted(actor, ...credentials),
     }
-    this.#connected.add(connected)
-    this.#startBeats()
+    this.#connections.add(connection)
+    this.#startHeartbeats()
     if (refusal) peer.fail(refusal, CLOSE_CODES.auth)
     else if (ws.protocol !== CONNECT_SUBPROTOCOL) peer.fail(noSubprotocol(), CLOSE_CODES.protocol)
-    else this.#follow(connected, ws, stream)
+    else this.#listenTo(connection, ws, stream)
   }
 
-  #follow({ peer }: Connected, ws: WebSocket, stream: Duplex): void {
+  #listenTo({ peer }: Connection, ws: WebSocket, stream: Duplex): void {
     stream.on('drain', () => peer.drained())
     ws.on('message', (data: Buffer, isBinary: boolean) => {
       if (isBinary)
         peer.fail(new EngineError('invalid_request', 'a frame must be text'), CLOSE_CODES.protocol)
-      else peer.take(data.toString())
+      else peer.receive(data.toString())
     })
   }
 
-  #leave(connected: Connected, gone: Promise<void>): void {
-    this.#connected.delete(connected)
-    if (this.#connected.size === 0) this.#stopBeats?.()
-    const left = Promise.all([gone, connected.peer.closed()]).then(() => {
+  #remove(connection: Connection, gone: Promise<void>): void {
+    this.#connections.delete(connection)
+    if (this.#connections.size === 0) this.#stopHeartbeats?.()
+    const left = Promise.all([gone, connection.peer.closed()]).then(() => {
       this.#leaving.delete(left)
     })
     this.#leaving.add(left)
   }
 
-  #startBeats(): void {
-    if (this.#stopBeats) return
+  #startHeartbeats(): void {
+    if (this.#stopHeartbeats) return
     const { clock } = this.#deps
     const cancel = clock.at(clock.now() + CONNECT_HEARTBEAT_MS, () => {
-      this.#stopBeats = undefined
-      this.#beat()
-      if (this.#connected.size > 0) this.#startBeats()
+      this.#stopHeartbeats = undefined
+      this.#sendHeartbeats()
+      if (this.#connections.size > 0) this.#startHeartbeats()
     })
-    this.#stopBeats = () => {
-      this.#stopBeats = undefined
+    this.#stopHeartbeats = () => {
+      this.#stopHeartbeats = undefined
       cancel()
     }
   }
 
-  #beat(): void {
-    const id = `beat_${++this.#beats}`
-    for (const { socket, isRegistered } of this.#connected) if (isRegistered) socket.beat(id)
+  #sendHeartbeats(): void {
+    const id = `beat_${++this.#heartbeatCount}`
+    for (const { socket, isRegistered } of this.#connections) if (isRegistered) socket.heartbeat(id)
   }
 
-  /** Whom the keys would not let in any more has to leave. */
+  /** The keys have changed: closes the sockets that they would no longer open. */
   #checkKeys(): void {
     const problem = new EngineError('unauthorized', 'the keys have changed, and would not let it in any more')
-    for (const { peer, isAdmitted } of this.#connected)
-      if (!isAdmitted()) peer.fail(problem, CLOSE_CODES.auth)
+    for (const { peer, isKeyValid } of this.#connections)
+      if (!isKeyValid()) peer.fail(problem, CLOSE_CODES.auth)
   }
 }
 
@@ -221,7 +217,7 @@ function refuse(stream: Duplex, refusal: EngineError, headers: readonly [string,
   stream.end(rawAnswer(statusOf(refusal.code), refusal, requestId, headers), () => stream.destroy())
 }
 
-/** What `ws` finds wrong with a handshake. */
+/** The refusal of a handshake that `ws` finds malformed. */
 function malformed({ message }: Error, { method }: IncomingMessage): EngineError {
   if (method === 'GET') return new EngineError('invalid_request', `the upgrade is malformed: ${message}`)
   const details = { allow: ['GET'] }

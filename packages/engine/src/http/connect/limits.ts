@@ -3,13 +3,13 @@
 import { CONNECT_HEARTBEAT_MS, CONNECT_SILENCE_MS } from '@perdure/protocol'
 
 export interface ConnectLimits {
-  /** Sockets in all; beyond it an upgrade is answered 503. */
+  /** Most sockets in all; a further upgrade is answered 503. */
   socketsMax: number
   /** How long a socket may take to register. */
   registerMs: number
-  /** With so much unread a socket is sent no further invokes, */
+  /** A socket with this much unread gets no further invokes. */
   unreadHighBytes: number
-  /** and with so much it is cut: its peer asks without reading the answers. */
+  /** A socket with this much unread is closed: its runner sends requests without reading the answers. */
   unreadBytesMax: number
   /** How long a closing socket may take before it is destroyed. */
   closeMs: number
@@ -25,7 +25,7 @@ export const CONNECT_LIMITS: ConnectLimits = {
   closeMs: 1000,
 }
 
-/** Heartbeats without any sign of life after which the end of the silence that a peer may keep is watched for. */
-export const SILENT_BEATS_MAX = CONNECT_SILENCE_MS / CONNECT_HEARTBEAT_MS
-/** What the answer to the last of them may take. */
-export const ANSWER_MS = 500
+/** Unanswered heartbeats after which a timer closes the socket at the end of the allowed silence. */
+export const UNANSWERED_HEARTBEATS_MAX = CONNECT_SILENCE_MS / CONNECT_HEARTBEAT_MS
+/** How long the answer to the last of these heartbeats may take. */
+export const HEARTBEAT_ANSWER_MS = 500

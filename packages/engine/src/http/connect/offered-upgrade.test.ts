@@ -14,7 +14,7 @@ const get = (headers = ''): string => `GET /healthz HTTP/1.1\r\n${HOST}${headers
 
 interface Dialled {
   socket: Socket
-  /** Of every answer so far. */
+  /** The status of every answer so far. */
   statuses(): number[]
   closed: Promise<void>
 }
@@ -65,7 +65,7 @@ describe('a request that offers another protocol', () => {
     expect([statuses(), data()]).toEqual([[202], [text]])
   })
 
-  test('may have one in chunks', async () => {
+  test('may have a chunked body', async () => {
     const { socket, statuses, data } = await setUp()
     const body = event('"chunked"')
     socket.write(`${head(`${OFFER}Transfer-Encoding: chunked\r\n`)}5\r\n${body.slice(0, 5)}\r\n`)
@@ -75,7 +75,7 @@ describe('a request that offers another protocol', () => {
     expect([statuses(), data()]).toEqual([[202, 200], ['"chunked"']])
   })
 
-  test('may stand between others', async () => {
+  test('may come between other requests', async () => {
     const { socket, statuses, data } = await setUp()
     socket.write(post(event('1')) + post(event('2'), '') + get(OFFER) + post(event('3')) + get() + get(OFFER))
     await eventually(() => statuses().length === 6)
@@ -85,7 +85,7 @@ describe('a request that offers another protocol', () => {
     ])
   })
 
-  test('is answered after those that came before it', async () => {
+  test('is answered after the requests before it', async () => {
     const { faces, socket, statuses, data } = await setUp()
     const { send } = faces
     const held: (() => void)[] = []
@@ -106,14 +106,14 @@ describe('a request that offers another protocol', () => {
     await eventually(() => statuses().length === 4)
   })
 
-  test('keeps what else it says of the connection', async () => {
+  test('keeps the other options of its connection header', async () => {
     const { socket, statuses, closed } = await setUp()
     socket.write(post(event('1'), OFFER.replace('Upgrade,', 'close, Upgrade,')))
     await closed
     expect(statuses()).toEqual([202])
   })
 
-  test('waits to be told to go on, if it said so', async () => {
+  test('gets the 100 Continue that it expects', async () => {
     const { socket, statuses } = await setUp()
     const body = event('1')
     socket.write(head(`${OFFER}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n`))
@@ -123,7 +123,7 @@ describe('a request that offers another protocol', () => {
     expect(statuses()).toEqual([100, 202])
   })
 
-  test('is refused with more headers than node tells of: its length may be among the others', async () => {
+  test('is refused with more headers than node reports: its length may be among the rest', async () => {
     const { socket, closed, statuses, data } = await setUp()
     const headers = `${OFFER}${'x: y\r\n'.repeat(1100)}Content-Length: ${get().length}\r\n`
     socket.write(head(headers) + get())
@@ -131,7 +131,7 @@ describe('a request that offers another protocol', () => {
     expect([statuses(), data()]).toEqual([[400], []])
   })
 
-  test('may break off', async () => {
+  test('may be aborted', async () => {
     const { faces, socket, statuses } = await setUp()
     faces.send = () => new Promise(() => {})
     socket.write(post(event('1'), '') + post(event('2')))
@@ -141,7 +141,7 @@ describe('a request that offers another protocol', () => {
     expect(statuses()).toEqual([])
   })
 
-  test('does not keep the engine from ending', async () => {
+  test('does not keep the engine from stopping', async () => {
     const { app, faces, socket, closed } = await setUp()
     faces.send = () => new Promise(() => {})
     socket.write(post(event('1'), '') + post(event('2')))

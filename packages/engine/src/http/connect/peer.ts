@@ -1,4 +1,5 @@
-// What a runner on a Connect socket says, and what it is answered (decisions "Connect"). The hub opens one per socket.
+// One runner on a Connect socket: handles the frames that it sends, and answers them (docs/wire-protocol.md#frames). The
+// hub opens one per socket.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -6,6 +7,8 @@ import {
   CONNECT_FRAME_BYTES_MAX,
   CONNECT_HEARTBEAT_MS,
   type ConnectRegister,
+  type FrameType,
+  type HelloReply,
   PROTOCOL_VERSION,
   type RegisterReply,
   type RegisterRequest,
@@ -31,23 +34,43 @@ export interface PeerOptions {
   onRegistered(): void
 }
 
+/** Close reason of every socket when the engine stops. */
+export const SHUTDOWN_REASON = 'the engine shuts down'
+
 export class Peer {
+  /** By type of frame. Null: only the engine sends it, so it is ignored, as unknown types are. */
+  static readonly #HANDLERS: Readonly<
+    Record<FrameType, ((peer: Peer, frame: IncomingFrame) => void) | null>
+  > = {
+    hello: (peer, frame) => peer.#hello(frame),
+    'runner.register': (peer, frame) => peer.#register(frame),
+    'invoke.result': (peer, frame) => peer.#result(frame),
+    'invoke.checkpoint': (peer, frame) => peer.#checkpoint(frame),
+    heartbeat: (peer, { id }) => peer.#options.socket.send('heartbeat.ack', id),
+    // A sign of life, as every frame is, and nothing else.
+    'heartbeat.ack': null,
+    'runner.registered': null,
+    invoke: null,
+    'result.ack': null,
+    'checkpoint.ack': null,
+    'invoke.cancel': null,
+    drain: null,
+    error: null,
+  }
   readonly #options: PeerOptions
   readonly #sessionId = `ses_${randomBytes(12).toString('hex')}`
   #instance: string | undefined
   #session: Session | undefined
   #registered: RegisterRequest | undefined
   /** Frames that came while a registration was being made durable. */
-  #held: IncomingFrame[] = []
+  #queued: IncomingFrame[] = []
   #registering: Promise<void> | undefined
-
   constructor(options: PeerOptions) {
     this.#options = options
   }
 
-  take(text: string): void {
-    const { socket } = this.#options
-    socket.seen()
+  receive(text: string): void {
+    this.#options.socket.seen()
     let frame: IncomingFrame
     try {
       frame = readFrame(text)
@@ -55,25 +78,26 @@ export class Peer {
       this.fail(error, CLOSE_CODES.protocol)
       return
     }
-    if (this.#registering) this.#held.push(frame)
+    if (this.#registering) this.#queued.push(frame)
     else this.#handle(frame)
   }
 
-  /** Tells what is wrong and closes. */
+  /** Sends an `error` frame and closes the socket. */
   fail(error: unknown, closeCode: number, id = ''): void {
     const { socket } = this.#options
     socket.send('error', id, this.#problem(error))
     socket.close(closeCode, problemOf(error).code)
   }
 
+  /** The runner has read what was sent. */
   drained(): void {
     this.#session?.drained()
   }
 
-  /** The socket is over. Resolves when nothing is left of it. */
+  /** The socket is closed. Resolves when a pending registration is over and a runner without an id is removed. */
   async closed(): Promise<void> {
     this.#session?.close()
-    this.#held = []
+    this.#queued = []
     await this.#registering
     const { deps, actor } = this.#options
     const registered = this.#registered
@@ -89,26 +113,9 @@ export class Peer {
   }
 
   #handle(frame: IncomingFrame): void {
-    const { socket } = this.#options
-    if (socket.isOver) return
+    if (this.#options.socket.isOver || !Object.hasOwn(Peer.#HANDLERS, frame.type)) return
     try {
-      switch (frame.type) {
-        case 'hello':
-          this.#hello(frame)
-          break
-        case 'runner.register':
-          this.#register(frame)
-          break
-        case 'invoke.result':
-          this.#result(frame)
-          break
-        case 'invoke.checkpoint':
-          this.#checkpoint(frame)
-          break
-        case 'heartbeat':
-          socket.send('heartbeat.ack', frame.id)
-          break
-      }
+      Peer.#HANDLERS[frame.type as FrameType]?.(this, frame)
     } catch (error) {
       this.#refuse(error, frame.id)
     }
@@ -118,11 +125,11 @@ export class Peer {
     try {
       this.#instance = checkHello(payload)
     } catch (error) {
-      // Whoever knows four types only would wait for the answer.
+      // A runner that knows only four types of frames would wait for the answer.
       this.fail(error, CLOSE_CODES.protocol, id)
       return
     }
-    const reply = {
+    const reply: HelloReply = {
       protocolVersion: PROTOCOL_VERSION,
       sessionId: this.#sessionId,
       heartbeatMs: CONNECT_HEARTBEAT_MS,
@@ -133,20 +140,20 @@ export class Peer {
   }
 
   #result(frame: IncomingFrame): void {
-    const session = this.#opened()
+    const session = this.#openSession()
     const { status, body } = this.#readFor(session, frame, readResult)
     const acknowledge = () => this.#options.socket.send('result.ack', frame.id)
-    const handedOver = session.result(frame.id, status, body)
-    if (handedOver) void handedOver.then(acknowledge)
+    const forwarded = session.result(frame.id, status, body)
+    if (forwarded) void forwarded.then(acknowledge)
     else acknowledge()
   }
 
   #checkpoint(frame: IncomingFrame): void {
-    const session = this.#opened()
+    const session = this.#openSession()
     session.checkpoint(frame.id, this.#readFor(session, frame, readCheckpoint))
   }
 
-  /** What cannot be read ends the invoke that it is for, as an unreadable answer over HTTP does. */
+  /** A frame that cannot be read ends its invoke, as an unreadable answer over HTTP does. */
   #readFor<T>(session: Session, frame: IncomingFrame, read: (frame: IncomingFrame) => T): T {
     try {
       return read(frame)
@@ -156,7 +163,7 @@ export class Peer {
     }
   }
 
-  #opened(): Session {
+  #openSession(): Session {
     if (this.#session) return this.#session
     throw new EngineError('invalid_request', 'runner.register must come first')
   }
@@ -164,7 +171,7 @@ export class Peer {
   #register({ id, payload }: IncomingFrame): void {
     const { deps, socket, actor } = this.#options
     if (deps.connections.isDraining) {
-      socket.close(CLOSE_CODES.draining, 'the engine shuts down')
+      socket.close(CLOSE_CODES.draining, SHUTDOWN_REASON)
       return
     }
     const register = checkConnectRegister(payload)
@@ -179,9 +186,10 @@ export class Peer {
       .register(namespace, request, reply => this.#open({ id, register, request, reply }))
       .catch(error => this.#refuse(error, id))
       .then(() => undefined)
-      .finally(() => this.#goOn())
+      .finally(() => this.#handleQueued())
   }
 
+  /** The registration is durable: opens the session, or renews it. */
   #open(options: {
     id: string
     register: ConnectRegister
@@ -213,11 +221,11 @@ export class Peer {
     )
   }
 
-  /** What came meanwhile is looked at now; another registration among it makes the rest wait again. */
-  #goOn(): void {
+  /** Handles the frames that came during the registration; if another registration is among them, the rest waits again. */
+  #handleQueued(): void {
     this.#registering = undefined
     while (!this.#registering) {
-      const next = this.#held.shift()
+      const next = this.#queued.shift()
       if (!next) break
       this.#handle(next)
     }

@@ -1,4 +1,5 @@
-// What a `runner.register` frame must be: a `POST /register` without an address (decisions "Connect").
+// Checks the payloads of `hello` and `runner.register` frames. A registration is that of `POST /register` without the
+// `url` (docs/wire-protocol.md#frames). Called by peer.ts.
 
 import type { ConnectRegister, RegisterRequest } from '@perdure/protocol'
 import { ConnectRegisterSchema, HelloSchema } from '@perdure/protocol/schema'
@@ -10,7 +11,7 @@ import { checkCharacters, validator } from '../request/validate.ts'
 const checkShape = validator(ConnectRegisterSchema, 'payload')
 const checkHelloShape = validator(HelloSchema, 'payload')
 
-/** Throws what the HTTP route would throw. */
+/** Throws the same errors as the HTTP route. */
 export function checkConnectRegister(payload: unknown): ConnectRegister {
   checkVersion(payload)
   const register = checkShape(payload)
@@ -18,7 +19,7 @@ export function checkConnectRegister(payload: unknown): ConnectRegister {
   return register
 }
 
-/** The instance that a `hello` names, if it does. */
+/** The instance that a `hello` names, if any. */
 export function checkHello(payload: unknown = {}): string | undefined {
   checkVersion(payload)
   const { instance } = checkHelloShape(payload)
@@ -26,7 +27,7 @@ export function checkHello(payload: unknown = {}): string | undefined {
   return instance
 }
 
-/** The registration as the registry takes it. `earlier`: the socket's first one, whose runner it stays. */
+/** The registration in the form that the registry takes. `earlier` is the socket's last one: app and runner must stay. */
 export function registrationOf(
   register: ConnectRegister,
   options: { namespace: string; sessionId: string; earlier: RegisterRequest | undefined },

@@ -1,4 +1,4 @@
-// `GET /connect`: where runners dial in. The upgrade is the hub's; a plain request is told what this is.
+// The route `GET /connect`: the hub takes upgrades, a plain request gets an error.
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'

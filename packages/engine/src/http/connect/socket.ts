@@ -1,5 +1,5 @@
-// One WebSocket as the hub and the Connect transport use it: frames of one tick are written together, what is unread
-// is bounded, and silence is counted.
+// One WebSocket, as the hub and the Connect transport use it: writes the frames of one tick together, bounds what is
+// unread, and closes a socket that is silent.
 
 import type { Duplex } from 'node:stream'
 import { CLOSE_CODES, CONNECT_HEARTBEAT_MS, type FrameType } from '@perdure/protocol'
@@ -7,25 +7,25 @@ import type { WebSocket } from 'ws'
 import type { Clock } from '../../ports/clock.ts'
 import type { RunnerSocket } from '../../ports/connections.ts'
 import { writeFrame } from './frames.ts'
-import { ANSWER_MS, type ConnectLimits, SILENT_BEATS_MAX } from './limits.ts'
+import { type ConnectLimits, HEARTBEAT_ANSWER_MS, UNANSWERED_HEARTBEATS_MAX } from './limits.ts'
 
 export interface ConnectSocketOptions {
   ws: WebSocket
-  /** What is under the WebSocket. */
+  /** The TCP or TLS stream below the WebSocket. */
   stream: Duplex
   clock: Clock
   limits: ConnectLimits
-  /** Called once, when nothing more will be sent or taken: at once when it is closed from here. */
+  /** Called once, when nothing more is sent or received: at once if this side closes. */
   onOver(): void
 }
 
 export class ConnectSocket implements RunnerSocket {
   readonly #options: ConnectSocketOptions
   lastSeenAt: number
-  #silentBeats = 0
-  /** How long it had been silent at the first of them. */
+  #unansweredHeartbeats = 0
+  /** How long the runner had been silent at the first unanswered heartbeat. */
   #silentBeforeMs = 0
-  #stopCut: (() => void) | undefined
+  #cancelClose: (() => void) | undefined
   #isOver = false
 
   constructor(options: ConnectSocketOptions) {
@@ -34,7 +34,7 @@ export class ConnectSocket implements RunnerSocket {
     const { ws } = options
     const seen = () => this.seen()
     ws.on('ping', seen).on('pong', seen)
-    // What is wrong with a frame, or a connection that was reset: `close` follows.
+    // A malformed frame or a reset connection: `close` follows.
     ws.on('error', () => {})
     ws.on('close', () => this.#end())
   }
@@ -48,12 +48,12 @@ export class ConnectSocket implements RunnerSocket {
     return !this.#isOver && this.#options.ws.bufferedAmount < this.#options.limits.unreadHighBytes
   }
 
-  /** The peer lives. */
+  /** The runner gave a sign of life. */
   seen(): void {
     this.lastSeenAt = this.#options.clock.now()
-    this.#silentBeats = 0
-    this.#stopCut?.()
-    this.#stopCut = undefined
+    this.#unansweredHeartbeats = 0
+    this.#cancelClose?.()
+    this.#cancelClose = undefined
   }
 
   send(type: FrameType, id: string, payload?: string): void {
@@ -68,19 +68,21 @@ export class ConnectSocket implements RunnerSocket {
   }
 
   /**
-   * Asks for a sign of life; cuts the socket when it gave none for too long. Silence is counted in beats, so that a clock
-   * that leaps cuts nobody; only the few that are silent at the last beat have a timer.
+   * Requests a sign of life, and closes the socket when there was none for too long. Silence is counted in heartbeats, so
+   * a clock that leaps closes no socket; only a socket that is silent at the last heartbeat gets a timer.
    */
-  beat(id: string): void {
+  heartbeat(id: string): void {
     const { ws, clock } = this.#options
     const now = clock.now()
-    if (++this.#silentBeats === 1)
+    if (++this.#unansweredHeartbeats === 1)
       this.#silentBeforeMs = Math.min(CONNECT_HEARTBEAT_MS, now - this.lastSeenAt)
     ws.ping()
     this.send('heartbeat', id)
-    if (this.#silentBeats < SILENT_BEATS_MAX || this.#isOver) return
-    const leftMs = CONNECT_HEARTBEAT_MS - this.#silentBeforeMs + ANSWER_MS
-    this.#stopCut ??= clock.at(now + leftMs, () => this.close(CLOSE_CODES.heartbeat, 'silent for too long'))
+    if (this.#unansweredHeartbeats < UNANSWERED_HEARTBEATS_MAX || this.#isOver) return
+    const leftMs = CONNECT_HEARTBEAT_MS - this.#silentBeforeMs + HEARTBEAT_ANSWER_MS
+    this.#cancelClose ??= clock.at(now + leftMs, () =>
+      this.close(CLOSE_CODES.heartbeat, 'silent for too long'),
+    )
   }
 
   pause(): void {
@@ -93,7 +95,7 @@ export class ConnectSocket implements RunnerSocket {
 
   close(code: number, reason: string): void {
     if (this.#isOver) return
-    // Destroyed when the peer does not answer in time.
+    // `ws` destroys the stream when the runner does not answer in time.
     this.#options.ws.close(code, reason)
     this.#end()
   }
@@ -101,19 +103,19 @@ export class ConnectSocket implements RunnerSocket {
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#stopCut?.()
+    this.#cancelClose?.()
     this.#options.onOver()
   }
 }
 
-/** Sent at once when it is gathered: a batch of commits answered by a dozen or two invokes. */
+/** With this much gathered it is sent at once. It is a dozen or two invokes: those after a batch of commits. */
 const CORKED_BYTES_MAX = 8192
 
 let corked: Duplex[] = []
 
 /**
- * One system call for what is sent to the socket before the event loop comes round, unless that is much: then the other
- * end shall begin with it while we are still busy with the rest.
+ * Gathers what is sent to the socket in one tick of the event loop into one system call. When that is much, it is sent at
+ * once, so that the runner can begin while the engine is still busy with the rest.
  */
 function corkForThisTick(stream: Duplex): void {
   if (stream.writableCorked > 0) {
