@@ -1,47 +1,46 @@
-// The Limiter port: counts what flow control lets through per key and time. Its state is not the store's: an engine
-// alone keeps it in memory, several share a network service.
+// The Limiter port: counts what flow control admits per key and time. Its state is not in the store: a single engine keeps
+// it in memory, several engines share a network service.
 
 import type { Start } from '../domain/holds/throttle.ts'
 
-/** A key's quota, and when it is asked for. The same key is always asked with the same policy's numbers. */
+/** One request for a key's quota. Every request of a key has the numbers of the same policy. */
 export interface Quota {
   /** Unique over namespaces, apps, workflows and policies (`limiterKey`). */
   key: string
   limit: number
   periodMs: number
-  /** Epoch ms. A time before one the key has seen counts as that one. */
+  /** Epoch ms. A time earlier than the newest one of the key counts as the newest. */
   now: number
 }
 
 /** A throttle's quota: see `Limiter.start`. */
 export interface StartQuota extends Quota {
   burst: number
-  /** False: only asks. */
+  /** False: takes nothing, and only reports when the next start is free. */
   take: boolean
 }
 
 /**
- * Whoever forgets a key (a restart, a full memory) forgets it in the open direction: it is admitted as if it had been
- * quiet, so nothing is ever dropped or held without a reason. Rejects with EngineError `unavailable` when the service
- * behind it cannot be asked in time.
+ * A key that is forgotten (a restart, a full memory) is admitted as if nothing had been taken, so nothing is ever dropped
+ * or held without a reason. Rejects with EngineError `unavailable` when the network service does not answer in time.
  */
 export interface Limiter {
   /**
    * Takes one token: true for at most `limit` takes of the key in any window of `periodMs` (a sliding window, exact:
-   * a take at t counts until just before t + periodMs). A take that is refused does not count. For `rateLimit`.
+   * a take at t counts until just before t + periodMs). A refused take does not count. For `rateLimit`.
    */
   take(quota: Quota): Promise<boolean>
   /** Whether a take would be admitted now. Takes nothing. */
   peek(quota: Quota): Promise<boolean>
   /**
-   * Takes the key's next start if it is free: starts are `periodMs / limit` apart, and after a quiet time `burst` more
-   * may follow the first at once, so that any window of `periodMs` holds `limit + burst` at most (GCRA), and at most
-   * those of `LATE_MS_MAX` before it besides. For `throttle`.
+   * Takes the key's next start if it is free. Starts are `periodMs / limit` apart; after an idle time `burst` more may
+   * follow the first at once. So a window of `periodMs` has at most `limit + burst` starts (GCRA), and besides them at
+   * most those that came free within `LATE_MS_MAX` before it. For `throttle`.
    */
   start(quota: StartQuota): Promise<Start>
-  /** Numbers that it keeps in memory; absent where somebody else keeps them. */
+  /** How many numbers it keeps in memory; absent where a network service keeps them. */
   readonly entries?: number
-  /** Present only where a network service stands behind it (contract §4.7). */
+  /** Present only where a network service has the state: readiness checks it (docs/operating.md#probes). */
   ping?(): Promise<void>
   close(): Promise<void>
 }

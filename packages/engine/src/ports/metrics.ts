@@ -1,22 +1,22 @@
-// The Metrics port: what services count as it happens. What can be looked at any time (how many passes are under way,
-// how late a lane is) is not counted but read when somebody asks (services/admin/gauges).
+// The Metrics port: what services count as it happens. Current values (how many passes are under way, how late a lane is)
+// are not counted but read on each scrape (services/admin/gauges).
 
 import type { DeliveryOutcome } from '../domain/model/delivery.ts'
 import type { Lane, StoreStats } from './store.ts'
 
-/** What came of one invoke: the kinds of an outcome, and of replies that led to none. */
+/** The result of one invoke: the kinds of outcome, and of replies without an outcome. */
 export type InvokeOutcome = 'returned' | 'opcodes' | 'rejected' | 'transport_failed' | 'refused' | 'aborted'
 export type EndedRunStatus = 'succeeded' | 'failed' | 'cancelled'
 export type EndedDeliveryStatus = 'succeeded' | 'exhausted' | 'dead'
 
-/** Whose run it is. */
+/** What a run is counted under. */
 export interface RunLabels {
   namespace: string
   app: string
   workflow: string
 }
 
-/** Every call is a few additions: they are made on the way of every event and every pass. */
+/** Called for every event and every pass, so each call is a few additions only. */
 export interface Metrics {
   /** An event, sent or emitted, is durable. */
   eventAccepted(): void
@@ -28,21 +28,21 @@ export interface Metrics {
   /** One POST of a delivery was concluded. */
   deliveryAttempted(outcome: DeliveryOutcome): void
   deliveryEnded(status: EndedDeliveryStatus): void
-  /** The lease of a run under way here was lost to somebody else. */
+  /** The lease of a run that was under way here was lost. */
   leaseLost(): void
 }
 
-/** What one lane is doing now. */
+/** The current values of one lane. */
 export interface LaneGauge {
   lane: Lane
   underWay: number
-  /** How long the oldest row that is due has waited; 0 when none is. Absent: the store did not tell. */
+  /** How long the oldest due row has waited; 0 when none is due. Absent: the store did not answer. */
   lagMs?: number
-  /** When the oldest row that is due became so, epoch ms. */
+  /** When the oldest due row became due, epoch ms. */
   oldestReadyAt?: number
 }
 
-/** What the engine is doing now. */
+/** The current values of the engine. */
 export interface Gauges {
   lanes: LaneGauge[]
   /** Registered sockets of Connect runners. */
@@ -50,7 +50,7 @@ export interface Gauges {
   streams: { run: number; runs: number; events: number }
   dependencies: Record<string, 'ok' | 'unavailable'>
   draining: boolean
-  /** Numbers that a limiter in memory keeps. */
+  /** How many numbers a limiter in memory keeps. */
   limiterEntries?: number | undefined
   store?: StoreStats | undefined
 }

@@ -1,13 +1,13 @@
-// The Queue port is a bell: it holds no work. A lost or repeated ring costs only time, never a run.
+// The Queue port wakes lanes; the work itself is in the store. A lost or repeated wake-up costs only time, never a run.
 
 import type { Lane } from './store.ts'
 
 export interface Queue {
-  /** Says that a row of the lane becomes available at `at` (epoch ms). */
+  /** A row of the lane becomes available at `at` (epoch ms). */
   wake(lane: Lane, at: number): void
-  /** Resolves when the lane was woken for a time that has come, at `until` at the latest, or on abort. */
+  /** Resolves when the lane was woken for a time that has come, at the latest at `until`, or on abort. */
   wait(lane: Lane, until: number, signal: AbortSignal): Promise<void>
-  /** Present only where a network service stands behind the bell (contract §4.7). */
+  /** Present only where a network service carries the wake-ups: readiness checks it (docs/operating.md#probes). */
   ping?(): Promise<void>
   close?(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// The Sender port: one POST of a webhook delivery to somebody else's server.
+// The Sender port: one POST of a webhook delivery to a customer's server.
 
 export interface SendCall {
   url: string
@@ -8,7 +8,7 @@ export interface SendCall {
 }
 
 export type SendReply =
-  /** `responseSnippet` is a bounded prefix of the body; `retryAfterMs` is what Retry-After asked for. */
+  /** `responseSnippet` is a bounded prefix of the body; `retryAfterMs` is the wait that Retry-After requests. */
   | { kind: 'answered'; status: number; responseSnippet: string; retryAfterMs?: number; durationMs: number }
   | { kind: 'timeout'; error: string; durationMs: number }
   | { kind: 'connectionError'; error: string; durationMs: number }

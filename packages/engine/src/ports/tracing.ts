@@ -1,5 +1,5 @@
-// The Tracing port: spans, for an engine whose process has a tracing SDK. Without one there is no port at all, and
-// nothing is made only to be thrown away.
+// The Tracing port: spans, for an engine whose process has a tracing SDK. Without an SDK the port is undefined, so no span
+// is created in vain.
 
 import type { Traceparent } from '../domain/text/traceparent.ts'
 
@@ -10,26 +10,26 @@ export type SpanName =
   | 'perdure.step'
   | 'perdure.delivery'
 
-/** Values are few and bounded: no payload, no URL with its query, nothing secret. */
+/** Values are bounded and never secret: no payloads, no URLs with a query. */
 export type SpanAttributes = Record<string, string | number | boolean | undefined>
 
 export interface SpanOptions {
-  /** The span it is below; absent: it begins a trace. */
+  /** The parent span; undefined starts a trace. */
   parent: Traceparent | undefined
-  /** `client`: a call of somebody else; `producer`: work that others will take up. */
+  /** `client`: a call to another process; `producer`: work that is done later. */
   kind: 'client' | 'producer' | 'internal'
   attributes: SpanAttributes
-  /** When it began, epoch ms. */
+  /** Epoch ms. */
   startedAt: number
 }
 
 export interface Span {
-  /** To be sent to whoever works on it. */
+  /** Passed on to the process that does the work. */
   readonly traceparent: Traceparent
   set(attributes: SpanAttributes): void
-  /** It ends as an error. No message goes with it: those are the users' own words. */
+  /** Marks the span as failed. Without the error's message, which is the user's data. */
   fail(type: string): void
-  /** Nothing may be said of it afterwards. */
+  /** The span must not be changed afterwards. */
   end(at: number): void
 }
 

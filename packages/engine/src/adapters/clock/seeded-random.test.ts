@@ -18,7 +18,7 @@ it('repeats by its seed', () => {
   `)
 })
 
-it('tells seeds apart, neighbours and large ones too', () => {
+it('differs between seeds, neighbouring and large ones too', () => {
   const seeds = [0, 1, 2, 3, -1, 2 ** 31, 2 ** 32, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER]
   expect(new Set(seeds.map(seed => draws(seed, 1)[0])).size).toBe(seeds.length)
 })
@@ -33,7 +33,7 @@ it('is spread evenly over [0, 1)', () => {
   for (const count of buckets) expect(Math.abs(count - 10_000)).toBeLessThan(500)
 })
 
-it('shows no link between first draws of neighbouring seeds', () => {
+it('has uncorrelated first draws for neighbouring seeds', () => {
   const firsts = Array.from({ length: 10_000 }, (_, seed) => draws(seed, 1)[0] as number)
   const mean = firsts.reduce((sum, draw) => sum + draw, 0) / firsts.length
   expect(Math.abs(mean - 0.5)).toBeLessThan(0.02)

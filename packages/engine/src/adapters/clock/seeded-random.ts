@@ -1,5 +1,5 @@
-// Randomness: of a real engine, and the kind that a seed repeats, for tests and the simulation (a failure prints
-// its seed).
+// Randomness: the system's for a real engine, and a seeded generator for tests and the simulation, whose failures print
+// the seed.
 
 import type { Random } from '../../ports/clock.ts'
 
@@ -21,7 +21,7 @@ export function seededRandom(seed: number): Random {
     c = (((c << 21) | (c >>> 11)) + sum) | 0
     return sum >>> 0
   }
-  // Neighbouring seeds differ in a few bits only: mixed until that shows everywhere.
+  // Neighbouring seeds differ in a few bits only; these rounds spread the difference over the whole state.
   for (let i = 0; i < WARM_UP_ROUNDS; i++) draw()
   return { next: () => draw() / 0x1_0000_0000 }
 }

@@ -1,4 +1,4 @@
-// Going by the server's time, whatever this machine's clock says.
+// The server's time counts, whatever this machine's clock shows.
 
 import { expect, test } from 'vitest'
 import { ServerClock } from './server.ts'
@@ -6,7 +6,7 @@ import { VirtualClock } from './virtual.ts'
 
 const START = 1_800_000_000_000
 
-test('tells the server’s time, and calls back by it', async () => {
+test('returns the server’s time, and calls back at it', async () => {
   const local = new VirtualClock({ start: START })
   const clock = await ServerClock.follow({
     local,
@@ -23,7 +23,7 @@ test('tells the server’s time, and calls back by it', async () => {
   clock.stop()
 })
 
-test('follows a clock that is set, and goes on by the last answer when there is none', async () => {
+test('follows a server clock that is set, and keeps the last measurement when the server does not answer', async () => {
   const local = new VirtualClock({ start: START })
   let ahead: number | undefined = 10
   const errors: unknown[] = []
@@ -45,7 +45,7 @@ test('follows a clock that is set, and goes on by the last answer when there is 
   expect(local.nextTimer()).toBeUndefined()
 })
 
-test('goes by the quickest of several answers', async () => {
+test('uses the quickest of several answers', async () => {
   const local = new VirtualClock({ start: START })
   const delaysMs = [400, 90, 2, 300, 50]
   const clock = await ServerClock.follow({
@@ -57,7 +57,7 @@ test('goes by the quickest of several answers', async () => {
     },
     onError: () => {},
   })
-  // Wrong by half of the two milliseconds at most.
+  // The error is at most half of the two milliseconds.
   expect(Math.abs(clock.now() - local.now() - 1000)).toBeLessThanOrEqual(1)
   clock.stop()
 })

@@ -1,11 +1,11 @@
-// The clock of engines that share a database: every one of them goes by the database's time, so that nobody's lease runs
-// out early because another machine's clock is ahead.
+// The clock of engines that share a database: all use the database's time, so that no lease ends early because another
+// machine's clock is ahead. Opened by backends.
 
 import type { Clock } from '../../ports/clock.ts'
 
-/** Clocks of machines drift by a millisecond in a minute or so, and jump when they are set. */
+/** A machine's clock drifts by about a millisecond per minute, and jumps when it is set. */
 const MEASURE_EVERY_MS = 30_000
-/** Questions asked at each measurement: that with the quickest answer counts, which on a busy machine is far the best. */
+/** Requests per measurement. The one with the quickest answer counts; on a busy machine it is by far the most exact. */
 const SAMPLES = 5
 
 export interface ServerClockOptions {
@@ -18,7 +18,7 @@ export interface ServerClockOptions {
 
 export class ServerClock implements Clock {
   readonly #options: ServerClockOptions
-  /** How far the server's clock is ahead of ours. */
+  /** How far the server's clock is ahead of the local one. */
   #aheadMs = 0
   #stopTimer: () => void = () => {}
 
@@ -26,7 +26,7 @@ export class ServerClock implements Clock {
     this.#options = options
   }
 
-  /** A clock that has asked the server once and asks again from time to time, until stopped. */
+  /** Measures the server's time once before it resolves, and again from time to time until stopped. */
   static async follow(options: ServerClockOptions): Promise<ServerClock> {
     const clock = new ServerClock(options)
     await clock.#measure()
@@ -54,18 +54,18 @@ export class ServerClock implements Clock {
     })
   }
 
-  /** An answer was made between its question and its arrival; half of that is how wrong it can be. */
+  /** The server reads its clock between request and answer, so the error is at most half of that time. */
   async #measure(): Promise<void> {
     const { local, serverTime } = this.#options
     let quickestMs = Number.POSITIVE_INFINITY
     let aheadMs = this.#aheadMs
     for (let i = 0; i < SAMPLES; i++) {
-      const askedAt = local.now()
+      const requestedAt = local.now()
       const server = await serverTime()
-      const tookMs = local.now() - askedAt
+      const tookMs = local.now() - requestedAt
       if (tookMs >= quickestMs) continue
       quickestMs = tookMs
-      aheadMs = Math.round(server - askedAt - tookMs / 2)
+      aheadMs = Math.round(server - requestedAt - tookMs / 2)
     }
     this.#aheadMs = aheadMs
   }

@@ -36,7 +36,7 @@ describe('systemClock', () => {
   it('waits longer than one setTimeout can', () => {
     const delays: number[] = []
     const fake = globalThis.setTimeout
-    // By hand: what a spy puts back is not what the real timers' return expects to find.
+    // Not by `vi.spyOn`: what a spy restores is not what `useRealTimers` expects.
     const noted = (wake: () => void, ms: number) => {
       delays.push(ms)
       return fake(wake, ms)
@@ -58,7 +58,7 @@ describe('systemClock', () => {
     systemClock.at(NOW + 1000, later)
     vi.setSystemTime(NOW - 500)
     vi.advanceTimersByTime(1000)
-    expect(later, 'it is 500 ms early by the clock').not.toHaveBeenCalled()
+    expect(later, 'by the clock it is 500 ms early').not.toHaveBeenCalled()
     vi.advanceTimersByTime(500)
     expect(later).toHaveBeenCalledTimes(1)
 
@@ -69,7 +69,7 @@ describe('systemClock', () => {
     expect(sooner).toHaveBeenCalledTimes(1)
   })
 
-  it('takes a timer back, also one that has been re-armed', () => {
+  it('cancels a timer, also one that was started again', () => {
     const fn = vi.fn()
     const cancel = systemClock.at(NOW + DAY_MS, fn)
     vi.advanceTimersByTime(DAY_MS / 2)
@@ -80,7 +80,7 @@ describe('systemClock', () => {
     expect(fn).not.toHaveBeenCalled()
   })
 
-  it('may set the next timer from within one', () => {
+  it('may set the next timer from within a timer', () => {
     const fn = vi.fn()
     systemClock.at(NOW + 1, () => systemClock.at(NOW + 2, fn))
     vi.advanceTimersByTime(2)
@@ -88,7 +88,7 @@ describe('systemClock', () => {
   })
 })
 
-it('a pending timer holds the process, a cancelled one does not', () => {
+it('a pending timer keeps the process alive, a cancelled one does not', () => {
   const module = fileURLToPath(new URL('./system.ts', import.meta.url))
   const run = (cancel: string) => {
     const code = `import { systemClock } from ${JSON.stringify(module)}

@@ -40,7 +40,7 @@ describe('VirtualClock', () => {
     expect(clock.nextTimer()).toBeUndefined()
   })
 
-  it('lets the work that a timer sets off run before the next timer, and takes its timers along', async () => {
+  it('waits for the work that a timer starts before the next timer, and fires the timers that it sets', async () => {
     const { clock, fired, set } = open()
     clock.at(START + 10, async () => {
       await Promise.resolve()
@@ -53,7 +53,7 @@ describe('VirtualClock', () => {
     expect(fired).toEqual(['work@10', 'nested@15', 'after@20'])
   })
 
-  it('lets work that is under way set its timers before it moves', async () => {
+  it('waits for pending work to set its timers before it moves', async () => {
     const { clock, fired, set } = open()
     void Promise.resolve().then(() => set('first', START + 1))
     set('second', START + 2)
@@ -61,7 +61,7 @@ describe('VirtualClock', () => {
     expect(fired).toEqual(['first@1', 'second@2'])
   })
 
-  it('takes timers back, from within a timer too', async () => {
+  it('cancels timers, from within a timer too', async () => {
     const { clock, fired, set } = open()
     const cancel = set('a', START + 1)
     cancel()
@@ -91,7 +91,7 @@ describe('VirtualClock', () => {
     expect(clock.now()).toBe(START + 2)
   })
 
-  it('tells a throwing timer to whoever advances, and goes on afterwards', async () => {
+  it('rejects the advance when a timer throws, and goes on afterwards', async () => {
     const { clock, fired, set } = open()
     clock.at(START + 1, () => {
       throw new Error('broken timer')
@@ -102,7 +102,7 @@ describe('VirtualClock', () => {
     expect(fired).toEqual(['next@1'])
   })
 
-  it('settles as it is told', async () => {
+  it('uses the given settle function', async () => {
     let settled = 0
     const clock = new VirtualClock({ start: START, settle: async () => void settled++ })
     clock.at(START + 1, () => {})
@@ -111,7 +111,7 @@ describe('VirtualClock', () => {
     expect(settled).toBe(4)
   })
 
-  it('leaps: what falls due on the way fires at the end of it, in order, and once', () => {
+  it('leaps: timers that fall due on the way fire at its end, in order, and once', () => {
     const { clock, fired, set } = open()
     set('b', START + 20)
     set('a', START + 10)

@@ -1,12 +1,12 @@
-// Time that moves only when it is told to, for tests and the simulation: the whole engine runs under it.
+// A clock that moves only when the test or the simulation advances it: the whole engine runs under it.
 
 import { invariant } from '../../domain/model/errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 export interface VirtualClockOptions {
-  /** Epoch ms at which the clock stands first. */
+  /** The first time, epoch ms. */
   start?: number
-  /** Lets the work that a timer set off run to its end before the next timer fires. */
+  /** Resolves when the work that a timer started is over; the next timer fires then. */
   settle?: () => Promise<void>
 }
 
@@ -19,7 +19,7 @@ const START = Date.UTC(2030, 0, 1)
 /** Rounds through the event loop: enough for promise chains that hop over a few immediates. */
 const SETTLE_ROUNDS = 3
 
-/** Timers fire in `advance` alone, in order of time, then of insertion: the same calls give the same history. */
+/** Timers fire only while it advances, in order of time, then of insertion: the same calls give the same history. */
 export class VirtualClock implements Clock {
   readonly #timers: Timer[] = []
   readonly #settle: () => Promise<void>
@@ -45,17 +45,17 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** When the next timer is due, if there is one; a time that has passed means at the next advance. */
+  /** When the next timer is due, if there is one. A time that has passed means at the next advance. */
   nextTimer(): number | undefined {
     return this.#timers[0]?.time
   }
 
-  /** Moves the clock on by `ms`; 0 fires what is due already. */
+  /** Moves the clock forward by `ms`; 0 fires the timers that are already due. */
   advance(ms: number): Promise<void> {
     return this.advanceTo(this.#now + ms)
   }
 
-  /** Moves the clock on to `time`, stopping at every timer on the way, those included that are set on the way. */
+  /** Moves the clock forward to `time` and stops at every timer before it, including timers that are set on the way. */
   async advanceTo(time: number): Promise<void> {
     invariant(Number.isFinite(time) && time >= this.#now, 'virtual time only runs forward')
     invariant(!this.#advancing, 'one advance at a time')
@@ -77,7 +77,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Moves the clock to `time` in one go, as that of a machine that slept: what is due by then fires late, and once. */
+  /** Moves the clock to `time` at once, as after a machine's sleep: timers that are due by then fire late, and once. */
   leapTo(time: number): void {
     invariant(Number.isFinite(time) && time >= this.#now, 'virtual time only runs forward')
     invariant(!this.#advancing, 'one advance at a time')
@@ -88,7 +88,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Index of the first timer later than `time`: a new one goes behind its equals. */
+  /** The index of the first timer later than `time`: a new timer is inserted behind its equals. */
   #firstAfter(time: number): number {
     let low = 0
     let high = this.#timers.length

@@ -1,30 +1,31 @@
-// The limiter of an engine that is alone: everything in memory, and forgotten when the process ends.
+// The limiter of a single engine: its state is in memory, and lost when the process ends.
 
 import { lateMs, type Start } from '../../domain/holds/throttle.ts'
 import type { Limiter, Quota, StartQuota } from '../../ports/limiter.ts'
 
-/** Most numbers kept, over all keys: some 20 MB. Beyond it the key asked longest ago is forgotten. */
-export const ENTRIES_MAX = 1_000_000
-/** Keys looked at on each call, to drop those that have become idle: more than one, so that sweeping gains on filling. */
+/** Most numbers kept, over all keys: about 20 MB. Beyond that the key that was used longest ago is forgotten. */
+const LIMITER_ENTRIES_MAX = 1_000_000
+/** Keys that each call checks for idleness: more than one, so that more can be removed than are added. */
 const SWEPT_PER_CALL = 2
 
-/** What is known of one key. `idleAt`: from then on it means nothing. */
+/** The state of one key. */
 interface State {
+  /** From then on the state has no effect. */
   idleAt: number
-  /** How many numbers it holds. */
+  /** How many numbers it has. */
   size: number
 }
 
 interface Window extends State {
-  /** Times of takes, oldest first, each with how many there were. Those before `first` count no more. */
+  /** The times of takes, oldest first, each with their count. Those before index `first` no longer count. */
   takes: { at: number; count: number }[]
   first: number
-  /** How many count. */
+  /** How many takes count. */
   taken: number
 }
 
 interface Starts extends State {
-  /** When the next start would come without any burst. */
+  /** When the next start would be free without a burst. */
   due: number
 }
 
@@ -33,19 +34,24 @@ export class MemoryLimiter implements Limiter {
   readonly #starts: Keys<Starts>
 
   constructor(options: { entriesMax?: number } = {}) {
-    const { entriesMax = ENTRIES_MAX } = options
+    const { entriesMax = LIMITER_ENTRIES_MAX } = options
     this.#windows = new Keys(entriesMax)
     this.#starts = new Keys(entriesMax)
   }
 
-  /** Numbers it holds now. */
   get entries(): number {
     return this.#windows.size + this.#starts.size
   }
 
-  async take({ key, limit, periodMs, now: asked }: Quota): Promise<boolean> {
-    const window = this.#windows.get(key, asked) ?? { idleAt: 0, size: 0, takes: [], first: 0, taken: 0 }
-    const now = recall(window, periodMs, asked)
+  async take({ key, limit, periodMs, now: requestedAt }: Quota): Promise<boolean> {
+    const window = this.#windows.get(key, requestedAt) ?? {
+      idleAt: 0,
+      size: 0,
+      takes: [],
+      first: 0,
+      taken: 0,
+    }
+    const now = expire(window, periodMs, requestedAt)
     const admitted = window.taken < limit
     if (admitted) {
       const last = window.takes.at(-1)
@@ -60,7 +66,7 @@ export class MemoryLimiter implements Limiter {
 
   async peek({ key, limit, periodMs, now }: Quota): Promise<boolean> {
     const window = this.#windows.get(key, now)
-    if (window) recall(window, periodMs, now)
+    if (window) expire(window, periodMs, now)
     return window === undefined || window.taken < limit
   }
 
@@ -79,11 +85,11 @@ export class MemoryLimiter implements Limiter {
 }
 
 /**
- * Takes that are over count no more; answers the time, which does not run backwards. Their room is given back once it
- * is half of all, not on every call.
+ * Removes the takes that no longer count from the window's total, and returns the time, which never runs backwards. Their
+ * memory is freed once it is half of the window's, not on every call.
  */
-function recall(window: Window, periodMs: number, asked: number): number {
-  const now = Math.max(asked, window.takes.at(-1)?.at ?? asked)
+function expire(window: Window, periodMs: number, requestedAt: number): number {
+  const now = Math.max(requestedAt, window.takes.at(-1)?.at ?? requestedAt)
   for (;;) {
     const take = window.takes[window.first]
     if (take === undefined || take.at + periodMs > now) break
@@ -97,7 +103,7 @@ function recall(window: Window, periodMs: number, asked: number): number {
   return now
 }
 
-/** A bounded map of states: the one used longest ago is first. */
+/** A bounded map of states, in the order of their last use. */
 class Keys<S extends State> {
   readonly #entriesMax: number
   readonly #states = new Map<string, S>()
@@ -117,7 +123,7 @@ class Keys<S extends State> {
     return this.#states.get(key)
   }
 
-  /** Keeps the state, which now holds `size` numbers, and forgets others if there are too many. */
+  /** Stores the state, which now has `size` numbers, and removes the states used longest ago if there are too many. */
   set(key: string, state: S, size: number): void {
     this.#delete(key)
     state.size = size

@@ -1,17 +1,15 @@
-// The limiter that several engines share: each key's state in Redis, each call one round trip and one script, so that
-// engines that ask at once are answered one after the other. What Redis forgets is admitted as if it had been quiet.
+// The limiter that several engines share: the state of each key is in Redis, and each call is one script in one round
+// trip, so concurrent calls of engines are serialised. A key that Redis lost is admitted as if nothing had been taken.
 
 import { Redis } from 'ioredis'
 import { lateMs, type Start } from '../../domain/holds/throttle.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Limiter, Quota, StartQuota } from '../../ports/limiter.ts'
-
-/** An event waits for its answer. */
-const TIMEOUT_MS = 2000
+import { REDIS_TIMEOUT_MS, redisRetryMs } from '../redis-options.ts'
 
 /**
  * A sliding window as a sorted set of takes, each with its time as the score. KEYS: the window. ARGV: now, limit, period,
- * 1 to take. Answers 1 when admitted. Times do not run backwards; members are told apart by a counter in the set's name.
+ * 1 to take. Returns 1 when admitted. Times do not run backwards; a counter in their names makes the members unique.
  */
 const WINDOW = `
 local newest = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2]
@@ -31,8 +29,8 @@ redis.call('PEXPIRE', KEYS[1], math.ceil(period) + 1000)
 return 1`
 
 /**
- * When the next start would come without any burst (GCRA). KEYS: the start. ARGV: now, spacing, burst, how late one may be,
- * 1 to take. Answers 1 when taken, and when the next one is free.
+ * The time at which the next start would be free without a burst (GCRA). KEYS: the start. ARGV: now, spacing, burst, how
+ * late a start may be, 1 to take. Returns 1 when taken, and when the next start is free.
  */
 const START = `
 local now = tonumber(ARGV[1])
@@ -60,9 +58,9 @@ interface Scripts extends Redis {
 
 export interface RedisLimiterOptions {
   url: string
-  /** In front of every key: several clusters may share a Redis. */
+  /** The prefix of every key: several clusters may share a Redis. */
   prefix?: string
-  /** Told when one that was there fails; that there is none is what `open` rejects for. */
+  /** Called when a connection that was open fails. One that cannot be opened makes `open` reject instead. */
   onError(error: Error): void
 }
 
@@ -73,10 +71,10 @@ export class RedisLimiter implements Limiter {
   constructor({ url, prefix = 'perdure:', onError }: RedisLimiterOptions) {
     this.#prefix = `${prefix}limit:`
     const redis = new Redis(url, {
-      commandTimeout: TIMEOUT_MS,
-      connectTimeout: TIMEOUT_MS,
+      commandTimeout: REDIS_TIMEOUT_MS,
+      connectTimeout: REDIS_TIMEOUT_MS,
       maxRetriesPerRequest: 1,
-      retryStrategy: tries => Math.min(2000, 50 * 2 ** Math.min(tries, 6)),
+      retryStrategy: redisRetryMs,
     })
     redis.on('error', onError)
     redis.defineCommand('perdureWindow', { numberOfKeys: 1, lua: WINDOW })
@@ -109,17 +107,17 @@ export class RedisLimiter implements Limiter {
     return this.#window(quota, 0)
   }
 
-  /** Not under the key of versions that reserved starts: what they have reserved would hold up everybody. */
+  /** The key differs from that of versions that reserved starts: their reservations would delay every start. */
   async start({ key, limit, periodMs, burst, take, now }: StartQuota): Promise<Start> {
     const spacing = periodMs / limit
-    const [taken, freeAt] = await this.#asked(
+    const [taken, freeAt] = await this.#answerOf(
       this.#redis.perdureStart(`${this.#prefix}t:${key}`, now, spacing, burst, lateMs(spacing), take ? 1 : 0),
     )
     return { taken: taken === 1, freeAt: Number(freeAt) }
   }
 
   async ping(): Promise<void> {
-    await this.#asked(this.#redis.ping())
+    await this.#answerOf(this.#redis.ping())
   }
 
   async close(): Promise<void> {
@@ -128,13 +126,13 @@ export class RedisLimiter implements Limiter {
 
   async #window({ key, limit, periodMs, now }: Quota, take: 0 | 1): Promise<boolean> {
     return (
-      (await this.#asked(
+      (await this.#answerOf(
         this.#redis.perdureWindow(`${this.#prefix}w:${key}`, now, limit, periodMs, take),
       )) === 1
     )
   }
 
-  async #asked<T>(answer: Promise<T>): Promise<T> {
+  async #answerOf<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer
     } catch (cause) {

@@ -1,7 +1,7 @@
-// The numbers behind the metrics: counters with labels and a histogram, each a few additions to count. Prometheus'
-// text is made of them only when somebody asks (exposition.ts).
+// The numbers behind the metrics: counters with labels and a histogram, where counting is a few additions. exposition.ts
+// turns them into Prometheus' text on each scrape.
 
-/** Counters told apart by the values of some labels, in a fixed order. Values must be few, and hold no line break. */
+/** One counter for each combination of label values, in a fixed order. Values must be few and without line breaks. */
 export class Counts {
   readonly #counts = new Map<string, number>()
 
@@ -10,16 +10,16 @@ export class Counts {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
   }
 
-  /** The values of the labels and how often they were counted. */
+  /** The label values of each counter, and its count. */
   *entries(): Iterable<[values: string[], count: number]> {
     for (const [key, count] of this.#counts) yield [key.split('\n'), count]
   }
 }
 
-/** How often something was at most so large, for bounds that rise. */
+/** A histogram: counts values by ascending upper bounds. */
 export class Buckets {
   readonly bounds: readonly number[]
-  /** Of each bound, not counting smaller ones; the last is of all beyond. */
+  /** The count of each bound, without those of smaller bounds; the last is for all larger values. */
   readonly counts: number[]
   sum = 0
 
@@ -36,12 +36,12 @@ export class Buckets {
   }
 }
 
-/** Beyond these the name is `other`: label values must not grow with what users make up. */
+/** Most workflows named per namespace; further ones are `other`, since users choose the names. */
 export const NAMES_MAX = 100
 
 const OTHER = 'other'
 
-/** Admits the first pairs of app and workflow it is asked for; every later one is `other`. */
+/** Admits the first NAMES_MAX pairs of app and workflow; every later pair becomes `other`. */
 export class BoundedNames {
   readonly #known = new Set<string>()
 

@@ -1,5 +1,5 @@
-// Families of metrics as Prometheus' text, written by prom-client, which is loaded when it is first asked: an engine
-// that nobody scrapes never pays for it.
+// Families of metrics as Prometheus' text, written by prom-client. It is loaded at the first scrape, so an engine that is
+// never scraped does not load it.
 
 import type { Metric, Registry } from 'prom-client'
 import type { Buckets } from './counts.ts'
@@ -32,7 +32,7 @@ export function single(value: number): Sample[] {
   return [{ labels: {}, value }]
 }
 
-/** The samples of a histogram; a family may hold several, told apart by labels. */
+/** The samples of a histogram. A family may have several, distinguished by labels. */
 export function histogramOf(
   name: string,
   { bounds, counts, sum }: Readonly<Pick<Buckets, 'bounds' | 'sum'>> & { counts: readonly number[] },
@@ -49,12 +49,12 @@ export function histogramOf(
   return samples
 }
 
-/** The families, and behind them what node tells of this process. */
+/** The text of the families, followed by node's metrics of this process. */
 export async function exposition(families: readonly Family[]): Promise<string> {
   const { Registry } = await import('prom-client')
   const registry = new Registry()
   for (const { values, ...family } of families) {
-    // Its values are ready: of a metric a registry asks no more than this.
+    // The values are ready, and a registry uses no more of a metric than these members.
     const metric = { ...family, aggregator: 'sum', get: async () => ({ ...family, values }) }
     registry.registerMetric(metric as unknown as Metric)
   }
@@ -64,7 +64,7 @@ export async function exposition(families: readonly Family[]): Promise<string> {
 
 let ofProcess: Promise<Registry> | undefined
 
-/** One for all engines of the process: its watches of the event loop and of garbage collection cannot be ended. */
+/** One for all engines of the process: its observers of the event loop and of garbage collection cannot be stopped. */
 function processRegistry(): Promise<Registry> {
   ofProcess ??= import('prom-client').then(({ Registry, collectDefaultMetrics }) => {
     const registry = new Registry()

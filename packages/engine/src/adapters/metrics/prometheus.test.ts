@@ -18,11 +18,11 @@ const IDLE: Gauges = {
 
 const ORDER = { namespace: 'default', app: 'shop', workflow: 'order' }
 
-/** The lines that say something of the metric. */
+/** The sample lines of the metric. */
 const linesOf = (text: string, name: string) =>
   text.split('\n').filter(line => new RegExp(`^${name}(_bucket|_sum|_count)?[{ ]`).test(line))
 
-test('what is counted is told with its labels, and what was never counted is 0 or absent', async () => {
+test('what was counted is written with its labels, and what was never counted is 0 or absent', async () => {
   const metrics = new PrometheusMetrics()
   metrics.eventAccepted()
   metrics.runStarted(ORDER)
@@ -113,7 +113,7 @@ test("another namespace's workflows are not named, though they are counted", asy
   expect(await metrics.text('north', IDLE)).toContain('{app="secret-app",workflow="secret-flow"} 1')
 })
 
-test('what a name holds cannot end its label', async () => {
+test('no character of a name ends its label', async () => {
   const metrics = new PrometheusMetrics()
   metrics.runStarted({ ...ORDER, workflow: 'a"} 1\\' })
   const text = await metrics.text('default', IDLE)
@@ -122,17 +122,17 @@ test('what a name holds cannot end its label', async () => {
   ])
 })
 
-test('docs/operating.md tells of every metric, and of no other', async () => {
+test('docs/operating.md lists every metric, and no other', async () => {
   const store = {
     ...{ commits: 1, stale: { flow: 2 }, requests: 3, batches: 1, transactions: 1, pending: 0 },
     batchSizes: { bounds: [1, 2], counts: [1, 0, 1], sum: 3 },
   }
   const text = await new PrometheusMetrics().text('default', { ...IDLE, store, limiterEntries: 1 })
-  const told = [...text.matchAll(/^# TYPE (perdure_\S+) /gm)].map(([, name]) => name)
+  const written = [...text.matchAll(/^# TYPE (perdure_\S+) /gm)].map(([, name]) => name)
   const page = readFileSync(new URL('../../../../../docs/operating.md', import.meta.url), 'utf8')
   const cells = page.split('\n').flatMap(line => (line.startsWith('| `perdure_') ? [line.split('|')[1]] : []))
   const listed = cells.flatMap(cell => [...(cell ?? '').matchAll(/`(perdure_\w+)/g)].map(([, name]) => name))
-  expect(listed.sort()).toEqual(told.sort())
+  expect(listed.sort()).toEqual(written.sort())
   expect(linesOf(text, 'perdure_store_batch_requests')).toEqual([
     'perdure_store_batch_requests_bucket{le="1"} 1',
     'perdure_store_batch_requests_bucket{le="2"} 1',

@@ -1,5 +1,5 @@
-// Counts what services tell, and writes it together with the engine's gauges in the text format of Prometheus. Made by
-// compose; `GET /metrics` asks for the text.
+// Counts what services report, and writes it together with the engine's gauges in the text format of Prometheus. Made by
+// compose; `GET /metrics` requests the text.
 
 import type { DeliveryOutcome } from '../../domain/model/delivery.ts'
 import type {
@@ -14,12 +14,12 @@ import { BoundedNames, Buckets, Counts } from './counts.ts'
 import { counter, exposition, type Family, histogramOf, single } from './exposition.ts'
 import { gaugeFamilies } from './gauge-families.ts'
 
-/** Seconds: from a runner beside the engine to one that works for hours. */
+/** Upper bounds in seconds: from a runner on the engine's machine to one that works for hours. */
 const INVOKE_SECONDS = [
   0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200,
 ]
-/** Namespaces whose workflows are counted by name. */
-const NAMESPACES_MAX = 1000
+/** Most namespaces whose workflows are counted by name. */
+const NAMED_NAMESPACES_MAX = 1000
 
 /** The runs of one namespace, by workflow. */
 class NamedRuns {
@@ -78,17 +78,14 @@ export class PrometheusMetrics implements Metrics {
     this.#leasesLost++
   }
 
-  /**
-   * The whole text. Numbers of the engine are those of all namespaces; apps and workflows are named of `namespace`
-   * alone, as everywhere else.
-   */
+  /** The whole text. The engine's numbers include all namespaces; only apps and workflows of `namespace` are named. */
   text(namespace: string, gauges: Gauges): Promise<string> {
     return exposition([...this.#counters(), ...this.#named(namespace), ...gaugeFamilies(gauges)])
   }
 
   #namedRuns(namespace: string): NamedRuns | undefined {
     const known = this.#namespaces.get(namespace)
-    if (known || this.#namespaces.size >= NAMESPACES_MAX) return known
+    if (known || this.#namespaces.size >= NAMED_NAMESPACES_MAX) return known
     const named = new NamedRuns()
     this.#namespaces.set(namespace, named)
     return named

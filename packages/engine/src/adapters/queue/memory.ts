@@ -1,41 +1,45 @@
-// The bell of an engine that is alone on its store: lanes wait here, commits ring. Nothing leaves the process.
+// The queue of an engine that is alone on its store: commits wake lanes that wait here. Nothing leaves the process.
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Lane } from '../../ports/store.ts'
 
 /**
- * Most rings a lane remembers for later. Beyond it the latest is forgotten, which costs only time: a lane that
- * waits also knows the store's next due time.
+ * Most future wake-ups that a lane remembers. Beyond that the latest is dropped, which costs only time: a lane that waits
+ * also knows the store's next due time.
  */
 export const LANE_WAKES_MAX = 10_000
 
 export class MemoryQueue implements Queue {
-  readonly #bells: Record<Lane, Bell>
+  readonly #lanes: Record<Lane, LaneWakes>
 
   constructor(clock: Clock) {
-    this.#bells = { runs: new Bell(clock), deliveries: new Bell(clock), timers: new Bell(clock) }
+    this.#lanes = {
+      runs: new LaneWakes(clock),
+      deliveries: new LaneWakes(clock),
+      timers: new LaneWakes(clock),
+    }
   }
 
   wake(lane: Lane, at: number): void {
-    this.#bells[lane].wake(at)
+    this.#lanes[lane].wake(at)
   }
 
   wait(lane: Lane, until: number, signal: AbortSignal): Promise<void> {
-    return this.#bells[lane].wait(until, signal)
+    return this.#lanes[lane].wait(until, signal)
   }
 }
 
-/** One lane's bell. It holds a timer only while somebody waits, so that nothing outlives the last waiter. */
-class Bell {
+/** The wake-ups of one lane. It has a timer only while a caller waits, so no timer outlives the last wait. */
+class LaneWakes {
   readonly #clock: Clock
-  /** Distinct times still to ring, the latest first, so that the next one is at the end. */
-  readonly #rings: number[] = []
-  /** It rang while nobody waited: the next to wait is told at once. */
-  #rung = false
+  /** Distinct future times, the latest first: the next one is at the end. */
+  readonly #times: number[] = []
+  /** Whether a wake-up came without a wait: the next wait ends at once. */
+  #isWoken = false
   readonly #waiting = new Set<() => void>()
-  #armedFor: number | undefined
-  #disarm: () => void = () => {}
+  #timerAt: number | undefined
+  #cancelTimer: () => void = () => {}
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -43,10 +47,10 @@ class Bell {
 
   wake(at: number): void {
     if (at > this.#clock.now()) {
-      this.#remember(at)
-      if (this.#waiting.size > 0) this.#arm()
-    } else if (this.#waiting.size > 0) this.#ring()
-    else this.#rung = true
+      this.#addTime(at)
+      if (this.#waiting.size > 0) this.#startTimer()
+    } else if (this.#waiting.size > 0) this.#wakeAll()
+    else this.#isWoken = true
   }
 
   wait(until: number, signal: AbortSignal): Promise<void> {
@@ -57,66 +61,66 @@ class Bell {
         this.#waiting.delete(end)
         cancelUntil()
         signal.removeEventListener('abort', end)
-        if (this.#waiting.size === 0) this.#stop()
+        if (this.#waiting.size === 0) this.#stopTimer()
         resolve()
       }
       const cancelUntil = Number.isFinite(until) ? this.#clock.at(until, () => this.#reached(end)) : () => {}
       signal.addEventListener('abort', end)
       this.#waiting.add(end)
-      this.#arm()
+      this.#startTimer()
     })
   }
 
-  /** Wakes everybody: a ring too many is harmless, one too few is not. */
-  #ring(): void {
+  /** Ends every wait: a superfluous wake-up is harmless, a missing one is not. */
+  #wakeAll(): void {
     this.#takeDue()
     for (const end of [...this.#waiting]) end()
   }
 
-  /** A waiter's `until` came. A ring due at that very moment is answered by it, for this waiter. */
+  /** The `until` of a wait came. If no other caller waits, it also uses up a wake-up that is due at that moment. */
   #reached(end: () => void): void {
     if (this.#waiting.size === 1) this.#takeDue()
     end()
   }
 
-  #remember(at: number): void {
+  #addTime(at: number): void {
     let low = 0
-    let high = this.#rings.length
+    let high = this.#times.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#rings[middle] as number) > at) low = middle + 1
+      if ((this.#times[middle] as number) > at) low = middle + 1
       else high = middle
     }
-    if (this.#rings[low] === at) return
-    this.#rings.splice(low, 0, at)
-    if (this.#rings.length > LANE_WAKES_MAX) this.#rings.shift()
+    if (this.#times[low] === at) return
+    this.#times.splice(low, 0, at)
+    if (this.#times.length > LANE_WAKES_MAX) this.#times.shift()
   }
 
-  /** Forgets every ring whose time has come; says whether there was one. */
+  /** Removes every wake-up that is due; returns whether there was one. */
   #takeDue(): boolean {
     const now = this.#clock.now()
-    let due = this.#rung
-    this.#rung = false
-    while (this.#rings.length > 0 && (this.#rings.at(-1) as number) <= now) {
-      this.#rings.pop()
+    let due = this.#isWoken
+    this.#isWoken = false
+    while (this.#times.length > 0 && (this.#times.at(-1) as number) <= now) {
+      this.#times.pop()
       due = true
     }
     return due
   }
 
-  #arm(): void {
-    const next = this.#rings.at(-1)
-    if (next === undefined || next === this.#armedFor) return
-    this.#stop()
-    this.#armedFor = next
-    this.#disarm = this.#clock.at(next, () => {
-      this.#armedFor = undefined
-      this.#ring()
+  #startTimer(): void {
+    const next = this.#times.at(-1)
+    if (next === undefined || next === this.#timerAt) return
+    this.#stopTimer()
+    this.#timerAt = next
+    this.#cancelTimer = this.#clock.at(next, () => {
+      this.#timerAt = undefined
+      this.#wakeAll()
     })
   }
 
-  #stop(): void {
-    this.#disarm()
-    this.#armedFor = undefined
+  #stopTimer(): void {
+    this.#cancelTimer()
+    this.#timerAt = undefined
   }
 }

@@ -1,5 +1,5 @@
-// The bell of several engines on one store: each rings its own lanes at once and tells the others. Nothing is kept on the
-// way, so there is nothing to lose: a ring that does not arrive is made up for by the next look into the store.
+// The queue of several engines on one store: each wakes its own lanes at once and publishes the wake-up to the others. A
+// message that is lost costs only time, until the lane next looks into the store.
 
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -8,10 +8,11 @@ import type { Lane } from '../../ports/store.ts'
 import { MemoryQueue } from './memory.ts'
 
 const LANES: readonly Lane[] = ['runs', 'deliveries', 'timers']
-/** Rings are told together, this long after the first. */
-const GATHER_MS = 2
+/** Wake-ups are published together, this long after the first. */
+const PUBLISH_DELAY_MS = 2
 
-const TOPIC = 'ring'
+/** Engines of different versions share the bus, so the topic must not change. */
+const WAKE_TOPIC = 'ring'
 
 export interface SharedQueueOptions {
   bus: Bus
@@ -19,42 +20,43 @@ export interface SharedQueueOptions {
 }
 
 export class SharedQueue implements Queue {
-  readonly #bells: MemoryQueue
+  readonly #local: MemoryQueue
   readonly #bus: Bus
-  readonly #gathered = new Map<Lane, number>()
+  /** The earliest time of each lane that is not published yet. */
+  readonly #unpublished = new Map<Lane, number>()
   readonly ping?: () => Promise<void>
 
   constructor({ bus, clock }: SharedQueueOptions) {
-    this.#bells = new MemoryQueue(clock)
+    this.#local = new MemoryQueue(clock)
     this.#bus = bus
     if (bus.ping) this.ping = () => bus.ping?.() ?? Promise.resolve()
-    bus.on(TOPIC, rings => this.#told(rings))
+    bus.on(WAKE_TOPIC, text => this.#receive(text))
     bus.onReconnect(() => {
-      for (const lane of LANES) this.#bells.wake(lane, clock.now())
+      for (const lane of LANES) this.#local.wake(lane, clock.now())
     })
   }
 
   wake(lane: Lane, at: number): void {
-    this.#bells.wake(lane, at)
-    if (this.#gathered.size === 0) setTimeout(() => this.#tell(), GATHER_MS).unref()
-    this.#gathered.set(lane, Math.min(at, this.#gathered.get(lane) ?? at))
+    this.#local.wake(lane, at)
+    if (this.#unpublished.size === 0) setTimeout(() => this.#publish(), PUBLISH_DELAY_MS).unref()
+    this.#unpublished.set(lane, Math.min(at, this.#unpublished.get(lane) ?? at))
   }
 
   wait(lane: Lane, until: number, signal: AbortSignal): Promise<void> {
-    return this.#bells.wait(lane, until, signal)
+    return this.#local.wait(lane, until, signal)
   }
 
-  #tell(): void {
-    const rings = [...this.#gathered].map(([lane, at]) => `${lane}@${at}`)
-    this.#gathered.clear()
-    this.#bus.publish(TOPIC, rings.join(' '))
+  #publish(): void {
+    const wakes = [...this.#unpublished].map(([lane, at]) => `${lane}@${at}`)
+    this.#unpublished.clear()
+    this.#bus.publish(WAKE_TOPIC, wakes.join(' '))
   }
 
-  #told(rings: string): void {
-    for (const ring of rings.split(' ')) {
-      const [name, at] = ring.split('@')
+  #receive(text: string): void {
+    for (const wake of text.split(' ')) {
+      const [name, at] = wake.split('@')
       const lane = LANES.find(lane => lane === name)
-      if (lane && Number.isFinite(Number(at))) this.#bells.wake(lane, Number(at))
+      if (lane && Number.isFinite(Number(at))) this.#local.wake(lane, Number(at))
     }
   }
 }

@@ -1,21 +1,21 @@
-// Connections that lead to allowed addresses only. Every connection of the webhook sender is made here, so that a
-// name is resolved, judged and connected to in one go: there is no second look-up that could answer otherwise.
+// Connections to allowed addresses only, for the webhook sender (docs/webhooks.md#addresses). A name is resolved, checked
+// and connected to in one step, so there is no second lookup that could answer differently.
 
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 
 export interface GuardOptions {
-  /** Whether this address may be called, to which the URL's host leads. */
+  /** Whether the address, to which the URL's host resolves, may be called. */
   allows: (address: string, host: string) => boolean
   connectTimeoutMs: number
-  /** Resolves names; the system's resolver unless a test has its own. */
+  /** Resolves names; a test may replace the system's resolver. */
   lookup?: typeof dnsLookup
 }
 
 /**
- * The URL leads where it must not. The message does not tell what a name resolved to: that would let anybody who
- * may send a webhook read the internal DNS.
+ * The URL's host is not an allowed address. The message does not contain what a name resolved to: with it, everyone who
+ * may send a webhook could read the internal DNS.
  */
 export class AddressRefusedError extends Error {
   constructor(host: string) {
@@ -29,13 +29,13 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
   const connect = buildConnector({ timeout: options.connectTimeoutMs, lookup: guardedLookup(options) })
   return (target, callback) => {
     const { hostname } = target
-    // A literal address never gets to the lookup.
+    // The lookup is not called for a literal address.
     if (isIP(hostname) === 0 || allows(hostname, hostname)) connect(target, callback)
     else queueMicrotask(() => callback(new AddressRefusedError(hostname), null))
   }
 }
 
-/** Resolves a name to its addresses, if all of them are allowed: one forbidden among them is one too many. */
+/** Resolves a name to its addresses, and refuses it if any of them is not allowed. */
 function guardedLookup({ allows, lookup = dnsLookup }: GuardOptions): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {

@@ -1,33 +1,31 @@
-// The webhook sender: one POST to somebody else's server, which may be slow, hostile or not what it says it is
-// (decisions, "Webhooks"). The deliver service calls it once per attempt.
+// The webhook sender: one POST to a customer's server, which may be slow or hostile (docs/webhooks.md#deliveries).
+// services/webhook/deliver calls it once per attempt.
 
 import { AddressList } from '../../domain/text/address-list.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SendCall, Sender, SendReply } from '../../ports/sender.ts'
-import { ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
-import { type PoolLimits, Pools } from '../transport/pools.ts'
+import { CLOSE_GRACE_MS, ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
+import { CONNECT_TIMEOUT_MS, type PoolLimits, Pools } from '../transport/pools.ts'
 import { TargetCache } from '../transport/target.ts'
 import { type GuardOptions, guardedConnector } from './guarded-connect.ts'
 import { SendExchange } from './send-exchange.ts'
 
 export interface HttpSenderOptions extends Partial<PoolLimits & GuardOptions> {
   clock: Clock
-  /** Lets deliveries go to private addresses: for development, and for engines that serve one private network. */
+  /** Allows private addresses: for development, and for engines that serve one private network. */
   allowPrivate?: boolean
-  /** What else may be called besides public addresses. */
+  /** Addresses that may be called besides public ones. */
   allowList?: AddressList
-  /** How long `close` waits for the calls under way. */
+  /** How long `close` waits for the pending calls. */
   closeGraceMs?: number
 }
 
 const DEFAULT_LIMITS: PoolLimits = {
-  // As many as an engine has deliveries under way: one that waited here would spend its attempt unsent.
+  // As many as an engine has deliveries under way: a delivery that waited here would use up its attempt unsent.
   connectionsMax: 256,
   poolsMax: 64,
   idleMs: 10_000,
 }
-const CONNECT_TIMEOUT_MS = 10_000
-const CLOSE_GRACE_MS = 1000
 
 export class HttpSender implements Sender {
   readonly #clock: Clock
@@ -56,23 +54,23 @@ export class HttpSender implements Sender {
       return Promise.resolve({ kind: 'connectionError', error: ENGINE_CLOSING, durationMs: 0 })
     const target = this.#targets.get(url)
     if (typeof target === 'string') return Promise.resolve({ kind: 'refusedAddress', error: target })
-    const used = this.#pools.acquire(target.origin)
+    const origin = this.#pools.acquire(target.origin)
     const no = ++this.#callCount
     return new Promise(resolve => {
       const exchange = new SendExchange({
         timeoutMs,
         now: () => this.#clock.now(),
         onWaitOver: () => {
-          used.waiting--
+          origin.waiting--
         },
         onReply: reply => {
-          this.#pools.release(used)
+          this.#pools.release(origin)
           this.#pending.delete(no)
           resolve(reply)
         },
       })
       this.#pending.add(no, exchange)
-      used.pool.dispatch({ method: 'POST', path: target.path, headers, body }, exchange)
+      origin.pool.dispatch({ method: 'POST', path: target.path, headers, body }, exchange)
     })
   }
 

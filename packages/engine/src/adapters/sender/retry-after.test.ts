@@ -35,5 +35,5 @@ describe('parseRetryAfterMs', () => {
     'Sun, 06 Foo 2030 08:49:37 GMT',
     'Sun, 06 Jan 2030 28:49:37 GMT',
     '120, 130',
-  ])('%j says nothing', header => expect(parseRetryAfterMs(header, NOW)).toBeUndefined())
+  ])('%j cannot be read', header => expect(parseRetryAfterMs(header, NOW)).toBeUndefined())
 })

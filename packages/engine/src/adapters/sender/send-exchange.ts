@@ -1,4 +1,5 @@
-// One webhook POST on its way: undici calls this handler back, and whatever happens ends in one SendReply.
+// One webhook POST: the handler that undici calls back, which turns every outcome into one SendReply. Opened by
+// http-sender.ts.
 
 import type { Dispatcher } from 'undici'
 import type { SendReply } from '../../ports/sender.ts'
@@ -7,26 +8,26 @@ import { CALL_OVER, describeFailure, errorCode } from '../transport/failure.ts'
 import { AddressRefusedError } from './guarded-connect.ts'
 import { parseRetryAfterMs } from './retry-after.ts'
 
-/** Most bytes of an answer that are kept (decisions, "Webhooks"). */
-export const SNIPPET_BYTES_MAX = 4096
-/** Most bytes of an answer that are read; a shorter rest is read so that the connection can be used again. */
-export const READ_BYTES_MAX = 65_536
+/** Most bytes of an answer that are kept. */
+const SNIPPET_BYTES_MAX = 4096
+/** Most bytes of an answer that are read. Up to that the rest is read too, so that the connection can be used again. */
+const READ_BYTES_MAX = 65_536
 
-/** Errors of a connection that took too long to make. */
+/** Error codes of a connection attempt that took too long. */
 const TIMEOUT_CODES = ['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']
 
 export interface SendExchangeOptions {
   timeoutMs: number
   now: () => number
-  /** Called once: the call waits for a connection no more. */
+  /** Called once: the call no longer waits for a connection. */
   onWaitOver: () => void
   /** Called once, with the reply. */
   onReply: (reply: SendReply) => void
 }
 
 /**
- * The status is the answer: once it is there, a body that is cut, reset or never ends only shortens the snippet.
- * A partner that has said 200 must not get the delivery again.
+ * The status decides the attempt: once it has come, a body that is cut, reset or endless only shortens the snippet. A
+ * receiver that answered 200 must not get the delivery again.
  */
 export class SendExchange implements Dispatcher.DispatchHandler {
   readonly #options: SendExchangeOptions
@@ -36,7 +37,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
   #answer: { status: number; retryAfterMs?: number } | undefined
   #chunks: Buffer[] = []
   #bytes = 0
-  #over = false
+  #isOver = false
 
   constructor(options: SendExchangeOptions) {
     this.#options = options
@@ -44,20 +45,20 @@ export class SendExchange implements Dispatcher.DispatchHandler {
     this.#timer = startDeadline(options.timeoutMs, expire, this)
   }
 
-  /** The deadline came. */
+  /** The deadline passed. */
   expire(): void {
     const error = `no answer within ${this.#options.timeoutMs} ms`
     this.#end(durationMs => ({ kind: 'timeout', error, durationMs }))
   }
 
-  /** Ends the call without more of an answer than there is. */
+  /** Ends the call: with the status if it has come, else as a connection error. */
   fail(message: string): void {
     this.#end(durationMs => ({ kind: 'connectionError', error: message, durationMs }))
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Throwing drops the call and keeps the socket, which `abort` would destroy.
-    if (this.#over) throw CALL_OVER
+    if (this.#isOver) throw CALL_OVER
     this.#controller = controller
     this.#options.onWaitOver()
   }
@@ -79,7 +80,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    // The status has come by now; the words are for a case that cannot be.
+    // The status has come by now, so the message is never used.
     this.fail('an answer without a status')
   }
 
@@ -91,10 +92,10 @@ export class SendExchange implements Dispatcher.DispatchHandler {
     } else this.fail(message)
   }
 
-  /** Ends the call: with the answer if there is one, else with `otherwise`. */
+  /** Ends the call: with the answer if its status has come, else with `otherwise`. */
   #end(otherwise: (durationMs: number) => SendReply): void {
-    if (this.#over) return
-    this.#over = true
+    if (this.#isOver) return
+    this.#isOver = true
     clearTimeout(this.#timer)
     if (this.#controller) this.#controller.abort(CALL_OVER)
     else this.#options.onWaitOver()
@@ -108,12 +109,12 @@ export class SendExchange implements Dispatcher.DispatchHandler {
 
   #snippet(): string {
     const bytes = Buffer.concat(this.#chunks).subarray(0, SNIPPET_BYTES_MAX)
-    // A stream decoder holds back a character that is not complete: here, the one that the cut went through.
+    // A decoder in stream mode leaves out an incomplete character: here, one that the bound cuts.
     return printable(new TextDecoder().decode(bytes, { stream: true }))
   }
 }
 
-/** NUL is no text to PostgreSQL, and a partner must not be able to jam the commit of its own attempt. */
+/** Replaces NUL, which PostgreSQL does not store as text: a receiver must not be able to block the attempt's commit. */
 function printable(text: string): string {
   return text.replaceAll('\0', '\uFFFD')
 }

@@ -1,5 +1,5 @@
-// Spans by the OpenTelemetry API. An SDK is the operator's to register before the engine starts
-// (`NODE_OPTIONS=--require`); made by compose.
+// Spans through the OpenTelemetry API. The operator registers an SDK before the engine starts (`NODE_OPTIONS=--require`).
+// Made by compose.
 
 import {
   type Context,
@@ -18,13 +18,13 @@ import type { Span, SpanAttributes, SpanName, SpanOptions, Tracing } from '../..
 
 const KINDS = { client: SpanKind.CLIENT, producer: SpanKind.PRODUCER, internal: SpanKind.INTERNAL }
 
-/** Tracing with the SDK that this process has; undefined when it has none. */
+/** Tracing with the SDK of this process; undefined when it has none. */
 export function openTelemetry(): Tracing | undefined {
   const provider = trace.getTracerProvider()
   return isRegistered(provider) ? new OpenTelemetry(provider) : undefined
 }
 
-/** A provider to which nobody has given an SDK hands on to one that does nothing. */
+/** Without an SDK the provider is a proxy that delegates to one that does nothing. */
 function isRegistered(provider: TracerProvider): boolean {
   if (!(provider instanceof ProxyTracerProvider)) return true
   return provider.getDelegate() !== new ProxyTracerProvider().getDelegate()
@@ -67,7 +67,7 @@ class TracedSpan implements Span {
   }
 }
 
-/** Nothing is inherited from where the engine happens to be called: the parent is named, or there is none. */
+/** The given parent is the only one: the active context of the caller is not inherited. */
 function contextOf(parent: Traceparent | undefined): Context {
   if (parent === undefined) return ROOT_CONTEXT
   const { flags: traceFlags, ...ids } = traceParts(parent)

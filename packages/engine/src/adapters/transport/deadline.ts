@@ -1,9 +1,10 @@
-// Deadlines of calls over real sockets run on real time: a wall clock that jumps must neither end nor extend them.
+// Deadlines of calls over real sockets. They run on timers, not on the Clock port: a wall clock that jumps must neither
+// end nor extend a call.
 
-/** `setTimeout` takes no more (24.8 days) and fires at once beyond it. */
+/** The longest delay of `setTimeout` (24.8 days); it fires at once beyond it. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-/** Calls `onDeadline(call)` after `ms`, at the soonest in the next millisecond. Holds no closure per call. */
+/** Calls `onDeadline(call)` after `ms`, at the earliest in the next millisecond. Creates no closure per call. */
 export function startDeadline<Call>(
   ms: number,
   onDeadline: (call: Call) => void,

@@ -1,4 +1,4 @@
-// One HTTP invoke on its way: undici calls this handler back, and whatever happens ends in one InvokeReply.
+// One HTTP invoke: the handler that undici calls back, which turns every outcome into one InvokeReply. Opened by http.ts.
 
 import { isUtf8 } from 'node:buffer'
 import type { Dispatcher } from 'undici'
@@ -10,20 +10,20 @@ export interface ExchangeOptions {
   timeoutMs: number
   signal: InvokeSignal
   responseBytesMax: number
-  /** Called once: the call waits for a connection no more. */
+  /** Called once: the call no longer waits for a connection. */
   onWaitOver: () => void
   /** Called once, with the reply. */
   onReply: (reply: InvokeReply) => void
 }
 
 /**
- * undici's plain handler methods, which hand over raw header bytes instead of parsing them: an invoke reads no
- * response header (measured: 45 us of CPU per invoke, 50 with the parsing ones).
+ * Uses undici's plain handler methods, which pass raw header bytes: an invoke reads no response header (measured: 45 us
+ * of CPU per invoke, 50 with the methods that parse them).
  *
- * `onConnect` comes right before the request is written, on a socket that is open as far as anybody can know.
- * That splits failures in two. Before it nothing was sent, so the call was refused; undici itself moves a call to
- * another socket when a kept-alive one closes before the write. After it bytes are on their way, and a peer that
- * closed the connection at that moment looks the same as one that crashed over the request: broken.
+ * undici calls `onConnect` right before it writes the request, on a socket that is open as far as it can know. That splits
+ * failures in two. Before it nothing was sent, so the call is refused; undici itself moves a call to another socket when
+ * a kept-alive one closes before the write. After it bytes may have arrived, and a runner that closed the connection at
+ * that moment looks the same as one that crashed during the request: the call is broken.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: ExchangeOptions
@@ -31,7 +31,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = []
   #bytes = 0
   #status = 0
-  #over = false
+  #isOver = false
   #abort: ((error: Error) => void) | undefined
 
   constructor(options: ExchangeOptions) {
@@ -45,20 +45,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#end({ kind: 'aborted' })
   }
 
-  /** The deadline came. */
+  /** The deadline passed. */
   expire(): void {
     const what = this.#abort ? 'no complete answer' : 'no connection'
     this.fail(`${what} within ${this.#options.timeoutMs} ms`)
   }
 
-  /** Ends the call without an answer: refused or broken, by how far it got. */
+  /** Ends the call without an answer: refused if nothing was sent, else broken. */
   fail(message: string): void {
     this.#end({ kind: this.#abort ? 'broken' : 'refused', message })
   }
 
   onConnect(abort: (error?: Error) => void): void {
     // Throwing drops the call and keeps the socket, which `abort` would destroy.
-    if (this.#over) throw CALL_OVER
+    if (this.#isOver) throw CALL_OVER
     this.#abort = abort
     this.#options.onWaitOver()
   }
@@ -86,12 +86,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #end(reply: InvokeReply): void {
-    if (this.#over) return
-    this.#over = true
+    if (this.#isOver) return
+    this.#isOver = true
     clearTimeout(this.#timer)
     this.#options.signal.removeEventListener('abort', this)
     this.#chunks = []
-    // A no-op where the call is complete; otherwise the socket is of no more use.
+    // Does nothing when the answer is complete; otherwise it destroys the socket, which cannot be used again.
     if (this.#abort) this.#abort(CALL_OVER)
     else this.#options.onWaitOver()
     this.#options.onReply(reply)

@@ -1,5 +1,5 @@
-// The HTTP transport: an invoke is a POST to the runner's URL (contract §2.11, §5.5, §9.2). The drive service
-// calls it once per pass; it is the hot path of every run on an HTTP runner.
+// The HTTP transport: an invoke is a POST to the runner's URL (docs/wire-protocol.md#invoke). services/pass/drive calls it
+// once per pass, so it is the hot path of every run on an HTTP runner.
 
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADER, signBody } from '@perdure/protocol'
 import { buildConnector } from 'undici'
@@ -11,17 +11,16 @@ import {
   type Transport,
 } from '../../ports/transport.ts'
 import { Exchange } from './exchange.ts'
-import { ENGINE_CLOSING, PendingCalls } from './pending-calls.ts'
-import { type PoolLimits, Pools } from './pools.ts'
+import { CLOSE_GRACE_MS, ENGINE_CLOSING, PendingCalls } from './pending-calls.ts'
+import { CONNECT_TIMEOUT_MS, type PoolLimits, Pools } from './pools.ts'
 import { TargetCache } from './target.ts'
 
-/** What the transport needs, and its limits where the usual ones will not do. */
 export interface HttpTransportOptions extends Partial<PoolLimits> {
   connectTimeoutMs?: number
   clock: Clock
-  /** Keys that sign the invokes: none, one, or two while one is being rotated. */
+  /** Keys that sign the invokes: none, one, or two during a rotation. */
   signingKeys: readonly string[]
-  /** How long `close` waits for the calls under way. */
+  /** How long `close` waits for the pending calls. */
   closeGraceMs?: number
 }
 
@@ -30,8 +29,6 @@ const DEFAULT_LIMITS: PoolLimits = {
   poolsMax: 256,
   idleMs: 60_000,
 }
-const CONNECT_TIMEOUT_MS = 10_000
-const CLOSE_GRACE_MS = 1000
 
 const FIXED_HEADERS = ['content-type', 'application/json', PROTOCOL_HEADER, String(PROTOCOL_VERSION)]
 
@@ -54,7 +51,7 @@ export class HttpTransport implements Transport {
     this.#pools = new Pools({ ...DEFAULT_LIMITS, ...limits }, buildConnector({ timeout: connectTimeoutMs }))
   }
 
-  /** Pools open now; for tests of their bound. */
+  /** Open pools; for tests of their bound. */
   get poolCount(): number {
     return this.#pools.size
   }
@@ -64,10 +61,10 @@ export class HttpTransport implements Transport {
     if (this.#closed) return refused(ENGINE_CLOSING)
     const target = this.#targets.get(call.url)
     if (typeof target === 'string') return refused(target)
-    // Encoded once, for the signature and for the wire.
+    // Encoded once, for the signature and for the request.
     const body = Buffer.from(call.body)
     const request = { method: 'POST', path: target.path, headers: this.#headers(body), body }
-    const used = this.#pools.acquire(target.origin)
+    const origin = this.#pools.acquire(target.origin)
     const no = ++this.#callCount
     return new Promise(resolve => {
       const exchange = new Exchange({
@@ -75,16 +72,16 @@ export class HttpTransport implements Transport {
         signal: call.signal,
         responseBytesMax: RESPONSE_BYTES_MAX,
         onWaitOver: () => {
-          used.waiting--
+          origin.waiting--
         },
         onReply: reply => {
-          this.#pools.release(used)
+          this.#pools.release(origin)
           this.#pending.delete(no)
           resolve(reply)
         },
       })
       this.#pending.add(no, exchange)
-      used.pool.dispatch(request, exchange)
+      origin.pool.dispatch(request, exchange)
     })
   }
 
@@ -98,7 +95,7 @@ export class HttpTransport implements Transport {
     await this.#pools.destroy()
   }
 
-  /** Names and values in turn: the form that undici takes as it is. */
+  /** Names and values in turn, the form that undici takes without converting it. */
   #headers(body: Buffer): string[] {
     const signature = signBody({ keys: this.#signingKeys, body, nowMs: this.#clock.now() })
     return [...FIXED_HEADERS, SIGNATURE_HEADER, signature]

@@ -1,22 +1,26 @@
-// Connection pools, one per origin, bounded in number and in connections. The HTTP transport and the webhook
-// sender each have their own set.
+// Connection pools, one per origin, bounded in number and in connections. The HTTP transport and the webhook sender each
+// have their own.
 
 import { type buildConnector, Pool } from 'undici'
 
 export interface PoolLimits {
-  /** Most connections to one origin; calls beyond it wait for a free one. */
+  /** Most connections to one origin; further calls wait for a free one. */
   connectionsMax: number
-  /** Most pools that are kept while nobody uses them. Pools in use are bounded by the calls in flight. */
+  /** Most idle pools that are kept. Pools in use are bounded by the calls under way. */
   poolsMax: number
-  /** A pool that nobody used for so long is closed. */
+  /** How long a pool may be idle before it is closed. */
   idleMs: number
 }
 
-/** An origin's pool, and who uses it. */
+/** How long a connection attempt may take. */
+export const CONNECT_TIMEOUT_MS = 10_000
+
+/** An origin's pool, and how many calls use it. */
 export interface OriginPool {
   readonly pool: Pool
-  /** Calls without a reply, and those of them that wait for a connection. */
+  /** Calls without a reply. */
   calls: number
+  /** Calls that wait for a connection. */
   waiting: number
   idleSince: number
 }
@@ -27,12 +31,12 @@ export class Pools {
   readonly #byOrigin = new Map<string, OriginPool>()
   readonly #sweeper: NodeJS.Timeout
 
-  /** `connect` makes each connection; it says how long that may take, and to whom it may lead. */
+  /** `connect` opens each connection; it decides how long that may take, and which addresses are allowed. */
   constructor(limits: PoolLimits, connect: buildConnector.connector) {
     this.#limits = limits
     this.#connect = connect
     this.#sweeper = setInterval(() => this.#sweep(), Math.ceil(limits.idleMs / 2))
-    // Only tidies: the process need not live for it.
+    // It only frees resources, so it need not keep the process alive.
     this.#sweeper.unref()
   }
 
@@ -40,7 +44,7 @@ export class Pools {
     return this.#byOrigin.size
   }
 
-  /** The pool of an origin, counted as in use until it is given back. */
+  /** The pool of an origin, counted as in use until it is released. */
   acquire(origin: string): OriginPool {
     const entry = this.#byOrigin.get(origin) ?? this.#open(origin)
     entry.calls++
@@ -66,11 +70,11 @@ export class Pools {
       connections: this.#limits.connectionsMax,
       pipelining: 1,
       connect: (options, callback) => {
-        // undici would open a connection in place of each one that an aborted call took down, for nobody.
+        // undici would replace each connection that an aborted call destroyed, although no call needs one.
         if (entry.waiting > 0) this.#connect(options, callback)
         else queueMicrotask(() => callback(new Error('no call needs a connection'), null))
       },
-      // The one deadline of a call is ours (undici's own would end a long invoke after 5 minutes).
+      // Each call has its own deadline; undici's would end a long invoke after 5 minutes.
       headersTimeout: 0,
       bodyTimeout: 0,
     })

@@ -1,4 +1,4 @@
-// The transport of an engine: `conn://` goes over the runner's socket, every other URL over HTTP.
+// The engine's transport: sends `conn://` URLs to the Connect transport, all others to HTTP. Made by compose.
 
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'

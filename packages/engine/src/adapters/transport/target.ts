@@ -1,5 +1,5 @@
-// Reads a runner's URL once: where to connect and what to ask for. The HTTP transport asks for every call, so
-// the answers are remembered; a registration rarely changes its URL.
+// Splits a URL into the origin to connect to and the path to request. The HTTP transport and the webhook sender do so for
+// every call, so the results are cached.
 
 export interface Target {
   origin: string
@@ -10,16 +10,16 @@ export interface Target {
 const TARGETS_MAX = 1024
 
 export class TargetCache {
-  readonly #known = new Map<string, Target>()
+  readonly #targets = new Map<string, Target>()
 
-  /** The target of a URL, or a sentence that says why there is none. */
+  /** The target of a URL, or the reason why it cannot be called. */
   get(url: string): Target | string {
-    const known = this.#known.get(url)
-    if (known) return known
+    const cached = this.#targets.get(url)
+    if (cached) return cached
     const target = parseTarget(url)
     if (typeof target === 'string') return target
-    if (this.#known.size >= TARGETS_MAX) this.#known.clear()
-    this.#known.set(url, target)
+    if (this.#targets.size >= TARGETS_MAX) this.#targets.clear()
+    this.#targets.set(url, target)
     return target
   }
 }
@@ -34,7 +34,7 @@ function parseTarget(url: string): Target | string {
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
     return `the URL is ${parsed.protocol} and not http: or https:`
   }
-  // Dropping them silently would look like a runner that refuses its own credentials.
+  // If they were dropped silently, the runner would seem to refuse its own credentials.
   if (parsed.username !== '' || parsed.password !== '')
     return 'the URL carries credentials, which are not sent'
   return { origin: parsed.origin, path: parsed.pathname + parsed.search }

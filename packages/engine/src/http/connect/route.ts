@@ -12,6 +12,6 @@ export function connectRoutes(app: FastifyInstance, context: HttpContext): void 
   hub.listen(app.server)
   app.addHook('preClose', () => hub.close())
   mount(app, context, operations.connect, async () => {
-    throw new EngineError('invalid_request', 'this is a WebSocket: ask for an upgrade to it')
+    throw new EngineError('invalid_request', 'this is a WebSocket: the request must be an upgrade')
   })
 }
