@@ -9,7 +9,7 @@ const aCommand = fc.oneof(
 )
 
 describe('TransientMap', () => {
-  test('does what Map does, whatever comes and goes', () => {
+  test('behaves like Map, whatever is added and removed', () => {
     fc.assert(
       fc.property(fc.array(aCommand, { maxLength: 100 }), commands => {
         const map = new TransientMap<number, { no: number }>()
@@ -30,7 +30,7 @@ describe('TransientMap', () => {
     )
   })
 
-  test('can be emptied while it is gone through', () => {
+  test('can be emptied during an iteration', () => {
     const map = new TransientMap<string, { name: string }>()
     for (const name of ['a', 'b', 'c']) map.set(name, { name })
     const seen: string[] = []

@@ -1,13 +1,13 @@
-// A map for entries that come and go by the thousand: the runs, passes and calls under way. Used wherever such an
-// entry holds more than a number.
+// A map for entries that are added and removed by the thousand: the runs, passes and calls under way. Used wherever the
+// values of such a map are objects.
 
 /**
- * Works like `Map`, in the order of insertion, but holds the values in an array beside it, whose places are used again.
+ * Works like `Map`, in the order of insertion, but keeps the values in a separate array, whose places are reused.
  *
- * A `Map` that is added to and deleted from outgrows its hash table every few hundred entries and leaves it behind, with
- * every value that was in it then and with a link to the table that came after. One such table that has become old
- * garbage keeps all later ones alive, and so everything they ever held, until the next full collection: most of what a
- * young collection copied was runs that had long ended. Here the tables hold keys and numbers only.
+ * A `Map` with many additions and deletions replaces its hash table every few hundred entries. The old table still has
+ * its values, and a link to the next table. Once such a table is in the old generation of the heap, it keeps all later
+ * tables and their values alive until the next full garbage collection: most objects that a young collection copied were
+ * runs that had long ended. Here the tables have only keys and numbers.
  */
 export class TransientMap<K extends string | number, V extends object> {
   readonly #places = new Map<K, number>()
@@ -46,7 +46,7 @@ export class TransientMap<K extends string | number, V extends object> {
     return true
   }
 
-  /** In the order of insertion. Entries may come and go meanwhile, as with `Map`. */
+  /** In the order of insertion. Entries may be added and removed during the iteration, as with `Map`. */
   *values(): IterableIterator<V> {
     for (const place of this.#places.values()) yield this.#values[place] as V
   }

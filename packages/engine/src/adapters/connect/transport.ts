@@ -1,5 +1,5 @@
 // The Connect transport: an invoke is a frame on a socket that the runner opened (docs/wire-protocol.md#connect).
-// services/pass/driver calls it once per pass; http/connect opens the sessions.
+// The driver calls it once per pass; http/connect opens the sessions.
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'

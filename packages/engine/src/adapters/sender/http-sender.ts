@@ -1,5 +1,5 @@
 // The webhook sender: one POST to a customer's server, which may be slow or hostile (docs/webhooks.md#deliveries).
-// services/webhook/deliver calls it once per attempt.
+// The deliverer calls it once per attempt.
 
 import { AddressList } from '../../domain/text/address-list.ts'
 import type { Clock } from '../../ports/clock.ts'

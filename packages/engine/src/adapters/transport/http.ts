@@ -1,4 +1,4 @@
-// The HTTP transport: an invoke is a POST to the runner's URL (docs/wire-protocol.md#invoke). services/pass/drive calls it
+// The HTTP transport: an invoke is a POST to the runner's URL (docs/wire-protocol.md#invoke). The driver calls it
 // once per pass, so it is the hot path of every run on an HTTP runner.
 
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADER, signBody } from '@perdure/protocol'
