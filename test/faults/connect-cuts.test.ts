@@ -2,11 +2,10 @@
 // works on, sends again what was not acknowledged, and the run ends as if nothing had been.
 
 import { expect, test } from 'vitest'
-import { flow, type Invoke, Ledger, openEngine, type Reply, run, unique, until } from '../kit/index.ts'
+import { flow, type Invoke, Ledger, type Reply, run, scenario, unique, until } from '../kit/index.ts'
 import { type ClientFrame, ConnectClient } from '../kit/runner/connect-client.ts'
 
-const engine = await openEngine()
-const { api, url } = engine
+const { api, url } = await scenario({ realTime: true })
 const STEPS = ['one', 'two', 'three']
 
 interface Cut {

@@ -8,21 +8,18 @@ import {
   flow,
   gate,
   type Handler,
-  JumpClock,
   Ledger,
   openDatabase,
-  openEngine,
   returned,
   run,
+  scenario,
   unique,
   until,
 } from '../kit/index.ts'
 import { type ConnectClient, dial, dialAs } from '../kit/runner/connect-client.ts'
 
 const MIB = 1024 * 1024
-const clock = new JumpClock()
-const engine = await openEngine({ onDisk: true, clock })
-const { api, url } = engine
+const { api, clock, engine, url } = await scenario({ onDisk: true })
 
 const honest = unique('honest')
 const neighbour = await dial(url)

@@ -9,27 +9,18 @@ import {
   discovered,
   gate,
   type Handler,
-  JumpClock,
   onCleanup,
   opcode,
   openEngine,
   returned,
+  scenario,
   tempStoreFile,
   unique,
   until,
   waitsFor,
 } from '../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
-
-async function start(handler: Handler, others: Record<string, Handler> = {}) {
-  const name = unique('repeater')
-  const { ledger } = await engine.runner({ workflows: { [name]: handler, ...others } })
-  const { runId } = await api.send({ name })
-  return { runId, ledger }
-}
+const { api, clock, start } = await scenario()
 
 const progress = (pass: number) => opcode('StepRun', `progress ${pass}`, { data: pass })
 

@@ -6,9 +6,9 @@ import { expect, test } from 'vitest'
 import {
   type Answer,
   flow,
-  openEngine,
   run,
   type Seeded,
+  scenario,
   seeded,
   sleep,
   step,
@@ -20,8 +20,7 @@ const RUNS = 80
 const ROUNDS = 12
 const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
 
-const engine = await openEngine({ onDisk: true })
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true, onDisk: true })
 
 const STEPS = ['a', 'b', 'c', 'nap', 'go', 'kid', 'd']
 

@@ -7,17 +7,14 @@ import {
   discovered,
   flow,
   gate,
-  type Handler,
   hang,
-  JumpClock,
   opcode,
-  openBarrier,
-  openEngine,
   plain,
   type Reply,
   reset,
   returned,
   run,
+  scenario,
   skipWait,
   unique,
   until,
@@ -25,17 +22,7 @@ import {
 } from '../kit/index.ts'
 
 const MIB = 1024 * 1024
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
-const barrier = await openBarrier(engine)
-
-async function start(handler: Handler, registration: Record<string, unknown> = {}) {
-  const name = unique('faulty')
-  const { ledger } = await engine.runner({ workflows: { [name]: { handler, registration } } })
-  const { runId } = await api.send({ name })
-  return { runId, ledger }
-}
+const { api, barrier, clock, start, engine, workflow } = await scenario()
 
 const quick = { timeouts: { invoke: '150ms' } }
 
@@ -74,7 +61,7 @@ describe.each(FAULTS)('a runner that %s', (_what, fault) => {
     const steps = flow([run('first'), run('second')])
     const { runId, ledger } = await start(
       (invoke, ledger) => (invoke.pass === 2 ? fault : steps(invoke, ledger)),
-      quick,
+      { registration: quick },
     )
     const ms = await skipWait(api, clock, runId, 'retry')
     expect(ms).toBeGreaterThanOrEqual(400)
@@ -93,11 +80,14 @@ describe.each(FAULTS)('a runner that %s', (_what, fault) => {
 describe('late answers', () => {
   test('an answer after timeouts.invoke is not heard: its connection is gone, its steps are not stored', async () => {
     const late = gate()
-    const { runId, ledger } = await start(async ({ pass }) => {
-      if (pass > 1) return returned('in time')
-      await late.opened
-      return discovered([opcode('StepRun', 'late', { data: 'late' })])
-    }, quick)
+    const { runId, ledger } = await start(
+      async ({ pass }) => {
+        if (pass > 1) return returned('in time')
+        await late.opened
+        return discovered([opcode('StepRun', 'late', { data: 'late' })])
+      },
+      { registration: quick },
+    )
     await until(() => ledger.passes(runId) === 1)
     const { signal } = ledger.of(runId)[0] as { signal: AbortSignal }
     await until(() => signal.aborted, { what: 'the end of the connection' })
@@ -116,7 +106,7 @@ describe('late answers', () => {
         await slow.opened
         return returned('slow')
       },
-      { timeouts: { invoke: '1h' } },
+      { registration: { timeouts: { invoke: '1h' } } },
     )
     await until(() => ledger.passes(runId) === 1)
     // Far beyond the lease of 15 s, which is extended meanwhile.
@@ -182,13 +172,9 @@ describe('other runs are not touched', () => {
   })
 
   test("a run whose every answer breaks the engine's rules fails alone", async () => {
-    const name = unique('mixed')
-    await engine.runner({
-      workflows: {
-        [name]: ({ event }) =>
-          event.data === 'bad' ? plain(206, '{"opcodes":[{"op":1}]}') : returned('good'),
-      },
-    })
+    const { name } = await workflow(({ event }) =>
+      event.data === 'bad' ? plain(206, '{"opcodes":[{"op":1}]}') : returned('good'),
+    )
     const runs = await Promise.all(
       Array.from({ length: 20 }, (_, i) => api.send({ name, data: i % 2 ? 'bad' : 'good' })),
     )

@@ -32,6 +32,7 @@ export {
   wait,
 } from './runner/steps.ts'
 export { discovered, type LogLine, type Opcode, opcode, type Reply, returned, stepId } from './runner/wire.ts'
+export { type Scenario, type Started, scenario, type Workflow } from './scenario.ts'
 export { type Seeded, seeded } from './seeded.ts'
 export { freshSchema, POSTGRES_URL } from './servers/postgres.ts'
 export { REDIS_URL } from './servers/redis.ts'

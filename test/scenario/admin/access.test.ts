@@ -13,6 +13,7 @@ import {
   readSse,
   run,
   type SseMessage,
+  scenario,
   step,
   until,
   wait,
@@ -44,7 +45,8 @@ const keys = ['north', 'south'].flatMap(namespace =>
   KINDS.map(kind => ({ label: kind, namespace, kind, key: keyOf(kind, namespace) })),
 )
 
-const engine = await openEngine({
+const { engine } = await scenario({
+  realTime: true,
   env: { ENGINE_API_KEYS: JSON.stringify(keys), ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' },
 })
 const open = await openEngine()

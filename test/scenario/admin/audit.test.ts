@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest'
 import {
   type Api,
   flow,
-  JumpClock,
   openDatabase,
   openEngine,
   openRunner,
   run,
+  scenario,
   unique,
   wait,
 } from '../../kit/index.ts'
@@ -21,8 +21,7 @@ const keys = [
   { label: 'viewer', namespace: 'ours', kind: 'read', key: keyOf('viewer') },
   { label: 'strangers', namespace: 'theirs', kind: 'secret', key: keyOf('strangers') },
 ]
-const clock = new JumpClock()
-const engine = await openEngine({ onDisk: true, clock, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+const { clock, engine } = await scenario({ onDisk: true, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
 const api = engine.api.as(keyOf('ops'))
 const nightShift = engine.api.as(keyOf('night shift'))
 const viewer = engine.api.as(keyOf('viewer'))

@@ -13,6 +13,7 @@ import {
   PlainRunner,
   returned,
   type SseMessage,
+  scenario,
   sleep,
   unique,
   until,
@@ -25,7 +26,7 @@ const keys = [
   ...KINDS.map(kind => ({ label: `${kind} key`, namespace: 'default', kind, key: keyOf(kind) })),
   { label: 'elsewhere', namespace: 'other', kind: 'secret', key: keyOf('secret', 'other') },
 ]
-const guarded = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+const { engine: guarded } = await scenario({ realTime: true, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
 const open = await openEngine()
 
 describe('the probes', () => {

@@ -7,21 +7,18 @@ import {
   child,
   emit,
   flow,
-  JumpClock,
   onCleanup,
-  openEngine,
   returned,
   run,
   StepFailure,
+  scenario,
   unique,
   until,
   wait,
   waitsFor,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ onDisk: true, clock })
-const { api } = engine
+const { api, clock, engine } = await scenario({ onDisk: true })
 const { administration, close } = await openAdministration(engine.store)
 onCleanup(close)
 

@@ -16,13 +16,13 @@ import {
   returned,
   run,
   StepFailure,
+  scenario,
   tempStoreFile,
   unique,
   wait,
 } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true })
 const [ok, bad, held, chatty] = ['ok', 'bad', 'held', 'chatty'].map(unique) as [
   string,
   string,

@@ -1,10 +1,18 @@
 // How the `perdure` command ends: its exit codes, what it says on which stream, and that it ends at all.
 
 import { describe, expect, test } from 'vitest'
-import { type CliOptions, type Exit, flow, openEngine, perdure, unique, wait } from '../../kit/index.ts'
+import {
+  type CliOptions,
+  type Exit,
+  flow,
+  openEngine,
+  perdure,
+  scenario,
+  unique,
+  wait,
+} from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true })
 const held = unique('held')
 await engine.runner({ workflows: { [held]: flow([wait('gate', unique('go'))]) } })
 

@@ -14,6 +14,7 @@ import {
   perdure,
   postWebhook,
   type Received,
+  scenario,
   signedHeaders,
   unique,
   until,
@@ -21,7 +22,8 @@ import {
 } from '../../kit/index.ts'
 import { API_KEYS, acts, openPartner, READ_KEY, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
 
-const engine = await openEngine({
+const { engine } = await scenario({
+  realTime: true,
   env: { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW: '127.0.0.1' },
 })
 const api = engine.api.as(SECRET_KEY)

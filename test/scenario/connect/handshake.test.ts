@@ -5,7 +5,7 @@ import { type IncomingHttpHeaders, type RequestOptions, request } from 'node:htt
 import { openAdministration } from '@perdure/engine'
 import { verifyBody } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { Api, JumpClock, openEngine, unique, until } from '../../kit/index.ts'
+import { Api, JumpClock, openEngine, scenario, unique, until } from '../../kit/index.ts'
 import { ConnectClient, dial, dialAs } from '../../kit/runner/connect-client.ts'
 
 const SIGNING_KEY = 'k'.repeat(32)
@@ -13,7 +13,7 @@ const kinds = ['secret', 'read', 'event', 'runner'] as const
 const keys = kinds.map(kind => ({ label: kind, namespace: 'team', kind, key: `${kind}-key-of-team` }))
 const other = { label: 'other', namespace: 'other', kind: 'secret', key: 'secret-key-of-other' }
 
-const engine = await openEngine()
+const { engine } = await scenario({ realTime: true })
 const keyed = await openEngine({
   env: { ENGINE_API_KEYS: JSON.stringify([...keys, other]), ENGINE_SIGNING_KEY: SIGNING_KEY },
 })

@@ -1,12 +1,10 @@
 // Signs of life on Connect sockets (decisions "Connect"): heartbeats both ways, pings, and the end of who is silent.
 
 import { expect, test } from 'vitest'
-import { JumpClock, openEngine, unique, until } from '../../kit/index.ts'
+import { scenario, unique, until } from '../../kit/index.ts'
 import { type ConnectClient, dial, dialAs } from '../../kit/runner/connect-client.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api, url } = engine
+const { api, clock, url } = await scenario()
 const runnersOf = async (app: string) =>
   (await api.get(`/runners?app=${app}`)).json as { lastSeenAt: string }[]
 

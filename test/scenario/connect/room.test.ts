@@ -2,11 +2,10 @@
 // whichever runner has some, and that those that are wanted no more leave the line.
 
 import { expect, test } from 'vitest'
-import { openEngine, unique, until } from '../../kit/index.ts'
+import { scenario, unique, until } from '../../kit/index.ts'
 import { type ConnectClient, dial, dialAs } from '../../kit/runner/connect-client.ts'
 
-const engine = await openEngine()
-const { api, url } = engine
+const { api, url } = await scenario({ realTime: true })
 
 const runIdOf = ({ payload }: { payload: Record<string, unknown> }) =>
   (payload.ctx as { runId: string }).runId

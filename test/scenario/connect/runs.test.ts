@@ -5,20 +5,18 @@ import {
   flow,
   gate,
   type Handler,
-  JumpClock,
   Ledger,
   openEngine,
   returned,
   run,
+  scenario,
   unique,
   until,
 } from '../../kit/index.ts'
 import { type ConnectClient, dial, dialAs } from '../../kit/runner/connect-client.ts'
 
 const MIB = 1024 * 1024
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api, url } = engine
+const { api, clock, engine, url } = await scenario()
 
 const runnersOf = async (app: string) => (await api.get(`/runners?app=${app}`)).json as { runnerId: string }[]
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createClient } from '@perdure/sdk'
 import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
-import { onCleanup, openEngine, until, waitsFor } from '../../kit/index.ts'
+import { onCleanup, scenario, until, waitsFor } from '../../kit/index.ts'
 import {
   book,
   everyStep,
@@ -17,7 +17,7 @@ import {
   ship,
 } from './schemas.workflows.ts'
 
-const { api, url } = await openEngine()
+const { api, url } = await scenario({ realTime: true })
 const workflows = [ship, book, everyStep, observed, failing]
 const runner = await serve({ app: 'docs', workflows, port: 0, engineUrl: url, log: () => {} })
 onCleanup(() => runner.close())

@@ -4,11 +4,10 @@ import { readFileSync } from 'node:fs'
 import { connect } from '@perdure/sdk/connect'
 import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
-import { JumpClock, onCleanup, openEngine, openSink, skipWait, until, waitsFor } from '../../kit/index.ts'
+import { onCleanup, openEngine, openSink, scenario, skipWait, until, waitsFor } from '../../kit/index.ts'
 import { all, calls, letChargesFail } from './steps.workflows.ts'
 
-const clock = new JumpClock()
-const { api, url } = await openEngine({ clock, env: { ENGINE_WEBHOOK_ALLOW: '127.0.0.1' } })
+const { api, clock, url } = await scenario({ env: { ENGINE_WEBHOOK_ALLOW: '127.0.0.1' } })
 const runner = await serve({ app: 'docs', workflows: all, port: 0, engineUrl: url, log: () => {} })
 onCleanup(() => runner.close())
 await runner.ready

@@ -3,18 +3,15 @@
 
 import type { DryRunReply, SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { flow, type Handler, JumpClock, openEngine, run, step, unique, wait } from '../../kit/index.ts'
+import { flow, type Handler, run, scenario, step, unique, wait } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, clock, workflow } = await scenario()
 
 async function serve(
   registration: Record<string, unknown>,
   handler: Handler = flow([run('say')]),
 ): Promise<string> {
-  const name = unique('data')
-  await engine.runner({ workflows: { [name]: { handler, registration } } })
+  const { name } = await workflow(handler, { registration })
   return name
 }
 

@@ -2,11 +2,9 @@
 
 import type { DryRunReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { flow, gate, JumpClock, openEngine, run, step, unique, wait } from '../../kit/index.ts'
+import { flow, gate, run, scenario, step, unique, wait } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, workflow } = await scenario()
 
 async function dryRun(body: Record<string, unknown>): Promise<DryRunReply> {
   const answer = await api.post('/events?dryRun=1', body)
@@ -16,8 +14,7 @@ async function dryRun(body: Record<string, unknown>): Promise<DryRunReply> {
 
 /** A workflow of the name, triggered by events of that name unless the registration says otherwise. */
 async function serve(registration: Record<string, unknown> = {}, handler = flow([run('work')])) {
-  const name = unique('dry')
-  const { app } = await engine.runner({ workflows: { [name]: { handler, registration } } })
+  const { name, app } = await workflow(handler, { registration })
   return { name, app }
 }
 

@@ -1,10 +1,9 @@
 // What `POST /events` accepts and refuses (§4.4, §7; decisions "Events" and "Errors, limits, auth").
 
 import { describe, expect, test } from 'vitest'
-import { openEngine, returned, unique } from '../../kit/index.ts'
+import { returned, scenario, unique } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true })
 const echo = unique('echo')
 const runner = await engine.runner({ workflows: { [echo]: ({ event }) => returned(event.data) } })
 

@@ -2,10 +2,9 @@
 
 import type { EventRecord } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { flow, openEngine, unique, wait } from '../../kit/index.ts'
+import { flow, scenario, unique, wait } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true })
 
 const page = async (query: string) => {
   const answer = await api.get(`/events?${query}`)

@@ -1,11 +1,9 @@
 // Which workflows an event starts, and how it is scoped, pinned and deduplicated (§4.4, §6).
 
 import { describe, expect, test } from 'vitest'
-import { JumpClock, openEngine, returned, unique } from '../../kit/index.ts'
+import { returned, scenario, unique } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, clock, engine } = await scenario()
 
 /** An app whose one workflow has these triggers. */
 async function app(

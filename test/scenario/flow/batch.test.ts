@@ -1,19 +1,11 @@
 // Batch: up to so many events become one run (decisions, "Flow control at registration").
 
 import { expect, test } from 'vitest'
-import { JumpClock, newStoreFile, openEngine, returned, unique, until } from '../../kit/index.ts'
+import { newStoreFile, openEngine, returned, scenario, unique, until } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, clock, workflow } = await scenario()
 
-async function batched(batch: Record<string, unknown>) {
-  const name = unique('add')
-  const { ledger } = await engine.runner({
-    workflows: { [name]: { handler: () => returned(), registration: { batch } } },
-  })
-  return { name, ledger }
-}
+const batched = (batch: Record<string, unknown>) => workflow(() => returned(), { registration: { batch } })
 
 async function inputs(workflow: string): Promise<unknown[][]> {
   const runs = (await api.runs(`?q=${workflow}&limit=500`)).filter(run => run.workflow === workflow)

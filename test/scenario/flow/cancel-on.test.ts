@@ -1,21 +1,16 @@
 // cancelOn over the interface (decisions, "Flow control at registration").
 
 import { expect, test } from 'vitest'
-import { child, emit, flow, openEngine, unique, until, wait } from '../../kit/index.ts'
+import { child, emit, flow, scenario, unique, until, wait } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine, workflow } = await scenario({ realTime: true })
 
 async function runsOf(workflow: string) {
   return (await api.runs(`?q=${workflow}&limit=200`)).filter(run => run.workflow === workflow)
 }
 
-async function workflow(cancelOn: object[], extra: object = {}): Promise<string> {
-  const name = unique('stoppable')
-  const handler = flow([wait('hold', 'nothing')])
-  await engine.runner({ workflows: { [name]: { handler, registration: { cancelOn, ...extra } } } })
-  return name
-}
+const stoppable = async (cancelOn: object[], extra: object = {}): Promise<string> =>
+  (await workflow(flow([wait('hold', 'nothing')]), { registration: { cancelOn, ...extra } })).name
 
 const start = async (name: string, data: unknown = {}) => {
   const { runId } = await api.send({ name, data })
@@ -26,7 +21,7 @@ const cancelled = (runId: string) => api.reaches(runId, 'cancelled')
 
 test('the event cancels the live runs whose condition holds, without an error, and woke counts none', async () => {
   const stop = unique('stop')
-  const name = await workflow([{ event: stop, if: 'event.data.order == async.data.order' }])
+  const name = await stoppable([{ event: stop, if: 'event.data.order == async.data.order' }])
   const [a, b] = [await start(name, { order: 1 }), await start(name, { order: 2 })]
   expect(await api.send({ name: stop, data: { order: 1 } })).toMatchObject({ woke: 0, triggered: [] })
   expect(await cancelled(a)).not.toHaveProperty('error')
@@ -35,7 +30,7 @@ test('the event cancels the live runs whose condition holds, without an error, a
 
 test('a run that began after it is spared, and one that has ended stays as it is', async () => {
   const stop = unique('stop')
-  const name = await workflow([{ event: stop }])
+  const name = await stoppable([{ event: stop }])
   const first = await start(name)
   await api.send({ name: stop })
   const second = await start(name)
@@ -82,7 +77,7 @@ test('an emitted event cancels too: the run that emits it, and children with the
 
 test('it is the runs of its namespace and name that it cancels, hundreds of them as one', async () => {
   const stop = unique('stop')
-  const name = await workflow([{ event: stop, if: 'event.data.n >= async.data.from' }])
+  const name = await stoppable([{ event: stop, if: 'event.data.n >= async.data.from' }])
   for (let batch = 0; batch < 5; batch++) {
     const sent = Array.from({ length: 50 }, (_, i) => api.send({ name, data: { n: batch * 50 + i } }))
     await Promise.all(sent)

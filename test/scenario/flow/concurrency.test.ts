@@ -6,23 +6,19 @@ import {
   flow,
   gate,
   type Handler,
-  JumpClock,
-  openEngine,
   returned,
   run,
+  scenario,
   sleep,
   unique,
   until,
   waitsFor,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, clock, engine, workflow } = await scenario()
 
 /** A workflow whose runs stay in their one pass until the test opens their gate. */
 async function openGated(registration: Record<string, unknown>) {
-  const name = unique('gated')
   const under = new Map<string, ReturnType<typeof gate>>()
   const started: string[] = []
   const handler: Handler = async ({ ctx }) => {
@@ -33,7 +29,7 @@ async function openGated(registration: Record<string, unknown>) {
     under.delete(ctx.runId)
     return returned(null)
   }
-  await engine.runner({ workflows: { [name]: { handler, registration } } })
+  const { name } = await workflow(handler, { registration })
   return {
     /** Runs in their pass now. */
     under,

@@ -2,12 +2,10 @@
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { JumpClock, newStoreFile, openEngine, PlainRunner, returned, unique, until } from '../../kit/index.ts'
+import { newStoreFile, openEngine, PlainRunner, returned, scenario, unique, until } from '../../kit/index.ts'
 
 const HOUR = 3_600_000
-const clock = new JumpClock(Date.UTC(2031, 4, 20, 12))
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, clock } = await scenario()
 
 function tidy(...crons: string[]) {
   const name = unique('tidy')

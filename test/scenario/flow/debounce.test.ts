@@ -1,19 +1,12 @@
 // Debounce: a burst of events becomes one run (decisions, "Flow control at registration").
 
 import { expect, test } from 'vitest'
-import { emit, flow, JumpClock, openEngine, returned, unique, until } from '../../kit/index.ts'
+import { emit, flow, returned, scenario, unique, until } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, clock, engine, workflow } = await scenario()
 
-async function debounced(debounce: Record<string, unknown>) {
-  const name = unique('save')
-  const { ledger } = await engine.runner({
-    workflows: { [name]: { handler: () => returned(), registration: { debounce } } },
-  })
-  return { name, ledger }
-}
+const debounced = (debounce: Record<string, unknown>) =>
+  workflow(() => returned(), { registration: { debounce } })
 
 async function runsOf(workflow: string) {
   return (await api.runs(`?q=${workflow}&limit=500`)).filter(run => run.workflow === workflow)

@@ -2,30 +2,23 @@
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { emit, flow, JumpClock, openEngine, run, unique } from '../../kit/index.ts'
+import { emit, flow, run, scenario, unique } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, clock, engine, workflow } = await scenario()
 
 async function runsOf(workflow: string) {
   return (await api.runs(`?q=${workflow}&limit=200`)).filter(run => run.workflow === workflow)
 }
 const DAY = 86_400_000
 
-async function workflow(idempotency: object): Promise<string> {
-  const name = unique('once')
-  await engine.runner({
-    workflows: { [name]: { handler: flow([run('say')]), registration: { idempotency } } },
-  })
-  return name
-}
+const once = async (idempotency: object): Promise<string> =>
+  (await workflow(flow([run('say')]), { registration: { idempotency } })).name
 
 const send = async (name: string, id: unknown, more: object = {}) =>
   (await api.post('/events', { name, data: { id }, ...more })).json as SendEventReply
 
 test('a key starts one run within 24 hours, and the repeat says so at both levels', async () => {
-  const name = await workflow({ key: 'event.data.id' })
+  const name = await once({ key: 'event.data.id' })
   const first = await send(name, 'a')
   expect(first.runId).toBeDefined()
   expect(first).not.toHaveProperty('deduped')
@@ -45,7 +38,7 @@ test('a key starts one run within 24 hours, and the repeat says so at both level
 })
 
 test('a ttl of its own counts from the event that claimed the key', async () => {
-  const name = await workflow({ key: 'event.data.id', ttl: '10s' })
+  const name = await once({ key: 'event.data.id', ttl: '10s' })
   await send(name, 'a')
   clock.jump(9999)
   expect((await send(name, 'a')).deduped).toBe(true)
@@ -54,14 +47,14 @@ test('a ttl of its own counts from the event that claimed the key', async () => 
 })
 
 test('of many at once exactly one starts a run', async () => {
-  const name = await workflow({ key: 'event.data.id' })
+  const name = await once({ key: 'event.data.id' })
   const replies = await Promise.all(Array.from({ length: 20 }, () => send(name, 'same')))
   expect(replies.filter(({ runId }) => runId !== undefined)).toHaveLength(1)
   expect(replies.filter(({ deduped }) => deduped)).toHaveLength(19)
 })
 
 test('an emitted event is no different, also twice in one pass', async () => {
-  const name = await workflow({ key: 'event.data.id' })
+  const name = await once({ key: 'event.data.id' })
   const emitter = unique('emitter')
   const twice = [emit('one', name, { id: 'e' }), emit('two', name, { id: 'e' })]
   await engine.runner({ workflows: { [emitter]: flow([twice]) } })

@@ -2,21 +2,16 @@
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { emit, flow, JumpClock, openEngine, run, unique } from '../../kit/index.ts'
+import { emit, flow, run, scenario, unique } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, clock, engine, workflow } = await scenario()
 
 async function runsOf(workflow: string) {
   return (await api.runs(`?q=${workflow}&limit=200`)).filter(run => run.workflow === workflow)
 }
 
-async function workflow(registration: Record<string, unknown>): Promise<string> {
-  const name = unique('limited')
-  await engine.runner({ workflows: { [name]: { handler: flow([run('say')]), registration } } })
-  return name
-}
+const limited = async (registration: Record<string, unknown>): Promise<string> =>
+  (await workflow(flow([run('say')]), { registration })).name
 
 const send = async (name: string, data: object = {}, more: object = {}) =>
   (await api.post('/events', { name, data, ...more })).json as SendEventReply
@@ -24,7 +19,7 @@ const outcome = ({ runId, dropped, deduped }: SendEventReply) =>
   runId !== undefined ? 'run' : dropped ? 'dropped' : deduped ? 'deduped' : 'nothing'
 
 test('what is over the limit is dropped, at both levels, and recorded', async () => {
-  const name = await workflow({ rateLimit: { limit: 2, period: '10s' } })
+  const name = await limited({ rateLimit: { limit: 2, period: '10s' } })
   expect([outcome(await send(name)), outcome(await send(name))]).toEqual(['run', 'run'])
   const third = await send(name)
   expect(third).toEqual({
@@ -41,7 +36,7 @@ test('what is over the limit is dropped, at both levels, and recorded', async ()
 })
 
 test('of many at once exactly the limit gets past, for each key', async () => {
-  const name = await workflow({ rateLimit: { limit: 3, period: '1h', key: 'event.data.k' } })
+  const name = await limited({ rateLimit: { limit: 3, period: '1h', key: 'event.data.k' } })
   const replies = await Promise.all(
     ['x', 'y'].flatMap(k => Array.from({ length: 10 }, async () => [k, outcome(await send(name, { k }))])),
   )
@@ -52,7 +47,7 @@ test('of many at once exactly the limit gets past, for each key', async () => {
 })
 
 test('no repeat takes a token: not of a dedupe id, nor of an idempotency key', async () => {
-  const name = await workflow({
+  const name = await limited({
     rateLimit: { limit: 2, period: '1h' },
     idempotency: { key: 'event.data.id' },
   })
@@ -70,7 +65,7 @@ test('no repeat takes a token: not of a dedupe id, nor of an idempotency key', a
 })
 
 test('an emitted event is no different', async () => {
-  const name = await workflow({ rateLimit: { limit: 2, period: '1h' } })
+  const name = await limited({ rateLimit: { limit: 2, period: '1h' } })
   const emitter = unique('emitter')
   const steps = ['one', 'two', 'three'].map(step => emit(step, name))
   await engine.runner({ workflows: { [emitter]: flow([steps]) } })

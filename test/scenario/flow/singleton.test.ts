@@ -2,27 +2,23 @@
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { child, emit, flow, gate, openEngine, run, unique, until, wait } from '../../kit/index.ts'
+import { child, emit, flow, gate, run, scenario, unique, until, wait } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine, workflow } = await scenario({ realTime: true })
 
 async function runsOf(workflow: string) {
   return (await api.runs(`?q=${workflow}&limit=200`)).filter(run => run.workflow === workflow)
 }
 
-async function workflow(singleton: object, handler = flow([wait('hold', 'nothing')])): Promise<string> {
-  const name = unique('single')
-  await engine.runner({ workflows: { [name]: { handler, registration: { singleton } } } })
-  return name
-}
+const single = async (singleton: object, handler = flow([wait('hold', 'nothing')])): Promise<string> =>
+  (await workflow(handler, { registration: { singleton } })).name
 
 const send = async (name: string, k = 'x') =>
   (await api.post('/events', { name, data: { k } })).json as SendEventReply
 const runIdOf = ({ runId }: SendEventReply) => runId as string
 
 test('skip: while a run of the key is live others are skipped, at both levels', async () => {
-  const name = await workflow({ mode: 'skip', key: 'event.data.k' })
+  const name = await single({ mode: 'skip', key: 'event.data.k' })
   const first = runIdOf(await send(name))
   const second = await send(name)
   expect(second).toEqual({
@@ -39,7 +35,7 @@ test('skip: while a run of the key is live others are skipped, at both levels', 
 })
 
 test('skip: of many at once exactly one starts a run', async () => {
-  const name = await workflow({ mode: 'skip' })
+  const name = await single({ mode: 'skip' })
   const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => send(name, `${i}`)))
   expect(replies.filter(({ runId }) => runId !== undefined)).toHaveLength(1)
   expect(replies.filter(({ skipped }) => skipped)).toHaveLength(19)
@@ -85,7 +81,7 @@ test('cancel: when the answer comes the live run is cancelled, its children are 
 })
 
 test('cancel: of many at once one run is live in the end, and each but the last is cancelled', async () => {
-  const name = await workflow({ mode: 'cancel' })
+  const name = await single({ mode: 'cancel' })
   await Promise.all(Array.from({ length: 12 }, () => send(name)))
   const runs = await runsOf(name)
   expect(runs).toHaveLength(12)
@@ -126,7 +122,7 @@ test('a run that emits the event that cancels it ends with that very pass', asyn
 })
 
 test('a fork carries no key', async () => {
-  const name = await workflow({ mode: 'skip' }, flow([run('say')]))
+  const name = await single({ mode: 'skip' }, flow([run('say')]))
   const first = runIdOf(await send(name))
   await api.succeeded(first)
   const fork = (await api.post(`/runs/${first}/replay`)).json as { id: string }

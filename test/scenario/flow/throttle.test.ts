@@ -1,16 +1,13 @@
 // Throttle (decisions, "Flow control at registration"): starts over the rate wait queued, and none is dropped.
 
 import { describe, expect, test } from 'vitest'
-import { flow, JumpClock, openEngine, run, sleep, unique, waitsFor, wakesAt } from '../../kit/index.ts'
+import { flow, run, scenario, sleep, waitsFor, wakesAt } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, clock, workflow } = await scenario()
 
 async function open(throttle: Record<string, unknown>) {
-  const name = unique('rated')
   const handler = flow([run('charge'), sleep('nap', 1000), run('ship')])
-  const { ledger } = await engine.runner({ workflows: { [name]: { handler, registration: { throttle } } } })
+  const { name, ledger } = await workflow(handler, { registration: { throttle } })
   const send = async (data: Record<string, unknown> = {}) => (await api.send({ name, data })).runId as string
   return { send, ledger }
 }

@@ -5,26 +5,16 @@ import { describe, expect, test } from 'vitest'
 import {
   flow,
   type Handler,
-  JumpClock,
-  openEngine,
   returned,
   run,
+  scenario,
   unique,
   until,
   wait,
   waitsFor,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
-
-async function start(handler: Handler, registration: Record<string, unknown>) {
-  const name = unique('timed')
-  const { ledger } = await engine.runner({ workflows: { [name]: { handler, registration } } })
-  const { runId } = await api.send({ name })
-  return { name, runId: runId as string, ledger }
-}
+const { api, clock, start, workflow } = await scenario()
 
 const timedOut = (runId: string, message: RegExp) =>
   until(
@@ -42,7 +32,7 @@ describe('timeouts.run', () => {
     const timeouts = { run: '1m' }
     const handler: Handler = (invoke, ledger) =>
       invoke.ctx.onFailure ? returned('cleaned up') : waitForever(invoke, ledger)
-    const { runId, ledger } = await start(handler, { timeouts, onFailure: true })
+    const { runId, ledger } = await start(handler, { registration: { timeouts, onFailure: true } })
     await waitsFor(api, runId, 'event')
     clock.jump(60_000)
     await timedOut(runId, /timeouts\.run of 60000 ms/)
@@ -55,7 +45,7 @@ describe('timeouts.run', () => {
   test('bounds the pass that is under way', async () => {
     const handler: Handler = ({ signal }) =>
       new Promise(resolve => signal.addEventListener('abort', () => resolve(returned('too late'))))
-    const { runId, ledger } = await start(handler, { timeouts: { run: 200 } })
+    const { runId, ledger } = await start(handler, { registration: { timeouts: { run: 200 } } })
     await until(() => ledger.passes(runId) === 1)
     clock.jump(200)
     await timedOut(runId, /timeouts\.run/)
@@ -63,7 +53,7 @@ describe('timeouts.run', () => {
   })
 
   test('goes on while the run is paused', async () => {
-    const { runId } = await start(waitForever, { timeouts: { run: '1m' } })
+    const { runId } = await start(waitForever, { registration: { timeouts: { run: '1m' } } })
     await waitsFor(api, runId, 'event')
     await api.post(`/runs/${runId}/pause`)
     clock.jump(60_000)
@@ -71,7 +61,9 @@ describe('timeouts.run', () => {
   })
 
   test('leaves a run alone that ends in time', async () => {
-    const { runId } = await start(flow([run('quick')]), { timeouts: { run: 1000, queue: 1000 } })
+    const { runId } = await start(flow([run('quick')]), {
+      registration: { timeouts: { run: 1000, queue: 1000 } },
+    })
     await api.succeeded(runId)
   })
 })
@@ -81,7 +73,7 @@ describe('timeouts.queue', () => {
     const registration = { concurrency: { limit: 1 }, timeouts: { queue: '30s' } }
     const handler: Handler = ({ signal }) =>
       new Promise(resolve => signal.addEventListener('abort', () => resolve(returned(null))))
-    const { name, runId, ledger } = await start(handler, registration)
+    const { name, runId, ledger } = await start(handler, { registration })
     await until(() => ledger.passes(runId) === 1)
     const held = (await api.send({ name })).runId as string
     await waitsFor(api, held, 'concurrency')
@@ -94,8 +86,7 @@ describe('timeouts.queue', () => {
 
   test('fails a run that no runner takes', async () => {
     const registration = { timeouts: { queue: '30s' } }
-    const name = unique('timed')
-    const runner = await engine.runner({ workflows: { [name]: { handler: waitForever, registration } } })
+    const { name, runner } = await workflow(waitForever, { registration })
     await runner.close()
     // The first one finds out that nobody answers, for it is sent; the second one is not.
     await waitsFor(api, (await api.send({ name })).runId as string, 'runner')

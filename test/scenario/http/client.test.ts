@@ -3,9 +3,9 @@
 import { ApiError, createClient } from '@perdure/client'
 import type { TimelineFrame } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { emit, flow, openEngine, run, unique, wait } from '../../kit/index.ts'
+import { emit, flow, run, scenario, unique, wait } from '../../kit/index.ts'
 
-const engine = await openEngine()
+const { engine } = await scenario({ realTime: true })
 const client = createClient({ url: engine.url, stream: { retryMs: 1 } })
 const GO = unique('go')
 const runner = await engine.runner({

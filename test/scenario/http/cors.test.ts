@@ -1,12 +1,13 @@
 // Web pages of other origins (decisions, "Configuration": ENGINE_CORS_ORIGINS).
 
 import { describe, expect, test } from 'vitest'
-import { openEngine } from '../../kit/index.ts'
+import { openEngine, scenario } from '../../kit/index.ts'
 
 const PAGE = 'https://console.example.com'
 const KEY = 'a-secret-key-of-the-console'
 const keys = JSON.stringify([{ label: 'console', namespace: 'default', kind: 'secret', key: KEY }])
-const engine = await openEngine({
+const { engine } = await scenario({
+  realTime: true,
   env: { ENGINE_CORS_ORIGINS: `https://other.example, ${PAGE}`, ENGINE_API_KEYS: keys },
 })
 const closed = await openEngine()

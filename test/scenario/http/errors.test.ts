@@ -2,10 +2,9 @@
 
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { type Answer, openEngine, within } from '../../kit/index.ts'
+import { type Answer, scenario, within } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true })
 
 function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer.status).toBe(status)

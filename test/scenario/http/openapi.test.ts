@@ -9,11 +9,11 @@ import { Compile, Errors } from 'typebox/schema'
 import { beforeAll, describe, expect, test } from 'vitest'
 import {
   flow,
-  openEngine,
   openSink,
   PlainRunner,
   readSse,
   run,
+  scenario,
   step,
   unique,
   until,
@@ -22,7 +22,10 @@ import {
 
 const KEY = 'a-secret-key-of-the-examples'
 const keys = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }])
-const engine = await openEngine({ env: { ENGINE_API_KEYS: keys, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
+const { engine } = await scenario({
+  realTime: true,
+  env: { ENGINE_API_KEYS: keys, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' },
+})
 const api = engine.api.as(KEY)
 const all = Object.values<Operation>(operations)
 

@@ -13,6 +13,7 @@ import {
   openRunner,
   run,
   type SseMessage,
+  scenario,
   sleep,
   unique,
   wait,
@@ -22,7 +23,7 @@ const keys = [
   { label: 'one', namespace: 'default', kind: 'secret', key: 'key-number-one' },
   { label: 'two', namespace: 'other', kind: 'secret', key: 'key-number-two' },
 ]
-const engine = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+const { engine } = await scenario({ realTime: true, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
 const api = engine.api.as('key-number-one')
 const other = engine.api.as('key-number-two')
 

@@ -7,24 +7,21 @@ import {
   gate,
   type Handler,
   opcode,
-  openEngine,
   run,
   type SseMessage,
   type SseResult,
   StepFailure,
+  scenario,
   sleep,
   unique,
   wait,
 } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, start } = await scenario({ realTime: true })
 
-async function start(handler: Handler): Promise<string> {
-  const name = unique('streamed')
+async function begin(handler: Handler): Promise<string> {
   const retry = { maxAttempts: 3, initialMs: 1, jitter: 0 }
-  await engine.runner({ workflows: { [name]: { handler, registration: { retry } } } })
-  return (await api.send({ name })).runId
+  return (await start(handler, { registration: { retry } })).runId
 }
 
 const seqs = (messages: readonly SseMessage[]) => messages.map(({ data }) => data.seq as number)
@@ -63,7 +60,7 @@ function eventful(event: string, opened: Promise<void> = Promise.resolve()): Han
 /** Starts an eventful run with a reader on its stream from before its first step has ended. */
 async function watched() {
   const [event, held] = [unique('go'), gate()]
-  const runId = await start(eventful(event, held.opened))
+  const runId = await begin(eventful(event, held.opened))
   const live = api.stream(runId)
   held.open()
   await api.reaches(runId, 'waiting')
@@ -74,7 +71,7 @@ async function watched() {
 
 describe('frames (§2.3)', () => {
   test('run_status, step_status and log frames carry their fields', async () => {
-    const runId = await start(({ pass }) =>
+    const runId = await begin(({ pass }) =>
       pass === 1
         ? discovered(
             [opcode('StepRun', 'a', { data: 1 })],
@@ -103,7 +100,7 @@ describe('frames (§2.3)', () => {
   })
 
   test("a failed step's frame has its error; every attempt has a frame", async () => {
-    const runId = await start(
+    const runId = await begin(
       flow([
         run('bad', () => {
           throw new StepFailure('no luck')
@@ -151,7 +148,7 @@ describe('lossless (§4.1)', () => {
 
   test('dropped after every frame while the run goes on, the pieces make the whole', async () => {
     const [event, held] = [unique('go'), gate()]
-    const runId = await start(eventful(event, held.opened))
+    const runId = await begin(eventful(event, held.opened))
     const pieces: SseMessage[] = []
     const reading = (async () => {
       for (;;) {
@@ -193,7 +190,7 @@ describe('lossless (§4.1)', () => {
   })
 
   test('a long timeline comes whole', async () => {
-    const runId = await start(flow([Array.from({ length: 1200 }, (_, i) => run(`step ${i}`, () => i))]))
+    const runId = await begin(flow([Array.from({ length: 1200 }, (_, i) => run(`step ${i}`, () => i))]))
     await api.succeeded(runId)
     const { messages } = await api.stream(runId)
     const steps = messages.filter(({ event }) => event === 'step_status')
@@ -204,7 +201,7 @@ describe('lossless (§4.1)', () => {
 describe('its end', () => {
   test('it ends on its own once the run is terminal, with the terminal frame last', async () => {
     const event = unique('never')
-    const runId = await start(flow([wait('w', event)]))
+    const runId = await begin(flow([wait('w', event)]))
     await api.reaches(runId, 'waiting')
     const live = api.stream(runId)
     await api.post(`/runs/${runId}/cancel`)
@@ -215,7 +212,7 @@ describe('its end', () => {
   })
 
   test('it stays open while the run lives', async () => {
-    const runId = await start(flow([wait('w', unique('never'))]))
+    const runId = await begin(flow([wait('w', unique('never'))]))
     await api.reaches(runId, 'waiting')
     const { ended, messages } = await api.stream(runId, {
       stopWhen: messages =>
@@ -227,7 +224,7 @@ describe('its end', () => {
 
   test('many readers of one run all get everything', async () => {
     const [event, held] = [unique('go'), gate()]
-    const runId = await start(eventful(event, held.opened))
+    const runId = await begin(eventful(event, held.opened))
     const readers = Array.from({ length: 20 }, () => api.stream(runId))
     held.open()
     await api.reaches(runId, 'waiting')

@@ -4,10 +4,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import net from 'node:net'
 import { expect, test } from 'vitest'
-import { flow, onCleanup, openEngine, run, unique, until, wait, within } from '../../kit/index.ts'
+import { flow, onCleanup, run, scenario, unique, until, wait, within } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true })
 const name = unique('watched')
 await engine.runner({
   workflows: {

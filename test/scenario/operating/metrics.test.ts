@@ -11,6 +11,7 @@ import {
   returned,
   run,
   StepFailure,
+  scenario,
   sleep,
   step,
   unique,
@@ -27,7 +28,7 @@ const keys = [
   { label: 'south', namespace: 'south', kind: 'read', key: SOUTH },
 ]
 const env = { ENGINE_API_KEYS: JSON.stringify(keys), ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' }
-const engine = await openEngine({ env })
+const { engine } = await scenario({ realTime: true, env })
 const api = engine.api.as(NORTH)
 
 /** Every sample by its name and labels, as they are written. */

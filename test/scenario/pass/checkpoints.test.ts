@@ -6,12 +6,12 @@ import { describe, expect, test } from 'vitest'
 import {
   discovered,
   gate,
-  JumpClock,
   type OpenEngine,
   opcode,
   openDatabase,
   openEngine,
   returned,
+  scenario,
   stepId,
   tempStoreFile,
   unique,
@@ -27,10 +27,8 @@ import {
   ScriptedTransport,
 } from '../../kit/runner/scripted-transport.ts'
 
-const clock = new JumpClock()
 const transport = new ScriptedTransport()
-const engine = await openEngine({ onDisk: true, clock, ports: { transport } })
-const { api } = engine
+const { api, clock, engine } = await scenario({ onDisk: true, ports: { transport } })
 
 const ran = (name: string, data: unknown = name) => opcode('StepRun', name, { data })
 const threw = (name: string, fields: object = {}) =>

@@ -7,8 +7,8 @@ import {
   emit,
   flow,
   opcode,
-  openEngine,
   returned,
+  scenario,
   step,
   stepId,
   unique,
@@ -16,8 +16,7 @@ import {
   wait,
 } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true })
 
 const log = async (name: string) => (await api.get(`/events?name=${name}`)).json as EventRecord[]
 

@@ -7,16 +7,14 @@ import {
   type Handler,
   type LogLine,
   opcode,
-  openEngine,
   returned,
   run,
+  scenario,
   sleep,
   stepId,
-  unique,
 } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine, start } = await scenario({ realTime: true })
 
 const line = (scope: string, index: number, more: Partial<LogLine> = {}): LogLine => ({
   level: 'info',
@@ -27,10 +25,8 @@ const line = (scope: string, index: number, more: Partial<LogLine> = {}): LogLin
 })
 
 async function finished(handler: Handler, status: 'succeeded' | 'failed' = 'succeeded'): Promise<string> {
-  const name = unique('logger')
   const retry = { maxAttempts: 3, initialMs: 1, jitter: 0 }
-  await engine.runner({ workflows: { [name]: { handler, registration: { retry } } } })
-  const { runId } = await api.send({ name })
+  const { runId } = await start(handler, { registration: { retry } })
   await api.reaches(runId, status)
   return runId
 }

@@ -7,13 +7,11 @@ import {
   emit,
   flow,
   gate,
-  JumpClock,
   opcode,
-  openBarrier,
-  openEngine,
   returned,
   run,
   StepFailure,
+  scenario,
   sleep,
   stepId,
   unique,
@@ -22,10 +20,7 @@ import {
   waitsFor,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
-const barrier = await openBarrier(engine)
+const { api, barrier, clock, engine, workflow } = await scenario()
 
 describe('one 206 with several opcodes', () => {
   test('all are persisted, in the order they were reported', async () => {
@@ -100,18 +95,11 @@ describe('one 206 with several opcodes', () => {
   })
 
   test('the same id twice in one 206 is one step: the first counts (R2)', async () => {
-    const name = unique('twice')
-    await engine.runner({
-      workflows: {
-        [name]: ({ pass }) =>
-          pass > 1
-            ? returned()
-            : discovered([
-                opcode('StepRun', 'a', { data: 'first' }),
-                opcode('StepRun', 'a', { data: 'second' }),
-              ]),
-      },
-    })
+    const { name } = await workflow(({ pass }) =>
+      pass > 1
+        ? returned()
+        : discovered([opcode('StepRun', 'a', { data: 'first' }), opcode('StepRun', 'a', { data: 'second' })]),
+    )
     const { runId } = await api.send({ name })
     await api.succeeded(runId)
     expect(await api.steps(runId)).toMatchObject([{ name: 'a', data: 'first' }])
@@ -178,8 +166,7 @@ describe('failures among siblings', () => {
   })
 
   test('a catchable failure leaves the siblings alone', async () => {
-    const name = unique('fan')
-    await engine.runner({ workflows: { [name]: flow([[sleep('s', 5000), broken({ catchable: true })]]) } })
+    const { name } = await workflow(flow([[sleep('s', 5000), broken({ catchable: true })]]))
     const { runId } = await api.send({ name })
     await waitsFor(api, runId, 'sleep')
     clock.jump(5000)

@@ -3,21 +3,18 @@
 import { describe, expect, test } from 'vitest'
 import {
   flow,
-  JumpClock,
   Ledger,
-  openEngine,
   overHttp,
   type PlainRunner,
   run,
+  scenario,
   sleep,
   unique,
   until,
   waitsFor,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, clock, engine, workflow } = await scenario()
 
 /** Runners of one app that serve one workflow and share a ledger. */
 async function fleet(ids: string[], stages = 1) {
@@ -89,8 +86,7 @@ describe('pinned (§4.3.2)', () => {
   })
 
   test('a runner without an id is pinned by its URL (§4.3.4)', async () => {
-    const name = unique('work')
-    const keyless = await engine.runner({ workflows: { [name]: flow([]) } })
+    const { name, runner: keyless } = await workflow(flow([]))
     await engine.runner({ app: keyless.app, runner: 'other', workflows: { [name]: flow([]) } })
     const { runId } = await api.send({ name, runner: keyless.url })
     await api.succeeded(runId)

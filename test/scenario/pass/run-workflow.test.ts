@@ -5,11 +5,11 @@ import {
   child,
   flow,
   type Handler,
-  openEngine,
   type PlainRunner,
   returned,
   run,
   StepFailure,
+  scenario,
   step,
   stepId,
   unique,
@@ -17,8 +17,7 @@ import {
   wait,
 } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true })
 
 /** A parent that runs `childName` with `{n: 1}`, in an app that serves both. */
 async function family(

@@ -4,13 +4,11 @@ import { describe, expect, test } from 'vitest'
 import {
   discovered,
   flow,
-  JumpClock,
   opcode,
-  openBarrier,
   openEngine,
   returned,
   run,
-  type Step,
+  scenario,
   sleep,
   step,
   stepId,
@@ -21,21 +19,11 @@ import {
 } from '../../kit/index.ts'
 
 const DAY_MS = 86_400_000
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
-const barrier = await openBarrier(engine)
-
-async function start(...stages: Step[]) {
-  const name = unique('sleeper')
-  const { ledger } = await engine.runner({ workflows: { [name]: flow(stages) } })
-  const { runId } = await api.send({ name })
-  return { runId, ledger }
-}
+const { api, barrier, clock, engine, start } = await scenario()
 
 describe('Sleep', () => {
   test('the engine resolves the wake time when it persists the sleep', async () => {
-    const { runId, ledger } = await start(sleep('nap', 60_000))
+    const { runId, ledger } = await start(flow([sleep('nap', 60_000)]))
     const parked = await waitsFor(api, runId, 'sleep')
     const until = new Date(clock.now() + 60_000).toISOString()
     expect(parked).toMatchObject({ status: 'waiting', waitingFor: { kind: 'sleep', stepName: 'nap', until } })
@@ -47,7 +35,7 @@ describe('Sleep', () => {
   })
 
   test('a sleep of 30 days wakes then and not a millisecond earlier (T1: past 24.8 days)', async () => {
-    const { runId, ledger } = await start(sleep('long', 30 * DAY_MS), run('after'))
+    const { runId, ledger } = await start(flow([sleep('long', 30 * DAY_MS), run('after')]))
     const wakes = wakesAt(await waitsFor(api, runId, 'sleep'))
     expect(wakes).toBe(clock.now() + 30 * DAY_MS)
     for (const at of [wakes - 5 * DAY_MS, wakes - 1]) {
@@ -75,12 +63,12 @@ describe('Sleep', () => {
   })
 
   test('a sleep of 0 ms goes on at once', async () => {
-    const { runId } = await start(sleep('blink', 0), run('after'))
+    const { runId } = await start(flow([sleep('blink', 0), run('after')]))
     await api.succeeded(runId)
   })
 
   test('a fraction of a millisecond is never early', async () => {
-    const { runId } = await start(sleep('odd', 1000.4))
+    const { runId } = await start(flow([sleep('odd', 1000.4)]))
     expect(wakesAt(await waitsFor(api, runId, 'sleep')) - clock.now()).toBeGreaterThanOrEqual(1000.4)
   })
 
@@ -111,7 +99,7 @@ describe('Sleep', () => {
 describe('SleepUntil', () => {
   test('is stored verbatim as the deadline', async () => {
     const at = clock.now() + 7 * DAY_MS
-    const { runId, ledger } = await start(step('SleepUntil', 'until', { sleepUntilMs: at }))
+    const { runId, ledger } = await start(flow([step('SleepUntil', 'until', { sleepUntilMs: at })]))
     expect(wakesAt(await waitsFor(api, runId, 'sleep'))).toBe(at)
     expect(await api.step(runId, 'until')).toMatchObject({
       op: 'SleepUntil',
@@ -125,7 +113,7 @@ describe('SleepUntil', () => {
   })
 
   test.each([1, 0, -5_000])('a target in the past (%i) wakes on the next cycle', async sleepUntilMs => {
-    const { runId, ledger } = await start(step('SleepUntil', 'past', { sleepUntilMs }), run('after'))
+    const { runId, ledger } = await start(flow([step('SleepUntil', 'past', { sleepUntilMs }), run('after')]))
     await api.succeeded(runId)
     expect(ledger.times(runId, 'after')).toBe(1)
   })

@@ -1,24 +1,16 @@
 // Bounds of a run, each with a named error (decisions "Errors, limits, auth": 10,000 steps a run).
 
 import { expect, test } from 'vitest'
-import { discovered, opcode, openEngine, returned, unique } from '../../kit/index.ts'
+import { discovered, opcode, returned, scenario } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, workflow } = await scenario({ realTime: true })
 
 /** A run that reports `counts[i]` steps in its i-th pass. */
 async function start(counts: readonly number[]) {
-  const name = unique('many')
-  await engine.runner({
-    workflows: {
-      [name]: ({ pass }) => {
-        const count = counts[pass - 1]
-        if (count === undefined) return returned('all done')
-        return discovered(
-          Array.from({ length: count }, (_, i) => opcode('StepRun', `${pass}.${i}`, { data: i })),
-        )
-      },
-    },
+  const { name } = await workflow(({ pass }) => {
+    const count = counts[pass - 1]
+    if (count === undefined) return returned('all done')
+    return discovered(Array.from({ length: count }, (_, i) => opcode('StepRun', `${pass}.${i}`, { data: i })))
   })
   return (await api.send({ name })).runId
 }

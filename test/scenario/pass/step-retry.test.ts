@@ -4,13 +4,11 @@ import { describe, expect, test } from 'vitest'
 import {
   discovered,
   flow,
-  JumpClock,
   opcode,
-  openBarrier,
-  openEngine,
   returned,
   run,
   StepFailure,
+  scenario,
   skipWait,
   stepId,
   unique,
@@ -19,10 +17,7 @@ import {
   wakesAt,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
-const barrier = await openBarrier(engine)
+const { api, barrier, clock, engine, start } = await scenario()
 
 /** A run whose one step fails `failures` times before it succeeds, or for ever. */
 async function failing(
@@ -75,9 +70,7 @@ describe('results', () => {
   )
 
   test('a step without data is settled: its memo entry is there, and it is not run again', async () => {
-    const name = unique('void')
-    const { ledger } = await engine.runner({ workflows: { [name]: flow([run('quiet', () => undefined)]) } })
-    const { runId } = await api.send({ name })
+    const { runId, ledger } = await start(flow([run('quiet', () => undefined)]))
     await api.succeeded(runId)
     expect(ledger.times(runId, 'quiet')).toBe(1)
     expect(ledger.passes(runId)).toBe(2)

@@ -4,31 +4,19 @@ import { describe, expect, test } from 'vitest'
 import {
   discovered,
   flow,
-  type Handler,
-  JumpClock,
   opcode,
-  openEngine,
   plain,
   type Reply,
   reset,
   returned,
   run,
   StepFailure,
+  scenario,
   skipWait,
-  unique,
   waitsFor,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
-
-async function start(handler: Handler, registration: Record<string, unknown> = {}) {
-  const name = unique('workflow')
-  const { ledger } = await engine.runner({ workflows: { [name]: { handler, registration } } })
-  const { runId } = await api.send({ name })
-  return { runId, ledger }
-}
+const { api, clock, start } = await scenario()
 
 const down: Reply = { status: 503, body: { error: { message: 'down for repairs' }, logs: [] } }
 
@@ -117,7 +105,9 @@ describe('the two budgets are counted separately (§3)', () => {
     const { runId } = await start(
       (invoke, ledger) => (invoke.pass % 2 === 1 ? down : failing(invoke, ledger)),
       {
-        retry: { maxAttempts: 3 },
+        registration: {
+          retry: { maxAttempts: 3 },
+        },
       },
     )
     for (let i = 0; i < 6; i++) await skipWait(api, clock, runId, 'retry')

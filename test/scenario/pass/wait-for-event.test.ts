@@ -4,13 +4,10 @@ import { describe, expect, test } from 'vitest'
 import {
   discovered,
   flow,
-  JumpClock,
   opcode,
-  openBarrier,
-  openEngine,
   returned,
   run,
-  type Step,
+  scenario,
   step,
   stepId,
   unique,
@@ -19,22 +16,12 @@ import {
   waitsFor,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
-const barrier = await openBarrier(engine)
-
-async function start(...stages: (Step | Step[])[]) {
-  const name = unique('waiter')
-  const { ledger, app } = await engine.runner({ workflows: { [name]: flow(stages) } })
-  const { runId } = await api.send({ name })
-  return { runId, ledger, name, app }
-}
+const { api, barrier, clock, start, engine, workflow } = await scenario()
 
 describe('woken by an event', () => {
   test('the result of the wait is the event {id, name, data, receivedAt} (decisions)', async () => {
     const event = unique('paid')
-    const { runId } = await start(wait('payment', event, 60_000))
+    const { runId } = await start(flow([wait('payment', event, 60_000)]))
     const parked = await waitsFor(api, runId, 'event')
     const until = new Date(clock.now() + 60_000).toISOString()
     expect(parked.waitingFor).toEqual({ kind: 'event', stepName: 'payment', until, eventName: event })
@@ -53,7 +40,7 @@ describe('woken by an event', () => {
 
   test('its data reaches the memo to the letter, and absent data is absent', async () => {
     const event = unique('paid')
-    const { runId, ledger } = await start(wait('one', event), wait('two', event))
+    const { runId, ledger } = await start(flow([wait('one', event), wait('two', event)]))
     await api.reaches(runId, 'waiting')
     await api.postText('/events', `{"name":"${event}","data":12345678901234567890}`)
     await api.send({ name: event })
@@ -65,7 +52,7 @@ describe('woken by an event', () => {
 
   test('one event wakes every run that waits for it, and woke counts them (W1)', async () => {
     const event = unique('go')
-    const runs = await Promise.all([1, 2, 3].map(() => start(wait('go', event))))
+    const runs = await Promise.all([1, 2, 3].map(() => start(flow([wait('go', event)]))))
     for (const { runId } of runs) await api.reaches(runId, 'waiting')
     const { eventId, woke } = await api.send({ name: event })
     expect(woke).toBe(3)
@@ -76,7 +63,7 @@ describe('woken by an event', () => {
 
   test('an event of another name wakes nobody', async () => {
     const event = unique('go')
-    const { runId } = await start(wait('go', event))
+    const { runId } = await start(flow([wait('go', event)]))
     await api.reaches(runId, 'waiting')
     expect((await api.send({ name: `${event}.not` })).woke).toBe(0)
     await barrier()
@@ -90,8 +77,7 @@ describe('woken by an event', () => {
       timeoutMs: 60_000,
       if: 'async.data.id == event.data.id',
     })
-    const name = unique('waiter')
-    await engine.runner({ workflows: { [name]: flow([filtered]) } })
+    const { name } = await workflow(flow([filtered]))
     const { runId } = await api.send({ name, data: { id: 1 } })
     await until(async () => (await api.steps(runId)).length === 1)
     await api.send({ name: event, data: { id: 2 } })
@@ -106,7 +92,7 @@ describe('woken by an event', () => {
 
   test('app scopes triggers, not waiters: a scoped event still wakes (§4.4 "broadcast")', async () => {
     const event = unique('go')
-    const { runId } = await start(wait('go', event))
+    const { runId } = await start(flow([wait('go', event)]))
     await api.reaches(runId, 'waiting')
     expect((await api.send({ name: event, app: unique('elsewhere') })).woke).toBe(1)
     await api.succeeded(runId)
@@ -116,7 +102,7 @@ describe('woken by an event', () => {
     const [event, dedupeId] = [unique('go'), unique('d')]
     await api.send({ name: event, dedupeId })
     clock.jump(1)
-    const { runId } = await start(wait('go', event))
+    const { runId } = await start(flow([wait('go', event)]))
     await api.reaches(runId, 'waiting')
     expect((await api.post('/events', { name: event, dedupeId })).json).toEqual({ deduped: true })
     await barrier()
@@ -127,7 +113,7 @@ describe('woken by an event', () => {
 describe('timing out', () => {
   test('puts data null, once, and the step says timedOut (decisions "Status moves")', async () => {
     const event = unique('late')
-    const { runId, ledger } = await start(wait('late', event, 5000), run('after'))
+    const { runId, ledger } = await start(flow([wait('late', event, 5000), run('after')]))
     await waitsFor(api, runId, 'event')
     clock.jump(4999)
     await barrier()
@@ -140,7 +126,7 @@ describe('timing out', () => {
 
   test('an event after the timeout wakes nobody; event and timeout have one outcome (W1)', async () => {
     const event = unique('late')
-    const { runId } = await start(wait('late', event, 5000), wait('next', unique('never')))
+    const { runId } = await start(flow([wait('late', event, 5000), wait('next', unique('never'))]))
     await waitsFor(api, runId, 'event')
     clock.jump(5000)
     await api.reaches(runId, 'waiting')
@@ -171,7 +157,7 @@ describe('no gap before the wait (decisions "Events")', () => {
     const event = unique('before')
     await api.send({ name: event })
     clock.jump(1)
-    const { runId } = await start(wait('it', event))
+    const { runId } = await start(flow([wait('it', event)]))
     await api.reaches(runId, 'waiting')
     await barrier()
     expect((await api.run(runId)).status).toBe('waiting')

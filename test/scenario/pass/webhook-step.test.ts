@@ -4,32 +4,26 @@ import { describe, expect, test } from 'vitest'
 import {
   discovered,
   flow,
-  JumpClock,
   opcode,
   openEngine,
   openSink,
   returned,
   run,
+  scenario,
   step,
   unique,
   until,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
 const env = { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1', ENGINE_WEBHOOK_SCHEDULE: '10s,10s' }
-const engine = await openEngine({ clock, env })
-const { api } = engine
+const { api, clock, engine, start } = await scenario({ env })
 
 const send = (webhookUrl: string, data?: unknown) =>
   step('Webhook', 'notify', { webhookUrl, ...(data === undefined ? {} : { data }) })
 
 /** Runs a workflow with this one webhook step to its end. */
 async function delivered(webhookUrl: string, data?: unknown) {
-  const name = unique('notifier')
-  const { ledger } = await engine.runner({
-    workflows: { [name]: flow([send(webhookUrl, data), run('after')]) },
-  })
-  const { runId } = await api.send({ name })
+  const { runId, ledger } = await start(flow([send(webhookUrl, data), run('after')]))
   return { run: await api.succeeded(runId), step: await api.step(runId, 'notify'), ledger }
 }
 

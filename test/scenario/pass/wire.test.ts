@@ -2,9 +2,19 @@
 
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { flow, type Invoke, openEngine, returned, run, stepId, unique, within } from '../../kit/index.ts'
+import {
+  flow,
+  type Invoke,
+  openEngine,
+  returned,
+  run,
+  scenario,
+  stepId,
+  unique,
+  within,
+} from '../../kit/index.ts'
 
-const engine = await openEngine()
+const { engine } = await scenario({ realTime: true })
 
 /** Starts one run of a one-step workflow and answers its invokes. */
 async function invokesOf(

@@ -1,12 +1,12 @@
 // Apps, runners and workflows as they are listed (§2.5, §2.6, §4.3).
 
 import { describe, expect, test } from 'vitest'
-import { JumpClock, openEngine, returned, unique } from '../../kit/index.ts'
+import { returned, scenario, unique } from '../../kit/index.ts'
 
-const clock = new JumpClock()
 const key = 'the-key-that-nobody-may-read'
-const engine = await openEngine({ clock, env: { ENGINE_SIGNING_KEY: key, ENGINE_RUNNER_STALE_AFTER: '40s' } })
-const { api } = engine
+const { api, clock, engine } = await scenario({
+  env: { ENGINE_SIGNING_KEY: key, ENGINE_RUNNER_STALE_AFTER: '40s' },
+})
 
 const list = async (path: string) => (await api.get(path)).json as Record<string, unknown>[]
 const register = (body: Record<string, unknown>) =>

@@ -1,10 +1,9 @@
 // How runners come to be known: `POST /register` (§2.11, §9; decisions, "Registration, routing, wire").
 
 import { describe, expect, test } from 'vitest'
-import { type OpenEngine, openEngine, returned, unique } from '../../kit/index.ts'
+import { type OpenEngine, openEngine, returned, scenario, unique } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true })
 
 const minimal = (extra: Record<string, unknown> = {}) => ({
   app: unique('app'),

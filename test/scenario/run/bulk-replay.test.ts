@@ -5,25 +5,24 @@ import type { BulkReplayReply, ControlAction, RunSummary } from '@perdure/protoc
 import { describe, expect, test } from 'vitest'
 import {
   flow,
-  JumpClock,
   openDatabase,
   openEngine,
   openRunner,
   type PlainRunner,
   returned,
   run,
+  scenario,
   unique,
   wait,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
 const keys = ['ops', 'theirs'].map(label => ({
   label,
   namespace: label,
   kind: 'secret',
   key: `secret-of-${label}`,
 }))
-const engine = await openEngine({ onDisk: true, clock, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+const { clock, engine } = await scenario({ onDisk: true, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
 const [api, theirs] = [engine.api.as('secret-of-ops'), engine.api.as('secret-of-theirs')]
 
 /** An app whose workflow does what the event's data says: returns, fails, or waits for ever. */

@@ -4,13 +4,10 @@ import { describe, expect, test } from 'vitest'
 import {
   flow,
   gate,
-  type Handler,
-  JumpClock,
-  openBarrier,
-  openEngine,
   returned,
   run,
   StepFailure,
+  scenario,
   sleep,
   unique,
   until,
@@ -19,17 +16,7 @@ import {
   within,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
-const barrier = await openBarrier(engine)
-
-async function start(handler: Handler) {
-  const name = unique('controlled')
-  const runner = await engine.runner({ workflows: { [name]: handler } })
-  const { runId } = await api.send({ name })
-  return { runId, ledger: runner.ledger, name, runner }
-}
+const { api, barrier, clock, start, workflow } = await scenario()
 
 const act = (runId: string, action: string) => api.post(`/runs/${runId}/${action}`)
 
@@ -82,8 +69,7 @@ describe('cancel', () => {
   })
 
   test('a run that never started is cancelled with a duration of 0 (decisions "Run")', async () => {
-    const name = unique('held')
-    const runner = await engine.runner({ workflows: { [name]: () => returned() } })
+    const { name, runner } = await workflow(() => returned())
     await runner.close()
     // The first one finds out that nobody listens; the second is not even tried.
     await waitsFor(api, (await api.send({ name })).runId, 'runner')

@@ -7,14 +7,12 @@ import {
   child,
   flow,
   gate,
-  JumpClock,
   type Ledger,
-  openBarrier,
-  openEngine,
   returned,
   run,
   type Step,
   StepFailure,
+  scenario,
   sleep,
   unique,
   until,
@@ -22,10 +20,7 @@ import {
   waitsFor,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
-const barrier = await openBarrier(engine)
+const { api, barrier, clock, engine, workflow, start } = await scenario()
 
 /** Longer than a backoff, and less than a lease lasts: passes under way are not lost by it. */
 const JUMP_MS = 10_000
@@ -53,35 +48,32 @@ interface Arrived {
 }
 
 /** A run of `first`, `middle` and `last`, where it is in the middle. */
-async function start(middle: Step, extra: Record<string, ReturnType<typeof flow>> = {}) {
-  const name = unique('moment')
+async function startWith(middle: Step, extra: Record<string, ReturnType<typeof flow>> = {}) {
   const stages = flow([run('first'), middle, run('last')])
-  const { ledger } = await engine.runner({ workflows: { [name]: stages, ...extra } })
-  const { runId } = await api.send({ name })
-  return { runId, ledger }
+  return start(stages, { others: extra })
 }
 
 const MOMENTS: Record<string, () => Promise<Arrived>> = {
   async 'a pass in flight'() {
     const held = gate()
-    const started = await start(run('middle', () => held.opened))
+    const started = await startWith(run('middle', () => held.opened))
     await until(() => started.ledger.times(started.runId, 'middle') === 1)
     return { ...started, goOn: async () => held.open() }
   },
   async 'a sleep'() {
-    const started = await start(sleep('middle', JUMP_MS))
+    const started = await startWith(sleep('middle', JUMP_MS))
     await waitsFor(api, started.runId, 'sleep')
     return { ...started, goOn: async () => clock.jump(JUMP_MS) }
   },
   async 'a wait'() {
     const event = unique('go')
-    const started = await start(wait('middle', event))
+    const started = await startWith(wait('middle', event))
     await waitsFor(api, started.runId, 'event')
     return { ...started, goOn: () => api.send({ name: event }) }
   },
   async 'a backoff'() {
     let tries = 0
-    const started = await start(
+    const started = await startWith(
       run('middle', () => {
         if (++tries === 1) throw new StepFailure('again')
       }),
@@ -91,7 +83,7 @@ const MOMENTS: Record<string, () => Promise<Arrived>> = {
   },
   async 'a child'() {
     const [kid, event] = [unique('kid'), unique('go')]
-    const started = await start(child('middle', kid), { [kid]: flow([wait('w', event)]) })
+    const started = await startWith(child('middle', kid), { [kid]: flow([wait('w', event)]) })
     await waitsFor(api, started.runId, 'child')
     const { childRunId } = await api.step(started.runId, 'middle')
     await api.reaches(childRunId as string, 'waiting')
@@ -363,8 +355,7 @@ describe.each(['succeeded', 'failed', 'cancelled'] as const)('a run that is %s',
 })
 
 test('a run that is held for want of a runner is paused, resumed and cancelled like any other', async () => {
-  const name = unique('held')
-  const runner = await engine.runner({ workflows: { [name]: () => returned() } })
+  const { name, runner } = await workflow(() => returned())
   await runner.close()
   const { runId } = await api.send({ name })
   await waitsFor(api, runId, 'runner')

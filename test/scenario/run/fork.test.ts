@@ -6,18 +6,17 @@ import {
   emit,
   flow,
   type Handler,
-  openEngine,
   returned,
   run,
   StepFailure,
+  scenario,
   sleep,
   stepId,
   unique,
   wait,
 } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true })
 
 async function start(handler: Handler, event: Record<string, unknown> = {}, runnerId?: string) {
   const name = unique('forked')

@@ -5,20 +5,17 @@ import { describe, expect, test } from 'vitest'
 import {
   flow,
   type Handler,
-  openBarrier,
-  openEngine,
   type Reply,
   returned,
   run,
   StepFailure,
+  scenario,
   unique,
   until,
   wait,
 } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
-const barrier = await openBarrier(engine)
+const { api, barrier, engine, workflow } = await scenario({ realTime: true })
 
 const breaks: Handler = flow([
   run('break', () => {
@@ -29,15 +26,10 @@ const rejects = (): Reply => ({ status: 422, body: { error: { message: 'not for 
 
 /** A failing workflow; `follow` handles its on-failure invocation. */
 async function start(handler: Handler, follow: Handler = () => returned('cleaned up'), onFailure = true) {
-  const name = unique('fragile')
-  const runner = await engine.runner({
-    workflows: {
-      [name]: {
-        handler: (invoke, ledger) => (invoke.ctx.onFailure ? follow : handler)(invoke, ledger),
-        registration: { onFailure },
-      },
-    },
-  })
+  const { name, runner } = await workflow(
+    (invoke, ledger) => (invoke.ctx.onFailure ? follow : handler)(invoke, ledger),
+    { registration: { onFailure } },
+  )
   const event = { name, app: runner.app, data: { n: 1 } }
   return { runner, event, ledger: runner.ledger, ...(await api.send(event)) }
 }

@@ -5,13 +5,12 @@ import {
   flow,
   gate,
   type Handler,
-  JumpClock,
-  openBarrier,
   openEngine,
   type PlainRunner,
   returned,
   run,
   StepFailure,
+  scenario,
   sleep,
   unique,
   until,
@@ -19,17 +18,7 @@ import {
   waitsFor,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
-const barrier = await openBarrier(engine)
-
-async function start(handler: Handler) {
-  const name = unique('controlled')
-  const runner = await engine.runner({ workflows: { [name]: handler } })
-  const { runId } = await api.send({ name })
-  return { runId, ledger: runner.ledger, name, runner }
-}
+const { api, barrier, clock, start } = await scenario()
 
 const act = (runId: string, action: string) => api.post(`/runs/${runId}/${action}`)
 

@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest'
 import {
   flow,
   type Handler,
-  openEngine,
   returned,
   run,
+  scenario,
   sleep,
   step,
   stepId,
@@ -15,7 +15,8 @@ import {
   wait,
 } from '../../kit/index.ts'
 
-const engine = await openEngine({
+const { engine } = await scenario({
+  realTime: true,
   env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1', ENGINE_WEBHOOK_SCHEDULE: '1ms' },
 })
 const { api } = engine

@@ -6,10 +6,9 @@ import {
   child,
   flow,
   gate,
-  JumpClock,
-  openEngine,
   run,
   StepFailure,
+  scenario,
   skipWait,
   sleep,
   unique,
@@ -18,9 +17,7 @@ import {
   waitsFor,
 } from '../../kit/index.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock })
-const { api } = engine
+const { api, clock, engine, start } = await scenario()
 
 const why = async (runId: string) => (await api.get(`/runs/${runId}/why`)).json as RunExplanation
 
@@ -44,9 +41,7 @@ test('a run that waits for an event says which, until when, and who could take i
 })
 
 test('a sleeping run, then paused, then over', async () => {
-  const name = unique('why')
-  await engine.runner({ workflows: { [name]: flow([sleep('nap', 5000)]) } })
-  const { runId } = await api.send({ name })
+  const { runId } = await start(flow([sleep('nap', 5000)]))
   await waitsFor(api, runId, 'sleep')
   const wakeAt = new Date(clock.now() + 5000).toISOString()
   expect(await why(runId)).toMatchObject({ status: 'waiting', wakeAt, waitingFor: { kind: 'sleep' } })

@@ -15,6 +15,7 @@ import {
   onCleanup,
   openEngine,
   openSink,
+  scenario,
   startEngine,
   tempStoreFile,
   unique,
@@ -22,7 +23,7 @@ import {
   within,
 } from '../../kit/index.ts'
 
-const engine = await openEngine({ env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
+const { engine } = await scenario({ realTime: true, env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
 const { api } = engine
 const opened: { close(): Promise<void> }[] = []
 

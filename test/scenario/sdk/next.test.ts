@@ -3,9 +3,9 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { onCleanup, openEngine, until } from '../../kit/index.ts'
+import { onCleanup, scenario, until } from '../../kit/index.ts'
 
-const engine = await openEngine({ env: { ENGINE_SIGNING_KEY: 'next-secret' } })
+const { engine } = await scenario({ realTime: true, env: { ENGINE_SIGNING_KEY: 'next-secret' } })
 const { api } = engine
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))

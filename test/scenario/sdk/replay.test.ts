@@ -5,9 +5,9 @@ import { createWorkflow } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'
 import { serve } from '@perdure/sdk/node'
 import { describe, expect, test } from 'vitest'
-import { onCleanup, openEngine, unique } from '../../kit/index.ts'
+import { onCleanup, scenario, unique } from '../../kit/index.ts'
 
-const { api, url: engineUrl } = await openEngine()
+const { api, url: engineUrl } = await scenario({ realTime: true })
 const log = () => undefined
 
 /** Two releases of one workflow: a step before the wait gets another name. */

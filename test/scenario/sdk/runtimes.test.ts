@@ -6,10 +6,9 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { onCleanup, openEngine, unique, until, within } from '../../kit/index.ts'
+import { onCleanup, scenario, unique, until, within } from '../../kit/index.ts'
 
-const engine = await openEngine()
-const { api } = engine
+const { api, engine } = await scenario({ realTime: true })
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const RUNTIMES = {

@@ -4,7 +4,7 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test, vi } from 'vitest'
 import { answer, type RawRequest } from '../../contract/transport/raw-server.ts'
-import { gate, JumpClock, openEngine, unique, until } from '../../kit/index.ts'
+import { gate, JumpClock, openEngine, scenario, unique, until } from '../../kit/index.ts'
 import {
   API_KEYS,
   type AttemptRecord,
@@ -21,7 +21,7 @@ const clock = new JumpClock()
 /** No jitter: half of the range is its middle. */
 const random = { next: () => 0.5 }
 const env = { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_SCHEDULE: '10s,20s' }
-const engine = await openEngine({ clock, env, ports: { random, sender: hastySender(clock, 400) } })
+const { engine } = await scenario({ clock, env, ports: { random, sender: hastySender(clock, 400) } })
 const webhooks = new Webhooks(engine.api.as(SECRET_KEY))
 const { api } = webhooks
 /** Where redirects lead. */

@@ -6,10 +6,10 @@ import { describe, expect, test } from 'vitest'
 import type { RawRequest } from '../../contract/transport/raw-server.ts'
 import {
   flow,
-  JumpClock,
   openEngine,
   PlainRunner,
   run,
+  scenario,
   skipWait,
   sleep,
   unique,
@@ -26,9 +26,8 @@ import {
   Webhooks,
 } from '../../kit/webhook/webhooks.ts'
 
-const clock = new JumpClock()
 const env = { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' }
-const engine = await openEngine({ clock, env })
+const { clock, engine } = await scenario({ env })
 const webhooks = new Webhooks(engine.api.as(SECRET_KEY))
 const { api } = webhooks
 const URL = 'https://hooks.example.com/perdure'

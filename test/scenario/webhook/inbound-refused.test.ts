@@ -1,11 +1,10 @@
 // Posts that receivers refuse: forged, stale, or to nobody (§4.6, §5.6; decisions "Webhooks").
 
 import { describe, expect, test } from 'vitest'
-import { JumpClock, openEngine, type Scheme, signedHeaders, unique } from '../../kit/index.ts'
+import { type Scheme, scenario, signedHeaders, unique } from '../../kit/index.ts'
 import { INBOUND_KEYS, Inbound } from '../../kit/webhook/inbound.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ clock, env: { ENGINE_API_KEYS: INBOUND_KEYS } })
+const { clock, engine } = await scenario({ env: { ENGINE_API_KEYS: INBOUND_KEYS } })
 const { api, post, receiver, eventsNamed } = new Inbound(engine.api, clock)
 
 describe('a post that does not verify', () => {

@@ -4,21 +4,20 @@ import { openAdministration } from '@perdure/engine'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import {
-  JumpClock,
   onCleanup,
   openEngine,
   PlainRunner,
   postWebhook,
   returned,
   type Scheme,
+  scenario,
   signedHeaders,
   unique,
   until,
 } from '../../kit/index.ts'
 import { type Created, INBOUND_KEY, INBOUND_KEYS, Inbound } from '../../kit/webhook/inbound.ts'
 
-const clock = new JumpClock()
-const engine = await openEngine({ onDisk: true, clock, env: { ENGINE_API_KEYS: INBOUND_KEYS } })
+const { clock, engine } = await scenario({ onDisk: true, env: { ENGINE_API_KEYS: INBOUND_KEYS } })
 const inbound = new Inbound(engine.api, clock)
 const { api, there, post, receiver, eventOf, eventsNamed } = inbound
 

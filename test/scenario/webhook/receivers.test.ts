@@ -5,11 +5,11 @@ import type { WebhookReceiver } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import {
   type Api,
-  JumpClock,
   type OpenEngine,
   openEngine,
   postWebhook,
   type Scheme,
+  scenario,
   unique,
 } from '../../kit/index.ts'
 
@@ -24,9 +24,8 @@ const keys = ['default', 'other'].flatMap(namespace =>
     key: keyOf(kind, namespace),
   })),
 )
-const clock = new JumpClock()
 const env = { ENGINE_API_KEYS: JSON.stringify(keys), ENGINE_ENCRYPTION_KEY: 'old-passphrase' }
-const engine = await openEngine({ onDisk: true, clock, env })
+const { clock, engine } = await scenario({ onDisk: true, env })
 const here = engine.api.as(keyOf('secret', 'default'))
 const there = engine.api.as(keyOf('secret', 'other'))
 
