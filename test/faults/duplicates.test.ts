@@ -72,7 +72,7 @@ describe('opcodes of steps that are settled already', () => {
     ]
     const { runId, ledger } = await start(
       ({ pass }) => discovered(pass === 1 ? [...parked, wait('lift', lift)] : parked),
-      { [kid]: () => discovered([opcode('Sleep', 'k', { sleepMs: 1e9 })]) },
+      { others: { [kid]: () => discovered([opcode('Sleep', 'k', { sleepMs: 1e9 })]) } },
     )
     await api.reaches(runId, 'waiting')
     const before = await api.steps(runId)
