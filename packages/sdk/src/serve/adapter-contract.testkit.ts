@@ -184,6 +184,8 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
           log: () => undefined,
         })
         await engine.called(2)
+        const answered = await fetch(mounted.url, { method: 'POST', headers: json, body: invoke() })
+        expect([answered.status, (await answered.text()).length > 0]).toEqual([206, true])
         await mounted.close()
         const { framework } = adapter
         const body = { app: 'shop', url: mounted.url, framework, runtime: 'node', language: 'typescript' }

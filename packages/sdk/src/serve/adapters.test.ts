@@ -73,9 +73,10 @@ adapterContract('hono', {
   async mount(options) {
     const app = new Hono()
     const server = await startFetchServer(request => app.fetch(request))
-    const url = `${server.url}/invoke`
-    const registration = options.register ? serveHono(app, { ...options, url }) : undefined
-    if (!registration) app.all('/invoke', createHonoHandler(options))
+    const path = '/perdure'
+    const url = server.url + path
+    const registration = options.register ? serveHono(app, { ...options, path, url }) : undefined
+    if (!registration) app.all(path, createHonoHandler(options))
     return {
       url,
       close: () => {

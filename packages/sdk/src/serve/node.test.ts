@@ -1,26 +1,16 @@
-// Serves on node:http over real connections.
+// `serve()` on node:http: its own server, registration and shutdown. The adapter suite tests how it answers invokes.
 
 import { once } from 'node:events'
-import { Agent, createServer, request as httpRequest } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import { signBody } from '@perdure/protocol'
+import { Agent, request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type EngineServer, startEngine } from '../engine/engine-server.testkit.ts'
 import { signal } from '../replay/engine.testkit.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
-import { createNodeHandler, type RunnerServer, type ServeOptions, serve } from './node.ts'
+import { type RunnerServer, type ServeOptions, serve } from './node.ts'
 
-const hello = createWorkflow({ name: 'hello' }, async ({ event, step }) => {
-  const text = await step.run('greet', () => `hello ${(event.data as { name: string }).name}`)
-  return text.toUpperCase()
-})
-const invoke = (fields: object = {}) =>
-  JSON.stringify({
-    event: { name: 'hello', data: { name: 'wörld' } },
-    steps: {},
-    ctx: { runId: 'run_1', workflow: 'hello', attempt: 1, app: 'shop', runner: '' },
-    ...fields,
-  })
+const hello = createWorkflow({ name: 'hello' }, ({ step }) => step.run('greet', () => 'hello'))
+const invoke = () => JSON.stringify({ event: { name: 'hello' }, ctx: { runId: 'run_1', workflow: 'hello' } })
 
 let runner: RunnerServer | undefined
 let engine: EngineServer | undefined
@@ -45,43 +35,24 @@ afterEach(async () => {
 })
 
 describe('a served runner', () => {
-  test('answers invokes at its path', async () => {
-    const { url, port } = await start()
-    expect(url).toBe(`http://127.0.0.1:${port}/invoke`)
-    const discovered = await fetch(`${url}?x=1`, { method: 'POST', body: invoke() })
-    expect(discovered.status).toBe(206)
-    const { opcodes } = (await discovered.json()) as { opcodes: { id: string; data: string }[] }
-    expect(opcodes).toMatchObject([{ op: 'StepRun', name: 'greet', data: 'hello wörld' }])
-    const steps = { [opcodes[0]?.id ?? '']: { data: opcodes[0]?.data } }
-    const returned = await fetch(url, { method: 'POST', body: invoke({ steps }) })
-    expect([returned.status, await returned.json()]).toEqual([200, { data: 'HELLO WÖRLD', logs: [] }])
-    expect(returned.headers.get('content-type')).toBe('application/json')
-  })
-
-  test('keeps connections longer than the engine does', async () => {
-    const { url } = await start()
-    const response = await fetch(url, { method: 'POST', body: invoke() })
-    expect(response.headers.get('keep-alive')).toBe('timeout=75')
-    await response.text()
-  })
-
-  test('reads bodies in several chunks, and checks their signature', async () => {
-    const body = invoke({ event: { name: 'hello', data: { name: 'x'.repeat(300_000) } } })
-    const { url } = await start({ signingKey: 'secret' })
-    const headers = { 'X-Engine-Signature': signBody({ keys: ['secret'], body, nowMs: Date.now() }) }
-    expect((await fetch(url, { method: 'POST', body, headers })).status).toBe(206)
-    expect((await fetch(url, { method: 'POST', body: `${body} `, headers })).status).toBe(401)
-  })
-
-  test('refuses other methods and paths', async () => {
-    const { url } = await start({ path: '/api/perdure' })
-    expect(new URL(url).pathname).toBe('/api/perdure')
-    expect((await fetch(url)).status).toBe(405)
+  test('answers invokes at its path, whatever their query, and nothing elsewhere', async () => {
+    const { url, port } = await start({ path: '/api/perdure' })
+    expect(url).toBe(`http://127.0.0.1:${port}/api/perdure`)
+    const answered = await fetch(`${url}?x=1`, { method: 'POST', body: invoke() })
+    expect([answered.status, await answered.json()]).toMatchObject([206, { opcodes: [{ name: 'greet' }] }])
     const elsewhere = await fetch(new URL('/invoke', url), { method: 'POST', body: invoke() })
     expect([elsewhere.status, await elsewhere.json()]).toMatchObject([
       404,
       { error: { message: 'Invokes are answered at /api/perdure' } },
     ])
+  })
+
+  test('by default answers at /invoke, and keeps connections longer than the engine does', async () => {
+    const { url } = await start()
+    expect(new URL(url).pathname).toBe('/invoke')
+    const response = await fetch(url, { method: 'POST', body: invoke() })
+    expect(response.headers.get('keep-alive')).toBe('timeout=75')
+    await response.text()
   })
 
   test('a port that is taken rejects', async () => {
@@ -139,24 +110,6 @@ describe('a served runner', () => {
 })
 
 describe('cancelling', () => {
-  test('a client that disconnects aborts the callback', async () => {
-    const [started, aborted] = [signal(), signal()]
-    const slow = createWorkflow({ name: 'hello' }, ({ step }) =>
-      step.run('slow', async context => {
-        context.signal.addEventListener('abort', () => aborted.resolve())
-        started.resolve()
-        await aborted.promise
-      }),
-    )
-    const { url } = await start({ workflows: [slow] })
-    const controller = new AbortController()
-    const response = fetch(url, { method: 'POST', body: invoke(), signal: controller.signal })
-    await started.promise
-    controller.abort()
-    await expect(response).rejects.toThrow('aborted')
-    await aborted.promise
-  })
-
   test('an answered invoke aborts nothing', async () => {
     let seen: AbortSignal | undefined
     const quick = createWorkflow({ name: 'hello' }, ({ step }) =>
@@ -216,22 +169,6 @@ describe('closing', () => {
     await once(socket, 'connect')
     await (await answered).text()
     await close()
-  })
-})
-
-test('the listener answers inside an existing server', async () => {
-  const server = createServer(createNodeHandler({ app: 'shop', workflows: [hello], signingKey: [] }))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/any`, {
-    method: 'POST',
-    body: invoke(),
-  })
-  expect(response.status).toBe(206)
-  await response.text()
-  await new Promise(resolve => {
-    server.close(resolve)
-    server.closeAllConnections()
   })
 })
 
