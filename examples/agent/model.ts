@@ -18,7 +18,7 @@ export async function callModel(messages: Message[], _signal: AbortSignal): Prom
   const question = messages[0]?.content ?? ''
   const latest = messages.at(-1)?.content ?? ''
   const order = /\d+/.exec(question)?.[0] ?? '0'
-  // This question makes the model call tools for ever, which shows that the loop needs a limit.
+  // This question makes the model call tools endlessly, which shows that the loop needs a limit.
   if (question.includes('meaning')) return { kind: 'tool', tool: 'ponder', input: latest.slice(0, 20) }
   if (messages.length === 1) return { kind: 'tool', tool: 'find-order', input: order }
   if (latest.startsWith('Order') && question.includes('back'))

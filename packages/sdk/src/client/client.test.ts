@@ -186,7 +186,7 @@ describe('failures', () => {
 
   test('an invalid address is refused at once', () => {
     expect(() => createClient({ url: 'engine:4777' })).toThrow(
-      "The engine's URL (ENGINE_URL) is no http or https URL",
+      "The engine's URL (ENGINE_URL) is not an http or https URL",
     )
   })
 })

@@ -120,7 +120,7 @@ describe('the handshake', () => {
     expect(given({ maxConcurrency: 0 })).toThrow(
       'maxConcurrency must be a whole number from 1 to 100000, not 0',
     )
-    expect(given({ engineUrl: 'nowhere' })).toThrow('is no http or https URL')
+    expect(given({ engineUrl: 'nowhere' })).toThrow('is not an http or https URL')
   })
 })
 

@@ -22,7 +22,7 @@ describe('liveness', () => {
     await ready
     const connection = await registered(engine, 2)
     expect(engine.connections[0]?.closed).toMatchObject({ code: 1006 })
-    expect(logged[1]).toBe('warn No connection to ENGINE, trying on: The engine is silent')
+    expect(logged[1]).toBe('warn No connection to ENGINE, retrying: The engine is silent')
     // The engine answers on the second connection, which therefore stays.
     await until(() => connection.of('heartbeat').length > 8)
     expect(engine.connections).toHaveLength(2)
@@ -36,7 +36,7 @@ describe('a lost connection', () => {
     const runner = start(away)
     const { logged } = runner
     await until(() => logged.length > 0)
-    expect(logged[0]).toMatch(/^warn No connection to ENGINE, trying on: .*ECONNREFUSED/)
+    expect(logged[0]).toMatch(/^warn No connection to ENGINE, retrying: .*ECONNREFUSED/)
     await away.open()
     expect(await runner.ready).toMatchObject({ ok: true })
     await away.close()

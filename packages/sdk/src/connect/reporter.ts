@@ -30,7 +30,7 @@ export class Reporter {
   lost({ error, refused }: SocketEnd, connected: boolean): void {
     if (connected || !this.#log.change(refused ? `refused ${error.message}` : 'away')) return
     if (refused) this.#log.write('error', `${this.#engine} refuses this runner: ${error.message}`)
-    else this.#log.write('warn', `No connection to ${this.#engine}, trying on: ${error.message}`)
+    else this.#log.write('warn', `No connection to ${this.#engine}, retrying: ${error.message}`)
     this.#options.onError?.(error)
   }
 

@@ -132,7 +132,7 @@ export class EngineSocket {
       if (this.#end) return
       this.#silentTicks = 0
       const frame = isBinary ? undefined : readFrame(String(data))
-      if (frame === undefined) this.fail(unreachable('The engine sent a frame that is none'))
+      if (frame === undefined) this.fail(unreachable('The engine sent an invalid frame'))
       else if (frame.type === 'heartbeat') this.send(frameText('heartbeat.ack', frame.id))
       else onFrame(frame)
     })

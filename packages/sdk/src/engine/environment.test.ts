@@ -19,11 +19,19 @@ describe('an invalid setting', () => {
   test.each([
     ['ENGINE_SINGING_KEY', 'x', 'ENGINE_SINGING_KEY is not a setting of runners or of the engine'],
     ['ENGINE_FOO', '', 'ENGINE_FOO is not a setting of runners or of the engine'],
-    ['ENGINE_URL', 'foo', 'ENGINE_URL is no http or https URL: foo'],
-    ['ENGINE_URL', 'ftp://engine', 'ENGINE_URL is no http or https URL: ftp://engine'],
-    ['ENGINE_SIGNING_KEY', ' , ', 'ENGINE_SIGNING_KEY has no key in it'],
-    ['ENGINE_API_KEY', 'a\nb', 'ENGINE_API_KEY is no API key: it has characters that no key has'],
-    ['ENGINE_API_KEY', 'kéy', 'ENGINE_API_KEY is no API key: it has characters that no key has'],
+    ['ENGINE_URL', 'foo', 'ENGINE_URL is not an http or https URL: foo'],
+    ['ENGINE_URL', 'ftp://engine', 'ENGINE_URL is not an http or https URL: ftp://engine'],
+    ['ENGINE_SIGNING_KEY', ' , ', 'ENGINE_SIGNING_KEY contains no key'],
+    [
+      'ENGINE_API_KEY',
+      'a\nb',
+      'ENGINE_API_KEY is not an API key: it contains characters that no key contains',
+    ],
+    [
+      'ENGINE_API_KEY',
+      'kéy',
+      'ENGINE_API_KEY is not an API key: it contains characters that no key contains',
+    ],
   ])('%s=%j stops the start', async (name, value, message) => {
     vi.stubEnv(name, value)
     const error = await serve({ ...options, port: 0, register: false }).catch(error => error)
@@ -43,7 +51,7 @@ describe('an invalid setting', () => {
 
   test('is a TypeError when it is an argument', () => {
     expect(() => engineUrl('nowhere')).toThrow(TypeError)
-    expect(() => engineUrl('nowhere')).toThrow('is no http or https URL: nowhere')
+    expect(() => engineUrl('nowhere')).toThrow('is not an http or https URL: nowhere')
   })
 })
 

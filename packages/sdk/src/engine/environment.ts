@@ -23,11 +23,11 @@ export function checkEnvironment(): void {
   engineUrl(undefined)
   const signingKeys = readEnvironment('ENGINE_SIGNING_KEY')
   if (signingKeys !== undefined && parseKeys(signingKeys).length === 0) {
-    throw new ConfigError('ENGINE_SIGNING_KEY has no key in it')
+    throw new ConfigError('ENGINE_SIGNING_KEY contains no key')
   }
   const apiKey = readEnvironment('ENGINE_API_KEY')
   if (apiKey !== undefined && !/^[ -~]+$/.test(apiKey)) {
-    throw new ConfigError('ENGINE_API_KEY is no API key: it has characters that no key has')
+    throw new ConfigError('ENGINE_API_KEY is not an API key: it contains characters that no key contains')
   }
 }
 
@@ -35,8 +35,8 @@ export function checkEnvironment(): void {
 export function engineUrl(given: string | undefined): string {
   const url = given ?? readEnvironment('ENGINE_URL') ?? 'http://127.0.0.1:4777'
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    if (given === undefined) throw new ConfigError(`ENGINE_URL is no http or https URL: ${url}`)
-    throw new TypeError(`The engine's URL (ENGINE_URL) is no http or https URL: ${url}`)
+    if (given === undefined) throw new ConfigError(`ENGINE_URL is not an http or https URL: ${url}`)
+    throw new TypeError(`The engine's URL (ENGINE_URL) is not an http or https URL: ${url}`)
   }
   return url.replace(/\/+$/, '')
 }

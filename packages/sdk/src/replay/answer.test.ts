@@ -35,13 +35,13 @@ describe('results that do not fit together', () => {
   test('finished steps are sent before steps that the next pass can discover again', async () => {
     const workflow = createWorkflow({ name: 'flow' }, async ({ step }) => {
       await Promise.all([
-        step.emit('tell', { event: 'e', data: 'x'.repeat(600_000) }),
+        step.emit('announce', { event: 'e', data: 'x'.repeat(600_000) }),
         step.run('work', () => 'y'.repeat(600_000)),
       ])
     })
     const run = new TestRun(workflow)
     await run.drive()
-    expect(run.discovered).toEqual([['work'], ['tell'], []])
+    expect(run.discovered).toEqual([['work'], ['announce'], []])
   })
 })
 

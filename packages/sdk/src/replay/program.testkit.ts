@@ -101,7 +101,7 @@ async function together(kind: 'all' | 'allSettled' | 'race' | 'any', branches: P
 }
 
 async function playStep(node: StepNode, path: string, on: Play): Promise<string> {
-  on.note(`ask ${path}`)
+  on.note(`call ${path}`)
   try {
     const given = await callStep(node, path, on)
     on.note(`${path} gave ${given}`)

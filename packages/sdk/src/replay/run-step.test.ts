@@ -145,8 +145,8 @@ describe('a result that cannot be stored is a non-retriable error', () => {
 describe('the context of a callback', () => {
   test('has the attempt, and a key that differs from the key of every other step', async () => {
     const workflow = createWorkflow({ name: 'flow' }, async ({ step }) => {
-      const tell = ({ attempt, idempotencyKey }: StepContext) => ({ attempt, idempotencyKey })
-      return Promise.all([step.run('s', tell), step.run('s', tell)])
+      const fields = ({ attempt, idempotencyKey }: StepContext) => ({ attempt, idempotencyKey })
+      return Promise.all([step.run('s', fields), step.run('s', fields)])
     })
     const { opcodes } = await new TestRun(workflow, { ctx: { attempt: 2 } }).pass()
     expect(opcodes).toMatchObject([

@@ -184,7 +184,7 @@ describe('onFailure', () => {
     {
       name: 'flow',
       onFailure: async ({ error, event, step }) =>
-        step.run('tell', () => `${error.name}: ${error.message} for ${JSON.stringify(event.data)}`),
+        step.run('announce', () => `${error.name}: ${error.message} for ${JSON.stringify(event.data)}`),
     },
     async () => 'not called',
   )

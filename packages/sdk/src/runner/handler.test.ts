@@ -163,12 +163,12 @@ describe('a handler', () => {
 
 describe('a list of workflows', () => {
   test.each<[string, unknown, string]>([
-    ['an undefined import', [undefined], 'workflows[0] is no workflow: undefined'],
-    ['a module', [...workflows, { default: 1 }], 'workflows[1] is no workflow: object'],
+    ['an undefined import', [undefined], 'workflows[0] is not a workflow: undefined'],
+    ['a module', [...workflows, { default: 1 }], 'workflows[1] is not a workflow: object'],
     [
       'a second call that was forgotten',
       [createWorkflow({ name: 'x' })],
-      'workflows[0] is no workflow: function',
+      'workflows[0] is not a workflow: function',
     ],
     ['no list', workflows[0], 'The workflows of a runner must be a list'],
     ['nothing', undefined, 'The workflows of a runner must be a list'],

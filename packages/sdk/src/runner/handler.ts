@@ -160,7 +160,7 @@ function byName(workflows: readonly AnyWorkflow[]): Map<string, Workflow> {
   for (const [index, workflow] of workflows.entries()) {
     // A circular import, or a missing export, makes an entry `undefined`.
     if (!isWorkflow(workflow)) {
-      throw new TypeError(`workflows[${index}] is no workflow: ${typeof workflow}`)
+      throw new TypeError(`workflows[${index}] is not a workflow: ${typeof workflow}`)
     }
     if (map.has(workflow.name)) throw new TypeError(`Two workflows are named "${workflow.name}"`)
     map.set(workflow.name, workflow)

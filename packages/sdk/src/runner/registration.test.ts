@@ -159,10 +159,10 @@ describe('an engine that is away', () => {
     await loggedLines(4)
     expect(logged).toEqual([
       expect.stringMatching(
-        /^warn ENGINE does not take the registration, trying on: The engine cannot be reached/,
+        /^warn ENGINE does not accept the registration, retrying: The engine cannot be reached/,
       ),
       'info Registered with ENGINE as r1: 1 workflows',
-      expect.stringMatching(/^warn ENGINE does not take the registration, trying on/),
+      expect.stringMatching(/^warn ENGINE does not accept the registration, retrying/),
       'info Registered with ENGINE as r1: 1 workflows',
     ])
     expect(errors.map(({ code }) => code)).toEqual(['unreachable', 'http_503'])
@@ -232,6 +232,6 @@ describe('an engine whose signatures the runner would refuse', () => {
 test('an invalid address is refused at once', async () => {
   engine = await startEngine(accepted())
   expect(() => startRegistration(handler, serving, { engineUrl: 'nowhere' })).toThrow(
-    'is no http or https URL',
+    'is not an http or https URL',
   )
 })

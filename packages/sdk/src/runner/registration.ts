@@ -182,7 +182,7 @@ class Reporter {
     if (!this.#log.change(refused ? `refused ${error.message}` : 'away')) return
     const state = isUntrusted(error.code)
       ? `This runner refuses ${this.#engine}`
-      : `${this.#engine} ${refused ? 'refuses' : 'does not take'} the registration${refused ? '' : ', trying on'}`
+      : `${this.#engine} ${refused ? 'refuses' : 'does not accept'} the registration${refused ? '' : ', retrying'}`
     this.#log.write(refused ? 'error' : 'warn', `${state}: ${error.message}`)
     this.#options.onError?.(error)
   }

@@ -136,7 +136,7 @@ export function urlOf(server: Pick<Server, 'address'>, path: string): string {
   const address = server.address()
   if (address === null || typeof address === 'string') {
     throw new TypeError(
-      `The server listens at no port (${address}): give the \`url\` the engine reaches it at`,
+      `The server listens on no port (${address}): give the \`url\` the engine reaches it at`,
     )
   }
   return `http://${reachable(address.address)}:${address.port}${path}`

@@ -77,9 +77,9 @@ test('a step held back over a crash is run by the next engine alone', async () =
 
 test('a request in flight rejects when the engine crashes', async () => {
   const engine = await open([order])
-  const asking = engine.send('order')
+  const request = engine.send('order')
   engine.crash()
-  await expect(asking).rejects.toThrow('The engine has crashed')
+  await expect(request).rejects.toThrow('The engine has crashed')
 })
 
 test('a restart without a crash crashes the engine first', async () => {
@@ -96,7 +96,7 @@ const trip = createWorkflow({ name: 'trip' }, async ({ step }) => {
   const booked = await Promise.all(['car', 'bed'].map(name => step.run(name, () => `${name} booked`)))
   await step.sleep('night', '8h')
   for (const leg of [1, 2]) booked.push(await step.run('leg', () => `leg ${leg}`))
-  await step.emit('tell', { event: 'home', data: booked.length })
+  await step.emit('announce', { event: 'home', data: booked.length })
   return booked
 })
 

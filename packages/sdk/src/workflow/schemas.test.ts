@@ -38,7 +38,7 @@ describe("a workflow's input", () => {
   })
 
   test.each(Object.entries(schemas))(
-    '%s: what does not fit fails for good and names the path',
+    '%s: invalid data fails the run without a retry and names the path',
     async (_, input) => {
       let called = false
       const workflow = createWorkflow({ name: 'w', input: input as typeof zodOrder }, () => {
@@ -243,7 +243,7 @@ describe('a wait for a typed event', () => {
 describe('an emit of a typed event', () => {
   test('sends the data unchanged and not the output of the schema', async () => {
     const workflow = createWorkflow({ name: 'w' }, ({ step }) =>
-      step.emit('tell', { event: paid, data: { cents: '1' } }),
+      step.emit('announce', { event: paid, data: { cents: '1' } }),
     )
     expect((await new TestRun(workflow).pass()).opcodes).toMatchObject([
       { op: 'Emit', eventName: 'order/paid', data: { cents: '1' } },
@@ -253,18 +253,22 @@ describe('an emit of a typed event', () => {
   test('is refused without a retry when the receivers would refuse it', async () => {
     const dated = defineEvent('dated', z.object({ at: z.date() }))
     const workflow = createWorkflow({ name: 'w' }, ({ step }) =>
-      step.emit('tell', { event: dated, data: { at: new Date(0) } }),
+      step.emit('announce', { event: dated, data: { at: new Date(0) } }),
     )
     expect(await new TestRun(workflow).drive()).toMatchObject({
       status: 400,
       opcodes: [],
-      error: { message: expect.stringMatching(/^The event "dated" of step "tell" is invalid: data\.at: /) },
+      error: {
+        message: expect.stringMatching(/^The event "dated" of step "announce" is invalid: data\.at: /),
+      },
     })
   })
 
   test('is refused when it has no JSON form, by the encoder', async () => {
     const big = defineEvent('big', z.bigint())
-    const workflow = createWorkflow({ name: 'w' }, ({ step }) => step.emit('tell', { event: big, data: 1n }))
+    const workflow = createWorkflow({ name: 'w' }, ({ step }) =>
+      step.emit('announce', { event: big, data: 1n }),
+    )
     expect((await new TestRun(workflow).drive()).error?.message).toContain('cannot be stored as JSON')
   })
 })

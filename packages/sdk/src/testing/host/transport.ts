@@ -41,7 +41,7 @@ export class InProcessTransport implements Transport {
     if (!lifetime.alive) return never()
     if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
     const handler = handlers.get(call.url)
-    if (!handler) return Promise.resolve({ kind: 'refused', message: `nobody is at ${call.url}` })
+    if (!handler) return Promise.resolve({ kind: 'refused', message: `no runner is at ${call.url}` })
     return new Promise(resolve => this.#pass(handler, call, resolve))
   }
 
