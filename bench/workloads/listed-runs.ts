@@ -1,9 +1,10 @@
 // Fills a store with finished and sleeping runs, as after a busy month. Written without the engine, which must not be
 // running.
 
+import type { Value } from '../../packages/engine/src/adapters/sql/description/values.ts'
 import { Connection } from '../../packages/engine/src/adapters/sql/sqlite/connection.ts'
 import { Statements } from '../../packages/engine/src/adapters/sql/sqlite/statements.ts'
-import { runRow } from '../../packages/engine/src/adapters/sql/tables/runs.ts'
+import { RUNS } from '../../packages/engine/src/adapters/sql/tables/runs.ts'
 import type { Run, RunStatus } from '../../packages/engine/src/domain/model/run.ts'
 import { derivedId } from '../../packages/engine/src/domain/text/ids.ts'
 import { seeded } from '../../test/kit/seeded.ts'
@@ -27,7 +28,7 @@ export interface Sample {
 
 export async function insertRuns(file: string, count: number): Promise<Sample> {
   const connection = await Connection.open(file, { readOnly: false })
-  const insert = new Statements(connection).op('run.insert')
+  const insert = new Statements(connection).operation('run.insert')
   const random = seeded(1)
   let eventId = ''
   let replayedId = ''
@@ -35,7 +36,9 @@ export async function insertRuns(file: string, count: number): Promise<Sample> {
   for (let i = 0; i < count; i++) {
     if (i % PER_TRANSACTION === 0) connection.exec('BEGIN')
     const run = listedRun(i, random.next, previous)
-    insert(runRow(run))
+    const row: Value[] = []
+    RUNS.append(row, run)
+    insert(row)
     if (run.eventId !== undefined && i <= count / 2) eventId = run.eventId
     if (run.replayOf !== undefined && i <= count / 2) replayedId = run.replayOf
     previous = run

@@ -3,7 +3,7 @@
 
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
-import { MIGRATIONS, NEEDS_VERSION } from '../../packages/engine/src/adapters/sql/postgres/schema.ts'
+import { MIGRATIONS, NEEDS_VERSION } from '../../packages/engine/src/adapters/sql/postgres/migrations.ts'
 import {
   openPostgresStore,
   type PostgresStore,

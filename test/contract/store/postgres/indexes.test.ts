@@ -36,8 +36,7 @@ const BYTES_MAX: Record<string, number> = {
   'steps.event_name': told(256),
   'run_watches.event_name': told(256),
   'dedupes.dedupe_id': name(256),
-  // A runner's own id has 128 characters; a URL that takes its place is a bounded key.
-  'runners.runner_id': name(KEY_CHARS_MAX),
+  'runners.runner_key': name(KEY_CHARS_MAX),
   // A bounded key, attempt and index.
   'logs.dedupe': told(KEY_CHARS_MAX) + 2 * '#9007199254740991'.length,
   'deliveries.destination': told(KEY_CHARS_MAX),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BatchQueue, QUEUED_REQUESTS_MAX } from './batch-queue.ts'
 import type { Channel } from './channel.ts'
-import type { BatchAnswer, Request } from './requests.ts'
+import { type BatchAnswer, isUnit, type Request, type UnitRequest } from './requests.ts'
 
 /** A channel whose batches end when the test says so. */
 class HeldChannel implements Channel {
@@ -22,7 +22,11 @@ class HeldChannel implements Channel {
   /** Answers every request of the oldest unanswered batch with its own first value. */
   answer(more: Partial<BatchAnswer> = {}): void {
     const { batch, resolve } = this.batches[this.answered++] as (typeof this.batches)[number]
-    resolve({ answers: batch.map(request => request[0]), transactions: 1, ...more })
+    resolve({
+      answers: batch.map(request => (isUnit(request) ? request[0] : undefined)),
+      transactions: 1,
+      ...more,
+    })
   }
 
   answered = 0
@@ -34,7 +38,7 @@ function make() {
   const channel = new HeldChannel()
   const troubles: string[] = []
   const queue = new BatchQueue(channel, (_, message) => troubles.push(message))
-  const submit = (...request: Request) => queue.submit(request, { refusable: true })
+  const submit = (...request: UnitRequest) => queue.submit(request, { refusable: true })
   const sizes = () => channel.batches.map(({ batch }) => batch.length)
   return { channel, queue, submit, sizes, troubles }
 }

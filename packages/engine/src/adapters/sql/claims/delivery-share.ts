@@ -1,5 +1,5 @@
-// How a claim of deliveries divides its limit among destinations (ports/store, DeliveryClaim). Asked for each due
-// row in the order of their times, by the driver of every dialect.
+// Divides the limit of a claim of deliveries among destinations (`DeliveryClaim` in the store port). Called for each due
+// row, in the order of their times.
 
 import type { DeliveryClaim } from '../../../ports/store.ts'
 
@@ -18,12 +18,12 @@ export class DeliveryShare {
     return this.#left <= 0
   }
 
-  /** Whether one more may be taken of the destination. */
+  /** Whether one more delivery of the destination may be taken. */
   hasRoom(destination: string): boolean {
     return this.#left > 0 && (this.#room.get(destination) ?? this.#unnamed) > 0
   }
 
-  /** Takes one of the destination, if it has room. */
+  /** Takes a delivery of the destination, if there is room. */
   take(destination: string): boolean {
     if (!this.hasRoom(destination)) return false
     const room = this.#room.get(destination)

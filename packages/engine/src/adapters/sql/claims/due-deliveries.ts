@@ -1,20 +1,20 @@
-// Which due deliveries a claim takes, inside the writer's transaction. What is due may lie behind any number of rows whose
-// destinations are full: those must neither be taken nor cost the writer its time.
+// Which due deliveries a claim takes, inside the writer's transaction. Due rows may come after any number of rows whose
+// destinations are full: the claim must neither take those rows nor spend the writer's time on them.
 
 import type { DeliveryClaim } from '../../../ports/store.ts'
 import { DeliveryShare } from './delivery-share.ts'
-import { type Asking, ask } from './transaction-work.ts'
+import { query, type Work } from './transaction-work.ts'
 
-/** What a row is known by: SQLite's own number is the quickest. */
+/** How rows are addressed: SQLite's own row number is the quickest. */
 type Key = 'id' | 'rowid'
 
-/** So many of the oldest due rows are looked at one by one; the index tells all that is asked. */
+/** Most of the oldest due rows that are looked at one by one; the index alone answers this query. */
 const OLDEST_MAX = 256
 
 const OLDEST = (key: Key) => `SELECT ${key}, destination FROM deliveries WHERE available_at <= ?
   ORDER BY available_at, destination, ${key} LIMIT ${OLDEST_MAX}`
 
-/** Every destination with something due, the longest waiting first: a jump through the index for each. */
+/** Every destination with a due row, the longest due first: one index lookup for each destination. */
 const WAITING = `WITH RECURSIVE destinations (name) AS (
     SELECT min(destination) FROM deliveries WHERE available_at IS NOT NULL
     UNION ALL
@@ -31,11 +31,11 @@ const OF_DESTINATION = (
 ) => `SELECT ${key} FROM deliveries WHERE destination = ? AND available_at <= ?
   ORDER BY available_at, ${key} LIMIT ?`
 
-/** The keys of the rows to take, those that were due first in front. */
-export function* dueDeliveries(key: Key, claim: DeliveryClaim): Asking<Iterable<string | number>> {
+/** The keys of the rows to take, the longest due first. */
+export function* dueDeliveries(key: Key, claim: DeliveryClaim): Work<Iterable<string | number>> {
   const share = new DeliveryShare(claim)
   const picked = new Set<string | number>()
-  const oldest = (yield* ask(OLDEST(key), [claim.now])) as [string | number, string][]
+  const oldest = (yield* query(OLDEST(key), [claim.now])) as [string | number, string][]
   for (const [row, destination] of oldest) {
     if (share.take(destination)) picked.add(row)
   }
@@ -43,15 +43,15 @@ export function* dueDeliveries(key: Key, claim: DeliveryClaim): Asking<Iterable<
   return picked
 }
 
-/** The oldest rows are mostly held back: asks each destination for its own oldest instead. */
+/** The oldest rows are mostly of full destinations: takes the oldest rows of each other destination instead. */
 function* pickBehind(
   key: Key,
   { now, limit }: DeliveryClaim,
   { share, picked }: { share: DeliveryShare; picked: Set<string | number> },
-): Asking<void> {
-  for (const [name] of (yield* ask(WAITING, [now])) as [string][]) {
+): Work<void> {
+  for (const [name] of (yield* query(WAITING, [now])) as [string][]) {
     if (!share.hasRoom(name)) continue
-    for (const [row] of (yield* ask(OF_DESTINATION(key), [name, now, limit])) as [string | number][]) {
+    for (const [row] of (yield* query(OF_DESTINATION(key), [name, now, limit])) as [string | number][]) {
       if (!picked.has(row) && share.take(name)) picked.add(row)
     }
     if (share.isUsedUp) return

@@ -1,11 +1,12 @@
-// Which table's rows a lane claims, and the column of it that every lease raises.
+// The table whose rows a lane claims.
 
 import type { Lane } from '../../../ports/store.ts'
 
 interface LaneTable {
   table: string
+  /** The column that every lease raises. */
   fence: string
-  /** What the table's indexes of `available_at` are about, each a part of the rows. */
+  /** Conditions of the table's indexes by `available_at`, each about a part of the rows. */
   parts: readonly string[]
 }
 

@@ -1,17 +1,18 @@
-// Giving back the leases of others, inside the writer's transaction: right only where one process owns the store.
+// Takes the leases of all other owners away, inside the writer's transaction. Only correct where one process owns the store.
 
-import { OP_SQL } from '../write/statements.ts'
+import { HOLDS_SLOTS, SLOT_COLUMNS } from '../tables/runs.ts'
+import { OPERATIONS } from '../write/statements.ts'
 import { LANE_TABLES } from './lanes.ts'
-import { type Asking, ask } from './transaction-work.ts'
+import { query, type Work } from './transaction-work.ts'
 
-/** The fence goes up, so that whoever still believes to hold a lease can change nothing. */
-export function* releaseOthers(owner: string, now: number): Asking<void> {
+/** The fence rises, so that an owner who still believes in its lease can change nothing. */
+export function* releaseOthers(owner: string, now: number): Work<void> {
   yield* freeSlots(owner, now)
   for (const { table, fence, parts } of Object.values(LANE_TABLES)) {
-    const held = table === 'runs' ? ', leased_without_slots = NULL' : ''
+    const slots = table === 'runs' ? ', leased_without_slots = NULL' : ''
     for (const part of parts) {
-      yield* ask(
-        `UPDATE ${table} SET available_at = ?i, lease_owner = NULL, ${fence} = ${fence} + 1 ${held}
+      yield* query(
+        `UPDATE ${table} SET available_at = ?i, lease_owner = NULL, ${fence} = ${fence} + 1 ${slots}
          WHERE ${part} AND lease_owner <> ?`,
         [now, owner],
       )
@@ -19,14 +20,11 @@ export function* releaseOthers(owner: string, now: number): Asking<void> {
   }
 }
 
-/** Whoever stands in line for a slot that a lease of others held has its turn. */
-function* freeSlots(owner: string, now: number): Asking<void> {
-  for (const slot of ['slot1', 'slot2', 'slot3']) {
-    const ids = yield* ask(
-      `SELECT ${slot} FROM runs
-       WHERE ${slot} IS NOT NULL AND lease_owner IS NOT NULL AND leased_without_slots IS NULL AND lease_owner <> ?`,
-      [owner],
-    )
-    for (const [id] of ids as [string][]) yield* ask(OP_SQL['slot.free'], [now, id])
+/** Wakes the first run in the queue of each slot that a lease of others held. */
+function* freeSlots(owner: string, now: number): Work<void> {
+  for (const slot of SLOT_COLUMNS) {
+    const held = `SELECT ${slot} FROM runs WHERE ${slot} IS NOT NULL AND ${HOLDS_SLOTS} AND lease_owner <> ?`
+    for (const [id] of (yield* query(held, [owner])) as [string][])
+      yield* query(OPERATIONS['slot.free'], [now, id])
   }
 }

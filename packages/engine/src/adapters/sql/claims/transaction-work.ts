@@ -1,11 +1,11 @@
-// Work inside a write transaction, told as questions and what follows from their answers: each dialect drives it over a
-// connection of its own, one at once, the other over the wire. Used by what must be the same in both.
+// Work inside a write transaction that is the same in every dialect: a generator that yields queries and receives their
+// rows. Each dialect runs it over a connection of its own (run-work.ts there), SQLite at once, PostgreSQL over the network.
 
-import type { Query, Row, Value } from '../tables/operations.ts'
+import type { Query, Row, Value } from '../description/values.ts'
 
-/** Yields what it asks (in the shared SQL, with typed placeholders) and is given the rows. */
-export type Asking<T> = Generator<Query, T, Row[]>
+/** Yields queries in the shared SQL, with typed placeholders. */
+export type Work<T> = Generator<Query, T, Row[]>
 
-export function* ask(sql: string, params: Value[]): Asking<Row[]> {
+export function* query(sql: string, params: Value[]): Work<Row[]> {
   return yield { sql, params }
 }

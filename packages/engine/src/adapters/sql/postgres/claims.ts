@@ -1,32 +1,30 @@
-// Claims, inside the writer's transaction: which due rows are leased. Runs without slots are leased by the hundred in one
-// statement; those that need slots one by one, by the rules that every dialect shares.
+// Claims, inside the writer's transaction. Runs without slots are leased by the hundred in one statement; those that need
+// slots one by one, by the rules that both dialects share.
 
 import type { Claim, DeliveryClaim } from '../../../ports/store.ts'
+import { CLAIM_CHARS_MAX, charsOf, HELD_PER_CLAIM_MAX } from '../claims/claim-bounds.ts'
 import { dueDeliveries } from '../claims/due-deliveries.ts'
 import { leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'
-import type { ClaimedRun } from '../store/driver.ts'
-import { SELECT_DELIVERY } from '../tables/deliveries.ts'
-import { FLOW_COLUMNS } from '../tables/flow-rows.ts'
-import type { Row } from '../tables/operations.ts'
-import { SELECT_RUN } from '../tables/runs.ts'
-import { STEP_COLUMNS } from '../tables/steps.ts'
+import type { Row } from '../description/values.ts'
+import type { ClaimedRun } from '../store/database.ts'
+import { DELIVERIES } from '../tables/deliveries.ts'
+import { FLOW_ROWS } from '../tables/flow-rows.ts'
+import { RUNS } from '../tables/runs.ts'
+import { STEPS } from '../tables/steps.ts'
 import { nameOf, rowsOf, type Session } from './client.ts'
-import { answered } from './run-work.ts'
+import { runWork } from './run-work.ts'
 
-/** Runs one claim holds at most: a long line is worked off in several, and others write in between. */
-const HELD_MAX = 500
-/** Runs that are loaded together, and how much a claim loads before it stops: a few may be huge. */
-const RUNS_AT_ONCE = 100
-const CLAIM_CHARS_MAX = 32 * 1024 * 1024
+/** Rows that one statement leases. */
+const LEASED_AT_ONCE = 100
 
 type Due = [id: string, isPlain: boolean]
 
-/** A limit that the planner knows, in a statement that is planned at each use: for an unknown one it may sort all that is due. */
+/** The limit is a literal, in a statement that is planned at each use: for an unknown limit the planner may sort all due rows. */
 const oldest = (limit: number) => `available_at <= $1 ORDER BY available_at LIMIT ${limit}`
 const RANKED = 'available_at IS NOT NULL AND priority IS NOT NULL'
 /**
- * Of higher priorities first, then those that have been due longest. Each part goes along an index of its own, whatever
- * else is asleep: the runs without a priority, and those of each priority there is, found by a jump through the index.
+ * Due runs: higher priorities first, then the longest due. Each part walks an index of its own, however many other runs
+ * sleep: the runs without a priority, and those of each priority, each found by one index lookup.
  */
 const DUE = (limit: number) => `WITH RECURSIVE priorities (ranked) AS (
     SELECT max(priority) FROM runs WHERE ${RANKED}
@@ -40,10 +38,10 @@ const DUE = (limit: number) => `WITH RECURSIVE priorities (ranked) AS (
       SELECT id, slot1 IS NULL, priority, available_at FROM runs WHERE ${RANKED} AND priority = ranked AND ${oldest(limit)}) AS due
   ) AS due ORDER BY rank DESC, available_at, id LIMIT ${limit}`
 const LEASE_PLAIN = `UPDATE runs SET lease_owner = $1, fence = fence + 1, available_at = $2, start_queue = NULL
-  WHERE id = ANY ($3) RETURNING ${SELECT_RUN}`
-/** Near enough: what the steps hold is nearly all of it. */
+  WHERE id = ANY ($3) RETURNING ${RUNS.select}`
+/** The approximate size of runs: nearly all of it is in their steps. */
 const SIZES = 'SELECT run_id, sum(octet_length(data)) FROM steps WHERE run_id = ANY ($1) GROUP BY run_id'
-const STEPS = `SELECT ${STEP_COLUMNS.join(', ')} FROM steps WHERE run_id = ANY ($1) ORDER BY run_id, idx`
+const STEPS_OF_RUNS = `SELECT ${STEPS.select} FROM steps WHERE run_id = ANY ($1) ORDER BY run_id, idx`
 const ROOT_LOGGED = `SELECT run_id, max(idx) + 1 FROM logs WHERE scope = '@root' AND run_id = ANY ($1) GROUP BY run_id`
 
 export async function claimRuns(session: Session, claim: Claim): Promise<ClaimedRun[]> {
@@ -56,7 +54,7 @@ export async function claimRuns(session: Session, claim: Claim): Promise<Claimed
     const heldBefore = held
     const due = (await rowsOf(session, DUE(limit - claimed.length), [now])) as unknown as Due[]
     for (let at = 0; at < due.length; ) {
-      const next = due.slice(at, at + RUNS_AT_ONCE)
+      const next = due.slice(at, at + LEASED_AT_ONCE)
       const some = await together(session, next)
       at += some.length
       const rows = await leased(session, some, { slots, claim })
@@ -66,12 +64,12 @@ export async function claimRuns(session: Session, claim: Claim): Promise<Claimed
       claimed.push(...loaded)
       if (some.length < next.length || chars > CLAIM_CHARS_MAX) return claimed
     }
-    // What was held left room for others that are due, and may have woken some.
-    if (held === heldBefore || claimed.length === limit || held > HELD_MAX) return claimed
+    // Held runs left room for other due runs, and may have woken some.
+    if (held === heldBefore || claimed.length === limit || held > HELD_PER_CLAIM_MAX) return claimed
   }
 }
 
-/** As many of the runs, from the first on, as may be loaded at once; that is one at least. */
+/** As many of the runs, from the first on, as may be loaded at once; at least one. */
 async function together(session: Session, due: Due[]): Promise<Due[]> {
   const sizes = new Map((await query(session, SIZES, [due.map(([id]) => id)])) as [string, number][])
   let chars = 0
@@ -82,7 +80,7 @@ async function together(session: Session, due: Due[]): Promise<Due[]> {
   return end < 0 ? due : due.slice(0, end)
 }
 
-/** The rows of those that got their lease, in the order given. */
+/** The rows of the runs that were leased, in the order given. */
 async function leased(
   session: Session,
   due: readonly Due[],
@@ -96,7 +94,7 @@ async function leased(
   }
   for (const [id, isPlain] of due) {
     if (isPlain) continue
-    const row = await answered(session, leaseSlotted({ column: 'id', key: id }, slots, claim))
+    const row = await runWork(session, leaseSlotted({ column: 'id', key: id }, slots, claim))
     if (row) rows.set(id, row)
   }
   return due.flatMap(([id]) => {
@@ -109,7 +107,7 @@ async function withSteps(session: Session, runs: readonly Row[]): Promise<Claime
   if (runs.length === 0) return []
   const ids = runs.map(([id]) => id as string)
   const steps = new Map<string, Row[]>(ids.map(id => [id, []]))
-  for (const row of await query(session, STEPS, [ids])) steps.get(row[0] as string)?.push(row)
+  for (const row of await query(session, STEPS_OF_RUNS, [ids])) steps.get(row[0] as string)?.push(row)
   const logged = new Map((await query(session, ROOT_LOGGED, [ids])) as [string, number][])
   return runs.map((run, i) => {
     const id = ids[i] as string
@@ -120,10 +118,10 @@ async function withSteps(session: Session, runs: readonly Row[]): Promise<Claime
 const LEASE_DELIVERIES = `UPDATE deliveries SET status = 'delivering', lease_owner = $1, fence = fence + 1,
     available_at = $2, next_attempt_at = NULL, updated_at = $3
   FROM (SELECT id, status FROM deliveries WHERE id = ANY ($4)) AS before
-  WHERE deliveries.id = before.id RETURNING ${SELECT_DELIVERY}, before.status`
+  WHERE deliveries.id = before.id RETURNING ${DELIVERIES.select}, before.status`
 
 export async function claimDeliveries(session: Session, claim: DeliveryClaim): Promise<Row[]> {
-  const picked = [...(await answered(session, dueDeliveries('id', claim)))] as string[]
+  const picked = [...(await runWork(session, dueDeliveries('id', claim)))] as string[]
   return inOrder(picked, ids =>
     query(session, LEASE_DELIVERIES, [claim.owner, claim.leaseUntil, claim.now, ids]),
   )
@@ -132,7 +130,7 @@ export async function claimDeliveries(session: Session, claim: DeliveryClaim): P
 const DUE_TIMERS = (limit: number) =>
   `SELECT id FROM flow_rows WHERE available_at <= $1 ORDER BY available_at, id LIMIT ${limit}`
 const LEASE_TIMERS = `UPDATE flow_rows SET lease_owner = $1, version = version + 1, available_at = $2
-  WHERE id = ANY ($3) RETURNING ${FLOW_COLUMNS.join(', ')}`
+  WHERE id = ANY ($3) RETURNING ${FLOW_ROWS.select}`
 
 export async function claimTimers(
   session: Session,
@@ -142,12 +140,12 @@ export async function claimTimers(
   return inOrder(due, ids => query(session, LEASE_TIMERS, [owner, leaseUntil, ids]))
 }
 
-/** Leases so many at once until it is much to carry, and answers the rows in the order of their ids, the first column. */
+/** Leases some rows at a time, until they are large, and answers them in the order of their ids, the first column. */
 async function inOrder(ids: readonly string[], lease: (ids: string[]) => Promise<Row[]>): Promise<Row[]> {
   const claimed: Row[] = []
   let chars = 0
-  for (let at = 0; at < ids.length && chars <= CLAIM_CHARS_MAX; at += RUNS_AT_ONCE) {
-    const some = ids.slice(at, at + RUNS_AT_ONCE)
+  for (let at = 0; at < ids.length && chars <= CLAIM_CHARS_MAX; at += LEASED_AT_ONCE) {
+    const some = ids.slice(at, at + LEASED_AT_ONCE)
     const rows = new Map((await lease(some)).map(row => [row[0] as string, row]))
     for (const id of some) {
       const row = rows.get(id)
@@ -159,13 +157,7 @@ async function inOrder(ids: readonly string[], lease: (ids: string[]) => Promise
   return claimed
 }
 
-/** Parameters may be lists, which are no values of rows. */
+/** Rows of a prepared statement, whose parameters may be lists. */
 function query(session: Session, sql: string, params: readonly unknown[]): Promise<Row[]> {
   return rowsOf(session, sql, params as never, nameOf(sql))
-}
-
-function charsOf(rows: readonly Row[]): number {
-  let chars = 0
-  for (const row of rows) for (const value of row) if (typeof value === 'string') chars += value.length
-  return chars
 }

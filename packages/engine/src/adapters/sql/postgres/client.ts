@@ -2,8 +2,8 @@
 // every wait with a bound. One that is lost is replaced at the next use.
 
 import { Client, Pool, type PoolClient, types } from 'pg'
-import type { Row, Value } from '../tables/operations.ts'
-import { fromStored, toStored } from '../tables/stored-text.ts'
+import { fromStored, toStored } from '../description/stored-text.ts'
+import type { Row, Value } from '../description/values.ts'
 
 /** Bounds of every session. A client that froze in the middle of a transaction must not hold the others up. */
 const SESSION = [

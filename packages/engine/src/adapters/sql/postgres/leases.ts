@@ -1,14 +1,15 @@
-// Extending leases, inside the writer's transaction.
+// Extends leases inside the writer's transaction.
 
 import type { Session } from './client.ts'
 
 /** The ids of the runs whose lease is no longer the owner's, or that are to be claimed and cancelled. */
 export async function extendRuns(
   session: Session,
-  [owner, until, ...runIds]: [string, number, ...string[]],
+  { owner, until, runIds }: { owner: string; until: number; runIds: readonly string[] },
 ): Promise<string[]> {
   const { rows } = await session.query<{ id: string }>(
-    `UPDATE runs SET available_at = $1 WHERE id = ANY ($2) AND lease_owner = $3 AND cancel_requested IS NULL RETURNING id`,
+    `UPDATE runs SET available_at = $1 WHERE id = ANY ($2) AND lease_owner = $3 AND cancel_requested IS NULL
+     RETURNING id`,
     [until, runIds, owner],
   )
   const extended = new Set(rows.map(({ id }) => id))

@@ -1,51 +1,72 @@
-// Brings a PostgreSQL schema up to date: its numbered steps, and the functions that the shared SQL expects. Run by every
-// engine that starts, one at a time.
+// Brings a PostgreSQL schema up to date: its numbered steps, made from the descriptions of the tables, and the functions that
+// the shared SQL calls. Run by every engine that starts, one at a time.
 
 import type { Client } from 'pg'
+import { type DdlDialect, schemaSteps } from '../description/ddl.ts'
+import { TABLES } from '../tables/tables.ts'
 import { rowsOf } from './client.ts'
-import { MIGRATIONS, NEEDS_VERSION } from './schema.ts'
 import { SEARCH_FUNCTIONS } from './search-functions.ts'
 import { CREATE_WRITE_FUNCTION, LOCKS, WRITE_FUNCTION } from './write-function.ts'
+
+export const POSTGRES_DDL: DdlDialect = {
+  name: 'postgres',
+  types: { text: 'text COLLATE "C"', integer: 'bigint', real: 'double precision' },
+  position: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+  stored: '',
+  own: {
+    1: `
+-- One row per writer: the answers to its last batch, for the case that they are lost on the way, and the latest time that it
+-- has written, before which no later event is stored.
+CREATE TABLE writers (
+  writer text COLLATE "C" PRIMARY KEY,
+  batch bigint NOT NULL,
+  answers int[] NOT NULL,
+  at timestamptz NOT NULL DEFAULT now(),
+  latest bigint NOT NULL DEFAULT 0
+);
+
+-- Messages between engines that are too long for a notification, until their receiver has read them (adapters/bus).
+CREATE TABLE wire_words (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  word text NOT NULL,
+  at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX wire_words_by_age ON wire_words (at);
+`,
+  },
+}
+
+/**
+ * The steps of the schema. A released step is never edited, and an engine of the version before must be able to work on the
+ * schema that the next step makes: a change is a new step, and only adds.
+ */
+export const MIGRATIONS: readonly string[] = schemaSteps(POSTGRES_DDL, TABLES)
+
+/** The oldest engine that can work on this schema, by the last step that it knows. Rises with a step that does not only add. */
+export const NEEDS_VERSION = 1
 
 /** The version that `migrate` brings a schema to. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Engines that start together wait for each other, for as long as a migration may take. */
-const TURN = `SET LOCAL lock_timeout = '5min'; SET LOCAL statement_timeout = 0`
-/** A table that is in use is waited for only so long: all that use it wait behind. */
-const WORK = `SET LOCAL lock_timeout = '20s'`
-
-const KNOWS_NEEDS = `SELECT 1 FROM pg_attribute WHERE attrelid = 'migrations'::regclass AND attname = 'needs'`
+/** Engines that start together wait for each other as long as a migration may take. */
+const WAIT_FOR_OTHERS = `SET LOCAL lock_timeout = '5min'; SET LOCAL statement_timeout = 0`
+/** A step waits only briefly for a table in use: all users of the table wait behind it. */
+const WAIT_FOR_TABLES = `SET LOCAL lock_timeout = '20s'`
 
 /**
- * Brings the schema to this code's version; an engine that runs on an older version goes on. One that starts on a newer
- * version leaves the schema as it is. Rejects when that version is not for engines as old as this one.
+ * Brings the schema to this code's version; an engine that runs on an older version goes on. An engine that starts on a newer
+ * version leaves the schema as it is. Rejects when the newer version is not for engines as old as this one.
  */
 export async function migrate(client: Client): Promise<void> {
   await client.query('BEGIN')
   try {
-    await client.query(TURN)
+    await client.query(WAIT_FOR_OTHERS)
     await client.query(`SELECT pg_advisory_xact_lock(${LOCKS.migrate}, hashtext(current_schema()))`)
-    await client.query(WORK)
-    const { newest, needs } = await found(client)
-    if (needs > MIGRATIONS.length) {
-      throw new Error(
-        `the database has schema version ${newest}, which needs an engine that knows version ${needs}; this one knows up to ${MIGRATIONS.length}: use a newer engine`,
-      )
-    }
-    for (let version = newest + 1; version <= MIGRATIONS.length; version++) {
-      await client.query(MIGRATIONS[version - 1] as string)
-      await client.query('INSERT INTO migrations (version, needs) VALUES ($1, $2)', [version, NEEDS_VERSION])
-    }
-    // Of engines that died: no batch of theirs is on its way any more.
+    await client.query(WAIT_FOR_TABLES)
+    await takeSteps(client)
+    // No batch of an engine that died a day ago is still on its way.
     await client.query(`DELETE FROM writers WHERE at < now() - interval '1 day'`)
-    // Both are named, or written, such that the same text always does the same.
-    const [known] = await rowsOf(
-      client,
-      'SELECT 1 FROM pg_proc WHERE proname = $1 AND pronamespace = $2::regnamespace',
-      [WRITE_FUNCTION, await schemaOf(client)],
-    )
-    if (!known) for (const sql of [...SEARCH_FUNCTIONS, CREATE_WRITE_FUNCTION]) await client.query(sql)
+    await createFunctions(client)
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
@@ -53,20 +74,27 @@ export async function migrate(client: Client): Promise<void> {
   }
 }
 
-/** The version of the schema, and what an engine has to know to work on it. */
-async function found(client: Client): Promise<{ newest: number; needs: number }> {
+async function takeSteps(client: Client): Promise<void> {
   await client.query(
-    'CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, needs bigint NOT NULL DEFAULT 1)',
+    'CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, needs bigint NOT NULL)',
   )
-  // To alter a table waits for whoever reads it, as verify does, also where there is nothing to add.
-  const [known] = await rowsOf(client, KNOWS_NEEDS)
-  if (!known) await client.query('ALTER TABLE migrations ADD COLUMN needs bigint NOT NULL DEFAULT 1')
   const sql = 'SELECT coalesce(max(version), 0), coalesce(max(needs), 0) FROM migrations'
   const [[newest, needs]] = (await rowsOf(client, sql)) as [[number, number]]
-  return { newest, needs }
+  if (needs > MIGRATIONS.length) {
+    throw new Error(
+      `the database has schema version ${newest}, which needs an engine that knows version ${needs}; this one knows up to ${MIGRATIONS.length}: use a newer engine`,
+    )
+  }
+  for (let version = newest + 1; version <= MIGRATIONS.length; version++) {
+    await client.query(MIGRATIONS[version - 1] as string)
+    await client.query('INSERT INTO migrations (version, needs) VALUES ($1, $2)', [version, NEEDS_VERSION])
+  }
 }
 
-async function schemaOf(client: Client): Promise<string> {
+/** The write function's name changes with its body. The search functions are created with it, and their texts never differ. */
+async function createFunctions(client: Client): Promise<void> {
   const [[schema]] = (await rowsOf(client, 'SELECT quote_ident(current_schema())')) as [[string]]
-  return schema
+  const exists = 'SELECT 1 FROM pg_proc WHERE proname = $1 AND pronamespace = $2::regnamespace'
+  if ((await rowsOf(client, exists, [WRITE_FUNCTION, schema])).length > 0) return
+  for (const sql of [...SEARCH_FUNCTIONS, CREATE_WRITE_FUNCTION]) await client.query(sql)
 }

@@ -1,20 +1,31 @@
-// The placeholders of the shared SQL in PostgreSQL's forms: numbered for a query, elements of an array inside the
-// write function.
+// The placeholders of the shared SQL in PostgreSQL's forms: numbered for a query, elements of an array inside the write
+// function.
 
 const PLACEHOLDER = /\?([ir])?(?![\w?])/g
+const CASTS = { i: '::bigint', r: '::double precision' } as const
 
-/** `?` as `$1`, `$2` and so on. Types come from where they stand. */
+/** `?` as `$1`, `$2` and so on. Their types come from the context. */
 export function numbered(sql: string): string {
   let n = 0
   return sql.replace(PLACEHOLDER, () => `$${++n}`)
 }
 
-/** The k-th placeholder as the element `a[p + k]` of a text array, cast to what it stands for. */
-export function fromArray(sql: string): { sql: string; count: number } {
-  let count = 0
-  const text = sql.replace(PLACEHOLDER, (_, type: 'i' | 'r' | undefined) => {
-    const cast = type === 'i' ? '::bigint' : type === 'r' ? '::double precision' : ''
-    return `a[p + ${count++}]${cast}`
+/** The text of the parameter at an index, in the write function: an element of the array `a` behind position `p`. */
+export function parameterText(index: number): string {
+  return `a[p + ${index}]`
+}
+
+/**
+ * Every placeholder as a parameter of the write function, cast to its type. The first one is the parameter at `from`;
+ * `replaced` gives other expressions for single parameters.
+ */
+export function fromParameters(
+  sql: string,
+  { from = 0, replaced }: { from?: number; replaced?: ReadonlyMap<number, string> } = {},
+): string {
+  let index = from
+  return sql.replace(PLACEHOLDER, (_, type: keyof typeof CASTS | undefined) => {
+    const parameter = index++
+    return replaced?.get(parameter) ?? parameterText(parameter) + (type === undefined ? '' : CASTS[type])
   })
-  return { sql: text, count }
 }

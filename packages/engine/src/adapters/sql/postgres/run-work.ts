@@ -1,11 +1,10 @@
-// Drives work that is told as questions, over a session. Used by claims.
+// Runs work of a transaction over a PostgreSQL session. Called by claims.
 
-import type { Asking } from '../claims/transaction-work.ts'
+import type { Work } from '../claims/transaction-work.ts'
 import { nameOf, rowsOf, type Session } from './client.ts'
 import { numbered } from './placeholders.ts'
 
-/** The work's outcome, each of its questions asked of the server. */
-export async function answered<T>(session: Session, work: Asking<T>): Promise<T> {
+export async function runWork<T>(session: Session, work: Work<T>): Promise<T> {
   let step = work.next()
   while (!step.done) {
     const sql = numbered(step.value.sql)

@@ -5,9 +5,9 @@ import type { Pool, PoolClient } from 'pg'
 import { EngineError } from '../../../domain/model/errors.ts'
 import { withoutPassword } from '../../../domain/text/service-url.ts'
 import { BatchQueue } from '../batches/batch-queue.ts'
-import { BatchedDriver } from '../store/batched-driver.ts'
+import type { Query, Row } from '../description/values.ts'
+import type { Database } from '../store/database.ts'
 import { SqlStore } from '../store/sql-store.ts'
-import type { Query, Row } from '../tables/operations.ts'
 import { end, openPool, openSession, rowsOf } from './client.ts'
 import { isUnavailable } from './failures.ts'
 import { answerTo } from './lost-answer.ts'
@@ -27,12 +27,12 @@ export interface PostgresStoreOptions {
 export class PostgresStore extends SqlStore {
   readonly #pool: Pool
 
-  constructor(driver: BatchedDriver, writer: BatchQueue, pool: Pool) {
-    super(driver, writer)
+  constructor(database: Database, pool: Pool) {
+    super(database)
     this.#pool = pool
   }
 
-  /** Epoch ms by the server's clock, which all engines go by. */
+  /** Epoch ms by the server's clock, which all engines on the store use. */
   async serverTime(): Promise<number> {
     const [[now]] = (await rowsOf(this.#pool, 'SELECT extract(epoch FROM clock_timestamp()) * 1000')) as [
       [number],
@@ -43,16 +43,16 @@ export class PostgresStore extends SqlStore {
 
 /** Brings the schema up to date. Rejects when the server cannot be reached, naming it without its password. */
 export async function openPostgresStore({ url, log }: PostgresStoreOptions): Promise<PostgresStore> {
-  const trouble = (details: object, message: string) => log?.error(details, message)
+  const onError = (details: object, message: string) => log?.error(details, message)
   await prepare(url)
-  const writer = new BatchQueue(new Writer({ url, name: randomUUID(), onTrouble: trouble }), trouble)
-  const pool = openPool(url, READERS_MAX, err => trouble({ err }, 'an idle session of the store was lost'))
-  return new PostgresStore(new PostgresDriver(writer, pool, url), writer, pool)
+  const writer = new BatchQueue(new Writer({ url, name: randomUUID(), onError }), onError)
+  const pool = openPool(url, READERS_MAX, err => onError({ err }, 'an idle session of the store was lost'))
+  return new PostgresStore(new PostgresDatabase(writer, pool, url), pool)
 }
 
 async function prepare(url: string): Promise<void> {
   try {
-    // A migration takes the time that it takes.
+    // A migration has no time limit here.
     const session = await openSession(url, () => {}, { answerMsMax: 0 })
     await answerTo(session, url, migrate(session)).finally(() => end(session))
   } catch (cause) {
@@ -60,15 +60,14 @@ async function prepare(url: string): Promise<void> {
   }
 }
 
-class PostgresDriver extends BatchedDriver {
-  readonly #queue: BatchQueue
+class PostgresDatabase implements Database {
+  readonly writer: BatchQueue
   readonly #pool: Pool
   readonly #url: string
   #closing: Promise<void> | undefined
 
-  constructor(queue: BatchQueue, pool: Pool, url: string) {
-    super(queue)
-    this.#queue = queue
+  constructor(writer: BatchQueue, pool: Pool, url: string) {
+    this.writer = writer
     this.#pool = pool
     this.#url = url
   }
@@ -92,15 +91,15 @@ class PostgresDriver extends BatchedDriver {
 
   close(): Promise<void> {
     this.#closing ??= (async () => {
-      await this.#queue.stop()
-      await this.#queue.close()
+      await this.writer.stop()
+      await this.writer.close()
       await end(this.#pool)
     })()
     return this.#closing
   }
 }
 
-/** All from one moment. */
+/** Rows of all queries, seen at one moment. */
 async function readAll(session: PoolClient, queries: Query[]): Promise<Row[][]> {
   const rows: Row[][] = []
   if (queries.length > 1) await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')

@@ -1,5 +1,5 @@
-// The writer of a PostgreSQL store: makes batches of requests durable, units by one call of the write function, claims in
-// a transaction of their own, all under the one writers' lock. One session; the batch queue calls it one batch at a time.
+// The writer of a PostgreSQL store: makes batches of requests durable, units by one call of the write function, other tasks in
+// a transaction each, all under the one writers' lock. It has one session; the batch queue calls it with one batch at a time.
 
 import type { Client } from 'pg'
 import type { Channel } from '../batches/channel.ts'
@@ -8,62 +8,61 @@ import {
   type BatchAnswer,
   type Failure,
   isFailure,
+  isUnit,
   type Request,
-  readClaim,
-  readDeliveryClaim,
-  readPruning,
+  type Task,
+  type UnitRequest,
 } from '../batches/requests.ts'
 import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
-import type { Value } from '../tables/operations.ts'
-import { toStored } from '../tables/stored-text.ts'
+import { toStored } from '../description/stored-text.ts'
+import type { Value } from '../description/values.ts'
 import { claimDeliveries, claimRuns, claimTimers } from './claims.ts'
 import { end, openSession, rowsOf } from './client.ts'
 import { isUnavailable } from './failures.ts'
 import { extendRuns } from './leases.ts'
 import { answerTo } from './lost-answer.ts'
-import { answered } from './run-work.ts'
+import { runWork } from './run-work.ts'
 import { TAKE_WRITE_LOCK, WRITE_FUNCTION } from './write-function.ts'
 
-/** How often a lost session is opened anew for one batch, and how long is waited in between. */
+/** How often a lost session is opened anew for one batch, and the first pause in between; it doubles. */
 const RECONNECTS_MAX = 3
 const RECONNECT_PAUSE_MS = 100
 const CONNECT_MS_MAX = 3000
-/** After its first try a batch is tried no more: whoever waits is told. Sooner where the batch before was given up. */
+/** Time after its first try at which a batch fails; shorter while the store is unavailable since an earlier batch. */
 const TRY_MS_MAX = 8000
-const TRY_MS_MAX_WHILE_AWAY = 1000
+const TRY_MS_MAX_WHILE_UNAVAILABLE = 1000
 
 export interface WriterOptions {
   url: string
   /** Names this writer in the database, uniquely. */
   name: string
-  onTrouble(details: object, message: string): void
+  onError(details: object, message: string): void
 }
 
 export class Writer implements Channel {
   readonly #options: WriterOptions
   #client: Client | undefined
   #batch = 0
-  /** Why the store could not be reached, while that is so. */
-  #away: Failure | undefined
+  /** Why the store cannot be reached; undefined while it can. */
+  #unavailable: Failure | undefined
 
   constructor(options: WriterOptions) {
     this.#options = options
   }
 
-  /** All requests in their order. Those that fail, fail alone, but for those behind one that met no store. */
+  /** Executes all requests in their order. A request fails alone, except that all after an unreachable store fail too. */
   async run(batch: Request[]): Promise<BatchAnswer> {
     const answers: Answer[] = []
     let transactions = 0
     for (let at = 0; at < batch.length; ) {
-      if (at > 0 && this.#away) {
-        const away = this.#away
-        answers.push(...batch.slice(at).map(() => away))
+      if (at > 0 && this.#unavailable) {
+        const failure = this.#unavailable
+        answers.push(...batch.slice(at).map(() => failure))
         break
       }
       const units = unitsFrom(batch, at)
-      const taken =
-        units > 0 ? await this.#units(batch.slice(at, at + units)) : [await this.#other(batch[at] as Request)]
+      const taken = units.length > 0 ? await this.#units(units) : [await this.#perform(batch[at] as Task)]
       answers.push(...taken)
       at += taken.length
       transactions++
@@ -75,13 +74,13 @@ export class Writer implements Channel {
     const client = this.#client
     this.#client = undefined
     if (!client) return
-    const forgotten = rowsOf(client, 'DELETE FROM writers WHERE writer = $1', [this.#options.name])
-    await answerTo(client, this.#options.url, forgotten).catch(() => {})
+    const removed = rowsOf(client, 'DELETE FROM writers WHERE writer = $1', [this.#options.name])
+    await answerTo(client, this.#options.url, removed).catch(() => {})
     await end(client)
   }
 
-  /** Units that follow each other share a call. When one meets an unexpected error, each is written by itself. */
-  async #units(units: Request[]): Promise<Answer[]> {
+  /** Writes units in one call. When one of them meets an unexpected error, each is written by itself. */
+  async #units(units: UnitRequest[]): Promise<Answer[]> {
     const answers = await this.#write(units)
     if (!isFailure(answers)) return answers
     if (units.length === 1 || answers.unavailable) return units.map(() => answers)
@@ -93,56 +92,57 @@ export class Writer implements Channel {
     return single
   }
 
-  /** Sent again under the same number when the answer is lost, until there is one. */
-  async #write(units: Request[]): Promise<Answer[] | Failure> {
+  /** Sends the units again under the same batch number when the answer is lost, until there is one. */
+  async #write(units: UnitRequest[]): Promise<Answer[] | Failure> {
     const batch = ++this.#batch
     const values = flat(units)
     const begunAt = performance.now()
-    const tryMsMax = this.#away ? TRY_MS_MAX_WHILE_AWAY : TRY_MS_MAX
+    const tryMsMax = this.#unavailable ? TRY_MS_MAX_WHILE_UNAVAILABLE : TRY_MS_MAX
     for (let tries = 0; ; tries++) {
       try {
-        return await this.#asked(client => written(client, [this.#options.name, batch, values]))
+        return await this.#withSession(client => written(client, [this.#options.name, batch, values]))
       } catch (error) {
         if (!isUnavailable(error)) return { failed: (error as Error).message, unavailable: false }
         this.#lost(error)
-        // What became of it nobody knows then: whoever waits for it has to look.
-        if (tries >= RECONNECTS_MAX || performance.now() - begunAt > tryMsMax) return this.#unavailable(error)
+        // Whether the batch was written is unknown then: its callers must look.
+        if (tries >= RECONNECTS_MAX || performance.now() - begunAt > tryMsMax)
+          return this.#markUnavailable(error)
         await pause(RECONNECT_PAUSE_MS * 2 ** tries)
       }
     }
   }
 
-  /** A claim and the like: its own transaction. Of one that was lost on the way the leases run out. */
-  async #other(request: Request): Promise<Answer> {
+  /** Executes a task in a transaction of its own. If its answer is lost, the leases of a claim run out. */
+  async #perform(task: Task): Promise<Answer> {
     try {
-      return await this.#asked(client => transaction(client, request))
+      return await this.#withSession(client => transaction(client, task))
     } catch (error) {
       if (isUnavailable(error)) {
         this.#lost(error)
-        return this.#unavailable(error)
+        return this.#markUnavailable(error)
       }
       await this.#client?.query('ROLLBACK').catch(lost => this.#lost(lost))
       return { failed: (error as Error).message, unavailable: false } satisfies Failure
     }
   }
 
-  /** The answer of a session to the question. */
-  async #asked<T>(question: (client: Client) => Promise<T>): Promise<T> {
+  /** The result of work on the session, which is opened if there is none. */
+  async #withSession<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.#session()
-    const answer = await answerTo(client, this.#options.url, question(client))
-    this.#away = undefined
+    const answer = await answerTo(client, this.#options.url, work(client))
+    this.#unavailable = undefined
     return answer
   }
 
-  #unavailable(error: unknown): Failure {
-    this.#away = { failed: (error as Error).message, unavailable: true }
-    return this.#away
+  #markUnavailable(error: unknown): Failure {
+    this.#unavailable = { failed: (error as Error).message, unavailable: true }
+    return this.#unavailable
   }
 
   async #session(): Promise<Client> {
     if (this.#client) return this.#client
     let opened: Client | undefined
-    // Lost before it is ours, the first query tells.
+    // If the session is lost before it is this writer's, the first query fails.
     const client = await openSession(this.#options.url, error => opened && this.#lost(error, opened), {
       connectMsMax: CONNECT_MS_MAX,
       plansOnce: true,
@@ -152,11 +152,11 @@ export class Writer implements Channel {
     return client
   }
 
-  /** Of one that was given up before, nothing is lost any more. */
+  /** Gives the session up. Ignores errors of a session that was already replaced. */
   #lost(error: unknown, client = this.#client): void {
     if (client !== this.#client) return
     this.#client = undefined
-    this.#options.onTrouble({ err: error }, 'the connection to the store was lost')
+    this.#options.onError({ err: error }, 'the connection to the store was lost')
     if (client) void end(client)
   }
 }
@@ -175,48 +175,50 @@ async function written(
   return (rows[0] as [number[]])[0].map(failed => (failed === 0 ? null : failed - 1))
 }
 
-async function transaction(client: Client, request: Request): Promise<Answer> {
+async function transaction(client: Client, task: Task): Promise<Answer> {
   await client.query('BEGIN')
   await client.query(`SELECT ${TAKE_WRITE_LOCK}`)
-  const answer = await execute(client, request)
+  const answer = await execute(client, task)
   await client.query('COMMIT')
   return answer
 }
 
-function execute(client: Client, request: Request): Promise<Answer> {
-  switch (request[0]) {
-    case 'claim runs':
-      return claimRuns(client, readClaim(request))
-    case 'claim deliveries':
-      return claimDeliveries(client, readDeliveryClaim(request))
-    case 'claim timers':
-      return claimTimers(client, readClaim(request))
-    case 'extend':
-      return extendRuns(client, request.slice(1) as [string, number, ...string[]])
-    case 'release':
-      return answered(client, releaseOthers(request[1] as string, request[2] as number))
+function execute(client: Client, task: Task): Promise<Answer> {
+  switch (task.type) {
+    case 'claimRuns':
+      return claimRuns(client, task.claim)
+    case 'claimDeliveries':
+      return claimDeliveries(client, task.claim)
+    case 'claimTimers':
+      return claimTimers(client, task.claim)
+    case 'extendLeases':
+      return extendRuns(client, task)
+    case 'releaseOthers':
+      return runWork(client, releaseOthers(task.owner, task.now))
     case 'prune':
-      return answered(client, prune(readPruning(request)))
+      return runWork(client, prune(task.pruning))
     case 'probe':
       return rowsOf(client, 'UPDATE probes SET count = count + 1')
-    default:
-      throw new Error(`no such request: ${request[0]}`)
   }
 }
 
-/** How many requests from there on are units. */
-function unitsFrom(batch: readonly Request[], from: number): number {
-  let end = from
-  while (end < batch.length && batch[end]?.[0] === 'unit') end++
-  return end - from
+/** The units that follow each other in the batch from there on. */
+function unitsFrom(batch: readonly Request[], from: number): UnitRequest[] {
+  const units: UnitRequest[] = []
+  for (let at = from; at < batch.length; at++) {
+    const request = batch[at] as Request
+    if (!isUnit(request)) break
+    units.push(request)
+  }
+  return units
 }
 
-/** One list of texts: each unit behind its length. */
-function flat(units: readonly Request[]): (string | null)[] {
+/** One list of texts: each unit after its length. */
+function flat(units: readonly UnitRequest[]): (string | null)[] {
   const values: (string | null)[] = []
   for (const unit of units) {
-    values.push(String(unit.length - 1))
-    for (let i = 1; i < unit.length; i++) values.push(text(unit[i] as Value))
+    values.push(String(unit.length))
+    for (const value of unit) values.push(text(value))
   }
   return values
 }

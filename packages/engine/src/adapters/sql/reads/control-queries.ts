@@ -1,11 +1,11 @@
-// Queries about control: the runs a bulk replay is about, and the audit log of actions. Called by the reads.
+// Queries about control: the runs that a bulk replay takes, and the audit log of actions. Called by the reads.
 
 import type { ControlQuery, ReplayFilter } from '../../../ports/store.ts'
-import type { Query, Value } from '../tables/operations.ts'
-import { CONTROL_COLUMNS } from '../tables/registry.ts'
+import type { Query, Value } from '../description/values.ts'
+import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { runFilter } from './run-filter.ts'
 
-/** Two queries: one row of how many runs match and how many of those have ended; the ids of the newest that have. */
+/** Two queries: one row with how many runs match and how many of those have ended; the ids of the newest ended ones. */
 export function replayableQueries(namespace: string, filter: ReplayFilter, limit: number): [Query, Query] {
   const { terms, params } = runFilter(namespace, filter)
   const where = terms.join(' AND ')
@@ -18,14 +18,14 @@ export function replayableQueries(namespace: string, filter: ReplayFilter, limit
   ]
 }
 
-/** Rows of `CONTROL_COLUMNS`, newest first: ids rise with every action. */
+/** Rows of `CONTROL_ACTIONS`, newest first: ids rise with every action. */
 export function controlActionsQuery(namespace: string, query: ControlQuery): Query {
   const { runId, limit } = query
-  // Of one run: the entries that target it and those it came from, each list with an index of its own.
+  // The entries of one run either target it or created it; each list has an index of its own.
   const columns = runId === undefined ? [undefined] : (['run_id', 'new_run_id'] as const)
   const lists = columns.map(column => newestIds(namespace, query, column))
   const ids = lists.map(({ sql }) => `SELECT id FROM (${sql}) AS list`).join(' UNION ALL ')
-  const sql = `SELECT ${CONTROL_COLUMNS.join(', ')} FROM control_actions WHERE id IN (${ids})
+  const sql = `SELECT ${CONTROL_ACTIONS.select} FROM control_actions WHERE id IN (${ids})
     ORDER BY id DESC LIMIT ?`
   return { sql, params: [...lists.flatMap(({ params }) => params), limit] }
 }

@@ -1,9 +1,9 @@
-// A page of deliveries with their payloads, of which a thousand can be a gigabyte: the page ends where it gets large.
+// A page of deliveries with their payloads. A thousand payloads can be a gigabyte: the page ends where it gets large.
 
 import type { Delivery } from '../../../domain/model/delivery.ts'
 import type { DeliveryPage, DeliveryQuery } from '../../../ports/store.ts'
-import { deliveryFromRow } from '../tables/deliveries.ts'
-import type { Query, Row } from '../tables/operations.ts'
+import type { Query, Row } from '../description/values.ts'
+import { DELIVERIES } from '../tables/deliveries.ts'
 import { deliveriesQuery, payloadsQuery } from './delivery-queries.ts'
 
 /** A page ends with the delivery that brings its payloads over this many characters. */
@@ -16,9 +16,9 @@ export async function deliveryPage(
   namespace: string,
   query: DeliveryQuery,
 ): Promise<DeliveryPage> {
-  // One more than asked for tells whether there is a next page.
+  // One more row than the limit shows whether there is a next page.
   const rows = await read(deliveriesQuery(namespace, { ...query, limit: query.limit + 1 }))
-  const found = rows.slice(0, query.limit).map(deliveryFromRow)
+  const found = rows.slice(0, query.limit).map(DELIVERIES.fromRow)
   const deliveries: Delivery[] = []
   let chars = 0
   for (let at = 0; at < found.length; at += PAYLOADS_AT_ONCE) {

@@ -1,28 +1,28 @@
 // Queries about webhook deliveries, and what their rows mean. Called by the reads.
 
 import type { DeliveryQuery, EndpointStats } from '../../../ports/store.ts'
-import { ATTEMPT_COLUMNS, SELECT_DELIVERY, SELECT_DELIVERY_ROW } from '../tables/deliveries.ts'
-import type { Query, Row, Value } from '../tables/operations.ts'
+import type { Query, Row, Value } from '../description/values.ts'
+import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
 
-/** Leads to the small index of what has not arrived (yet). */
+/** Makes the planner take the small index of deliveries that have not succeeded. */
 const FINDS_UNSENT = `status <> 'succeeded'`
 
-/** Answers the delivery's row, if it is one of the namespace, and the rows of its attempts, in order. */
+/** The delivery's row, if the namespace has it, and the rows of its attempts, in order. */
 export function deliveryQueries(namespace: string, id: string): Query[] {
   return [
     {
-      sql: `SELECT ${SELECT_DELIVERY} FROM deliveries WHERE id = ? AND namespace = ?`,
+      sql: `SELECT ${DELIVERIES.select} FROM deliveries WHERE id = ? AND namespace = ?`,
       params: [id, namespace],
     },
     {
-      sql: `SELECT ${ATTEMPT_COLUMNS.join(', ')} FROM delivery_attempts
+      sql: `SELECT ${ATTEMPTS.select} FROM delivery_attempts
         WHERE delivery_id = (SELECT id FROM deliveries WHERE id = ? AND namespace = ?) ORDER BY attempt`,
       params: [id, namespace],
     },
   ]
 }
 
-/** Answers rows of deliveries, newest first; payloads that lie beside their rows are left out. */
+/** Rows of deliveries, newest first, without payloads that are stored beside their rows. */
 export function deliveriesQuery(namespace: string, { app, status, limit, after }: DeliveryQuery): Query {
   const terms = ['namespace = ?']
   const params: Value[] = [namespace]
@@ -39,12 +39,12 @@ export function deliveriesQuery(namespace: string, { app, status, limit, after }
     terms.push('(created_at, id) < (?, ?)')
     params.push(after.createdAt, after.id)
   }
-  const sql = `SELECT ${SELECT_DELIVERY_ROW} FROM deliveries WHERE ${terms.join(' AND ')}
+  const sql = `SELECT ${DELIVERIES.selectWithout()} FROM deliveries WHERE ${terms.join(' AND ')}
     ORDER BY created_at DESC, id DESC LIMIT ?`
   return { sql, params: [...params, limit] }
 }
 
-/** Answers id and body of each payload that lies beside its row. */
+/** Id and body of each payload that is stored beside its row. */
 export function payloadsQuery(ids: readonly string[]): Query {
   return {
     sql: `SELECT id, body FROM payloads WHERE id IN (${ids.map(() => '?').join(', ')})`,
@@ -52,7 +52,7 @@ export function payloadsQuery(ids: readonly string[]): Query {
   }
 }
 
-/** Answers rows for `endpointStatsFromRow`. */
+/** Rows for `endpointStatsFromRow`. */
 export function endpointStatsQuery(namespace: string, since: number): Query {
   return {
     sql: `SELECT endpoint_id, count(*), sum(CASE WHEN status = 'succeeded' THEN 1 ELSE 0 END),

@@ -1,10 +1,8 @@
-// Queries about the event log and about the steps that wait for events. Called by the store and its reads.
+// Queries about the event log. Called by the store and its reads.
 
-import type { Waiter } from '../../../domain/model/event.ts'
 import type { EventQuery } from '../../../ports/store.ts'
+import type { Query, Value } from '../description/values.ts'
 import { SELECT_EVENT } from '../tables/events.ts'
-import type { Query, Row, Value } from '../tables/operations.ts'
-import { selectWithPayload } from '../tables/payloads.ts'
 
 /** Rows of `SELECT_EVENT`, for the event of that id. */
 export function eventQuery(namespace: string, id: string): Query {
@@ -35,10 +33,10 @@ export interface EventsSince {
   limit: number
 }
 
-/** Rows of `SELECT_EVENT`, oldest first. The two ways are those of the `events` guard (guard-checks.ts). */
+/** Rows of `SELECT_EVENT`, oldest first, in the two ways of the `events` guard (write/guard-checks.ts). */
 export function eventsSinceQuery({ namespace, eventName, since, after, limit }: EventsSince): Query {
   if (after > 0) {
-    // The plus keeps the received_at index out of it: position is the narrower bound.
+    // The plus keeps the planner from the index by received_at: position is the narrower bound.
     const sql = `SELECT ${SELECT_EVENT} FROM events
       WHERE namespace = ? AND name = ? AND position > ? AND +received_at >= ? ORDER BY position LIMIT ?`
     return { sql, params: [namespace, eventName, after, since, limit] }
@@ -47,35 +45,4 @@ export function eventsSinceQuery({ namespace, eventName, since, after, limit }: 
       SELECT position FROM events WHERE namespace = ? AND name = ? AND received_at >= ? ORDER BY position LIMIT ?)
     ORDER BY position`
   return { sql, params: [namespace, eventName, since, limit] }
-}
-
-/** What began the run of a wait: read only where a filter speaks of it. */
-const TRIGGER = selectWithPayload('runs', ['trigger_id', 'trigger_name', 'input'], 'input')
-
-/** Rows for `waiterFromRow`, oldest wait first. */
-export function waitersQuery(namespace: string, eventName: string): Query {
-  return {
-    sql: `SELECT run_id, idx, condition, steps.started_at, ${TRIGGER} FROM steps
-      LEFT JOIN runs ON condition IS NOT NULL AND runs.id = run_id
-      WHERE steps.namespace = ? AND steps.event_name = ? AND steps.status = 'waiting'
-      ORDER BY steps.started_at, run_id, idx`,
-    params: [namespace, eventName],
-  }
-}
-
-type WaiterRow = [
-  runId: string,
-  stepIndex: number,
-  filter: string | null,
-  since: number,
-  triggerId: string | null,
-  triggerName: string | null,
-  input: string | null,
-]
-
-export function waiterFromRow(row: Row): Waiter {
-  const [runId, stepIndex, filter, since, id, name, data] = row as WaiterRow
-  if (filter === null) return { runId, stepIndex, since }
-  const trigger = { name: name ?? '', ...(id === null ? {} : { id }), ...(data === null ? {} : { data }) }
-  return { runId, stepIndex, since, condition: { filter, trigger } }
 }

@@ -1,8 +1,8 @@
-// Which runs a filter matches, as SQL. Used by the list of runs, and by whoever else chooses runs by a filter.
+// Which runs a filter matches, as SQL. Used by the list of runs, their counts and bulk replays.
 
 import { earliestId } from '../../../domain/text/ids.ts'
 import type { RunFilter } from '../../../ports/store.ts'
-import type { Value } from '../tables/operations.ts'
+import type { Value } from '../description/values.ts'
 import { folded } from './text-search.ts'
 
 /** Terms about the table `runs`, all of which must hold, and their parameters in order. */
@@ -11,7 +11,7 @@ export interface Condition {
   params: Value[]
 }
 
-/** One term of a filter, and the columns it looks at. */
+/** One term of a filter, and the columns it reads. */
 export interface Term {
   sql: string
   params: Value[]
@@ -33,7 +33,7 @@ export function allOf(terms: readonly Term[]): Condition {
 
 export type FilterName = Exclude<keyof RunFilter, 'deep'>
 
-/** A term for each field that is given. */
+/** A term for each field of the filter. */
 export function filterTerms(filter: RunFilter): Map<FilterName, Term> {
   const { app, workflow, status, runType, eventId, replayOf, since, q, deep } = filter
   const terms = new Map<FilterName, Term>()
@@ -69,7 +69,7 @@ function ofStatus(status: string): Term {
 
 const NAMED = ['id', 'workflow', 'app']
 const CONTENT = ['input', 'result', 'error']
-/** A long input lives beside its row. */
+/** A long input is stored beside its row. */
 const LONG_INPUT = '(SELECT body FROM payloads WHERE payloads.id = runs.id)'
 
 function contains(needle: string, deep: boolean): Term {

@@ -3,10 +3,12 @@
 
 import type { RunPosition } from '../../../domain/view/run-order.ts'
 import type { RunQuery } from '../../../ports/store.ts'
-import type { Query, Value } from '../tables/operations.ts'
-import { SELECT_RUN_SUMMARY } from '../tables/runs.ts'
+import type { Query, Value } from '../description/values.ts'
+import { RUNS } from '../tables/runs.ts'
 import { allOf, equals, type FilterName, filterTerms, inNamespace, type Term } from './run-filter.ts'
 import { CURRENT_STEP } from './run-queries.ts'
+
+const RUN_SUMMARY = RUNS.selectWithout('input', 'result')
 
 /** How many runs one read looks at, at first and at most. A deep search may meet a megabyte in each of them. */
 const SCAN_FIRST = 200
@@ -20,23 +22,23 @@ const SORT_COLUMN = {
   duration: 'duration_ms',
 } as const
 
-/** Filters that have an index in the order of ids, the narrowest first. */
+/** Filters with an index in the order of ids, the narrowest first. */
 const BY_ID: readonly FilterName[] = ['replayOf', 'eventId', 'status', 'app', 'workflow']
-/** Those that match so few runs that they are found first and sorted then, whatever the order. */
+/** Filters that match so few runs that the runs are found first and then sorted, whatever the order. */
 const FEW: readonly FilterName[] = ['replayOf', 'eventId']
 
 /** A walk along one index, or along two at once. */
 interface Walk {
-  /** Each a list of terms that an index answers, in the walk's order; the walk is all of them merged. */
+  /** Lists of terms, each answered by an index in the walk's order; the walk merges them. */
   branches: Term[][]
-  /** What remains to be looked at in every run on the way. */
+  /** Terms that each run on the way must be compared with. */
   rest: Term[]
   /** The columns of the order. */
   order: string[]
   dir: 'ASC' | 'DESC'
 }
 
-/** The reads that make one page, each told from where to go on by what the last one answered. */
+/** The reads that make one page. Each goes on where the one before stopped. */
 export class RunListing {
   readonly #walk: Walk
   readonly #scanMax: number
@@ -72,7 +74,7 @@ export class RunListing {
     ]
   }
 
-  /** Goes on behind the row at which the last read stopped; false when it came to the end. */
+  /** Continues after the row at which the last read stopped; false when that read reached the end. */
   goOn(stop: readonly Value[] | undefined): boolean {
     if (stop === undefined) return false
     const [id, key] = [stop.at(-1) as string, stop[0] as string | number]
@@ -83,13 +85,13 @@ export class RunListing {
 
   #found(ids: Query, limit: number): Query {
     return {
-      sql: `SELECT ${SELECT_RUN_SUMMARY}, ${CURRENT_STEP} FROM runs WHERE id IN (${wrapped(ids.sql)})
+      sql: `SELECT ${RUN_SUMMARY}, ${CURRENT_STEP} FROM runs WHERE id IN (${wrapped(ids.sql)})
         ORDER BY ${this.#order()} LIMIT ?`,
       params: [...ids.params, limit],
     }
   }
 
-  /** The first `count` runs of the walk behind the position, whether they match the rest or not. */
+  /** The first `count` runs of the walk after the position, whether they match the rest or not. */
   #walked(columns: readonly string[], count: number): Query {
     const { branches, order } = this.#walk
     const selected = [...new Set([...order, ...columns])].join(', ')
@@ -144,7 +146,7 @@ function orderOf({ sort = 'started', ...filter }: RunQuery): string[] {
   return [SORT_COLUMN[sort], 'id']
 }
 
-/** The filters that the index answers along which the order is walked. */
+/** The filters that the walked index answers. */
 function leads(order: readonly string[], query: RunQuery): FilterName[] {
   const has = (name: FilterName) => query[name] !== undefined
   if (order.length > 1) {

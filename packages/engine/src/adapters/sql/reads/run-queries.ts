@@ -2,15 +2,15 @@
 // the list of runs has a file of its own.
 
 import { HELD_COUNTED_MAX, type HeldRun, type LoadedRun, type RunView } from '../../../ports/store.ts'
-import { LOG_COLUMNS } from '../tables/logs.ts'
-import type { Query, Row } from '../tables/operations.ts'
-import { RUN_COLUMNS, runFromRow, SELECT_RUN } from '../tables/runs.ts'
-import { STEP_COLUMNS, stepFromRow } from '../tables/steps.ts'
+import type { Query, Row } from '../description/values.ts'
+import { LOGS } from '../tables/logs.ts'
+import { RUNS } from '../tables/runs.ts'
+import { STEPS } from '../tables/steps.ts'
 import { FIRST_IN_START_QUEUE } from '../write/statements.ts'
 
-export const STEPS_OF_RUN = `SELECT ${STEP_COLUMNS.join(', ')} FROM steps WHERE run_id = ? ORDER BY idx`
+export const STEPS_OF_RUN = `SELECT ${STEPS.select} FROM steps WHERE run_id = ? ORDER BY idx`
 
-/** Handler lines are told apart by their counter; a small index of their own holds just them. */
+/** The handler's own log lines are numbered; a small index contains only them. */
 export const ROOT_LOGGED = `SELECT coalesce(max(idx) + 1, 0) FROM logs WHERE run_id = ? AND scope = '@root'`
 
 /**
@@ -22,17 +22,17 @@ export const CURRENT_STEP = `(
     SELECT name, status, idx FROM steps WHERE steps.run_id = runs.id ORDER BY idx DESC LIMIT 100) AS newest
   ORDER BY CASE WHEN status IN ('succeeded', 'failed', 'cancelled') THEN 1 ELSE 0 END, idx DESC LIMIT 1)`
 
-/** Everything an owner or a controller needs of a run, in whatever namespace; `loadedRun` reads the answer. */
+/** Everything an owner or a controller needs of a run, in whatever namespace; for `loadedRun`. */
 export function loadQueries(runId: string): Query[] {
   return [
-    { sql: `SELECT ${SELECT_RUN} FROM runs WHERE id = ?`, params: [runId] },
+    { sql: `SELECT ${RUNS.select} FROM runs WHERE id = ?`, params: [runId] },
     { sql: STEPS_OF_RUN, params: [runId] },
     { sql: ROOT_LOGGED, params: [runId] },
   ]
 }
 
 export function loadedRun(run: Row, steps: Row[], rootLogged: number): LoadedRun {
-  return { run: runFromRow(run), steps: steps.map(stepFromRow), rootLogged }
+  return { run: RUNS.fromRow(run), steps: steps.map(STEPS.fromRow), rootLogged }
 }
 
 /** One row with the count of runs before this one in its queue, in the order that `slot.free` and `startQueue.wake` take. */
@@ -51,35 +51,35 @@ export function firstInStartQueueQuery(throttleId: string): Query {
   return { sql: `SELECT id, priority ${FIRST_IN_START_QUEUE} 1`, params: [throttleId] }
 }
 
-/** Answers one row for `runView`, or none. */
+/** One row for `runView`, or none. */
 export function runQuery(namespace: string, id: string): Query {
   return {
-    sql: `SELECT ${SELECT_RUN}, ${CURRENT_STEP} FROM runs WHERE id = ? AND namespace = ?`,
+    sql: `SELECT ${RUNS.select}, ${CURRENT_STEP} FROM runs WHERE id = ? AND namespace = ?`,
     params: [id, namespace],
   }
 }
 
-/** Reads a row of a run and, behind its columns, its `CURRENT_STEP`. */
+/** Reads a row of a run with its `CURRENT_STEP` after its columns. */
 export function runView(row: Row): RunView {
-  const run = runFromRow(row)
-  const current = row[RUN_COLUMNS.length] as string | null
+  const run = RUNS.fromRow(row)
+  const current = row[RUNS.columns.length] as string | null
   if (run.status === 'succeeded' || run.status === 'cancelled') return run
   const name = run.error?.stepName ?? current
   return name === null ? run : { ...run, currentStepName: name }
 }
 
-/** Rows of `STEP_COLUMNS`, in index order. */
+/** Rows of `STEPS`, in index order. */
 export function stepsQuery(namespace: string, runId: string): Query {
-  const sql = `SELECT ${STEP_COLUMNS.join(', ')} FROM steps WHERE run_id = ${SCOPED_RUN} ORDER BY idx`
+  const sql = `SELECT ${STEPS.select} FROM steps WHERE run_id = ${SCOPED_RUN} ORDER BY idx`
   return { sql, params: [runId, namespace] }
 }
 
-/** Rows of `LOG_COLUMNS`, oldest first. */
+/** Rows of `LOGS`, oldest first. */
 export function logsQuery(namespace: string, runId: string, query: { from: number; limit: number }): Query {
-  const sql = `SELECT ${LOG_COLUMNS.join(', ')} FROM logs WHERE run_id = ${SCOPED_RUN} AND seq > ?
+  const sql = `SELECT ${LOGS.select} FROM logs WHERE run_id = ${SCOPED_RUN} AND seq > ?
     ORDER BY seq LIMIT ?`
   return { sql, params: [runId, namespace, query.from, query.limit] }
 }
 
-/** The id of the run, if it is one of the namespace. */
+/** The id of the run, if the namespace has it. */
 const SCOPED_RUN = '(SELECT id FROM runs WHERE id = ? AND namespace = ?)'

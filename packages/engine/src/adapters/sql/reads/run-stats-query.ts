@@ -1,8 +1,8 @@
-// How many runs there are of each status. Called by the reads.
+// Counts the runs of each status. Called by the reads.
 
 import { RUN_STATUSES } from '../../../domain/model/run.ts'
 import type { RunCounts, RunStatsQuery } from '../../../ports/store.ts'
-import type { Query, Row } from '../tables/operations.ts'
+import type { Query, Row } from '../description/values.ts'
 import { allOf, equals, filterTerms, inNamespace } from './run-filter.ts'
 
 /**

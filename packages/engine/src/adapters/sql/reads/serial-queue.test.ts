@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { Turns } from './serial-queue.ts'
+import { SerialQueue } from './serial-queue.ts'
 
 it('does one work at a time, in the order they came, also after one that failed', async () => {
-  const turns = new Turns()
+  const queue = new SerialQueue()
   const done: string[] = []
   const work = (name: string) => async () => {
     done.push(`${name} begins`)
@@ -11,7 +11,7 @@ it('does one work at a time, in the order they came, also after one that failed'
     if (name === 'b') throw new Error(name)
     return name
   }
-  const answers = await Promise.allSettled(['a', 'b', 'c'].map(name => turns.take(work(name))))
+  const answers = await Promise.allSettled(['a', 'b', 'c'].map(name => queue.run(work(name))))
   expect(done).toEqual(['a', 'b', 'c'].flatMap(name => [`${name} begins`, `${name} ends`]))
   expect(answers).toMatchObject([{ value: 'a' }, { reason: { message: 'b' } }, { value: 'c' }])
 })

@@ -1,12 +1,12 @@
-// One at a time, in the order they came: keeps a hundred searches from standing in the reader's queue together.
+// Runs work one at a time, in the order of the calls: keeps a hundred searches from filling the reader's queue together.
 
-export class Turns {
+export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve()
 
-  /** Does `work` when all that came before has settled, and answers what it answers. */
-  take<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work)
-    this.#last = turn.catch(() => {})
-    return turn
+  /** Runs `work` when all earlier work has settled, and answers its result. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work)
+    this.#last = result.catch(() => {})
+    return result
   }
 }

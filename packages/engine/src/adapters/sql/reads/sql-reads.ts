@@ -1,5 +1,4 @@
-// The reads of one namespace. Whatever is asked for by id is looked up under the namespace too: a row of another one
-// does not exist here.
+// The reads of one namespace. Every lookup by id names the namespace too: a row of another namespace does not exist here.
 
 import type { RunStatusFrame } from '../../../domain/model/change.ts'
 import type { ControlAction } from '../../../domain/model/control-action.ts'
@@ -26,14 +25,13 @@ import type {
   RunView,
   TimelinePage,
 } from '../../../ports/store.ts'
-import type { SqlDriver } from '../store/driver.ts'
-import { attemptFromRow, deliveryFromRow } from '../tables/deliveries.ts'
-import { eventFromRow } from '../tables/events.ts'
-import { FLOW_COLUMNS, flowFromRow } from '../tables/flow-rows.ts'
-import { logFromRow } from '../tables/logs.ts'
-import type { Query, Row } from '../tables/operations.ts'
-import { controlFromRow } from '../tables/registry.ts'
-import { stepFromRow } from '../tables/steps.ts'
+import type { Query, Row } from '../description/values.ts'
+import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
+import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
+import { EVENTS, positionedEvent } from '../tables/events.ts'
+import { FLOW_ROWS } from '../tables/flow-rows.ts'
+import { LOGS } from '../tables/logs.ts'
+import { STEPS } from '../tables/steps.ts'
 import { controlActionsQuery, replayableQueries } from './control-queries.ts'
 import { deliveryPage } from './delivery-page.ts'
 import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
@@ -48,17 +46,20 @@ import {
   stepsQuery,
 } from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
-import type { Turns } from './serial-queue.ts'
+import type { SerialQueue } from './serial-queue.ts'
 import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
 
+/** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
+export type ReadRows = (queries: Query[]) => Promise<Row[][]>
+
 export class SqlReads implements Reads {
-  readonly #driver: SqlDriver
+  readonly #read: ReadRows
   readonly #namespace: string
-  readonly #searches: Turns
+  readonly #searches: SerialQueue
 
   /** `searches` is the store's own, shared by all of its reads. */
-  constructor(driver: SqlDriver, namespace: string, searches: Turns) {
-    this.#driver = driver
+  constructor(read: ReadRows, namespace: string, searches: SerialQueue) {
+    this.#read = read
     this.#namespace = namespace
     this.#searches = searches
   }
@@ -69,7 +70,7 @@ export class SqlReads implements Reads {
   }
 
   async status(runId: string): Promise<RunStatusFrame | undefined> {
-    return statusFrame(await this.#driver.read(statusQueries(this.#namespace, runId)))
+    return statusFrame(await this.#read(statusQueries(this.#namespace, runId)))
   }
 
   async runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]> {
@@ -78,22 +79,22 @@ export class SqlReads implements Reads {
     const isDone = async () => {
       signal?.throwIfAborted()
       const missing = query.limit - found.length
-      const [rows, stop] = (await this.#driver.read(listing.queries(missing))) as [Row[], Row[] | undefined]
+      const [rows, stop] = (await this.#read(listing.queries(missing))) as [Row[], Row[] | undefined]
       found.push(...rows.map(runView))
       return rows.length === missing || !listing.goOn(stop?.[0])
     }
-    // Most pages are one read. Those that must go on do so one after the other, whoever asks.
+    // Most pages are one read. Pages of several reads take turns, across all callers.
     if (await isDone()) return found
-    while (!(await this.#searches.take(isDone)));
+    while (!(await this.#searches.run(isDone)));
     return found
   }
 
   async stats(query: RunStatsQuery): Promise<RunCounts> {
-    return runCounts(await this.#driver.read(countQueries(this.#namespace, query)))
+    return runCounts(await this.#read(countQueries(this.#namespace, query)))
   }
 
   async heldBefore(run: HeldRun): Promise<number> {
-    const [[row]] = (await this.#driver.read([heldBeforeQuery(run)])) as [Row[]]
+    const [[row]] = (await this.#read([heldBeforeQuery(run)])) as [Row[]]
     return row?.[0] as number
   }
 
@@ -106,11 +107,11 @@ export class SqlReads implements Reads {
   }
 
   async steps(runId: string): Promise<Step[]> {
-    return (await this.#rows(stepsQuery(this.#namespace, runId))).map(stepFromRow)
+    return (await this.#rows(stepsQuery(this.#namespace, runId))).map(STEPS.fromRow)
   }
 
   async logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]> {
-    return (await this.#rows(logsQuery(this.#namespace, runId, query))).map(logFromRow)
+    return (await this.#rows(logsQuery(this.#namespace, runId, query))).map(LOGS.fromRow)
   }
 
   async timeline(
@@ -118,24 +119,21 @@ export class SqlReads implements Reads {
     position: { after: number; limit: number; openFrom: number },
   ): Promise<TimelinePage> {
     const query = { ...position, runId, namespace: this.#namespace }
-    return timelinePage(query, await this.#driver.read(timelineQueries(query)))
+    return timelinePage(query, await this.#read(timelineQueries(query)))
   }
 
   async event(id: string): Promise<Event | undefined> {
     const [row] = await this.#rows(eventQuery(this.#namespace, id))
-    return row && eventFromRow(row).event
+    return row && EVENTS.fromRow(row)
   }
 
   async events(query: EventQuery): Promise<PositionedEvent[]> {
-    return (await this.#rows(eventsQuery(this.#namespace, query))).map(eventFromRow)
+    return (await this.#rows(eventsQuery(this.#namespace, query))).map(positionedEvent)
   }
 
   async delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined> {
-    const [[row], attempts] = (await this.#driver.read(deliveryQueries(this.#namespace, id))) as [
-      Row[],
-      Row[],
-    ]
-    return row && { delivery: deliveryFromRow(row), attempts: attempts.map(attemptFromRow) }
+    const [[row], attempts] = (await this.#read(deliveryQueries(this.#namespace, id))) as [Row[], Row[]]
+    return row && { delivery: DELIVERIES.fromRow(row), attempts: attempts.map(ATTEMPTS.fromRow) }
   }
 
   deliveries(query: DeliveryQuery): Promise<DeliveryPage> {
@@ -147,24 +145,24 @@ export class SqlReads implements Reads {
   }
 
   async schedules(): Promise<FlowRow[]> {
-    const sql = `SELECT ${FLOW_COLUMNS.join(', ')} FROM flow_rows
+    const sql = `SELECT ${FLOW_ROWS.select} FROM flow_rows
       WHERE namespace = ? AND policy = 'cron' ORDER BY app, workflow, key`
-    return (await this.#rows({ sql, params: [this.#namespace] })).map(flowFromRow)
+    return (await this.#rows({ sql, params: [this.#namespace] })).map(FLOW_ROWS.fromRow)
   }
 
   async replayable(filter: ReplayFilter, limit: number): Promise<ReplayableRuns> {
     const queries = replayableQueries(this.#namespace, filter, limit)
-    const [[counts], ids] = (await this.#driver.read(queries)) as [Row[], Row[]]
+    const [[counts], ids] = (await this.#read(queries)) as [Row[], Row[]]
     const [matched, finished] = counts as [number, number]
     return { matched, finished, runIds: ids.map(([id]) => id as string) }
   }
 
   async controlActions(query: ControlQuery): Promise<ControlAction[]> {
-    return (await this.#rows(controlActionsQuery(this.#namespace, query))).map(controlFromRow)
+    return (await this.#rows(controlActionsQuery(this.#namespace, query))).map(CONTROL_ACTIONS.fromRow)
   }
 
   async #rows(query: Query): Promise<Row[]> {
-    const [rows] = await this.#driver.read([query])
+    const [rows] = await this.#read([query])
     return rows as Row[]
   }
 }

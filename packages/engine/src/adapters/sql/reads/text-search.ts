@@ -1,9 +1,9 @@
-// Case-insensitive search in stored text, the meaning of the SQL functions `text_has` and `json_has` that every driver
-// provides (run-filter.ts uses them). Both take the needle folded, then any number of texts.
+// Case-insensitive search in stored text: the meaning of the SQL functions `text_has` and `json_has`, which every dialect
+// defines and run-filter.ts uses. Both take the folded needle, then any number of texts.
 
-import { fromStored } from '../tables/stored-text.ts'
+import { fromStored } from '../description/stored-text.ts'
 
-/** What needle and text have in common whatever their case. */
+/** A text as it is compared: whatever its case. */
 export function folded(text: string): string {
   return text.toLowerCase()
 }

@@ -1,16 +1,15 @@
-// A run's timeline, put together from the rows that tell its frames (architecture: "a frame that a step row already
-// tells needs no row of its own"). The run's row tells creation, first start and end; a settled step tells its final
-// status; log rows tell themselves; `frames` holds the rest. Called by reads.ts.
+// A run's timeline, put together from the rows that its frames are read from. The run's row contains creation, first start
+// and end; a settled step its final status; a log row its line; `frames` the rest. Called by sql-reads.ts.
 //
-// A handful of plain queries, merged here: as one statement with a union it takes four times as long, and a stream
-// asks for every commit of its run.
+// A handful of plain queries, merged here: one statement with a union takes four times as long, and a stream reads after
+// every commit of its run.
 
 import type { RunStatusFrame } from '../../../domain/model/change.ts'
 import type { RunStatus } from '../../../domain/model/run.ts'
 import { firstSeq } from '../../../domain/model/seq.ts'
 import type { TimelinePage } from '../../../ports/store.ts'
+import type { Query, Row } from '../description/values.ts'
 import { frameFromRow } from '../tables/frames.ts'
-import type { Query, Row } from '../tables/operations.ts'
 
 export interface TimelineQuery {
   namespace: string
@@ -21,7 +20,7 @@ export interface TimelineQuery {
 }
 
 const SETTLED = `('succeeded', 'failed', 'cancelled')`
-/** The id of the run, if it is one of the namespace. */
+/** The id of the run, if the namespace has it. */
 const SCOPED_RUN = '(SELECT id FROM runs WHERE id = ? AND namespace = ?)'
 
 const RUN = `SELECT status, attempt, created_at, started_at, started_seq, finished_at, finished_seq
@@ -36,7 +35,7 @@ type RunRow = [
   finishedSeq: number | null,
 ]
 
-/** Columns of these three as in frame-row's `TimelineRow`. */
+/** The columns of these three are those of `TimelineRow` (tables/frames.ts). */
 const SETTLED_STEPS = `SELECT 'step_status', seq, finished_at, status, attempt, name, idx, error, NULL
   FROM steps WHERE run_id = ${SCOPED_RUN} AND idx >= ? AND seq > ? AND status IN ${SETTLED}
   ORDER BY seq LIMIT ?`
@@ -47,7 +46,7 @@ const MOVES = `SELECT CASE WHEN step_index IS NULL THEN 'run_status' ELSE 'step_
 const LINES = `SELECT 'log', seq, ts, level, attempt, scope, NULL, fields, message
   FROM logs WHERE run_id = ${SCOPED_RUN} AND seq > ? ORDER BY seq LIMIT ?`
 
-/** The first step whose final status was not told up to a seq, or else the index of the next step to come. */
+/** The first step without a final status up to a seq, or else the index of the next step to come. */
 const OPEN_FROM = `SELECT coalesce(
   (SELECT idx FROM steps WHERE run_id = ${SCOPED_RUN} AND idx >= ? AND NOT (status IN ${SETTLED} AND seq <= ?)
     ORDER BY idx LIMIT 1),
@@ -57,8 +56,8 @@ const LAST_MOVE = `SELECT seq, ts, status, attempt FROM frames
   WHERE run_id = ${SCOPED_RUN} AND step_index IS NULL ORDER BY seq DESC LIMIT 1`
 
 /**
- * To be asked at one moment: whatever is committed later has a higher seq than all that is seen here. Each source
- * is asked for one row more than fits, which tells whether there are more.
+ * Queries to be answered at one moment: a later commit has a higher seq than every row seen here. Each returns one row
+ * more than fits, which shows whether there are more.
  */
 export function timelineQueries({ namespace, runId, after, limit, openFrom }: TimelineQuery): Query[] {
   const run = [runId, namespace]
@@ -86,7 +85,7 @@ export function timelinePage({ runId, limit, after, openFrom }: TimelineQuery, f
   }
 }
 
-/** Asked at one moment, answered for `statusFrame`. */
+/** Queries to be answered at one moment, for `statusFrame`. */
 export function statusQueries(namespace: string, runId: string): Query[] {
   const params = [runId, namespace]
   return [
@@ -95,7 +94,7 @@ export function statusQueries(namespace: string, runId: string): Query[] {
   ]
 }
 
-/** The frame of the run's present status: the last that its row or its moves tell. */
+/** The frame of the run's present status: the last frame of its row and its moves. */
 export function statusFrame(found: Row[][]): RunStatusFrame | undefined {
   const [[run], [move]] = found as [Row[], Row[]]
   if (!run) return undefined
@@ -107,7 +106,7 @@ export function statusFrame(found: Row[][]): RunStatusFrame | undefined {
   return frames.reduce((last, frame) => (frame.seq > last.seq ? frame : last))
 }
 
-/** The frames that the run's own row tells. */
+/** The frames that the run's own row contains. */
 function ownFrames([status, attempt, createdAt, startedAt, startedSeq, finishedAt, finishedSeq]: RunRow) {
   const frames: RunStatusFrame[] = [{ seq: firstSeq(0), ts: createdAt, status: 'queued', attempt: 1 }]
   if (startedSeq !== null && startedAt !== null)

@@ -1,5 +1,5 @@
-// Opens a SQLite file to administer it, beside the engine that may be running on it: one more connection, without
-// the engine's lock. Called by the engine package's `openAdministration`.
+// Opens a SQLite file to administer it while an engine may run on it: one more connection, without the engine's lock. Called
+// by administration.ts.
 
 import { existsSync } from 'node:fs'
 import type { Admin } from '../../../ports/admin.ts'
@@ -7,7 +7,7 @@ import { BatchQueue } from '../batches/batch-queue.ts'
 import { InlineChannel } from '../batches/channel.ts'
 import { SqlAdmin } from '../store/sql-admin.ts'
 import { Connection } from './connection.ts'
-import { SqliteDriver } from './driver.ts'
+import { SqliteDatabase } from './database.ts'
 import { databasePath, lockFile } from './lock-file.ts'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrations.ts'
 import { Reader } from './reader.ts'
@@ -18,10 +18,10 @@ export interface OpenAdmin {
   close(): Promise<void>
 }
 
-/** While a starting engine makes the schema it holds the lock; each look waits for that a moment. */
-const LOOKS_MAX = 5
+/** Most attempts to take the lock of a database without a schema; a starting engine holds it while it makes the schema. */
+const LOCK_TRIES_MAX = 5
 
-/** Makes the database when there is none. Rejects when it belongs to another version of the engine. */
+/** Creates the database if there is none. Rejects if it belongs to another version of the engine. */
 export async function openSqliteAdmin(file: string): Promise<OpenAdmin> {
   const path = databasePath(file)
   await prepare(path)
@@ -30,20 +30,20 @@ export async function openSqliteAdmin(file: string): Promise<OpenAdmin> {
   const reader = new Reader(connection)
   const channel = (run: Writer['run'] | Reader['run']) =>
     new BatchQueue(new InlineChannel({ run, close: () => {} }), () => {})
-  const driver = new SqliteDriver({
+  const database = new SqliteDatabase({
     writer: channel(batch => writer.run(batch)),
     reader: channel(batch => reader.run(batch)),
-    // Not the writer's own way to close: its checkpoint would wait for the engine's readers.
+    // Not `writer.close()`: its checkpoint would wait for the engine's readers.
     release: () => connection.close(),
   })
-  return { admin: new SqlAdmin(driver), close: () => driver.close() }
+  return { admin: new SqlAdmin(database), close: () => database.close() }
 }
 
-/** The schema is only ever changed under the lock, so never under an engine that runs. */
+/** The schema only changes under the lock, so never while an engine runs on it. */
 async function prepare(path: string): Promise<void> {
-  for (let look = 1; (await versionOf(path)) !== SCHEMA_VERSION; look++) {
+  for (let tries = 1; (await versionOf(path)) !== SCHEMA_VERSION; tries++) {
     const lock = await lockFile(path).catch(error => {
-      if (look === LOOKS_MAX) throw error
+      if (tries === LOCK_TRIES_MAX) throw error
     })
     if (lock) await migrateFile(path).finally(() => lock.release())
   }

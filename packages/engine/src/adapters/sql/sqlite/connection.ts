@@ -1,9 +1,9 @@
 // One connection to a SQLite database, and its statements, each prepared once. Text crosses to its stored form and
 // back here, and nowhere else.
 
+import { fromStored, toStored } from '../description/stored-text.ts'
+import type { Row, Value } from '../description/values.ts'
 import { jsonHas, textHas } from '../reads/text-search.ts'
-import type { Row, Value } from '../tables/operations.ts'
-import { fromStored, toStored } from '../tables/stored-text.ts'
 import { type Database, loadSqlite, type PreparedStatement } from './module.ts'
 
 /** How long a statement waits for a lock that somebody outside the engine (a backup, a shell) holds. */

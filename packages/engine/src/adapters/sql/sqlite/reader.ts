@@ -1,8 +1,8 @@
 // The reader of a database: answers batches of queries, all of one batch from the same moment. Runs in the reader
 // thread, or in the calling thread for a database in memory.
 
-import type { Answer, BatchAnswer, Request } from '../batches/requests.ts'
-import type { Row } from '../tables/operations.ts'
+import type { Answer, BatchAnswer, ReadRequest, Request } from '../batches/requests.ts'
+import type { Row } from '../description/values.ts'
 import type { Connection } from './connection.ts'
 
 export class Reader {
@@ -15,7 +15,7 @@ export class Reader {
   run(batch: readonly Request[]): BatchAnswer {
     this.#connection.exec('BEGIN')
     try {
-      return { answers: batch.map(request => this.#answer(request)), transactions: 1 }
+      return { answers: batch.map(request => this.#answer(request as ReadRequest)), transactions: 1 }
     } finally {
       this.#connection.exec('COMMIT')
     }
@@ -25,7 +25,7 @@ export class Reader {
     this.#connection.close()
   }
 
-  #answer(request: Request): Answer {
+  #answer(request: ReadRequest): Answer {
     try {
       const answers: Row[][] = []
       for (let at = 0; at < request.length; ) {

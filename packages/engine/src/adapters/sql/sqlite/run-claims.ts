@@ -1,22 +1,19 @@
-// Claims of runs, inside the writer's transaction: which due runs are leased, in the order of their priorities, and
-// which are held for want of a slot (domain/holds/concurrency.ts says by what rules).
+// Claims of runs, inside the writer's transaction: leases due runs in the order of their priorities, and holds those that
+// lack a slot (domain/holds/concurrency.ts has the rules).
 
 import type { Claim } from '../../../ports/store.ts'
+import { CLAIM_CHARS_MAX, charsOf, HELD_PER_CLAIM_MAX } from '../claims/claim-bounds.ts'
 import { LEASE, leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'
+import type { Row } from '../description/values.ts'
 import { ROOT_LOGGED, STEPS_OF_RUN } from '../reads/run-queries.ts'
-import type { ClaimedRun } from '../store/driver.ts'
-import type { Row } from '../tables/operations.ts'
-import { SELECT_RUN } from '../tables/runs.ts'
+import type { ClaimedRun } from '../store/database.ts'
+import { RUNS } from '../tables/runs.ts'
 import type { Connection } from './connection.ts'
-import { CLAIM_CHARS_MAX, charsOf } from './leases.ts'
-import { answered } from './run-work.ts'
+import { runWork } from './run-work.ts'
 import { untyped } from './statements.ts'
 
-/** Runs one claim holds at most: a long line is worked off in several, and others write in between. */
-const HELD_MAX = 500
-
 const LEASE_PLAIN = untyped(
-  `UPDATE runs SET ${LEASE}, start_queue = NULL WHERE rowid = ? AND slot1 IS NULL RETURNING ${SELECT_RUN}`,
+  `UPDATE runs SET ${LEASE}, start_queue = NULL WHERE rowid = ? AND slot1 IS NULL RETURNING ${RUNS.select}`,
 )
 const DUE = 'available_at <= ? ORDER BY available_at, rowid LIMIT ?'
 
@@ -46,12 +43,12 @@ export class RunClaims {
         chars += charsOf([run, ...steps])
         if (chars > CLAIM_CHARS_MAX) return claimed
       }
-      // What was held left room for others that are due, and may have woken some.
-      if (held === heldBefore || claimed.length === limit || held > HELD_MAX) return claimed
+      // Held runs left room for other due runs, and may have woken some.
+      if (held === heldBefore || claimed.length === limit || held > HELD_PER_CLAIM_MAX) return claimed
     }
   }
 
-  /** Rows of due runs: of higher priorities first, then those that have been due longest. */
+  /** Row numbers of due runs: higher priorities first, then the longest due. */
   #due(now: number, limit: number): number[] {
     const due: number[] = []
     const add = (sql: string, params: number[]) => {
@@ -67,7 +64,7 @@ export class RunClaims {
     return due
   }
 
-  /** The priorities that runs have, from the highest on: the index is asked for each, not walked through. */
+  /** The priorities of scheduled runs, from the highest on, with one index lookup for each. */
   *#priorities(): Generator<number, void> {
     const below = this.#connection.prepare(
       'SELECT max(priority) FROM runs WHERE available_at IS NOT NULL AND priority IS NOT NULL AND priority < ?',
@@ -85,7 +82,7 @@ export class RunClaims {
   #leased(rowid: number, slots: SlotCounts, claim: Claim): Row | undefined {
     const { owner, leaseUntil } = claim
     const [plain] = this.#connection.prepare(LEASE_PLAIN).all([owner, leaseUntil, rowid])
-    return plain ?? answered(this.#connection, leaseSlotted({ column: 'rowid', key: rowid }, slots, claim))
+    return plain ?? runWork(this.#connection, leaseSlotted({ column: 'rowid', key: rowid }, slots, claim))
   }
 
   #rootLogged(run: Row): number {

@@ -1,29 +1,29 @@
-// Every row operation and every check as prepared statements of SQLite. Looked up by the writer for each operation.
+// Every row operation and every check as prepared statements of SQLite. The writer looks them up by name.
 
-import type { OpName, Value } from '../tables/operations.ts'
-import { CHECK_SQL, MUST_CHANGE, OP_SQL, WAKE_SQL } from '../write/statements.ts'
+import type { Value } from '../description/values.ts'
+import { type CheckName, checkSql, GUARD_CHECKS } from '../write/guard-checks.ts'
+import { MUST_CHANGE, OPERATIONS, type OperationName, WAKE } from '../write/statements.ts'
 import type { Connection, Statement } from './connection.ts'
+
+type Operation = (params: Value[]) => void
 
 /** The prepared statements of one connection. */
 export class Statements {
-  readonly #ops: Map<string, (params: Value[]) => void>
+  readonly #operations: Map<string, Operation>
   readonly #checks: Map<string, Statement>
 
   constructor(connection: Connection) {
-    this.#ops = new Map(
-      Object.entries(OP_SQL).map(([name, sql]) => [
-        name,
-        single(connection.prepare(untyped(sql)), name as OpName),
-      ]),
+    const prepare = (sql: string) => connection.prepare(untyped(sql))
+    const operations: Record<OperationName, Operation> = { ...singles(prepare), 'step.wake': wake(prepare) }
+    const checks = Object.entries(GUARD_CHECKS).map(
+      ([name, check]) => [name as CheckName, prepare(checkSql(check))] as const,
     )
-    this.#ops.set('step.wake', wake(connection))
-    this.#checks = new Map(
-      Object.entries(CHECK_SQL).map(([name, sql]) => [name, connection.prepare(untyped(sql))]),
-    )
+    this.#operations = new Map(Object.entries(operations))
+    this.#checks = new Map(checks)
   }
 
-  op(name: string): (params: Value[]) => void {
-    return known(this.#ops.get(name), name)
+  operation(name: string): Operation {
+    return known(this.#operations.get(name), name)
   }
 
   check(name: string): Statement {
@@ -31,26 +31,34 @@ export class Statements {
   }
 }
 
-function single(statement: Statement, name: OpName): (params: Value[]) => void {
+type Prepare = (sql: string) => Statement
+
+function singles(prepare: Prepare): Record<keyof typeof OPERATIONS, Operation> {
+  const entries = Object.entries(OPERATIONS).map(([name, sql]) => [
+    name,
+    single(prepare(sql), name as OperationName),
+  ])
+  return Object.fromEntries(entries) as Record<keyof typeof OPERATIONS, Operation>
+}
+
+function single(statement: Statement, name: OperationName): Operation {
   if (!MUST_CHANGE.has(name)) return params => void statement.run(params)
   return params => {
     if (statement.run(params) === 0) throw new Error(`${name} met no row it may change`)
   }
 }
 
-function wake(connection: Connection): (params: Value[]) => void {
-  const [step, frame, run] = [WAKE_SQL.step, WAKE_SQL.frame, WAKE_SQL.run].map(sql =>
-    connection.prepare(untyped(sql)),
-  ) as [Statement, Statement, Statement]
+function wake(prepare: Prepare): Operation {
+  const [step, frame, run] = [prepare(WAKE.step), prepare(WAKE.frame), prepare(WAKE.run)]
   return params => {
     if (step.run(params) === 0) return
-    const [at, runId] = params.slice(4) as [number, string]
-    frame.run([at, runId])
-    run.run([at, runId])
+    const timeAndRun = params.slice(WAKE.timeIndex, WAKE.timeIndex + 2)
+    frame.run(timeAndRun)
+    run.run(timeAndRun)
   }
 }
 
-/** SQLite's placeholders take whatever comes. */
+/** SQLite's placeholders have no types. */
 export function untyped(sql: string): string {
   return sql.replace(/\?[ir]\b/g, '?')
 }

@@ -1,19 +1,17 @@
 // Claims of flow-control rows, inside the writer's transaction.
 
-import { FLOW_COLUMNS } from '../tables/flow-rows.ts'
-import type { Row } from '../tables/operations.ts'
+import type { Claim } from '../../../ports/store.ts'
+import { CLAIM_CHARS_MAX, charsOf } from '../claims/claim-bounds.ts'
+import type { Row } from '../description/values.ts'
+import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import type { Connection } from './connection.ts'
-import { CLAIM_CHARS_MAX, charsOf } from './leases.ts'
 
 const DUE = 'SELECT id FROM flow_rows WHERE available_at <= ? ORDER BY available_at, id LIMIT ?'
 const LEASE = `UPDATE flow_rows SET lease_owner = ?, version = version + 1, available_at = ?
-  WHERE id = ? RETURNING ${FLOW_COLUMNS.join(', ')}`
+  WHERE id = ? RETURNING ${FLOW_ROWS.select}`
 
-/** Leases the rows that are due and answers them, those that were due first in front. */
-export function claimTimers(
-  connection: Connection,
-  [owner, now, leaseUntil, limit]: [string, number, number, number],
-): Row[] {
+/** Leases due rows and answers them, the longest due first. */
+export function claimTimers(connection: Connection, { owner, now, leaseUntil, limit }: Claim): Row[] {
   const lease = connection.prepare(LEASE)
   const claimed: Row[] = []
   let chars = 0

@@ -5,19 +5,19 @@ import {
   type Answer,
   type BatchAnswer,
   type Failure,
+  isUnit,
   type Request,
-  readClaim,
-  readDeliveryClaim,
-  readPruning,
+  type Task,
+  type UnitRequest,
 } from '../batches/requests.ts'
 import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
-import type { Row, Value } from '../tables/operations.ts'
+import type { Row, Value } from '../description/values.ts'
 import type { Connection } from './connection.ts'
 import { claimDeliveries } from './delivery-claims.ts'
 import { extendRuns } from './leases.ts'
 import { RunClaims } from './run-claims.ts'
-import { answered } from './run-work.ts'
+import { runWork } from './run-work.ts'
 import { Statements } from './statements.ts'
 import { claimTimers } from './timer-claims.ts'
 
@@ -35,8 +35,8 @@ export class Writer {
   }
 
   /**
-   * All requests in order, in one durable transaction. When one meets an unexpected error, all are rolled back and
-   * run again in a transaction each, so that only that one fails.
+   * Executes all requests in order, in one durable transaction. When one meets an unexpected error, all are rolled back and
+   * executed again in a transaction each, so that only that one fails.
    */
   run(batch: readonly Request[]): BatchAnswer {
     const before = this.#transactions
@@ -53,7 +53,7 @@ export class Writer {
   }
 
   close(): void {
-    // What a broken database holds is for the next start to recover.
+    // The next start recovers what a broken database contains.
     if (this.#broken === undefined) this.#connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     this.#connection.close()
   }
@@ -75,12 +75,12 @@ export class Writer {
       answers = batch.map(request => this.#execute(request))
     } catch (error) {
       this.#rollback()
-      return this.#judged(error)
+      return this.#failed(error)
     }
     return this.#commit(answers)
   }
 
-  /** Nobody knows what a failed commit left on disk, and a second fsync may lie: nothing is tried again. */
+  /** The effect of a failed commit on the disk is unknown, and a second fsync may report a false success: it is final. */
   #commit(answers: Answer[]): Answer[] | Failure {
     try {
       this.#connection.prepare('COMMIT').run([])
@@ -98,43 +98,43 @@ export class Writer {
     try {
       this.#connection.exec('ROLLBACK')
     } catch {
-      // Some errors have rolled back already.
+      // Some errors roll back by themselves.
     }
   }
 
-  #judged(error: unknown): Failure {
+  #failed(error: unknown): Failure {
     const failed = failure(error)
     if (BREAKING.has(codeOf(error))) this.#broken = failed.failed
     return failed
   }
 
   #execute(request: Request): Answer {
-    switch (request[0]) {
-      case 'unit':
-        return this.#unit(request)
-      case 'claim runs':
-        return this.#runClaims.claim(readClaim(request))
-      case 'claim deliveries':
-        return claimDeliveries(this.#connection, readDeliveryClaim(request))
-      case 'claim timers':
-        return claimTimers(this.#connection, request.slice(1) as [string, number, number, number])
-      case 'extend':
-        return extendRuns(this.#connection, request.slice(1) as [string, number, ...string[]])
-      case 'release':
-        return answered(this.#connection, releaseOthers(request[1] as string, request[2] as number))
+    return isUnit(request) ? this.#unit(request) : this.#perform(request)
+  }
+
+  #perform(task: Task): Answer {
+    switch (task.type) {
+      case 'claimRuns':
+        return this.#runClaims.claim(task.claim)
+      case 'claimDeliveries':
+        return claimDeliveries(this.#connection, task.claim)
+      case 'claimTimers':
+        return claimTimers(this.#connection, task.claim)
+      case 'extendLeases':
+        return extendRuns(this.#connection, task)
+      case 'releaseOthers':
+        return runWork(this.#connection, releaseOthers(task.owner, task.now))
       case 'prune':
-        return answered(this.#connection, prune(readPruning(request)))
+        return runWork(this.#connection, prune(task.pruning))
       case 'probe':
         return this.#connection.prepare('UPDATE probes SET count = count + 1').run([])
-      default:
-        throw new Error(`no such request: ${request[0]}`)
     }
   }
 
-  /** Null when it is done; the index of a check that does not hold, and then nothing is written. */
-  #unit(request: Request): number | null {
-    const checks = request[1] as number
-    let at = 2
+  /** Null when the unit is written; the index of a check that does not hold, and then nothing is written. */
+  #unit(request: UnitRequest): number | null {
+    const checks = request[0] as number
+    let at = 1
     for (let index = 0; index < checks; index++) {
       const [name, paramCount, expectedCount] = request.slice(at, at + 3) as [string, number, number]
       const params = at + 3
@@ -145,14 +145,14 @@ export class Writer {
     }
     while (at < request.length) {
       const end = at + 2 + (request[at] as number)
-      this.#statements.op(request[at + 1] as string)(request.slice(at + 2, end))
+      this.#statements.operation(request[at + 1] as string)(request.slice(at + 2, end))
       at = end
     }
     return null
   }
 }
 
-/** Whether the rows are the expected ones, which come one after the other, in whatever order. */
+/** Whether the rows are the expected ones, in whatever order; `expected` has the values of all of them one after the other. */
 function isSame(rows: readonly Row[], expected: readonly Value[]): boolean {
   const width = rows[0]?.length ?? 1
   if (rows.length * width !== expected.length) return false
@@ -177,7 +177,7 @@ const UNAVAILABLE: ReadonlySet<number> = new Set([
   CANTOPEN,
   NOTADB,
 ])
-/** After these nothing the database says can be relied on. */
+/** After these errors the database cannot be relied on. */
 const BREAKING: ReadonlySet<number> = new Set([IOERR, CORRUPT, NOTADB])
 
 function failure(error: unknown): Failure {

@@ -1,26 +1,21 @@
-// API keys and namespaces on any SQL database. Part of the SQL store, and all that the `perdure` command opens.
+// API keys and namespaces on any SQL database. Part of the SQL store; the `perdure` command opens this part alone.
 
 import type { Namespace, StoredKey } from '../../../domain/model/api-key.ts'
 import type { Admin } from '../../../ports/admin.ts'
-import {
-  KEY_COLUMNS,
-  keyFromRow,
-  keyRow,
-  NAMESPACE_COLUMNS,
-  namespaceFromRow,
-  namespaceRow,
-} from '../tables/admin.ts'
-import type { Op, Row, Value } from '../tables/operations.ts'
-import type { SqlDriver } from './driver.ts'
+import type { UnitRequest } from '../batches/requests.ts'
+import type { Row, Value } from '../description/values.ts'
+import { API_KEYS, NAMESPACES } from '../tables/admin.ts'
+import { appendOperation, appendRow } from '../write/change-operations.ts'
+import type { Database } from './database.ts'
 
-const SELECT_KEYS = `SELECT ${KEY_COLUMNS.join(', ')} FROM api_keys`
-const SELECT_NAMESPACES = `SELECT ${NAMESPACE_COLUMNS.join(', ')} FROM namespaces`
+const SELECT_KEYS = `SELECT ${API_KEYS.select} FROM api_keys`
+const SELECT_NAMESPACES = `SELECT ${NAMESPACES.select} FROM namespaces`
 
 export class SqlAdmin implements Admin {
-  readonly #driver: Pick<SqlDriver, 'commit' | 'read'>
+  readonly #database: Pick<Database, 'writer' | 'read'>
 
-  constructor(driver: Pick<SqlDriver, 'commit' | 'read'>) {
-    this.#driver = driver
+  constructor(database: Pick<Database, 'writer' | 'read'>) {
+    this.#database = database
   }
 
   async revision(): Promise<number> {
@@ -29,54 +24,58 @@ export class SqlAdmin implements Admin {
   }
 
   async keys(): Promise<StoredKey[]> {
-    return (await this.#rows(`${SELECT_KEYS} ORDER BY id`)).map(keyFromRow)
+    return (await this.#rows(`${SELECT_KEYS} ORDER BY id`)).map(API_KEYS.fromRow)
   }
 
   addKey(key: StoredKey): Promise<void> {
     const { namespace: name, createdAt } = key
-    return this.#write(
-      ['namespace.insert', ...namespaceRow({ name, createdAt })],
-      ['key.insert', ...keyRow(key)],
-    )
+    return this.#write(unit => {
+      appendRow(unit, 'namespace.insert', NAMESPACES, { name, createdAt })
+      appendRow(unit, 'key.insert', API_KEYS, key)
+    })
   }
 
   async revokeKey(id: string, at: number): Promise<StoredKey | undefined> {
-    await this.#write(['key.revoke', at, id])
+    await this.#write(unit => appendOperation(unit, 'key.revoke', at, id))
     const [row] = await this.#rows(`${SELECT_KEYS} WHERE id = ?`, id)
-    return row && keyFromRow(row)
+    return row && API_KEYS.fromRow(row)
   }
 
   async namespaces(): Promise<Namespace[]> {
-    return (await this.#rows(`${SELECT_NAMESPACES} ORDER BY name`)).map(namespaceFromRow)
+    return (await this.#rows(`${SELECT_NAMESPACES} ORDER BY name`)).map(NAMESPACES.fromRow)
   }
 
   addNamespaces(names: readonly string[], at: number): Promise<void> {
-    return this.#write(
-      ...names.map((name): Op => ['namespace.insert', ...namespaceRow({ name, createdAt: at })]),
-    )
+    return this.#write(unit => {
+      for (const name of names) appendRow(unit, 'namespace.insert', NAMESPACES, { name, createdAt: at })
+    })
   }
 
   async suspend(name: string, at: number): Promise<Namespace | undefined> {
-    await this.#write(['namespace.suspend', at, name])
+    await this.#write(unit => appendOperation(unit, 'namespace.suspend', at, name))
     return this.#namespace(name)
   }
 
   async resume(name: string): Promise<Namespace | undefined> {
-    await this.#write(['namespace.resume', name])
+    await this.#write(unit => appendOperation(unit, 'namespace.resume', name))
     return this.#namespace(name)
   }
 
   async #namespace(name: string): Promise<Namespace | undefined> {
     const [row] = await this.#rows(`${SELECT_NAMESPACES} WHERE name = ?`, name)
-    return row && namespaceFromRow(row)
+    return row && NAMESPACES.fromRow(row)
   }
 
-  async #write(...ops: Op[]): Promise<void> {
-    await this.#driver.commit({ checks: [], ops: [...ops, ['admin.changed']] })
+  /** Every write raises the revision in the same commit. */
+  async #write(append: (unit: UnitRequest) => void): Promise<void> {
+    const unit: UnitRequest = [0]
+    append(unit)
+    appendOperation(unit, 'admin.changed')
+    await this.#database.writer.submit(unit, { refusable: true })
   }
 
   async #rows(sql: string, ...params: Value[]): Promise<Row[]> {
-    const [rows] = await this.#driver.read([{ sql, params }])
+    const [rows] = await this.#database.read([{ sql, params }])
     return rows as Row[]
   }
 }

@@ -1,7 +1,6 @@
-// The Store port on any SQL database: maps what services say to operations, checks and queries for a driver, and rows
-// back. One class for every dialect; the drivers live in folders beside it.
+// The Store port on any SQL database: sends units and tasks to the database's writer, queries to its readers, and reads rows
+// back into domain objects. One class for both dialects.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Unit } from '../../../domain/model/change.ts'
 import { invariant, StaleError } from '../../../domain/model/errors.ts'
 import type { DedupeKey, Waiter, Watcher } from '../../../domain/model/event.ts'
@@ -20,53 +19,47 @@ import type {
   Store,
   StoreStats,
 } from '../../../ports/store.ts'
-import type { BatchQueue } from '../batches/batch-queue.ts'
+import type { Task } from '../batches/requests.ts'
 import { LANE_TABLES } from '../claims/lanes.ts'
-import { type EventsSince, eventsSinceQuery, waiterFromRow, waitersQuery } from '../reads/event-queries.ts'
-import { LIVE_RUNS, type WatchersQuery, watcherFromRow, watchersQuery } from '../reads/live-queries.ts'
+import type { Table } from '../description/table.ts'
+import type { Row, Value } from '../description/values.ts'
+import { type EventsSince, eventsSinceQuery } from '../reads/event-queries.ts'
 import { loadedRun, loadQueries } from '../reads/run-queries.ts'
-import { Turns } from '../reads/serial-queue.ts'
+import { SerialQueue } from '../reads/serial-queue.ts'
 import { SqlReads } from '../reads/sql-reads.ts'
-import { claimedDeliveryFromRow } from '../tables/deliveries.ts'
-import { eventFromRow } from '../tables/events.ts'
-import { FLOW_COLUMNS, flowFromRow } from '../tables/flow-rows.ts'
-import type { Row, Value } from '../tables/operations.ts'
 import {
-  APP_COLUMNS,
-  appFromRow,
-  RUNNER_COLUMNS,
-  runnerFromRow,
-  WORKFLOW_COLUMNS,
-  workflowFromRow,
-} from '../tables/registry.ts'
-import { ENDPOINT_COLUMNS, endpointFromRow, RECEIVER_COLUMNS, receiverFromRow } from '../tables/webhooks.ts'
-import { Crowds } from '../write/broadcast-fairness.ts'
-import { changeOps } from '../write/change-ops.ts'
-import { guardChecks } from '../write/guard-checks.ts'
-import type { SqlDriver } from './driver.ts'
+  type WatchersQuery,
+  waiterFromRow,
+  waitersQuery,
+  watcherFromRow,
+  watchersQuery,
+} from '../reads/waiter-queries.ts'
+import { claimedDelivery } from '../tables/deliveries.ts'
+import { positionedEvent } from '../tables/events.ts'
+import { FLOW_ROWS } from '../tables/flow-rows.ts'
+import { APPS, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
+import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
+import { BroadcastFairness } from '../write/broadcast-fairness.ts'
+import { checkSql, LIVE_RUNS } from '../write/guard-checks.ts'
+import { isLong, longUnitRequest, unitRequest } from '../write/unit-request.ts'
+import type { ClaimedRun, Database } from './database.ts'
 import { SqlAdmin } from './sql-admin.ts'
 
-/** Changes of a unit from which on the event loop goes on while it is made ready, and so does all else. */
-const LONG_UNIT = 1000
-
 export class SqlStore implements Store {
-  readonly #driver: SqlDriver
-  readonly #searches = new Turns()
-  readonly #crowds = new Crowds()
-  readonly #writer: BatchQueue
+  readonly #database: Database
+  readonly #searches = new SerialQueue()
+  readonly #fairness = new BroadcastFairness()
   #commits = 0
   readonly #stale: StoreStats['stale'] = {}
   readonly admin: Admin
 
-  /** `writer` is the queue that the driver writes through. */
-  constructor(driver: SqlDriver, writer: BatchQueue) {
-    this.#driver = driver
-    this.#writer = writer
-    this.admin = new SqlAdmin(driver)
+  constructor(database: Database) {
+    this.#database = database
+    this.admin = new SqlAdmin(database)
   }
 
   stats(): StoreStats {
-    const { stats, sizes, pending } = this.#writer
+    const { stats, sizes, pending } = this.#database.writer
     return {
       ...stats,
       commits: this.#commits,
@@ -77,36 +70,32 @@ export class SqlStore implements Store {
   }
 
   async commit(unit: Unit): Promise<void> {
-    const { guards, changes } = unit
-    if (this.#crowds.any) await this.#crowds.giveWay(unit)
-    const checks = guardChecks(guards)
-    if (changes.length > LONG_UNIT) await nextTurn()
-    const ops = changeOps(changes)
-    if (changes.length > LONG_UNIT) await nextTurn()
-    const failed = await this.#driver.commit({ checks, ops })
-    if (failed === undefined) {
+    if (this.#fairness.isActive) await this.#fairness.waitForBroadcasts(unit)
+    const request = isLong(unit) ? await longUnitRequest(unit) : unitRequest(unit)
+    const failed = await this.#database.writer.submit<number | null>(request, { refusable: true })
+    if (failed === null) {
       this.#commits++
-      this.#crowds.settled(unit, 'done')
+      this.#fairness.committed(unit)
       return
     }
-    const guard = guards[failed]
-    invariant(guard, `the driver names a check that was not asked: ${failed}`)
+    const guard = unit.guards[failed]
+    invariant(guard, `the writer names a check that the unit does not have: ${failed}`)
     this.#stale[guard.type] = (this.#stale[guard.type] ?? 0) + 1
-    if (guard.type === 'waiters') this.#crowds.settled(unit, 'lost')
+    if (guard.type === 'waiters') this.#fairness.lost(unit)
     throw new StaleError(guard)
   }
 
   async claimRuns(claim: Claim): Promise<LoadedRun[]> {
-    const claimed = await this.#driver.claimRuns(claim)
+    const claimed = await this.#perform<ClaimedRun[]>({ type: 'claimRuns', claim })
     return claimed.map(({ run, steps, rootLogged }) => loadedRun(run, steps, rootLogged))
   }
 
   async claimDeliveries(claim: DeliveryClaim): Promise<ClaimedDelivery[]> {
-    return (await this.#driver.claimDeliveries(claim)).map(claimedDeliveryFromRow)
+    return (await this.#perform<Row[]>({ type: 'claimDeliveries', claim })).map(claimedDelivery)
   }
 
   async claimTimers(claim: Claim): Promise<FlowRow[]> {
-    return (await this.#driver.claimTimers(claim)).map(flowFromRow)
+    return (await this.#perform<Row[]>({ type: 'claimTimers', claim })).map(FLOW_ROWS.fromRow)
   }
 
   async nextAvailableAt(lane: Lane, after = -1): Promise<number | undefined> {
@@ -115,105 +104,106 @@ export class SqlStore implements Store {
       part => `SELECT min(available_at) AS at FROM ${table} WHERE ${part} AND available_at > ?`,
     )
     const sql = `SELECT min(at) FROM (${earliest.join(' UNION ALL ')}) AS earliest`
-    const [rows] = await this.#driver.read([{ sql, params: parts.map(() => after) }])
-    return (rows?.[0]?.[0] as number | null) ?? undefined
+    const [row] = await this.#rows(
+      sql,
+      parts.map(() => after),
+    )
+    return (row?.[0] as number | null) ?? undefined
   }
 
-  extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]> {
-    return this.#driver.extendRuns(owner, runIds, until)
+  async extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]> {
+    return runIds.length === 0 ? [] : this.#perform({ type: 'extendLeases', owner, runIds, until })
   }
 
   prune(pruning: Pruning): Promise<number> {
-    return this.#driver.prune(pruning)
+    return this.#perform({ type: 'prune', pruning })
   }
 
-  releaseOthers(owner: string, now: number): Promise<void> {
-    return this.#driver.releaseOthers(owner, now)
+  async releaseOthers(owner: string, now: number): Promise<void> {
+    await this.#perform({ type: 'releaseOthers', owner, now })
   }
 
   async loadRun(runId: string): Promise<LoadedRun | undefined> {
-    const [[run], steps, [logged]] = (await this.#driver.read(loadQueries(runId))) as [Row[], Row[], Row[]]
+    const [[run], steps, [logged]] = (await this.#database.read(loadQueries(runId))) as [Row[], Row[], Row[]]
     return run && loadedRun(run, steps, logged?.[0] as number)
   }
 
   async flowRow(id: string): Promise<FlowRow | undefined> {
-    const sql = `SELECT ${FLOW_COLUMNS.join(', ')} FROM flow_rows WHERE id = ?`
-    const [[row]] = (await this.#driver.read([{ sql, params: [id] }])) as [Row[]]
-    return row && flowFromRow(row)
+    const [row] = await this.#rows(`SELECT ${FLOW_ROWS.select} FROM flow_rows WHERE id = ?`, [id])
+    return row && FLOW_ROWS.fromRow(row)
   }
 
   async isDeduped({ namespace, app, dedupeId, now }: DedupeKey): Promise<boolean> {
     const sql = 'SELECT 1 FROM dedupes WHERE namespace = ? AND app = ? AND dedupe_id = ? AND expires_at > ?'
-    const [rows] = (await this.#driver.read([{ sql, params: [namespace, app, dedupeId, now] }])) as [Row[]]
-    return rows.length > 0
+    return (await this.#rows(sql, [namespace, app, dedupeId, now])).length > 0
   }
 
   async liveRuns(of: { namespace: string; app: string; workflow: string; key: string }): Promise<string[]> {
     const { namespace, app, workflow, key } = of
-    const query = { sql: LIVE_RUNS, params: [namespace, workflow, app, key] }
-    const [rows] = (await this.#driver.read([query])) as [Row[]]
+    const rows = await this.#rows(checkSql(LIVE_RUNS), [namespace, workflow, app, key])
     return rows.map(([id]) => id as string)
   }
 
   async watchers(query: WatchersQuery): Promise<{ position: number; watcher: Watcher }[]> {
-    const [rows] = (await this.#driver.read([watchersQuery(query)])) as [Row[]]
-    return rows.map(watcherFromRow)
+    const { sql, params } = watchersQuery(query)
+    return (await this.#rows(sql, params)).map(watcherFromRow)
   }
 
   async waiters(namespace: string, eventName: string): Promise<Waiter[]> {
-    const [rows] = (await this.#driver.read([waitersQuery(namespace, eventName)])) as [Row[]]
-    return rows.map(waiterFromRow)
+    const { sql, params } = waitersQuery(namespace, eventName)
+    return (await this.#rows(sql, params)).map(waiterFromRow)
   }
 
   async eventsSince(query: EventsSince): Promise<PositionedEvent[]> {
-    const [rows] = (await this.#driver.read([eventsSinceQuery(query)])) as [Row[]]
-    return rows.map(eventFromRow)
+    const { sql, params } = eventsSinceQuery(query)
+    return (await this.#rows(sql, params)).map(positionedEvent)
   }
 
   async catalog(): Promise<Configured> {
-    const all = (table: string, columns: readonly string[]) => ({
-      sql: `SELECT ${columns.join(', ')} FROM ${table}`,
-      params: [],
-    })
-    const [apps, runners, workflows, endpoints, receivers] = (await this.#driver.read([
-      all('apps', APP_COLUMNS),
-      all('runners', RUNNER_COLUMNS),
-      all('workflows', WORKFLOW_COLUMNS),
-      all('webhook_endpoints', ENDPOINT_COLUMNS),
-      all('webhook_receivers', RECEIVER_COLUMNS),
-    ])) as [Row[], Row[], Row[], Row[], Row[]]
+    const tables = [APPS, RUNNERS, WORKFLOWS, ENDPOINTS, RECEIVERS]
+    const queries = tables.map(({ name, select }) => ({ sql: `SELECT ${select} FROM ${name}`, params: [] }))
+    const answers = await this.#database.read(queries)
+    const all = <T>(table: Table<T>) =>
+      (answers[tables.findIndex(each => each.name === table.name)] as Row[]).map(table.fromRow)
     return {
-      apps: apps.map(appFromRow),
-      runners: runners.map(runnerFromRow),
-      workflows: workflows.map(workflowFromRow),
-      endpoints: endpoints.map(endpointFromRow),
-      receivers: receivers.map(receiverFromRow),
+      apps: all(APPS),
+      runners: all(RUNNERS),
+      workflows: all(WORKFLOWS),
+      endpoints: all(ENDPOINTS),
+      receivers: all(RECEIVERS),
     }
   }
 
   async catalogRevision(): Promise<number> {
-    return (await this.#value('SELECT revision FROM catalog_revision')) as number
+    const [row] = await this.#rows('SELECT revision FROM catalog_revision')
+    return row?.[0] as number
   }
 
   async clusterName(): Promise<string> {
-    return (await this.#value('SELECT name FROM cluster')) as string
+    const [row] = await this.#rows('SELECT name FROM cluster')
+    return row?.[0] as string
   }
 
   in(namespace: string): Reads {
-    return new SqlReads(this.#driver, namespace, this.#searches)
+    return new SqlReads(queries => this.#database.read(queries), namespace, this.#searches)
   }
 
   async ping(): Promise<void> {
-    await this.#driver.probe()
-    await this.#driver.read([{ sql: 'SELECT 1', params: [] }])
+    await this.#perform({ type: 'probe' })
+    await this.#rows('SELECT 1')
   }
 
   close(): Promise<void> {
-    return this.#driver.close()
+    return this.#database.close()
   }
 
-  async #value(sql: string): Promise<Value> {
-    const [[row]] = (await this.#driver.read([{ sql, params: [] }])) as [Row[]]
-    return (row as Row)[0] as Value
+  /** Work of the engine's own, which is never refused. */
+  #perform<T>(task: Task): Promise<T> {
+    return this.#database.writer.submit<T>(task, { refusable: false })
+  }
+
+  async #rows(sql: string, params: Value[] = []): Promise<Row[]> {
+    const [rows] = await this.#database.read([{ sql, params }])
+    return rows as Row[]
   }
 }

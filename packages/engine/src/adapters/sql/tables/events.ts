@@ -1,66 +1,45 @@
-// The row of an event in the log, and the way there and back. Its position is given by the database.
+// The tables of the event log and of claimed dedupe ids.
 
-import type { Event, Triggered } from '../../../domain/model/event.ts'
+import type { DedupeKey, Event } from '../../../domain/model/event.ts'
 import type { PositionedEvent } from '../../../ports/store.ts'
-import type { Columns } from './columns.ts'
-import type { Row } from './operations.ts'
+import { integer, json, optional, text, unique } from '../description/column.ts'
+import { table } from '../description/table.ts'
+import type { Row } from '../description/values.ts'
 
-type EventRow = [
-  id: string,
-  namespace: string,
-  name: string,
-  app: string | null,
-  source: Event['source'],
-  receivedAt: number,
-  woke: number,
-  triggered: string,
-  data: string | null,
-]
+export const EVENTS = table<Event>()('events', {
+  position: 'position',
+  fixed: {
+    id: unique(text),
+    namespace: text,
+    name: text,
+    app: optional(text),
+    source: text,
+    receivedAt: integer,
+    woke: integer,
+    triggered: json,
+    data: optional(text),
+  },
+  indexes: {
+    events_listed: { on: 'namespace, position, app' },
+    events_named: { on: 'namespace, name' },
+    events_received: { on: 'namespace, name, received_at' },
+  },
+})
 
-export const EVENT_COLUMNS: Columns<EventRow> = [
-  'id',
-  'namespace',
-  'name',
-  'app',
-  'source',
-  'received_at',
-  'woke',
-  'triggered',
-  'data',
-]
+/** Reads for `positionedEvent`. */
+export const SELECT_EVENT = `${EVENTS.select}, events.position`
 
-export const SELECT_EVENT = ['position', ...EVENT_COLUMNS].map(column => `events.${column}`).join(', ')
-
-export function eventRow(event: Event): EventRow {
-  return [
-    event.id,
-    event.namespace,
-    event.name,
-    event.app ?? null,
-    event.source,
-    event.receivedAt,
-    event.woke,
-    JSON.stringify(event.triggered),
-    event.data ?? null,
-  ]
+export function positionedEvent(row: Row): PositionedEvent {
+  return { event: EVENTS.fromRow(row), position: row[EVENTS.columns.length] as number }
 }
 
-/** Reads a row of `SELECT_EVENT`. */
-export function eventFromRow(row: Row): PositionedEvent {
-  const [position, id, namespace, name, app, source, receivedAt, woke, triggered, data] = row as [
-    position: number,
-    ...EventRow,
-  ]
-  const event: Event = {
-    namespace,
-    id,
-    name,
-    app: app ?? undefined,
-    source,
-    data: data ?? undefined,
-    receivedAt,
-    woke,
-    triggered: JSON.parse(triggered) as Triggered[],
-  }
-  return { position, event }
+interface Dedupe extends Omit<DedupeKey, 'now'> {
+  expiresAt: number
 }
+
+export const DEDUPES = table<Dedupe>()('dedupes', {
+  key: ['namespace', 'app', 'dedupe_id'],
+  fixed: { namespace: text, app: text, dedupeId: text, expiresAt: integer },
+  // Retention finds claims that are over by it.
+  indexes: { dedupes_expiring: { on: 'expires_at' } },
+})

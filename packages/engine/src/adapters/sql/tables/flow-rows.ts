@@ -1,58 +1,28 @@
-// The rows of flow control, and the way there and back.
+// The table of flow control: schedules, open buffers and claimed idempotency keys.
 
-import type { FlowPolicy, FlowRow } from '../../../domain/model/flow-row.ts'
-import type { Columns } from './columns.ts'
-import type { Row } from './operations.ts'
+import type { FlowRow } from '../../../domain/model/flow-row.ts'
+import { integer, optional, text } from '../description/column.ts'
+import { table } from '../description/table.ts'
 
-type FlowColumns = [
-  id: string,
-  namespace: string,
-  app: string,
-  workflow: string,
-  policy: FlowPolicy,
-  key: string,
-  version: number,
-  availableAt: number | null,
-  leaseOwner: string | null,
-  expiresAt: number | null,
-  state: string,
-]
-
-export const FLOW_COLUMNS: Columns<FlowColumns> = [
-  'id',
-  'namespace',
-  'app',
-  'workflow',
-  'policy',
-  'key',
-  'version',
-  'available_at',
-  'lease_owner',
-  'expires_at',
-  'state',
-]
-
-export function flowRow(row: FlowRow): FlowColumns {
-  const { id, namespace, app, workflow, policy, key, version, availableAt, leaseOwner, expiresAt, state } =
-    row
-  const of = [id, namespace, app, workflow, policy, key, version] as const
-  return [...of, availableAt ?? null, leaseOwner ?? null, expiresAt ?? null, state]
-}
-
-export function flowFromRow(row: Row): FlowRow {
-  const [id, namespace, app, workflow, policy, key, version, availableAt, leaseOwner, expiresAt, state] =
-    row as FlowColumns
-  return {
-    id,
-    namespace,
-    app,
-    workflow,
-    policy,
-    key,
-    version,
-    state,
-    ...(availableAt === null ? {} : { availableAt }),
-    ...(leaseOwner === null ? {} : { leaseOwner }),
-    ...(expiresAt === null ? {} : { expiresAt }),
-  }
-}
+export const FLOW_ROWS = table<FlowRow>()('flow_rows', {
+  key: ['id'],
+  fixed: {
+    id: text,
+    namespace: text,
+    app: text,
+    workflow: text,
+    policy: text,
+    key: text,
+    version: integer,
+    availableAt: optional(integer),
+    leaseOwner: optional(text),
+    expiresAt: optional(integer),
+    state: text,
+  },
+  indexes: {
+    flow_rows_available: { on: 'available_at', where: 'available_at IS NOT NULL' },
+    flow_rows_of: { on: 'namespace, app, workflow, policy' },
+    // Retention finds rows that are over by it.
+    flow_rows_expiring: { on: 'expires_at', where: 'expires_at IS NOT NULL' },
+  },
+})

@@ -1,42 +1,35 @@
-// The rows of the timeline frames that no other row tells: a run's moves between its first start and its end, and
-// statuses of steps that are not final. And a timeline page's rows, whatever they come from, as frames.
+// The table of the timeline frames that no other row contains: a run's moves between its first start and its end, and
+// statuses of steps that are not final. And a timeline page's rows, whatever their table, as frames.
 
 import type { LogLevel, RunStatus, StepError, StepStatus } from '@perdure/protocol'
-import type { RunStatusFrame } from '../../../domain/model/change.ts'
-import type { Step } from '../../../domain/model/step.ts'
 import { runFrame, type StoredFrame, stepFrame } from '../../../domain/view/timeline-frames.ts'
-import { type Columns, fromJson, toJson } from './columns.ts'
-import type { Row } from './operations.ts'
+import { integer, json, optional, text } from '../description/column.ts'
+import { table } from '../description/table.ts'
+import type { Row } from '../description/values.ts'
 
-type FrameRow = [
-  runId: string,
-  seq: number,
-  ts: number,
-  status: string,
-  attempt: number,
-  stepIndex: number | null,
-  error: string | null,
-]
-
-export const FRAME_COLUMNS: Columns<FrameRow> = [
-  'run_id',
-  'seq',
-  'ts',
-  'status',
-  'attempt',
-  'step_index',
-  'error',
-]
-
-export function runFrameRow(runId: string, frame: RunStatusFrame): FrameRow {
-  return [runId, frame.seq, frame.ts, frame.status, frame.attempt, null, null]
+/** A frame of a run, or of a step if it has a step index. */
+interface Frame {
+  runId: string
+  seq: number
+  ts: number
+  status: RunStatus | StepStatus
+  attempt: number
+  stepIndex?: number
+  error?: StepError
 }
 
-/** The frame of a step that is not settled; the frame of a settled one is read from its own row. */
-export function stepFrameRow(step: Step, ts: number): FrameRow {
-  const { runId, seq, status, attempt, index, error } = step
-  return [runId, seq, ts, status, attempt, index, toJson(error)]
-}
+export const FRAMES = table<Frame>()('frames', {
+  key: ['run_id', 'seq'],
+  fixed: {
+    runId: text,
+    seq: integer,
+    ts: integer,
+    status: text,
+    attempt: integer,
+    stepIndex: optional(integer),
+    error: optional(json),
+  },
+})
 
 /** A row of a timeline page. */
 type TimelineRow = [
@@ -58,11 +51,11 @@ export function frameFromRow(runId: string, row: Row): StoredFrame {
   const [kind, seq, time, status, attempt, name, index, detail, message] = row as TimelineRow
   if (kind === 'run_status') return runFrame(runId, { seq, ts: time, status: status as RunStatus, attempt })
   if (kind === 'step_status') {
-    const error = fromJson<StepError>(detail)
-    const told = { seq, ts: time, name: name ?? '', status: status as StepStatus, attempt }
-    return stepFrame(runId, { ...told, index: index ?? undefined, error })
+    const error = detail === null ? undefined : (JSON.parse(detail) as StepError)
+    const step = { seq, ts: time, name: name ?? '', status: status as StepStatus, attempt }
+    return stepFrame(runId, { ...step, index: index ?? undefined, error })
   }
   const ts = new Date(time).toISOString()
-  const told = { level: status as LogLevel, message: message ?? '', scope: name ?? '', attempt }
-  return { kind, seq, ts, runId, ...told, ...(detail === null ? {} : { fields: detail }) }
+  const line = { level: status as LogLevel, message: message ?? '', scope: name ?? '', attempt }
+  return { kind, seq, ts, runId, ...line, ...(detail === null ? {} : { fields: detail }) }
 }

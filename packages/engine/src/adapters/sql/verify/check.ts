@@ -1,6 +1,6 @@
 // What a check of a database is: a question whose rows are violations, asked of all rows or of a range of ids at a time.
 
-import type { Row, Value } from '../tables/operations.ts'
+import type { Row, Value } from '../description/values.ts'
 
 /** One rule that the rows break. */
 export interface Violation {

@@ -3,22 +3,23 @@
 
 import { cronsOf } from '../../../domain/arrival/schedules.ts'
 import { type FlowPolicy, type FlowRow, flowRowId } from '../../../domain/model/flow-row.ts'
-import { EVENT_COLUMNS } from '../tables/events.ts'
-import { FLOW_COLUMNS, flowFromRow } from '../tables/flow-rows.ts'
-import type { Row } from '../tables/operations.ts'
-import { WORKFLOW_COLUMNS, workflowFromRow } from '../tables/registry.ts'
-import { runFromRow, SELECT_RUN_SUMMARY } from '../tables/runs.ts'
+import type { Workflow } from '../../../domain/model/workflow.ts'
+import type { Row } from '../description/values.ts'
+import { EVENTS } from '../tables/events.ts'
+import { FLOW_ROWS } from '../tables/flow-rows.ts'
+import { WORKFLOWS } from '../tables/registry.ts'
+import { HOLDS_SLOTS, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
 import type { Snapshot, Violation, Violations } from './check.ts'
 
 const PAGE = 200
 
 /** Runs, limits and slots: what the rows of a range of run ids hold. */
 export async function* runContents(snapshot: Snapshot, [from, to]: readonly [string, string]): Violations {
-  const runs = await snapshot.rows(`SELECT ${SELECT_RUN_SUMMARY} FROM runs WHERE id > ? AND id <= ?`, [
-    from,
-    to,
-  ])
-  yield* unreadable('run.readable', runs, runFromRow)
+  const runs = await snapshot.rows(
+    `SELECT ${RUNS.selectWithout('input', 'result')} FROM runs WHERE id > ? AND id <= ?`,
+    [from, to],
+  )
+  yield* unreadable('run.readable', runs, RUNS.fromRow)
   const steps = await snapshot.rows(
     'SELECT run_id, idx, error FROM steps WHERE run_id > ? AND run_id <= ? AND error IS NOT NULL',
     [from, to],
@@ -27,10 +28,10 @@ export async function* runContents(snapshot: Snapshot, [from, to]: readonly [str
 }
 
 export async function* eventContents(snapshot: Snapshot): Violations {
-  const at = EVENT_COLUMNS.indexOf('triggered')
+  const at = EVENTS.columns.indexOf('triggered')
   for (let position = -1; ; ) {
     const rows = await snapshot.rows(
-      `SELECT ${EVENT_COLUMNS.map(column => (column === 'data' ? 'NULL' : column)).join(', ')}, position
+      `SELECT ${EVENTS.selectWithout('data')}, position
        FROM events WHERE position > ? ORDER BY position LIMIT ${PAGE}`,
       [position],
     )
@@ -46,9 +47,9 @@ export async function* eventContents(snapshot: Snapshot): Violations {
 /** More than one run beyond what any of the holders of a slot would have let in. */
 export async function* slotContents(snapshot: Snapshot): Violations {
   const held = new Map<string, { count: number; limit: number }>()
-  for (const slot of ['slot1', 'slot2', 'slot3']) {
+  for (const slot of SLOT_COLUMNS) {
     const rows = await snapshot.rows(
-      `SELECT ${slot}, holds FROM runs WHERE ${slot} IS NOT NULL AND lease_owner IS NOT NULL AND leased_without_slots IS NULL`,
+      `SELECT ${slot}, holds FROM runs WHERE ${slot} IS NOT NULL AND ${HOLDS_SLOTS}`,
     )
     for (const [id, holds] of rows as [string, string][]) {
       const limit = limitOf(holds, id)
@@ -70,23 +71,23 @@ export async function* slotContents(snapshot: Snapshot): Violations {
 export async function* flowContents(snapshot: Snapshot): Violations {
   for (let last = ''; ; ) {
     const rows = await snapshot.rows(
-      `SELECT ${FLOW_COLUMNS.join(', ')} FROM flow_rows WHERE id > ? ORDER BY id LIMIT ${PAGE}`,
+      `SELECT ${FLOW_ROWS.select} FROM flow_rows WHERE id > ? ORDER BY id LIMIT ${PAGE}`,
       [last],
     )
     const [end] = rows.at(-1) ?? []
     if (end === undefined) return
-    yield* unreadable('flow.readable', rows, row => wellFormed(flowFromRow(row)))
+    yield* unreadable('flow.readable', rows, row => wellFormed(FLOW_ROWS.fromRow(row)))
     last = end as string
   }
 }
 
 /** Every cron of a registered workflow has its schedule, which has a next time. */
 export async function* scheduleContents(snapshot: Snapshot): Violations {
-  const rows = await snapshot.rows(`SELECT ${WORKFLOW_COLUMNS.join(', ')} FROM workflows`)
+  const rows = await snapshot.rows(`SELECT ${WORKFLOWS.select} FROM workflows`)
   for (const row of rows) {
-    let workflow: ReturnType<typeof workflowFromRow>
+    let workflow: Workflow
     try {
-      workflow = workflowFromRow(row)
+      workflow = WORKFLOWS.fromRow(row)
     } catch (error) {
       yield { check: 'workflow.readable', subject: String(row[2]), message: reasonOf(error) }
       continue

@@ -3,7 +3,7 @@
 
 import type { Triggered } from '@perdure/protocol'
 import { earliestId, type IdPrefix } from '../../../domain/text/ids.ts'
-import type { Row } from '../tables/operations.ts'
+import type { Row } from '../description/values.ts'
 import type { Snapshot, Violation, Violations } from './check.ts'
 
 const PAGE = 200

@@ -1,10 +1,10 @@
-// Who gives way to a broadcast that keeps losing, and for how long.
+// Which units wait for a broadcast that keeps losing, and for how long.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Unit } from '../../../domain/model/change.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import { sleeping, waiting } from '../../../domain/testkit/nouns.testkit.ts'
-import { Crowds } from './broadcast-fairness.ts'
+import { BroadcastFairness } from './broadcast-fairness.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -23,49 +23,49 @@ function unitOf(step: Omit<Step, 'runId' | 'index' | 'seq'>): Unit {
 
 const park = (eventName: string) => unitOf(waiting('pay', eventName))
 
-/** Whether the unit may go now. */
-async function mayGo(crowds: Crowds, unit: Unit): Promise<boolean> {
+/** Whether the unit may be committed now. */
+async function mayGo(fairness: BroadcastFairness, unit: Unit): Promise<boolean> {
   return Promise.race([
-    crowds.giveWay(unit).then(() => true),
+    fairness.waitForBroadcasts(unit).then(() => true),
     vi.advanceTimersByTimeAsync(0).then(() => false),
   ])
 }
 
-function lostTwice(eventName: string, size?: number): Crowds {
-  const crowds = new Crowds()
-  for (let i = 0; i < 2; i++) crowds.settled(broadcast(eventName, size), 'lost')
-  return crowds
+function lostTwice(eventName: string, size?: number): BroadcastFairness {
+  const fairness = new BroadcastFairness()
+  for (let i = 0; i < 2; i++) fairness.lost(broadcast(eventName, size))
+  return fairness
 }
 
-test('nobody gives way to a broadcast that lost once', async () => {
-  const crowds = new Crowds()
-  crowds.settled(broadcast('paid'), 'lost')
-  expect(await mayGo(crowds, park('paid'))).toBe(true)
+test('no unit waits for a broadcast that lost once', async () => {
+  const fairness = new BroadcastFairness()
+  fairness.lost(broadcast('paid'))
+  expect(await mayGo(fairness, park('paid'))).toBe(true)
 })
 
-test('after two losses a wait for the event lets it go first', async () => {
-  const crowds = lostTwice('paid')
-  expect(await mayGo(crowds, park('paid'))).toBe(false)
-  const parked = crowds.giveWay(park('paid'))
-  crowds.settled(broadcast('paid'), 'done')
+test('after two losses a wait for the event is committed after the broadcast', async () => {
+  const fairness = lostTwice('paid')
+  expect(await mayGo(fairness, park('paid'))).toBe(false)
+  const parked = fairness.waitForBroadcasts(park('paid'))
+  fairness.committed(broadcast('paid'))
   await parked
-  expect(crowds.any).toBe(false)
+  expect(fairness.isActive).toBe(false)
 })
 
-test('nobody else does: not the broadcast itself, no wait for another event, no other step', async () => {
-  const crowds = lostTwice('paid')
+test('other units do not wait: the broadcast itself, a wait for another event, another step', async () => {
+  const fairness = lostTwice('paid')
   for (const unit of [broadcast('paid'), park('sent'), unitOf(sleeping('nap', 1))])
-    expect(await mayGo(crowds, unit)).toBe(true)
+    expect(await mayGo(fairness, unit)).toBe(true)
 })
 
-test('a broadcast to few gets no such favour', async () => {
+test('no unit waits for a broadcast to few waits', async () => {
   expect(await mayGo(lostTwice('paid', 99), park('paid'))).toBe(true)
 })
 
-test('one that does not come back is not waited for longer than a second', async () => {
-  const crowds = lostTwice('paid')
-  const parked = crowds.giveWay(park('paid'))
+test('units wait at most a second for a broadcast that is not tried again', async () => {
+  const fairness = lostTwice('paid')
+  const parked = fairness.waitForBroadcasts(park('paid'))
   await vi.advanceTimersByTimeAsync(1000)
   await parked
-  expect(crowds.any).toBe(false)
+  expect(fairness.isActive).toBe(false)
 })

@@ -1,79 +1,85 @@
-// Fairness for broadcasts. An event that thousands wait for is decided on all of their waits, and each wait that begins
-// or ends meanwhile makes it decide again: where waits come and go all the time it would never be done. So once it has
-// lost twice, units that touch waits for that event let it go first. Only within this process, and only for a while:
-// correctness rests on guards alone.
+// Fairness for broadcasts: events that hundreds of steps wait for. Such an event is decided on the set of its waits, and
+// every wait that begins or ends makes the decision stale. Where waits come and go all the time, the event could lose for
+// ever. So once it has lost twice, units that touch waits for the event are delayed until the event is committed. This works
+// within one process and for a bounded time; correctness rests on guards alone.
 
 import type { Change, Unit } from '../../../domain/model/change.ts'
 
-/** Broadcasts to fewer waits win by themselves. */
-const CROWD = 100
-const LOSSES = 2
-/** Longest that others wait for one that does not come back. */
-const PATIENCE_MS = 1000
+/** A broadcast to fewer waits wins without help. */
+const WAITS_MIN = 100
+/** Lost commits after which other units wait for a broadcast. */
+const LOSSES_MAX = 2
+/** Longest that other units wait for a broadcast that is not tried again. */
+const DELAY_MS_MAX = 1000
 
-interface Crowd {
+/** A broadcast that lost. */
+interface Broadcast {
   losses: number
-  /** Set while others give way. */
-  past?: Promise<void>
-  goOn(): void
+  /** Resolves when other units need not wait any more; present while they wait. */
+  over?: Promise<void>
+  end(): void
 }
 
-export class Crowds {
+export class BroadcastFairness {
   /** By event name, whatever the namespace. */
-  readonly #crowds = new Map<string, Crowd>()
+  readonly #broadcasts = new Map<string, Broadcast>()
 
-  /** Whether a broadcast has lost lately: most of the time there is none, and nothing to wait for. */
-  get any(): boolean {
-    return this.#crowds.size > 0
+  /** Whether a broadcast has lost lately. Usually none has, and no unit needs to wait. */
+  get isActive(): boolean {
+    return this.#broadcasts.size > 0
   }
 
-  /** Resolves when no broadcast has to go before the unit. */
-  async giveWay(unit: Unit): Promise<void> {
-    const own = this.#broadcast(unit)
-    for (const name of new Set(unit.changes.flatMap(awaitedName))) {
-      if (name !== own) await this.#crowds.get(name)?.past
+  /** Resolves when no broadcast must be committed before the unit. */
+  async waitForBroadcasts(unit: Unit): Promise<void> {
+    const own = broadcastName(unit)
+    for (const name of new Set(unit.changes.flatMap(waitedName))) {
+      if (name !== own) await this.#broadcasts.get(name)?.over
     }
   }
 
-  /** What became of the unit: durable, or stale for its waiters. */
-  settled(unit: Unit, outcome: 'done' | 'lost'): void {
-    const name = this.#broadcast(unit)
+  /** The unit became durable. */
+  committed(unit: Unit): void {
+    if (!this.isActive) return
+    const name = broadcastName(unit)
     if (name === undefined) return
-    const crowd = this.#crowds.get(name) ?? { losses: 0, goOn: () => {} }
-    if (outcome === 'done') {
-      this.#crowds.delete(name)
-      crowd.goOn()
-      return
-    }
-    this.#crowds.set(name, crowd)
-    if (++crowd.losses >= LOSSES && !crowd.past) this.#favour(name, crowd)
+    this.#broadcasts.get(name)?.end()
+    this.#broadcasts.delete(name)
   }
 
-  #favour(name: string, crowd: Crowd): void {
-    crowd.past = new Promise(resolve => {
+  /** The unit was stale because the set of waits had changed. */
+  lost(unit: Unit): void {
+    const name = broadcastName(unit)
+    if (name === undefined) return
+    const broadcast = this.#broadcasts.get(name) ?? { losses: 0, end: () => {} }
+    this.#broadcasts.set(name, broadcast)
+    if (++broadcast.losses >= LOSSES_MAX && !broadcast.over) this.#favour(name, broadcast)
+  }
+
+  #favour(name: string, broadcast: Broadcast): void {
+    broadcast.over = new Promise(resolve => {
       const timer = setTimeout(() => {
-        if (this.#crowds.get(name) === crowd) this.#crowds.delete(name)
+        if (this.#broadcasts.get(name) === broadcast) this.#broadcasts.delete(name)
         resolve()
-      }, PATIENCE_MS)
+      }, DELAY_MS_MAX)
       timer.unref()
-      crowd.goOn = () => {
+      broadcast.end = () => {
         clearTimeout(timer)
         resolve()
       }
     })
   }
-
-  /** The event name of a unit that is a broadcast to many. */
-  #broadcast({ guards }: Unit): string | undefined {
-    for (const guard of guards) {
-      if (guard.type === 'waiters' && guard.waiters.length >= CROWD) return guard.eventName
-    }
-    return undefined
-  }
 }
 
-/** The event whose waits the change adds to or takes from. */
-function awaitedName(change: Change): string | [] {
+/** The event name of a unit that is a broadcast to many waits. */
+function broadcastName({ guards }: Unit): string | undefined {
+  for (const guard of guards) {
+    if (guard.type === 'waiters' && guard.waiters.length >= WAITS_MIN) return guard.eventName
+  }
+  return undefined
+}
+
+/** The name of the event for which the change begins or ends a wait. */
+function waitedName(change: Change): string | [] {
   if (change.type !== 'step.recorded' && change.type !== 'step.moved') return []
   const { op, eventName } = change.step
   return op === 'WaitForEvent' && eventName !== undefined ? eventName : []

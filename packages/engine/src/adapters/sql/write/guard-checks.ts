@@ -1,54 +1,91 @@
-// Every guard as a check. Called by the store for each unit; the driver answers with the index of one that failed.
+// The check of every guard, as data: where it looks and what it expects there. The drivers make their statements from it.
+// And each guard's parameters and expected values, which unit-request.ts appends to the request of a unit.
 
 import type { Guard } from '../../../domain/model/change.ts'
-import type { Check } from '../tables/operations.ts'
+import type { Value } from '../description/values.ts'
 
-/** The checks of the guards, one each, in their order. */
-export function guardChecks(guards: readonly Guard[]): Check[] {
-  return guards.map(checkOf)
+/**
+ * `none`: no row may be found. `value`: the one row's column has the expected value; without a row the check fails, unless no
+ * value is expected. `rows`: the rows, in whatever order, are the expected ones.
+ */
+type Expectation = 'none' | 'value' | 'rows'
+
+export interface GuardCheck {
+  expects: Expectation
+  columns: readonly string[]
+  /** What follows FROM; placeholders as in statements.ts. */
+  from: string
 }
 
-function checkOf(guard: Guard): Check {
-  switch (guard.type) {
-    case 'run':
-      return { name: 'run.fence', params: [guard.runId], expected: [guard.fence] }
-    case 'steps':
-      return { name: 'steps', params: [guard.runId, guard.seq], expected: [] }
-    case 'delivery':
-      return { name: 'delivery.fence', params: [guard.deliveryId], expected: [guard.fence] }
-    case 'endpoint':
-      return { name: 'endpoint.version', params: [guard.id], expected: [guard.version] }
-    case 'receiver':
-      return { name: 'receiver.version', params: [guard.id], expected: [guard.version] }
-    case 'flow':
-      return guard.version === 0
-        ? { name: 'flow.none', params: [guard.id], expected: [] }
-        : { name: 'flow.version', params: [guard.id], expected: [guard.version] }
-    case 'live': {
-      const { namespace, app, workflow, key, runIds } = guard
-      return { name: 'live', params: [namespace, workflow, app, key], expected: [...runIds] }
-    }
-    case 'watchers':
-      return { name: 'watchers', params: [guard.namespace, guard.eventName, guard.after], expected: [] }
-    case 'slug':
-      return { name: 'slug', params: [guard.slug], expected: [] }
-    case 'waiters': {
-      const expected = guard.waiters.flatMap(({ runId, stepIndex }) => [runId, stepIndex])
-      return { name: 'waiters', params: [guard.namespace, guard.eventName], expected }
-    }
-    case 'events': {
-      const { namespace, eventName, since, after } = guard
-      // Two ways to the same answer. Behind a known position only what has come since is looked at; with none
-      // known, only what the run can have met. The other way round either could walk through the whole log.
-      return after === 0
-        ? { name: 'events', params: [namespace, eventName, since], expected: [] }
-        : { name: 'eventsAfter', params: [namespace, eventName, after, since], expected: [] }
-    }
-    case 'dedupe': {
-      const { namespace, app, dedupeId, now } = guard
-      return { name: 'dedupe', params: [namespace, app, dedupeId, now], expected: [] }
-    }
-    case 'catalog':
-      return { name: 'catalog', params: [], expected: [guard.revision] }
-  }
+const none = (from: string): GuardCheck => ({ expects: 'none', columns: ['1'], from: `${from} LIMIT 1` })
+const value = (column: string, from: string): GuardCheck => ({ expects: 'value', columns: [column], from })
+const rows = (columns: readonly string[], from: string): GuardCheck => ({ expects: 'rows', columns, from })
+
+/** The live runs of (namespace, workflow, app, singleton key). A run that is to be cancelled is not live any more. */
+export const LIVE_RUNS = rows(
+  ['id'],
+  `runs WHERE namespace = ? AND workflow = ? AND app = ? AND singleton_key = ?
+    AND finished_at IS NULL AND cancel_requested IS NULL`,
+)
+
+export const GUARD_CHECKS = {
+  run: value('fence', 'runs WHERE id = ?'),
+  steps: none('steps WHERE run_id = ? AND seq > ?i'),
+  delivery: value('fence', 'deliveries WHERE id = ?'),
+  endpoint: value('version', 'webhook_endpoints WHERE id = ?'),
+  receiver: value('version', 'webhook_receivers WHERE id = ?'),
+  flow: value('version', 'flow_rows WHERE id = ?'),
+  noFlow: none('flow_rows WHERE id = ?'),
+  slug: none('webhook_receivers WHERE slug = ?'),
+  live: LIVE_RUNS,
+  watchers: none('run_watches WHERE namespace = ? AND event_name = ? AND position > ?i'),
+  waiters: rows(['run_id', 'idx'], `steps WHERE namespace = ? AND event_name = ? AND status = 'waiting'`),
+  // Two ways to the same answer. Behind a known position only later events are looked at; without one, only those that the
+  // run can have met. The other way round either could walk through the whole log.
+  events: none('events WHERE namespace = ? AND name = ? AND received_at >= ?i'),
+  // The plus keeps the planner from the index by received_at.
+  eventsAfter: none('events WHERE namespace = ? AND name = ? AND position > ?i AND +received_at >= ?i'),
+  dedupe: none('dedupes WHERE namespace = ? AND app = ? AND dedupe_id = ? AND expires_at > ?i'),
+  catalog: value('revision', 'catalog_revision'),
+} as const satisfies Record<Guard['type'], GuardCheck> & Record<string, GuardCheck>
+
+export type CheckName = keyof typeof GUARD_CHECKS
+
+export function checkSql({ columns, from }: GuardCheck): string {
+  return `SELECT ${columns.join(', ')} FROM ${from}`
+}
+
+/** Appends the guard's check: its name, the number of its parameters and of its expected values, then both. */
+export function appendCheck(to: Value[], guard: Guard): void {
+  const append = APPENDS[guard.type] as (to: Value[], guard: Guard) => void
+  append(to, guard)
+}
+
+const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { type: Type }>) => void } = {
+  run: (to, { runId, fence }) => check(to, 'run', [runId], fence),
+  steps: (to, { runId, seq }) => check(to, 'steps', [runId, seq]),
+  delivery: (to, { deliveryId, fence }) => check(to, 'delivery', [deliveryId], fence),
+  endpoint: (to, { id, version }) => check(to, 'endpoint', [id], version),
+  receiver: (to, { id, version }) => check(to, 'receiver', [id], version),
+  flow: (to, { id, version }) =>
+    version === 0 ? check(to, 'noFlow', [id]) : check(to, 'flow', [id], version),
+  live: (to, { namespace, app, workflow, key, runIds }) =>
+    check(to, 'live', [namespace, workflow, app, key], ...runIds),
+  watchers: (to, { namespace, eventName, after }) => check(to, 'watchers', [namespace, eventName, after]),
+  slug: (to, { slug }) => check(to, 'slug', [slug]),
+  waiters: (to, { namespace, eventName, waiters }) => {
+    to.push('waiters' satisfies CheckName, 2, 2 * waiters.length, namespace, eventName)
+    // Not in one call: there can be more waits than a call takes arguments.
+    for (const { runId, stepIndex } of waiters) to.push(runId, stepIndex)
+  },
+  events: (to, { namespace, eventName, since, after }) =>
+    after === 0
+      ? check(to, 'events', [namespace, eventName, since])
+      : check(to, 'eventsAfter', [namespace, eventName, after, since]),
+  dedupe: (to, { namespace, app, dedupeId, now }) => check(to, 'dedupe', [namespace, app, dedupeId, now]),
+  catalog: (to, { revision }) => check(to, 'catalog', [], revision),
+}
+
+function check(to: Value[], name: CheckName, params: readonly Value[], ...expected: Value[]): void {
+  to.push(name, params.length, expected.length, ...params, ...expected)
 }

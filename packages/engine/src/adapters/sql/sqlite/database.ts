@@ -1,20 +1,19 @@
-// The SQL driver for SQLite: one thread writes, one reads, and both take requests in batches.
+// The database of a SQLite store: one connection writes, one reads, and both take requests in batches.
 
 import type { BatchQueue } from '../batches/batch-queue.ts'
 import { readRequest } from '../batches/requests.ts'
-import { BatchedDriver } from '../store/batched-driver.ts'
-import type { Query, Row } from '../tables/operations.ts'
+import type { Query, Row } from '../description/values.ts'
+import type { Database } from '../store/database.ts'
 
-export class SqliteDriver extends BatchedDriver {
-  readonly #writer: BatchQueue
+export class SqliteDatabase implements Database {
+  readonly writer: BatchQueue
   readonly #reader: BatchQueue
   readonly #release: () => void
   #closing: Promise<void> | undefined
 
-  /** `release` lets go of the file, once everything is closed. */
+  /** `release` releases the file, once everything is closed. */
   constructor(options: { writer: BatchQueue; reader: BatchQueue; release: () => void }) {
-    super(options.writer)
-    this.#writer = options.writer
+    this.writer = options.writer
     this.#reader = options.reader
     this.#release = options.release
   }
@@ -25,10 +24,10 @@ export class SqliteDriver extends BatchedDriver {
 
   close(): Promise<void> {
     this.#closing ??= (async () => {
-      await Promise.all([this.#reader.stop(), this.#writer.stop()])
+      await Promise.all([this.#reader.stop(), this.writer.stop()])
       // The reader first: the writer's last checkpoint then has the file to itself.
       await this.#reader.close()
-      await this.#writer.close()
+      await this.writer.close()
       this.#release()
     })()
     return this.#closing

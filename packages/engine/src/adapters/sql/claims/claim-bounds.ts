@@ -1,0 +1,16 @@
+// The bounds of one claim, the same in both dialects.
+
+import type { Row } from '../description/values.ts'
+
+/** Most runs that one claim holds for a slot. A long queue takes several claims, between which others write. */
+export const HELD_PER_CLAIM_MAX = 500
+
+/** Characters of loaded rows after which a claim stops: a few huge runs must not fill the memory. */
+export const CLAIM_CHARS_MAX = 32 * 1024 * 1024
+
+/** The characters of the rows' texts. */
+export function charsOf(rows: readonly Row[]): number {
+  let chars = 0
+  for (const row of rows) for (const value of row) if (typeof value === 'string') chars += value.length
+  return chars
+}

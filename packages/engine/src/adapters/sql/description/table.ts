@@ -1,0 +1,93 @@
+// The description of a table: its columns, key and indexes, and what statements and rows need of them. Everything is
+// computed once, when the module of the table is loaded.
+
+import type { Column, ColumnType } from './column.ts'
+import { mapped, type NamedColumn, namedColumns, type RowFunctions, rowFunctions } from './row-functions.ts'
+
+export interface Index {
+  /** Columns or expressions, as in `CREATE INDEX name ON table (…)`. */
+  on: string
+  /** The condition of a partial index. */
+  where?: string
+  /** PostgreSQL's own way to find the same rows, instead of `on`. */
+  postgres?: string
+  /** The schema version that added the index; absent: the first. */
+  since?: number
+}
+
+interface Options {
+  /** Columns of the primary key, by which rows are stored; absent: rows are stored by a number of their own. */
+  key?: readonly string[]
+  /** Further sets of columns whose values are unique. */
+  unique?: readonly (readonly string[])[]
+  /** The column that numbers the rows in the order of their commits. */
+  position?: string
+  indexes?: Readonly<Record<string, Index>>
+  /** The table has one row: the SQL of the row's values, in each dialect. */
+  only?: Readonly<Record<'sqlite' | 'postgres', string>>
+  /** The schema version that added the table; absent: the first. */
+  since?: number
+}
+
+/** What the schema takes from a description. */
+export interface TableSchema extends Options {
+  name: string
+  /** Every column, in the order of the schema. */
+  schema: readonly NamedColumn[]
+}
+
+export interface Table<Object> extends TableSchema, RowFunctions<Object> {
+  /** Names of the columns of a row, in its order. */
+  columns: readonly string[]
+  /** Names of the columns that a move writes: the last ones of a row. */
+  moving: readonly string[]
+  /** A select list whose rows `fromRow` reads. */
+  select: string
+  /** The same without payloads that are stored beside their rows, and with NULL for the columns named here. */
+  selectWithout(...columns: string[]): string
+  typeOf(column: string): ColumnType
+}
+
+type Columns<Object> = { readonly [Field in keyof Object]?: Column<Object[Field]> }
+
+/** Nothing, or the fields that no column stores. */
+type Complete<Object, Described> = [Exclude<keyof Object, Described>] extends [never]
+  ? unknown
+  : { fieldsWithoutColumn: Exclude<keyof Object, Described> }
+
+/**
+ * Describes the table that stores objects of a type. `fixed` columns are written once, `moving` ones by every move too. A
+ * field of the type that has no column does not compile.
+ */
+export function table<Object>() {
+  // biome-ignore lint/complexity/noBannedTypes: no columns.
+  return <Fixed extends Columns<Object>, Moving extends Columns<Object> = {}>(
+    name: string,
+    description: Options & { fixed: Fixed; moving?: Moving } & Complete<Object, keyof Fixed | keyof Moving>,
+  ): Table<Object> => {
+    const { fixed, moving = {}, ...options } = description
+    const movingColumns = namedColumns(moving as Record<string, Column>)
+    const schema = [...namedColumns(fixed as Record<string, Column>), ...movingColumns]
+    const row = mapped(schema)
+    const moves = mapped(movingColumns)
+    return {
+      ...options,
+      ...rowFunctions<Object>(row, moves),
+      name,
+      schema,
+      columns: row.map(column => column.name),
+      moving: moves.map(column => column.name),
+      select: row.map(column => selected(name, column)).join(', '),
+      selectWithout: (...without) =>
+        row.map(column => (without.includes(column.name) ? 'NULL' : `${name}.${column.name}`)).join(', '),
+      typeOf: column => (schema.find(each => each.name === column) as NamedColumn).column.type,
+    }
+  }
+}
+
+function selected(table: string, { name, column }: NamedColumn): string {
+  const own = `${table}.${name}`
+  return column.isPayload
+    ? `coalesce(${own}, (SELECT body FROM payloads WHERE payloads.id = ${table}.id))`
+    : own
+}

@@ -1,0 +1,20 @@
+// What a SQL database must do for the store. Each dialect implements it; the store and its administration use it.
+
+import type { BatchQueue } from '../batches/batch-queue.ts'
+import type { Query, Row } from '../description/values.ts'
+
+/** A claimed run as rows, as the writer answers it. */
+export interface ClaimedRun {
+  run: Row
+  steps: Row[]
+  rootLogged: number
+}
+
+/** The database compares text by bytes, and has the functions of reads/text-search.ts as `text_has` and `json_has`. */
+export interface Database {
+  /** Takes the requests for the writer. */
+  readonly writer: BatchQueue
+  /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
+  read(queries: Query[]): Promise<Row[][]>
+  close(): Promise<void>
+}

@@ -1,0 +1,28 @@
+// Tables about the store itself.
+
+import { integer, text } from '../description/column.ts'
+import { table } from '../description/table.ts'
+
+/** Rises with every write of apps, runners, workflows, endpoints and receivers that changes what the catalog says. */
+export const CATALOG_REVISION = table<{ revision: number }>()('catalog_revision', {
+  only: { sqlite: '0', postgres: '0' },
+  fixed: { revision: integer },
+})
+
+/** The name that the engines on this store use where they share other services with strangers. */
+export const CLUSTER = table<{ name: string }>()('cluster', {
+  only: { sqlite: 'lower(hex(randomblob(16)))', postgres: `replace(gen_random_uuid()::text, '-', '')` },
+  fixed: { name: text },
+})
+
+/** Written to find out whether the store can be written. */
+export const PROBES = table<{ count: number }>()('probes', {
+  only: { sqlite: '0', postgres: '0' },
+  fixed: { count: integer },
+})
+
+/** Retention has removed rows of a kind up to a time: no younger row may be missing. */
+export const PRUNE_MARKS = table<{ what: string; upTo: number }>()('prune_marks', {
+  key: ['what'],
+  fixed: { what: text, upTo: integer },
+})

@@ -1,0 +1,43 @@
+// Every table of a store. Both dialects create their schema from this list.
+
+import type { TableSchema } from '../description/table.ts'
+import { ADMIN_REVISION, API_KEYS, NAMESPACES } from './admin.ts'
+import { CATALOG_REVISION, CLUSTER, PROBES, PRUNE_MARKS } from './bookkeeping.ts'
+import { CONTROL_ACTIONS } from './control-actions.ts'
+import { ATTEMPTS, DELIVERIES } from './deliveries.ts'
+import { DEDUPES, EVENTS } from './events.ts'
+import { FLOW_ROWS } from './flow-rows.ts'
+import { FRAMES } from './frames.ts'
+import { LOGS } from './logs.ts'
+import { PAYLOADS } from './payloads.ts'
+import { APPS, RUNNERS, WORKFLOWS } from './registry.ts'
+import { RUN_WATCHES, RUNS } from './runs.ts'
+import { STEPS } from './steps.ts'
+import { ENDPOINTS, RECEIVERS } from './webhooks.ts'
+
+export const TABLES: readonly TableSchema[] = [
+  RUNS,
+  RUN_WATCHES,
+  STEPS,
+  FRAMES,
+  LOGS,
+  EVENTS,
+  DEDUPES,
+  DELIVERIES,
+  ATTEMPTS,
+  FLOW_ROWS,
+  ENDPOINTS,
+  RECEIVERS,
+  PAYLOADS,
+  APPS,
+  RUNNERS,
+  WORKFLOWS,
+  CONTROL_ACTIONS,
+  API_KEYS,
+  NAMESPACES,
+  ADMIN_REVISION,
+  CATALOG_REVISION,
+  CLUSTER,
+  PROBES,
+  PRUNE_MARKS,
+]

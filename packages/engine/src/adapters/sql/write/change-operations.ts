@@ -1,0 +1,129 @@
+// The row operations of every change. Called by unit-request.ts for each change of a unit.
+
+import type { Change } from '../../../domain/model/change.ts'
+import { isTerminal } from '../../../domain/model/run.ts'
+import { isSettled, type Step } from '../../../domain/model/step.ts'
+import type { JsonText } from '../../../domain/text/json-text.ts'
+import { INLINE_CHARS_MAX } from '../description/row-functions.ts'
+import type { Table } from '../description/table.ts'
+import type { Value } from '../description/values.ts'
+import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
+import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
+import { EVENTS } from '../tables/events.ts'
+import { FLOW_ROWS } from '../tables/flow-rows.ts'
+import { FRAMES } from '../tables/frames.ts'
+import { LOGS } from '../tables/logs.ts'
+import { APPS, RUNNERS, runnerKey, WORKFLOWS } from '../tables/registry.ts'
+import { RUNS } from '../tables/runs.ts'
+import { STEPS } from '../tables/steps.ts'
+import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
+import type { OperationName } from './statements.ts'
+
+/** Appends the operations that make the change: for each its number of parameters, its name, the parameters. */
+export function appendChange(to: Value[], change: Change): void {
+  const append = APPENDS[change.type] as (to: Value[], change: Change) => void
+  append(to, change)
+}
+
+/** Appends an operation with these parameters. */
+export function appendOperation(to: Value[], name: OperationName, ...params: Value[]): void {
+  to.push(params.length, name, ...params)
+}
+
+/** Appends an operation whose parameters are a row of the table. */
+export function appendRow<T>(to: Value[], name: OperationName, table: Table<T>, object: T): void {
+  to.push(table.columns.length, name)
+  table.append(to, object)
+}
+
+/** Appends an operation whose parameters are the columns that a move writes, and then those that find the row. */
+function appendMove<T>(to: Value[], name: OperationName, move: { table: Table<T>; object: T; key: Value[] }) {
+  const { table, object, key } = move
+  to.push(table.moving.length + key.length, name)
+  table.appendMoving(to, object)
+  to.push(...key)
+}
+
+const APPENDS: {
+  [Type in Change['type']]: (to: Value[], change: Extract<Change, { type: Type }>) => void
+} = {
+  'run.created': (to, { run }) => {
+    appendRow(to, 'run.insert', RUNS, run)
+    appendPayload(to, run.id, run.input)
+    for (const { event, if: condition = null } of run.cancelOn ?? [])
+      appendOperation(to, 'watch.insert', run.namespace, event, run.id, condition)
+  },
+  'run.moved': (to, { run, frames }) => {
+    appendMove(to, 'run.update', { table: RUNS, object: run, key: [run.id] })
+    for (const frame of frames) appendRow(to, 'frame.insert', FRAMES, { ...frame, runId: run.id })
+    if (run.cancelOn && isTerminal(run.status)) appendOperation(to, 'watch.delete', run.id)
+  },
+  'run.cancelRequested': (to, { at, runId }) => appendOperation(to, 'run.requestCancel', at, runId),
+  'app.runnerArrived': (to, { at, namespace, app }) =>
+    appendOperation(to, 'run.runnerArrived', at, namespace, app, at),
+  'slots.freed': (to, { at, slotIds }) => {
+    for (const id of slotIds) appendOperation(to, 'slot.free', at, id)
+  },
+  'startQueue.woken': (to, { at, id, count }) => appendOperation(to, 'startQueue.wake', at, id, count, at),
+  'step.recorded': (to, change) => {
+    const { step } = change
+    const isParkedWait = step.op === 'WaitForEvent' && step.status === 'waiting'
+    if (isParkedWait) appendParkedWait(to, step)
+    else appendRow(to, 'step.insert', STEPS, step)
+    appendStepFrame(to, change)
+  },
+  'step.moved': (to, change) => {
+    const { step } = change
+    appendMove(to, 'step.update', { table: STEPS, object: step, key: [step.runId, step.index] })
+    appendStepFrame(to, change)
+  },
+  'step.woken': (to, { status, data = null, error, eventId = null, at, runId, stepIndex }) => {
+    const errorText = error === undefined ? null : JSON.stringify(error)
+    appendOperation(to, 'step.wake', status, data, errorText, eventId, at, runId, stepIndex)
+  },
+  'log.written': (to, { line }) => appendRow(to, 'log.insert', LOGS, line),
+  'event.recorded': (to, { event }) => appendRow(to, 'event.insert', EVENTS, event),
+  'dedupe.claimed': (to, { namespace, app, dedupeId, expiresAt }) =>
+    appendOperation(to, 'dedupe.claim', namespace, app, dedupeId, expiresAt),
+  'delivery.created': (to, { delivery }) => {
+    appendRow(to, 'delivery.insert', DELIVERIES, delivery)
+    appendPayload(to, delivery.id, delivery.payload)
+  },
+  'delivery.moved': (to, { delivery }) =>
+    appendMove(to, 'delivery.update', { table: DELIVERIES, object: delivery, key: [delivery.id] }),
+  'delivery.attempted': (to, { attempt }) => appendRow(to, 'attempt.insert', ATTEMPTS, attempt),
+  'app.seen': (to, { app }) => appendRow(to, 'app.insert', APPS, app),
+  'runner.registered': (to, { runner }) => appendRow(to, 'runner.put', RUNNERS, runner),
+  'runner.forgotten': (to, { namespace, app, runnerId }) =>
+    appendOperation(to, 'runner.delete', namespace, app, runnerKey(runnerId)),
+  'workflow.registered': (to, { workflow }) => appendRow(to, 'workflow.put', WORKFLOWS, workflow),
+  'workflow.dropped': (to, { namespace, app, name }) =>
+    appendOperation(to, 'workflow.delete', namespace, app, name),
+  'endpoint.saved': (to, { endpoint }) => appendRow(to, 'endpoint.put', ENDPOINTS, endpoint),
+  'endpoint.deleted': (to, { id, namespace }) => appendOperation(to, 'endpoint.delete', id, namespace),
+  'receiver.saved': (to, { receiver }) => appendRow(to, 'receiver.put', RECEIVERS, receiver),
+  'receiver.deleted': (to, { id, namespace }) => appendOperation(to, 'receiver.delete', id, namespace),
+  'flow.saved': (to, { row }) => appendRow(to, 'flow.put', FLOW_ROWS, row),
+  'flow.deleted': (to, { id }) => appendOperation(to, 'flow.delete', id),
+  'control.recorded': (to, { action }) => appendRow(to, 'control.put', CONTROL_ACTIONS, action),
+}
+
+/** A parked wait takes its run's namespace along, for the index that events find it by. */
+function appendParkedWait(to: Value[], step: Step): void {
+  to.push(STEPS.columns.length + 1, 'wait.insert' satisfies OperationName)
+  STEPS.append(to, step)
+  to.push(step.runId)
+}
+
+/** The row of a settled step is its frame too; any other status passes, so its frame needs a row of its own. */
+function appendStepFrame(to: Value[], { step, at = step.startedAt }: { step: Step; at?: number }): void {
+  if (isSettled(step.status)) return
+  const { runId, seq, status, attempt, index, error } = step
+  const frame = { runId, seq, ts: at, status, attempt, stepIndex: index, ...(error && { error }) }
+  appendRow(to, 'frame.insert', FRAMES, frame)
+}
+
+/** Stores a payload that is too long for its row beside it, under the row's id. */
+function appendPayload(to: Value[], id: string, text: JsonText | undefined): void {
+  if (text !== undefined && text.length > INLINE_CHARS_MAX) appendOperation(to, 'payload.insert', id, text)
+}
