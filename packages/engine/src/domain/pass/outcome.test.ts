@@ -206,8 +206,13 @@ describe('a 5xx', () => {
     ['an error object', '{"error":{"message":"boom","stack":"at x","code":7}}', 'boom'],
     ['an error text', '{"error":"boom"}', 'boom'],
     ["a proxy's page", '  <h1>Bad gateway</h1> ', '<h1>Bad gateway</h1>'],
-  ])('tells what it knows from %s', (_, body, told) => {
-    const message = `The runner answered 500: ${told}.`
+    [
+      'an error that is a sentence',
+      '{"error":"Names must not have control characters."}',
+      'Names must not have control characters',
+    ],
+  ])('describes %s', (_, body, error) => {
+    const message = `The runner answered 500: ${error}.`
     expect(readAnswer(500, body)).toMatchObject({ kind: 'transportFailed', error: { message } })
   })
 

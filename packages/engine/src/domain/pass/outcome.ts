@@ -46,7 +46,7 @@ export function readAnswer(status: number, body: string): Outcome {
     return { kind: 'rejected', error: { ...error, message, code: 'runner_rejected' }, ...lines }
   }
   if (status >= 500) {
-    const message = `The runner answered ${status}${error ? `: ${error.message}` : ''}.`
+    const message = sentence(`The runner answered ${status}${error ? `: ${error.message}` : ''}`)
     return { kind: 'transportFailed', error: { ...error, message }, ...lines }
   }
   return invalidResponse(`has status ${status}, which means nothing to the engine`, lines)
@@ -75,6 +75,11 @@ export function transportFailed(message: string): Outcome {
 export function responseTooLarge(bytesMax: number): Outcome {
   const message = `The runner's answer is larger than ${bytesMax} bytes.`
   return { kind: 'rejected', error: { message, code: 'response_too_large' }, logs: [] }
+}
+
+/** Ends the text with a full stop unless it has an end: messages of runners may be sentences. */
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`
 }
 
 const NOT_ALLOWED = 'is not what the protocol allows: '
