@@ -1,3 +1,5 @@
+// The active OpenTelemetry span in handlers and steps.
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Context, type ContextManager, context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { expect, onTestFinished, test } from 'vitest'

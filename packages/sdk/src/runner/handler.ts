@@ -88,15 +88,20 @@ export function createHandler(options: HandlerOptions): Handler {
     workflows: [...workflows.values()].map(workflow => workflow.registration),
     keyFingerprints: keys.map(keyFingerprint),
     async handle(request) {
-      const answer = refuse(request, keys) ?? (await answerBody(workflows, request, middleware))
+      const answer = refusalOf(request, keys) ?? (await answerBody(workflows, request, middleware))
       return { ...answer, headers: HEADERS }
     },
     invoke: (request, options) => dispatch(workflows, request, { ...options, middleware }),
   }
 }
 
+/** Builds the response to a request that a transport refuses before the handler sees it. */
+export function refusal(status: number, message: string): HandlerResponse {
+  return { ...answerError(status, new Error(message)), headers: HEADERS }
+}
+
 /** Returns the error response for a request whose body must not be parsed; undefined for an acceptable request. */
-function refuse({ headers, rawBody }: HandlerRequest, keys: readonly string[]): Answer | undefined {
+function refusalOf({ headers, rawBody }: HandlerRequest, keys: readonly string[]): Answer | undefined {
   const bytes = typeof rawBody === 'string' ? byteLength(rawBody) : rawBody.byteLength
   if (bytes > REQUEST_BYTES_MAX) {
     return answerError(

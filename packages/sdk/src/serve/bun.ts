@@ -4,7 +4,7 @@ import { closeOnce } from '../runner/close-on-signals.ts'
 import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
 import { startRegistration } from '../runner/registration.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
-import { createFetchHandler, refusal } from './fetch.ts'
+import { createFetchHandler, refuse } from './fetch.ts'
 import { type RunnerServer, reachable, type ServeOptions } from './node.ts'
 
 /** The part of Bun's server that the adapter uses. */
@@ -60,7 +60,7 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
     maxRequestBodySize: REQUEST_BYTES_MAX * 2,
     fetch: (request, server) => {
       if (new URL(request.url).pathname !== path) {
-        return Promise.resolve(refusal(404, `Invokes are answered at ${path}`))
+        return Promise.resolve(refuse(404, `Invokes are answered at ${path}`))
       }
       const answer = handle(request, server)
       inFlight.add(answer)

@@ -2,9 +2,14 @@
 // adapters of these, and exported by `@perdure/sdk`.
 
 import { Buffer } from 'node:buffer'
-import { answerError } from '../replay/answer.ts'
 import { Cancellation } from '../run/cancellation.ts'
-import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import {
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+  type HandlerResponse,
+  refusal,
+} from '../runner/handler.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 
 /** Answers a web-standard request. */
@@ -14,20 +19,15 @@ export type FetchHandler = (request: Request) => Promise<Response>
 export function createFetchHandler(options: HandlerOptions | Handler): FetchHandler {
   const handler = 'handle' in options ? options : createHandler(options)
   return async request => {
-    if (request.method !== 'POST') return refusal(405, 'An invoke is a POST')
+    if (request.method !== 'POST') return refuse(405, 'An invoke is a POST')
     const rawBody = await readBody(request).catch(error => error as Error)
-    if (rawBody instanceof Error) return refusal(400, `The body was cut off: ${rawBody.message}`)
-    if (!rawBody) return refusal(413, `At most ${REQUEST_BYTES_MAX} bytes are read`)
+    if (rawBody instanceof Error) return refuse(400, `The body was cut off: ${rawBody.message}`)
+    if (!rawBody) return refuse(413, `At most ${REQUEST_BYTES_MAX} bytes are read`)
     const cancellation = new Cancellation()
     const { signal } = request
     if (signal.aborted) cancellation.cancel(signal.reason)
     else signal.addEventListener('abort', () => cancellation.cancel(signal.reason), { once: true })
-    const { status, headers, body } = await handler.handle({
-      headers: request.headers,
-      rawBody,
-      cancellation,
-    })
-    return new Response(body, { status, headers })
+    return toResponse(await handler.handle({ headers: request.headers, rawBody, cancellation }))
   }
 }
 
@@ -45,7 +45,10 @@ async function readBody(request: Request): Promise<Uint8Array | undefined> {
 }
 
 /** Builds the error response to a request that is not an invoke, or could not be read. */
-export function refusal(status: number, message: string): Response {
-  const { body } = answerError(status, new Error(message))
-  return new Response(body, { status, headers: { 'content-type': 'application/json' } })
+export function refuse(status: number, message: string): Response {
+  return toResponse(refusal(status, message))
+}
+
+function toResponse({ status, headers, body }: HandlerResponse): Response {
+  return new Response(body, { status, headers })
 }

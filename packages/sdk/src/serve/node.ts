@@ -4,10 +4,15 @@ import { Buffer } from 'node:buffer'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { RegisterReply } from '@perdure/protocol'
-import { answerError } from '../replay/answer.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { closeOnce } from '../runner/close-on-signals.ts'
-import { createHandler, type Handler, type HandlerOptions, type HandlerResponse } from '../runner/handler.ts'
+import {
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+  type HandlerResponse,
+  refusal,
+} from '../runner/handler.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { BODY_PARSED_MESSAGE, readNodeBody } from './node-body.ts'
@@ -113,10 +118,6 @@ function respond(response: ServerResponse, { status, headers, body }: HandlerRes
   const length = String(Buffer.byteLength(body))
   response.writeHead(status, { ...headers, 'content-length': length })
   response.end(body)
-}
-
-function refusal(status: number, message: string): HandlerResponse {
-  return { ...answerError(status, new Error(message)), headers: { 'content-type': 'application/json' } }
 }
 
 function pathOf(request: IncomingMessage): string {
