@@ -10,6 +10,7 @@ import type { Checkpointer } from './checkpoint.ts'
 import type { Discoveries } from './discoveries.ts'
 import type { Settlement } from './memo.ts'
 import type { EncodedOpcode } from './opcode.ts'
+import { OPCODE_RULES } from './opcode-rules.ts'
 
 /** Room in each report for the JSON around its lists, and for a line that says how many log lines were dropped. */
 const REPORT_RESERVE_BYTES = 2048
@@ -53,7 +54,7 @@ function settlement(step: CheckpointedStep, reported: EncodedOpcode | undefined)
 
 /** Returns the entry that the memo of a later replay will contain: the reported result after a JSON round trip, or null. */
 function asReported({ op, text }: EncodedOpcode): MemoEntry {
-  if (op !== 'StepRun') return { data: null }
+  if (!OPCODE_RULES[op].hasResult) return { data: null }
   const { data = null, error }: OpcodeOf<'StepRun'> = JSON.parse(text)
   return error ? { error } : { data }
 }

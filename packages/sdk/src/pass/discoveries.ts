@@ -3,6 +3,7 @@
 
 import { byteLength } from '../wire/text-size.ts'
 import type { EncodedOpcode } from './opcode.ts'
+import { OPCODE_RULES } from './opcode-rules.ts'
 
 /** The opcode of a discovered step, or a promise of it while the step's callback runs. The promise never rejects. */
 export type Discovery = EncodedOpcode | Promise<EncodedOpcode>
@@ -83,5 +84,5 @@ export class Discoveries {
 }
 
 function isUrgent({ op }: EncodedOpcode): boolean {
-  return op === 'StepRun' || op === 'Emit' || op === 'Webhook'
+  return OPCODE_RULES[op].isUrgent
 }

@@ -26,6 +26,7 @@ import type { Checkpoints } from './checkpoints.ts'
 import { Discoveries, type Discovery } from './discoveries.ts'
 import type { Memo } from './memo.ts'
 import type { EncodedOpcode } from './opcode.ts'
+import { OPCODE_RULES } from './opcode-rules.ts'
 import { type StepId, StepIds } from './step-ids.ts'
 import { StepPromise } from './step-promise.ts'
 import { scopeWithin } from './step-scope.ts'
@@ -220,13 +221,10 @@ export class Pass {
   }
 }
 
-/**
- * Whether a step that nobody awaited is kept when the handler settles. After a return, sleeps and waits have no effect
- * any more, and all other steps are kept. After a throw, only finished callbacks are kept.
- */
+/** Whether a step that nobody awaited is still reported when the handler has settled. */
 function isKept(op: EncodedOpcode['op'], settled: Settled): boolean {
-  if (settled.kind === 'threw') return op === 'StepRun'
-  return op !== 'Sleep' && op !== 'SleepUntil' && op !== 'WaitForEvent'
+  const { hasResult, outlivesReturn } = OPCODE_RULES[op]
+  return settled.kind === 'threw' ? hasResult : outlivesReturn
 }
 
 /** Returns a new promise each time: reactions to a shared promise that never settles would leak memory. */

@@ -2,6 +2,7 @@
 // results that do not fit together are split over several answers. See docs/wire-protocol.md#answer.
 
 import type { EncodedOpcode } from '../pass/opcode.ts'
+import { OPCODE_RULES } from '../pass/opcode-rules.ts'
 import type { Outcome } from '../pass/pass.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
 import { toStepError } from '../wire/errors.ts'
@@ -60,7 +61,7 @@ function selectFitting(opcodes: EncodedOpcode[]): EncodedOpcode[] {
   const kept = new Set<EncodedOpcode>()
   for (const finished of [true, false]) {
     for (const opcode of opcodes) {
-      if ((opcode.op === 'StepRun') !== finished) continue
+      if (OPCODE_RULES[opcode.op].hasResult !== finished) continue
       const size = byteLength(opcode.text) + 1
       if (bytes + size > budget) continue
       bytes += size
