@@ -1,4 +1,4 @@
-// Batch: one run for up to `maxSize` events (decisions, "Flow control at registration").
+// Batch: one run for up to `maxSize` events (docs/flow-control.md#batch).
 
 import { describe, expect, it } from 'vitest'
 import type { Batch } from '../model/flow-control.ts'
@@ -38,7 +38,7 @@ describe('a batch', () => {
     expect(flow.runs).toMatchObject([{ trace: '1' }])
   })
 
-  it('goes on in no other trace when its first event has none', () => {
+  it('continues no trace when its first event has none', () => {
     const flow = batched()
     flow.post('add', '1')
     flow.trace = '2'
@@ -65,7 +65,7 @@ describe('a batch', () => {
     expect(flow.inputs).toEqual([[1]])
   })
 
-  it('that is overdue is closed by the event that finds it so, which begins another', () => {
+  it('that is overdue is closed by the next event, which opens another', () => {
     const flow = batched()
     flow.post('add', '1')
     expect(flow.post('add', '2', 1000)?.runId).toBeUndefined()
@@ -74,7 +74,7 @@ describe('a batch', () => {
     expect(flow.inputs).toEqual([[1], [2]])
   })
 
-  it('holds no more than so much text: what does not fit begins another', () => {
+  it('is bounded in text: a payload that does not fit opens another', () => {
     const flow = batched()
     const half = JSON.stringify('x'.repeat(BUFFER_CHARS_MAX / 2))
     flow.post('add', half)
@@ -92,7 +92,7 @@ describe('a batch', () => {
     expect(flow.runs).toHaveLength(1)
   })
 
-  it('of each key is its own', () => {
+  it('is separate for each key', () => {
     const flow = batched({ maxSize: 2, key: 'event.data.user' })
     for (const user of ['a', 'b', 'b', 'a']) flow.post('add', JSON.stringify({ user }))
     expect(flow.inputs).toEqual([

@@ -1,4 +1,4 @@
-// cancelOn: which runs an arriving event cancels, stored ones and those of the very unit it is in.
+// cancelOn: which runs an event cancels, stored runs and runs that the same unit creates.
 
 import { describe, expect, it } from 'vitest'
 import type { Watcher } from '../model/event.ts'
@@ -17,7 +17,7 @@ const cancelled = (watchers: Watcher[], input: Partial<FanoutInput> = {}) =>
   changesOf(arrive(watchers, input), 'run.cancelRequested').map(({ runId }) => runId)
 
 describe('an event', () => {
-  it('cancels every run that watches for it, once, and rests on there being no more', () => {
+  it('cancels every run that watches for it, once, guarded by there being no more', () => {
     expect(cancelled([{ runId: 'a' }, { runId: 'b' }, { runId: 'a' }])).toEqual(['a', 'b'])
     const guard = { type: 'watchers', namespace: 'default', eventName: 'order.placed' }
     expect(arrive([{ runId: 'a' }]).guards).toContainEqual({ ...guard, after: 9 })
@@ -46,7 +46,7 @@ describe('an event', () => {
     expect([wakes, woke]).toEqual([[], 0])
   })
 
-  it('cancels a run that the same unit made before it: born with the request', () => {
+  it('cancels a run that the same unit created before it: at its creation', () => {
     const made = run({ id: 'new', cancelOn: [{ event: 'order.placed' }, { event: 'x' }] })
     const spared = run({ id: 'other', cancelOn: [{ event: 'x' }] })
     const changes = [made, spared].map(run => ({ type: 'run.created', run }) as const)

@@ -1,4 +1,4 @@
-// Debounce: one run for a burst of events (decisions, "Flow control at registration").
+// Debounce: one run for a burst of events (docs/flow-control.md#debounce).
 
 import { describe, expect, it } from 'vitest'
 import type { Debounce } from '../model/flow-control.ts'
@@ -13,7 +13,7 @@ const debounced = (debounce: Partial<Debounce> = {}) =>
   )
 
 describe('a burst', () => {
-  it('becomes one run, of its last event, once it has been quiet for the period', () => {
+  it('becomes one run, of its last event, once no event arrived for the period', () => {
     const flow = debounced()
     for (const n of [1, 2, 3]) expect(flow.post('save', `${n}`, 600)).toMatchObject({ debounced: true })
     expect(flow.runs).toEqual([])
@@ -34,7 +34,7 @@ describe('a burst', () => {
     expect(flow.rows.size).toBe(0)
   })
 
-  it('is answered without a run id', () => {
+  it('gives the reply no run id', () => {
     expect(debounced().post('save', '1')).toEqual({ workflow: 'save', app: 'shop', debounced: true })
   })
 
@@ -70,7 +70,7 @@ describe('a burst', () => {
     expect(flow.runs).toMatchObject([{ trace, eventId: `evt_${trace}` }])
   })
 
-  it('goes on in no trace of an earlier event, nor of one that comes after it', () => {
+  it('continues no trace of an earlier event, nor of one after it', () => {
     const flow = debounced()
     flow.trace = '1'
     flow.post('save', '1')
@@ -84,7 +84,7 @@ describe('a burst', () => {
     expect(flow.runs[1]).toMatchObject({ eventId: 'evt_3', trace: '3' })
   })
 
-  it('with mode all has every payload, to the letter, and names the last event', () => {
+  it('with mode all has every payload unchanged, and names the last event', () => {
     const flow = debounced({ mode: 'all' })
     flow.post('save', '{"n": 1.0}')
     flow.post('save', undefined)
@@ -101,7 +101,7 @@ describe('a burst', () => {
     expect(flow.runs[0]?.input).toBeUndefined()
   })
 
-  it('keeps what belongs to different keys apart', () => {
+  it('is separate for each key', () => {
     const flow = debounced({ key: 'event.data.user' })
     flow.post('save', '{"user":"a","n":1}')
     flow.post('save', '{"user":"b","n":2}', 500)
@@ -118,7 +118,7 @@ describe('a burst', () => {
 })
 
 describe('an event that comes after the quiet time, before the lane', () => {
-  it('leaves the earlier burst to itself, and begins another', () => {
+  it('closes the earlier burst, and opens another', () => {
     const flow = debounced()
     flow.post('save', '1')
     expect(flow.post('save', '2', 1000)).toEqual({ workflow: 'save', app: 'shop', debounced: true })
@@ -140,7 +140,7 @@ describe('the payloads of mode all are bounded', () => {
     expect(flow.rows.size).toBe(0)
   })
 
-  it('in text: what does not fit begins another burst', () => {
+  it('in text: a payload that does not fit opens another burst', () => {
     const flow = debounced({ mode: 'all' })
     const half = JSON.stringify('x'.repeat(BUFFER_CHARS_MAX / 2 - 4))
     flow.post('save', half)
@@ -183,7 +183,7 @@ describe('a burst under way', () => {
     expect(flow.inputs).toEqual([1])
   })
 
-  it('ends when the mode changes to or from all: the new events begin another', () => {
+  it('ends when the mode changes to or from all: new events open another', () => {
     const flow = debounced()
     flow.post('save', '1')
     flow.catalog = debounced({ mode: 'all' }).catalog
@@ -194,7 +194,7 @@ describe('a burst under way', () => {
   })
 })
 
-it('a row that comes anew never has the version of one that has gone', () => {
+it('a new row never has the version of a deleted row with the same id', () => {
   const flow = debounced()
   flow.post('save', '1')
   const [first] = flow.rows.values()

@@ -1,4 +1,4 @@
-// What an event does (contract §4.4, §6): whom it wakes, which runs it starts, and what its record says.
+// An event: which steps it wakes, which runs it starts, and what its record contains (docs/events.md#send-an-event).
 
 import { describe, expect, it } from 'vitest'
 import type { Waiter } from '../model/event.ts'
@@ -49,7 +49,7 @@ describe('an event', () => {
     expect(none.changes).toEqual([{ type: 'event.recorded', event: { ...placed, woke: 0, triggered: [] } }])
   })
 
-  it('has what it did in its record and in its answer', () => {
+  it('has its effects in its record and in its reply', () => {
     const { changes, woke, triggered } = spread({ waiters: [{ runId: 'run_9', stepIndex: 0, since: 1 }] })
     expect(changes[0]).toMatchObject({ event: { woke, triggered } })
     expect(woke).toBe(1)
@@ -63,7 +63,7 @@ describe('an event', () => {
 })
 
 describe('a run that an event starts', () => {
-  it('is queued with the event as its trigger and its data, to the letter, as its input', () => {
+  it('is queued with the event as its trigger and its unchanged data as its input', () => {
     expect(started()[0]).toEqual({
       namespace: 'default',
       id: started()[0]?.id,
@@ -132,13 +132,13 @@ describe('the waits for an event', () => {
     expect(spread({ waiters: [two], now: NOW + 7 }).wakes).toMatchObject([{ at: NOW + 7 }])
   })
 
-  it('are what the decision rests on, also when there is none', () => {
+  it('guard the decision, also when there is none', () => {
     const guard = { type: 'waiters', namespace: 'default', eventName: 'order.placed' }
     expect(spread({ waiters: [one, two] }).guards).toContainEqual({ ...guard, waiters: [one, two] })
     expect(spread().guards).toContainEqual({ ...guard, waiters: [] })
   })
 
-  it('that an earlier event of the same unit woke are passed over', () => {
+  it('that an earlier event of the same unit woke are skipped', () => {
     const { wakes, guards } = spread({ waiters: [one, later], alreadyWoken: new Set(['run_1#2']) })
     expect(wakes.map(({ stepIndex }) => stepIndex)).toEqual([5])
     expect(guards).toContainEqual(expect.objectContaining({ waiters: [one, later] }))
@@ -150,7 +150,7 @@ describe('the waits for an event', () => {
 })
 
 describe('the result of a wait', () => {
-  it('is the event: id, name, data to the letter, receivedAt', () => {
+  it('is the event: id, name, unchanged data, receivedAt', () => {
     const receivedAt = new Date(NOW).toISOString()
     expect(eventResult(placed)).toBe(
       `{"id":"evt_1","name":"order.placed","data":{"n": 1.0},"receivedAt":"${receivedAt}"}`,

@@ -1,4 +1,4 @@
-// Idempotency: the first event with a key gets past and claims it; others within its time are repeats.
+// Idempotency: the first event with a key passes and claims it; later ones within the time are repeats.
 
 import { describe, expect, it } from 'vitest'
 import { type FlowRow, flowRowId } from '../model/flow-row.ts'
@@ -13,14 +13,14 @@ const arrive = (row: FlowRow | null | undefined, workflow = once) =>
   arrives({ id: 'a' }, { flow: new Map(row === undefined ? [] : [[id, row]]) }, [workflow])
 
 describe('the first event with a key', () => {
-  it('starts its run and claims the key for its time, sure that nobody has', () => {
+  it('starts its run and claims the key, guarded by there being no claim', () => {
     const { guards, triggered, ...rest } = arrive(undefined)
     expect(triggered).toEqual([{ workflow: 'order', app: 'shop', runId: expect.any(String) }])
     expect(guards).toContainEqual({ type: 'flow', id, version: 0 })
     expect(changesOf(rest, 'flow.saved')).toMatchObject([{ row: { ...of, id, expiresAt: NOW + HOUR } }])
   })
 
-  it('takes over a claim that has ended, sure that nobody else has', () => {
+  it('takes over an expired claim, guarded by its version', () => {
     const { guards, triggered, ...rest } = arrive(claimed(NOW))
     expect(triggered[0]?.runId).toBeDefined()
     expect(guards).toContainEqual({ type: 'flow', id, version: 7 })
@@ -29,14 +29,14 @@ describe('the first event with a key', () => {
 })
 
 describe('a repeat', () => {
-  it('is told as one, and starts nothing', () => {
+  it('is marked as deduped, and starts nothing', () => {
     const { triggered, ...rest } = arrive(claimed(NOW + 1))
     expect(triggered).toEqual([{ workflow: 'order', app: 'shop', deduped: true }])
     expect(changesOf(rest, 'run.created')).toEqual([])
     expect(changesOf(rest, 'flow.saved')).toEqual([])
   })
 
-  it('takes no token of a rate limit: the claim is read before one is asked for', () => {
+  it('takes no token of a rate limit: the claim is read before a token is taken', () => {
     const limited = under({ ...once.flowControl, rateLimit: { limit: 1, periodMs: 1000 } })
     expect(arrive(undefined, limited).questions).toEqual([{ type: 'flow', id }])
     expect(arrive(null, limited).questions).toMatchObject([{ type: 'take' }])
@@ -54,7 +54,7 @@ it('events whose key cannot be evaluated share one', () => {
   expect(faults).toEqual(['event.data.id', 'event.data.id'])
 })
 
-it('a long key stands as its digest', () => {
+it('a long key is stored as its digest', () => {
   const key = (id: string) => changesOf(arrives({ id }, {}, [once]), 'flow.saved')[0]?.row.key
   expect(key('x'.repeat(256))).toBe('x'.repeat(256))
   expect(key('x'.repeat(257))).toMatch(/^sha256:.{43}$/)

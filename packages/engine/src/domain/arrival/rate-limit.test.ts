@@ -1,4 +1,4 @@
-// Rate limit: the limiter is asked once for an arrival, and what it says decides.
+// Rate limit: the limiter is queried once for an arrival, and its answer decides.
 
 import { expect, it } from 'vitest'
 import { arrives, changesOf, under } from '../testkit/arrivals.testkit.ts'
@@ -13,16 +13,16 @@ const ask = (data: unknown, origin?: string) => {
   return asked
 }
 
-it('asks for a token before it decides', () => {
+it('requires a token before it decides', () => {
   expect(ask({ id: 1 }).quota).toMatchObject({ limit: 3, periodMs: 1000, now: NOW })
 })
 
-it('asks under one name for one key, whatever the event', () => {
+it('uses one limiter key for one value, whatever the event', () => {
   expect(ask({ id: 1 }).quota.key).toBe(ask({ id: 1 }, 'step').quota.key)
   expect(ask({ id: 1 }).quota.key).not.toBe(ask({ id: 2 }).quota.key)
 })
 
-it('is answered for the arrival, which a repeated decision names the same', () => {
+it('is answered per arrival, which keeps its name when it is decided again', () => {
   expect(ask({ id: 1 }, 'step').of).toBe(ask({ id: 1 }, 'step').of)
   expect(ask({ id: 1 }, 'step').of).not.toBe(ask({ id: 1 }, 'other step').of)
 })

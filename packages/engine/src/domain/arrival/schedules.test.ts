@@ -1,4 +1,4 @@
-// Schedules: rows that come and go with registrations, and the runs they start (decisions, "Events").
+// Schedules: rows that registrations create and delete, and the runs they start (docs/events.md#schedules).
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../model/change.ts'
@@ -17,7 +17,7 @@ function registered(...crons: string[]): FlowRows {
   return flow
 }
 
-/** As services/registry/register does it: what is assumed of rows is learnt when it was wrong. */
+/** Registers like services/registry/register: reads the rows when the assumptions about them were wrong. */
 function register(flow: FlowRows, ...workflows: Workflow[]): void {
   const before = flow.catalog.workflow
   const dropped = before('shop', 'tidy') && !workflows.some(({ name }) => name === 'tidy')
@@ -46,7 +46,7 @@ describe('a registration', () => {
     expect(registered('0 * * * *', '0 * * * *').rows.size).toBe(1)
   })
 
-  it('that changes the workflow leaves the schedules alone that it still has', () => {
+  it('that changes the workflow leaves the schedules that it still has as they are', () => {
     const flow = registered('0 * * * *', '30 * * * *')
     flow.fire(HOUR)
     const [kept] = views(flow)
@@ -65,14 +65,14 @@ describe('a registration', () => {
     expect(flow.rows.size).toBe(0)
   })
 
-  it('rests on what it assumes of the rows', () => {
+  it('is guarded by what it assumes of the rows', () => {
     const changes: Change[] = [{ type: 'workflow.registered', workflow: scheduled('0 * * * *') }]
     const before = () => undefined
     const { guards } = scheduleChanges({ changes, before, assumptions: noAssumptions(), now: NOW })
     expect(guards).toMatchObject([{ type: 'flow', version: 0 }])
   })
 
-  it('with a cron that is none is refused, naming the field', () => {
+  it('with an invalid cron is refused, naming the field', () => {
     expect(() => checkCron('workflows[0].triggers[1].cron', '* * *')).toThrow(
       expect.objectContaining({ details: { field: 'workflows[0].triggers[1].cron' } }),
     )
@@ -103,7 +103,7 @@ describe('an instant', () => {
     ])
   })
 
-  it('that was missed is made up for once, by a run of the latest', () => {
+  it('is made up for once when instants were missed, by a run of the latest', () => {
     const flow = registered('*/10 * * * * *')
     flow.fire(30 * DAY + 7000)
     expect(flow.inputs).toEqual([
@@ -123,7 +123,7 @@ describe('an instant', () => {
     expect(flow.runs).toHaveLength(1)
   })
 
-  it('of a schedule that the workflow has not any more starts nothing', () => {
+  it('of a schedule that the workflow no longer has starts nothing', () => {
     const flow = registered('0 * * * *')
     flow.catalog = catalog(scheduled('30 * * * *'))
     flow.fire(HOUR)

@@ -1,4 +1,4 @@
-// Singleton: one live run per key. What a second event does, to stored runs and to those of the very unit it is in.
+// Singleton: one live run per key. A second event meets stored runs and runs that the same unit creates.
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../model/change.ts'
@@ -33,7 +33,7 @@ describe.each([
     expect(guards).toContainEqual({ ...guard, runIds: [] })
   })
 
-  it('a run that the event itself has asked to cancel is live no more', () => {
+  it('a run that the event itself cancels by cancelOn is live no more', () => {
     const watchers = new Map([['order.placed', { watchers: [{ runId: 'run_live' }], after: 5 }]])
     const { triggered, changes } = arrive(workflow, { ...live(other), watchers })
     expect(triggered).toMatchObject([{ runId: expect.any(String) }])
@@ -41,21 +41,21 @@ describe.each([
   })
 })
 
-it('skip: a live run lets the event be skipped', () => {
+it('skip: an event is skipped while a run is live', () => {
   const { triggered, changes, guards } = arrive(skip, live(other))
   expect(triggered).toEqual([{ workflow: 'order', app: 'shop', skipped: true }])
   expect(created(changes)).toEqual([])
   expect(guards).toContainEqual({ ...guard, runIds: ['run_live'] })
 })
 
-it('skip: a run made by the same unit counts', () => {
+it('skip: a run that the same unit creates counts', () => {
   const first = arrive(skip)
   const { triggered } = arrive(skip, {}, { drafted: { changes: first.changes } })
   expect(triggered).toMatchObject([{ skipped: true }])
 })
 
 describe('cancel', () => {
-  it('asks for the live run first', () => {
+  it('requires the live run first', () => {
     const { live: known } = live(other)
     expect(arrive(cancel, { live: known } as Partial<Assumptions>).questions).toEqual([
       { type: 'run', runId: 'run_live' },
@@ -78,12 +78,12 @@ describe('cancel', () => {
     expect([wakes, woke]).toEqual([[], 0])
   })
 
-  it('leaves a run alone that has ended since: the guard tells', () => {
+  it('leaves a run that has ended since as it is: the guard will not hold', () => {
     const { changes } = arrive(cancel, live(endedRun('failed', { id: 'run_live' })))
     expect(changesOf({ changes }, 'run.moved')).toEqual([])
   })
 
-  it('ends a run of the same unit in it, and nobody leases that', () => {
+  it('ends a run that the same unit creates, which nobody leases', () => {
     const { changes: before } = arrive(cancel)
     const [first] = created(before)
     const { changes, cancelledAtBirth } = arrive(cancel, {}, { drafted: { changes: before } })
@@ -93,7 +93,7 @@ describe('cancel', () => {
     ])
   })
 
-  it('of the very run that emits the event is left to its own decision', () => {
+  it("of the run that emits the event is left to that run's own decision", () => {
     const self = { ...other }
     const spread = arrive(cancel, live(other), { drafted: { changes: [], self } })
     expect(spread.cancelsSelf).toBe(true)
@@ -104,7 +104,7 @@ describe('cancel', () => {
     expect(again.cancelsSelf).toBe(false)
   })
 
-  it('of a run that the same unit has woken is asked for', () => {
+  it('of a run that the same unit has woken is requested', () => {
     const woken = {
       type: 'step.woken',
       runId: 'run_live',

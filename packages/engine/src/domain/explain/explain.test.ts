@@ -1,4 +1,4 @@
-// The explanation of every status and of everything a run can wait for.
+// The explanation of every status and of every reason to wait.
 
 import { describe, expect, test } from 'vitest'
 import { RUN_STATUSES, type Run, type WaitingFor } from '../model/run.ts'
@@ -48,7 +48,7 @@ describe('queued', () => {
     expect({ runners, waitingFor }).toEqual({ runners: { live: 1, stale: 2 }, waitingFor: undefined })
   })
 
-  test('for want of a runner, or of the one it is pinned to', () => {
+  test('without a runner, or without its pin', () => {
     const row = held({ kind: 'runner', until: LATER })
     expect(why(row)).toMatchObject({
       sentence: `No runner could be reached: it is tried again at ${THEN}; app "shop" has 1 live and 2 stale runners.`,
@@ -60,7 +60,7 @@ describe('queued', () => {
     expect(pinned.runner).toBe('r7')
   })
 
-  test('for room on a runner, in line or not yet', () => {
+  test('for room on a runner, in the runner queue or not yet', () => {
     const row = held({ kind: 'runner' })
     expect(why(row).sentence).toBe(
       'It waits for room: the runners of app "shop" can take no more at once; there are 1 live and 2 stale runners.',
@@ -116,7 +116,7 @@ describe('running', () => {
     })
   })
 
-  test('again, after passes that came to nothing', () => {
+  test('again, after failed passes', () => {
     const again = why(run({ transportTries: 2 }), { pass: { runnerId: 'r1', sentAt: NOW } })
     expect(again.sentence).toBe(
       `Runner "r1" has been working on it since ${AT}. 2 tries before this one came to nothing.`,
@@ -149,7 +149,7 @@ describe('waiting', () => {
     expect(why(until, {}, step).sentence).toContain(`at most until ${THEN}`)
   })
 
-  test('for children, all of them told', () => {
+  test('for children, listing all of them', () => {
     const row = parked({ kind: 'child', stepName: 'a', childRunId: 'run_a' })
     const childStatuses = new Map([['run_a', 'running'] as const, ['run_b', 'queued'] as const])
     expect(

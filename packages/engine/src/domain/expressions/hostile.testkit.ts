@@ -1,5 +1,5 @@
-// Expressions that would like to run away: those that must not compile, and those that are stopped on their way over a
-// large event. Shared by the tests and by the benchmark that measures how long each may take.
+// Expressions that try to run for long: some must not compile, the others must be stopped while they read a large event.
+// Shared by the tests and by the benchmark that measures how long each may take.
 
 const list = (n: number) => `[${Array.from({ length: n }, (_, i) => i).join(',')}]`
 const nested = (depth: number, over: string): string =>
@@ -30,7 +30,7 @@ export const many = Array.from({ length: 200_000 }, (_, i) => i)
 const deep = JSON.parse(`${'[1,'.repeat(190)}0${']'.repeat(190)}`)
 const wide = Object.fromEntries(many.slice(0, 60_000).map(i => [`k${i}`, i]))
 const long = 'a'.repeat(1_000_000)
-/** With the event's data. */
+/** Expressions that compile, each with the data of its event. */
 export const heavy: [string, unknown][] = [
   ['event.data.exists(x, x == -1)', many],
   ['event.data.all(x, x >= 0)', many],

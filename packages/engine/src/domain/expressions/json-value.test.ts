@@ -1,4 +1,4 @@
-// What expressions see of a JSON text: the digits and the members that it has.
+// JSON texts as expressions see them: digits and members are kept.
 
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
@@ -63,7 +63,7 @@ describe('a whole number that a double cannot hold', () => {
     expect(of('1')).not.toEqual(of('2'))
   })
 
-  it('has no verdict where the result leaves 64 bits, and is a priority', () => {
+  it('cannot be evaluated where the result leaves 64 bits, and is a priority', () => {
     expect(holds('event.data.id * event.data.next > 0', data)).toMatchObject({ ok: false })
     expect(new Expression('event.data.id', 'number').number(scopeOf(data))).toEqual({
       ok: true,
@@ -139,7 +139,7 @@ describe.each([
     expect(key('event.data.n', there)).toEqual({ ok: true, value: '5' })
   })
 
-  it('is counted in what an evaluation may look at', () => {
+  it('is counted in the reads of an evaluation', () => {
     const wide = JSON.stringify(Array.from({ length: 60_000 }, (_, i) => i))
     const walk = `event.data.${name}.all(x, x >= 0)`
     expect(holds(walk, `{"${name}":${wide}}`)).toEqual({

@@ -1,4 +1,4 @@
-// From a lease to the first pass under it, and back when there is nobody to send it to (decisions, "Status moves").
+// From a lease to its first pass, and back when no runner can take the pass (docs/state-machine.md#leases).
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'
@@ -54,8 +54,8 @@ describe('a leased run', () => {
   })
 })
 
-describe('a run that nobody can take', () => {
-  it('stays queued, says so, and spends nothing', () => {
+describe('a run that no runner can take', () => {
+  it('stays queued, with its reason, and spends no attempt', () => {
     const then = given(run({ ...fresh, status: 'queued' })).whenLeased(nobody)
     expect(then.run).toMatchObject({
       status: 'queued',
@@ -69,7 +69,7 @@ describe('a run that nobody can take', () => {
     expect(then.changes('run.moved')[0]?.frames).toEqual([])
   })
 
-  it('is tried again ever more seldom, 30 s apart at the most', () => {
+  it('is tried again at growing intervals of at most 30 s', () => {
     let then = given(run({ ...fresh, status: 'queued' })).whenLeased(nobody)
     const delays: number[] = []
     for (let now = NOW; delays.length < 9; ) {
@@ -96,14 +96,14 @@ describe('a run that nobody can take', () => {
     expect(then.run.waitingFor?.kind).toBe('runner')
   })
 
-  it('and was paused meanwhile stays paused', () => {
+  it('that was paused during the call stays paused', () => {
     const then = given(run({ status: 'paused' }), sleeping('nap', NOW + SECOND)).whenNoRunnerIsReached()
     expect(then.run).toMatchObject({ status: 'paused', availableAt: NOW + SECOND, leaseOwner: undefined })
   })
 })
 
 describe('a lease given back', () => {
-  it('leaves the run queued, at once available, nothing spent', () => {
+  it('leaves the run queued, available at once, without a spent attempt', () => {
     const then = given(run({ attempt: 2 }), waiting('paid', 'order.paid')).whenGivenBack()
     expect(then.run).toMatchObject({
       status: 'queued',

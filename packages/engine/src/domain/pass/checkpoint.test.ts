@@ -1,5 +1,5 @@
-// Checkpoints of a pass that goes on (decisions "Connect"): the same rules as for a 206, but that nothing parks; and
-// what the runner is told, in the order in which a later replay hands it over.
+// Checkpoints of a pass that goes on (docs/wire-protocol.md#checkpoints): the rules of a 206, except that nothing parks;
+// and their acks, in the order of a later replay.
 
 import { describe, expect, it } from 'vitest'
 import { RunState } from '../run/state.ts'
@@ -60,7 +60,7 @@ describe('a checkpoint', () => {
     expect(then.run.transportTries).toBe(0)
   })
 
-  it('has its steps begin when the runner was told last', () => {
+  it('has its steps start at the last message to the runner', () => {
     const then = given(run())
       .sent(NOW - 9 * SECOND)
       .acked({ asOf: NOW - 2 * SECOND })
@@ -108,7 +108,7 @@ describe('a checkpoint', () => {
     expect(then.run).toMatchObject({ status: 'paused', leaseOwner: 'engine-1' })
   })
 
-  it('of a run that was paused and resumed meanwhile has it running again', () => {
+  it('makes a run that was paused and resumed during the pass running again', () => {
     const then = given(run({ status: 'queued' })).whenCheckpointed(reported(ran('charge')))
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running', leaseOwner: 'engine-1' } })
   })
@@ -124,7 +124,7 @@ describe('a checkpoint that ends its run', () => {
     expect(then.steps).toEqual({ nap: 'cancelled', charge: 'succeeded', ship: 'failed' })
   })
 
-  it('came after a cancel was asked for: nothing of it is kept', () => {
+  it('came after a cancel was requested: nothing of it is kept', () => {
     const then = given(run({ cancelRequested: true })).whenCheckpointed(reported(ran('charge')))
     expect(then).toMatchObject({ next: 'stop', run: { status: 'cancelled' }, steps: {} })
   })
@@ -163,12 +163,12 @@ describe('the end of a pass after checkpoints', () => {
     expect(then).toMatchObject({ next: 'stop', run: { status: 'waiting', waitingFor: { kind: 'sleep' } } })
   })
 
-  it('asks for another pass when something settled that the runner was not told of', () => {
+  it('needs another pass when a step settled that the runner does not know', () => {
     const then = checkpointed().afterCommit().acked({ wasSentSettled: true, settled: 0 }).when(reported())
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
   })
 
-  it('asks for another pass when a retry fell due since it was sent', () => {
+  it('needs another pass when a retry became due since it was sent', () => {
     const failing = given(run())
       .sent(NOW - SECOND)
       .whenCheckpointed(reported(threw('ship', { retryAfterMs: 0 })))
@@ -179,7 +179,7 @@ describe('the end of a pass after checkpoints', () => {
     expect(then.next).toBe('pass')
   })
 
-  it('asks for another pass when the runner was kept from going on', () => {
+  it('needs another pass when the runner was requested to stop', () => {
     const then = checkpointed().afterCommit().acked({ stopRequested: true }).when(reported())
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
   })
@@ -191,7 +191,7 @@ describe('the end of a pass after checkpoints', () => {
     expect(then).toMatchObject({ next: 'stop', run: { status: 'paused', leaseOwner: undefined } })
   })
 
-  it('with nothing new and nothing pending is no fault of a runner that got somewhere', () => {
+  it('with nothing new and nothing pending is no error when an ack contained settled steps', () => {
     const stuck = given(run(), succeeded('charge'))
     expect(stuck.acked({ wasSentSettled: true }).when(reported())).toMatchObject({ next: 'pass' })
     expect(stuck.when(reported()).run.error?.code).toBe('invalid_response')
@@ -205,7 +205,7 @@ describe('the end of a pass after checkpoints', () => {
 })
 
 describe('the ack', () => {
-  it('tells a step that succeeded as reported by its id alone, a parked or failed one as pending', () => {
+  it('has the id only of a step that succeeded as reported, and pending for a parked or failed one', () => {
     const then = given(run()).whenCheckpointed(
       reported(ran('charge', '1'), sleeps('nap', SECOND), threw('ship'), runsChild('pack', 'pack')),
     )
@@ -215,7 +215,7 @@ describe('the ack', () => {
     )
   })
 
-  it('carries what the engine made of the others', () => {
+  it('contains the results that the engine gave to the others', () => {
     const then = given(run())
       .registered(workflow('order'), workflow('pack'))
       .logged('paid', [event('evt_9', 'paid', { data: '7.0' })], 1)
@@ -264,7 +264,7 @@ describe('the ack', () => {
 describe('the payload of a checkpoint', () => {
   const opcode = '{"op":"StepRun","id":"a","name":"a","data":1.50}'
 
-  it('is read to the letter', () => {
+  it('is read unchanged', () => {
     expect(readCheckpoint(`{"seq":7,"opcodes":[${opcode}],"logs":[]}`)).toEqual({
       seq: 7,
       reported: { kind: 'opcodes', opcodes: [{ op: 'StepRun', id: 'a', name: 'a', data: '1.50' }], logs: [] },

@@ -1,4 +1,4 @@
-// Whatever passes bring, whoever interferes and in whatever order: the invariants of `world.testkit.ts` hold.
+// Random histories of passes and outsiders: the invariants of `world.testkit.ts` hold in every order.
 
 import fc from 'fast-check'
 import { it } from 'vitest'

@@ -1,5 +1,4 @@
-// Runs that cannot go on: too many steps, too much state, nothing to do, answers nobody can use
-// (decisions, "Errors, limits, auth").
+// Runs that cannot go on: too many steps, too much state, nothing to do, unusable answers (docs/operating.md#bounds).
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'

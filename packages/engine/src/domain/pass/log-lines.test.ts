@@ -1,4 +1,4 @@
-// Reading log lines (contract §2.11): whoever writes them badly loses at most the line.
+// Reading log lines (docs/wire-protocol.md#log-lines): a bad line is lost, and nothing else.
 
 import { describe, expect, it } from 'vitest'
 import { readLines } from './log-lines.ts'
@@ -11,7 +11,7 @@ const read = (...lines: string[]) => {
 const line = { level: 'info', message: 'hi', scope: '@root', index: 0 }
 
 describe('a line as the protocol has it', () => {
-  it('is read, without what nobody stores', () => {
+  it('is read, without the members that are not stored', () => {
     const told = '{"level":"warn","message":"","scope":"pay","index":3,"tsMs":5,"later":true}'
     expect(read(told)).toEqual({ logs: [{ level: 'warn', message: '', scope: 'pay', index: 3 }] })
   })
@@ -37,7 +37,7 @@ describe('a line as the protocol has it', () => {
   })
 })
 
-describe('a line that is a little off', () => {
+describe('a line with small faults', () => {
   it.each([
     ['null for no fields', '{"level":"info","message":"hi","fields":null,"scope":"@root","index":0}', {}],
     ['a time that is none', '{"level":"info","message":"hi","scope":"@root","index":0,"tsMs":"noon"}', {}],
@@ -67,7 +67,7 @@ describe('a line that is a little off', () => {
   })
 })
 
-describe('a line nobody can read', () => {
+describe('an unreadable line', () => {
   it.each([
     ['7', '/logs/1 must be an object'],
     ['null', '/logs/1 must be an object'],

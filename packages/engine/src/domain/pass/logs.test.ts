@@ -1,4 +1,4 @@
-// Which log lines are stored (contract §2.2): handler lines once over all replays, step lines once per attempt.
+// Which log lines are stored (docs/concepts.md#logs): handler lines once over all replays, step lines once per attempt.
 
 import { hashStepId } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
@@ -83,7 +83,7 @@ describe("a step's lines", () => {
     expect(then.changes('log.written')[0]?.line.attempt).toBe(3)
   })
 
-  it('of two uses of one name are told apart, whether one after the other', () => {
+  it('of two uses of one name are distinguished, one after the other', () => {
     const first = given(run()).when(logging(reported(ran('charge')), [line('charge', 0)]))
     const again = { ...ran('charge'), id: 'hash-of-charge:1' }
     const second = first.afterCommit().when(logging(reported(again), [line('charge', 0)]))
@@ -143,7 +143,7 @@ describe('fields', () => {
       .when(logging(returned(), [line]))
       .changes('log.written')[0]?.line
 
-  it('are redacted before they are stored, and else kept to the letter', () => {
+  it('are redacted before they are stored, and unchanged otherwise', () => {
     const fields = '{"n":1.50,"apiKey":"k","nested":{"password":"p"}}'
     expect(stored({ ...line('@root', 0), fields })?.fields).toBe(
       '{"n":1.50,"apiKey":"[REDACTED]","nested":{"password":"[REDACTED]"}}',

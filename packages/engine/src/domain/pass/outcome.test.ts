@@ -1,5 +1,4 @@
-// Reading a runner's answer (contract §2.11 "Invoke response", §7 "Invoke status codes"): nothing in it is trusted,
-// and everything in it is kept to the letter.
+// Reading a runner's answer (docs/wire-protocol.md#answer): nothing in it is trusted, and payloads are kept as they came.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -49,7 +48,7 @@ describe('a 200', () => {
     },
   )
 
-  it('with logs that nobody can read has returned all the same', () => {
+  it('with unreadable logs has returned all the same', () => {
     expect(readAnswer(200, '{"data":1,"logs":[{"level":"loud"}]}')).toEqual({
       kind: 'returned',
       data: '1',
@@ -188,7 +187,7 @@ describe('a 4xx', () => {
     },
   )
 
-  it('says what else it has, but nothing of its log lines', () => {
+  it('has the rest of its body as its error, without the log lines', () => {
     const body = (rest: string) =>
       `{${rest},"logs":[{"level":"info","message":"","scope":"@root","index":0,"fields":{"token":"x"}}]}`
     expect(readAnswer(422, body('"detail":1.50'))).toMatchObject({ error: { message: '{"detail":1.50}' } })

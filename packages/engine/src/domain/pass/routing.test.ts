@@ -1,4 +1,4 @@
-// Which runner takes a pass (contract §4.3 "Routing").
+// Which runner takes a pass (docs/wire-protocol.md#routing).
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

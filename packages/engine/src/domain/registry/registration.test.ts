@@ -1,4 +1,4 @@
-// What a registration means (contract §2.11, decisions "Registration, routing, wire").
+// Registrations: rows of runners and workflows, and their changes (docs/wire-protocol.md#register).
 
 import type { RegisterRequest, WorkflowRegistration } from '@perdure/protocol'
 import { describe, expect, it, test } from 'vitest'
@@ -116,7 +116,7 @@ describe('a workflow', () => {
   )
 })
 
-test('the warnings name what is easily taken for something else', () => {
+test('the warnings name parts that may not mean what their author expects', () => {
   const workflows: WorkflowRegistration[] = [
     { name: 'a', triggers: [{ event: 'a/*' }], cancelOn: [{ event: 'x' }, { event: 'x/*', if: 'true' }] },
     { name: 'b', cancelOn: [{ event: 'x*y' }] },
@@ -141,7 +141,7 @@ describe('the changes of a registration', () => {
   const dropped = (options: Partial<Parameters<typeof registrationChanges>[0]>) =>
     changes(options).flatMap(change => (change.type === 'workflow.dropped' ? [change.name] : []))
 
-  it('are the app, the runner, its workflows, and a ring for runs held for want of one', () => {
+  it('are the app, the runner, its workflows, and a wake-up of runs held without a runner', () => {
     expect(changes({})).toEqual([
       { type: 'app.seen', app: { namespace: 'default', name: 'shop', createdAt: NOW } },
       {
@@ -156,7 +156,7 @@ describe('the changes of a registration', () => {
     ])
   })
 
-  it('of a heartbeat ring too: the runner may be back from the dead', () => {
+  it('of a heartbeat wake held runs too: the runner may have been away', () => {
     const repeat = changes({ earlier: runner('r1'), workflows: [] })
     expect(repeat.map(({ type }) => type)).toEqual(['app.seen', 'runner.registered', 'app.runnerArrived'])
   })
@@ -180,7 +180,7 @@ describe('of runners that disagree', () => {
   const v1 = workflow('order', { triggers: [{ event: 'v1' }] })
   const v2 = workflow('order', { triggers: [{ event: 'v2' }] })
 
-  /** The app as one engine sees it, whose runners register in turn. */
+  /** An app on one engine, whose runners register one after the other. */
   function app() {
     const runners = new Map<string, Runner>()
     const defined = new Map<string, Workflow>()

@@ -1,5 +1,4 @@
-// Given workflows and what is known, when an event arrives, then this becomes of it: how the tests of the arrival's
-// policies read.
+// Lets an event arrive at workflows under flow-control policies, on given assumptions: for the tests of the policies.
 
 import { type Fanout, type FanoutInput, fanout } from '../arrival/fanout.ts'
 import type { Change } from '../model/change.ts'
@@ -9,11 +8,11 @@ import { type Assumptions, noAssumptions } from '../run/assumptions.ts'
 import { frozen } from './frozen.testkit.ts'
 import { catalog, event, NOW, workflow } from './nouns.testkit.ts'
 
-/** A workflow that `order.placed` triggers, under these policies. */
+/** A workflow with these policies that the event `order.placed` triggers. */
 export const under = (flowControl: FlowControl, fields: Partial<Workflow> = {}): Workflow =>
   workflow('order', { triggers: [{ event: 'order.placed' }], flowControl, ...fields })
 
-/** `order.placed` arrives with this data. */
+/** The decision about an event `order.placed` with this data. */
 export function arrives(
   data: unknown,
   assumptions: Partial<Assumptions>,

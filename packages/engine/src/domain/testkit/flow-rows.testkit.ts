@@ -1,5 +1,5 @@
-// Flow-control rows, and the runs that come of them, as the store would keep them: for tests of policies that hold
-// rows. A guard that does not hold is an error here.
+// Keeps flow-control rows, and the runs they create, like a store: for tests of policies with rows. A guard that does not
+// hold fails the test.
 
 import { expect } from 'vitest'
 import { decideDueRow } from '../arrival/decide-due-row.ts'
@@ -17,7 +17,7 @@ export class FlowRows {
   now = NOW
   catalog: CatalogView
   suspended = false
-  /** Of the events to come. */
+  /** The trace of the next events. */
   trace: string | undefined
   readonly rows = new Map<string, FlowRow>()
   readonly runs: Run[] = []
@@ -43,7 +43,7 @@ export class FlowRows {
     }
   }
 
-  /** An event arrives `later` ms after the last thing that happened. */
+  /** Moves the clock on by `later` ms and lets an event arrive. */
   post(name: string, data: string | undefined, later = 0, pin?: string): Triggered | undefined {
     this.now += later
     const fields = { receivedAt: this.now, ...(data === undefined ? {} : { data }) }
@@ -54,7 +54,7 @@ export class FlowRows {
     return spread.triggered[0]
   }
 
-  /** The timers lane takes up what is due, under a lease. */
+  /** Moves the clock on by `later` ms and decides every due row, leased as by the timers lane. */
   fire(later = 0): void {
     this.now += later
     for (const row of [...this.rows.values()]) {

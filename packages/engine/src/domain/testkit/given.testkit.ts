@@ -1,4 +1,4 @@
-// Given a run and its steps, when something happens to it, then these changes follow: how the domain's tests read.
+// The tests of the domain read: given a run and its steps, when something happens, then these changes follow.
 
 import type { Start } from '../holds/throttle.ts'
 import type { CatalogView } from '../model/catalog.ts'
@@ -42,12 +42,12 @@ const ORDINARY: Circumstances = {
   assumptions: noAssumptions(),
 }
 
-/** A leased run as its owner holds it, with these steps in order. */
+/** A leased run as its owner has it in memory, with these steps in order. */
 export function given(run: Run, ...steps: GivenStep[]): Given {
   return new Given(RunState.claimed(rows(run, steps)), ORDINARY)
 }
 
-/** The same run as an outsider has just loaded it. */
+/** The same run, freshly loaded by somebody else than its owner. */
 export function givenLoaded(run: Run, ...steps: GivenStep[]): Given {
   return new Given(RunState.loaded(rows(run, steps)), ORDINARY)
 }
@@ -70,7 +70,7 @@ export class Given {
     return this.#in({ now })
   }
 
-  /** When the pass was sent, if not at this very moment, and how many settled steps its memo held. */
+  /** When the pass was sent (default: now), and how many settled steps its memo held (default: all). */
   sent(at: number, settled?: number): Given {
     return this.#in({ sentAt: at, knowledge: settled === undefined ? {} : { settled } })
   }
@@ -80,12 +80,12 @@ export class Given {
     return this.#in({ knowledge: { ...this.#world.knowledge, ...knowledge } })
   }
 
-  /** The attempt that the pass was sent with, if not the run's own. */
+  /** The attempt that the pass was sent with (default: the run's). */
   sentAttempt(sentAttempt: number): Given {
     return this.#in({ sentAttempt })
   }
 
-  /** What chance comes up with, in [0, 1); 0.5 leaves every jittered delay as it is. */
+  /** The random number in [0, 1); 0.5, the default, leaves every delay without jitter. */
   random(random: number): Given {
     return this.#in({ random })
   }
@@ -94,14 +94,14 @@ export class Given {
     return this.#in({ catalog: catalog(...workflows) })
   }
 
-  /** Webhook endpoints that want to be told. */
+  /** The webhook endpoints of the namespace. */
   subscribed(...endpoints: Endpoint[]): Given {
     const subscribers: CatalogView['subscribers'] = (kind, app) =>
       endpoints.filter(endpoint => isSubscribed(endpoint, kind, app))
     return this.#in({ catalog: { ...this.#world.catalog, subscribers } })
   }
 
-  /** The log holds these events of one name, up to a position. */
+  /** The log has these events of one name, up to position `after`. */
   logged(name: string, events: readonly Event[], after: number): Given {
     const assumptions = { ...this.#world.assumptions, events: new Map([[name, { events, after }]]) }
     return this.#in({ assumptions })
@@ -118,12 +118,12 @@ export class Given {
     return this.#in({ assumptions })
   }
 
-  /** A pass came back. */
+  /** The pass ended with the outcome. */
   when(outcome: Outcome): Then {
     return this.#then(advance(this.state, outcome, this.#context()))
   }
 
-  /** The pass brings these steps, and goes on. */
+  /** The runner reported a checkpoint, and the pass goes on. */
   whenCheckpointed(reported: Outcome): Then {
     return this.#then(checkpoint(this.state, reported as Reported, this.#context()))
   }
@@ -157,7 +157,7 @@ export class Given {
     }
   }
 
-  /** `start`: what its throttle said a moment ago. */
+  /** `start`: the answer of the run's throttle. */
   whenLeased(route: Route = toRunner, start?: Start): Then {
     const { now, catalog } = this.#world
     return this.#then(begin(this.state, { now, route, catalog, start }))
@@ -218,17 +218,17 @@ export class Then {
     return this.decision.guards
   }
 
-  /** What was written, one word per change, in order. */
+  /** The types of the changes, in order. */
   get written(): string[] {
     return this.decision.changes.map(({ type }) => type)
   }
 
-  /** What the runner is told of the steps written, and of `others`. */
+  /** The ack of a checkpoint that wrote the steps of this decision, with `others` to report. */
   ack(others: readonly Step[] = [], stop = false): unknown {
     return JSON.parse(acknowledge({ seq: 1, written: this.decision.steps, others, stop }))
   }
 
-  /** The steps as they are now, by name, in index order. */
+  /** Statuses of the steps by name, in index order. */
   get steps(): Record<string, Step['status']> {
     return Object.fromEntries(this.#rows().map(({ name, status }) => [name, status]))
   }
@@ -245,12 +245,12 @@ export class Then {
     )
   }
 
-  /** The run the decision creates, if it is one. */
+  /** The first run that the decision creates. */
   get created(): Run | undefined {
     return this.changes('run.created')[0]?.run
   }
 
-  /** The same owner goes on, `later` ms after. */
+  /** The decision is durable, and the same owner decides again `later` ms after. */
   afterCommit(later = 0): Given {
     this.#before.apply(this.decision)
     return new Given(this.#before, {
@@ -260,7 +260,7 @@ export class Then {
     })
   }
 
-  /** Another lease is given at `at`: the fence rises by one. */
+  /** Another engine leases the run at `at`: the fence rises by one. */
   leasedAgain(at: number): Given {
     const run = {
       ...this.run,

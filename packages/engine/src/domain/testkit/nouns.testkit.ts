@@ -1,5 +1,4 @@
-// The nouns of the domain's tests: runs, steps, opcodes, outcomes and catalogs with everything unremarkable filled
-// in, so that a test says only what matters to it.
+// Runs, steps, opcodes, outcomes and catalogs for the domain's tests, with every field filled in that a test need not name.
 
 import { matchesEvent } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
@@ -18,7 +17,7 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** A run of the workflow `order` that is under way: begun a minute ago and leased by `engine-1`. */
+/** A running run of the workflow `order`, started a minute ago and leased by `engine-1`. */
 export function run(fields: Partial<Run> = {}): Run {
   return {
     namespace: 'default',
@@ -43,20 +42,19 @@ export function run(fields: Partial<Run> = {}): Run {
   }
 }
 
-/** A run nobody holds: queued, waiting, paused or ended. */
+/** A run without a lease: queued, waiting, paused or ended. */
 export function idleRun(status: Run['status'], fields: Partial<Run> = {}): Run {
   const availableAt = status === 'queued' || status === 'waiting' ? NOW : undefined
   return run({ status, leaseOwner: undefined, availableAt, ...fields })
 }
 
-/** A run that has ended. */
 export function endedRun(status: 'succeeded' | 'failed' | 'cancelled', fields: Partial<Run> = {}): Run {
   return idleRun(status, { finishedAt: NOW - SECOND, finishedSeq: 99, ...fields })
 }
 
 export type GivenStep = Omit<Step, 'runId' | 'index' | 'seq'>
 
-/** The hashed id of a step of that name; the engine takes it as it comes. */
+/** The id of a step of that name. The engine accepts any text as an id. */
 export const idOf = (name: string): string => `hash-of-${name}`
 
 function step(name: string, fields: Pick<Step, 'op' | 'status'> & Partial<Step>): GivenStep {

@@ -1,5 +1,5 @@
-// The rows of one run as a store keeps them, moved by changes as `change.ts` promises: for tests that follow a run
-// over many decisions by several parties.
+// The rows of one run as a store keeps them: it applies changes as `model/change.ts` promises. For tests that follow a run
+// over decisions of several parties.
 
 import type { Change, Guard, StepWoken, Unit } from '../model/change.ts'
 import { isTerminal, type Run } from '../model/run.ts'
@@ -19,7 +19,7 @@ export class Rows {
     this.run = run
   }
 
-  /** False when the run has moved on since the unit was decided; then nothing is written. */
+  /** Writes the unit. False, without writing, when the run has changed since the unit was decided. */
   commit({ guards, changes }: Unit): boolean {
     frozen(changes)
     if (guards.some(guard => this.#isStale(guard))) return false
@@ -75,10 +75,10 @@ export class Rows {
   #moveRun({ run, frames }: Extract<Change, { type: 'run.moved' }>): number[] {
     const { startedSeq, finishedSeq } = this.run
     this.run = { ...run }
-    const told = frames.map(({ seq }) => seq)
-    if (run.startedSeq !== undefined && startedSeq === undefined) told.push(run.startedSeq)
-    if (run.finishedSeq !== undefined && finishedSeq === undefined) told.push(run.finishedSeq)
-    return told
+    const seqs = frames.map(({ seq }) => seq)
+    if (run.startedSeq !== undefined && startedSeq === undefined) seqs.push(run.startedSeq)
+    if (run.finishedSeq !== undefined && finishedSeq === undefined) seqs.push(run.finishedSeq)
+    return seqs
   }
 
   #wake({ stepIndex, status, data, error, eventId, at }: StepWoken): number[] {

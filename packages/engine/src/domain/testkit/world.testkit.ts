@@ -1,5 +1,5 @@
-// One engine that drives a run, and outsiders who interfere, over the rows of `rows.testkit.ts`. After every commit
-// the invariants are checked: what is settled stays settled, seqs rise, and a run let go has a reason to wake.
+// One engine that drives a run and outsiders that interfere, over the rows of `rows.testkit.ts`. After every commit the
+// invariants are checked: settled steps stay settled, seqs rise, and a run without a lease has a reason to wake.
 
 import { expect } from 'vitest'
 import type { Decision, Next } from '../model/decision.ts'
@@ -20,13 +20,13 @@ import { Rows } from './rows.testkit.ts'
 const registered = catalog(workflow('order', { onFailure: true }), workflow('pack'))
 const fresh = { fence: 0, startedAt: undefined, startedSeq: undefined }
 
-/** What an outsider decides about a run; undefined when it would be refused or changes nothing. */
+/** An action of an outsider on the run. */
 export type Control = 'cancel' | 'pause' | 'resume'
 
 export class World {
   readonly rows = new Rows(idleRun('queued', fresh))
   #now = NOW
-  /** The lease under way: its state, and its pass. */
+  /** The run and the pass of the present lease. */
   #held: { state: RunState; pass: SentPass } | undefined
   #seen = this.#snapshot()
 
@@ -51,7 +51,7 @@ export class World {
     this.#decide(state => advance(state, outcome, this.#context(pass, random)))
   }
 
-  /** The pass brings something and goes on. Whoever leases the run next must know all of it. */
+  /** The pass reports a checkpoint and goes on. */
   checkpoint(reported: Reported, random: number): void {
     if (!this.#held) return
     const { pass } = this.#held
@@ -62,7 +62,7 @@ export class World {
     this.#decide(state => ({ decision: decide(state, this.#now), next: 'stop' }))
   }
 
-  /** The engine dies: its lease runs out in time. */
+  /** The engine dies; its lease runs out later. */
   crash(): void {
     this.#held = undefined
   }
@@ -73,7 +73,7 @@ export class World {
     this.#check()
   }
 
-  /** An outsider decides, and commits only after something else has happened. */
+  /** An outsider decides, and commits only after `meanwhile`. */
   overtaken(control: Control, meanwhile: (world: World) => void): void {
     const decision = this.#control(control)
     meanwhile(this)
@@ -81,7 +81,7 @@ export class World {
     this.#check()
   }
 
-  /** An event arrives, or a child ends. */
+  /** Somebody else settles a parked step: an event arrives, or a child ends. */
   wake(stepIndex: number): void {
     const woken = {
       runId: this.rows.run.id,
@@ -96,7 +96,7 @@ export class World {
     this.#check()
   }
 
-  /** Its parent ends. */
+  /** The parent of the run ends. */
   requestCancel(): void {
     const { id } = this.rows.run
     this.rows.commit({ guards: [], changes: [{ type: 'run.cancelRequested', runId: id, at: this.#now }] })
@@ -110,7 +110,7 @@ export class World {
     return state.run.status === 'paused' ? resume(state, this.#now) : undefined
   }
 
-  /** Decides and commits as services/pass/pass-loop does: again on a fresh load when somebody else won. */
+  /** Decides and commits like services/pass/pass-loop: again on fresh rows when the first commit is stale. */
   #decide(decide: (state: RunState) => { decision: Decision; next: Next }, isCheckpoint = false): void {
     const held = this.#held
     if (!held) return
@@ -143,14 +143,14 @@ export class World {
   }
 
   #sent({ run, settledCount, lastStepSeq }: RunState): SentPass {
-    const told = {
+    const knowledge = {
       asOf: this.#now,
       settled: settledCount,
       seq: lastStepSeq,
       wasSentSettled: false,
       stopRequested: false,
     }
-    return { sentAt: this.#now, sentAttempt: run.attempt, knowledge: told }
+    return { sentAt: this.#now, sentAttempt: run.attempt, knowledge }
   }
 
   #context(pass: SentPass, random: number): PassContext {

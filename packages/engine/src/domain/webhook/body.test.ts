@@ -1,4 +1,4 @@
-// What the body of a webhook becomes as the data of an event, and which bodies are handshakes (contract §4.6).
+// The data that the body of a webhook becomes, and the bodies that are handshakes (docs/webhooks.md#the-event).
 
 import { describe, expect, test } from 'vitest'
 import { handshakeReply, webhookData } from './body.ts'
@@ -51,7 +51,7 @@ describe('the data of the event', () => {
     expect(data('['.repeat(300))).toBe(`"${'['.repeat(300)}"`)
   })
 
-  test('is never made of bytes that are no text', () => {
+  test('is refused for bytes that are not UTF-8', () => {
     expect(() => data(Buffer.from([0x22, 0xff, 0x22]))).toThrow(
       expect.objectContaining({ code: 'invalid_request', message: 'body must be UTF-8' }),
     )

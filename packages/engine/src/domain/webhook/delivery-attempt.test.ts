@@ -38,7 +38,7 @@ const answered = (status: number, extra: { retryAfterMs?: number } = {}): SendRe
   ...extra,
 })
 
-/** given(delivery).when(result).then...: the delivery and the attempt that follow. */
+/** The delivery and the attempt that follow from the result of a send. */
 const given = (patch: Partial<Delivery> = {}) => ({
   when: (result: SendResult, options: { random?: number; scheduleMs?: number[] } = {}) =>
     concludeAttempt({
@@ -139,7 +139,7 @@ describe('no answer', () => {
     })
   })
 
-  it('an attempt that an engine did not live to tell of counts, and is tried again', () => {
+  it('an attempt whose engine stopped counts, and is repeated', () => {
     const cutOff = { kind: 'cutOff' } as const
     const { delivery, attempt } = given({ attemptCount: 1 }).when(cutOff)
     expect(delivery).toMatchObject({ status: 'failed', attemptCount: 2, nextAttemptAt: NOW + 300_000 })

@@ -1,4 +1,4 @@
-// Signatures of providers: the samples they publish verify, and nothing that was touched does (decisions "Webhooks").
+// Signatures of providers: the samples they publish verify, and no changed sample does (docs/webhooks.md#schemes).
 
 import { createHmac } from 'node:crypto'
 import { signWebhook } from '@perdure/protocol'
@@ -13,7 +13,7 @@ interface Sample {
   secret: string
   headers: Record<string, string>
   body: string
-  /** Epoch seconds at which it was signed. */
+  /** When the sample was signed, in epoch seconds. */
   at: number
   messageId?: string
 }
@@ -25,7 +25,7 @@ const form = [
   'trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c',
 ].join('&')
 
-/** What the providers print in their documentation; of Stripe and the plain HMAC, what `openssl dgst` says. */
+/** Samples from the documentation of the providers; for Stripe and the plain HMAC, made with `openssl dgst`. */
 const SAMPLES: Record<ReceiverScheme, Sample> = {
   'standard-webhooks': {
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',

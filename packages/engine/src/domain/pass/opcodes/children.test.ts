@@ -1,5 +1,4 @@
-// RunWorkflow: which app the child belongs to, what it inherits, and how its end reaches the parent
-// (contract §4.3, decisions "Registration, routing, wire").
+// RunWorkflow: the app of the child, what the child inherits, and how its end reaches the parent (docs/concepts.md#children).
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
@@ -86,7 +85,7 @@ describe("a child's app", () => {
   it.each([
     ['no app has it', [], 'No app has a workflow "pack".'],
     ['several other apps have it', ['a', 'b'], 'Several apps have a workflow "pack" (a, b): name one.'],
-  ])('cannot be told when %s: the step gets an error the handler may catch', (_, apps, message) => {
+  ])('is unknown when %s: the step gets an error the handler may catch', (_, apps, message) => {
     const then = started(pack, ...apps)
     expect(then.created).toBeUndefined()
     expect(then.step('pack it')).toMatchObject({ status: 'failed', error: { message } })
@@ -143,7 +142,7 @@ describe('the end of a child', () => {
     ])
   })
 
-  it('answers nobody when nobody waits: an on-failure run or a fork', () => {
+  it('wakes no parent when none waits: an on-failure run or a fork', () => {
     expect(
       given(run({ parentRunId: 'run_1' }))
         .when(returned())
@@ -152,7 +151,7 @@ describe('the end of a child', () => {
   })
 })
 
-describe('the end of a parent asks its children to cancel', () => {
+describe('the end of a parent requests its children to be cancelled', () => {
   const parent = given(run(), awaitingChild('pack it', 'run_2'))
   const asked = [{ type: 'run.cancelRequested', runId: 'run_2', at: NOW }]
 
@@ -166,7 +165,7 @@ describe('the end of a parent asks its children to cancel', () => {
     expect(then.steps).toEqual({ 'pack it': 'cancelled' })
   })
 
-  it('and one that begins in the very same commit is born with the request', () => {
+  it('and a child created in the same commit is created with the request', () => {
     const then = given(run())
       .registered(inApp('shop'))
       .when(reported(pack, threw('charge', { retriable: false })))
@@ -174,7 +173,7 @@ describe('the end of a parent asks its children to cancel', () => {
     expect(then.changes('run.cancelRequested')).toEqual([])
   })
 
-  it('but not those that have answered', () => {
+  it('but not children that have ended', () => {
     const settled = { ...awaitingChild('pack it', 'run_2'), status: 'succeeded' as const }
     expect(given(run(), settled).whenCancelled().changes('run.cancelRequested')).toEqual([])
   })

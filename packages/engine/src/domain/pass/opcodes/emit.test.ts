@@ -1,4 +1,4 @@
-// Emit: recorded, fanned out and waking, all in the commit of its pass ("the service rules" 3, contract §6).
+// Emit: the event is recorded, starts runs and wakes waits in the commit of its pass (docs/wire-protocol.md#opcodes).
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
@@ -57,7 +57,7 @@ describe('an emit', () => {
   })
 })
 
-describe('an emit that somebody waits for', () => {
+describe('an emit with waits for it', () => {
   const other = { runId: 'run_2', stepIndex: 4, since: 1 }
   const own = { runId: 'run_1', stepIndex: 0, since: 2 }
 
@@ -75,7 +75,7 @@ describe('an emit that somebody waits for', () => {
     expect(then.changes('event.recorded')[0]?.event.woke).toBe(1)
   })
 
-  it('rests on exactly those waits', () => {
+  it('is guarded by exactly those waits', () => {
     const then = given(run()).waiters('order.told', other).when(reported(told))
     expect(then.guards).toContainEqual({
       type: 'waiters',

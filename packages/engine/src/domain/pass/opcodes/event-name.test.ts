@@ -1,4 +1,4 @@
-// The event names that a workflow gives (decisions, "Events"): those that `POST /events` takes, and no others.
+// The event names that a workflow may use: those that `POST /events` takes (docs/events.md#send-an-event).
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
@@ -34,7 +34,7 @@ describe.each(['Emit', 'WaitForEvent'] as const)('%s', op => {
     expect(then.changes('event.recorded')).toEqual([])
   })
 
-  it.each(['paid', ' order paid ', 'été.*', '☃😀', '😀'.repeat(256)])('of %j is what it asks for', name => {
+  it.each(['paid', ' order paid ', 'été.*', '☃😀', '😀'.repeat(256)])('of %j is accepted', name => {
     expect(reporting(op, name).step('a')).toMatchObject({ eventName: name })
     expect(reporting(op, name).step('a').status).toBe(op === 'Emit' ? 'succeeded' : 'waiting')
   })

@@ -1,5 +1,5 @@
-// Attempts of a step: the workflow's policy, what the runner may overrule, and what they cost the run
-// (decisions, "Retries").
+// Attempts of a step: the workflow's policy, what the runner may override, and what they cost the run
+// (docs/concepts.md#failures).
 
 import { describe, expect, it } from 'vitest'
 import { completeRetry } from '../../run/retry.ts'

@@ -1,4 +1,4 @@
-// Sleeps and deadlines ("the service rules" 1 and 2): when a timer is set, when it ends, and what wakes the run.
+// Sleeps and deadlines: when a timer is set, when it ends, and what wakes the run (docs/wire-protocol.md#opcodes).
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
@@ -17,7 +17,7 @@ import {
 } from '../../testkit/nouns.testkit.ts'
 
 describe('a Sleep', () => {
-  it('gets its wake time when it is persisted, not when it was asked for', () => {
+  it('gets its wake time when it is persisted, not when the pass was sent', () => {
     const then = given(run())
       .sent(NOW - 10 * SECOND)
       .when(reported(sleeps('nap', 5000)))

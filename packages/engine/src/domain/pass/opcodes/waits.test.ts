@@ -1,5 +1,4 @@
-// WaitForEvent: which event settles a wait, what it gives, and what the decision rests on (contract §6, decisions
-// "Events" and "Step record").
+// WaitForEvent: which event settles a wait, with which result, and which guards hold the decision (docs/events.md#waits).
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
@@ -130,7 +129,7 @@ describe('a wait that finds an earlier event', () => {
     )
   })
 
-  it('needs nothing to be as it was: the log only grows behind it', () => {
+  it('has no guard: the log only grows after that event', () => {
     expect(found.guards.map(({ type }) => type)).toEqual(['run'])
   })
 

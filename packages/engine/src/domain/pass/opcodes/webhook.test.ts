@@ -1,4 +1,4 @@
-// Webhook: a durable, unsigned delivery, written with the step that asked for it ("the service rules" 3).
+// Webhook: a durable, unsigned delivery, created in the commit of its step (docs/webhooks.md#custom-sends).
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
@@ -12,7 +12,7 @@ describe('a webhook send', () => {
   const then = given(run()).when(reported(hook))
   const [created] = then.changes('delivery.created')
 
-  it('enqueues a custom delivery of its data to the letter, without an endpoint or a source run', () => {
+  it('enqueues a custom delivery of its unchanged data, without an endpoint or a source run', () => {
     expect(created?.delivery).toEqual({
       namespace: 'default',
       id: created?.delivery.id,
