@@ -1,4 +1,4 @@
-// What every Limiter adapter promises, told once. Each adapter's test file opens one and calls this.
+// The promises of every Limiter adapter. Each adapter's test file opens one and calls this.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LATE_MS_MAX } from '../../../packages/engine/src/domain/holds/throttle.ts'
@@ -24,7 +24,7 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
       ...fields,
     })
     const take = (at: number, fields?: Partial<Quota>) => limiter.take(quota(at, fields))
-    /** Whether it took the start, and when the next one is free. */
+    /** Whether the start was taken, and when the next one is free. */
     const start = async (at: number, fields: Partial<StartQuota> = {}) => {
       const { taken, freeAt } = await limiter.start({ ...quota(at), burst: 0, take: true, ...fields })
       return [taken, freeAt - START]
@@ -37,37 +37,37 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
         expect([await take(1399), await take(1400)]).toEqual([false, true])
       })
 
-      it('does not count what it refused', async () => {
+      it('does not count refused takes', async () => {
         await take(0)
         await take(0)
         for (let at = 0; at < 1000; at += 50) expect(await take(at)).toBe(false)
         expect(await take(1000)).toBe(true)
       })
 
-      it('keeps keys apart', async () => {
+      it('counts keys separately', async () => {
         await take(0)
         await take(0)
         expect(await take(0)).toBe(false)
         expect(await take(0, { key: 'b' })).toBe(true)
       })
 
-      it('takes a time before the newest for the newest', async () => {
+      it('takes a time before the newest as the newest', async () => {
         expect([await take(500), await take(100), await take(1400)]).toEqual([true, true, false])
         expect(await take(1500)).toBe(true)
       })
 
-      it('admits exactly the limit to many who ask at once', async () => {
+      it('admits exactly the limit of concurrent takes', async () => {
         const admitted = await Promise.all(Array.from({ length: 50 }, () => take(0, { limit: 7 })))
         expect(admitted.filter(Boolean)).toHaveLength(7)
       })
 
-      it('can be looked at without taking', async () => {
+      it('has a peek, which takes nothing', async () => {
         const peek = (at: number) => limiter.peek(quota(at))
         expect([await peek(0), await take(0), await peek(0), await take(0)]).toEqual([true, true, true, true])
         expect([await peek(0), await peek(999), await peek(1000)]).toEqual([false, false, true])
       })
 
-      it('is a sliding window, whatever comes when', async () => {
+      it('is a sliding window for random takes', async () => {
         for (let seed = 1; seed <= SEEDS; seed++) {
           const random = seeded(seed)
           const fields = {
@@ -87,7 +87,7 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
     })
 
     describe('start', () => {
-      it('spaces starts evenly, and says when the next one is free', async () => {
+      it('spaces starts evenly, and reports when the next one is free', async () => {
         expect([await start(0), await start(0), await start(499)]).toEqual([
           [true, 500],
           [false, 500],
@@ -100,7 +100,7 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
         ])
       })
 
-      it('takes nothing when it does not start, or is not to', async () => {
+      it('takes nothing when the start is not free, or `take` is false', async () => {
         const take = false
         expect([await start(0, { take }), await start(0, { take }), await start(0)]).toEqual([
           [false, 0],
@@ -114,7 +114,7 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
         ])
       })
 
-      it('lets a burst follow at once after a quiet time', async () => {
+      it('lets a burst follow at once after an idle time', async () => {
         const burst = 2
         const free = [
           await start(0, { burst, take: false }),
@@ -133,7 +133,7 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
         ])
       })
 
-      it('keeps keys apart, and from takes of the same name', async () => {
+      it('counts keys separately, also from takes of the same key', async () => {
         await take(0)
         expect([await start(0), await start(0, { key: 'b' })]).toEqual([
           [true, 500],
@@ -141,12 +141,12 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
         ])
       })
 
-      it('gives a start to one of those who ask at once', async () => {
-        const asked = await Promise.all(Array.from({ length: 20 }, () => start(0)))
-        expect(asked.filter(([taken]) => taken)).toHaveLength(1)
+      it('gives a start to one of many concurrent calls', async () => {
+        const answers = await Promise.all(Array.from({ length: 20 }, () => start(0)))
+        expect(answers.filter(([taken]) => taken)).toHaveLength(1)
       })
 
-      it('keeps a rate of fractions of a ms, asked every ms', async () => {
+      it('keeps a spacing of fractions of a ms when called every ms', async () => {
         for (const limit of [300, 700, 3000]) {
           let taken = 0
           for (let at = 0; at < 1000; at++)
@@ -160,14 +160,14 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
         for (let at = 0; at < 2000; at += 20)
           while (taken < 200 && (await start(at, { limit: 100 }))[0]) taken++
         expect(taken).toBe(199)
-        // Nobody asked for long: that is no lateness.
+        // An idle time is not lateness.
         expect([await start(9000, { limit: 100 }), await start(9000, { limit: 100 })]).toEqual([
           [true, 9010],
           [false, 9010],
         ])
       })
 
-      it('never lets more start in a window than limit and burst, and than came free late before it', async () => {
+      it('never admits more starts in a window than limit and burst, and the late ones before it', async () => {
         for (let seed = 1; seed <= SEEDS; seed++) {
           const random = seeded(seed)
           const isSlow = seed % 2 === 0
@@ -179,7 +179,7 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
           let free = 0
           for (let at = 0, i = 0; i < 150; i++, at += random.between(0, isSlow ? 200 : 80)) {
             const [taken, freeAt] = (await start(at, fields)) as [boolean, number]
-            expect(taken, `seed ${seed}: free at ${free}, asked at ${at}`).toBe(i === 0 || free <= at)
+            expect(taken, `seed ${seed}: free at ${free}, called at ${at}`).toBe(i === 0 || free <= at)
             free = freeAt
             if (taken) starts.push(at)
           }

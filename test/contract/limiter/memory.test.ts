@@ -1,4 +1,4 @@
-// The limiter in memory: the contract, and that its memory is bounded.
+// The limiter in memory: the contract, and bounded memory.
 
 import { expect, it } from 'vitest'
 import { MemoryLimiter } from '../../../packages/engine/src/adapters/limiter/memory.ts'
@@ -8,11 +8,11 @@ limiterContract('memory', async () => new MemoryLimiter())
 
 const quota = (key: string, now: number) => ({ key, limit: 1, periodMs: 1000, now })
 
-it('has no ping: no network stands behind it', () => {
+it('has no ping, as it uses no network', () => {
   expect(new MemoryLimiter()).not.toHaveProperty('ping')
 })
 
-it('drops keys that have become idle while others are used', async () => {
+it('removes idle keys while others are used', async () => {
   const limiter = new MemoryLimiter()
   for (let i = 0; i < 1000; i++) {
     await limiter.take(quota(`old ${i}`, 0))
@@ -25,7 +25,7 @@ it('drops keys that have become idle while others are used', async () => {
   expect(limiter.entries).toBeLessThan(10)
 })
 
-it('forgets the key asked longest ago when it is full, and admits it anew', async () => {
+it('removes the key used longest ago when it is full, and then admits it again', async () => {
   const limiter = new MemoryLimiter({ entriesMax: 20 })
   for (let i = 0; i < 100; i++) {
     await limiter.take(quota(`key ${i}`, 0))
@@ -35,7 +35,7 @@ it('forgets the key asked longest ago when it is full, and admits it anew', asyn
   expect(await limiter.take(quota('key 0', 1))).toBe(true)
 })
 
-it('keeps no more takes than its window has', async () => {
+it('keeps no more takes than the window needs', async () => {
   const limiter = new MemoryLimiter()
   for (let now = 0; now < 5000; now++) await limiter.take({ key: 'a', limit: 10, periodMs: 10, now })
   expect(limiter.entries).toBeLessThanOrEqual(25)

@@ -1,4 +1,4 @@
-// The contract on Redis, and that two engines share a key.
+// The limiter in Redis: the contract, and two engines that share a key.
 
 import { expect, test } from 'vitest'
 import { RedisLimiter } from '../../../packages/engine/src/adapters/limiter/redis.ts'

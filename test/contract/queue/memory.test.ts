@@ -6,11 +6,11 @@ import { queueContract } from './queue-contract.ts'
 
 queueContract('memory', async clock => ({ queue: new MemoryQueue(clock), close: async () => {} }))
 
-it('has no ping: no network stands behind it', () => {
+it('has no ping, as it uses no network', () => {
   expect(new MemoryQueue(new VirtualClock())).not.toHaveProperty('ping')
 })
 
-it('holds no timer while nobody waits, and one listener per wait', async () => {
+it('has no timer without a wait, and one listener per wait', async () => {
   const clock = new VirtualClock({ start: 0 })
   const queue = new MemoryQueue(clock)
   const { signal } = new AbortController()
@@ -25,7 +25,7 @@ it('holds no timer while nobody waits, and one listener per wait', async () => {
   expect(getEventListeners(signal, 'abort')).toHaveLength(0)
 })
 
-it('answers a ring that is due at `until` once', async () => {
+it('uses up a wake-up that is due at `until`', async () => {
   const clock = new VirtualClock({ start: 0 })
   const queue = new MemoryQueue(clock)
   const { signal } = new AbortController()
@@ -43,21 +43,21 @@ it('answers a ring that is due at `until` once', async () => {
   await second
 })
 
-it('remembers a bounded number of rings, the earliest ones', async () => {
+it('remembers a bounded number of wake-ups, the earliest ones', async () => {
   const clock = new VirtualClock({ start: 0, settle: () => new Promise(resolve => setImmediate(resolve)) })
   const queue = new MemoryQueue(clock)
   const controller = new AbortController()
   for (let time = LANE_WAKES_MAX + 500; time > 0; time--) queue.wake('runs', time)
-  const rangAt: number[] = []
+  const wokenAt: number[] = []
   const listening = (async () => {
     for (;;) {
       await queue.wait('runs', Number.POSITIVE_INFINITY, controller.signal)
       if (controller.signal.aborted) return
-      rangAt.push(clock.now())
+      wokenAt.push(clock.now())
     }
   })()
   await clock.advance(LANE_WAKES_MAX + 500)
   controller.abort()
   await listening
-  expect(rangAt).toEqual(Array.from({ length: LANE_WAKES_MAX }, (_, i) => i + 1))
+  expect(wokenAt).toEqual(Array.from({ length: LANE_WAKES_MAX }, (_, i) => i + 1))
 })

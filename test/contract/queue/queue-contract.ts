@@ -1,4 +1,4 @@
-// What every Queue adapter promises, told once. Each adapter's test file opens one and calls this.
+// The promises of every Queue adapter. Each adapter's test file opens one and calls this.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../packages/engine/src/adapters/clock/virtual.ts'
@@ -7,14 +7,14 @@ import type { Lane } from '../../../packages/engine/src/ports/store.ts'
 
 export interface OpenQueue {
   queue: Queue
-  /** Lets what is on its way to the bell arrive; for adapters that speak over a network. */
+  /** Resolves when pending wake-ups have arrived; for adapters that use a network. */
   settle?(): Promise<void>
   close(): Promise<void>
 }
 
 const START = 1_000_000
 const FAR = START + 1e12
-const never = new AbortController().signal
+export const never = new AbortController().signal
 
 export function queueContract(name: string, open: (clock: VirtualClock) => Promise<OpenQueue>): void {
   describe(`queue contract: ${name}`, () => {
@@ -42,7 +42,7 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
       await clock.advance(ms)
     }
 
-    describe('a ring', () => {
+    describe('a wake-up', () => {
       it('ends a wait at once', async () => {
         const { promise, state } = wait('runs')
         await pass(0)
@@ -52,7 +52,7 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
         expect(clock.now()).toBe(START)
       })
 
-      it('is remembered while nobody waits, once', async () => {
+      it('is remembered without a wait, once', async () => {
         queue.wake('runs', START)
         queue.wake('runs', START - 50)
         await pass(0)
@@ -75,7 +75,7 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
         await runs.promise
       })
 
-      it('wakes everybody who waits in the lane', async () => {
+      it('ends every wait of the lane', async () => {
         const waits = [wait('runs'), wait('runs'), wait('runs')]
         await pass(0)
         queue.wake('runs', START)
@@ -93,7 +93,7 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
       })
     })
 
-    describe('a ring for later', () => {
+    describe('a future wake-up', () => {
       it('comes at its time, not before', async () => {
         queue.wake('runs', START + 100)
         const { promise, state } = wait('runs')
@@ -113,7 +113,7 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
         await promise
       })
 
-      it('is overtaken by an earlier one, and comes all the same', async () => {
+      it('still comes after an earlier one that was added later', async () => {
         const first = wait('runs')
         queue.wake('runs', START + 300)
         queue.wake('runs', START + 100)
@@ -132,7 +132,7 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
         await third.promise
       })
 
-      it('is remembered when its time passes while nobody waits', async () => {
+      it('is remembered when its time passes without a wait', async () => {
         queue.wake('runs', START + 100)
         await pass(500)
         await wait('runs').promise
@@ -155,7 +155,7 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
     })
 
     describe('a wait', () => {
-      it('ends at `until` without a ring', async () => {
+      it('ends at `until` without a wake-up', async () => {
         const { promise, state } = wait('runs', START + 100)
         await pass(99)
         expect(state.over).toBe(false)
@@ -188,7 +188,7 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
         expect(clock.now()).toBe(START)
       })
 
-      it('that is aborted takes no ring with it', async () => {
+      it('that is aborted uses up no wake-up', async () => {
         const controller = new AbortController()
         queue.wake('runs', START + 100)
         const { promise } = wait('runs', FAR, controller.signal)

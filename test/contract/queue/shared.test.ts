@@ -1,4 +1,4 @@
-// The contract on each wire that engines hear each other by, that a ring reaches the other engine, and that long words do.
+// The queue contract on each wire; a wake-up reaches the other engine, and so do long messages.
 
 import { describe, expect, test } from 'vitest'
 import { PostgresWire } from '../../../packages/engine/src/adapters/bus/postgres-wire.ts'
@@ -13,14 +13,13 @@ import { freshSchema } from '../../kit/servers/postgres.ts'
 import { REDIS_URL } from '../../kit/servers/redis.ts'
 import { uniqueHere } from '../../kit/temp.ts'
 import { until } from '../../kit/until.ts'
-import { queueContract } from './queue-contract.ts'
+import { never, queueContract } from './queue-contract.ts'
 
-const never = new AbortController().signal
 const onError = (error: unknown) => {
   throw error
 }
 
-/** Long words wait in a table of the store. */
+/** Long messages wait in a table of the store. */
 const storeUrl = await freshSchema()
 await (await openPostgresStore({ url: storeUrl })).close()
 
@@ -31,13 +30,13 @@ const WIRES: Record<string, (channel: string) => Wire> = {
 
 for (const [name, wire] of Object.entries(WIRES)) {
   queueContract(name, async clock => {
-    const bus = await WireBus.open({ wire: wire(uniqueHere('bell')), self: 'one' })
+    const bus = await WireBus.open({ wire: wire(uniqueHere('queue')), self: 'one' })
     return { queue: new SharedQueue({ bus, clock }), close: () => bus.close() }
   })
 
-  describe(`engines that hear each other through ${name}`, () => {
-    test('a ring reaches the lanes of the other, now and later', async () => {
-      const channel = uniqueHere('bell')
+  describe(`engines connected through ${name}`, () => {
+    test('a wake-up reaches the lanes of the other engine, for now and for later', async () => {
+      const channel = uniqueHere('queue')
       const open = async (self: string) => {
         const bus = await WireBus.open({ wire: wire(channel), self })
         onCleanup(() => bus.close())
@@ -55,29 +54,29 @@ for (const [name, wire] of Object.entries(WIRES)) {
 }
 
 for (const [name, wire] of Object.entries(WIRES)) {
-  test(`through ${name} the longest words arrive to the letter, in their order among short ones`, async () => {
+  test(`through ${name} the longest messages arrive unchanged, in order with short ones`, async () => {
     const channel = uniqueHere('long')
     const [one, two] = [wire(channel), wire(channel)]
     onCleanup(() => Promise.all([one.close(), two.close()]))
-    const heard: string[] = []
-    let backs = 0
+    const received: string[] = []
+    let reconnects = 0
     await two.listen(
       'two',
-      word => heard.push(word),
-      () => backs++,
+      message => received.push(message),
+      () => reconnects++,
     )
     await one.listen(
       'one',
       () => {},
       () => {},
     )
-    // Of a run whose state is as large as it may be; no part of it ends with a character.
+    // As long as the invoke of the largest run state; no part of it ends at the end of a character.
     const long = `x${'ä€𝄞'.repeat(4 * 1024 * 1024)}`
-    const words = ['first', long, 'second', `${'y'.repeat(3 * 1024 * 1024)}`, 'third', 'last']
-    await Promise.all(words.map(word => one.send(word, 'two')))
-    await until(() => heard.length >= words.length, { what: 'the words' })
-    expect(heard.map(({ length }) => length)).toEqual(words.map(({ length }) => length))
-    expect(heard.every((word, i) => word === words[i])).toBe(true)
-    expect(backs).toBe(0)
+    const messages = ['first', long, 'second', `${'y'.repeat(3 * 1024 * 1024)}`, 'third', 'last']
+    await Promise.all(messages.map(message => one.send(message, 'two')))
+    await until(() => received.length >= messages.length, { what: 'the messages' })
+    expect(received.map(({ length }) => length)).toEqual(messages.map(({ length }) => length))
+    expect(received.every((message, i) => message === messages[i])).toBe(true)
+    expect(reconnects).toBe(0)
   })
 }

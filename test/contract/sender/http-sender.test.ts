@@ -7,12 +7,12 @@ import {
 } from '../../../packages/engine/src/adapters/sender/http-sender.ts'
 import type { SendCall, SendReply } from '../../../packages/engine/src/ports/sender.ts'
 import { answer, openServer, type Script, unusedPort } from '../transport/raw-server.ts'
-import { type PartnerAct, senderContract } from './sender-contract.ts'
+import { type ReceiverAct, senderContract } from './sender-contract.ts'
 
 const MIB = 1_048_576
 
 senderContract('http', async () => {
-  let act: PartnerAct = 'hang'
+  let act: ReceiverAct = 'hang'
   const server = await openServer(request => {
     if (act === 'vanish') request.socket.resetAndDestroy()
     else if (act !== 'hang') answer(request, act.status, act.body, act.headers)
@@ -38,7 +38,7 @@ afterEach(async () => {
   for (const thing of opened.splice(0).reverse()) await thing.close()
 })
 
-/** A partner that plays a script, and a sender that may call it. */
+/** A receiver that plays a script, and a sender that may call it. */
 async function open(script: Script, options: Partial<HttpSenderOptions> = { allowPrivate: true }) {
   const server = await openServer(script)
   const clock = new VirtualClock()
@@ -49,16 +49,16 @@ async function open(script: Script, options: Partial<HttpSenderOptions> = { allo
   return { server, sender, send, clock }
 }
 
-/** A resolver that gives one answer per question, the last one for ever. */
+/** A resolver that gives one answer per lookup, and repeats the last. */
 function resolver(...answers: (string[] | Error)[]) {
-  const asked: string[] = []
+  const lookups: string[] = []
   const lookup = (
     hostname: string,
     _: object,
     callback: (error: Error | null, addresses: LookupAddress[]) => void,
   ) => {
-    const addresses = answers[Math.min(asked.length, answers.length - 1)] as string[] | Error
-    asked.push(hostname)
+    const addresses = answers[Math.min(lookups.length, answers.length - 1)] as string[] | Error
+    lookups.push(hostname)
     setImmediate(() => {
       if (addresses instanceof Error) callback(addresses, [])
       else
@@ -68,7 +68,7 @@ function resolver(...answers: (string[] | Error)[]) {
         )
     })
   }
-  return { asked, lookup: lookup as unknown as NonNullable<HttpSenderOptions['lookup']> }
+  return { lookups, lookup: lookup as unknown as NonNullable<HttpSenderOptions['lookup']> }
 }
 
 describe('addresses that are not public', () => {
@@ -117,16 +117,16 @@ describe('addresses that are not public', () => {
     [['127.0.0.1', '93.184.215.14']],
     [['::ffff:10.0.0.1']],
   ])('are refused behind a name, also as one of many: %j', async addresses => {
-    const { lookup, asked } = resolver(addresses)
+    const { lookup, lookups } = resolver(addresses)
     const { server, send } = await open(request => answer(request, 200), { lookup })
     const reply = await send({ url: `http://partner.example:${server.port}/` })
     expect(reply).toEqual({ kind: 'refusedAddress', error: 'partner.example is not a public address' })
     expect(server.connections).toBe(0)
-    expect(asked).toEqual(['partner.example'])
+    expect(lookups).toEqual(['partner.example'])
   })
 
   it.each(['ftp://127.0.0.1/', 'not a URL', 'file:///etc/passwd', 'http://u:p@example.com/'])(
-    '%s is no address to call at all',
+    '%s is not a URL that can be called',
     async url => {
       const { send } = await open(request => answer(request, 200))
       expect(await send({ url })).toMatchObject({ kind: 'refusedAddress' })
@@ -135,34 +135,34 @@ describe('addresses that are not public', () => {
 })
 
 describe('a name that changes its address', () => {
-  // Stands in for the public internet, which a test must not call: 127.0.0.1 is "public", nothing else is.
+  // 127.0.0.1 stands for all public addresses, which a test must not call.
   const allows = (address: string) => address === '127.0.0.1'
 
-  it('is asked about once per connection, and the connection goes to that answer', async () => {
-    const { lookup, asked } = resolver(['127.0.0.1'], ['127.0.0.2'])
+  it('is resolved once per connection, and the connection goes to that address', async () => {
+    const { lookup, lookups } = resolver(['127.0.0.1'], ['127.0.0.2'])
     const { server, send } = await open(request => answer(request, 200, '', { connection: 'close' }), {
       lookup,
       allows,
     })
     const url = `http://rebinding.example:${server.port}/`
     expect(await send({ url })).toMatchObject({ kind: 'answered', status: 200 })
-    expect(asked).toHaveLength(1)
+    expect(lookups).toHaveLength(1)
     expect(server.requests[0]?.headers.host).toBe(`rebinding.example:${server.port}`)
 
     expect(await send({ url })).toMatchObject({ kind: 'refusedAddress' })
-    expect(asked).toHaveLength(2)
+    expect(lookups).toHaveLength(2)
     expect(server.connections).toBe(1)
   })
 
-  it('is judged anew for each new connection, not for one that is kept', async () => {
-    const { lookup, asked } = resolver(['127.0.0.1'], ['10.0.0.1'])
+  it('is checked again for each new connection, not for one that is kept alive', async () => {
+    const { lookup, lookups } = resolver(['127.0.0.1'], ['10.0.0.1'])
     const { server, send } = await open(request => answer(request, 200), { lookup, allows })
     const url = `http://rebinding.example:${server.port}/`
     for (let i = 0; i < 3; i++) {
       expect(await send({ url })).toMatchObject({ kind: 'answered' })
       await new Promise(resolve => setTimeout(resolve, 5))
     }
-    expect([asked.length, server.connections]).toEqual([1, 1])
+    expect([lookups.length, server.connections]).toEqual([1, 1])
     server.requests.at(-1)?.socket.destroy()
     await server.until(() => server.open === 0)
     expect(await send({ url })).toMatchObject({ kind: 'refusedAddress' })
@@ -219,7 +219,7 @@ describe('a body', () => {
     await server.until(() => server.open === 0)
     expect(sent.bytes).toBeLessThan(50 * MIB)
     await new Promise(resolve => setTimeout(resolve, 5))
-    expect(server.connections, 'no connection opened for nobody').toBe(1)
+    expect(server.connections, 'no connection opened in vain').toBe(1)
   })
 
   it('may come in small pieces', async () => {
@@ -235,7 +235,7 @@ describe('a body', () => {
     expect(await send()).toMatchObject({ kind: 'answered', responseSnippet: 'x'.repeat(4096) })
   })
 
-  it('that drips shortens the snippet only: the status has come', async () => {
+  it('that drips only shortens the snippet: the status has come', async () => {
     const { server, send } = await open(({ socket }) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
       const timer = setInterval(() => socket.write('x'), 20)
@@ -250,7 +250,7 @@ describe('a body', () => {
     await server.until(() => server.open === 0)
   })
 
-  it('that is reset shortens the snippet only', async () => {
+  it('that is reset only shortens the snippet', async () => {
     const { send } = await open(({ socket }) => {
       socket.write('HTTP/1.1 503 No\r\nretry-after: 7\r\ncontent-length: 1000\r\n\r\nsorr')
       setTimeout(() => socket.resetAndDestroy(), 20)
@@ -322,7 +322,7 @@ it('Retry-After as a date counts from the clock', async () => {
   expect(await send()).toMatchObject({ kind: 'answered', retryAfterMs: 37_000 })
 })
 
-it('durations are read off the clock, never negative', async () => {
+it('durations come from the clock and are never negative', async () => {
   const times = [5000, 5250, 5250, 9000, 8000]
   const clock = { now: () => times.shift() ?? 0, at: () => () => {} }
   const { send } = await open(request => answer(request, 200), { allowPrivate: true, clock })
@@ -336,13 +336,13 @@ it('many origins leave no connection behind', async () => {
     poolsMax: 2,
     idleMs: 40,
   })
-  const partners = []
-  for (let i = 0; i < 5; i++) partners.push((await open(request => answer(request, 200))).server)
-  for (const { origin } of partners) {
+  const receivers = []
+  for (let i = 0; i < 5; i++) receivers.push((await open(request => answer(request, 200))).server)
+  for (const { origin } of receivers) {
     await sender.send({ url: origin, headers: {}, body: '{}', timeoutMs: 5000 })
   }
-  for (const partner of partners) {
-    await partner.until(() => partner.open === 0)
-    expect(partner.connections).toBe(1)
+  for (const receiver of receivers) {
+    await receiver.until(() => receiver.open === 0)
+    expect(receiver.connections).toBe(1)
   }
 })

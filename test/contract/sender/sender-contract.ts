@@ -1,20 +1,21 @@
-// What every Sender adapter promises, told once. Each adapter's test file opens one and calls this.
+// The promises of every Sender adapter. Each adapter's test file opens one and calls this.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SendCall, Sender, SendReply } from '../../../packages/engine/src/ports/sender.ts'
 
-export type PartnerAct =
+export type ReceiverAct =
   | { status: number; body?: string | Buffer; headers?: Record<string, string> }
   | 'hang'
   | 'vanish'
 
 export interface OpenSender {
   sender: Sender
-  /** Where the partner is reached, and where none ever was. */
+  /** The URL of the receiver. */
   url: string
+  /** A URL where no receiver ever was. */
   deadUrl: string
-  /** What the partner does with the next posts. */
-  act(act: PartnerAct): void
+  /** Sets what the receiver does with the next posts. */
+  act(act: ReceiverAct): void
   received(): { body: string; headers: Record<string, string> }[]
   close(): Promise<void>
 }
@@ -30,13 +31,16 @@ export function senderContract(name: string, open: () => Promise<OpenSender>): v
     const send = (call: Partial<SendCall> = {}): Promise<SendReply> =>
       opened.sender.send({ url: opened.url, headers: {}, body: '{}', timeoutMs: 5000, ...call })
 
-    it.each([200, 204, 299, 301, 302, 307, 400, 404, 410, 429, 500, 503, 599])('tells a %i', async status => {
-      opened.act({ status, headers: { location: opened.deadUrl } })
-      expect(await send()).toMatchObject({ kind: 'answered', status, responseSnippet: '' })
-      expect(opened.received()).toHaveLength(1)
-    })
+    it.each([200, 204, 299, 301, 302, 307, 400, 404, 410, 429, 500, 503, 599])(
+      'returns a %i',
+      async status => {
+        opened.act({ status, headers: { location: opened.deadUrl } })
+        expect(await send()).toMatchObject({ kind: 'answered', status, responseSnippet: '' })
+        expect(opened.received()).toHaveLength(1)
+      },
+    )
 
-    it('carries headers and body to the letter', async () => {
+    it('transfers headers and body unchanged', async () => {
       opened.act({ status: 200 })
       const headers = {
         'content-type': 'application/json',
@@ -87,7 +91,7 @@ export function senderContract(name: string, open: () => Promise<OpenSender>): v
       expect(responseSnippet).not.toContain('\uFFFD')
     })
 
-    it('makes text of any bytes, without NUL', async () => {
+    it('decodes any bytes as text without NUL', async () => {
       opened.act({ status: 200, body: Buffer.from([0x61, 0, 0xff, 0xc0, 0x62]) })
       expect(await send()).toMatchObject({ responseSnippet: 'a\uFFFD\uFFFD\uFFFDb' })
     })
@@ -101,7 +105,7 @@ export function senderContract(name: string, open: () => Promise<OpenSender>): v
       expect(performance.now() - started).toBeLessThan(1500)
     })
 
-    it('tells connections that failed', async () => {
+    it('reports connections that failed', async () => {
       expect(await send({ url: opened.deadUrl })).toMatchObject({
         kind: 'connectionError',
         error: expect.stringMatching(/./),
@@ -110,13 +114,13 @@ export function senderContract(name: string, open: () => Promise<OpenSender>): v
       expect(await send()).toMatchObject({ kind: 'connectionError', error: expect.stringMatching(/./) })
     })
 
-    it('measures what a call took', async () => {
+    it('measures the duration of a call', async () => {
       opened.act({ status: 200 })
       const reply = await send()
       expect('durationMs' in reply && reply.durationMs).toBeGreaterThanOrEqual(0)
     })
 
-    it('closes within a bound, ends what is under way, and takes no more', async () => {
+    it('closes within a bound, ends pending calls, and sends no further ones', async () => {
       opened.act('hang')
       const hanging = send()
       const started = performance.now()

@@ -14,16 +14,16 @@ import { type ClientFrame, ConnectClient, dial, dialAs } from '../../kit/runner/
 import { type RunnerAct, transportContract } from './transport-contract.ts'
 
 const URL = connectUrl('default', 'app', 'runner')
-const WHO = { app: 'app', runner: 'runner' }
+const REGISTRATION = { app: 'app', runner: 'runner' }
 
-/** The hub on a server of its own, with a registry that takes everybody. */
+/** The hub on a server of its own, with a registry that accepts every runner. */
 async function openHub(limits: Partial<ConnectLimits> = {}) {
-  const roomy: string[] = []
+  const roomChanges: string[] = []
   const transport = new ConnectTransport({
     clock: systemClock,
     closeGraceMs: 200,
     lostGraceMs: 300,
-    onRoomChange: url => void roomy.push(url),
+    onRoomChange: url => void roomChanges.push(url),
   })
   const deps: ConnectDeps = {
     connections: transport,
@@ -59,10 +59,10 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
     await hub.close()
     await new Promise(resolve => server.close(resolve))
   }
-  return { transport, url, roomy, close }
+  return { transport, url, roomChanges, close }
 }
 
-/** The invoke request as the engine gave it, without the deadline that the transport adds. */
+/** The invoke request as it was passed to the transport, without the deadline that the transport adds. */
 function bodyOf({ text }: ClientFrame): string {
   return `{${text.replace(/^.*?"payload":{"deadlineMs":\d+,?/, '').slice(0, -1)}`
 }
@@ -84,7 +84,7 @@ transportContract('connect', async () => {
     const client = await dial(url)
     clients.push(client)
     client.onFrame = frame => answer(client, frame)
-    await client.register({ ...WHO, ...(underWay ? { underWay } : {}) })
+    await client.register({ ...REGISTRATION, ...(underWay ? { underWay } : {}) })
   }
   await connect()
   return {
@@ -106,15 +106,15 @@ transportContract('connect', async () => {
 })
 
 async function open(registration: Record<string, unknown> = {}) {
-  const { transport, url, roomy, close } = await openHub()
-  const client = await dialAs(url, { ...WHO, ...registration })
+  const { transport, url, roomChanges, close } = await openHub()
+  const client = await dialAs(url, { ...REGISTRATION, ...registration })
   const controller = new AbortController()
   const invoke = (call: Partial<Parameters<ConnectTransport['invoke']>[0]> = {}): Promise<InvokeReply> =>
     transport.invoke({ url: URL, body: '{}', timeoutMs: 10_000, signal: controller.signal, ...call })
-  return { transport, url, roomy, client, invoke, controller, close }
+  return { transport, url, roomChanges, client, invoke, controller, close }
 }
 
-it('keeps a JSON body of a result to the letter', async () => {
+it('keeps the JSON body of a result unchanged', async () => {
   const { client, invoke, close } = await open()
   const reply = invoke()
   const { id } = await client.next('invoke')
@@ -126,34 +126,34 @@ it('keeps a JSON body of a result to the letter', async () => {
   await close()
 })
 
-it('refuses what there is no room for, and says when there is some', async () => {
-  const { client, transport, invoke, roomy, close } = await open({ maxConcurrency: 1 })
+it('refuses invokes without room, and reports when there is room', async () => {
+  const { client, transport, invoke, roomChanges, close } = await open({ maxConcurrency: 1 })
   expect(transport.room(URL)).toBe(1)
   const first = invoke()
   expect(transport.room(URL)).toBe(0)
   expect(await invoke()).toEqual({ kind: 'refused', message: 'there is no room on the runner', isFull: true })
   const { id } = await client.next('invoke')
-  roomy.length = 0
+  roomChanges.length = 0
   client.result(id, 200, '{}')
   await first
-  expect(roomy).toEqual([URL])
+  expect(roomChanges).toEqual([URL])
   expect(transport.room(URL)).toBe(1)
-  await client.register({ ...WHO, maxConcurrency: 3 })
+  await client.register({ ...REGISTRATION, maxConcurrency: 3 })
   expect(transport.room(URL)).toBe(3)
-  await client.register(WHO)
+  await client.register(REGISTRATION)
   expect(transport.room(URL)).toBeUndefined()
-  expect(roomy).toHaveLength(3)
+  expect(roomChanges).toHaveLength(3)
   await close()
 })
 
-it('counts what the runner may come back for, and gives it time to', async () => {
+it('counts the calls of a lost socket, and waits for the runner to come back', async () => {
   const { client, invoke, transport, url, close } = await open({ maxConcurrency: 1 })
   const first = invoke()
   const { id } = await client.next('invoke')
   client.ws.terminate()
   await until(() => transport.room(URL) === 0 && !transport.reaches(URL))
   expect(await invoke()).toMatchObject({ kind: 'refused' })
-  const back = await dialAs(url, { ...WHO, maxConcurrency: 1, underWay: [id, 'inv_gone'] })
+  const back = await dialAs(url, { ...REGISTRATION, maxConcurrency: 1, underWay: [id, 'inv_gone'] })
   expect(transport.room(URL)).toBe(0)
   expect((await back.next('invoke.cancel')).id).toBe('inv_gone')
   back.result(id, 200, '{"back":true}')
@@ -161,12 +161,12 @@ it('counts what the runner may come back for, and gives it time to', async () =>
   await close()
 })
 
-it('breaks what the runner has come back without, and what it did not come back for', async () => {
+it('breaks calls that the runner came back without, and calls whose runner did not come back', async () => {
   const { client, invoke, url, close } = await open()
   const first = invoke()
   await client.next('invoke')
   client.ws.terminate()
-  const back = await dialAs(url, { ...WHO, underWay: [] })
+  const back = await dialAs(url, { ...REGISTRATION, underWay: [] })
   expect(await first).toMatchObject({ kind: 'broken' })
   const second = invoke()
   await back.next('invoke')
@@ -175,14 +175,14 @@ it('breaks what the runner has come back without, and what it did not come back 
   await close()
 })
 
-it('takes a result that comes on another socket of the runner, and none of another runner', async () => {
+it('takes a result on another socket of the runner, and none from another runner', async () => {
   const { client, invoke, url, close } = await open()
   const reply = invoke()
   const { id } = await client.next('invoke')
-  const stranger = await dialAs(url, { app: 'app', runner: 'stranger' })
-  stranger.result(id, 200, '{"stranger":true}')
-  await stranger.next('result.ack')
-  const second = await dialAs(url, WHO)
+  const other = await dialAs(url, { app: 'app', runner: 'stranger' })
+  other.result(id, 200, '{"stranger":true}')
+  await other.next('result.ack')
+  const second = await dialAs(url, REGISTRATION)
   second.result(id, 200, '{"second":true}')
   expect(await reply).toMatchObject({ body: '{"second":true}' })
   second.result(id, 200, '{"again":true}')
@@ -216,10 +216,10 @@ it('stores checkpoints one at a time, in order, and takes the result after the l
 })
 
 it.each([
-  ['that is of no use any more', async () => undefined, 'aborted'],
+  ['that is obsolete', async () => undefined, 'aborted'],
   ['that cannot be stored', () => Promise.reject(new Error('full')), 'broken'],
   ['of an invoke that takes none', undefined, 'broken'],
-])('tells the runner to stop at a checkpoint %s', async (_, onCheckpoint, kind) => {
+])('cancels the invoke at a checkpoint %s', async (_, onCheckpoint, kind) => {
   const { client, invoke, close } = await open()
   const reply = invoke(onCheckpoint ? { onCheckpoint } : {})
   const { id } = await client.next('invoke')
@@ -240,7 +240,7 @@ it('takes no checkpoint over 1 MiB', async () => {
   await close()
 })
 
-it('starts the deadline anew at a checkpoint', async () => {
+it('restarts the deadline at a checkpoint', async () => {
   const { client, invoke, close } = await open()
   const started = performance.now()
   const reply = invoke({ timeoutMs: 300, onCheckpoint: async () => '{}' })
@@ -252,9 +252,9 @@ it('starts the deadline anew at a checkpoint', async () => {
   await close()
 })
 
-it('goes to the least loaded socket, in turn among equals', async () => {
+it('sends to the socket with the fewest calls, in turn among equals', async () => {
   const { client, invoke, url, close } = await open()
-  const second = await dialAs(url, WHO)
+  const second = await dialAs(url, REGISTRATION)
   const replies = Array.from({ length: 6 }, () => invoke())
   await until(() => client.count('invoke') === 3 && second.count('invoke') === 3)
   for (const one of [client, second]) {
@@ -264,13 +264,13 @@ it('goes to the least loaded socket, in turn among equals', async () => {
   await close()
 })
 
-it('moves the invokes of a socket to the one that replaces it', async () => {
+it('moves the calls of a socket to the one that replaces it', async () => {
   const { url, transport, invoke, close } = await open({ maxConcurrency: 1 })
   const busy = invoke()
   const named = async () => {
     const client = await dial(url)
     client.send('hello', { protocolVersion: 1, instance: 'laptop' })
-    await client.register(WHO)
+    await client.register(REGISTRATION)
     return client
   }
   const older = await named()
@@ -285,16 +285,16 @@ it('moves the invokes of a socket to the one that replaces it', async () => {
   expect(await busy).toMatchObject({ kind: 'broken' })
 })
 
-it('keeps 64 sockets of a runner, the newest', async () => {
+it('keeps the 64 newest sockets of a runner', async () => {
   const { client, url, close } = await open()
-  for (let i = 0; i < 64; i++) await dialAs(url, WHO)
+  for (let i = 0; i < 64; i++) await dialAs(url, REGISTRATION)
   expect(await client.closes()).toBe(4409)
   await close()
 })
 
-it('takes so many sockets in all, and answers further upgrades with 503', async () => {
+it('accepts a bounded number of sockets, and answers further upgrades with 503', async () => {
   const { url, close } = await openHub({ socketsMax: 2 })
-  const [first] = [await dial(url), await dialAs(url, WHO)]
+  const [first] = [await dial(url), await dialAs(url, REGISTRATION)]
   const refused = new ConnectClient(url)
   await until(() => refused.refused === 503)
   first.ws.close()

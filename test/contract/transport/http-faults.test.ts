@@ -26,7 +26,7 @@ describe('a fault after the request was written is broken', () => {
     ['two lengths', plays(ok('content-length: 2\r\ncontent-length: 3', '{}'))],
     ['endless headers', plays(ok(`x: ${'y'.repeat(100_000)}`))],
     [
-      'an upgrade nobody asked for',
+      'an upgrade that was not requested',
       plays('HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
     ],
     ['dripping headers', ({ socket }) => void setInterval(() => socket.write('x'), 10).unref()],
@@ -45,13 +45,13 @@ describe('a fault after the request was written is broken', () => {
     await server.until(() => server.open === 0)
     await betweenPasses()
     expect(server.requests, 'never sent twice').toHaveLength(1)
-    expect(server.connections, 'nor a connection opened for nobody').toBe(1)
+    expect(server.connections, 'and no connection opened in vain').toBe(1)
   })
 })
 
 describe('an answer over 1 MiB', () => {
   const megabytes = Buffer.alloc(MIB, 'x')
-  /** Writes for as long as the other side reads; says how much it took. */
+  /** Writes for as long as the other side reads, and counts the bytes. */
   const floods = (head: string, frame: (bytes: Buffer) => (string | Buffer)[]) => {
     const sent = { bytes: 0 }
     const script: Script = ({ socket }) => {
@@ -82,7 +82,7 @@ describe('an answer over 1 MiB', () => {
   })
 })
 
-describe('a call that reached nobody is refused', () => {
+describe('a call that reached no runner is refused', () => {
   it.each([
     ['not a URL', 'cannot be read'],
     ['', 'cannot be read'],

@@ -2,9 +2,9 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { HttpTransport } from '../../../packages/engine/src/adapters/transport/http.ts'
 import { verifyBody } from '../../../packages/protocol/src/index.ts'
-import { betweenPasses, clock, closesOpened, NOW, never, ok, open, opened, plays } from './open-http.ts'
+import { betweenPasses, clock, closesOpened, NOW, ok, open, opened, plays } from './open-http.ts'
 import { answer, openServer, type RawServer, unusedPort } from './raw-server.ts'
-import { type RunnerAct, transportContract } from './transport-contract.ts'
+import { never, type RunnerAct, transportContract } from './transport-contract.ts'
 
 closesOpened()
 
@@ -125,13 +125,13 @@ describe('connections', () => {
     expect(server.connections).toBe(1)
   })
 
-  it('are two at most for calls that follow each other without a breath', async () => {
+  it('are at most two for calls that follow each other without a pause', async () => {
     const { server, invoke } = await open(request => answer(request, 200, '{}'))
     for (let i = 0; i < 20; i++) expect(await invoke()).toMatchObject({ kind: 'answered' })
     expect(server.connections).toBeLessThanOrEqual(2)
   })
 
-  it('are bounded per origin; calls beyond wait their turn', async () => {
+  it('are bounded per origin; further calls wait', async () => {
     let atOnce = 0
     let most = 0
     const { server, invoke } = await open(
@@ -160,7 +160,7 @@ describe('connections', () => {
     expect(third?.connection).toBeLessThanOrEqual(2)
   })
 
-  it('that closed while idle are replaced without a word', async () => {
+  it('that closed while idle are replaced without an error', async () => {
     const { server, invoke } = await open(request => {
       answer(request, 200, '{}')
       request.socket.end()
@@ -172,7 +172,7 @@ describe('connections', () => {
     }
   })
 
-  it('that close over a second call break it: the runner may have taken it', async () => {
+  it('that close during a second call break it: the runner may have received it', async () => {
     const { server, invoke } = await open(request => {
       if (server.requests.length % 2 === 1) answer(request, 200, '{}')
       else request.socket.destroy()
@@ -199,7 +199,7 @@ describe('connections', () => {
     expect(server.connections).toBe(1)
   })
 
-  it('are dropped by an abort within the body', async () => {
+  it('are closed by an abort within the body', async () => {
     const { server, invoke } = await open(plays(ok('content-length: 100', '{')))
     const controller = new AbortController()
     const reply = invoke({ signal: controller.signal })
@@ -225,7 +225,7 @@ describe('pools', () => {
     return all
   }
 
-  it('are bounded: the one idle for the longest makes room', async () => {
+  it('are bounded: the one idle for the longest time is closed', async () => {
     const { transport, invoke } = await open(request => answer(request, 200), { poolsMax: 2 })
     const [a, b, c] = (await servers(3)) as [RawServer, RawServer, RawServer]
     await invoke({ url: a.origin })
@@ -260,7 +260,7 @@ describe('pools', () => {
 })
 
 describe('close', () => {
-  it('lets calls under way end', async () => {
+  it('waits for pending calls', async () => {
     const { server, transport, invoke } = await open(
       request => setTimeout(() => answer(request, 200, '{}'), 50),
       {
@@ -276,7 +276,7 @@ describe('close', () => {
     await server.until(() => server.open === 0)
   })
 
-  it('tells calls that were never sent from those that were', async () => {
+  it('refuses pending calls that were not sent, and breaks the others', async () => {
     const { server, transport, invoke } = await open(() => {}, { connectionsMax: 1, closeGraceMs: 50 })
     const sent = invoke()
     const waiting = invoke()
@@ -287,8 +287,8 @@ describe('close', () => {
     await server.until(() => server.open === 0)
   })
 
-  it('forgets no call whose connection had to be made a second time', async () => {
-    // The first handshake fails; undici moves the waiting call to a client that its pool has lost sight of.
+  it('ends a call whose connection had to be opened a second time', async () => {
+    // The first handshake fails; undici moves the waiting call to a client that its pool no longer knows.
     const server = await openServer(
       () => {},
       (socket, connection) => connection === 1 && socket.end('no TLS here'),

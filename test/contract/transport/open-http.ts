@@ -1,4 +1,4 @@
-// What the tests of the HTTP transport share: a runner that plays a script, and a transport to call it with.
+// For the tests of the HTTP transport: a runner that plays a script, and a transport to call it with.
 
 import { afterEach } from 'vitest'
 import {
@@ -7,13 +7,12 @@ import {
 } from '../../../packages/engine/src/adapters/transport/http.ts'
 import type { InvokeCall, InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
 import { openServer, type Script } from './raw-server.ts'
+import { never } from './transport-contract.ts'
 
 export const NOW = 1_700_000_000_000
 export const clock = { now: () => NOW, at: () => () => {} }
-/** A signal that never aborts. Each call has its own, as in the engine: listeners would pile up on a shared one. */
-export const never = () => new AbortController().signal
 
-/** Closed by {@link closesOpened} after each test, the last one first. */
+/** Closed by {@link closesOpened} after each test, in reverse order. */
 export const opened: { close(): Promise<void> }[] = []
 
 /** Called once by each test file. */
@@ -23,7 +22,6 @@ export function closesOpened(): void {
   })
 }
 
-/** A runner that plays a script, and a transport to call it with. */
 export async function open(script: Script, options: Partial<HttpTransportOptions> = {}) {
   const server = await openServer(script)
   const transport = new HttpTransport({ clock, signingKeys: [], closeGraceMs: 200, ...options })
@@ -33,10 +31,10 @@ export async function open(script: Script, options: Partial<HttpTransportOptions
   return { server, transport, invoke }
 }
 
-/** A pass is committed before the next one starts; undici takes one round of the event loop to free a connection. */
+/** The time of a commit between two passes: undici needs one round of the event loop to free a connection. */
 export const betweenPasses = () => new Promise(resolve => setTimeout(resolve, 1))
 
-/** Writes raw text instead of an answer; '' ends the connection, null resets it. */
+/** Writes raw text as the answer; '' ends the connection, null resets it. */
 export const plays =
   (...parts: (string | Buffer | null)[]): Script =>
   ({ socket }) => {

@@ -1,4 +1,4 @@
-// A server that plays the other side of the transport and sender tests: it reads HTTP requests off bare sockets,
+// The other side in the tests of the HTTP transport and the sender: a server that reads HTTP requests from bare sockets,
 // so that a script may answer well, badly or not at all.
 
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ export interface RawRequest {
   path: string
   headers: Record<string, string>
   body: string
-  /** Which connection it came over, from 1. */
+  /** The number of its connection, from 1. */
   connection: number
   socket: Socket
 }
@@ -25,7 +25,7 @@ export interface RawServer {
   readonly connections: number
   /** Connections open now. */
   readonly open: number
-  /** Resolves when `predicate` holds; asked after everything that happens here. */
+  /** Resolves when `predicate` holds; it is checked after every event of the server. */
   until(predicate: () => boolean): Promise<void>
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ export async function openServer(
   const waiting = new Set<() => void>()
   const requests: RawRequest[] = []
   let connections = 0
-  const happened = () => {
+  const checkAll = () => {
     for (const check of [...waiting]) check()
   }
   const server = createServer(socket => {
@@ -49,16 +49,16 @@ export async function openServer(
     socket.on('error', () => {})
     socket.on('close', () => {
       sockets.delete(socket)
-      happened()
+      checkAll()
     })
     readRequests(socket, head => {
       const request = { ...head, connection, socket }
       requests.push(request)
       script(request)
-      happened()
+      checkAll()
     })
     onConnection(socket, connection)
-    happened()
+    checkAll()
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -117,7 +117,7 @@ function readRequests(socket: Socket, onRequest: (head: Head) => void): void {
   })
 }
 
-/** Writes a whole, well-formed answer. */
+/** Writes a complete, well-formed answer. */
 export function answer(
   { socket }: RawRequest,
   status: number,
@@ -132,7 +132,7 @@ export function answer(
   socket.write(bytes)
 }
 
-/** A port of this machine that nobody listens on. */
+/** A port of this machine without a listener. */
 export async function unusedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

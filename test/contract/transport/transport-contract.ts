@@ -1,4 +1,4 @@
-// What every Transport adapter promises, told once. Each adapter's test file opens one and calls this.
+// The promises of every Transport adapter. Each adapter's test file opens one and calls this.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { InvokeCall, InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'
@@ -7,20 +7,21 @@ export type RunnerAct = { status: number; body: string } | 'hang' | 'vanish'
 
 export interface OpenTransport {
   transport: Transport
-  /** Where the runner is reached, and where none ever was. */
+  /** The URL of the runner. */
   url: string
+  /** A URL where no runner ever was. */
   deadUrl: string
-  /** What the runner does with the next invokes; it may look at the body. */
+  /** Sets what the runner does with the next invokes, possibly by their body. */
   act(act: RunnerAct | ((body: string) => RunnerAct)): void
-  /** Resolves when the runner has `count` invokes in its hands that nobody waits for any more. */
+  /** Resolves when `count` invokes of the runner were cancelled. */
   abandoned(count: number): Promise<void>
   /** Resolves when the runner has received `count` invokes. */
   received(count: number): Promise<void>
   close(): Promise<void>
 }
 
-/** A signal that never aborts. Each call has its own, as in the engine: listeners would pile up on a shared one. */
-const never = () => new AbortController().signal
+/** A signal that never aborts. Each call has its own, as in the engine: a shared one would gather listeners. */
+export const never = () => new AbortController().signal
 
 export function transportContract(name: string, open: () => Promise<OpenTransport>): void {
   describe(`transport contract: ${name}`, () => {
@@ -33,13 +34,13 @@ export function transportContract(name: string, open: () => Promise<OpenTranspor
     const invoke = (call: Partial<InvokeCall> = {}): Promise<InvokeReply> =>
       opened.transport.invoke({ url: opened.url, body: '{}', timeoutMs: 10_000, signal: never(), ...call })
 
-    it.each([200, 206, 301, 400, 404, 409, 429, 500, 503])('passes a %i on as it is', async status => {
+    it.each([200, 206, 301, 400, 404, 409, 429, 500, 503])('returns a %i unchanged', async status => {
       const body = '{"data":{"n":12345678901234567890,"s":"\\u0000 ä €"}, "logs":[]}'
       opened.act({ status, body })
       expect(await invoke()).toEqual({ kind: 'answered', status, body })
     })
 
-    it('carries the body to the letter, both ways', async () => {
+    it('transfers the body unchanged, both ways', async () => {
       opened.act(body => ({ status: 200, body }))
       for (const body of [
         '{}',
@@ -54,15 +55,16 @@ export function transportContract(name: string, open: () => Promise<OpenTranspor
       }
     })
 
-    it('keeps many calls apart', async () => {
+    it('does not mix up concurrent calls', async () => {
       opened.act(body => ({ status: 200, body }))
       const bodies = Array.from({ length: 200 }, (_, i) => `{"i":${i}}`)
       const replies = await Promise.all(bodies.map(body => invoke({ body })))
       expect(replies).toEqual(bodies.map(body => ({ kind: 'answered', status: 200, body })))
     })
 
-    it('takes an answer of 1 MiB and none that is larger', async () => {
-      const fits = JSON.stringify('x'.repeat(1_048_574))
+    it('takes an answer of 1 MiB, and none that is larger', async () => {
+      const fits = JSON.stringify('ä'.repeat(524_287))
+      expect(Buffer.byteLength(fits)).toBe(1_048_576)
       opened.act({ status: 200, body: fits })
       expect(await invoke()).toEqual({ kind: 'answered', status: 200, body: fits })
       opened.act({ status: 200, body: `${fits} ` })
@@ -71,19 +73,19 @@ export function transportContract(name: string, open: () => Promise<OpenTranspor
       expect(await invoke()).toMatchObject({ kind: 'answered' })
     })
 
-    it('says that nobody was reached', async () => {
+    it('refuses a call that reaches no runner', async () => {
       const reply = await invoke({ url: opened.deadUrl })
       expect(reply).toMatchObject({ kind: 'refused', message: expect.stringMatching(/./) })
     })
 
-    it('says that a runner vanished over the call', async () => {
+    it('breaks a call during which the runner vanishes', async () => {
       opened.act('vanish')
       expect(await invoke()).toMatchObject({ kind: 'broken', message: expect.stringMatching(/./) })
       opened.act({ status: 200, body: '{}' })
       expect(await invoke()).toMatchObject({ kind: 'answered' })
     })
 
-    it('gives up at the deadline and lets the runner know', async () => {
+    it('gives up at the deadline, and cancels the call at the runner', async () => {
       opened.act('hang')
       const started = performance.now()
       const reply = await invoke({ timeoutMs: 150 })
@@ -94,15 +96,12 @@ export function transportContract(name: string, open: () => Promise<OpenTranspor
       await opened.abandoned(1)
     })
 
-    it.each([2 ** 31, 1e12, Number.POSITIVE_INFINITY])(
-      'takes a deadline of %d ms for a long one',
-      async timeoutMs => {
-        opened.act({ status: 200, body: '{}' })
-        expect(await invoke({ timeoutMs })).toMatchObject({ kind: 'answered' })
-      },
-    )
+    it.each([2 ** 31, 1e12, Number.POSITIVE_INFINITY])('takes a deadline of %d ms', async timeoutMs => {
+      opened.act({ status: 200, body: '{}' })
+      expect(await invoke({ timeoutMs })).toMatchObject({ kind: 'answered' })
+    })
 
-    it('aborts a call in flight and lets the runner know', async () => {
+    it('aborts a call under way, and cancels it at the runner', async () => {
       opened.act('hang')
       const controller = new AbortController()
       const reply = invoke({ signal: controller.signal })
@@ -112,7 +111,7 @@ export function transportContract(name: string, open: () => Promise<OpenTranspor
       await opened.abandoned(1)
     })
 
-    it('does not send a call that was aborted before', async () => {
+    it('does not send a call that is already aborted', async () => {
       opened.act({ status: 200, body: '{}' })
       expect(await invoke({ signal: AbortSignal.abort() })).toEqual({ kind: 'aborted' })
       await invoke({ body: '{"second":true}' })
@@ -128,7 +127,7 @@ export function transportContract(name: string, open: () => Promise<OpenTranspor
       expect(await invoke()).toMatchObject({ kind: 'answered' })
     })
 
-    it('closes within a bound, breaks what is under way, and takes no more', async () => {
+    it('closes within a bound, breaks pending calls, and refuses further ones', async () => {
       opened.act('hang')
       const hanging = invoke()
       await opened.received(1)

@@ -1,7 +1,6 @@
 // Invokes of runners whose socket another engine has: the request, the reply, checkpoints and cancels.
 
 import { describe, expect, test } from 'vitest'
-import { RESPONSE_BYTES_MAX } from '../../../ports/transport.ts'
 import { APP_RUNNER, twoEngines } from './relay.testkit.ts'
 
 /** Two engines, a runner with a socket on the first. */
@@ -39,34 +38,12 @@ describe('an invoke', () => {
     expect(await reply).toMatchObject({ kind: 'answered' })
   })
 
-  test('may have an answer of 1 MiB, and ends as too large beyond', async () => {
-    const { two, runner, sent } = await opened()
-    const big = JSON.stringify('ä'.repeat(RESPONSE_BYTES_MAX / 2 - 1))
-    expect(Buffer.byteLength(big)).toBe(RESPONSE_BYTES_MAX)
-    const replies = [two.invoke(), two.invoke()]
-    const last = await sent(1)
-    runner.session.result(runner.invokes[0]!.id, 200, big)
-    runner.session.result(last, 200, `${big} `)
-    expect(await Promise.all(replies)).toEqual([
-      { kind: 'answered', status: 200, body: big },
-      { kind: 'tooLarge' },
-    ])
-  })
-
   test('of a runner on the same engine sends no message', async () => {
     const { cluster, one, runner, sent } = await opened()
     const reply = one.invoke()
     runner.session.result(await sent(), 200, '{}')
     expect(await reply).toMatchObject({ kind: 'answered' })
     expect(cluster.network.count('invoke')).toBe(0)
-  })
-
-  test('is refused when no engine has the runner, and when the engine closes', async () => {
-    const { two, runner } = await opened()
-    expect(await two.invoke({ url: `${APP_RUNNER}x` })).toMatchObject({ kind: 'refused' })
-    await two.relayed.close()
-    expect(await two.invoke()).toEqual({ kind: 'refused', message: 'the engine is closing' })
-    expect(runner.invokes).toEqual([])
   })
 
   test('that finds no room is refused, and its engine is notified when there is room', async () => {
@@ -90,18 +67,6 @@ describe('an invoke', () => {
 })
 
 describe('a cancel', () => {
-  test('reaches the runner', async () => {
-    const { cluster, two, runner, sent } = await opened()
-    const controller = new AbortController()
-    const reply = two.invoke({ signal: controller.signal })
-    const id = await sent()
-    controller.abort()
-    expect(await reply).toEqual({ kind: 'aborted' })
-    await cluster.settle()
-    expect(runner.cancelled).toEqual([id])
-    expect(await two.invoke({ signal: controller.signal })).toEqual({ kind: 'aborted' })
-  })
-
   test('that is lost is made up for: the host cancels a call whose status is not requested', async () => {
     const { cluster, two, runner, sent } = await opened()
     const controller = new AbortController()
