@@ -29,13 +29,13 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
     connections: transport,
     registry: {
       async register(_, { runner = '' }, onRegistered) {
-        const beat = { heartbeatMs: 30_000, staleAfterMs: 90_000 }
+        const heartbeat = { heartbeatMs: 30_000, staleAfterMs: 90_000 }
         const reply = {
           ok: true,
           protocolVersion: 1,
           runnerId: runner,
           workflows: 0,
-          ...beat,
+          ...heartbeat,
           warnings: [],
         } as const
         onRegistered?.({ ...reply, warnings: [] })

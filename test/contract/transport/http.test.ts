@@ -55,7 +55,7 @@ describe('the request', () => {
     expect(verifyBody({ keys, body: `${body} `, nowMs: NOW, header })).toBe(false)
   })
 
-  it('says v0 without a key', async () => {
+  it('has the signature v0 without a key', async () => {
     const { server, invoke } = await open(request => answer(request, 200))
     await invoke()
     expect(server.requests[0]?.headers['x-engine-signature']).toBe('v0')

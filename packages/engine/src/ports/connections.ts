@@ -14,7 +14,7 @@ export interface RunnerSocket {
   close(code: number, reason: string): void
 }
 
-/** What a `runner.register` frame states about its socket. */
+/** The members of a `runner.register` frame that concern its socket. */
 export interface SessionTerms {
   /** Most invokes under way on all sockets of the runner; absent: no bound. */
   maxConcurrency?: number | undefined

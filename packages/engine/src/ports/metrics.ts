@@ -9,7 +9,7 @@ export type InvokeOutcome = 'returned' | 'opcodes' | 'rejected' | 'transport_fai
 export type EndedRunStatus = 'succeeded' | 'failed' | 'cancelled'
 export type EndedDeliveryStatus = 'succeeded' | 'exhausted' | 'dead'
 
-/** What a run is counted under. */
+/** The labels under which a run is counted. */
 export interface RunLabels {
   namespace: string
   app: string

@@ -7,7 +7,7 @@ import type { Client } from 'pg'
 import { end, openSession, rowsOf } from '../sql/postgres/client.ts'
 import type { Wire } from './wire.ts'
 
-const RETRY_MS = 500
+const RECONNECT_MS = 500
 /** Longest time of a statement: all of them are short. */
 const ANSWER_MS_MAX = 8000
 /** A listening session may die unnoticed, so a statement checks it from time to time. */
@@ -16,11 +16,12 @@ const PROBE_EVERY_MS = 10_000
 const NOTIFICATION_BYTES_MAX = 7800
 /** Most messages of one statement. */
 const BATCH_MAX = 500
-/** A long message that nobody fetched by then is deleted. */
+/** A long message that was not fetched by then is deleted. */
 const DELETE_AFTER = '5 minutes'
-/** What precedes the row's id in a notification that refers to a long message. */
+/** A notification that refers to a long message: this mark, then the row's id. */
 const REFERENCE_MARK = '@'
 
+// Table, column and alias names stay those of earlier versions, which share the database during a rolling deployment.
 const NOTIFY = 'SELECT pg_notify(channel, word) FROM unnest($1::text[], $2::text[]) AS said (channel, word)'
 const STORE = 'INSERT INTO wire_words (word) VALUES ($1) RETURNING id'
 const FETCH = 'DELETE FROM wire_words WHERE id = $1 RETURNING word'
@@ -147,7 +148,7 @@ export class PostgresWire implements Wire {
     this.#options.onError(error)
     this.#client = undefined
     client.end().catch(() => {})
-    this.#schedule(RETRY_MS, () => this.#connect())
+    this.#schedule(RECONNECT_MS, () => this.#connect())
   }
 
   #schedule(ms: number, next: () => Promise<void>): void {
@@ -160,7 +161,7 @@ export class PostgresWire implements Wire {
         const client = this.#client
         this.#client = undefined
         client?.end().catch(() => {})
-        this.#schedule(RETRY_MS, () => this.#connect())
+        this.#schedule(RECONNECT_MS, () => this.#connect())
       })
     }, ms)
     this.#timer.unref()

@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis'
 const PUBLISHED_LENGTH_MAX = 2 * 1024 * 1024
 /** Small enough that each part is sent within the command timeout, also over a slow connection. */
 const PART_BYTES = 1024 * 1024
-/** A message that nobody fetched by then is dropped. */
+/** A message that was not fetched by then is dropped. */
 const EXPIRE_AFTER_S = 60
 
 const REFERENCE_MARK = '@'

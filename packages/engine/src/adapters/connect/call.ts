@@ -10,7 +10,7 @@ import { CheckpointQueue } from './checkpoints.ts'
 /** Calls by their ids. */
 export type Calls = TransientMap<string, Call>
 
-/** What a call belongs to: a registered socket, or a socket that was lost, which has none to send on. */
+/** The owner of a call: a registered socket, or a lost one, on which nothing can be sent. */
 export interface CallHolder {
   readonly calls: Calls
   readonly socket?: RunnerSocket

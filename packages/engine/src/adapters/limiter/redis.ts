@@ -136,7 +136,7 @@ export class RedisLimiter implements Limiter {
     try {
       return await answer
     } catch (cause) {
-      throw new EngineError('unavailable', 'The limiter cannot be asked.', { cause })
+      throw new EngineError('unavailable', 'The limiter does not answer.', { cause })
     }
   }
 }

@@ -37,18 +37,18 @@ export class Buckets {
 }
 
 /** Most workflows named per namespace; further ones are `other`, since users choose the names. */
-export const NAMES_MAX = 100
+export const NAMED_WORKFLOWS_MAX = 100
 
 const OTHER = 'other'
 
-/** Admits the first NAMES_MAX pairs of app and workflow; every later pair becomes `other`. */
+/** Admits the first NAMED_WORKFLOWS_MAX pairs of app and workflow; every later pair becomes `other`. */
 export class BoundedNames {
   readonly #known = new Set<string>()
 
   admit(app: string, workflow: string): [app: string, workflow: string] {
     const name = `${app}\n${workflow}`
     if (this.#known.has(name)) return [app, workflow]
-    if (this.#known.size >= NAMES_MAX) return [OTHER, OTHER]
+    if (this.#known.size >= NAMED_WORKFLOWS_MAX) return [OTHER, OTHER]
     this.#known.add(name)
     return [app, workflow]
   }

@@ -9,14 +9,14 @@ export function gaugeFamilies(gauges: Gauges): Family[] {
   return [
     gauge(
       'perdure_lane_lag_seconds',
-      'How long the oldest row that is due has waited, by lane; 0 when none is due.',
+      'How long the oldest due row has waited, by lane; 0 when none is due.',
       lanes.flatMap(({ lane, lagMs }) =>
         lagMs === undefined ? [] : [{ labels: { lane }, value: lagMs / 1000 }],
       ),
     ),
     gauge(
       'perdure_lane_oldest_ready_timestamp_seconds',
-      'When the oldest row that is due became so, by lane; absent when none is due.',
+      'When the oldest due row became due, by lane; absent when none is due.',
       lanes.flatMap(({ lane, oldestReadyAt: at }) =>
         at === undefined ? [] : [{ labels: { lane }, value: at / 1000 }],
       ),
@@ -55,10 +55,14 @@ function storeFamilies(stats: StoreStats): Family[] {
     counter('perdure_store_commits_total', 'Units that became durable.', single(commits)),
     counter(
       'perdure_store_stale_commits_total',
-      'Units refused since somebody else was first, by what they were guarded by.',
+      'Units refused because their guard no longer held, by the kind of guard.',
       Object.entries(stale).map(([guard, value]) => ({ labels: { guard }, value })),
     ),
-    counter('perdure_store_requests_total', 'Units, claims and the like that were asked.', single(requests)),
+    counter(
+      'perdure_store_requests_total',
+      'Requests to the store: units, claims and others.',
+      single(requests),
+    ),
     counter('perdure_store_transactions_total', 'Durable transactions.', single(transactions)),
     gauge('perdure_store_pending_requests', 'Writes that are not durable yet.', single(pending)),
     {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Gauges } from '../../ports/metrics.ts'
-import { NAMES_MAX } from './counts.ts'
+import { NAMED_WORKFLOWS_MAX } from './counts.ts'
 import { PrometheusMetrics } from './prometheus.ts'
 
 const IDLE: Gauges = {
@@ -78,7 +78,7 @@ test('a duration falls into the buckets of its transport, in seconds', async () 
   expect(lines).toContain('perdure_invoke_duration_seconds_count{transport="connect"} 0')
 })
 
-test('gauges are in seconds, and what the store did not tell is left out', async () => {
+test('gauges are in seconds, and values that the store did not report are left out', async () => {
   const text = await new PrometheusMetrics().text('default', IDLE)
   expect(linesOf(text, 'perdure_lane_lag_seconds')).toEqual([
     'perdure_lane_lag_seconds{lane="runs"} 1.5',
@@ -96,10 +96,10 @@ test('gauges are in seconds, and what the store did not tell is left out', async
 
 test('beyond a hundred names every further one is counted as other', async () => {
   const metrics = new PrometheusMetrics()
-  for (let i = 0; i < NAMES_MAX + 5; i++) metrics.runStarted({ ...ORDER, workflow: `flow-${i}` })
+  for (let i = 0; i < NAMED_WORKFLOWS_MAX + 5; i++) metrics.runStarted({ ...ORDER, workflow: `flow-${i}` })
   metrics.runStarted({ ...ORDER, workflow: 'flow-0' })
   const lines = linesOf(await metrics.text('default', IDLE), 'perdure_workflow_runs_started_total')
-  expect(lines).toHaveLength(NAMES_MAX + 1)
+  expect(lines).toHaveLength(NAMED_WORKFLOWS_MAX + 1)
   expect(lines[0]).toBe('perdure_workflow_runs_started_total{app="shop",workflow="flow-0"} 2')
   expect(lines.at(-1)).toBe('perdure_workflow_runs_started_total{app="other",workflow="other"} 5')
 })

@@ -123,7 +123,7 @@ export class PrometheusMetrics implements Metrics {
         'Webhook deliveries that ended, by status.',
         labelled(this.#deliveries, 'status'),
       ),
-      counter('perdure_leases_lost_total', 'Leases of runs lost to somebody else.', single(this.#leasesLost)),
+      counter('perdure_leases_lost_total', 'Leases of runs lost to another owner.', single(this.#leasesLost)),
     ]
   }
 

@@ -7,7 +7,10 @@ import type { Queue } from '../../ports/queue.ts'
 import type { Lane } from '../../ports/store.ts'
 import { MemoryQueue } from './memory.ts'
 
-const LANES: readonly Lane[] = ['runs', 'deliveries', 'timers']
+const LANES = Object.keys({ runs: true, deliveries: true, timers: true } satisfies Record<
+  Lane,
+  true
+>) as Lane[]
 /** Wake-ups are published together, this long after the first. */
 const PUBLISH_DELAY_MS = 2
 

@@ -2,7 +2,7 @@
 // end nor extend a call.
 
 /** The longest delay of `setTimeout` (24.8 days); it fires at once beyond it. */
-const TIMER_MS_MAX = 2 ** 31 - 1
+const SET_TIMEOUT_MS_MAX = 2 ** 31 - 1
 
 /** Calls `onDeadline(call)` after `ms`, at the earliest in the next millisecond. Creates no closure per call. */
 export function startDeadline<Call>(
@@ -10,5 +10,5 @@ export function startDeadline<Call>(
   onDeadline: (call: Call) => void,
   call: Call,
 ): NodeJS.Timeout {
-  return setTimeout(onDeadline, Math.min(Math.max(1, ms), TIMER_MS_MAX), call)
+  return setTimeout(onDeadline, Math.min(Math.max(1, ms), SET_TIMEOUT_MS_MAX), call)
 }

@@ -219,4 +219,7 @@ export class RelayHost {
 }
 
 /** The reply if a caller was silent for too long and then requests the status after all: a runner may have had the call. */
-const GIVEN_UP: InvokeReply = { kind: 'broken', message: 'nobody asked for the call for a while' }
+const GIVEN_UP: InvokeReply = {
+  kind: 'broken',
+  message: 'the engine that drives the run was silent for too long',
+}

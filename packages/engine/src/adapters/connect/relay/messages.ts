@@ -30,7 +30,7 @@ export const HOST_TOPICS = {
   replyReceived: 'had',
   /** Requests the status of calls, by their ids. */
   statusRequest: 'still',
-  /** What became of a checkpoint: `id number answer`. */
+  /** The result of storing a checkpoint: `id number answer`. */
   checkpointAnswer: 'checkpointed',
 } as const
 
@@ -94,7 +94,7 @@ export function readReply(text: string): { id: string; reply: InvokeReply } {
   return { id, reply: reply.kind === 'answered' ? { ...reply, body } : reply }
 }
 
-/** What a checkpoint's answer begins with; behind `stored` follows the payload of the acknowledgement. */
+/** The first character of a checkpoint's answer; after `stored` follows the payload of the acknowledgement. */
 export const CHECKPOINT_ANSWER = { stored: '+', obsolete: '-', failed: '!' } as const
 
 /** The text before the first separator, and all behind it. */

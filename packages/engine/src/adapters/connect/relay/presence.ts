@@ -31,7 +31,7 @@ export interface EnginePresenceOptions {
   onGone(engine: string): void
 }
 
-/** What is known of another engine. */
+/** Another engine, as far as its messages describe it. */
 interface RemoteEngine {
   urls: Set<string>
   room: ReportedRoom

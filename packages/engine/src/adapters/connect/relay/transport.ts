@@ -100,7 +100,7 @@ export class RelayTransport implements Transport {
     const idsByEngine = new Map<string, string[]>()
     for (const call of this.#pending.all()) {
       if (!call.tick()) {
-        call.fail('nothing was heard of the call')
+        call.fail('the engine that has the runner reports nothing about the call')
         continue
       }
       const ids = idsByEngine.get(call.engine) ?? []
