@@ -10,7 +10,8 @@ import { haveServers, isAll } from './test/servers.ts'
 const conditions = ['perdure-source', 'node']
 /** Tests that need PostgreSQL or Redis. */
 const ON_SERVERS = [
-  'test/contract/store/postgres{.test.ts,/*.test.ts}',
+  'test/contract/store/{postgres,migrations}.test.ts',
+  'test/contract/store/postgres/*.test.ts',
   'test/contract/queue/shared.test.ts',
   'test/contract/limiter/redis.test.ts',
   'test/scenario/cluster/*.test.ts',

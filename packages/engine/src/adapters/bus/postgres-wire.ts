@@ -23,9 +23,9 @@ const REFERENCE_MARK = '@'
 
 // Table, column and alias names stay those of earlier versions, which share the database during a rolling deployment.
 const NOTIFY = 'SELECT pg_notify(channel, word) FROM unnest($1::text[], $2::text[]) AS said (channel, word)'
-const STORE = 'INSERT INTO wire_words (word) VALUES ($1) RETURNING id'
-const FETCH = 'DELETE FROM wire_words WHERE id = $1 RETURNING word'
-const DELETE_OLD = `DELETE FROM wire_words WHERE at < now() - interval '${DELETE_AFTER}'`
+const STORE = 'INSERT INTO wire_messages (body) VALUES ($1) RETURNING id'
+const FETCH = 'DELETE FROM wire_messages WHERE id = $1 RETURNING body'
+const DELETE_OLD = `DELETE FROM wire_messages WHERE at < now() - interval '${DELETE_AFTER}'`
 
 export interface PostgresWireOptions {
   /** Names the schema that has the store's tables. */

@@ -26,12 +26,12 @@ CREATE TABLE writers (
 );
 
 -- Messages between engines that are too long for a notification, until their receiver has read them (adapters/bus).
-CREATE TABLE wire_words (
+CREATE TABLE wire_messages (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  word text NOT NULL,
+  body text NOT NULL,
   at timestamptz NOT NULL DEFAULT now()
 );
-CREATE INDEX wire_words_by_age ON wire_words (at);
+CREATE INDEX wire_messages_by_age ON wire_messages (at);
 `,
   },
 }
@@ -57,13 +57,13 @@ const WAIT_FOR_TABLES = `SET LOCAL lock_timeout = '20s'`
  * Brings the schema to this code's version; an engine that runs on an older version goes on. An engine that starts on a newer
  * version leaves the schema as it is. Rejects when the newer version is not for engines as old as this one.
  */
-export async function migrate(client: Client): Promise<void> {
+export async function migrate(client: Client, steps = MIGRATIONS): Promise<void> {
   await client.query('BEGIN')
   try {
     await client.query(WAIT_FOR_OTHERS)
     await client.query(`SELECT pg_advisory_xact_lock(${LOCKS.migrate}, hashtext(current_schema()))`)
     await client.query(WAIT_FOR_TABLES)
-    await takeSteps(client)
+    await takeSteps(client, steps)
     // No batch of an engine that died a day ago is still on its way.
     await client.query(`DELETE FROM writers WHERE at < now() - interval '1 day'`)
     await createFunctions(client)
@@ -74,19 +74,19 @@ export async function migrate(client: Client): Promise<void> {
   }
 }
 
-async function takeSteps(client: Client): Promise<void> {
+async function takeSteps(client: Client, steps: readonly string[]): Promise<void> {
   await client.query(
     'CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, needs bigint NOT NULL)',
   )
   const sql = 'SELECT coalesce(max(version), 0), coalesce(max(needs), 0) FROM migrations'
   const [[newest, needs]] = (await rowsOf(client, sql)) as [[number, number]]
-  if (needs > MIGRATIONS.length) {
+  if (needs > steps.length) {
     throw new Error(
-      `the database has schema version ${newest}, which needs an engine that knows version ${needs}; this one knows up to ${MIGRATIONS.length}: use a newer engine`,
+      `the database has schema version ${newest}, which needs an engine that knows version ${needs}; this one knows up to ${steps.length}: use a newer engine`,
     )
   }
-  for (let version = newest + 1; version <= MIGRATIONS.length; version++) {
-    await client.query(MIGRATIONS[version - 1] as string)
+  for (let version = newest + 1; version <= steps.length; version++) {
+    await client.query(steps[version - 1] as string)
     await client.query('INSERT INTO migrations (version, needs) VALUES ($1, $2)', [version, NEEDS_VERSION])
   }
 }

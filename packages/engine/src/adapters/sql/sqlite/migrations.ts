@@ -13,10 +13,11 @@ export const SQLITE_DDL: DdlDialect = {
   own: {},
 }
 
-const STEPS: readonly string[] = schemaSteps(SQLITE_DDL, TABLES)
+/** The steps of the schema. A released step is never edited: a change is a new step. */
+export const MIGRATIONS: readonly string[] = schemaSteps(SQLITE_DDL, TABLES)
 
 /** The version that `migrate` brings a database to. */
-export const SCHEMA_VERSION = STEPS.length
+export const SCHEMA_VERSION = MIGRATIONS.length
 
 /** The version of the database; 0 when it is new. */
 export function schemaVersion(connection: Connection): number {
@@ -29,7 +30,7 @@ export function schemaVersion(connection: Connection): number {
 }
 
 /** Brings the database to the last of the steps. Throws when a newer engine has been here. */
-export function migrate(connection: Connection, steps = STEPS): void {
+export function migrate(connection: Connection, steps = MIGRATIONS): void {
   connection.exec('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY)')
   const newest = schemaVersion(connection)
   if (newest > steps.length) {
