@@ -47,6 +47,3 @@ export interface Transport {
   requestRoom?(url: string): void
   close(): Promise<void>
 }
-
-/** Most bytes of an invoke's answer (docs/wire-protocol.md#answer). */
-export const RESPONSE_BYTES_MAX = 1_048_576

@@ -24,6 +24,15 @@ export const CRON_CHARS_MAX = 256
 /** Maximum delay of a sleep, a retry or a timeout: 100 years of 365.25 days. */
 export const DELAY_MS_MAX = 3_155_760_000_000
 
+/** Maximum number of steps of one run (`docs/operating.md#bounds`). */
+export const STEPS_MAX = 10_000
+
+/** Maximum size of the answer to an invoke, in bytes (`docs/wire-protocol.md#answer`). */
+export const RESPONSE_BYTES_MAX = 1024 * 1024
+
+/** Maximum index of a log line: the largest signed 32-bit integer. */
+export const LOG_INDEX_MAX = 2 ** 31 - 1
+
 /** Maximum number of opcodes in one answer or checkpoint. */
 export const OPCODES_MAX = 10_000
 

@@ -7,6 +7,7 @@ import {
   CRON_CHARS_MAX,
   DELAY_MS_MAX,
   EXPRESSION_CHARS_MAX,
+  LOG_INDEX_MAX,
   NAME_CHARS_MAX,
   OPCODES_MAX,
   RUNNER_ID_CHARS_MAX,
@@ -86,7 +87,7 @@ export const RunnerLogLineSchema = Type.Object({
   message: Type.String(),
   fields: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   scope: Type.String({ description: 'Step name, or @root for the handler.' }),
-  index: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'Counter within the scope.' }),
+  index: Type.Integer({ minimum: 0, maximum: LOG_INDEX_MAX, description: 'Counter within the scope.' }),
   tsMs: Type.Optional(Type.Number()),
 })
 

@@ -2,9 +2,8 @@
 // report is under way at a time; steps that finish before its receipt are reported together in the next. Called by the
 // pass.
 
-import type { CheckpointedStep, MemoEntry, OpcodeOf } from '@perdure/protocol'
+import { type CheckpointedStep, type MemoEntry, type OpcodeOf, RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { LogBuffer } from '../run/log-buffer.ts'
-import { RESPONSE_BYTES_MAX } from '../wire/limits.ts'
 import { byteLength } from '../wire/text-size.ts'
 import type { Checkpointer } from './checkpoint.ts'
 import type { Discoveries } from './discoveries.ts'

@@ -19,9 +19,9 @@
 // A pass that settles may have discovered steps whose promises nobody awaits. A return keeps the steps with an effect
 // (206 now, 200 on the next pass), a retriable throw keeps the finished callbacks, a fatal throw keeps nothing.
 
+import { STEPS_MAX } from '@perdure/protocol'
 import { isFatal, NonRetriableError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
-import { STEPS_MAX } from '../wire/limits.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { Discoveries, type Discovery } from './discoveries.ts'
 import type { Memo } from './memo.ts'

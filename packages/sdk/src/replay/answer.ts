@@ -1,12 +1,12 @@
 // Builds the answer to an invoke, status and body, and keeps it within the response limit. Logs are dropped first; then
 // results that do not fit together are split over several answers. See docs/wire-protocol.md#answer.
 
+import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { EncodedOpcode } from '../pass/opcode.ts'
 import { OPCODE_RULES } from '../pass/opcode-rules.ts'
 import type { Outcome } from '../pass/pass.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
 import { toStepError } from '../wire/errors.ts'
-import { RESPONSE_BYTES_MAX } from '../wire/limits.ts'
 import { byteLength, exceeds } from '../wire/text-size.ts'
 
 /** The response to an invoke. `body` is JSON text. */

@@ -2,8 +2,8 @@
 // Lines of a step are sent together with its opcode. The engine stores both or neither, so a step that is repeated after
 // a crash stores no line twice.
 
-import { type LogLevel, ROOT_SCOPE } from '@perdure/protocol'
-import { LOG_LINES_MAX, LOG_MESSAGE_CHARS_MAX, RESPONSE_BYTES_MAX } from '../wire/limits.ts'
+import { type LogLevel, RESPONSE_BYTES_MAX, ROOT_SCOPE } from '@perdure/protocol'
+import { LOG_LINES_MAX, LOG_MESSAGE_CHARS_MAX } from '../wire/limits.ts'
 import { byteLength } from '../wire/text-size.ts'
 
 /** The handler or one step call, to which log lines belong, and the index of its next line. */

@@ -1,8 +1,7 @@
 // Bounds of one pass. The engine accepts invoke responses up to 1 MiB; the other bounds keep a runner's memory bounded
-// whatever its handlers do. Bounds of names and delays are in the protocol.
+// whatever its handlers do. Bounds that engine and runner share are in the protocol.
 
-/** Largest response to an invoke that the engine accepts, in bytes. */
-export const RESPONSE_BYTES_MAX = 1024 * 1024
+import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
 
 /** Largest JSON of one result or payload, in bytes: the response limit minus room for the opcode around it. */
 export const PAYLOAD_BYTES_MAX = RESPONSE_BYTES_MAX - 16 * 1024
@@ -18,6 +17,3 @@ export const LOG_MESSAGE_CHARS_MAX = 16_384
 
 /** Most characters of an error's message, and of its stack; the rest is cut off. */
 export const ERROR_CHARS_MAX = 16_384
-
-/** Most steps of one run. The engine has the same bound. */
-export const STEPS_MAX = 10_000

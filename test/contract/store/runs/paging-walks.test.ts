@@ -1,9 +1,10 @@
 // Walks through the list of runs on a store that changes under them: whatever existed throughout and did not move in
 // the walk's order is met exactly once. A failure prints its seed.
 
+import { RUN_STATUSES } from '@perdure/protocol'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openSqliteStore } from '../../../../packages/engine/src/adapters/sql/sqlite/store.ts'
-import { isTerminal, RUN_STATUSES, type Run } from '../../../../packages/engine/src/domain/model/run.ts'
+import { isTerminal, type Run } from '../../../../packages/engine/src/domain/model/run.ts'
 import { positionOf, sortKey } from '../../../../packages/engine/src/domain/view/run-order.ts'
 import type { RunFilter, RunQuery, Store } from '../../../../packages/engine/src/ports/store.ts'
 import { type Seeded, seeded } from '../../../kit/seeded.ts'

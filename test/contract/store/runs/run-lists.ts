@@ -1,7 +1,8 @@
 // Theme: the list of runs in every order and under every filter, and its stats.
 
+import { RUN_STATUSES } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
-import { isTerminal, RUN_STATUSES, type Run } from '../../../../packages/engine/src/domain/model/run.ts'
+import { isTerminal, type Run } from '../../../../packages/engine/src/domain/model/run.ts'
 import { positionOf } from '../../../../packages/engine/src/domain/view/run-order.ts'
 import type { RunFilter, RunQuery, Store } from '../../../../packages/engine/src/ports/store.ts'
 import { seeded } from '../../../kit/seeded.ts'

@@ -1,9 +1,10 @@
 // One invoke of a Connect runner, from the request to its one reply. The call is on a socket, or waits for its runner to
 // come back; runner.ts moves it between them.
 
+import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { TransientMap } from '../../base/transient-map.ts'
 import type { RunnerSocket } from '../../ports/connections.ts'
-import { type InvokeCall, type InvokeReply, RESPONSE_BYTES_MAX } from '../../ports/transport.ts'
+import type { InvokeCall, InvokeReply } from '../../ports/transport.ts'
 import { startDeadline } from '../transport/deadline.ts'
 import { CheckpointQueue } from './checkpoints.ts'
 

@@ -1,15 +1,16 @@
 // The HTTP transport: an invoke is a POST to the runner's URL (docs/wire-protocol.md#invoke). The driver calls it
 // once per pass, so it is the hot path of every run on an HTTP runner.
 
-import { PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADER, signBody } from '@perdure/protocol'
+import {
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+  RESPONSE_BYTES_MAX,
+  SIGNATURE_HEADER,
+  signBody,
+} from '@perdure/protocol'
 import { buildConnector } from 'undici'
 import type { Clock } from '../../ports/clock.ts'
-import {
-  type InvokeCall,
-  type InvokeReply,
-  RESPONSE_BYTES_MAX,
-  type Transport,
-} from '../../ports/transport.ts'
+import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
 import { Exchange } from './exchange.ts'
 import { CLOSE_GRACE_MS, ENGINE_CLOSING, PendingCalls } from './pending-calls.ts'
 import { CONNECT_TIMEOUT_MS, type PoolLimits, Pools } from './pools.ts'

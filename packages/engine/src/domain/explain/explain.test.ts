@@ -1,7 +1,8 @@
 // The explanation of every status and of every reason to wait.
 
+import { RUN_STATUSES } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { RUN_STATUSES, type Run, type WaitingFor } from '../model/run.ts'
+import type { Run, WaitingFor } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import {
   awaitingChild,

@@ -4,8 +4,7 @@
 import { Environment } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
 
-/** Maximum length of an expression, in characters, and maximum number of nodes of its tree. */
-export const SOURCE_CHARS_MAX = 2000
+/** Maximum number of nodes of an expression's tree. */
 export const NODES_MAX = 250
 const DEPTH_MAX = 30
 const LITERAL_ITEMS_MAX = 100

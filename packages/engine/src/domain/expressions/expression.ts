@@ -1,15 +1,9 @@
 // Compiles and evaluates CEL expressions (docs/events.md#expressions). Length, tree size, nesting and reads are bounded,
 // so no expression can run for long. An evaluation that fails returns its error.
 
+import { EXPRESSION_CHARS_MAX } from '@perdure/protocol'
 import { Budget } from './budget.ts'
-import {
-  BOUNDED,
-  EVENT_ENVIRONMENT,
-  NODES_MAX,
-  pattern,
-  SOURCE_CHARS_MAX,
-  WAIT_ENVIRONMENT,
-} from './environment.ts'
+import { BOUNDED, EVENT_ENVIRONMENT, NODES_MAX, pattern, WAIT_ENVIRONMENT } from './environment.ts'
 
 /** The use of an expression, which decides its type: a condition, the key of a policy, or a number. */
 export type Purpose = 'condition' | 'key' | 'number'
@@ -69,8 +63,11 @@ export class Expression {
   /** Throws ExpressionError. `inWait` allows the variable `async`. */
   constructor(source: string, purpose: Purpose, { inWait = false }: { inWait?: boolean } = {}) {
     this.source = source
-    if (source.length > SOURCE_CHARS_MAX) {
-      throw new ExpressionError(`must not have more than ${SOURCE_CHARS_MAX} characters`, SOURCE_CHARS_MAX)
+    if (source.length > EXPRESSION_CHARS_MAX) {
+      throw new ExpressionError(
+        `must not have more than ${EXPRESSION_CHARS_MAX} characters`,
+        EXPRESSION_CHARS_MAX,
+      )
     }
     this.#run = compile(source, inWait)
     const shape = { nodes: 0, walks: false }

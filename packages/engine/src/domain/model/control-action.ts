@@ -1,8 +1,9 @@
 // The audit entry of a control action (docs/http-api.md#controlaction).
 
+import type { ControlAction as WireControlAction } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
 
-export type ControlKind = 'cancel' | 'pause' | 'resume' | 'replay' | 'retry_from_step' | 'bulk_replay'
+export type ControlKind = WireControlAction['action']
 
 export interface ControlAction {
   namespace: string

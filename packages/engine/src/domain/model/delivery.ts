@@ -1,12 +1,13 @@
 // The webhook delivery: a durable POST to a receiver outside the engine, with an append-only log of its attempts
 // (docs/webhooks.md#deliveries). Pure data; webhook/delivery-attempt decides what follows an attempt.
 
+import type { WebhookDelivery, WebhookDeliveryDetail } from '@perdure/protocol'
 import { boundedKey } from '../text/bounded-key.ts'
 import type { JsonText } from '../text/json-text.ts'
 
-export type DeliveryStatus = 'pending' | 'delivering' | 'succeeded' | 'failed' | 'exhausted' | 'dead'
-export type DeliveryKind = 'run.succeeded' | 'run.failed' | 'run.cancelled' | 'step.failed' | 'custom'
-export type DeliveryOutcome = 'succeeded' | 'http_error' | 'timeout' | 'connection_error' | 'skipped'
+export type DeliveryStatus = WebhookDelivery['status']
+export type DeliveryKind = WebhookDelivery['eventKind']
+export type DeliveryOutcome = WebhookDeliveryDetail['attempts'][number]['outcome']
 
 export interface Delivery {
   namespace: string

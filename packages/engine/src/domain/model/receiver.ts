@@ -1,12 +1,16 @@
 // The webhook receiver: a URL whose verified POSTs become events (docs/webhooks.md#receive-webhooks). Pure data and its
 // rules; services/webhook/receivers edits receivers, services/webhook/inbound takes their POSTs.
 
-import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX, webhookKeyOf } from '@perdure/protocol'
+import {
+  isMalformedWebhookSecret,
+  WEBHOOK_SECRET_PREFIX,
+  type WebhookReceiver,
+  webhookKeyOf,
+} from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
 import { SECRET_BYTES_MIN, type Secrets, type SecretsEdit } from './endpoint.ts'
 
-export const RECEIVER_SCHEMES = ['standard-webhooks', 'github', 'stripe', 'slack', 'hmac-sha256'] as const
-export type ReceiverScheme = (typeof RECEIVER_SCHEMES)[number]
+export type ReceiverScheme = WebhookReceiver['scheme']
 
 export interface Receiver extends Secrets {
   namespace: string

@@ -82,16 +82,6 @@ export interface Run {
   leaseOwner?: string
 }
 
-export const RUN_STATUSES = [
-  'queued',
-  'running',
-  'waiting',
-  'paused',
-  'succeeded',
-  'failed',
-  'cancelled',
-] as const satisfies readonly RunStatus[]
-
 const TERMINAL: ReadonlySet<RunStatus> = new Set(['succeeded', 'failed', 'cancelled'])
 
 /** Whether the run has ended for good: a terminal status never changes. */

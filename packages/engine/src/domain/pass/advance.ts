@@ -1,7 +1,7 @@
 // Decides what follows from the outcome of a pass: the steps it reported, the end of the run, a repeat, or a park
 // (docs/state-machine.md#run). Called by services/pass/pass-loop; again with fresh state when the commit lost a race.
 
-import type { RunError } from '@perdure/protocol'
+import { type RunError, STEPS_MAX } from '@perdure/protocol'
 import { timedOut } from '../holds/timeouts.ts'
 import type { Decision, Next } from '../model/decision.ts'
 import { Draft } from '../run/draft.ts'
@@ -15,8 +15,7 @@ import type { PassOpcode } from './opcodes/opcode.ts'
 import type { Outcome } from './outcome.ts'
 import { park, settleDue } from './park.ts'
 
-/** Maximum number of steps of one run, and maximum size of its stored state (docs/operating.md#bounds). */
-export const STEPS_MAX = 10_000
+/** Maximum size of a run's stored state (docs/operating.md#bounds). */
 export const STATE_BYTES_MAX = 32 * 1024 * 1024
 
 /** Maximum length of the stored reason why a pass failed in its transport. */

@@ -1,6 +1,7 @@
 // Checkpoints of a pass that goes on (docs/wire-protocol.md#checkpoints): the rules of a 206, except that nothing parks;
 // and their acks, in the order of a later replay.
 
+import { STEPS_MAX } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { RunState } from '../run/state.ts'
 import { given } from '../testkit/given.testkit.ts'
@@ -27,7 +28,6 @@ import {
   waitsFor,
   workflow,
 } from '../testkit/nouns.testkit.ts'
-import { STEPS_MAX } from './advance.ts'
 import { readCheckpoint } from './outcome.ts'
 
 const acked = (...steps: object[]) => ({ seq: 1, steps })

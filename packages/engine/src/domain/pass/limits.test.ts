@@ -1,5 +1,6 @@
 // Runs that cannot go on: too many steps, too much state, nothing to do, unusable answers (docs/operating.md#bounds).
 
+import { STEPS_MAX } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'
 import {
@@ -14,7 +15,7 @@ import {
   succeeded,
   waiting,
 } from '../testkit/nouns.testkit.ts'
-import { STATE_BYTES_MAX, STEPS_MAX } from './advance.ts'
+import { STATE_BYTES_MAX } from './advance.ts'
 import { readAnswer, responseTooLarge } from './outcome.ts'
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => succeeded(`s${i}`))

@@ -1,7 +1,7 @@
 // Reads the log lines of a runner's answer or checkpoint (docs/wire-protocol.md#log-lines). Bad lines are left out: the
 // steps that came with them count all the same, and so does every line that can be read. Called by outcome.ts.
 
-import { type LogLevel, ROOT_SCOPE, type RunnerLogLine } from '@perdure/protocol'
+import { LOG_INDEX_MAX, type LogLevel, ROOT_SCOPE, type RunnerLogLine } from '@perdure/protocol'
 import { RunnerLogLineSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
 import { arrayElements, type JsonText, objectMember } from '../text/json-text.ts'
@@ -23,7 +23,6 @@ export interface UnreadLines {
 }
 
 const wellFormed = Compile(RunnerLogLineSchema)
-const INDEX_MAX = 2 ** 31 - 1
 
 /** Names of the levels in the loggers of other languages. */
 const LEVELS: Readonly<Record<string, LogLevel>> = {
@@ -53,7 +52,7 @@ export function readLines(parsed: object | undefined, text: JsonText): PassLines
       continue
     }
     const { level, message, scope, index } = line
-    nextIndex.set(scope, Math.min(index + 1, INDEX_MAX))
+    nextIndex.set(scope, Math.min(index + 1, LOG_INDEX_MAX))
     const kept: PassLine = { level, message, scope, index }
     if (hasMembers(line.fields)) {
       texts ??= arrayElements(objectMember(text, 'logs') as JsonText)
@@ -85,7 +84,7 @@ function levelOf(level: unknown): LogLevel | undefined {
 }
 
 function isIndex(index: unknown): index is number {
-  return Number.isInteger(index) && (index as number) >= 0 && (index as number) <= INDEX_MAX
+  return Number.isInteger(index) && (index as number) >= 0 && (index as number) <= LOG_INDEX_MAX
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -8,8 +8,6 @@
 import { Cron } from 'croner'
 import { WallClock } from './wall-clock.ts'
 
-export const CRON_CHARS_MAX = 256
-
 /** The schedule cannot be used; the message says why. */
 export class CronError extends Error {
   constructor(message: string) {

@@ -2,11 +2,9 @@
 // is the same for all. Called by services/webhook/inbound.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { SIGNATURE_WINDOW_MS } from '@perdure/protocol'
 import type { ReceiverScheme } from '../model/receiver.ts'
 import { type Claim, SCHEMES, type WebhookPost } from './schemes.ts'
-
-/** Maximum distance of a signed timestamp from now, before or after, in ms. */
-export const TIMESTAMP_DISTANCE_MS_MAX = 300_000
 
 /** `messageId`: the provider's id of the message, which a repeat has too. */
 export type SignatureCheck = { ok: true; messageId?: string } | { ok: false }
@@ -27,7 +25,7 @@ export function verifySignature(
 
 function isFresh({ timestamp }: Claim, now: number): boolean {
   if (timestamp === undefined) return true
-  return /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp) * 1000) <= TIMESTAMP_DISTANCE_MS_MAX
+  return /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp) * 1000) <= SIGNATURE_WINDOW_MS
 }
 
 function isSigned({ signed, encoding, signatures }: Claim, key: Buffer): boolean {

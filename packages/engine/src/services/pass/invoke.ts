@@ -2,6 +2,7 @@
 // (docs/wire-protocol.md#invoke). A runner that could not be reached is no outcome: another is tried at once. Called by
 // pass-loop.ts.
 
+import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import type { Run } from '../../domain/model/run.ts'
@@ -11,12 +12,7 @@ import { childTraceparent, runTraceparent, spanIdOf } from '../../domain/text/tr
 import type { Clock, Random } from '../../ports/clock.ts'
 import type { InvokeOutcome, Metrics } from '../../ports/metrics.ts'
 import type { Span, Tracing } from '../../ports/tracing.ts'
-import {
-  type InvokeCall,
-  type InvokeReply,
-  RESPONSE_BYTES_MAX,
-  type Transport,
-} from '../../ports/transport.ts'
+import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
 import { endInvokeSpan, serverAttributes, startInvokeSpan } from '../support/spans.ts'

@@ -2,13 +2,12 @@
 // behaves like a Connect runner: finished steps become durable while the pass continues. Created by the host.
 
 import type { InvokeCall, InvokeReply, Transport } from '@perdure/engine'
-import type { CheckpointAck } from '@perdure/protocol'
+import { type CheckpointAck, RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import { checkpointPayload } from '../../connect/frames.ts'
 import type { Checkpointer } from '../../pass/checkpoint.ts'
 import type { Answer } from '../../replay/answer.ts'
 import { Cancellation } from '../../run/cancellation.ts'
 import type { Handler } from '../../runner/handler.ts'
-import { RESPONSE_BYTES_MAX } from '../../wire/limits.ts'
 import { exceeds } from '../../wire/text-size.ts'
 import { type EngineLifetime, never } from './lifetime.ts'
 import { insidePass, type PassUnderWay } from './pass-under-way.ts'

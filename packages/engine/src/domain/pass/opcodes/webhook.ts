@@ -1,7 +1,7 @@
 // Webhook: a durable, unsigned delivery to a URL that the workflow names (docs/webhooks.md#custom-sends), created in the
 // commit of the pass that reports it.
 
-import type { StepError } from '@perdure/protocol'
+import { type StepError, URL_CHARS_MAX } from '@perdure/protocol'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { derivedId } from '../../text/ids.ts'
@@ -10,7 +10,6 @@ import { runTraceparent } from '../../text/traceparent.ts'
 import type { OpcodeRules } from './opcode.ts'
 import { recordFailed, recordSucceeded } from './record.ts'
 
-const URL_CHARS_MAX = 2048
 // Counts characters as every other bound of the interface does.
 const boundedUrl = Compile(Type.String({ maxLength: URL_CHARS_MAX }))
 
