@@ -1,6 +1,5 @@
 // Invokes of runners whose socket another engine has: the request, the reply, checkpoints and cancels.
 
-import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { APP_RUNNER, twoEngines } from './relay.testkit.ts'
 
