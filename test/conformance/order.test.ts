@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { gate, onCleanup, openSink, startEngine, until, waitsFor, within } from '../kit/index.ts'
+import { gate, onCleanup, openDestination, startEngine, until, waitsFor, within } from '../kit/index.ts'
 
 const RUNNER = fileURLToPath(new URL('./runner.mjs', import.meta.url))
 
@@ -23,8 +23,8 @@ test.each(['http', 'connect'])('an order goes through all its steps over %s', as
   const engine = await startEngine({ env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
   const { api } = engine
   await startRunner(transport, engine.url)
-  const sink = await openSink()
-  const data = { item: 'a hat', amount: 12, callback: sink.url }
+  const destination = await openDestination()
+  const data = { item: 'a hat', amount: 12, callback: destination.url }
   const { runId } = await api.send({ name: 'order.placed', data })
   await waitsFor(api, runId, 'event')
   expect((await api.send({ name: 'order.approved', data: { by: 'Ada' } })).woke).toBe(1)
@@ -41,6 +41,9 @@ test.each(['http', 'connect'])('an order goes through all its steps over %s', as
   ])
   const emitted = (await api.get('/events?name=order.packed')).json as { data: unknown }[]
   expect(emitted.map(({ data }) => data)).toEqual([{ box: 'a box for a hat' }])
-  await until(() => sink.received.length === 1)
-  expect(JSON.parse(sink.received[0]?.raw ?? '')).toEqual({ item: 'a hat', box: { box: 'a box for a hat' } })
+  await until(() => destination.requests.length === 1)
+  expect(JSON.parse(destination.requests[0]?.body ?? '')).toEqual({
+    item: 'a hat',
+    box: { box: 'a box for a hat' },
+  })
 })

@@ -90,7 +90,7 @@ describe.concurrent('engines that come and go', () => {
     const some = sent.length
     await until(() => sent.length > some + 5, { what: 'events at the engine of the version before' })
     const { runId } = await before.api.send({ name })
-    await until(() => runner.ledger.times(runId, 'second') === 1)
+    await until(() => runner.record.times(runId, 'second') === 1)
     leaves = true
     goOn()
     const askedAt = performance.now()
@@ -98,14 +98,14 @@ describe.concurrent('engines that come and go', () => {
     const leftAt = performance.now()
     expect(leftAt - askedAt).toBeGreaterThan(1000)
     expect(leftAt - askedAt).toBeLessThan(8000)
-    await until(() => runner.ledger.times(runId, 'second') === 2, {
+    await until(() => runner.record.times(runId, 'second') === 2, {
       what: 'the run elsewhere',
       deadlineMs: 3000,
     })
     isLoaded = false
     await load
     for (const id of [runId, ...sent]) expect(await api.succeeded(id)).toMatchObject({ attempt: 1 })
-    expect(runner.ledger.names(runId)).toEqual(['first', 'second', 'second', 'third'])
+    expect(runner.record.names(runId)).toEqual(['first', 'second', 'second', 'third'])
   })
 
   test('at a second signal go at once; their runs are taken over as after a crash', async () => {
@@ -116,9 +116,9 @@ describe.concurrent('engines that come and go', () => {
       await openEngine({ storeFile: url }),
     ]
     const { name, workflows, goOn } = hanging()
-    const { ledger } = await leaving.runner({ workflows })
+    const { record } = await leaving.runner({ workflows })
     const { runId } = await leaving.api.send({ name })
-    await until(() => ledger.times(runId, 'second') === 1)
+    await until(() => record.times(runId, 'second') === 1)
     const exit = leaving.exit
     leaving.signal('SIGTERM')
     await until(async () => (await leaving.api.get('/readyz')).status === 503)
@@ -127,7 +127,7 @@ describe.concurrent('engines that come and go', () => {
     expect(await within(exit, 'the exit', 3000)).toMatchObject({ code: 1 })
     expect((await staying.api.run(runId)).status).toBe('running')
     await staying.api.reaches(runId, 'succeeded', 30_000)
-    expect(ledger.names(runId)).toEqual(['first', 'second', 'second', 'third'])
+    expect(record.names(runId)).toEqual(['first', 'second', 'second', 'third'])
   })
 
   test('while the network swallows all they get away too, and lose nothing', async () => {
@@ -136,15 +136,15 @@ describe.concurrent('engines that come and go', () => {
     const env = { ENGINE_DRAIN_TIMEOUT: '1s' }
     const leaving = await startEngine({ storeFile: proxy.urlOf(url), env })
     const { name, workflows, goOn } = hanging()
-    const { ledger } = await leaving.runner({ workflows })
+    const { record } = await leaving.runner({ workflows })
     const { runId } = await leaving.api.send({ name })
-    await until(() => ledger.times(runId, 'second') === 1)
+    await until(() => record.times(runId, 'second') === 1)
     proxy.swallow()
     goOn()
     expect(await within(leaving.sigterm(), 'the exit', 45_000)).toMatchObject({ code: 0 })
     const staying = await openEngine({ storeFile: url })
     await staying.api.reaches(runId, 'succeeded', 30_000)
-    expect(ledger.names(runId)).toEqual(['first', 'second', 'second', 'third'])
+    expect(record.names(runId)).toEqual(['first', 'second', 'second', 'third'])
   })
 
   test('that start wait for a migration that takes its time instead of giving up', async () => {

@@ -14,7 +14,7 @@ import {
   freshSchema,
   type Handler,
   onCleanup,
-  openSink,
+  openDestination,
   PlainRunner,
   REDIS_URL,
   returned,
@@ -27,7 +27,7 @@ import { terminateSessions } from '../kit/servers/postgres.ts'
 import { deleteKeysOf, flushAll } from '../kit/servers/redis.ts'
 import { LoadClient } from './kill/client.ts'
 import { verdict } from './kill/verdict.ts'
-import { hasOpenDeliveries, MANY_ATTEMPTS, MemoLedger, workload } from './kill/workload.ts'
+import { hasOpenDeliveries, MANY_ATTEMPTS, MemoRecord, workload } from './kill/workload.ts'
 
 const FAULTS = Number(process.env.PERDURE_FAULTS ?? 3)
 const RESTART = process.env.PERDURE_RESTART
@@ -122,14 +122,14 @@ function extras() {
 
 test(TITLE, { timeout: 120_000 + FAULTS * 15_000 }, async () => {
   const random = seeded(SEED)
-  const sink = await openSink()
+  const destination = await openDestination()
   const cluster = await new Cluster(await freshSchema()).start()
   const { api } = cluster
-  const ledger = new MemoLedger()
-  const workflows = workload(sink.url)
+  const record = new MemoRecord()
+  const workflows = workload(destination.url)
   const app = 'orders'
-  const steady = await new PlainRunner({ app, runner: 'steady', ledger, workflows }).listen()
-  const socketed = new ConnectRunner({ app, runner: 'socketed', ledger, workflows })
+  const steady = await new PlainRunner({ app, runner: 'steady', record, workflows }).listen()
+  const socketed = new ConnectRunner({ app, runner: 'socketed', record, workflows })
   const { seen, workflows: others } = extras()
   const extra = await new PlainRunner({ app: 'extras', runner: 'extra', workflows: others }).listen()
   for (const runner of [steady, socketed, extra]) await runner.register(api)
@@ -157,16 +157,18 @@ test(TITLE, { timeout: 120_000 + FAULTS * 15_000 }, async () => {
     for (const status of ['queued', 'running'])
       if ((await api.runs(`?app=${app}&status=${status}&limit=1`)).length > 0) return false
     if (await hasOpenDeliveries(api, app)) return false
-    const delivered = new Set(sink.received.map(({ raw }) => (JSON.parse(raw) as { token: string }).token))
+    const delivered = new Set(
+      destination.requests.map(({ body }) => (JSON.parse(body) as { token: string }).token),
+    )
     return client.acknowledged.every(({ token }) => delivered.has(token))
   }
   await until(quiet, { deadlineMs: PROGRESS_MS_MAX }).catch(() => {})
   stopBeats()
 
-  const summary = `seed ${SEED}: ${FAULTS} faults, ${client.acknowledged.length} orders acknowledged, ${ledger.executedCount} steps, ${posted.length} limited runs`
+  const summary = `seed ${SEED}: ${FAULTS} faults, ${client.acknowledged.length} orders acknowledged, ${record.executedCount} steps, ${posted.length} limited runs`
   console.log(summary)
   expect(cluster.problems, summary).toEqual([])
-  const problems = await verdict({ api, app, client, runner: ledger, hooks: sink.received })
+  const problems = await verdict({ api, app, client, runner: record, hooks: destination.requests })
   // An invoke whose socket went down with another engine was broken: that is the transport's, and costs a try.
   const told = problems.filter(problem => !/spent \d+ attempts/.test(problem))
   expect(told.slice(0, 40), `${told.length} differences; ${summary}`).toEqual([])

@@ -62,12 +62,12 @@ test(TITLE, { timeout: 60_000 + KILLS * 4000 }, async () => {
   const { api } = engine
   const counted = new Counted()
   const steps = flow([run('reserve'), sleep('nap', 10), run('ship')])
-  const handler: Handler = (invoke, ledger) => {
+  const handler: Handler = (invoke, record) => {
     const { key } = invoke.event.data as { key: string }
     return counted.during('all', invoke, () =>
       counted.during(key, invoke, async () => {
         await new Promise(resolve => setTimeout(resolve, WORK_MS))
-        return steps(invoke, ledger)
+        return steps(invoke, record)
       }),
     )
   }

@@ -2,7 +2,7 @@
 // works on, sends again what was not acknowledged, and the run ends as if nothing had been.
 
 import { expect, test } from 'vitest'
-import { flow, type Invoke, Ledger, type Reply, run, scenario, unique, until } from '../kit/index.ts'
+import { flow, type Invoke, type Reply, RunnerRecord, run, scenario, unique, until } from '../kit/index.ts'
 import { type ClientFrame, ConnectClient } from '../kit/runner/connect-client.ts'
 
 const { api, url } = await scenario({ realTime: true })
@@ -17,7 +17,7 @@ interface Cut {
 
 /** A runner that dials until its run is over, and whose first socket is cut once. */
 class CutRunner {
-  readonly ledger = new Ledger()
+  readonly record = new RunnerRecord()
   readonly name = unique('cut')
   frames = 0
   wasCut = false
@@ -74,8 +74,8 @@ class CutRunner {
     this.#underWay.add(id)
     const { signal } = new AbortController()
     const rest = { receivedBy: 'r', headers: {}, method: '', path: '', raw, signal }
-    const invoke = this.ledger.received({ ...(payload as unknown as Invoke), ...rest })
-    const reply = await this.#handler(invoke, this.ledger)
+    const invoke = this.record.received({ ...(payload as unknown as Invoke), ...rest })
+    const reply = await this.#handler(invoke, this.record)
     this.#underWay.delete(id)
     this.#results.set(id, reply)
     if (this.#client) this.#send(this.#client, id)
@@ -89,11 +89,11 @@ class CutRunner {
 }
 
 /** Steps that were executed although an earlier pass had been shown their result. */
-function executedAgain(ledger: Ledger, runId: string): string[] {
-  return ledger.executed
+function executedAgain(record: RunnerRecord, runId: string): string[] {
+  return record.executed
     .filter(step => step.runId === runId)
     .filter(({ id, pass }) =>
-      ledger.of(runId).some(invoke => invoke.pass < pass && invoke.steps[id] !== undefined),
+      record.of(runId).some(invoke => invoke.pass < pass && invoke.steps[id] !== undefined),
     )
     .map(({ name }) => name)
 }
@@ -115,7 +115,7 @@ test('a run survives a cut at any of its frames', async () => {
       const { result } = await api.succeeded(runId)
       await until(() => runner.wasCut, { what: `frame ${cut.at}` })
       runner.hangUp()
-      return { cut, result, again: executedAgain(runner.ledger, runId), ran: runner.ledger.names(runId) }
+      return { cut, result, again: executedAgain(runner.record, runId), ran: runner.record.names(runId) }
     }),
   )
   for (const { cut, result, again, ran } of endings) {

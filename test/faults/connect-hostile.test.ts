@@ -8,8 +8,8 @@ import {
   flow,
   gate,
   type Handler,
-  Ledger,
   openDatabase,
+  RunnerRecord,
   returned,
   run,
   scenario,
@@ -23,7 +23,7 @@ const { api, clock, engine, url } = await scenario({ onDisk: true })
 
 const honest = unique('honest')
 const neighbour = await dial(url)
-neighbour.serve({ [honest]: flow([run('work')]) }, new Ledger())
+neighbour.serve({ [honest]: flow([run('work')]) }, new RunnerRecord())
 await neighbour.register({ app: honest, workflows: [honest] })
 
 afterEach(async () => {
@@ -195,7 +195,7 @@ test('a runner that freezes loses its runs to others, and what it says when it t
     await answered.opened
     return returned('in time')
   }
-  other.serve({ [name]: handler }, new Ledger())
+  other.serve({ [name]: handler }, new RunnerRecord())
   await until(() => {
     if (other.count('invoke') > 0) return true
     clock.jump(10_000)

@@ -2,7 +2,7 @@
 // whose result a later pass was shown.
 
 import { expect, test } from 'vitest'
-import { flow, gate, Ledger, run, startEngine, until } from '../kit/index.ts'
+import { flow, gate, RunnerRecord, run, startEngine, until } from '../kit/index.ts'
 import { type ConnectClient, dial } from '../kit/runner/connect-client.ts'
 
 const RUNS = 1000
@@ -11,7 +11,7 @@ const NAME = 'killed'
 test('a thousand invokes in flight', { timeout: 60_000 }, async () => {
   const engine = await startEngine()
   const { api } = engine
-  const ledger = new Ledger()
+  const record = new RunnerRecord()
   const killed = gate()
   const handler = flow([
     run('one'),
@@ -23,7 +23,7 @@ test('a thousand invokes in flight', { timeout: 60_000 }, async () => {
   ])
   const connect = async (): Promise<ConnectClient> => {
     const client = await dial(engine.url)
-    client.serve({ [NAME]: handler }, ledger)
+    client.serve({ [NAME]: handler }, record)
     await client.register({ app: NAME, runner: 'r', workflows: [NAME] })
     return client
   }
@@ -33,7 +33,7 @@ test('a thousand invokes in flight', { timeout: 60_000 }, async () => {
     const sent = await Promise.all(Array.from({ length: 100 }, () => api.send({ name: NAME })))
     runIds.push(...sent.map(({ runId }) => runId))
   }
-  const atTwo = () => ledger.executed.filter(({ name }) => name === 'two').length
+  const atTwo = () => record.executed.filter(({ name }) => name === 'two').length
   await until(() => atTwo() === RUNS, { what: 'every run at its second step' })
   await engine.kill9()
   await engine.start()
@@ -42,9 +42,9 @@ test('a thousand invokes in flight', { timeout: 60_000 }, async () => {
   for (const runId of runIds) {
     expect(await api.succeeded(runId)).toMatchObject({ result: { one: 'one', two: 'two', three: 'three' } })
   }
-  for (const { runId, id, pass, name } of ledger.executed) {
-    const wasShown = ledger.of(runId).some(invoke => invoke.pass < pass && invoke.steps[id] !== undefined)
+  for (const { runId, id, pass, name } of record.executed) {
+    const wasShown = record.of(runId).some(invoke => invoke.pass < pass && invoke.steps[id] !== undefined)
     expect(wasShown, `${name} of ${runId}`).toBe(false)
   }
-  expect(ledger.executed.filter(({ name }) => name === 'one')).toHaveLength(RUNS)
+  expect(record.executed.filter(({ name }) => name === 'one')).toHaveLength(RUNS)
 })

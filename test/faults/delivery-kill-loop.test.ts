@@ -3,14 +3,21 @@
 
 import { expect, test } from 'vitest'
 import { CUT_OFF_ERROR } from '../../packages/engine/src/domain/webhook/delivery-attempt.ts'
-import { answer, type RawRequest } from '../contract/transport/raw-server.ts'
-import { type Api, EngineProcess, PlainRunner, returned, seeded, until } from '../kit/index.ts'
+import {
+  type Api,
+  acts,
+  EngineProcess,
+  openDestination,
+  PlainRunner,
+  returned,
+  seeded,
+  until,
+} from '../kit/index.ts'
+import { answer, type RawRequest } from '../kit/servers/raw-server.ts'
 import {
   API_KEYS,
   type AttemptRecord,
-  acts,
   type DeliveryRecord,
-  openPartner,
   SECRET_KEY,
   Webhooks,
 } from '../kit/webhook/webhooks.ts'
@@ -35,7 +42,7 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   }
   const random = seeded(SEED)
   const posts: { messageId: string; runId: string }[] = []
-  const partner = await openPartner(request => {
+  const destination = await openDestination(request => {
     const { type, data } = JSON.parse(request.body) as { type: string; data: { run: { id: string } } }
     expect(type).toBe('run.succeeded')
     const messageId = request.headers['webhook-id'] as string
@@ -52,7 +59,7 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   }).listen()
   await runner.register(api)
   const { app } = runner
-  for (let i = 0; i < ENDPOINTS; i++) await webhooks.endpoint({ app, url: partner.url })
+  for (let i = 0; i < ENDPOINTS; i++) await webhooks.endpoint({ app, url: destination.url })
   await engine.kill9()
 
   const availability = new Availability()
@@ -66,7 +73,7 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
     const looked = log.look(app).catch(() => {})
     // Every other look comes to its end, however slow the machine is; the rest may be cut off.
     if (i % 2 === 0) await looked
-    // Dies with POSTs under way: the partner takes its time to answer.
+    // Dies with POSTs under way: the destination takes its time to answer.
     const enough = posts.length + random.between(1, 8)
     await until(() => posts.length >= enough, { what: 'POSTs to be cut off', deadlineMs: SETTLE_MS_MAX })
     availability.down()
@@ -128,18 +135,21 @@ test('a destination that brings the engine down is not posted to for ever', asyn
     ENGINE_WEBHOOK_SCHEDULE: '100ms,100ms',
     ENGINE_LOG_LEVEL: 'error',
   }
-  const partner = await openPartner(acts.hang)
+  const destination = await openDestination(acts.hang)
   const engine = await new EngineProcess({ env }).start()
   const webhooks = new Webhooks(engine.api.as(SECRET_KEY))
-  const { runId, app } = await aRunThatIsToldOf(webhooks, partner.url)
+  const { runId, app } = await aRunThatIsToldOf(webhooks, destination.url)
   for (let posts = 1; posts <= 3; posts++) {
-    await until(() => partner.requests.length === posts, { what: `POST ${posts}`, deadlineMs: SETTLE_MS_MAX })
+    await until(() => destination.requests.length === posts, {
+      what: `POST ${posts}`,
+      deadlineMs: SETTLE_MS_MAX,
+    })
     await engine.kill9()
     await engine.start()
   }
   const [{ id } = { id: '' }] = await webhooks.list(`?app=${app}`)
   const { attempts, sourceRunId, maxAttempts } = await webhooks.reaches(id, 'exhausted', 3)
-  expect([sourceRunId, maxAttempts, partner.requests.length]).toEqual([runId, 3, 3])
+  expect([sourceRunId, maxAttempts, destination.requests.length]).toEqual([runId, 3, 3])
   expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3])
   for (const attempt of attempts)
     expect(attempt).toMatchObject({
@@ -149,23 +159,23 @@ test('a destination that brings the engine down is not posted to for ever', asyn
     })
   // People may send it again: that is a schedule more.
   expect((await webhooks.api.post(`/webhook-deliveries/${id}/redeliver`)).status).toBe(204)
-  await until(() => partner.requests.length === 4, { what: 'the POST of the redelivery' })
+  await until(() => destination.requests.length === 4, { what: 'the POST of the redelivery' })
 })
 
 test('what a graceful stop finds under way is no attempt but the one that ended', async () => {
-  const partner = await openPartner(request => {
+  const destination = await openDestination(request => {
     engine.signal('SIGTERM')
     answerSoon(request, 200, 300)
   })
   const env = { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' }
   const engine = await new EngineProcess({ env }).start()
   const webhooks = new Webhooks(engine.api.as(SECRET_KEY))
-  const { app } = await aRunThatIsToldOf(webhooks, partner.url)
+  const { app } = await aRunThatIsToldOf(webhooks, destination.url)
   expect(await engine.exit).toMatchObject({ code: 0 })
   await engine.start()
   const [delivery] = await webhooks.list(`?app=${app}`)
   expect(delivery).toMatchObject({ status: 'succeeded', attemptCount: 1 })
-  expect(partner.requests).toHaveLength(1)
+  expect(destination.requests).toHaveLength(1)
 })
 
 /** Ends a run of a fresh app, whose endpoint is at that URL. */

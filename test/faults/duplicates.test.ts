@@ -26,14 +26,14 @@ const progress = (pass: number) => opcode('StepRun', `progress ${pass}`, { data:
 
 describe('opcodes of steps that are settled already', () => {
   test('a second result for a settled step is ignored', async () => {
-    const { runId, ledger } = await start(({ pass }) => {
+    const { runId, record } = await start(({ pass }) => {
       if (pass === 4) return returned()
       return discovered([opcode('StepRun', 'once', { data: `pass ${pass}` }), progress(pass)])
     })
     await api.succeeded(runId)
     expect(await api.step(runId, 'once')).toMatchObject({ data: 'pass 1', attempt: 1, index: 0 })
     const id = opcode('StepRun', 'once').id
-    expect(ledger.of(runId).map(({ steps }) => steps[id]?.data)).toEqual([
+    expect(record.of(runId).map(({ steps }) => steps[id]?.data)).toEqual([
       undefined,
       'pass 1',
       'pass 1',
@@ -70,7 +70,7 @@ describe('opcodes of steps that are settled already', () => {
       wait('w', event),
       opcode('Sleep', 's', { sleepMs: 60_000 }),
     ]
-    const { runId, ledger } = await start(
+    const { runId, record } = await start(
       ({ pass }) => discovered(pass === 1 ? [...parked, wait('lift', lift)] : parked),
       { others: { [kid]: () => discovered([opcode('Sleep', 'k', { sleepMs: 1e9 })]) } },
     )
@@ -78,16 +78,16 @@ describe('opcodes of steps that are settled already', () => {
     const before = await api.steps(runId)
     clock.jump(30_000)
     await api.send({ name: lift })
-    await until(() => ledger.passes(runId) === 2)
+    await until(() => record.passes(runId) === 2)
     await api.reaches(runId, 'waiting')
     expect((await api.steps(runId)).slice(0, 3)).toEqual(before.slice(0, 3))
     expect((await api.runs('?limit=200')).filter(({ parentRunId }) => parentRunId === runId)).toHaveLength(1)
   })
 
   test('repeats alone, with nothing pending, fail the run instead of spinning', async () => {
-    const { runId, ledger } = await start(() => discovered([opcode('StepRun', 'once', { data: 1 })]))
+    const { runId, record } = await start(() => discovered([opcode('StepRun', 'once', { data: 1 })]))
     expect((await api.failed(runId)).error).toMatchObject({ code: 'invalid_response' })
-    expect(ledger.passes(runId)).toBe(2)
+    expect(record.passes(runId)).toBe(2)
   })
 
   test('a 200 while steps are pending ends the run and cancels them', async () => {
@@ -133,21 +133,21 @@ describe('a pass whose lease was taken over (R3)', () => {
     const zombie = await openEngine({ clock, ports: { store: its } })
     const runner = await zombie.runner({
       workflows: {
-        [name]: (invoke, ledger) => (invoke.pass === 1 ? answers.first : answers.second)(invoke, ledger),
+        [name]: (invoke, record) => (invoke.pass === 1 ? answers.first : answers.second)(invoke, record),
       },
     })
     const { runId } = await zombie.api.send({ name })
-    await until(() => runner.ledger.passes(runId) === 1)
+    await until(() => runner.record.passes(runId) === 1)
     await ready
     isDead = true
     const heir = await openEngine({ clock, ports: { store: shared } })
-    return { zombie, heir, runId, ledger: runner.ledger }
+    return { zombie, heir, runId, record: runner.record }
   }
 
   test('an answer that comes after the heir has ended the run changes nothing', async () => {
     const late = gate()
     const event = unique('told')
-    const { heir, zombie, runId, ledger } = await takeover({
+    const { heir, zombie, runId, record } = await takeover({
       first: async () => {
         await late.opened
         return discovered([
@@ -173,12 +173,12 @@ describe('a pass whose lease was taken over (R3)', () => {
       (await heir.api.get(`/runs/${runId}/steps`)).text,
     ]).toEqual(before)
     expect((await heir.api.get(`/events?name=${event}`)).json).toEqual([])
-    expect(ledger.passes(runId)).toBe(3)
+    expect(record.passes(runId)).toBe(3)
   })
 
   test("an answer that comes while the heir's pass is in flight is not committed", async () => {
     const [late, held] = [gate(), gate()]
-    const { heir, zombie, runId, ledger } = await takeover({
+    const { heir, zombie, runId, record } = await takeover({
       first: async () => {
         await late.opened
         return returned('zombie')
@@ -188,7 +188,7 @@ describe('a pass whose lease was taken over (R3)', () => {
         return returned('heir')
       },
     })
-    await until(() => ledger.passes(runId) === 2)
+    await until(() => record.passes(runId) === 2)
     late.open()
     await zombie.stop()
     expect((await heir.api.run(runId)).status).toBe('running')
@@ -206,7 +206,7 @@ describe('a pass whose lease was taken over (R3)', () => {
       await thawed.opened
       return answer
     }
-    const { heir, zombie, runId, ledger } = await takeover(
+    const { heir, zombie, runId, record } = await takeover(
       {
         first: async () => {
           isStill = true
@@ -224,14 +224,14 @@ describe('a pass whose lease was taken over (R3)', () => {
       },
     )
     expect(await heir.api.succeeded(runId)).toMatchObject({ result: 'heir' })
-    expect(ledger.passes(runId)).toBe(2)
+    expect(record.passes(runId)).toBe(2)
     clock.jump(15_000)
     isStill = false
     thawed.open()
     // It goes on, and would have sent its next pass before it has recorded an event.
     await zombie.api.send({ name: unique('other') })
     await zombie.stop()
-    expect(ledger.passes(runId)).toBe(2)
+    expect(record.passes(runId)).toBe(2)
   })
 
   test('an emit by both is one event', async () => {

@@ -1,5 +1,5 @@
 // Webhooks to addresses that are not public, in every spelling there is: the engine makes no connection (decisions,
-// "Webhooks"). A sink listens on every address of this machine and must hear nothing.
+// "Webhooks"). A destination listens on every address of this machine and must hear nothing.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -113,7 +113,7 @@ function attempted(api: Api, app: string): Promise<DeliveryRecord[]> {
 
 test('no spelling of a forbidden address is called', async () => {
   const sinks = [await listenOn('0.0.0.0'), await listenOn('::1').catch(() => undefined)].filter(
-    sink => !!sink,
+    destination => !!destination,
   )
   const engine = await openEngine()
   const hosts = Object.values(HOSTS).flat()
@@ -165,11 +165,11 @@ describe('ENGINE_WEBHOOK_ALLOW', () => {
 
 test('a name that changes its address between look-ups does not get through', async () => {
   const forbidden = await listenOn('127.0.0.1')
-  const partner = await listenOn('127.0.0.2')
+  const destination = await listenOn('127.0.0.2')
   const clock = new JumpClock()
   let asked = 0
   const lookup = (_host: string, _options: object, callback: (...answer: unknown[]) => void) => {
-    // In turn the partner's own address and one that is none of its business, alone or beside its own.
+    // In turn the destination's own address and one that is none of its business, alone or beside its own.
     const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.2', '127.0.0.1']]
     const addresses = answers[asked++ % answers.length] as string[]
     setImmediate(() =>
@@ -184,11 +184,11 @@ test('a name that changes its address between look-ups does not get through', as
   const engine = await openEngine({ clock, ports: { sender } })
   for (let i = 0; i < 9; i++) {
     // Each port is an origin of its own: a new connection, and a new look-up.
-    const port = i % 3 === 0 ? partner.port : forbidden.port
+    const port = i % 3 === 0 ? destination.port : forbidden.port
     const { app } = await sendTo(engine, [`http://rebinding-${i}.example:${port}/`])
     const [delivery] = await attempted(engine.api, app)
     expect(delivery?.status).toBe(i % 3 === 0 ? 'succeeded' : 'dead')
   }
   expect(asked).toBe(9)
-  expect([partner.connections, forbidden.connections]).toEqual([3, 0])
+  expect([destination.connections, forbidden.connections]).toEqual([3, 0])
 })

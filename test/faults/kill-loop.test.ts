@@ -3,11 +3,19 @@
 
 import { type Violation, verifyStore } from '@perdure/engine'
 import { expect, test } from 'vitest'
-import { type Api, EngineProcess, openSink, PlainRunner, type Sink, seeded, until } from '../kit/index.ts'
+import {
+  type Api,
+  type Destination,
+  EngineProcess,
+  openDestination,
+  PlainRunner,
+  seeded,
+  until,
+} from '../kit/index.ts'
 import { Availability, killOnce } from './kill/availability.ts'
 import { LoadClient } from './kill/client.ts'
 import { verdict } from './kill/verdict.ts'
-import { hasOpenDeliveries, MANY_ATTEMPTS, MemoLedger, workload } from './kill/workload.ts'
+import { hasOpenDeliveries, MANY_ATTEMPTS, MemoRecord, workload } from './kill/workload.ts'
 
 const KILLS = Number(process.env.PERDURE_KILLS ?? 25)
 const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
@@ -16,7 +24,7 @@ const SETTLE_MS_MAX = 30_000
 const TITLE = `${KILLS} kills: no acknowledged event lost, no step run again, no effect twice (E1-E3, R1, R2, X1-X3)`
 
 test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
-  const sink = await openSink()
+  const destination = await openDestination()
   const env = {
     ENGINE_WEBHOOK_ALLOW_PRIVATE: '1',
     ENGINE_WEBHOOK_SCHEDULE: MANY_ATTEMPTS,
@@ -24,8 +32,12 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   }
   const engine = await new EngineProcess({ env }).start()
   const { api } = engine
-  const ledger = new MemoLedger()
-  const runner = await new PlainRunner({ runner: 'steady', ledger, workflows: workload(sink.url) }).listen()
+  const record = new MemoRecord()
+  const runner = await new PlainRunner({
+    runner: 'steady',
+    record,
+    workflows: workload(destination.url),
+  }).listen()
   await runner.register(api)
   await engine.kill9()
 
@@ -38,10 +50,16 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   await engine.start()
   availability.up()
   await client.finish(SETTLE_MS_MAX)
-  await settled(api, { app: runner.app, client, sink })
-  const summary = `seed ${SEED}: ${KILLS} kills, ${client.acknowledged.length} orders acknowledged, ${client.unanswered.size} unanswered, ${ledger.invokeCount} invokes, ${ledger.executedCount} steps executed`
+  await settled(api, { app: runner.app, client, destination })
+  const summary = `seed ${SEED}: ${KILLS} kills, ${client.acknowledged.length} orders acknowledged, ${client.unanswered.size} unanswered, ${record.invokeCount} invokes, ${record.executedCount} steps executed`
   console.log(summary)
-  const problems = await verdict({ api, app: runner.app, client, runner: ledger, hooks: sink.received })
+  const problems = await verdict({
+    api,
+    app: runner.app,
+    client,
+    runner: record,
+    hooks: destination.requests,
+  })
   expect(problems.slice(0, 40), `${problems.length} differences; ${summary}`).toEqual([])
   expect(client.acknowledged.length, summary).toBeGreaterThan(KILLS)
 
@@ -50,13 +68,18 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
 })
 
 /** Gives what is still under way its time: the verdict then tells what has not come. */
-async function settled(api: Api, { app, client, sink }: { app: string; client: LoadClient; sink: Sink }) {
+async function settled(
+  api: Api,
+  { app, client, destination }: { app: string; client: LoadClient; destination: Destination },
+) {
   const quiet = async () => {
     for (const status of ['queued', 'running']) {
       if ((await api.runs(`?app=${app}&status=${status}&limit=1`)).length > 0) return false
     }
     if (await hasOpenDeliveries(api, app)) return false
-    const delivered = new Set(sink.received.map(({ raw }) => (JSON.parse(raw) as { token: string }).token))
+    const delivered = new Set(
+      destination.requests.map(({ body }) => (JSON.parse(body) as { token: string }).token),
+    )
     return client.acknowledged.every(({ token }) => delivered.has(token))
   }
   await until(quiet, { deadlineMs: SETTLE_MS_MAX }).catch(() => {})

@@ -204,11 +204,11 @@ describe.concurrent('an answer that does not come', () => {
     const { api } = engine
     const name = unique('work')
     const hold = gate()
-    const { ledger } = await engine.runner({
+    const { record } = await engine.runner({
       workflows: { [name]: flow([run('first', () => hold.opened), run('second')]) },
     })
     const { runId } = await api.send({ name })
-    await until(() => ledger.times(runId, 'first') === 1)
+    await until(() => record.times(runId, 'first') === 1)
     proxy.swallow()
     hold.open()
     const event = { name, dedupeId: unique('once') }

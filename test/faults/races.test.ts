@@ -26,7 +26,7 @@ const STEPS = ['a', 'b', 'c', 'nap', 'go', 'kid', 'd']
 
 async function startRuns() {
   const [name, kid] = [unique('contested'), unique('kid')]
-  const { ledger } = await engine.runner({
+  const { record } = await engine.runner({
     workflows: {
       [name]: flow([
         run('a'),
@@ -46,7 +46,7 @@ async function startRuns() {
       return { go, runId: (await api.send({ name, data: go })).runId }
     }),
   )
-  return { ledger, started }
+  return { record, started }
 }
 
 /** Answers that an action may meet, by what the run was at that moment. */
@@ -74,7 +74,7 @@ async function worry(random: Seeded, { runId, go }: { runId: string; go: string 
 }
 
 test(`${RUNS} runs under fire end as they were told to`, async () => {
-  const { ledger, started } = await startRuns()
+  const { record, started } = await startRuns()
   const random = seeded(SEED)
   const cancelled = new Set<string>()
   await Promise.all(started.map(one => worry(random, one, cancelled)))
@@ -86,7 +86,7 @@ test(`${RUNS} runs under fire end as they were told to`, async () => {
     if (ended.attempt !== 1) problems.push(`${runId} spent ${ended.attempt} attempts`)
     if (wanted === 'cancelled') continue
     for (const name of STEPS) {
-      const times = ledger.times(runId, name)
+      const times = record.times(runId, name)
       if (times !== 1) problems.push(`${runId}: ${name} was executed ${times} times`)
     }
     problems.push(...(await statusesOf(runId)))

@@ -6,8 +6,8 @@ import {
   flow,
   gate,
   JumpClock,
-  Ledger,
   openEngine,
+  RunnerRecord,
   run,
   skipWait,
   sleep,
@@ -23,21 +23,21 @@ describe('a runner restarts', () => {
 
   test('in the middle of a step: the pass is repeated by its successor, settled steps are not', async () => {
     const engine = await openEngine({ clock })
-    const [app, name, id, ledger] = [unique('app'), unique('work'), unique('runner'), new Ledger()]
+    const [app, name, id, record] = [unique('app'), unique('work'), unique('runner'), new RunnerRecord()]
     let hanging = true
     const workflows = {
       [name]: flow([run('first'), run('second', () => (hanging ? gate().opened : 'done')), run('third')]),
     }
-    const before = await engine.runner({ app, runner: id, ledger, workflows })
+    const before = await engine.runner({ app, runner: id, record, workflows })
     const { runId } = await engine.api.send({ name, runner: id })
-    await until(() => ledger.times(runId, 'second') === 1)
+    await until(() => record.times(runId, 'second') === 1)
     await before.close()
     hanging = false
     // The successor has another address and the same id: the pin follows it.
-    await engine.runner({ app, runner: id, ledger, workflows })
+    await engine.runner({ app, runner: id, record, workflows })
     await skipWait(engine.api, clock, runId, 'retry')
     expect(await engine.api.succeeded(runId)).toMatchObject({ attempt: 2 })
-    expect(ledger.names(runId)).toEqual(['first', 'second', 'second', 'third'])
+    expect(record.names(runId)).toEqual(['first', 'second', 'second', 'third'])
     expect((await engine.api.get(`/runners?app=${app}`)).json).toHaveLength(1)
   })
 
@@ -58,7 +58,7 @@ describe('a runner restarts', () => {
         clock.jump(100)
         return (await engine.api.run(runId)).status === 'succeeded'
       })
-      expect(runner.ledger.times(runId, 'last')).toBe(1)
+      expect(runner.record.times(runId, 'last')).toBe(1)
     }
   })
 })
@@ -72,13 +72,13 @@ describe('an engine dies by kill -9', () => {
       workflows: { [name]: flow([run('first'), run('second', () => (hanging ? gate().opened : 'done'))]) },
     })
     const { runId } = await engine.api.send({ name })
-    await until(() => runner.ledger.times(runId, 'second') === 1)
+    await until(() => runner.record.times(runId, 'second') === 1)
     await engine.kill9()
     hanging = false
     await engine.start()
     // Well before the lease of 15 s would have run out (decisions: "recovery takes seconds").
     expect(await engine.api.reaches(runId, 'succeeded', 10_000)).toMatchObject({ attempt: 1 })
-    expect(runner.ledger.names(runId)).toEqual(['first', 'second', 'second'])
+    expect(runner.record.names(runId)).toEqual(['first', 'second', 'second'])
     const { messages } = await engine.api.stream(runId)
     const seqs = messages.map(({ data }) => data.seq as number)
     expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b))

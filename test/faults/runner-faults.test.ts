@@ -59,8 +59,8 @@ const FAULTS: [string, Reply][] = [
 describe.each(FAULTS)('a runner that %s', (_what, fault) => {
   test('costs one try: the pass is repeated and the step executed once', async () => {
     const steps = flow([run('first'), run('second')])
-    const { runId, ledger } = await start(
-      (invoke, ledger) => (invoke.pass === 2 ? fault : steps(invoke, ledger)),
+    const { runId, record } = await start(
+      (invoke, record) => (invoke.pass === 2 ? fault : steps(invoke, record)),
       { registration: quick },
     )
     const ms = await skipWait(api, clock, runId, 'retry')
@@ -70,17 +70,17 @@ describe.each(FAULTS)('a runner that %s', (_what, fault) => {
       attempt: 2,
       result: { first: 'first', second: 'second' },
     })
-    expect(ledger.names(runId)).toEqual(['first', 'second'])
-    expect(ledger.of(runId).map(({ ctx }) => ctx.attempt)).toEqual([1, 1, 2, 2])
+    expect(record.names(runId)).toEqual(['first', 'second'])
+    expect(record.of(runId).map(({ ctx }) => ctx.attempt)).toEqual([1, 1, 2, 2])
     // The repeated pass carries the same memo as the one that was lost.
-    expect(ledger.of(runId)[2]?.steps).toEqual(ledger.of(runId)[1]?.steps)
+    expect(record.of(runId)[2]?.steps).toEqual(record.of(runId)[1]?.steps)
   })
 })
 
 describe('late answers', () => {
   test('an answer after timeouts.invoke is not heard: its connection is gone, its steps are not stored', async () => {
     const late = gate()
-    const { runId, ledger } = await start(
+    const { runId, record } = await start(
       async ({ pass }) => {
         if (pass > 1) return returned('in time')
         await late.opened
@@ -88,8 +88,8 @@ describe('late answers', () => {
       },
       { registration: quick },
     )
-    await until(() => ledger.passes(runId) === 1)
-    const { signal } = ledger.of(runId)[0] as { signal: AbortSignal }
+    await until(() => record.passes(runId) === 1)
+    const { signal } = record.of(runId)[0] as { signal: AbortSignal }
     await until(() => signal.aborted, { what: 'the end of the connection' })
     await until(async () => (await api.run(runId)).waitingFor?.kind === 'retry')
     late.open()
@@ -101,14 +101,14 @@ describe('late answers', () => {
 
   test('a slow answer within the deadline is heard', async () => {
     const slow = gate()
-    const { runId, ledger } = await start(
+    const { runId, record } = await start(
       async () => {
         await slow.opened
         return returned('slow')
       },
       { registration: { timeouts: { invoke: '1h' } } },
     )
-    await until(() => ledger.passes(runId) === 1)
+    await until(() => record.passes(runId) === 1)
     // Far beyond the lease of 15 s, which is extended meanwhile.
     for (let i = 0; i < 10; i++) {
       clock.jump(6000)
@@ -116,7 +116,7 @@ describe('late answers', () => {
     }
     slow.open()
     expect(await api.succeeded(runId)).toMatchObject({ result: 'slow', attempt: 1 })
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
   })
 })
 
@@ -134,11 +134,11 @@ describe('the response cap of 1 MiB (§7, §8)', () => {
   test.each([200, 206, 500])('a %i over the cap fails the invoke: nothing of it is kept', async status => {
     const opcode = '{"opcodes":[{"op":"StepRun","id":"a","name":"a","data":"'
     const text = padded(opcode, '"}],"logs":[]}', MIB + 1)
-    const { runId, ledger } = await start(() => ({ status, text }))
+    const { runId, record } = await start(() => ({ status, text }))
     const { error, attempt } = await api.failed(runId)
     expect(error).toMatchObject({ code: 'response_too_large' })
     expect(attempt).toBe(1)
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
     expect(await api.steps(runId)).toEqual([])
   })
 

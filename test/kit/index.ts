@@ -1,7 +1,7 @@
 // The test kit: engines, a runner without the SDK, a client, and the waits between them.
 
-export { openBarrier } from './barrier.ts'
 export { onCleanup } from './cleanup.ts'
+export { openBarrier } from './engine/barrier.ts'
 export { type CliOptions, type CliProcess, jsonLines, linesOf, perdure } from './engine/cli-process.ts'
 export { openDatabase } from './engine/database.ts'
 export { newStoreFile, type OpenEngine, openEngine } from './engine/engine-in-process.ts'
@@ -13,12 +13,13 @@ export {
   startEngine,
 } from './engine/engine-process.ts'
 export { JumpClock } from './engine/jump-clock.ts'
+export { skipWait, waitsFor, wakesAt } from './engine/parked-runs.ts'
 export { type Accepted, type Answer, Api } from './http/api.ts'
 export { readSse, type SseMessage, type SseResult } from './http/sse.ts'
 export { cut, hang, plain, reset } from './runner/behaviour.ts'
-export { type Executed, type Invoke, Ledger } from './runner/ledger.ts'
 export { type Handler, PlainRunner, type PlainRunnerOptions } from './runner/plain-runner.ts'
 export { openRunner, overHttp } from './runner/runner.ts'
+export { type Executed, type Invoke, RunnerRecord } from './runner/runner-record.ts'
 export {
   child,
   emit,
@@ -37,7 +38,6 @@ export { type Seeded, seeded } from './seeded.ts'
 export { freshSchema, POSTGRES_URL } from './servers/postgres.ts'
 export { REDIS_URL } from './servers/redis.ts'
 export { tempStoreFile, unique, uniqueHere } from './temp.ts'
-export { skipWait, waitsFor, wakesAt } from './travel.ts'
 export { gate, until, within } from './until.ts'
+export { acts, type Destination, openDestination } from './webhook/destination.ts'
 export { type Post, postWebhook, type Scheme, signedHeaders } from './webhook/provider.ts'
-export { openSink, type Received, type Sink } from './webhook/sink.ts'

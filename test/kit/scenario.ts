@@ -1,12 +1,12 @@
 // The opener of scenario files: one engine for all tests of a file, a client of its HTTP interface, and a clock that the
 // tests move. The tests share the engine, so `workflow` and `start` give every workflow a name of its own.
 
-import { openBarrier } from './barrier.ts'
+import { openBarrier } from './engine/barrier.ts'
 import { type OpenEngine, type OpenOptions, openEngine } from './engine/engine-in-process.ts'
 import { JumpClock } from './engine/jump-clock.ts'
 import type { Api } from './http/api.ts'
-import type { Ledger } from './runner/ledger.ts'
 import type { Handler, PlainRunner } from './runner/plain-runner.ts'
+import type { RunnerRecord } from './runner/runner-record.ts'
 import { unique } from './temp.ts'
 
 export interface ScenarioOptions extends OpenOptions {
@@ -29,7 +29,7 @@ export interface Workflow {
   name: string
   app: string
   runner: PlainRunner
-  ledger: Ledger
+  record: RunnerRecord
 }
 
 export interface Started extends Workflow {
@@ -60,7 +60,7 @@ export async function scenario({ realTime = false, ...options }: ScenarioOptions
     const { name = unique('workflow'), registration, others, ...identity } = given
     const definition = registration === undefined ? handler : { handler, registration }
     const runner = await engine.runner({ ...identity, workflows: { [name]: definition, ...others } })
-    return { name, app: runner.app, runner, ledger: runner.ledger }
+    return { name, app: runner.app, runner, record: runner.record }
   }
 
   async function start(handler: Handler, { data, ...given }: WorkflowOptions & { data?: unknown } = {}) {

@@ -6,7 +6,7 @@ import {
   type HttpSenderOptions,
 } from '../../../packages/engine/src/adapters/sender/http-sender.ts'
 import type { SendCall, SendReply } from '../../../packages/engine/src/ports/sender.ts'
-import { answer, openServer, type Script, unusedPort } from '../transport/raw-server.ts'
+import { answer, openServer, type Script, unusedPort } from '../../kit/servers/raw-server.ts'
 import { type ReceiverAct, senderContract } from './sender-contract.ts'
 
 const MIB = 1_048_576

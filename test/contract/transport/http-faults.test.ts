@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { answer, type Script, unusedPort } from '../../kit/servers/raw-server.ts'
 import { betweenPasses, closesOpened, ok, open, plays } from './open-http.ts'
-import { answer, type Script, unusedPort } from './raw-server.ts'
 
 closesOpened()
 

@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { HttpTransport } from '../../../packages/engine/src/adapters/transport/http.ts'
 import { verifyBody } from '../../../packages/protocol/src/index.ts'
+import { answer, openServer, type RawServer, unusedPort } from '../../kit/servers/raw-server.ts'
 import { betweenPasses, clock, closesOpened, NOW, ok, open, opened, plays } from './open-http.ts'
-import { answer, openServer, type RawServer, unusedPort } from './raw-server.ts'
 import { never, type RunnerAct, transportContract } from './transport-contract.ts'
 
 closesOpened()

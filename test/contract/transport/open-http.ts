@@ -6,7 +6,7 @@ import {
   type HttpTransportOptions,
 } from '../../../packages/engine/src/adapters/transport/http.ts'
 import type { InvokeCall, InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
-import { openServer, type Script } from './raw-server.ts'
+import { openServer, type Script } from '../../kit/servers/raw-server.ts'
 import { never } from './transport-contract.ts'
 
 export const NOW = 1_700_000_000_000

@@ -1,4 +1,4 @@
-// The client of the kill loop: posts orders and their approvals as fast as they are finished, and keeps a ledger of
+// The client of the kill loop: posts orders and their approvals as fast as they are finished, and keeps a record of
 // every acknowledgement. An order whose answer was lost is given up; an approval is repeated, under one dedupe id,
 // until somebody has taken it.
 

@@ -1,24 +1,25 @@
-// Compares the ledgers of client and runner with what the engine says after the last crash. Answers differences in
+// Compares the evidence of client and runner with what the engine says after the last crash. Answers differences in
 // words; none is the only good answer.
 
 import type { EventRecord, Run, RunSummary, StepRecord } from '@perdure/protocol'
-import type { Api, Received } from '../../kit/index.ts'
+import type { Api } from '../../kit/index.ts'
+import type { RawRequest } from '../../kit/servers/raw-server.ts'
 import type { LoadClient } from './client.ts'
-import { ANNOUNCED, approvalOf, LISTENER, type MemoLedger, ORDER, ORDER_STEPS, PACK } from './workload.ts'
+import { ANNOUNCED, approvalOf, LISTENER, type MemoRecord, ORDER, ORDER_STEPS, PACK } from './workload.ts'
 
-export interface Ledgers {
+export interface Evidence {
   api: Api
   app: string
   client: LoadClient
-  runner: MemoLedger
+  runner: MemoRecord
   /** What the webhook destination received. */
-  hooks: readonly Received[]
+  hooks: readonly RawRequest[]
 }
 
 const tokenOf = (value: unknown) => (value as { token?: string } | undefined)?.token ?? 'none'
 
-export async function verdict(ledgers: Ledgers): Promise<string[]> {
-  const { api, app, client, runner } = ledgers
+export async function verdict(evidence: Evidence): Promise<string[]> {
+  const { api, app, client, runner } = evidence
   const runs = await pages<RunSummary>(api, `/runs?app=${app}&limit=200`)
   const orders = await pages<EventRecord>(api, `/events?name=${ORDER}&limit=1000`)
   const announced = await pages<EventRecord>(api, `/events?name=${ANNOUNCED}&limit=1000`)
@@ -26,10 +27,10 @@ export async function verdict(ledgers: Ledgers): Promise<string[]> {
   return [
     ...client.problems,
     ...runner.problems,
-    ...(await acknowledgedAreThere(ledgers)),
+    ...(await acknowledgedAreThere(evidence)),
     ...everyRunIsAccountedFor(found, runner),
     ...effectsHappenedOnce(found),
-    ...(await ordersAreWhole(ledgers, orders)),
+    ...(await ordersAreWhole(evidence, orders)),
   ]
 }
 
@@ -40,7 +41,7 @@ interface Found {
 }
 
 /** E1: each 202's event is in the log as it was answered, and what had ended has not changed (R1). */
-async function acknowledgedAreThere({ api, client }: Ledgers): Promise<string[]> {
+async function acknowledgedAreThere({ api, client }: Evidence): Promise<string[]> {
   const problems: string[] = []
   for (const { token, accepted } of client.acknowledged) {
     const { eventId, runId, triggered } = accepted
@@ -60,7 +61,7 @@ async function acknowledgedAreThere({ api, client }: Ledgers): Promise<string[]>
 }
 
 /** E2: every run has its event, parent or nothing; every run of an event exists; all have ended well, at no cost. */
-function everyRunIsAccountedFor({ runs, orders, announced }: Found, runner: MemoLedger): string[] {
+function everyRunIsAccountedFor({ runs, orders, announced }: Found, runner: MemoRecord): string[] {
   const problems: string[] = []
   const byId = new Map(runs.map(run => [run.id, run]))
   const triggered = new Set(
@@ -110,11 +111,11 @@ function effectsHappenedOnce({ runs, orders, announced }: Found): string[] {
 }
 
 /** E3, R2, R5, X2: every order that was taken, acknowledged or not, has each of its steps once, with the right result. */
-async function ordersAreWhole({ api, hooks }: Ledgers, orders: EventRecord[]): Promise<string[]> {
+async function ordersAreWhole({ api, hooks }: Evidence, orders: EventRecord[]): Promise<string[]> {
   const problems: string[] = []
   const delivered = new Map<string, Set<string>>()
-  for (const { raw, headers } of hooks) {
-    const token = tokenOf(JSON.parse(raw))
+  for (const { body, headers } of hooks) {
+    const token = tokenOf(JSON.parse(body))
     delivered.set(token, (delivered.get(token) ?? new Set()).add(headers['webhook-id'] as string))
   }
   for (const { data, triggered } of orders) {

@@ -6,8 +6,8 @@ import {
   type Executed,
   flow,
   type Invoke,
-  Ledger,
   type PlainRunnerOptions,
+  RunnerRecord,
   run,
   sleep,
   step,
@@ -56,11 +56,11 @@ export function workload(hookUrl: string): PlainRunnerOptions['workflows'] {
 }
 
 /**
- * The runner's ledger of a long test. Judges as it goes and keeps only what the end needs: per run the memo seen last.
+ * The runner's record of a long test. Judges as it goes and keeps only what the end needs: per run the memo seen last.
  * A memo only grows: a settled step that a later pass does not carry, or carries with another result, was lost; one
  * that is executed although an earlier pass carried its result was run again.
  */
-export class MemoLedger extends Ledger {
+export class MemoRecord extends RunnerRecord {
   readonly problems: string[] = []
   readonly #settled = new Map<string, Map<string, string>>()
   readonly #passes = new Map<string, number>()

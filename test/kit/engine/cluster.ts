@@ -56,7 +56,7 @@ export class Cluster {
         what: `${name} on every engine`,
       })
     }
-    return { name, ledger: runner.ledger, runner }
+    return { name, record: runner.record, runner }
   }
 
   /** So many events at once, each to the next engine. */
@@ -72,6 +72,6 @@ export class Cluster {
 
 export interface Registered {
   name: string
-  ledger: PlainRunner['ledger']
+  record: PlainRunner['record']
   runner: PlainRunner
 }

@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { WebSocket } from 'ws'
 import { onCleanup } from '../cleanup.ts'
 import { until } from '../until.ts'
-import type { Invoke, Ledger } from './ledger.ts'
 import type { Handler } from './plain-runner.ts'
+import type { Invoke, RunnerRecord } from './runner-record.ts'
 import type { InvokeRequest } from './wire.ts'
 
 export const SUBPROTOCOL = 'engine.connect.v0'
@@ -113,9 +113,9 @@ export class ConnectClient {
   }
 
   /** Answers every invoke by a handler, as a runner would. */
-  serve(handlers: Record<string, Handler>, ledger: Ledger, receivedBy = 'connect'): void {
+  serve(handlers: Record<string, Handler>, record: RunnerRecord, receivedBy = 'connect'): void {
     this.onFrame = frame => {
-      if (frame.type === 'invoke') void this.#answer(frame, { handlers, ledger, receivedBy })
+      if (frame.type === 'invoke') void this.#answer(frame, { handlers, record, receivedBy })
     }
   }
 
@@ -123,9 +123,9 @@ export class ConnectClient {
     { id, payload, text }: ClientFrame,
     {
       handlers,
-      ledger,
+      record,
       receivedBy,
-    }: { handlers: Record<string, Handler>; ledger: Ledger; receivedBy: string },
+    }: { handlers: Record<string, Handler>; record: RunnerRecord; receivedBy: string },
   ): Promise<void> {
     const request = payload as unknown as InvokeRequest
     const { signal } = new AbortController()
@@ -138,8 +138,8 @@ export class ConnectClient {
       signal,
       receivedBy,
     }
-    const invoke = ledger.received(received)
-    const reply = await (handlers[request.ctx.workflow] as Handler)(invoke, ledger)
+    const invoke = record.received(received)
+    const reply = await (handlers[request.ctx.workflow] as Handler)(invoke, record)
     if (typeof reply === 'function' || !this.isOpen) return
     this.result(id, reply.status, JSON.stringify(reply.body))
   }

@@ -1,16 +1,16 @@
 // A runner written from the wire protocol alone, over node:http: no SDK, so that both sides are checked against the
-// same words. Each workflow is a function of one invoke; the ledger keeps what came and what was done.
+// same words. Each workflow is a function of one invoke; the record keeps what came and what was done.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { onCleanup } from '../cleanup.ts'
 import type { Answer, Api } from '../http/api.ts'
 import { unique } from '../temp.ts'
-import { type Invoke, Ledger } from './ledger.ts'
+import { type Invoke, RunnerRecord } from './runner-record.ts'
 import type { InvokeRequest, Reply } from './wire.ts'
 
 /** Answers one invoke. `invoke.pass` counts the invokes of the run from 1. */
-export type Handler = (invoke: Invoke, ledger: Ledger) => Reply | Promise<Reply>
+export type Handler = (invoke: Invoke, record: RunnerRecord) => Reply | Promise<Reply>
 
 export interface WorkflowDefinition {
   handler: Handler
@@ -23,13 +23,13 @@ export interface PlainRunnerOptions {
   /** Stable id; without one the engine keys the runner by its URL. */
   runner?: string
   workflows: Record<string, Handler | WorkflowDefinition>
-  ledger?: Ledger
+  record?: RunnerRecord
 }
 
 export class PlainRunner {
   readonly app: string
   readonly runner: string | undefined
-  readonly ledger: Ledger
+  readonly record: RunnerRecord
   readonly workflows: Record<string, Handler | WorkflowDefinition>
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -38,7 +38,7 @@ export class PlainRunner {
   constructor(options: PlainRunnerOptions) {
     this.app = options.app ?? unique('app')
     this.runner = options.runner
-    this.ledger = options.ledger ?? new Ledger()
+    this.record = options.record ?? new RunnerRecord()
     this.workflows = options.workflows
     this.#server = createServer((request, response) => void this.#take(request, response))
     this.#server.on('connection', socket => {
@@ -117,14 +117,14 @@ export class PlainRunner {
     return this.answer({ ...body, headers, method, path, raw, signal })
   }
 
-  /** Answers an invoke by its workflow's handler; the ledger keeps it. */
+  /** Answers an invoke by its workflow's handler; the record keeps it. */
   protected async answer(received: Omit<Invoke, 'pass' | 'receivedBy'>): Promise<Reply> {
-    const invoke = this.ledger.received({ ...received, receivedBy: this.runner ?? this.url })
+    const invoke = this.record.received({ ...received, receivedBy: this.runner ?? this.url })
     const { workflow: name } = invoke.ctx
     const workflow = this.workflows[name]
     if (workflow === undefined) {
       return { status: 404, body: { error: { message: `no workflow ${name}` }, logs: [] } }
     }
-    return (typeof workflow === 'function' ? workflow : workflow.handler)(invoke, this.ledger)
+    return (typeof workflow === 'function' ? workflow : workflow.handler)(invoke, this.record)
   }
 }

@@ -2,8 +2,8 @@
 // `b` and `c` in parallel, then returns. Written from the memo rules of §2.11: settled entries are results, pending
 // ones are left alone, all others are executed or discovered.
 
-import type { Invoke, Ledger } from './ledger.ts'
 import type { Handler } from './plain-runner.ts'
+import type { Invoke, RunnerRecord } from './runner-record.ts'
 import { discovered, type MemoEntry, type Opcode, opcode, returned, type StepError, stepId } from './wire.ts'
 
 export interface Step {
@@ -72,7 +72,7 @@ export function flow(
   stages: readonly (Step | readonly Step[])[],
   result: (results: Results, invoke: Invoke) => unknown = results => results,
 ): Handler {
-  return async (invoke, ledger) => {
+  return async (invoke, record) => {
     const results: Results = {}
     const uses = new Map<string, number>()
     for (const stage of stages) {
@@ -85,7 +85,7 @@ export function flow(
         const entry = invoke.steps[stepId(id)]
         if (isSettled(entry)) results[id] = entry.error ? { error: entry.error } : entry.data
         else stuck = true
-        if (entry === undefined) opcodes.push(await execute(member, id, { invoke, results, ledger }))
+        if (entry === undefined) opcodes.push(await execute(member, id, { invoke, results, record }))
       }
       if (stuck) return discovered(opcodes)
     }
@@ -96,11 +96,11 @@ export function flow(
 async function execute(
   member: Step,
   id: string,
-  { invoke, results, ledger }: { invoke: Invoke; results: Results; ledger: Ledger },
+  { invoke, results, record }: { invoke: Invoke; results: Results; record: RunnerRecord },
 ): Promise<Opcode> {
   const { runId } = invoke.ctx
   const { pass, receivedBy } = invoke
-  ledger.executes({ runId, name: id, id: stepId(id), pass, receivedBy })
+  record.executes({ runId, name: id, id: stepId(id), pass, receivedBy })
   const { op, ...fields } = await member.make(invoke, results)
   return { ...opcode(op as string, id, fields), name: member.name }
 }

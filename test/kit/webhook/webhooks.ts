@@ -1,11 +1,8 @@
-// What tests of outbound webhooks share: an engine with keys, a partner that answers by a script, and the questions
-// asked about deliveries.
+// What tests of outbound webhooks share: keys of two namespaces, and calls that make endpoints and read deliveries.
 
 import { HttpSender } from '../../../packages/engine/src/adapters/sender/http-sender.ts'
 import type { Clock } from '../../../packages/engine/src/ports/clock.ts'
 import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
-import { answer, openServer, type RawRequest, type RawServer } from '../../contract/transport/raw-server.ts'
-import { onCleanup } from '../cleanup.ts'
 import type { Api } from '../http/api.ts'
 import { PlainRunner } from '../runner/plain-runner.ts'
 import { returned } from '../runner/wire.ts'
@@ -50,38 +47,6 @@ export interface AttemptRecord {
   createdAt: string
 }
 
-export type Act = (request: RawRequest) => void
-
-/** The ways of a partner to answer, or not to. */
-export const acts = {
-  status:
-    (status: number, body = 'noted', headers: Record<string, string> = {}): Act =>
-    request =>
-      answer(request, status, body, headers),
-  hang: (() => {}) as Act,
-  reset: (({ socket }) => socket.resetAndDestroy()) as Act,
-  /** A status, and then a body that comes a byte at a time and never ends. */
-  drip:
-    (status: number): Act =>
-    ({ socket }) => {
-      socket.write(`HTTP/1.1 ${status} Status\r\ncontent-length: 1000\r\n\r\n`)
-      const timer = setInterval(() => socket.write('x'), 20)
-      socket.on('close', () => clearInterval(timer))
-    },
-}
-
-export interface Partner extends RawServer {
-  url: string
-}
-
-/** Plays the acts in turn, the last one for ever. */
-export async function openPartner(...script: Act[]): Promise<Partner> {
-  let n = 0
-  const server = await openServer(request => script[Math.min(n++, script.length - 1)]?.(request))
-  onCleanup(() => server.close())
-  return Object.assign(server, { url: `${server.origin}/hook` })
-}
-
 /** The engine's sender, but that it waits less long: the deadline of a POST is one of real time. */
 export function hastySender(clock: Clock, timeoutMs: number): Sender {
   const sender = new HttpSender({ clock, allowPrivate: true })
@@ -119,7 +84,7 @@ export class Webhooks {
 
   /** Runs a workflow of the app to its end, `count` times; answers the run ids. */
   async runs(app: string, count = 1): Promise<string[]> {
-    const name = unique('told')
+    const name = unique('notified')
     const runner = await new PlainRunner({
       app,
       workflows: { [name]: () => returned({ ok: true }) },
@@ -152,8 +117,8 @@ export class Webhooks {
     )
   }
 
-  /** The one delivery that the end of one run of a fresh app leads to. */
-  async told(url: string, fields: Record<string, unknown> = {}): Promise<Told> {
+  /** Ends one run of a new app with an endpoint at `url`; answers the one delivery that follows. */
+  async deliverOne(url: string, fields: Record<string, unknown> = {}): Promise<Delivered> {
     const app = unique('app')
     const { id: endpointId, secret } = await this.endpoint({ app, url, ...fields })
     const [runId] = await this.runs(app)
@@ -168,7 +133,7 @@ export class Webhooks {
   }
 }
 
-export interface Told {
+export interface Delivered {
   app: string
   endpointId: string
   secret: string

@@ -7,8 +7,8 @@ import {
   type Api,
   emit,
   flow,
+  openDestination,
   openEngine,
-  openSink,
   PlainRunner,
   readSse,
   run,
@@ -228,8 +228,8 @@ async function snapshot(): Promise<Record<string, unknown>> {
 
 /** At least one of everything; two of what is listed in pages. */
 async function fillTheNorth(): Promise<Holdings> {
-  const sink = await openSink()
-  const post = step('Webhook', 'post', { webhookUrl: sink.url, data: PAYLOAD })
+  const destination = await openDestination()
+  const post = step('Webhook', 'post', { webhookUrl: destination.url, data: PAYLOAD })
   const order = flow([run('work', () => PAYLOAD), emit('tell', 'north-told'), post])
   const workflows = { [WORKFLOW]: order, [WAITER]: flow([wait('wait', AWAITED)]) }
   const runner = await new PlainRunner({ app: APP, runner: RUNNER, workflows }).listen()

@@ -170,7 +170,7 @@ describe('an audit log that cannot be written', () => {
       const { id: copy } = (await act(finished, 'replay')).json as RunSummary
       const { id: rest } = (await act(finished, 'retry-from-step', { step: 'w' })).json as RunSummary
       await Promise.all([copy, rest].map(id => api.reaches(id, 'waiting')))
-      expect(runner.ledger.names(rest)).toEqual(['w'])
+      expect(runner.record.names(rest)).toEqual(['w'])
       const since = (await api.run(finished)).createdAt
       const bulk = await api.post('/runs/bulk-replay', { status: 'cancelled', since })
       expect(bulk.status).toBe(200)

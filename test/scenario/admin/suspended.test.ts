@@ -47,7 +47,7 @@ async function whileSuspended(action: () => Promise<void>): Promise<void> {
 
 test('events are recorded and claim their dedupe id, but start no run', async () => {
   const name = unique('workflow')
-  const { ledger } = await engine.runner({ workflows: { [name]: () => returned() } })
+  const { record } = await engine.runner({ workflows: { [name]: () => returned() } })
   const event = { name, data: 1, dedupeId: unique('once') }
   await whileSuspended(async () => {
     const { status, json } = await api.post('/events', event)
@@ -61,7 +61,7 @@ test('events are recorded and claim their dedupe id, but start no run', async ()
   expect((await api.runs(`?q=${name}`)).length).toBe(0)
   const { runId } = await api.send({ name })
   await api.succeeded(runId)
-  expect(ledger.executed).toEqual([])
+  expect(record.executed).toEqual([])
 })
 
 test('events wake the runs that wait, which go on to their end', async () => {
@@ -119,7 +119,7 @@ test('children and on-failure runs of runs in flight continue what was begun', a
   await engine.runner({
     workflows: {
       [name]: {
-        handler: (invoke, ledger) => (invoke.ctx.onFailure ? returned('followed') : parent(invoke, ledger)),
+        handler: (invoke, record) => (invoke.ctx.onFailure ? returned('followed') : parent(invoke, record)),
         registration: { onFailure: true },
       },
       [kid]: () => returned('done'),

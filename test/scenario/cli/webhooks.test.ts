@@ -4,23 +4,23 @@ import type { WebhookDelivery, WebhookEndpoint, WebhookReceiver } from '@perdure
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import {
+  acts,
   type CliOptions,
   type Exit,
   gate,
   jsonLines,
   linesOf,
+  openDestination,
   openEngine,
-  openSink,
   perdure,
   postWebhook,
-  type Received,
   scenario,
   signedHeaders,
   unique,
   until,
   within,
 } from '../../kit/index.ts'
-import { API_KEYS, acts, openPartner, READ_KEY, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
+import { API_KEYS, READ_KEY, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
 
 const { engine } = await scenario({
   realTime: true,
@@ -129,9 +129,9 @@ test('receivers: made, listed, changed, deleted; what the secret signs becomes a
   expect(given).toEqual([expect.objectContaining({ scheme: 'stripe', secret: 'the-secret-of-the-provider' })])
   expect(people.stdout + JSON.stringify(script)).not.toContain(secret)
 
-  const changes = ['--event-name', `${eventName}/2`, '--no-app', '--target-app', 'ledger', '--rotate-secret']
+  const changes = ['--event-name', `${eventName}/2`, '--no-app', '--target-app', 'record', '--rotate-secret']
   const [changed] = await lines<WebhookReceiver & { secret: string }>('receivers', 'update', id, ...changes)
-  expect(changed).toMatchObject({ id, eventName: `${eventName}/2`, targetApp: 'ledger' })
+  expect(changed).toMatchObject({ id, eventName: `${eventName}/2`, targetApp: 'record' })
   expect(changed?.secret).toMatch(/^whsec_/)
   const [off, taken] = await Promise.all([
     cli(['receivers', 'update', id, '--disable']),
@@ -143,8 +143,8 @@ test('receivers: made, listed, changed, deleted; what the secret signs becomes a
 })
 
 test('deliveries: listed, read, and sent once more', async () => {
-  const sink = await openSink(n => (n === 1 ? 404 : 200))
-  const { app, id, runId, endpointId } = await webhooks.told(sink.url)
+  const destination = await openDestination(acts.status(404), acts.status(200))
+  const { app, id, runId, endpointId } = await webhooks.deliverOne(destination.url)
   await webhooks.reaches(id, 'dead', 1)
   const [people, script, none, read] = await Promise.all([
     cli(['deliveries', 'list', '--app', app]),
@@ -153,11 +153,11 @@ test('deliveries: listed, read, and sent once more', async () => {
     cli(['deliveries', 'get', id]),
   ])
   expect(rowOf(people.stdout, id)).toEqual([
-    ...[id, 'dead', 'run.succeeded', app, '1 of 8', '404', expect.any(String), '-', sink.url],
+    ...[id, 'dead', 'run.succeeded', app, '1 of 8', '404', expect.any(String), '-', destination.url],
   ])
   expect(script).toEqual([expect.objectContaining({ id, endpointId, status: 'dead' })])
   expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'nothing found\n' })
-  for (const says of [endpointId, runId, sink.url, '1 of 8', '"type": "run.succeeded"']) {
+  for (const says of [endpointId, runId, destination.url, '1 of 8', '"type": "run.succeeded"']) {
     expect(read.stdout).toContain(says)
   }
   expect(rowOf(read.stdout, '1')).toEqual([
@@ -195,11 +195,11 @@ async function listen(args: readonly string[], options: CliOptions = {}) {
 }
 
 test('listen: verifies what the engine delivers, and hands it on to the byte', async () => {
-  const app = await openSink(() => 418)
+  const app = await openDestination(acts.status(418))
   const { url, ended } = await listen(['--secret', own, '--forward', app.url], {
     onOutput: (stdout, process) => stdout.includes('\n\n') && process.interrupt(),
   })
-  const { id, runId } = await webhooks.told(url, { secret: own })
+  const { id, runId } = await webhooks.deliverOne(url, { secret: own })
   const { code, stdout, stderr } = await ended
   expect(code).toBe(130)
   expect(stderr).toContain(`perdure webhooks endpoints create ${url} --event-kinds`)
@@ -208,10 +208,8 @@ test('listen: verifies what the engine delivers, and hands it on to the byte', a
   expect(stdout).toContain(`  webhook-id: ${id}\n`)
   expect(stdout).toContain(`"id": "${runId}"`)
   expect(stdout + stderr).not.toContain(own)
-  const [{ raw, headers }] = app.received as [Received]
-  expect(new Webhook(own).verify(raw, headers as Record<string, string>)).toMatchObject({
-    type: 'run.succeeded',
-  })
+  const [{ body, headers } = { body: '', headers: {} }] = app.requests
+  expect(new Webhook(own).verify(body, headers)).toMatchObject({ type: 'run.succeeded' })
   // The engine got the answer of the app.
   expect(await webhooks.reaches(id, 'dead', 1)).toMatchObject({ lastStatusCode: 418 })
 })
@@ -265,10 +263,10 @@ test('listen: without a secret nothing is verified; a destination that is gone i
 })
 
 test('listen: an interrupt gives up what is being handed on, and still answers it', async () => {
-  const partner = await openPartner(acts.hang)
-  const { url, ended, interrupt } = await listen(['--forward', partner.url, '--json'])
+  const destination = await openDestination(acts.hang)
+  const { url, ended, interrupt } = await listen(['--forward', destination.url, '--json'])
   const answered = fetch(url, { method: 'POST', body: '{}' }).then(({ status }) => status)
-  await until(() => partner.requests.length === 1)
+  await until(() => destination.requests.length === 1)
   interrupt()
   expect(await answered).toBe(502)
   expect(await ended).toMatchObject({ code: 130, stdout: expect.stringContaining('"status":502') })

@@ -9,11 +9,11 @@ import {
   freshSchema,
   gate,
   type Handler,
-  Ledger,
   onCleanup,
   opcode,
   openEngine,
   PlainRunner,
+  RunnerRecord,
   returned,
   run,
   type SseMessage,
@@ -37,7 +37,10 @@ for (const [wire, env] of Object.entries(WIRES)) {
     const [one, two] = [await open(), await open()]
 
     /** A workflow behind an address, registered with the first engine. */
-    async function workflow(handler: Handler, registration = {}): Promise<{ name: string; ledger: Ledger }> {
+    async function workflow(
+      handler: Handler,
+      registration = {},
+    ): Promise<{ name: string; record: RunnerRecord }> {
       const name = unique('shared')
       const runner = await new PlainRunner({
         app: name,
@@ -45,20 +48,20 @@ for (const [wire, env] of Object.entries(WIRES)) {
       }).listen()
       await runner.register(one.api)
       await knows(two.api, name)
-      return { name, ledger: runner.ledger }
+      return { name, record: runner.record }
     }
 
     /** A workflow behind a socket on the first engine. */
     async function connected(
       handler: Handler,
-    ): Promise<{ name: string; ledger: Ledger; client: ConnectClient }> {
+    ): Promise<{ name: string; record: RunnerRecord; client: ConnectClient }> {
       const name = unique('connected')
-      const ledger = new Ledger()
+      const record = new RunnerRecord()
       const client = await dial(one.url, { key: SECRET_KEY })
-      client.serve({ [name]: handler }, ledger)
+      client.serve({ [name]: handler }, record)
       await client.register({ app: name, runner: 'r1', workflows: [name] })
       await knows(two.api, name)
-      return { name, ledger, client }
+      return { name, record, client }
     }
 
     async function knows(api: Api, app: string): Promise<void> {
@@ -99,23 +102,23 @@ for (const [wire, env] of Object.entries(WIRES)) {
 
     test('runs of either go on at once whoever wakes them, each step once', async () => {
       const signal = unique('signal')
-      const { name, ledger } = await workflow(flow([run('a'), wait('w', signal), sleep('nap', 20), run('b')]))
+      const { name, record } = await workflow(flow([run('a'), wait('w', signal), sleep('nap', 20), run('b')]))
       const runs = await Promise.all([one, two, one, two].map(({ api }) => api.send({ name })))
       for (const { runId } of runs) await one.api.reaches(runId, 'waiting')
       await two.api.send({ name: signal })
       for (const { runId } of runs) {
         await two.api.succeeded(runId)
-        expect(ledger.names(runId)).toEqual(['a', 'w', 'nap', 'b'])
+        expect(record.names(runId)).toEqual(['a', 'w', 'nap', 'b'])
       }
     })
 
     test('an invoke reaches a socket on the other engine, its texts to the letter', async () => {
       const big = 'ä€𝄞\u0000'.repeat(60_000)
-      const { name, ledger } = await connected(flow([run('one'), run('two', () => big)], ({ two }) => two))
+      const { name, record } = await connected(flow([run('one'), run('two', () => big)], ({ two }) => two))
       const { runId } = await two.api.send({ name, data: { big } })
       expect((await one.api.succeeded(runId)).result).toBe(big)
-      expect(ledger.names(runId)).toEqual(['one', 'two'])
-      expect(ledger.of(runId)[0]?.event.data).toEqual({ big })
+      expect(record.names(runId)).toEqual(['one', 'two'])
+      expect(record.of(runId)[0]?.event.data).toEqual({ big })
     })
 
     test('steps reported over the other socket are durable while the pass goes on', async () => {
@@ -174,9 +177,9 @@ for (const [wire, env] of Object.entries(WIRES)) {
 
     test('the stream of a run at one tells each step as the other drives it', async () => {
       const going = gate()
-      const { name, ledger } = await workflow(flow([run('a'), run('b', () => going.opened), run('c')]))
+      const { name, record } = await workflow(flow([run('a'), run('b', () => going.opened), run('c')]))
       const { runId } = await two.api.send({ name })
-      await until(() => ledger.times(runId, 'b') === 1)
+      await until(() => record.times(runId, 'b') === 1)
       const told = gate()
       const settled = (messages: readonly SseMessage[]) =>
         messages.filter(({ data }) => data.kind === 'step_status' && data.status === 'succeeded').length

@@ -1,8 +1,16 @@
 // Two engines on one PostgreSQL database: a POST whose engine lets its lease run out is an attempt all the same.
 
 import { expect, test } from 'vitest'
-import { freshSchema, gate, JumpClock, onCleanup, openEngine } from '../../kit/index.ts'
-import { API_KEYS, acts, hastySender, openPartner, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
+import {
+  acts,
+  freshSchema,
+  gate,
+  JumpClock,
+  onCleanup,
+  openDestination,
+  openEngine,
+} from '../../kit/index.ts'
+import { API_KEYS, hastySender, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
 
 const LEASE_MS = 25_000
 
@@ -22,8 +30,8 @@ test('another engine appends the attempt of one that hangs, whose word comes too
     async close() {},
   }
   const one = await openEngine({ storeFile, clock, env, ports: { random, sender: hanging } })
-  const partner = await openPartner(acts.status(204))
-  const { id } = await new Webhooks(one.api.as(SECRET_KEY)).told(partner.url)
+  const destination = await openDestination(acts.status(204))
+  const { id } = await new Webhooks(one.api.as(SECRET_KEY)).deliverOne(destination.url)
   await posted.opened
 
   const sender = hastySender(clock, 400)
@@ -37,7 +45,7 @@ test('another engine appends the attempt of one that hangs, whose word comes too
   expect(cutOff.attempts).toMatchObject([
     { attempt: 1, outcome: 'connection_error', error: 'the engine stopped during this attempt' },
   ])
-  expect(partner.requests).toHaveLength(0)
+  expect(destination.requests).toHaveLength(0)
 
   released.open()
   await one.stop()

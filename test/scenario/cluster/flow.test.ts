@@ -36,7 +36,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       (await cluster.api.post('/events', { name, data: {} })).json as SendEventReply
 
     test('a debounce gathers what came to any of them, and fires once, at its time', async () => {
-      const { name, ledger } = await cluster.workflow(() => returned(), {
+      const { name, record } = await cluster.workflow(() => returned(), {
         debounce: { period: '10s', mode: 'all', key: 'event.data.key' },
       })
       const answers = await cluster.sendEach(events(name))
@@ -52,7 +52,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(gathered.sort((a, b) => a - b)).toEqual(Array.from({ length: EVENTS }, (_, i) => i))
       clock.jump(60_000)
       expect(await runsOf(name, 2)).toHaveLength(2)
-      expect(ledger.invokes).toHaveLength(2)
+      expect(record.invokes).toHaveLength(2)
     })
 
     test('a batch is filled by what came to any of them, and each event is in exactly one', async () => {
@@ -190,13 +190,13 @@ for (const [wire, env] of Object.entries(WIRES)) {
     test('a Redis that forgets everything in the middle of a load loses nothing', {
       skip: !isCountedTogether,
     }, async () => {
-      const { name, ledger } = await cluster.workflow(flow([wait('hold', `go-${wire}`, 86_400_000)]), {
+      const { name, record } = await cluster.workflow(flow([wait('hold', `go-${wire}`, 86_400_000)]), {
         throttle: { limit: 1000, period: '1s', burst: 100 },
         concurrency: { limit: 50 },
       })
       const posting = cluster.sendEach(events(name, 60))
       let forgotten = 0
-      while (forgotten < 3 || ledger.invokes.length < 60) {
+      while (forgotten < 3 || record.invokes.length < 60) {
         await deleteKeysOf(cluster.storeFile)
         forgotten++
         clock.jump(100)

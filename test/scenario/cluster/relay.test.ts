@@ -8,10 +8,10 @@ import {
   freshSchema,
   gate,
   type Handler,
-  Ledger,
   openEngine,
   PlainRunner,
   REDIS_URL,
+  RunnerRecord,
   returned,
   run,
   type SseMessage,
@@ -43,13 +43,13 @@ for (const [wire, env] of Object.entries(WIRES)) {
       app: string,
       runner: string,
       { handler, maxConcurrency }: { handler: Handler; maxConcurrency?: number },
-    ): Promise<{ ledger: Ledger; client: ConnectClient }> {
-      const ledger = new Ledger()
+    ): Promise<{ record: RunnerRecord; client: ConnectClient }> {
+      const record = new RunnerRecord()
       const client = await dial(one.url, { key: SECRET_KEY })
-      client.serve({ [app]: handler }, ledger, runner)
+      client.serve({ [app]: handler }, record, runner)
       await client.register({ app, runner, workflows: [app], maxConcurrency })
       await until(async () => (await idsOf(app)).includes(runner), { what: `${runner} on the other engine` })
-      return { ledger, client }
+      return { record, client }
     }
 
     async function idsOf(app: string): Promise<string[]> {
@@ -69,11 +69,11 @@ for (const [wire, env] of Object.entries(WIRES)) {
       const full = await connected(app, 'full', { handler: hangs, maxConcurrency: 1 })
       const free = await connected(app, 'free', { handler: () => returned('now') })
       const held = await two.api.send({ name: app, runner: 'full' })
-      await until(() => full.ledger.of(held.runId).length > 0, { what: 'the invoke that fills it' })
+      await until(() => full.record.of(held.runId).length > 0, { what: 'the invoke that fills it' })
       const runs = await Promise.all(Array.from({ length: 12 }, () => two.api.send({ name: app })))
       for (const { runId } of runs) {
         expect((await two.api.succeeded(runId)).result).toBe('now')
-        expect(free.ledger.of(runId)).toHaveLength(1)
+        expect(free.record.of(runId)).toHaveLength(1)
       }
       open.open()
       expect((await two.api.succeeded(held.runId)).result).toBe('late')
@@ -90,14 +90,14 @@ for (const [wire, env] of Object.entries(WIRES)) {
           return 'done'
         }),
       ])
-      const { ledger } = await connected(app, 'r1', { handler, maxConcurrency: 1 })
+      const { record } = await connected(app, 'r1', { handler, maxConcurrency: 1 })
       const runs = await Promise.all(
         Array.from({ length: 12 }, (_, i) => (i % 2 ? one : two).api.send({ name: app, runner: 'r1' })),
       )
       for (const { runId } of runs) {
         const { attempt } = await two.api.succeeded(runId)
         expect(attempt).toBe(1)
-        expect(ledger.names(runId)).toEqual(['work'])
+        expect(record.names(runId)).toEqual(['work'])
       }
       expect(under.most).toBe(1)
     })
@@ -109,9 +109,9 @@ for (const [wire, env] of Object.entries(WIRES)) {
         await open.opened
         return returned('late')
       }
-      const { ledger } = await connected(app, 'r1', { handler, maxConcurrency: 1 })
+      const { record } = await connected(app, 'r1', { handler, maxConcurrency: 1 })
       const first = await one.api.send({ name: app })
-      await until(() => ledger.of(first.runId).length > 0, { what: 'the invoke that fills it' })
+      await until(() => record.of(first.runId).length > 0, { what: 'the invoke that fills it' })
       const waiting = await Promise.all([one, two, one, two].map(({ api }) => api.send({ name: app })))
       // Only the engine that drives a run knows that it is in line.
       const isInLine = async (runId: string) => {
@@ -127,7 +127,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       await two.api.succeeded(last.runId)
       for (const { runId } of waiting) {
         expect((await two.api.get(`/runs/${runId}`)).json).toMatchObject({ status: 'paused' })
-        expect(ledger.of(runId)).toEqual([])
+        expect(record.of(runId)).toEqual([])
         await one.api.post(`/runs/${runId}/resume`)
       }
       for (const { runId } of waiting) await two.api.succeeded(runId)

@@ -5,8 +5,8 @@ import {
   flow,
   gate,
   type Handler,
-  Ledger,
   openEngine,
+  RunnerRecord,
   returned,
   run,
   scenario,
@@ -23,15 +23,15 @@ const runnersOf = async (app: string) => (await api.get(`/runners?app=${app}`)).
 /** A runner with one workflow of three steps, which serves itself. */
 async function threeSteps(options: { runner?: string; handler?: Handler } = {}) {
   const name = unique('connected')
-  const ledger = new Ledger()
+  const record = new RunnerRecord()
   const handler = options.handler ?? flow([run('one'), run('two'), run('three')])
   const dialIn = async () => {
     const client = await dial(url)
-    client.serve({ [name]: handler }, ledger, options.runner)
+    client.serve({ [name]: handler }, record, options.runner)
     await client.register({ app: name, runner: options.runner, workflows: [name] })
     return client
   }
-  return { name, ledger, dialIn, client: await dialIn() }
+  return { name, record, dialIn, client: await dialIn() }
 }
 
 const queuedFor = (runId: string) =>
@@ -42,12 +42,12 @@ const queuedFor = (runId: string) =>
   })
 
 test('a run goes through its steps over the socket, the body to the letter', async () => {
-  const { name, ledger, client } = await threeSteps()
+  const { name, record, client } = await threeSteps()
   const { json } = await api.post('/events', { name, data: { n: 1.5, s: 'ä€𝄞' } })
   const { runId } = json as { runId: string }
   await api.succeeded(runId)
-  expect(ledger.names(runId)).toEqual(['one', 'two', 'three'])
-  const [first] = ledger.of(runId)
+  expect(record.names(runId)).toEqual(['one', 'two', 'three'])
+  const [first] = record.of(runId)
   expect(first).toMatchObject({
     event: { name, data: { n: 1.5, s: 'ä€𝄞' } },
     ctx: { runId, workflow: name, attempt: 1 },
@@ -104,16 +104,16 @@ describe('a runner without an id', () => {
 
 describe('a pinned run', () => {
   test('is held while its runner is away, and goes on when it is back', async () => {
-    const { name, client, dialIn, ledger } = await threeSteps({ runner: 'here' })
+    const { name, client, dialIn, record } = await threeSteps({ runner: 'here' })
     client.ws.close()
     await until(async () => (await runnersOf(name)).length === 0)
     const { runId } = await api.send({ name, runner: 'here' })
     await queuedFor(runId)
     await dialAs(url, { app: name, runner: 'elsewhere', workflows: [name] })
-    expect(ledger.passes(runId)).toBe(0)
+    expect(record.passes(runId)).toBe(0)
     await dialIn()
     await api.succeeded(runId)
-    expect(ledger.of(runId).every(({ receivedBy }) => receivedBy === 'here')).toBe(true)
+    expect(record.of(runId).every(({ receivedBy }) => receivedBy === 'here')).toBe(true)
   })
 
   test('fails when no such runner was ever there', async () => {
@@ -171,23 +171,23 @@ describe('routing', () => {
       return returned()
     }
     for (const client of [await dialAs(url, terms), await dialAs(url, terms)])
-      client.serve({ [name]: handler }, new Ledger())
+      client.serve({ [name]: handler }, new RunnerRecord())
     const sent = await Promise.all(Array.from({ length: 8 }, () => api.send({ name })))
     for (const { runId } of sent) await api.succeeded(runId)
     expect(most).toBe(2)
   })
 
   test('reaches Connect and HTTP runners of one app', async () => {
-    const { name, ledger } = await threeSteps({ runner: 'socket' })
+    const { name, record } = await threeSteps({ runner: 'socket' })
     await engine.runner({
       app: name,
       runner: 'http',
-      ledger,
+      record,
       workflows: { [name]: flow([run('one'), run('two')]) },
     })
     const runIds = await Promise.all(Array.from({ length: 12 }, async () => (await api.send({ name })).runId))
     for (const runId of runIds) await api.succeeded(runId)
-    const receivers = new Set(ledger.invokes.map(({ receivedBy }) => receivedBy))
+    const receivers = new Set(record.invokes.map(({ receivedBy }) => receivedBy))
     expect([...receivers].sort()).toEqual(['http', 'socket'])
   })
 })

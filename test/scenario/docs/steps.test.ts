@@ -4,7 +4,15 @@ import { readFileSync } from 'node:fs'
 import { connect } from '@perdure/sdk/connect'
 import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
-import { onCleanup, openEngine, openSink, scenario, skipWait, until, waitsFor } from '../../kit/index.ts'
+import {
+  onCleanup,
+  openDestination,
+  openEngine,
+  scenario,
+  skipWait,
+  until,
+  waitsFor,
+} from '../../kit/index.ts'
 import { all, calls, letChargesFail } from './steps.workflows.ts'
 
 const { api, clock, url } = await scenario({ env: { ENGINE_WEBHOOK_ALLOW: '127.0.0.1' } })
@@ -96,10 +104,10 @@ test('runWorkflow: the result of the child', async () => {
 })
 
 test('emit and webhook.send: each once', async () => {
-  const sink = await openSink()
-  await resultOf(await start('docs-tell', { hookUrl: sink.url }))
-  await until(() => sink.received.length > 0, { what: 'the webhook' })
-  expect(sink.received.map(({ raw }) => raw)).toEqual(['{"orderId":"A-1"}'])
+  const destination = await openDestination()
+  await resultOf(await start('docs-tell', { hookUrl: destination.url }))
+  await until(() => destination.requests.length > 0, { what: 'the webhook' })
+  expect(destination.requests.map(({ body }) => body)).toEqual(['{"orderId":"A-1"}'])
   const emitted = (await api.get('/events?name=order/shipped')).json as { source: string }[]
   expect(emitted.map(({ source }) => source)).toEqual(['emit'])
 })

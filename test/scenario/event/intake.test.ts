@@ -116,7 +116,7 @@ describe('data (§4.4 "any valid JSON (object, array or scalar)")', () => {
     expect(answer.status).toBe(202)
     const { runId, eventId } = answer.json as { runId: string; eventId: string }
     await api.succeeded(runId)
-    const [invoke] = runner.ledger.of(runId)
+    const [invoke] = runner.record.of(runId)
     return { runId, eventId, invoke }
   }
 
@@ -151,7 +151,7 @@ describe('data (§4.4 "any valid JSON (object, array or scalar)")', () => {
   test('omitted data is absent everywhere, never null', async () => {
     const { runId, eventId } = await api.send({ name: echo, app: runner.app })
     await api.succeeded(runId)
-    expect(runner.ledger.of(runId)[0]?.event).toEqual({ id: eventId, name: echo })
+    expect(runner.record.of(runId)[0]?.event).toEqual({ id: eventId, name: echo })
     for (const path of [`/runs/${runId}`, `/events/${eventId}`]) {
       const { json } = await api.get(path)
       expect(json).not.toHaveProperty('input')

@@ -17,7 +17,7 @@ async function app(
     ...(options.runner === undefined ? {} : { runner: options.runner }),
     workflows: { [name]: { handler: () => returned(), registration } },
   })
-  return { app: runner.app, name, ledger: runner.ledger }
+  return { app: runner.app, name, record: runner.record }
 }
 
 /** `app/workflow` of everything the event started. */

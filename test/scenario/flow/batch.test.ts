@@ -13,14 +13,14 @@ async function inputs(workflow: string): Promise<unknown[][]> {
 }
 
 test('the event that fills the batch is answered with its run', async () => {
-  const { name, ledger } = await batched({ maxSize: 2, timeout: '1h' })
+  const { name, record } = await batched({ maxSize: 2, timeout: '1h' })
   const first = await api.send({ name, data: 1 })
   expect(first.triggered).toMatchObject([{ batched: true }])
   expect(first.runId).toBeUndefined()
   const { eventId, runId, triggered } = await api.send({ name, data: 2 })
   expect(triggered).toMatchObject([{ workflow: name, batched: true, runId }])
   expect(await api.reaches(runId, 'succeeded')).toMatchObject({ input: [1, 2], eventId, eventName: name })
-  expect(ledger.invokes[0]?.event).toEqual({ id: eventId, name, data: [1, 2] })
+  expect(record.invokes[0]?.event).toEqual({ id: eventId, name, data: [1, 2] })
 })
 
 test('what has come by the timeout becomes a run', async () => {

@@ -71,7 +71,7 @@ describe('a limit', () => {
   test('counts runs under way, not those that sleep: they give their slot back and get it again', async () => {
     const name = unique('sleeper')
     const handler = flow([sleep('nap', 60_000), run('after')])
-    const { ledger } = await engine.runner({
+    const { record } = await engine.runner({
       workflows: { [name]: { handler, registration: { concurrency: { limit: 1 } } } },
     })
     const runIds = [await api.send({ name }), await api.send({ name })].map(({ runId }) => runId as string)
@@ -79,7 +79,7 @@ describe('a limit', () => {
     clock.jump(60_000)
     for (const runId of runIds) {
       await api.succeeded(runId)
-      expect(ledger.names(runId)).toEqual(['nap', 'after'])
+      expect(record.names(runId)).toEqual(['nap', 'after'])
     }
   })
 
@@ -91,14 +91,14 @@ describe('a limit', () => {
       await opened.opened
       return returned(null)
     }
-    const { ledger } = await engine.runner({
+    const { record } = await engine.runner({
       workflows: {
         [one]: { handler, registration: { concurrency } },
         [two]: { handler, registration: { concurrency } },
       },
     })
     const first = (await api.send({ name: one, data: { user: 'ada' } })).runId as string
-    await until(() => ledger.passes(first) === 1)
+    await until(() => record.passes(first) === 1)
     const second = (await api.send({ name: two, data: { user: 'ada' } })).runId as string
     await waitsFor(api, second, 'concurrency')
     opened.open()

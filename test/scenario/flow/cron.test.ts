@@ -63,7 +63,7 @@ test('a schedule starts a run at each of its instants, without an event', async 
   expect(run).toMatchObject({ triggerKind: 'cron', cron: data.cron, input: data })
   expect(run).not.toHaveProperty('eventId')
   expect(run).not.toHaveProperty('eventName')
-  expect(runner.ledger.invokes[0]?.event).toEqual({ name: 'engine/cron', data })
+  expect(runner.record.invokes[0]?.event).toEqual({ name: 'engine/cron', data })
   expect((await listed(runner)).schedules).toMatchObject([
     { nextRunAt: '2031-05-22T07:00:00.000Z', lastRunAt: run.createdAt, lastRunId: run.id },
   ])

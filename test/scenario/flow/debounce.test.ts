@@ -24,7 +24,7 @@ function runs(workflow: string, count: number) {
 }
 
 test('the run comes when it has been quiet for the period, with the last event', async () => {
-  const { name, ledger } = await debounced({ period: '10s' })
+  const { name, record } = await debounced({ period: '10s' })
   await api.send({ name, data: 1 })
   clock.jump(9000)
   const { triggered, runId, eventId } = await api.send({ name, data: { n: 2 }, dedupeId: unique('d') })
@@ -36,7 +36,7 @@ test('the run comes when it has been quiet for the period, with the last event',
   const [run] = await runs(name, 1)
   expect(run).toMatchObject({ triggerKind: 'event', eventId, eventName: name })
   await api.reaches(run?.id as string, 'succeeded')
-  expect(ledger.invokes[0]?.event).toEqual({ id: eventId, name, data: { n: 2 } })
+  expect(record.invokes[0]?.event).toEqual({ id: eventId, name, data: { n: 2 } })
   expect(await runsOf(name)).toHaveLength(1)
 })
 

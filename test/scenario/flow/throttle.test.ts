@@ -7,14 +7,14 @@ const { api, clock, workflow } = await scenario()
 
 async function open(throttle: Record<string, unknown>) {
   const handler = flow([run('charge'), sleep('nap', 1000), run('ship')])
-  const { name, ledger } = await workflow(handler, { registration: { throttle } })
+  const { name, record } = await workflow(handler, { registration: { throttle } })
   const send = async (data: Record<string, unknown> = {}) => (await api.send({ name, data })).runId as string
-  return { send, ledger }
+  return { send, record }
 }
 
 describe('a throttle', () => {
   test('spaces the starts of a key, says until when a run waits, and throttles no other pass', async () => {
-    const { send, ledger } = await open({ limit: 2, period: '10s', key: 'event.data.user' })
+    const { send, record } = await open({ limit: 2, period: '10s', key: 'event.data.user' })
     const began = clock.now()
     const first = await send({ user: 'ada' })
     await waitsFor(api, first, 'sleep')
@@ -30,10 +30,10 @@ describe('a throttle', () => {
 
     clock.jumpTo(began + 4999)
     await api.succeeded(first)
-    expect(ledger.passes(held[0] as string)).toBe(0)
+    expect(record.passes(held[0] as string)).toBe(0)
     clock.jumpTo(began + 5000)
     await waitsFor(api, held[0] as string, 'sleep')
-    expect(ledger.passes(held[1] as string)).toBe(0)
+    expect(record.passes(held[1] as string)).toBe(0)
     clock.jumpTo(began + 10_000)
     await waitsFor(api, held[1] as string, 'sleep')
     clock.jump(1000)

@@ -30,26 +30,26 @@ const waitForever = flow([wait('paid', unique('never'))])
 describe('timeouts.run', () => {
   test('fails a run that waits, then and not before, and its on-failure run follows', async () => {
     const timeouts = { run: '1m' }
-    const handler: Handler = (invoke, ledger) =>
-      invoke.ctx.onFailure ? returned('cleaned up') : waitForever(invoke, ledger)
-    const { runId, ledger } = await start(handler, { registration: { timeouts, onFailure: true } })
+    const handler: Handler = (invoke, record) =>
+      invoke.ctx.onFailure ? returned('cleaned up') : waitForever(invoke, record)
+    const { runId, record } = await start(handler, { registration: { timeouts, onFailure: true } })
     await waitsFor(api, runId, 'event')
     clock.jump(60_000)
     await timedOut(runId, /timeouts\.run of 60000 ms/)
     const run = await api.run(runId)
     expect(Date.parse(run.finishedAt ?? '') - Date.parse(run.startedAt ?? '')).toBe(60_000)
     expect(await api.step(runId, 'paid')).toMatchObject({ status: 'cancelled' })
-    await until(() => ledger.invokes.some(({ ctx }) => ctx.onFailure))
+    await until(() => record.invokes.some(({ ctx }) => ctx.onFailure))
   })
 
   test('bounds the pass that is under way', async () => {
     const handler: Handler = ({ signal }) =>
       new Promise(resolve => signal.addEventListener('abort', () => resolve(returned('too late'))))
-    const { runId, ledger } = await start(handler, { registration: { timeouts: { run: 200 } } })
-    await until(() => ledger.passes(runId) === 1)
+    const { runId, record } = await start(handler, { registration: { timeouts: { run: 200 } } })
+    await until(() => record.passes(runId) === 1)
     clock.jump(200)
     await timedOut(runId, /timeouts\.run/)
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
   })
 
   test('goes on while the run is paused', async () => {
@@ -73,13 +73,13 @@ describe('timeouts.queue', () => {
     const registration = { concurrency: { limit: 1 }, timeouts: { queue: '30s' } }
     const handler: Handler = ({ signal }) =>
       new Promise(resolve => signal.addEventListener('abort', () => resolve(returned(null))))
-    const { name, runId, ledger } = await start(handler, { registration })
-    await until(() => ledger.passes(runId) === 1)
+    const { name, runId, record } = await start(handler, { registration })
+    await until(() => record.passes(runId) === 1)
     const held = (await api.send({ name })).runId as string
     await waitsFor(api, held, 'concurrency')
     clock.jump(30_000)
     await timedOut(held, /timeouts\.queue of 30000 ms/)
-    expect(ledger.passes(held)).toBe(0)
+    expect(record.passes(held)).toBe(0)
     expect((await api.run(runId)).status).toBe('running')
     await api.post(`/runs/${runId}/cancel`)
   })

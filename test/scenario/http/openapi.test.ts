@@ -9,7 +9,7 @@ import { Compile, Errors } from 'typebox/schema'
 import { beforeAll, describe, expect, test } from 'vitest'
 import {
   flow,
-  openSink,
+  openDestination,
   PlainRunner,
   readSse,
   run,
@@ -39,10 +39,10 @@ const shop = new PlainRunner({
   runner: 'shop-1',
   workflows: {
     'fulfil-order': {
-      handler: (invoke, ledger) => {
+      handler: (invoke, record) => {
         const order = invoke.event.data as { hold?: boolean; tell?: string }
         const more = [...(order.hold ? [hold] : []), ...(order.tell ? [tell(order.tell)] : [])]
-        return flow([charge, ...more])(invoke, ledger)
+        return flow([charge, ...more])(invoke, record)
       },
       registration: { triggers: [{ event: 'order/placed' }], retry: { maxAttempts: 3 } },
     },
@@ -80,7 +80,7 @@ async function paused(): Promise<Ids> {
 
 /** An order of which the warehouse has been told. */
 async function delivered(): Promise<Ids> {
-  const warehouse = await openSink()
+  const warehouse = await openDestination()
   await finished({ tell: warehouse.url })
   const dlv = await until(async () => {
     const { json } = await api.get('/webhook-deliveries?status=succeeded')

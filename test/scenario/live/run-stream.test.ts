@@ -50,10 +50,10 @@ function eventful(event: string, opened: Promise<void> = Promise.resolve()): Han
       if (++tries === 1) throw new StepFailure('once')
     }),
   ])
-  return async (invoke, ledger) => {
+  return async (invoke, record) => {
     const logs = [{ level: 'info', message: 'begun', scope: '@root', index: 0 } as const]
     if (invoke.pass === 1) return discovered([opcode('StepRun', 'first', { data: 1 })], logs)
-    return rest(invoke, ledger)
+    return rest(invoke, record)
   }
 }
 

@@ -11,7 +11,7 @@ describe('SIGTERM', () => {
       workflows: { [name]: flow([run('slow', () => held.opened), run('after')]) },
     })
     const { runId } = await engine.api.send({ name })
-    await until(() => runner.ledger.times(runId, 'slow') === 1)
+    await until(() => runner.record.times(runId, 'slow') === 1)
 
     engine.signal('SIGTERM')
     const draining = await until(async () => {
@@ -23,11 +23,11 @@ describe('SIGTERM', () => {
 
     held.open()
     expect(await engine.exit).toMatchObject({ code: 0, signal: null })
-    expect(runner.ledger.passes(runId)).toBe(1)
+    expect(runner.record.passes(runId)).toBe(1)
 
     await engine.restart()
     await engine.api.succeeded(runId)
-    expect(runner.ledger.names(runId)).toEqual(['slow', 'after'])
+    expect(runner.record.names(runId)).toEqual(['slow', 'after'])
     expect((await engine.api.run(runId)).attempt).toBe(1)
   })
 
@@ -39,7 +39,7 @@ describe('SIGTERM', () => {
       workflows: { [name]: flow([run('stuck', () => (hanging ? gate().opened : 'free')), sleep('nap', 1)]) },
     })
     const { runId } = await engine.api.send({ name })
-    await until(() => runner.ledger.times(runId, 'stuck') === 1)
+    await until(() => runner.record.times(runId, 'stuck') === 1)
     expect(await engine.sigterm()).toMatchObject({ code: 0 })
     hanging = false
     await engine.start()

@@ -5,8 +5,8 @@ import {
   type Api,
   flow,
   opcode,
+  openDestination,
   openEngine,
-  openSink,
   PlainRunner,
   returned,
   run,
@@ -137,8 +137,8 @@ test('a run that waits and is cancelled has ended; a wait lost to an event is a 
 })
 
 test('deliveries are counted by how they went', async () => {
-  const sink = await openSink()
-  const { name } = await serve(flow([step('Webhook', 'tell', { webhookUrl: sink.url, data: 1 })]))
+  const destination = await openDestination()
+  const { name } = await serve(flow([step('Webhook', 'tell', { webhookUrl: destination.url, data: 1 })]))
   const names = [
     'perdure_delivery_attempts_total{outcome="succeeded"}',
     'perdure_deliveries_ended_total{status="succeeded"}',

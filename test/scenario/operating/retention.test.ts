@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import {
   flow,
   JumpClock,
+  openDestination,
   openEngine,
-  openSink,
   run,
   StepFailure,
   step,
@@ -23,11 +23,13 @@ async function start(retention: string | undefined) {
   const env: Record<string, string> = retention === undefined ? {} : { ENGINE_RETENTION: retention }
   const engine = await openEngine({ onDisk: true, clock, env: { ...env, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
   const { api } = engine
-  const sink = await openSink()
+  const destination = await openDestination()
   const [done, lost, held, go] = [unique('done'), unique('lost'), unique('held'), unique('go')]
   await engine.runner({
     workflows: {
-      [done]: flow([step('Webhook', 'tell', { webhookUrl: sink.url, data: { long: 'x'.repeat(3000) } })]),
+      [done]: flow([
+        step('Webhook', 'tell', { webhookUrl: destination.url, data: { long: 'x'.repeat(3000) } }),
+      ]),
       [lost]: flow([run('no', () => Promise.reject(new StepFailure('no', { retriable: false })))]),
       [held]: flow([wait('hold', go, 365 * DAY)]),
     },

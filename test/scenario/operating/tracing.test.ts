@@ -10,8 +10,8 @@ import {
   flow,
   JumpClock,
   type OpenEngine,
+  openDestination,
   openEngine,
-  openSink,
   type PlainRunner,
   run,
   StepFailure,
@@ -45,9 +45,9 @@ const partsOf = (traceparent: string | undefined) => {
 test("without an SDK a run goes on in its caller's trace, through parks, children and deliveries", async () => {
   const engine = await openEngine({ env })
   const [name, childName] = [unique('traced'), unique('traced-child')]
-  const sink = await openSink()
-  const notify = step('Webhook', 'tell', { webhookUrl: sink.url, data: 1 })
-  const { ledger } = await engine.runner({
+  const destination = await openDestination()
+  const notify = step('Webhook', 'tell', { webhookUrl: destination.url, data: 1 })
+  const { record } = await engine.runner({
     workflows: {
       [name]: flow([run('one'), sleep('nap', 20), child('child', childName), notify]),
       [childName]: flow([run('inner')]),
@@ -55,8 +55,8 @@ test("without an SDK a run goes on in its caller's trace, through parks, childre
   })
   const runId = await send(engine, name, `00-${TRACE}-${CALLER}-00`)
   await engine.api.succeeded(runId)
-  const [post] = await until(() => sink.received.length === 1 && sink.received)
-  const told = [...ledger.invokes.map(({ ctx }) => ctx.traceparent), post?.headers.traceparent as string]
+  const [post] = await until(() => destination.requests.length === 1 && destination.requests)
+  const told = [...record.invokes.map(({ ctx }) => ctx.traceparent), post?.headers.traceparent as string]
   expect(told.length).toBeGreaterThan(5)
   for (const traceparent of told)
     expect(partsOf(traceparent)).toMatchObject({ version: '00', traceId: TRACE, flags: '00' })
@@ -67,20 +67,20 @@ test("without an SDK a run goes on in its caller's trace, through parks, childre
 test('a header that is no trace context is as good as none: the trace follows from the run', async () => {
   const engine = await openEngine({ env })
   const name = unique('traced')
-  const { ledger } = await engine.runner({ workflows: { [name]: flow([run('one')]) } })
+  const { record } = await engine.runner({ workflows: { [name]: flow([run('one')]) } })
   const runIds = [await send(engine, name, `00-${TRACE}-nonsense-01`), await send(engine, name)]
   const traces = []
   for (const runId of runIds) {
     await engine.api.succeeded(runId)
-    traces.push(...new Set(ledger.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).traceId)))
+    traces.push(...new Set(record.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).traceId)))
   }
   expect(traces).toHaveLength(2)
   expect(new Set([...traces, TRACE]).size).toBe(3)
 })
 
 /** The only trace of the run's passes. */
-function traceOf({ ledger }: PlainRunner, runId: string): string | undefined {
-  const traces = new Set(ledger.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).traceId))
+function traceOf({ record }: PlainRunner, runId: string): string | undefined {
+  const traces = new Set(record.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).traceId))
   expect(traces.size).toBe(1)
   return [...traces][0]
 }
@@ -116,7 +116,7 @@ test('a replay, a retry and a bulk replay go on in the trace of their request', 
     else expect(told).toBe(trace)
   }
   await fork('/runs/bulk-replay', { workflow: name }, third)
-  const inThird = () => runner.ledger.invokes.filter(({ ctx }) => partsOf(ctx.traceparent).traceId === third)
+  const inThird = () => runner.record.invokes.filter(({ ctx }) => partsOf(ctx.traceparent).traceId === third)
   await until(() => new Set(inThird().map(({ ctx }) => ctx.runId)).size === 1 + forks.length)
 })
 
@@ -134,7 +134,7 @@ test('a batch goes on in the trace of its first event, a debounced run in that o
   for (const name of [batch, burst])
     for (const digit of ['1', '2']) await send(engine, name, `00-${digit.repeat(32)}-${CALLER}-01`)
   clock.jump(10_000)
-  const passOf = (name: string) => runner.ledger.invokes.find(({ ctx }) => ctx.workflow === name)
+  const passOf = (name: string) => runner.record.invokes.find(({ ctx }) => ctx.workflow === name)
   for (const [name, digit] of [
     [batch, '1'],
     [burst, '2'],
@@ -148,7 +148,7 @@ test('the trace is stored: an engine that starts on the file goes on in it', asy
   const storeFile = tempStoreFile()
   const first = await openEngine({ env, storeFile })
   const name = unique('traced')
-  const { ledger, app } = await first.runner({
+  const { record, app } = await first.runner({
     runner: 'stays',
     workflows: { [name]: { handler: flow([run('one'), sleep('nap', 300), run('two')]) } },
   })
@@ -157,16 +157,16 @@ test('the trace is stored: an engine that starts on the file goes on in it', asy
   await first.stop()
   const second = await openEngine({ env, storeFile })
   expect(app).toBeTruthy()
-  const passes = ledger.of(runId).length
+  const passes = record.of(runId).length
   await second.runner({
     app,
     runner: 'stays',
-    ledger,
+    record,
     workflows: { [name]: flow([run('one'), sleep('nap', 300), run('two')]) },
   })
   await second.api.succeeded(runId)
-  expect(ledger.of(runId).length).toBeGreaterThan(passes)
-  for (const { ctx } of ledger.of(runId)) expect(partsOf(ctx.traceparent).traceId).toBe(TRACE)
+  expect(record.of(runId).length).toBeGreaterThan(passes)
+  for (const { ctx } of record.of(runId)) expect(partsOf(ctx.traceparent).traceId).toBe(TRACE)
 })
 
 test('with an SDK: the event, the stretches of the run, its passes, steps and deliveries are spans of one trace', async () => {
@@ -175,14 +175,14 @@ test('with an SDK: the event, the stretches of the run, its passes, steps and de
   // It has its provider; what else this process does is no part of the test.
   close()
   const name = unique('traced')
-  const sink = await openSink()
-  const notify = step('Webhook', 'tell', { webhookUrl: `${sink.url}?token=hidden`, data: 'hidden' })
-  const { ledger, app } = await engine.runner({
+  const destination = await openDestination()
+  const notify = step('Webhook', 'tell', { webhookUrl: `${destination.url}?token=hidden`, data: 'hidden' })
+  const { record, app } = await engine.runner({
     workflows: { [name]: flow([run('one'), sleep('nap', 20), notify]) },
   })
   const runId = await send(engine, name, SAMPLED)
   await engine.api.succeeded(runId)
-  const [post] = await until(() => sink.received.length === 1 && sink.received)
+  const [post] = await until(() => destination.requests.length === 1 && destination.requests)
   const named = (name: string) => spans.filter(span => span.name === name)
   await until(() => named('perdure.delivery')[0]?.endMs !== undefined)
   await until(() => named('perdure.run').every(({ endMs }) => endMs !== undefined))
@@ -209,7 +209,7 @@ test('with an SDK: the event, the stretches of the run, its passes, steps and de
     })
   }
   const invokes = named('perdure.invoke')
-  const told = ledger.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).spanId)
+  const told = record.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).spanId)
   expect(invokes.map(({ spanId }) => spanId)).toEqual(told)
   const stretchIds = stretches.map(({ spanId }) => spanId)
   for (const invoke of invokes) {

@@ -9,8 +9,8 @@ import {
   emit,
   flow,
   openDatabase,
+  openDestination,
   openEngine,
-  openSink,
   perdure,
   run,
   StepFailure,
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const engine = await openEngine({ onDisk: true, env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
   const { api } = engine
   file = tempStoreFile()
-  const sink = await openSink()
+  const destination = await openDestination()
   const names = Object.fromEntries(
     ['all', 'kid', 'parked', 'retried', 'failing', 'slotted', 'rated', 'buffered', 'timed'].map(name => [
       name,
@@ -44,7 +44,7 @@ beforeAll(async () => {
       [all]: flow([
         run('first', () => 'x'.repeat(3000)),
         emit('say', unique('said'), { n: 1 }),
-        step('Webhook', 'tell', { webhookUrl: sink.url, data: {} }),
+        step('Webhook', 'tell', { webhookUrl: destination.url, data: {} }),
         sleep('nap', 20),
         child('kid', kid, {}),
       ]),

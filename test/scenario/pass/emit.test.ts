@@ -141,12 +141,12 @@ describe('an emit and a wait of one run', () => {
 
   test('a wait reported beside the emit sees it', async () => {
     const [name, event] = [unique('self'), unique('echo')]
-    const { ledger } = await engine.runner({
+    const { record } = await engine.runner({
       workflows: { [name]: flow([[wait('hear', event), emit('call', event, 'hello')]]) },
     })
     const { runId } = await api.send({ name })
     await api.succeeded(runId)
-    expect(ledger.of(runId).at(-1)?.steps[stepId('hear')]).toMatchObject({ data: { data: 'hello' } })
+    expect(record.of(runId).at(-1)?.steps[stepId('hear')]).toMatchObject({ data: { data: 'hello' } })
   })
 
   test('a wait parked earlier is woken by it', async () => {

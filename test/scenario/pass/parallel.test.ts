@@ -26,7 +26,7 @@ describe('one 206 with several opcodes', () => {
   test('all are persisted, in the order they were reported', async () => {
     const [name, event] = [unique('fan'), unique('go')]
     const stage = [run('a'), sleep('b', 1000), wait('c', event), emit('d', unique('told')), run('e')]
-    const { ledger } = await engine.runner({ workflows: { [name]: flow([stage]) } })
+    const { record } = await engine.runner({ workflows: { [name]: flow([stage]) } })
     const { runId } = await api.send({ name })
     await waitsFor(api, runId, 'sleep')
     const steps = await api.steps(runId)
@@ -37,7 +37,7 @@ describe('one 206 with several opcodes', () => {
       ['d', 3, 'succeeded'],
       ['e', 4, 'succeeded'],
     ])
-    expect(ledger.of(runId)[1]?.steps).toMatchObject({
+    expect(record.of(runId)[1]?.steps).toMatchObject({
       [stepId('a')]: { data: 'a' },
       [stepId('b')]: { pending: true },
       [stepId('c')]: { pending: true },
@@ -48,7 +48,7 @@ describe('one 206 with several opcodes', () => {
   test('the run parks at the earliest deadline and is re-invoked as each branch is ready', async () => {
     const name = unique('fan')
     const stage = [sleep('slow', 60_000), sleep('quick', 5000), sleep('middle', 20_000)]
-    const { ledger } = await engine.runner({ workflows: { [name]: flow([stage]) } })
+    const { record } = await engine.runner({ workflows: { [name]: flow([stage]) } })
     const { runId } = await api.send({ name })
     const start = clock.now()
     for (const [step, ms] of [
@@ -64,8 +64,8 @@ describe('one 206 with several opcodes', () => {
       clock.jumpTo(start + ms)
     }
     await api.succeeded(runId)
-    expect(ledger.passes(runId)).toBe(4)
-    const settled = ledger
+    expect(record.passes(runId)).toBe(4)
+    const settled = record
       .of(runId)
       .map(({ steps }) => Object.values(steps).filter(({ pending }) => !pending).length)
     expect(settled).toEqual([0, 1, 2, 3])
@@ -73,7 +73,7 @@ describe('one 206 with several opcodes', () => {
 
   test('a pending branch is neither run again nor emitted again while its siblings go on', async () => {
     const [name, kid, event] = [unique('fan'), unique('kid'), unique('go')]
-    const { ledger } = await engine.runner({
+    const { record } = await engine.runner({
       workflows: {
         [name]: flow([[child('kid', kid), wait('w', event), sleep('s', 1000)]]),
         [kid]: flow([wait('k', event)]),
@@ -88,7 +88,7 @@ describe('one 206 with several opcodes', () => {
     )
     expect((await api.send({ name: event })).woke).toBe(2)
     await api.succeeded(runId)
-    expect(ledger.names(runId)).toEqual(['kid', 'w', 's'])
+    expect(record.names(runId)).toEqual(['kid', 'w', 's'])
     expect(
       (await api.runs(`?status=succeeded`)).filter(({ parentRunId }) => parentRunId === runId),
     ).toHaveLength(1)
@@ -108,10 +108,10 @@ describe('one 206 with several opcodes', () => {
   test('200 branches in one 206', async () => {
     const name = unique('wide')
     const stage = Array.from({ length: 200 }, (_, i) => run(`branch ${i}`, () => i))
-    const { ledger } = await engine.runner({ workflows: { [name]: flow([stage]) } })
+    const { record } = await engine.runner({ workflows: { [name]: flow([stage]) } })
     const { runId } = await api.send({ name })
     await api.succeeded(runId)
-    expect(ledger.passes(runId)).toBe(2)
+    expect(record.passes(runId)).toBe(2)
     expect((await api.steps(runId)).map(({ data }) => data)).toEqual(stage.map((_, i) => i))
   })
 })
@@ -152,9 +152,9 @@ describe('failures among siblings', () => {
     })
     await engine.runner({
       workflows: {
-        [name]: async (invoke, ledger) => {
-          const started = await flow([[shaky, wait('lift', lift)]])(invoke, ledger)
-          return invoke.pass === 1 ? started : flow([[broken()]])(invoke, ledger)
+        [name]: async (invoke, record) => {
+          const started = await flow([[shaky, wait('lift', lift)]])(invoke, record)
+          return invoke.pass === 1 ? started : flow([[broken()]])(invoke, record)
         },
       },
     })
@@ -180,24 +180,24 @@ describe('failures among siblings', () => {
       if (++tries === 1) throw new StepFailure('once', { retryAfterMs: 3_600_000 })
       return 'in the end'
     })
-    const { ledger } = await engine.runner({
+    const { record } = await engine.runner({
       workflows: { [name]: flow([[shaky, wait('w', event)], run('after')]) },
     })
     const { runId } = await api.send({ name })
     await waitsFor(api, runId, 'retry')
     await api.send({ name: event })
-    await until(() => ledger.passes(runId) === 2)
+    await until(() => record.passes(runId) === 2)
     await barrier()
-    expect(ledger.times(runId, 'shaky')).toBe(1)
+    expect(record.times(runId, 'shaky')).toBe(1)
     clock.jump(3_600_000)
     await api.succeeded(runId)
-    expect(ledger.times(runId, 'shaky')).toBe(2)
+    expect(record.times(runId, 'shaky')).toBe(2)
   })
 })
 
 test("events that arrive while a pass is in flight reach the run's next pass", async () => {
   const [name, event, held] = [unique('busy'), unique('go'), gate()]
-  const { ledger } = await engine.runner({
+  const { record } = await engine.runner({
     workflows: {
       [name]: flow([
         [wait('w', event), sleep('s', 0)],
@@ -209,8 +209,8 @@ test("events that arrive while a pass is in flight reach the run's next pass", a
   const { runId } = await api.send({ name })
   await until(async () => (await api.step(runId, 'w')).status === 'waiting')
   await api.send({ name: event })
-  await until(() => ledger.times(runId, 'slow') === 1)
+  await until(() => record.times(runId, 'slow') === 1)
   held.open()
   await waitsFor(api, runId, 'event')
-  expect(ledger.of(runId).at(-1)?.steps[stepId('w')]).toHaveProperty('data')
+  expect(record.of(runId).at(-1)?.steps[stepId('w')]).toHaveProperty('data')
 })

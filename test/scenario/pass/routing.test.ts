@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'vitest'
 import {
   flow,
-  Ledger,
   overHttp,
   type PlainRunner,
+  RunnerRecord,
   run,
   scenario,
   sleep,
@@ -16,49 +16,49 @@ import {
 
 const { api, clock, engine, workflow } = await scenario()
 
-/** Runners of one app that serve one workflow and share a ledger. */
+/** Runners of one app that serve one workflow and share a record. */
 async function fleet(ids: string[], stages = 1) {
-  const [app, name, ledger] = [unique('app'), unique('work'), new Ledger()]
+  const [app, name, record] = [unique('app'), unique('work'), new RunnerRecord()]
   const handler = flow(Array.from({ length: stages }, (_, i) => run(`step ${i}`)))
   const runners: PlainRunner[] = []
   for (const runner of ids)
-    runners.push(await engine.runner({ app, runner, ledger, workflows: { [name]: handler } }))
+    runners.push(await engine.runner({ app, runner, record, workflows: { [name]: handler } }))
   const send = (event: Record<string, unknown> = {}) => api.send({ name, app, ...event })
   return {
     app,
     name,
-    ledger,
+    record,
     runners,
     send,
-    receivers: () => ledger.invokes.map(({ receivedBy }) => receivedBy),
+    receivers: () => record.invokes.map(({ receivedBy }) => receivedBy),
   }
 }
 
 describe('anycast (§4.3.1)', () => {
   test('each invoke goes to one random registered runner of the app', async () => {
-    const { send, ledger } = await fleet(['a', 'b', 'c'], 40)
+    const { send, record } = await fleet(['a', 'b', 'c'], 40)
     const { runId } = await send()
     await api.succeeded(runId)
     const counts = new Map<string, number>()
-    for (const { receivedBy } of ledger.of(runId)) counts.set(receivedBy, (counts.get(receivedBy) ?? 0) + 1)
+    for (const { receivedBy } of record.of(runId)) counts.set(receivedBy, (counts.get(receivedBy) ?? 0) + 1)
     // 41 passes over 3 runners: one of them left out has a chance of 1 in 5 million.
     expect([...counts.keys()].sort()).toEqual(['a', 'b', 'c'])
   })
 
   test('the full memo is resent on every invoke, so that passes may hit different runners', async () => {
-    const { send, ledger } = await fleet(['a', 'b'], 5)
+    const { send, record } = await fleet(['a', 'b'], 5)
     const { runId } = await send()
     await api.succeeded(runId)
-    expect(ledger.of(runId).map(({ steps }) => Object.keys(steps).length)).toEqual([0, 1, 2, 3, 4, 5])
-    for (let i = 0; i < 5; i++) expect(ledger.times(runId, `step ${i}`)).toBe(1)
+    expect(record.of(runId).map(({ steps }) => Object.keys(steps).length)).toEqual([0, 1, 2, 3, 4, 5])
+    for (let i = 0; i < 5; i++) expect(record.times(runId, `step ${i}`)).toBe(1)
   })
 
   test('a runner of another app is never asked, though it serves a workflow of that name', async () => {
-    const { send, name, ledger } = await fleet(['mine'])
+    const { send, name, record } = await fleet(['mine'])
     const stranger = await engine.runner({ workflows: { [name]: flow([run('strange')]) } })
     for (let i = 0; i < 10; i++) await api.succeeded((await send()).runId)
-    expect(stranger.ledger.invokes).toEqual([])
-    expect(ledger.invokes).toHaveLength(20)
+    expect(stranger.record.invokes).toEqual([])
+    expect(record.invokes).toHaveLength(20)
   })
 
   const httpOnly = overHttp('a runner behind a socket is live as long as it has one, and never stale')
@@ -79,10 +79,10 @@ describe('anycast (§4.3.1)', () => {
 
 describe('pinned (§4.3.2)', () => {
   test('a pinned run is routed only to that runner id', async () => {
-    const { send, ledger } = await fleet(['a', 'b', 'c'], 10)
+    const { send, record } = await fleet(['a', 'b', 'c'], 10)
     const { runId } = await send({ runner: 'b' })
     expect((await api.succeeded(runId)).runner).toBe('b')
-    expect(new Set(ledger.of(runId).map(({ receivedBy }) => receivedBy))).toEqual(new Set(['b']))
+    expect(new Set(record.of(runId).map(({ receivedBy }) => receivedBy))).toEqual(new Set(['b']))
   })
 
   test('a runner without an id is pinned by its URL (§4.3.4)', async () => {
@@ -90,11 +90,11 @@ describe('pinned (§4.3.2)', () => {
     await engine.runner({ app: keyless.app, runner: 'other', workflows: { [name]: flow([]) } })
     const { runId } = await api.send({ name, runner: keyless.url })
     await api.succeeded(runId)
-    expect(keyless.ledger.passes(runId)).toBe(1)
+    expect(keyless.record.passes(runId)).toBe(1)
   })
 
   test('a pin that is not registered fails the run fast', async () => {
-    const { send, ledger } = await fleet(['a'])
+    const { send, record } = await fleet(['a'])
     const { runId } = await send({ runner: 'nobody' })
     const failed = await api.failed(runId)
     expect(failed.error).toMatchObject({
@@ -102,7 +102,7 @@ describe('pinned (§4.3.2)', () => {
       message: expect.stringContaining('nobody'),
     })
     expect(failed).not.toHaveProperty('startedAt')
-    expect(ledger.of(runId)).toEqual([])
+    expect(record.of(runId)).toEqual([])
   })
 
   test('a runner of another app is not the pin', async () => {
@@ -116,7 +116,7 @@ describe('pinned (§4.3.2)', () => {
 
 describe('no runner to be reached (§3 "run parks and retries", decisions "Retries")', () => {
   test('a runner that refuses is passed over: another is tried at once, and nothing is spent', async () => {
-    const { send, runners, ledger } = await fleet(['dead', 'alive'])
+    const { send, runners, record } = await fleet(['dead', 'alive'])
     await runners[0]?.close()
     for (let i = 0; i < 12; i++) {
       clock.jump(1000)
@@ -124,17 +124,17 @@ describe('no runner to be reached (§3 "run parks and retries", decisions "Retri
       const { attempt } = await api.succeeded((await send()).runId)
       expect(attempt).toBe(1)
     }
-    expect(new Set(ledger.invokes.map(({ receivedBy }) => receivedBy))).toEqual(new Set(['alive']))
+    expect(new Set(record.invokes.map(({ receivedBy }) => receivedBy))).toEqual(new Set(['alive']))
   })
 
   test('with none the run stays queued, waiting for a runner, and starts when one registers', async () => {
-    const { send, runners, ledger } = await fleet(['only'])
+    const { send, runners, record } = await fleet(['only'])
     const [only] = runners as [PlainRunner]
     await only.close()
     const { runId } = await send()
     const held = await waitsFor(api, runId, 'runner')
     expect(held).toMatchObject({ status: 'queued', attempt: 1 })
-    expect(ledger.of(runId)).toEqual([])
+    expect(record.of(runId)).toEqual([])
     await only.listen()
     await only.register(api)
     expect((await api.succeeded(runId)).attempt).toBe(1)
@@ -180,6 +180,6 @@ describe('no runner to be reached (§3 "run parks and retries", decisions "Retri
     await runner.listen()
     await runner.register(api)
     await api.succeeded(runId)
-    expect(runner.ledger.names(runId)).toEqual(['first', 'nap', 'second'])
+    expect(runner.record.names(runId)).toEqual(['first', 'nap', 'second'])
   })
 })

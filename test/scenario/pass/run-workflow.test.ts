@@ -49,7 +49,7 @@ describe('result', () => {
     const { runId } = await send()
     expect((await api.succeeded(runId)).result).toEqual({ kid: { got: { n: 1 } } })
     const childId = await childOf(runId)
-    expect(host.ledger.of(childId)[0]?.event).toEqual({ name: childName, data: { n: 1 } })
+    expect(host.record.of(childId)[0]?.event).toEqual({ name: childName, data: { n: 1 } })
     expect(await api.step(runId, 'kid')).toMatchObject({
       op: 'RunWorkflow',
       status: 'succeeded',
@@ -88,13 +88,13 @@ describe('result', () => {
 
   test('a child without childData has no data and no input', async () => {
     const [parent, kid] = [unique('parent'), unique('child')]
-    const { ledger } = await engine.runner({
+    const { record } = await engine.runner({
       workflows: { [parent]: flow([child('kid', kid)]), [kid]: () => returned() },
     })
     const { runId } = await api.send({ name: parent })
     expect((await api.succeeded(runId)).result).toEqual({ kid: null })
     const childId = await childOf(runId)
-    expect(ledger.of(childId)[0]?.event).toEqual({ name: kid })
+    expect(record.of(childId)[0]?.event).toEqual({ name: kid })
     expect(await api.run(childId)).not.toHaveProperty('input')
   })
 
@@ -128,7 +128,7 @@ describe('error', () => {
     expect((await api.succeeded(runId)).result).toEqual({
       kid: { error: expect.objectContaining({ message: 'broken leg' }) },
     })
-    expect(host.ledger.of(runId)[1]?.steps[stepId('kid')]?.error?.message).toBe('broken leg')
+    expect(host.record.of(runId)[1]?.steps[stepId('kid')]?.error?.message).toBe('broken leg')
     expect(await api.step(runId, 'kid')).toMatchObject({ status: 'failed', error: { message: 'broken leg' } })
     await api.failed(await childOf(runId))
   })
@@ -174,7 +174,7 @@ describe('which app and which runner', () => {
     await api.succeeded(runId)
     const childId = await childOf(runId)
     expect((await api.run(childId)).runner).toBe(pin)
-    expect(host.ledger.of(childId)[0]?.ctx.runner).toBe(pin)
+    expect(host.record.of(childId)[0]?.ctx.runner).toBe(pin)
   })
 
   test('the one other app that has the name runs it, without the pin (§4.3.3, decisions)', async () => {

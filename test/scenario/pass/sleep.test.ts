@@ -23,41 +23,41 @@ const { api, barrier, clock, engine, start } = await scenario()
 
 describe('Sleep', () => {
   test('the engine resolves the wake time when it persists the sleep', async () => {
-    const { runId, ledger } = await start(flow([sleep('nap', 60_000)]))
+    const { runId, record } = await start(flow([sleep('nap', 60_000)]))
     const parked = await waitsFor(api, runId, 'sleep')
     const until = new Date(clock.now() + 60_000).toISOString()
     expect(parked).toMatchObject({ status: 'waiting', waitingFor: { kind: 'sleep', stepName: 'nap', until } })
     expect(await api.step(runId, 'nap')).toMatchObject({ op: 'Sleep', status: 'waiting', wakeAt: until })
     clock.jump(60_000)
     await api.succeeded(runId)
-    expect(ledger.of(runId)[1]?.steps[stepId('nap')]).toHaveProperty('data')
+    expect(record.of(runId)[1]?.steps[stepId('nap')]).toHaveProperty('data')
     expect(await api.step(runId, 'nap')).toMatchObject({ status: 'succeeded', durationMs: 60_000 })
   })
 
   test('a sleep of 30 days wakes then and not a millisecond earlier (T1: past 24.8 days)', async () => {
-    const { runId, ledger } = await start(flow([sleep('long', 30 * DAY_MS), run('after')]))
+    const { runId, record } = await start(flow([sleep('long', 30 * DAY_MS), run('after')]))
     const wakes = wakesAt(await waitsFor(api, runId, 'sleep'))
     expect(wakes).toBe(clock.now() + 30 * DAY_MS)
     for (const at of [wakes - 5 * DAY_MS, wakes - 1]) {
       clock.jumpTo(at)
       await barrier()
-      expect(ledger.passes(runId)).toBe(1)
+      expect(record.passes(runId)).toBe(1)
     }
     clock.jumpTo(wakes)
     await api.succeeded(runId)
-    expect(ledger.names(runId)).toEqual(['long', 'after'])
+    expect(record.names(runId)).toEqual(['long', 'after'])
   })
 
   test('a sibling that wakes the run a moment before does not end the sleep early (T1)', async () => {
     const [name, lift] = [unique('sleeper'), unique('lift')]
     const stage = [sleep('nap', 60_000), wait('lift', lift)]
-    const { ledger } = await engine.runner({ workflows: { [name]: flow([stage]) } })
+    const { record } = await engine.runner({ workflows: { [name]: flow([stage]) } })
     const { runId } = await api.send({ name })
     const wakes = wakesAt(await waitsFor(api, runId, 'sleep'))
     clock.jumpTo(wakes - 1)
     await api.send({ name: lift })
     await barrier()
-    expect(ledger.of(runId)[1]?.steps[stepId('nap')]).toEqual({ pending: true })
+    expect(record.of(runId)[1]?.steps[stepId('nap')]).toEqual({ pending: true })
     clock.jumpTo(wakes)
     await api.succeeded(runId)
   })
@@ -99,7 +99,7 @@ describe('Sleep', () => {
 describe('SleepUntil', () => {
   test('is stored verbatim as the deadline', async () => {
     const at = clock.now() + 7 * DAY_MS
-    const { runId, ledger } = await start(flow([step('SleepUntil', 'until', { sleepUntilMs: at })]))
+    const { runId, record } = await start(flow([step('SleepUntil', 'until', { sleepUntilMs: at })]))
     expect(wakesAt(await waitsFor(api, runId, 'sleep'))).toBe(at)
     expect(await api.step(runId, 'until')).toMatchObject({
       op: 'SleepUntil',
@@ -107,15 +107,15 @@ describe('SleepUntil', () => {
     })
     clock.jumpTo(at - 1)
     await barrier()
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
     clock.jumpTo(at)
     await api.succeeded(runId)
   })
 
   test.each([1, 0, -5_000])('a target in the past (%i) wakes on the next cycle', async sleepUntilMs => {
-    const { runId, ledger } = await start(flow([step('SleepUntil', 'past', { sleepUntilMs }), run('after')]))
+    const { runId, record } = await start(flow([step('SleepUntil', 'past', { sleepUntilMs }), run('after')]))
     await api.succeeded(runId)
-    expect(ledger.times(runId, 'after')).toBe(1)
+    expect(record.times(runId, 'after')).toBe(1)
   })
 })
 
@@ -131,7 +131,7 @@ describe('timers over a restart (T2: none is lost)', () => {
     const second = await openEngine({ clock, storeFile: first.storeFile })
     await runner.rejoin(second.api)
     await second.api.succeeded(runId)
-    expect(runner.ledger.names(runId)).toEqual(['nap', 'after'])
+    expect(runner.record.names(runId)).toEqual(['nap', 'after'])
   })
 
   test('one that has not ended keeps its time', async () => {

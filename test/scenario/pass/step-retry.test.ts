@@ -42,9 +42,9 @@ async function failing(
     ),
   ])
   const registration = retry ? { retry } : {}
-  const { ledger } = await engine.runner({ workflows: { [name]: { handler, registration } } })
+  const { record } = await engine.runner({ workflows: { [name]: { handler, registration } } })
   const { runId } = await api.send({ name })
-  return { runId, ledger, executions: () => ledger.times(runId, 'pick') }
+  return { runId, record, executions: () => record.times(runId, 'pick') }
 }
 
 describe('results', () => {
@@ -52,7 +52,7 @@ describe('results', () => {
     'the result %s comes back in the memo to the letter',
     async text => {
       const name = unique('result')
-      const { ledger } = await engine.runner({
+      const { record } = await engine.runner({
         workflows: {
           [name]: ({ pass }) => {
             const head = `"op":"StepRun","id":"${stepId('a')}","name":"a"`
@@ -63,17 +63,17 @@ describe('results', () => {
       })
       const { runId } = await api.send({ name })
       await api.succeeded(runId)
-      expect(ledger.of(runId)[1]?.raw).toContain(`"${stepId('a')}":{"data":${text}}`)
+      expect(record.of(runId)[1]?.raw).toContain(`"${stepId('a')}":{"data":${text}}`)
       expect((await api.get(`/runs/${runId}/steps`)).text).toContain(`"data":${text}`)
       expect((await api.get(`/runs/${runId}`)).text).toContain(`"result":${text}`)
     },
   )
 
   test('a step without data is settled: its memo entry is there, and it is not run again', async () => {
-    const { runId, ledger } = await start(flow([run('quiet', () => undefined)]))
+    const { runId, record } = await start(flow([run('quiet', () => undefined)]))
     await api.succeeded(runId)
-    expect(ledger.times(runId, 'quiet')).toBe(1)
-    expect(ledger.passes(runId)).toBe(2)
+    expect(record.times(runId, 'quiet')).toBe(1)
+    expect(record.passes(runId)).toBe(2)
   })
 })
 
@@ -110,7 +110,7 @@ describe('the default policy (decisions: 5 attempts, 1 s, x2, jitter 20 %)', () 
 
 describe('a retried step', () => {
   test('succeeds in the end, and its run tells every attempt (§3 "stays active; step retried")', async () => {
-    const { runId, ledger, executions } = await failing({ failures: 2 })
+    const { runId, record, executions } = await failing({ failures: 2 })
     const parked = await waitsFor(api, runId, 'retry')
     expect(parked).toMatchObject({ status: 'waiting', attempt: 2, currentStepName: 'pick' })
     expect(parked.waitingFor).toEqual({ kind: 'retry', stepName: 'pick', until: expect.any(String) })
@@ -124,7 +124,7 @@ describe('a retried step', () => {
     await skipWait(api, clock, runId, 'retry')
     expect(await api.succeeded(runId)).toMatchObject({ attempt: 3, result: { pick: 'picked' } })
     expect(executions()).toBe(3)
-    expect(ledger.of(runId).map(({ ctx }) => ctx.attempt)).toEqual([1, 2, 3, 3])
+    expect(record.of(runId).map(({ ctx }) => ctx.attempt)).toEqual([1, 2, 3, 3])
     const step = await api.step(runId, 'pick')
     expect(step).toMatchObject({ status: 'succeeded', attempt: 3, data: 'picked' })
     expect(step).not.toHaveProperty('error')
@@ -134,7 +134,7 @@ describe('a retried step', () => {
   test('its memo entry is pending while it waits, and gone when it is due (decisions "Status moves")', async () => {
     const [name, lift] = [unique('siblings'), unique('lift')]
     let tries = 0
-    const { ledger } = await engine.runner({
+    const { record } = await engine.runner({
       workflows: {
         [name]: ({ steps, pass }) => {
           if (steps[stepId('shaky')]?.data !== undefined) return returned()
@@ -152,13 +152,13 @@ describe('a retried step', () => {
     await waitsFor(api, runId, 'retry')
     await api.send({ name: lift })
     await waitsFor(api, runId, 'retry')
-    expect(ledger.of(runId)[1]?.steps).toEqual({
+    expect(record.of(runId)[1]?.steps).toEqual({
       [stepId('shaky')]: { pending: true },
       [stepId('sibling')]: { data: expect.objectContaining({ name: lift }) },
     })
     await skipWait(api, clock, runId, 'retry')
     await api.succeeded(runId)
-    expect(ledger.of(runId)[2]?.steps).not.toHaveProperty(stepId('shaky'))
+    expect(record.of(runId)[2]?.steps).not.toHaveProperty(stepId('shaky'))
   })
 })
 
@@ -206,13 +206,13 @@ describe('what the registration and the opcode say', () => {
   })
 
   test('a catchable failure becomes a memo error instead of failing the run (decisions)', async () => {
-    const { runId, ledger } = await failing({
+    const { runId, record } = await failing({
       catchable: true,
       fail: new StepFailure('sold out', { retriable: false }),
     })
     const { result } = await api.succeeded(runId)
     expect(result).toEqual({ pick: { error: expect.objectContaining({ message: 'sold out' }) } })
-    expect(ledger.of(runId)[1]?.steps[stepId('pick')]).toEqual({
+    expect(record.of(runId)[1]?.steps[stepId('pick')]).toEqual({
       error: expect.objectContaining({ message: 'sold out' }),
     })
     expect(await api.step(runId, 'pick')).toMatchObject({ status: 'failed' })

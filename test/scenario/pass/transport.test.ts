@@ -22,14 +22,14 @@ const down: Reply = { status: 503, body: { error: { message: 'down for repairs' 
 
 describe('4xx is non-retriable: the run fails (§7)', () => {
   test.each([400, 401, 404, 409, 422, 429, 499])('%i fails the run at once', async status => {
-    const { runId, ledger } = await start(() => ({
+    const { runId, record } = await start(() => ({
       status,
       body: { error: { message: 'not for me' }, logs: [] },
     }))
     const { error, attempt } = await api.failed(runId)
     expect(error).toMatchObject({ code: 'runner_rejected', message: 'not for me' })
     expect(attempt).toBe(1)
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
   })
 
   test.each(['', 'plain words', '[]', '{"error":"a word"}'])('whatever its body is: %j', async text => {
@@ -43,7 +43,7 @@ describe('4xx is non-retriable: the run fails (§7)', () => {
 
 describe('5xx is retried with backoff on a fixed budget, then the run fails (§3, decisions: 8 tries)', () => {
   test('eight tries, 0.5 s doubling to at most 30 s, then runner_unreachable', async () => {
-    const { runId, ledger } = await start(() => down)
+    const { runId, record } = await start(() => down)
     for (const base of [500, 1000, 2000, 4000, 8000, 16_000, 30_000]) {
       const ms = await skipWait(api, clock, runId, 'retry')
       expect(ms).toBeGreaterThanOrEqual(base * 0.8 - 1)
@@ -54,9 +54,9 @@ describe('5xx is retried with backoff on a fixed budget, then the run fails (§3
       code: 'runner_unreachable',
       message: expect.stringContaining('down for repairs'),
     })
-    expect(ledger.passes(runId)).toBe(8)
+    expect(record.passes(runId)).toBe(8)
     expect(attempt).toBe(8)
-    expect(ledger.of(runId).map(({ ctx }) => ctx.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    expect(record.of(runId).map(({ ctx }) => ctx.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
   test('while it waits the run is waiting for a retry', async () => {
@@ -70,25 +70,25 @@ describe('5xx is retried with backoff on a fixed budget, then the run fails (§3
 
   test('any 2xx restores the budget (decisions)', async () => {
     // Seven failures, a step, seven failures, a return: 14 in all, but never 8 in a row.
-    const { runId, ledger } = await start(({ pass }) => {
+    const { runId, record } = await start(({ pass }) => {
       if (pass === 8) return discovered([opcode('StepRun', 'progress', { data: 1 })])
       return pass === 16 ? returned('made it') : reset
     })
     for (let i = 0; i < 14; i++) await skipWait(api, clock, runId, 'retry')
     expect(await api.succeeded(runId)).toMatchObject({ result: 'made it', attempt: 15 })
-    expect(ledger.passes(runId)).toBe(16)
+    expect(record.passes(runId)).toBe(16)
   })
 
   test('steps already stored are not run again by the repeated pass', async () => {
     let failures = 0
     const steps = flow([run('first'), run('second')])
-    const { runId, ledger } = await start((invoke, ledger) => {
+    const { runId, record } = await start((invoke, record) => {
       if (Object.keys(invoke.steps).length === 1 && ++failures < 3) return down
-      return steps(invoke, ledger)
+      return steps(invoke, record)
     })
     for (let i = 0; i < 2; i++) await skipWait(api, clock, runId, 'retry')
     await api.succeeded(runId)
-    expect(ledger.names(runId)).toEqual(['first', 'second'])
+    expect(record.names(runId)).toEqual(['first', 'second'])
   })
 })
 
@@ -103,7 +103,7 @@ describe('the two budgets are counted separately (§3)', () => {
     ])
     // Every other pass is lost.
     const { runId } = await start(
-      (invoke, ledger) => (invoke.pass % 2 === 1 ? down : failing(invoke, ledger)),
+      (invoke, record) => (invoke.pass % 2 === 1 ? down : failing(invoke, record)),
       {
         registration: {
           retry: { maxAttempts: 3 },
@@ -136,23 +136,23 @@ describe('answers that are none', () => {
     ['a negative sleep', discovered([opcode('Sleep', 'x', { sleepMs: -1 })])],
     ['opcodes that are no list', { status: 206, body: { opcodes: {}, logs: [] } }],
   ] satisfies [string, Reply][])('%s ends the run: nothing of it is kept', async (_what, reply) => {
-    const { runId, ledger } = await start(() => reply)
+    const { runId, record } = await start(() => reply)
     expect((await api.failed(runId)).error?.code).toBe('invalid_response')
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
     expect(await api.steps(runId)).toEqual([])
   })
 
   test('a 206 that brings nothing new and waits for nothing fails the run instead of spinning', async () => {
-    const { runId, ledger } = await start(() => discovered([]))
+    const { runId, record } = await start(() => discovered([]))
     expect((await api.failed(runId)).error).toMatchObject({ code: 'invalid_response' })
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
   })
 
   test('a redirect is not followed', async () => {
-    const { runId, ledger } = await start(() => (_request, response) => {
+    const { runId, record } = await start(() => (_request, response) => {
       response.writeHead(307, { location: '/elsewhere' }).end()
     })
     await api.failed(runId)
-    expect(ledger.of(runId).map(({ path }) => path)).toEqual(['/invoke'])
+    expect(record.of(runId).map(({ path }) => path)).toEqual(['/invoke'])
   })
 })

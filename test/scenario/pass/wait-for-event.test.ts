@@ -40,12 +40,12 @@ describe('woken by an event', () => {
 
   test('its data reaches the memo to the letter, and absent data is absent', async () => {
     const event = unique('paid')
-    const { runId, ledger } = await start(flow([wait('one', event), wait('two', event)]))
+    const { runId, record } = await start(flow([wait('one', event), wait('two', event)]))
     await api.reaches(runId, 'waiting')
     await api.postText('/events', `{"name":"${event}","data":12345678901234567890}`)
     await api.send({ name: event })
     await api.succeeded(runId)
-    const last = ledger.of(runId).at(-1)
+    const last = record.of(runId).at(-1)
     expect(last?.raw).toContain('"data":12345678901234567890')
     expect(last?.steps[stepId('two')]?.data).not.toHaveProperty('data')
   })
@@ -113,14 +113,14 @@ describe('woken by an event', () => {
 describe('timing out', () => {
   test('puts data null, once, and the step says timedOut (decisions "Status moves")', async () => {
     const event = unique('late')
-    const { runId, ledger } = await start(flow([wait('late', event, 5000), run('after')]))
+    const { runId, record } = await start(flow([wait('late', event, 5000), run('after')]))
     await waitsFor(api, runId, 'event')
     clock.jump(4999)
     await barrier()
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
     clock.jump(1)
     expect((await api.succeeded(runId)).result).toEqual({ late: null, after: 'after' })
-    expect(ledger.of(runId)[1]?.steps[stepId('late')]).toEqual({ data: null })
+    expect(record.of(runId)[1]?.steps[stepId('late')]).toEqual({ data: null })
     expect(await api.step(runId, 'late')).toMatchObject({ status: 'succeeded', timedOut: true })
   })
 

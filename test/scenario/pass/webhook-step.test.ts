@@ -2,11 +2,12 @@
 
 import { describe, expect, test } from 'vitest'
 import {
+  acts,
   discovered,
   flow,
   opcode,
+  openDestination,
   openEngine,
-  openSink,
   returned,
   run,
   scenario,
@@ -23,16 +24,18 @@ const send = (webhookUrl: string, data?: unknown) =>
 
 /** Runs a workflow with this one webhook step to its end. */
 async function delivered(webhookUrl: string, data?: unknown) {
-  const { runId, ledger } = await start(flow([send(webhookUrl, data), run('after')]))
-  return { run: await api.succeeded(runId), step: await api.step(runId, 'notify'), ledger }
+  const { runId, record } = await start(flow([send(webhookUrl, data), run('after')]))
+  return { run: await api.succeeded(runId), step: await api.step(runId, 'notify'), record }
 }
 
 describe('one POST', () => {
   test('carries the data verbatim, an id and a time, and no signature (§5.6, decisions "Custom sends")', async () => {
-    const sink = await openSink()
-    const { step: sent } = await delivered(sink.url, { order: 7, note: 'naïve ☃' })
-    const [post] = await until(() => sink.received.length === 1 && sink.received, { what: 'the delivery' })
-    expect(post).toMatchObject({ method: 'POST', path: '/hook', raw: '{"order":7,"note":"naïve ☃"}' })
+    const destination = await openDestination()
+    const { step: sent } = await delivered(destination.url, { order: 7, note: 'naïve ☃' })
+    const [post] = await until(() => destination.requests.length === 1 && destination.requests, {
+      what: 'the delivery',
+    })
+    expect(post).toMatchObject({ method: 'POST', path: '/hook', body: '{"order":7,"note":"naïve ☃"}' })
     expect(post?.headers['content-type']).toMatch(/^application\/json/)
     expect(post?.headers['webhook-id']).toBe(sent.deliveryId)
     expect(post?.headers['webhook-id']).toMatch(/^dlv_/)
@@ -41,27 +44,29 @@ describe('one POST', () => {
   })
 
   test('the step is settled when the delivery is enqueued: the run does not wait for it', async () => {
-    const sink = await openSink(() => 500)
-    const { run: finished, step: sent } = await delivered(sink.url, 1)
+    const destination = await openDestination(acts.status(500))
+    const { run: finished, step: sent } = await delivered(destination.url, 1)
     expect(finished.result).toMatchObject({ after: 'after' })
     expect(sent).toMatchObject({ op: 'Webhook', status: 'succeeded', deliveryId: expect.any(String) })
   })
 
   test('data reaches the destination to the letter', async () => {
-    const [sink, name] = [await openSink(), unique('literal')]
+    const [destination, name] = [await openDestination(), unique('literal')]
     const text = '{"n":12345678901234567890,"f":1.10}'
     await engine.runner({
       workflows: {
         [name]: ({ pass }) => {
           if (pass > 1) return returned()
-          const head = `"op":"Webhook","id":"x","name":"x","webhookUrl":"${sink.url}"`
+          const head = `"op":"Webhook","id":"x","name":"x","webhookUrl":"${destination.url}"`
           return { status: 206, text: `{"opcodes":[{${head},"data":${text}}],"logs":[]}` }
         },
       },
     })
     await api.send({ name })
-    const [post] = await until(() => sink.received.length === 1 && sink.received, { what: 'the delivery' })
-    expect(post?.raw).toBe(text)
+    const [post] = await until(() => destination.requests.length === 1 && destination.requests, {
+      what: 'the delivery',
+    })
+    expect(post?.body).toBe(text)
   })
 })
 
@@ -79,50 +84,50 @@ describe('retries (decisions: 5xx, 408, 425, 429, timeout, connection error by E
   }
 
   test('a failing destination gets every attempt of the schedule, under one id, and no more', async () => {
-    const sink = await openSink(() => 503)
-    await delivered(sink.url, 'x')
-    await until(() => sink.received.length === 1)
-    await nextPost(sink.received)
-    await nextPost(sink.received)
-    expect(new Set(sink.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-    expect(new Set(sink.received.map(({ raw }) => raw))).toEqual(new Set(['"x"']))
+    const destination = await openDestination(acts.status(503))
+    await delivered(destination.url, 'x')
+    await until(() => destination.requests.length === 1)
+    await nextPost(destination.requests)
+    await nextPost(destination.requests)
+    expect(new Set(destination.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    expect(new Set(destination.requests.map(({ body }) => body))).toEqual(new Set(['"x"']))
     // Another delivery passes through the same lane: what is due has been sent.
     clock.jump(3_600_000)
-    const other = await openSink()
+    const other = await openDestination()
     await delivered(other.url, 'x')
-    await until(() => other.received.length === 1)
-    expect(sink.received).toHaveLength(3)
+    await until(() => other.requests.length === 1)
+    expect(destination.requests).toHaveLength(3)
   })
 
   test("the first delay is the schedule's, within its jitter", async () => {
-    const sink = await openSink(n => (n === 1 ? 500 : 200))
-    await delivered(sink.url, 'x')
-    await until(() => sink.received.length === 1)
+    const destination = await openDestination(acts.status(500), acts.status(200))
+    await delivered(destination.url, 'x')
+    await until(() => destination.requests.length === 1)
     const failedAt = clock.now()
-    await nextPost(sink.received)
+    await nextPost(destination.requests)
     expect(clock.now() - failedAt).toBeGreaterThanOrEqual(8000)
     expect(clock.now() - failedAt).toBeLessThanOrEqual(13_000)
-    expect(Number(sink.received[1]?.headers['webhook-timestamp'])).toBeGreaterThan(
-      Number(sink.received[0]?.headers['webhook-timestamp']),
+    expect(Number(destination.requests[1]?.headers['webhook-timestamp'])).toBeGreaterThan(
+      Number(destination.requests[0]?.headers['webhook-timestamp']),
     )
   })
 
   test.each([404, 410, 301])('%i is final: no second attempt', async status => {
-    const sink = await openSink(() => status)
-    await delivered(sink.url, 'x')
-    await until(() => sink.received.length === 1)
+    const destination = await openDestination(acts.status(status))
+    await delivered(destination.url, 'x')
+    await until(() => destination.requests.length === 1)
     clock.jump(60_000)
-    const other = await openSink()
+    const other = await openDestination()
     await delivered(other.url, 'x')
-    await until(() => other.received.length === 1)
-    expect(sink.received).toHaveLength(1)
+    await until(() => other.requests.length === 1)
+    expect(destination.requests).toHaveLength(1)
   })
 })
 
 describe('once per run and step (X1)', () => {
   test('an opcode that is repeated enqueues nothing more', async () => {
-    const [sink, name] = [await openSink(), unique('repeater')]
-    const notify = opcode('Webhook', 'notify', { webhookUrl: sink.url, data: 1 })
+    const [destination, name] = [await openDestination(), unique('repeater')]
+    const notify = opcode('Webhook', 'notify', { webhookUrl: destination.url, data: 1 })
     await engine.runner({
       workflows: {
         [name]: ({ pass }) =>
@@ -130,10 +135,10 @@ describe('once per run and step (X1)', () => {
       },
     })
     await api.succeeded((await api.send({ name })).runId)
-    const other = await openSink()
+    const other = await openDestination()
     await delivered(other.url, 'x')
-    await until(() => other.received.length === 1)
-    expect(sink.received).toHaveLength(1)
+    await until(() => other.requests.length === 1)
+    expect(destination.requests).toHaveLength(1)
   })
 
   test('a URL that is none gives the step an error', async () => {
@@ -145,11 +150,11 @@ describe('once per run and step (X1)', () => {
 
 test('a loopback destination is refused without ENGINE_WEBHOOK_ALLOW_PRIVATE (decisions)', async () => {
   const strict = await openEngine()
-  const [sink, name] = [await openSink(), unique('notifier')]
-  await strict.runner({ workflows: { [name]: flow([send(sink.url, 'secret'), run('after')]) } })
+  const [destination, name] = [await openDestination(), unique('notifier')]
+  await strict.runner({ workflows: { [name]: flow([send(destination.url, 'secret'), run('after')]) } })
   const { runId } = await strict.api.send({ name })
   await strict.api.succeeded(runId)
   // Stopping finishes the deliveries under way.
   await strict.stop()
-  expect(sink.received).toEqual([])
+  expect(destination.requests).toEqual([])
 })

@@ -28,7 +28,7 @@ async function invokesOf(
   const runner = await on.runner(runnerId === undefined ? options : { ...options, runner: runnerId })
   const { runId } = await on.api.send({ name, ...event })
   await on.api.succeeded(runId)
-  return runner.ledger.of(runId)
+  return runner.record.of(runId)
 }
 
 /** The header as the decisions describe it: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.rawBody">`. */
@@ -89,7 +89,7 @@ describe('the request', () => {
     const runner = await engine.runner({ workflows: { [workflow]: definition } })
     const { runId } = await engine.api.send({ name })
     await engine.api.succeeded(runId)
-    expect(runner.ledger.of(runId)[0]).toMatchObject({ event: { name }, ctx: { workflow } })
+    expect(runner.record.of(runId)[0]).toMatchObject({ event: { name }, ctx: { workflow } })
   })
 })
 
@@ -134,6 +134,6 @@ describe('redirects and answers in parts', () => {
     const { runId } = await engine.api.send({ name })
     const { result } = await within(engine.api.succeeded(runId), 'the result')
     expect(result).toBe('whole answer')
-    expect(runner.ledger.passes(runId)).toBe(1)
+    expect(runner.record.passes(runId)).toBe(1)
   })
 })

@@ -32,8 +32,8 @@ async function openApp(as = api) {
     workflows: {
       [name]: async invoke => {
         if (invoke.event.data === 'fail') return { status: 400, body: { logs: [] } }
-        if (invoke.event.data === 'wait') return flow([wait('w', `never-${name}`)])(invoke, runner.ledger)
-        return flow([run('a')], (_results, { event }) => event.data)(invoke, runner.ledger)
+        if (invoke.event.data === 'wait') return flow([wait('w', `never-${name}`)])(invoke, runner.record)
+        return flow([run('a')], (_results, { event }) => event.data)(invoke, runner.record)
       },
     },
   })
@@ -43,7 +43,7 @@ async function openApp(as = api) {
     await as.reaches(runId, status)
     return runId
   }
-  return { app: runner.app, name, start, ledger: runner.ledger }
+  return { app: runner.app, name, start, record: runner.record }
 }
 
 async function bulk(filter: unknown, as = api): Promise<BulkReplayReply> {
@@ -58,7 +58,7 @@ const forks = async (app: string, as = api): Promise<RunSummary[]> =>
 
 describe('what is replayed', () => {
   test('every finished match, as a replay would; the others are counted as skipped', async () => {
-    const { app, name, start, ledger } = await openApp()
+    const { app, name, start, record } = await openApp()
     const finished = [await start({ n: 1 }), await start('fail', 'failed')]
     await start('wait', 'waiting')
     expect(await bulk({ app })).toEqual({ matched: 3, replayed: 2, skipped: 1, failed: 0, capped: false })
@@ -76,7 +76,7 @@ describe('what is replayed', () => {
       attempt: 1,
     })
     expect(copy).not.toHaveProperty('eventId')
-    expect(ledger.names(copy.id)).toEqual(['a'])
+    expect(record.names(copy.id)).toEqual(['a'])
     await api.failed(copyOf(finished[1] as string).id)
   })
 

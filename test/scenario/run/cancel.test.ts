@@ -22,9 +22,9 @@ const act = (runId: string, action: string) => api.post(`/runs/${runId}/${action
 
 describe('cancel', () => {
   test('aborts the HTTP request in flight, and the run is cancelled at once', async () => {
-    const { runId, ledger } = await start(flow([run('hang', () => gate().opened)]))
-    await until(() => ledger.times(runId, 'hang') === 1)
-    const signal = ledger.of(runId)[0]?.signal as AbortSignal
+    const { runId, record } = await start(flow([run('hang', () => gate().opened)]))
+    await until(() => record.times(runId, 'hang') === 1)
+    const signal = record.of(runId)[0]?.signal as AbortSignal
     const aborted = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve()))
     const answer = await act(runId, 'cancel')
     expect(answer).toMatchObject({ status: 200, json: { id: runId, status: 'cancelled' } })
@@ -33,11 +33,11 @@ describe('cancel', () => {
 
   test('a late answer is dropped: status and steps stay (R1)', async () => {
     const answer = gate()
-    const { runId, ledger } = await start(async () => {
+    const { runId, record } = await start(async () => {
       await answer.opened
       return returned('too late')
     })
-    await until(() => ledger.passes(runId) === 1)
+    await until(() => record.passes(runId) === 1)
     await act(runId, 'cancel')
     answer.open()
     await barrier()
@@ -45,7 +45,7 @@ describe('cancel', () => {
     expect(found.status).toBe('cancelled')
     expect(found).not.toHaveProperty('result')
     expect(await api.steps(runId)).toEqual([])
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
   })
 
   test('cancels parked steps and retries, and nothing wakes the run again', async () => {
@@ -53,7 +53,7 @@ describe('cancel', () => {
     const shaky = run('shaky', () => {
       throw new StepFailure('again')
     })
-    const { runId, ledger } = await start(flow([[sleep('s', 60_000), wait('w', event), shaky]]))
+    const { runId, record } = await start(flow([[sleep('s', 60_000), wait('w', event), shaky]]))
     await waitsFor(api, runId, 'retry')
     await act(runId, 'cancel')
     expect((await api.steps(runId)).map(({ status }) => status)).toEqual([
@@ -64,7 +64,7 @@ describe('cancel', () => {
     clock.jump(3_600_000)
     expect((await api.send({ name: event })).woke).toBe(0)
     await barrier()
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
     expect(await api.run(runId)).not.toHaveProperty('waitingFor')
   })
 

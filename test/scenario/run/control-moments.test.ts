@@ -7,7 +7,7 @@ import {
   child,
   flow,
   gate,
-  type Ledger,
+  type RunnerRecord,
   returned,
   run,
   type Step,
@@ -42,7 +42,7 @@ const everything = async (runId: string) =>
 
 interface Arrived {
   runId: string
-  ledger: Ledger
+  record: RunnerRecord
   /** What the run waits for happens. */
   goOn(): Promise<unknown>
 }
@@ -57,7 +57,7 @@ const MOMENTS: Record<string, () => Promise<Arrived>> = {
   async 'a pass in flight'() {
     const held = gate()
     const started = await startWith(run('middle', () => held.opened))
-    await until(() => started.ledger.times(started.runId, 'middle') === 1)
+    await until(() => started.record.times(started.runId, 'middle') === 1)
     return { ...started, goOn: async () => held.open() }
   },
   async 'a sleep'() {
@@ -122,13 +122,13 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
   })
 
   test('paused and resumed, the run goes on as if nothing had been', async () => {
-    const { runId, ledger, goOn } = await arrive()
+    const { runId, record, goOn } = await arrive()
     expect((await act(runId, 'pause')).json).toMatchObject({ status: 'paused' })
     await refused(runId, UNFINISHED)
     expect((await act(runId, 'resume')).json).toMatchObject({ status: 'queued' })
     await goOn()
     await api.succeeded(runId)
-    expect(ledger.names(runId)).toEqual(executed)
+    expect(record.names(runId)).toEqual(executed)
     expect((await api.steps(runId)).map(({ status }) => status)).toEqual([
       'succeeded',
       'succeeded',
@@ -138,30 +138,30 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
   })
 
   test('what it waits for may come while it is paused: it stays paused until the resume', async () => {
-    const { runId, ledger, goOn } = await arrive()
+    const { runId, record, goOn } = await arrive()
     await act(runId, 'pause')
-    const passes = ledger.passes(runId)
+    const passes = record.passes(runId)
     await goOn()
     if (moment !== 'a backoff') {
       await until(async () => (await api.step(runId, 'middle')).status === 'succeeded')
     }
     await barrier()
     expect((await api.run(runId)).status).toBe('paused')
-    expect(ledger.passes(runId)).toBe(passes)
+    expect(record.passes(runId)).toBe(passes)
     await act(runId, 'resume')
     await api.succeeded(runId)
-    expect(ledger.names(runId)).toEqual(executed)
+    expect(record.names(runId)).toEqual(executed)
   })
 
   test.each(['running or waiting', 'paused'])('cancelled while %s, it ends for good', async how => {
-    const { runId, ledger, goOn } = await arrive()
+    const { runId, record, goOn } = await arrive()
     if (how === 'paused') await act(runId, 'pause')
     expect((await act(runId, 'cancel')).json).toMatchObject({ status: 'cancelled' })
-    const passes = ledger.passes(runId)
+    const passes = record.passes(runId)
     await goOn()
     await barrier()
     expect((await api.run(runId)).status).toBe('cancelled')
-    expect(ledger.passes(runId)).toBe(passes)
+    expect(record.passes(runId)).toBe(passes)
     const steps = (await api.steps(runId)).map(({ name, status }) => `${name} ${status}`)
     // Of a pass in flight nothing is known yet.
     expect(steps).toEqual(
@@ -175,7 +175,7 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
   })
 
   test('cancelled, it can be retried from where it was: what was carried is not executed again', async () => {
-    const { runId, ledger, goOn } = await arrive()
+    const { runId, record, goOn } = await arrive()
     await act(runId, 'cancel')
     if (moment === 'a pass in flight') {
       expect(await act(runId, 'retry-from-step', { step: 'middle' })).toMatchObject({
@@ -192,7 +192,7 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
       await goOn()
       await api.succeeded(id)
     }
-    expect(ledger.names(id)).toEqual(['middle', 'last'])
+    expect(record.names(id)).toEqual(['middle', 'last'])
     expect((await api.steps(id)).map(({ name, carried = false }) => [name, carried])).toEqual([
       ['first', true],
       ['middle', false],
@@ -202,14 +202,14 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
   })
 
   test('finished, a retry from the last step carries the middle one', async () => {
-    const { runId, ledger, goOn } = await arrive()
+    const { runId, record, goOn } = await arrive()
     await goOn()
     const { result } = await api.succeeded(runId)
     const middle = await api.step(runId, 'middle')
     const runs = (await api.runs('?limit=200')).length
     const id = await fork(runId, 'retry-from-step', { step: 'last' })
     expect((await api.succeeded(id)).result).toEqual(result)
-    expect(ledger.names(id)).toEqual(['last'])
+    expect(record.names(id)).toEqual(['last'])
     const { id: _, ...copied } = middle
     expect(await api.step(id, 'middle')).toMatchObject({ ...copied, carried: true })
     // No second child either.
@@ -222,7 +222,7 @@ describe('a family', () => {
   async function family() {
     const [top, middle, bottom] = [unique('top'), unique('middle'), unique('bottom')]
     const held = gate()
-    const { ledger } = await engine.runner({
+    const { record } = await engine.runner({
       workflows: {
         [top]: flow([child('kid', middle), run('after')]),
         [middle]: flow([child('kid', bottom)]),
@@ -234,13 +234,13 @@ describe('a family', () => {
       until(async () => (await api.steps(id)).find(step => step.name === 'kid')?.childRunId)
     const childId = await childOf(runId)
     const grandchildId = await childOf(childId)
-    await until(() => ledger.times(grandchildId, 'work') === 1)
-    return { runId, childId, grandchildId, ledger, held }
+    await until(() => record.times(grandchildId, 'work') === 1)
+    return { runId, childId, grandchildId, record, held }
   }
 
   test('a cancel reaches children and grandchildren, and aborts what they have in flight', async () => {
-    const { runId, childId, grandchildId, ledger } = await family()
-    const signal = ledger.of(grandchildId)[0]?.signal as AbortSignal
+    const { runId, childId, grandchildId, record } = await family()
+    const signal = record.of(grandchildId)[0]?.signal as AbortSignal
     await act(runId, 'cancel')
     await api.reaches(childId, 'cancelled')
     await api.reaches(grandchildId, 'cancelled')
@@ -260,7 +260,7 @@ describe('a family', () => {
   })
 
   test('a pause does not: children go on, and their result is there at the resume', async () => {
-    const { runId, childId, grandchildId, ledger, held } = await family()
+    const { runId, childId, grandchildId, record, held } = await family()
     await act(runId, 'pause')
     expect(await api.run(childId)).toMatchObject({ status: 'waiting' })
     held.open()
@@ -271,8 +271,8 @@ describe('a family', () => {
     expect(await api.run(runId)).toMatchObject({ status: 'paused' })
     await act(runId, 'resume')
     await api.succeeded(runId)
-    expect(ledger.names(grandchildId)).toEqual(['work'])
-    expect(ledger.names(runId)).toEqual(['kid', 'after'])
+    expect(record.names(grandchildId)).toEqual(['work'])
+    expect(record.names(runId)).toEqual(['kid', 'after'])
   })
 
   test('a child that is cancelled alone is an error in its parent, who may go on', async () => {

@@ -20,12 +20,12 @@ const { api, engine } = await scenario({ realTime: true })
 
 async function start(handler: Handler, event: Record<string, unknown> = {}, runnerId?: string) {
   const name = unique('forked')
-  const { ledger, app } = await engine.runner({
+  const { record, app } = await engine.runner({
     ...(runnerId === undefined ? {} : { runner: runnerId }),
     workflows: { [name]: { handler, registration: { retry: { maxAttempts: 1 } } } },
   })
   const { runId, eventId } = await api.send({ name, app, ...event })
-  return { runId, eventId, ledger, app, name }
+  return { runId, eventId, record, app, name }
 }
 
 const replay = (runId: string, body?: unknown) => api.post(`/runs/${runId}/replay`, body)
@@ -35,7 +35,7 @@ describe('replay', () => {
   test('a new run from the start copies workflow, app, input and runner, and records replayOf', async () => {
     const pin = unique('pin')
     const echo = flow([run('a')], (_results, { event }) => event.data)
-    const { runId, eventId, ledger, app, name } = await start(echo, { data: { n: 1 }, runner: pin }, pin)
+    const { runId, eventId, record, app, name } = await start(echo, { data: { n: 1 }, runner: pin }, pin)
     await api.succeeded(runId)
     const before = (await api.get(`/runs/${runId}`)).text
     const answer = await replay(runId)
@@ -58,19 +58,19 @@ describe('replay', () => {
     // The event did not fan it out.
     expect(copy).not.toHaveProperty('eventId')
     expect((await api.event(eventId)).triggered).toHaveLength(1)
-    expect(ledger.times(id, 'a')).toBe(1)
+    expect(record.times(id, 'a')).toBe(1)
     expect((await api.get(`/runs/${runId}`)).text).toBe(before)
   })
 
   test.each(['{"n":12345678901234567890}', 'null', '0', '""', 'false', '[]'])(
     'input %s overrides the payload, to the letter',
     async text => {
-      const { runId, ledger } = await start(({ event }) => returned(event.data), { data: 'original' })
+      const { runId, record } = await start(({ event }) => returned(event.data), { data: 'original' })
       await api.succeeded(runId)
       const answer = await api.postText(`/runs/${runId}/replay`, `{"input":${text}}`)
       const { id } = answer.json as RunSummary
       await api.succeeded(id)
-      expect(ledger.of(id)[0]?.raw).toContain(`"data":${text}}`)
+      expect(record.of(id)[0]?.raw).toContain(`"data":${text}}`)
       expect((await api.get(`/runs/${id}`)).text).toContain(`"input":${text}`)
     },
   )
@@ -128,7 +128,7 @@ describe('retry-from-step', () => {
   }
 
   test('steps before the named one are carried with stored results and never executed again', async () => {
-    const { runId, ledger, state } = await threeSteps()
+    const { runId, record, state } = await threeSteps()
     const before = [(await api.get(`/runs/${runId}`)).text, (await api.get(`/runs/${runId}/steps`)).text]
     state.broken = false
     const answer = await retry(runId, 'b')
@@ -139,8 +139,8 @@ describe('retry-from-step', () => {
       input: { n: 1 },
       result: { a: runId, b: 'mended', c: 'c' },
     })
-    expect(ledger.names(id)).toEqual(['b', 'c'])
-    expect(ledger.of(id)[0]?.steps).toEqual({ [stepId('a')]: { data: runId } })
+    expect(record.names(id)).toEqual(['b', 'c'])
+    expect(record.of(id)[0]?.steps).toEqual({ [stepId('a')]: { data: runId } })
     const steps = await api.steps(id)
     expect(steps.map(({ name, index, carried, status }) => [name, index, carried ?? false, status])).toEqual([
       ['a', 0, true, 'succeeded'],
@@ -153,41 +153,41 @@ describe('retry-from-step', () => {
   })
 
   test('the named step itself is executed again though it had succeeded, and those after it', async () => {
-    const { runId, ledger } = await start(flow([run('a'), run('b'), run('c')]))
+    const { runId, record } = await start(flow([run('a'), run('b'), run('c')]))
     await api.succeeded(runId)
     const { id } = (await retry(runId, 'b')).json as RunSummary
     await api.succeeded(id)
-    expect(ledger.names(id)).toEqual(['b', 'c'])
+    expect(record.names(id)).toEqual(['b', 'c'])
     const { id: whole } = (await retry(runId, 'a')).json as RunSummary
     await api.succeeded(whole)
-    expect(ledger.names(whole)).toEqual(['a', 'b', 'c'])
+    expect(record.names(whole)).toEqual(['a', 'b', 'c'])
   })
 
   test('a retry of a retry carries what was carried', async () => {
-    const { runId, ledger, state } = await threeSteps()
+    const { runId, record, state } = await threeSteps()
     const { id: again } = (await retry(runId, 'b')).json as RunSummary
     await api.failed(again)
     state.broken = false
     const { id } = (await retry(again, 'b')).json as RunSummary
     expect((await api.succeeded(id)).result).toMatchObject({ a: runId, b: 'mended' })
-    expect(ledger.names(id)).toEqual(['b', 'c'])
+    expect(record.names(id)).toEqual(['b', 'c'])
   })
 
   test('carried sleeps, waits and emits neither wait nor emit again', async () => {
     const event = unique('told')
-    const { runId, ledger } = await start(
+    const { runId, record } = await start(
       flow([sleep('s', 1), emit('e', event, 1), wait('w', event), run('end')]),
     )
     await api.succeeded(runId)
     const { id } = (await retry(runId, 'end')).json as RunSummary
     await api.succeeded(id)
-    expect(ledger.names(id)).toEqual(['end'])
+    expect(record.names(id)).toEqual(['end'])
     expect((await api.get(`/events?name=${event}`)).json).toHaveLength(1)
     expect((await api.steps(id)).map(({ carried }) => carried)).toEqual([true, true, true, undefined])
   })
 
   test('step takes the human name, :n for repeats, or the hashed id (decisions)', async () => {
-    const { runId, ledger } = await start(flow([run('same'), run('same'), run('same')]))
+    const { runId, record } = await start(flow([run('same'), run('same'), run('same')]))
     await api.succeeded(runId)
     for (const [step, names] of [
       ['same:1', ['same:1', 'same:2']],
@@ -196,7 +196,7 @@ describe('retry-from-step', () => {
     ] as const) {
       const { id } = (await retry(runId, step)).json as RunSummary
       await api.succeeded(id)
-      expect(ledger.names(id)).toEqual(names)
+      expect(record.names(id)).toEqual(names)
     }
   })
 

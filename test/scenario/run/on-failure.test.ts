@@ -27,11 +27,11 @@ const rejects = (): Reply => ({ status: 422, body: { error: { message: 'not for 
 /** A failing workflow; `follow` handles its on-failure invocation. */
 async function start(handler: Handler, follow: Handler = () => returned('cleaned up'), onFailure = true) {
   const { name, runner } = await workflow(
-    (invoke, ledger) => (invoke.ctx.onFailure ? follow : handler)(invoke, ledger),
+    (invoke, record) => (invoke.ctx.onFailure ? follow : handler)(invoke, record),
     { registration: { onFailure } },
   )
   const event = { name, app: runner.app, data: { n: 1 } }
-  return { runner, event, ledger: runner.ledger, ...(await api.send(event)) }
+  return { runner, event, record: runner.record, ...(await api.send(event)) }
 }
 
 async function followers(runId: string): Promise<RunSummary[]> {
@@ -43,7 +43,7 @@ const follower = (runId: string) =>
 
 describe('the follow-on run', () => {
   test("is separate, gets ctx.onFailure and ctx.error, and the failed run's event and input", async () => {
-    const { runId, eventId, event, runner, ledger } = await start(breaks)
+    const { runId, eventId, event, runner, record } = await start(breaks)
     await api.failed(runId)
     const { id } = await follower(runId)
     const followed = await api.succeeded(id)
@@ -56,29 +56,29 @@ describe('the follow-on run', () => {
       result: 'cleaned up',
     })
     expect(followed).not.toHaveProperty('eventId')
-    const [invoke] = ledger.of(id)
+    const [invoke] = record.of(id)
     expect(invoke?.event).toEqual({ id: eventId, name: event.name, data: { n: 1 } })
     expect(invoke?.ctx).toMatchObject({ onFailure: true, error: { message: 'it broke' }, attempt: 1 })
     expect(invoke?.steps).toEqual({})
   })
 
   test('ctx.onFailure and ctx.error are absent from every other invoke (§2.11)', async () => {
-    const { runId, ledger } = await start(breaks)
+    const { runId, record } = await start(breaks)
     await api.failed(runId)
-    for (const { ctx } of ledger.of(runId)) {
+    for (const { ctx } of record.of(runId)) {
       expect(ctx).not.toHaveProperty('onFailure')
       expect(ctx).not.toHaveProperty('error')
     }
   })
 
   test('has steps of its own, and ctx.onFailure on every pass', async () => {
-    const { runId, ledger } = await start(breaks, flow([run('refund'), run('apologise')]))
+    const { runId, record } = await start(breaks, flow([run('refund'), run('apologise')]))
     const { id } = await follower(runId)
     await api.succeeded(id)
-    expect(ledger.of(id).map(({ ctx }) => [ctx.onFailure, ctx.error?.message])).toEqual(
+    expect(record.of(id).map(({ ctx }) => [ctx.onFailure, ctx.error?.message])).toEqual(
       Array.from({ length: 3 }, () => [true, 'it broke']),
     )
-    expect(ledger.names(id)).toEqual(['refund', 'apologise'])
+    expect(record.names(id)).toEqual(['refund', 'apologise'])
   })
 
   test('the failed run is retained and can be replayed (§3), with an on-failure run of its own', async () => {
@@ -104,19 +104,19 @@ describe('the follow-on run', () => {
 
 describe('when it comes (decisions: "any terminal failure, never a cancellation, never another on-failure run")', () => {
   test('after a 4xx', async () => {
-    const { runId, ledger } = await start(rejects)
+    const { runId, record } = await start(rejects)
     const { id } = await follower(runId)
     await api.succeeded(id)
-    expect(ledger.of(id)[0]?.ctx.error).toMatchObject({ message: 'not for me' })
+    expect(record.of(id)[0]?.ctx.error).toMatchObject({ message: 'not for me' })
   })
 
   test('after a pin that is not registered, on any runner', async () => {
-    const { event, ledger } = await start(breaks)
+    const { event, record } = await start(breaks)
     const { runId } = await api.send({ ...event, runner: unique('nobody') })
     expect((await api.failed(runId)).error?.code).toBe('runner_not_registered')
     const { id } = await follower(runId)
     expect(await api.succeeded(id)).not.toHaveProperty('runner')
-    expect(ledger.of(id)[0]?.ctx).toMatchObject({ onFailure: true, runner: '' })
+    expect(record.of(id)[0]?.ctx).toMatchObject({ onFailure: true, runner: '' })
   })
 
   test('never after a cancellation', async () => {

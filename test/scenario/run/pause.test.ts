@@ -25,65 +25,65 @@ const act = (runId: string, action: string) => api.post(`/runs/${runId}/${action
 describe('pause and resume', () => {
   test('pause takes effect at the step boundary: the step in flight is checkpointed, the next does not run', async () => {
     const held = gate()
-    const { runId, ledger } = await start(flow([run('first', () => held.opened), run('second')]))
-    await until(() => ledger.times(runId, 'first') === 1)
+    const { runId, record } = await start(flow([run('first', () => held.opened), run('second')]))
+    await until(() => record.times(runId, 'first') === 1)
     expect((await act(runId, 'pause')).json).toMatchObject({ id: runId, status: 'paused' })
-    expect(ledger.of(runId)[0]?.signal.aborted).toBe(false)
+    expect(record.of(runId)[0]?.signal.aborted).toBe(false)
     held.open()
     await until(async () => (await api.steps(runId)).length === 1)
     await barrier()
     expect(await api.steps(runId)).toMatchObject([{ name: 'first', status: 'succeeded' }])
     expect((await api.run(runId)).status).toBe('paused')
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
     expect((await act(runId, 'resume')).json).toMatchObject({ status: 'queued' })
     await api.succeeded(runId)
-    expect(ledger.names(runId)).toEqual(['first', 'second'])
+    expect(record.names(runId)).toEqual(['first', 'second'])
   })
 
   test('the pass in flight may take its time after a pause: its lease is extended, and it is not sent again', async () => {
     const held = gate()
-    const { runId, ledger } = await start(flow([run('first', () => held.opened), run('second')]))
-    await until(() => ledger.times(runId, 'first') === 1)
+    const { runId, record } = await start(flow([run('first', () => held.opened), run('second')]))
+    await until(() => record.times(runId, 'first') === 1)
     await act(runId, 'pause')
     for (let seconds = 0; seconds < 60; seconds += 6) {
       clock.jump(6000)
       await barrier()
     }
-    expect(ledger.of(runId)[0]?.signal.aborted).toBe(false)
+    expect(record.of(runId)[0]?.signal.aborted).toBe(false)
     held.open()
     await until(async () => (await api.steps(runId)).length === 1)
     await act(runId, 'resume')
     await api.succeeded(runId)
-    expect(ledger.names(runId)).toEqual(['first', 'second'])
+    expect(record.names(runId)).toEqual(['first', 'second'])
   })
 
   test('a step that is settled from outside while a pass is in flight does not disturb the pass', async () => {
     const [event, held] = [unique('go'), gate()]
-    const handler: Handler = async (invoke, ledger) => {
+    const handler: Handler = async (invoke, record) => {
       // The second stage begins while the wait of the first is still parked.
-      if (invoke.pass > 1) return flow([run('b', () => held.opened)])(invoke, ledger)
-      return flow([[wait('w', event), run('a')]])(invoke, ledger)
+      if (invoke.pass > 1) return flow([run('b', () => held.opened)])(invoke, record)
+      return flow([[wait('w', event), run('a')]])(invoke, record)
     }
-    const { runId, ledger } = await start(handler)
-    await until(() => ledger.times(runId, 'b') === 1)
+    const { runId, record } = await start(handler)
+    await until(() => record.times(runId, 'b') === 1)
     expect((await api.send({ name: event })).woke).toBe(1)
     for (let seconds = 0; seconds < 60; seconds += 6) {
       clock.jump(6000)
       await barrier()
     }
-    expect(ledger.of(runId)[1]?.signal.aborted).toBe(false)
+    expect(record.of(runId)[1]?.signal.aborted).toBe(false)
     held.open()
     await api.succeeded(runId)
-    expect(ledger.times(runId, 'b')).toBe(1)
+    expect(record.times(runId, 'b')).toBe(1)
   })
 
   test('a pass in flight that returns the final result succeeds: there was no next step (decisions)', async () => {
     const held = gate()
-    const { runId, ledger } = await start(async () => {
+    const { runId, record } = await start(async () => {
       await held.opened
       return returned('final')
     })
-    await until(() => ledger.passes(runId) === 1)
+    await until(() => record.passes(runId) === 1)
     await act(runId, 'pause')
     held.open()
     expect((await until(() => finished(runId))).status).toBe('succeeded')
@@ -102,7 +102,7 @@ describe('pause and resume', () => {
   })
 
   test('timers settle their steps while paused, but no pass is sent until resume (decisions)', async () => {
-    const { runId, ledger } = await start(flow([sleep('nap', 1000), run('after')]))
+    const { runId, record } = await start(flow([sleep('nap', 1000), run('after')]))
     await waitsFor(api, runId, 'sleep')
     await act(runId, 'pause')
     expect(await api.run(runId)).not.toHaveProperty('waitingFor')
@@ -110,21 +110,21 @@ describe('pause and resume', () => {
     await until(async () => (await api.step(runId, 'nap')).status === 'succeeded')
     await barrier()
     expect((await api.run(runId)).status).toBe('paused')
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
     await act(runId, 'resume')
     await api.succeeded(runId)
   })
 
   test('events settle their waits while paused', async () => {
     const event = unique('go')
-    const { runId, ledger } = await start(flow([wait('w', event)]))
+    const { runId, record } = await start(flow([wait('w', event)]))
     await api.reaches(runId, 'waiting')
     await act(runId, 'pause')
     expect((await api.send({ name: event, data: 7 })).woke).toBe(1)
     await barrier()
     expect(await api.step(runId, 'w')).toMatchObject({ status: 'succeeded', data: { data: 7 } })
     expect((await api.run(runId)).status).toBe('paused')
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
     await act(runId, 'resume')
     expect((await api.succeeded(runId)).result).toMatchObject({ w: { data: 7 } })
   })
@@ -147,34 +147,34 @@ describe('pause and resume', () => {
 
   test('a transport failure of the pass in flight leaves the run paused, to be repeated after resume', async () => {
     const held = gate()
-    const { runId, ledger } = await start(async ({ pass }) => {
+    const { runId, record } = await start(async ({ pass }) => {
       if (pass > 1) return returned('at last')
       await held.opened
       return { status: 503, body: {} }
     })
-    await until(() => ledger.passes(runId) === 1)
+    await until(() => record.passes(runId) === 1)
     await act(runId, 'pause')
     held.open()
     await until(async () => (await api.run(runId)).attempt === 2)
     clock.jump(60_000)
     await barrier()
     expect(await api.run(runId)).toMatchObject({ status: 'paused' })
-    expect(ledger.passes(runId)).toBe(1)
+    expect(record.passes(runId)).toBe(1)
     await act(runId, 'resume')
     await api.succeeded(runId)
   })
 
   test('pause and resume while one pass is in flight: it goes on, once', async () => {
     const held = gate()
-    const { runId, ledger } = await start(flow([run('first', () => held.opened), run('second')]))
-    await until(() => ledger.times(runId, 'first') === 1)
+    const { runId, record } = await start(flow([run('first', () => held.opened), run('second')]))
+    await until(() => record.times(runId, 'first') === 1)
     for (let i = 0; i < 3; i++) {
       await act(runId, 'pause')
       await act(runId, 'resume')
     }
     held.open()
     await api.succeeded(runId)
-    expect(ledger.names(runId)).toEqual(['first', 'second'])
+    expect(record.names(runId)).toEqual(['first', 'second'])
   })
 
   test('a paused run outlives a restart, and resumes', async () => {
@@ -193,7 +193,7 @@ describe('pause and resume', () => {
     expect((await second.api.run(runId)).status).toBe('paused')
     await second.api.post(`/runs/${runId}/resume`)
     await second.api.succeeded(runId)
-    expect(runner.ledger.times(runId, 'after')).toBe(1)
+    expect(runner.record.times(runId, 'after')).toBe(1)
   })
 
   async function finished(runId: string) {

@@ -214,8 +214,8 @@ describe('GET /runs (§4.1, §8)', () => {
 
   test('status filters, and running also matches waiting (§3)', async () => {
     const waits = flow([wait('w', unique('never'))])
-    const { send, app } = await workflow((invoke, ledger) =>
-      invoke.event.data === 'fail' ? { status: 400, body: { logs: [] } } : waits(invoke, ledger),
+    const { send, app } = await workflow((invoke, record) =>
+      invoke.event.data === 'fail' ? { status: 400, body: { logs: [] } } : waits(invoke, record),
     )
     const failed = (await send('fail')).runId
     const waiting = (await send('wait')).runId

@@ -13,8 +13,8 @@ import {
   type Api,
   gate,
   onCleanup,
+  openDestination,
   openEngine,
-  openSink,
   scenario,
   startEngine,
   tempStoreFile,
@@ -91,7 +91,7 @@ class Between {
 
 describe('a workflow over Connect', () => {
   test('takes every kind of step', async () => {
-    const sink = await openSink()
+    const destination = await openDestination()
     const [parent, childName, go, told] = ['parent', 'child', 'go', 'told'].map(unique) as [
       string,
       string,
@@ -115,7 +115,7 @@ describe('a workflow over Connect', () => {
           const paid = await step.waitForEvent('paid', { event: go, timeout: '1m' })
           const child = await step.runWorkflow('child', { workflow: childName, data: { n: one.n } })
           await step.emit('tell', { event: told, data: { child } })
-          await ctx.webhook.send('hook', { url: sink.url, data: sides })
+          await ctx.webhook.send('hook', { url: destination.url, data: sides })
           ctx.logger.info('done')
           return { one, sides, flaky, paid: paid?.data, child, hasTime: (await ctx.now()) > 0 }
         },
@@ -141,8 +141,8 @@ describe('a workflow over Connect', () => {
       child: { n: 7 },
       hasTime: true,
     })
-    await until(() => sink.received.length === 1)
-    expect(JSON.parse(sink.received[0]?.raw ?? '')).toEqual(['l', 'r'])
+    await until(() => destination.requests.length === 1)
+    expect(JSON.parse(destination.requests[0]?.body ?? '')).toEqual(['l', 'r'])
     expect((await api.logs(runId)).map(({ message }) => message)).toEqual(['done'])
     // Finished steps do not end a pass here: only the retry, the nap, the event and the child do.
     expect(passes).toBeLessThanOrEqual(6)

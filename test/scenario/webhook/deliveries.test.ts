@@ -3,15 +3,22 @@
 
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test, vi } from 'vitest'
-import { answer, type RawRequest } from '../../contract/transport/raw-server.ts'
-import { gate, JumpClock, openEngine, scenario, unique, until } from '../../kit/index.ts'
+import {
+  acts,
+  gate,
+  JumpClock,
+  openDestination,
+  openEngine,
+  scenario,
+  unique,
+  until,
+} from '../../kit/index.ts'
+import { answer, type RawRequest } from '../../kit/servers/raw-server.ts'
 import {
   API_KEYS,
   type AttemptRecord,
-  acts,
   hastySender,
   OTHER_KEY,
-  openPartner,
   READ_KEY,
   SECRET_KEY,
   Webhooks,
@@ -25,7 +32,7 @@ const { engine } = await scenario({ clock, env, ports: { random, sender: hastySe
 const webhooks = new Webhooks(engine.api.as(SECRET_KEY))
 const { api } = webhooks
 /** Where redirects lead. */
-const elsewhere = await openPartner(acts.status(200))
+const elsewhere = await openDestination(acts.status(200))
 
 /** What the library of the standard makes of the request, at the time of the engine's clock. */
 function verified(secret: string, { headers, body }: RawRequest): unknown {
@@ -39,8 +46,8 @@ function verified(secret: string, { headers, body }: RawRequest): unknown {
 
 describe('a lifecycle delivery', () => {
   test('tells what happened, signed as Standard Webhooks has it', async () => {
-    const partner = await openPartner(acts.status(200))
-    const { id, app, secret, runId, endpointId } = await webhooks.told(partner.url)
+    const destination = await openDestination(acts.status(200))
+    const { id, app, secret, runId, endpointId } = await webhooks.deliverOne(destination.url)
     const delivery = await webhooks.reaches(id, 'succeeded', 1)
     const at = new Date(clock.now()).toISOString()
     const payload = {
@@ -52,7 +59,7 @@ describe('a lifecycle delivery', () => {
       id,
       app,
       endpointId,
-      url: partner.url,
+      url: destination.url,
       eventKind: 'run.succeeded',
       sourceRunId: runId,
       payload,
@@ -74,7 +81,7 @@ describe('a lifecycle delivery', () => {
         },
       ],
     })
-    const [post] = partner.requests as [RawRequest]
+    const [post] = destination.requests as [RawRequest]
     expect(post.headers['webhook-id']).toBe(id)
     expect(verified(secret, post)).toEqual(payload)
     expect(() => verified(secret, { ...post, body: `${post.body} ` })).toThrow()
@@ -82,14 +89,14 @@ describe('a lifecycle delivery', () => {
   })
 
   test('is signed with both secrets for a day after a rotation, and then with the new one alone', async () => {
-    const partner = await openPartner(acts.status(200))
-    const { id, secret, endpointId } = await webhooks.told(partner.url)
+    const destination = await openDestination(acts.status(200))
+    const { id, secret, endpointId } = await webhooks.deliverOne(destination.url)
     await webhooks.reaches(id, 'succeeded', 1)
     const { secret: next } = (await webhooks.edit(endpointId, { rotateSecret: true })) as { secret: string }
     const redelivered = async (attempts: number) => {
       expect((await api.post(`/webhook-deliveries/${id}/redeliver`)).status).toBe(204)
       await webhooks.reaches(id, 'succeeded', attempts)
-      return partner.requests.at(-1) as RawRequest
+      return destination.requests.at(-1) as RawRequest
     }
     const during = await redelivered(2)
     expect(during.headers['webhook-signature']?.split(' ')).toHaveLength(2)
@@ -102,7 +109,7 @@ describe('a lifecycle delivery', () => {
   })
 })
 
-describe('what a partner may do', () => {
+describe('what a destination may do', () => {
   /** Follows the delivery through its retries: jumps to each at its very time. */
   async function followed(id: string, delaysMs: number[], end: string): Promise<AttemptRecord[]> {
     const times = [clock.now()]
@@ -123,7 +130,7 @@ describe('what a partner may do', () => {
   const down = acts.status(503, 'down')
   const TEN_MB = 'y'.repeat(10_000_000)
 
-  test.each<[string, Parameters<typeof openPartner>, number[], string, (number | string)[]]>([
+  test.each<[string, Parameters<typeof openDestination>, number[], string, (number | string)[]]>([
     ['500 for ever', [acts.status(500)], [10_000, 20_000], 'exhausted', [500, 500, 500]],
     ['503, then 204', [down, acts.status(204, '')], [10_000], 'succeeded', [503, 204]],
     [
@@ -148,8 +155,8 @@ describe('what a partner may do', () => {
     ['503 and a body that drips', [acts.drip(503), acts.status(200)], [10_000], 'succeeded', [503, 200]],
     ['10 MB', [acts.status(200, TEN_MB)], [], 'succeeded', [200]],
   ])('%s', async (_, script, delaysMs, end, outcomes) => {
-    const partner = await openPartner(...script)
-    const { id, secret } = await webhooks.told(partner.url)
+    const destination = await openDestination(...script)
+    const { id, secret } = await webhooks.deliverOne(destination.url)
     const attempts = await followed(id, delaysMs, end)
     expect(attempts.map(({ statusCode, outcome }) => statusCode ?? outcome)).toEqual(outcomes)
     for (const { statusCode, error, responseSnippet } of attempts) {
@@ -157,17 +164,17 @@ describe('what a partner may do', () => {
       expect(typeof error).toBe(statusCode === undefined ? 'string' : 'undefined')
       expect(responseSnippet?.length ?? 0).toBeLessThanOrEqual(4096)
     }
-    expect(partner.requests).toHaveLength(outcomes.length)
-    expect(new Set(partner.requests.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]))
-    expect(new Set(partner.requests.map(({ body }) => body)).size).toBe(1)
-    expect(verified(secret, partner.requests.at(-1) as RawRequest)).toBeDefined()
+    expect(destination.requests).toHaveLength(outcomes.length)
+    expect(new Set(destination.requests.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]))
+    expect(new Set(destination.requests.map(({ body }) => body)).size).toBe(1)
+    expect(verified(secret, destination.requests.at(-1) as RawRequest)).toBeDefined()
     expect(elsewhere.connections).toBe(0)
   })
 
   test('410: dead, and the endpoint is disabled, whoever edits it meanwhile', async () => {
     const asked = gate<RawRequest>()
-    const partner = await openPartner(request => asked.open(request))
-    const { id, app, endpointId } = await webhooks.told(partner.url)
+    const destination = await openDestination(request => asked.open(request))
+    const { id, app, endpointId } = await webhooks.deliverOne(destination.url)
     const request = await asked.opened
     await webhooks.edit(endpointId, { name: 'renamed' })
     answer(request, 410)
@@ -184,13 +191,13 @@ describe('what a partner may do', () => {
 
   test('410 from a URL that the endpoint has left does not disable it', async () => {
     const asked = gate<RawRequest>()
-    const [left, partner] = [
-      await openPartner(request => asked.open(request)),
-      await openPartner(acts.status(200)),
+    const [left, destination] = [
+      await openDestination(request => asked.open(request)),
+      await openDestination(acts.status(200)),
     ]
-    const { id, endpointId } = await webhooks.told(left.url)
+    const { id, endpointId } = await webhooks.deliverOne(left.url)
     const request = await asked.opened
-    await webhooks.edit(endpointId, { url: partner.url })
+    await webhooks.edit(endpointId, { url: destination.url })
     answer(request, 410)
     expect(await webhooks.reaches(id, 'dead', 1)).toMatchObject({ url: left.url, lastStatusCode: 410 })
     const list = (await api.get('/webhook-endpoints')).json as { id: string }[]
@@ -200,18 +207,21 @@ describe('what a partner may do', () => {
 
 describe('an endpoint that changes between attempts', () => {
   test('is called at its new URL', async () => {
-    const [old, partner] = [await openPartner(acts.status(500)), await openPartner(acts.status(200))]
-    const { id, endpointId } = await webhooks.told(old.url)
+    const [old, destination] = [
+      await openDestination(acts.status(500)),
+      await openDestination(acts.status(200)),
+    ]
+    const { id, endpointId } = await webhooks.deliverOne(old.url)
     await webhooks.reaches(id, 'failed', 1)
-    await webhooks.edit(endpointId, { url: partner.url })
+    await webhooks.edit(endpointId, { url: destination.url })
     clock.jump(10_000)
-    expect(await webhooks.reaches(id, 'succeeded', 2)).toMatchObject({ url: partner.url })
-    expect([old.requests.length, partner.requests.length]).toEqual([1, 1])
+    expect(await webhooks.reaches(id, 'succeeded', 2)).toMatchObject({ url: destination.url })
+    expect([old.requests.length, destination.requests.length]).toEqual([1, 1])
   })
 
   test.each(['disabled', 'deleted'])('is not called when it is %s: skipped, and dead', async how => {
-    const partner = await openPartner(acts.status(500))
-    const { id, endpointId } = await webhooks.told(partner.url)
+    const destination = await openDestination(acts.status(500))
+    const { id, endpointId } = await webhooks.deliverOne(destination.url)
     await webhooks.reaches(id, 'failed', 1)
     if (how === 'disabled') await webhooks.edit(endpointId, { enabled: false })
     else expect((await api.request('DELETE', `/webhook-endpoints/${endpointId}`)).status).toBe(204)
@@ -219,7 +229,7 @@ describe('an endpoint that changes between attempts', () => {
     const { attempts, ...delivery } = await webhooks.reaches(id, 'dead', 2)
     expect(attempts[1]).toMatchObject({ outcome: 'skipped', error: `the endpoint is ${how}`, durationMs: 0 })
     expect(delivery).not.toHaveProperty('lastStatusCode')
-    expect(partner.requests).toHaveLength(1)
+    expect(destination.requests).toHaveLength(1)
   })
 })
 
@@ -227,8 +237,11 @@ describe('POST /webhook-deliveries/{id}/redeliver', () => {
   const redeliver = (id: string, as = api) => as.post(`/webhook-deliveries/${id}/redeliver`)
 
   test('gives an exhausted delivery a full schedule more; its attempts stay', async () => {
-    const partner = await openPartner(...Array.from({ length: 5 }, () => acts.status(500)), acts.status(200))
-    const { id, secret } = await webhooks.told(partner.url)
+    const destination = await openDestination(
+      ...Array.from({ length: 5 }, () => acts.status(500)),
+      acts.status(200),
+    )
+    const { id, secret } = await webhooks.deliverOne(destination.url)
     await webhooks.reaches(id, 'failed', 1)
     clock.jump(10_000)
     await webhooks.reaches(id, 'failed', 2)
@@ -245,7 +258,7 @@ describe('POST /webhook-deliveries/{id}/redeliver', () => {
     clock.jump(20_000)
     const after = await webhooks.reaches(id, 'succeeded', 6)
     expect(after.attempts.slice(0, 3)).toEqual(attempts)
-    const last = partner.requests.at(-1) as RawRequest
+    const last = destination.requests.at(-1) as RawRequest
     expect(verified(secret, last)).toBeDefined()
     expect(Number(last.headers['webhook-timestamp'])).toBe(Math.floor(clock.now() / 1000))
   })
@@ -255,8 +268,8 @@ describe('POST /webhook-deliveries/{id}/redeliver', () => {
     ['dead', 404],
     ['failed', 500],
   ])('delivers one that has %s once more, at once', async (status, code) => {
-    const partner = await openPartner(acts.status(code), acts.status(200))
-    const { id } = await webhooks.told(partner.url)
+    const destination = await openDestination(acts.status(code), acts.status(200))
+    const { id } = await webhooks.deliverOne(destination.url)
     await webhooks.reaches(id, status, 1)
     expect((await redeliver(id)).status).toBe(204)
     expect(await webhooks.reaches(id, 'succeeded', 2)).toMatchObject({ maxAttempts: 4 })
@@ -264,8 +277,8 @@ describe('POST /webhook-deliveries/{id}/redeliver', () => {
 
   test('is 409 while it is delivering, and the POST in flight counts', async () => {
     const asked = gate<RawRequest>()
-    const partner = await openPartner(request => asked.open(request))
-    const { id } = await webhooks.told(partner.url)
+    const destination = await openDestination(request => asked.open(request))
+    const { id } = await webhooks.deliverOne(destination.url)
     const request = await asked.opened
     expect(await webhooks.delivery(id)).toMatchObject({ status: 'delivering', attempts: [] })
     expect(await redeliver(id)).toMatchObject({ status: 409, code: 'delivery_in_flight' })
@@ -274,8 +287,8 @@ describe('POST /webhook-deliveries/{id}/redeliver', () => {
   })
 
   test('many at once deliver it at least once, and number the attempts without a gap', async () => {
-    const partner = await openPartner(acts.status(404), acts.status(200))
-    const { id } = await webhooks.told(partner.url)
+    const destination = await openDestination(acts.status(404), acts.status(200))
+    const { id } = await webhooks.deliverOne(destination.url)
     await webhooks.reaches(id, 'dead', 1)
     const answers = await Promise.all(Array.from({ length: 20 }, () => redeliver(id)))
     for (const { status } of answers) expect([204, 409]).toContain(status)
@@ -288,12 +301,12 @@ describe('POST /webhook-deliveries/{id}/redeliver', () => {
       { what: 'the redelivery' },
     )
     expect(attempts.map(({ attempt }) => attempt)).toEqual(attempts.map((_, i) => i + 1))
-    expect(partner.requests).toHaveLength(attempts.length)
+    expect(destination.requests).toHaveLength(attempts.length)
   })
 
   test('needs a secret key, and an id of its namespace', async () => {
-    const partner = await openPartner(acts.status(404))
-    const { id } = await webhooks.told(partner.url)
+    const destination = await openDestination(acts.status(404))
+    const { id } = await webhooks.deliverOne(destination.url)
     await webhooks.reaches(id, 'dead', 1)
     expect(await redeliver(id, engine.api)).toMatchObject({ status: 401, code: 'unauthorized' })
     expect(await redeliver(id, api.as(READ_KEY))).toMatchObject({ status: 403, code: 'forbidden' })
@@ -305,9 +318,9 @@ describe('POST /webhook-deliveries/{id}/redeliver', () => {
 
 describe('the log of deliveries', () => {
   test('lists by app and status, in pages, of its own namespace', async () => {
-    const partner = await openPartner(acts.status(404), acts.status(200))
+    const destination = await openDestination(acts.status(404), acts.status(200))
     const app = unique('app')
-    await webhooks.endpoint({ app, url: partner.url })
+    await webhooks.endpoint({ app, url: destination.url })
     await webhooks.runs(app, 5)
     await until(async () => (await webhooks.list(`?app=${app}&status=succeeded`)).length === 4)
     const all = await webhooks.list(`?app=${app}`)
@@ -341,9 +354,9 @@ describe('the log of deliveries', () => {
   })
 
   test('is counted for each endpoint', async () => {
-    const partner = await openPartner(acts.status(404), acts.status(500), acts.status(200))
+    const destination = await openDestination(acts.status(404), acts.status(500), acts.status(200))
     const app = unique('app')
-    const { id } = await webhooks.endpoint({ app, url: partner.url })
+    const { id } = await webhooks.endpoint({ app, url: destination.url })
     await webhooks.runs(app, 4)
     await until(async () => (await webhooks.list(`?app=${app}&status=succeeded`)).length === 2)
     const statsSince = async (ms: number) => {
@@ -366,8 +379,8 @@ describe('the log of deliveries', () => {
 test('an endpoint that hangs holds up its own deliveries, nobody else', async () => {
   const held: RawRequest[] = []
   let hangs = true
-  const slow = await openPartner(request => (hangs ? held.push(request) : answer(request, 200)))
-  const prompt = await openPartner(acts.status(200))
+  const slow = await openDestination(request => (hangs ? held.push(request) : answer(request, 200)))
+  const prompt = await openDestination(acts.status(200))
   const patient = await openEngine({ clock, env: { ...env, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
   const others = new Webhooks(patient.api.as(SECRET_KEY))
   const app = unique('app')
@@ -375,7 +388,7 @@ test('an endpoint that hangs holds up its own deliveries, nobody else', async ()
   await others.runs(app, 60)
   await until(() => held.length === 1)
   for (let i = 0; i < 5; i++) {
-    const { id } = await others.told(prompt.url)
+    const { id } = await others.deliverOne(prompt.url)
     await others.reaches(id, 'succeeded', 1)
   }
   expect(held).toHaveLength(1)

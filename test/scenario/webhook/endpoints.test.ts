@@ -3,9 +3,10 @@
 
 import { verifyWebhook } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import type { RawRequest } from '../../contract/transport/raw-server.ts'
 import {
+  acts,
   flow,
+  openDestination,
   openEngine,
   PlainRunner,
   run,
@@ -16,15 +17,8 @@ import {
   until,
 } from '../../kit/index.ts'
 import type { WorkflowDefinition } from '../../kit/runner/plain-runner.ts'
-import {
-  API_KEYS,
-  acts,
-  OTHER_KEY,
-  openPartner,
-  READ_KEY,
-  SECRET_KEY,
-  Webhooks,
-} from '../../kit/webhook/webhooks.ts'
+import type { RawRequest } from '../../kit/servers/raw-server.ts'
+import { API_KEYS, OTHER_KEY, READ_KEY, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
 
 const env = { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' }
 const { clock, engine } = await scenario({ env })
@@ -66,14 +60,14 @@ describe('POST /webhook-endpoints', () => {
   })
 
   test('makes one that is off, if it is to be', async () => {
-    const partner = await openPartner(acts.status(200))
+    const destination = await openDestination(acts.status(200))
     const app = unique('app')
-    const made = await webhooks.endpoint({ app, url: partner.url, enabled: false })
+    const made = await webhooks.endpoint({ app, url: destination.url, enabled: false })
     expect(await listed(made.id)).toMatchObject({ enabled: false })
     await webhooks.runs(app)
     await webhooks.edit(made.id, { enabled: true })
     const [runId] = await webhooks.runs(app)
-    await until(() => partner.requests.length === 1, { what: 'the delivery' })
+    await until(() => destination.requests.length === 1, { what: 'the delivery' })
     const told = (await webhooks.list(`?app=${app}`)).filter(({ endpointId }) => endpointId === made.id)
     expect(told.map(({ sourceRunId }) => sourceRunId)).toEqual([runId])
   })
@@ -147,16 +141,16 @@ describe('PATCH /webhook-endpoints/{id}', () => {
   })
 
   test('many rotations cut nobody off; revokeOldSecrets does, at once', async () => {
-    const partner = await openPartner(acts.status(200))
-    const { id, secret: first } = await webhooks.endpoint({ app: unique('app'), url: partner.url })
+    const destination = await openDestination(acts.status(200))
+    const { id, secret: first } = await webhooks.endpoint({ app: unique('app'), url: destination.url })
     const rotate = async (fields = {}) =>
       (await webhooks.edit(id, { rotateSecret: true, ...fields })).secret as string
     const told = async () => {
       const { app } = (await listed(id)) as unknown as { app: string }
-      const before = partner.requests.length
+      const before = destination.requests.length
       await webhooks.runs(app)
-      await until(() => partner.requests.length === before + 1, { what: 'a delivery' })
-      const { headers, body } = partner.requests.at(-1) as RawRequest
+      await until(() => destination.requests.length === before + 1, { what: 'a delivery' })
+      const { headers, body } = destination.requests.at(-1) as RawRequest
       const verifies = (secret: string) =>
         verifyWebhook({ secret, headers, body, nowMs: clock.now() }) === 'verified'
       return { verifies, signatures: headers['webhook-signature']?.split(' ').length }
@@ -251,9 +245,9 @@ describe('what endpoints are told (§6.1)', () => {
   const ALL = ['run.succeeded', 'run.failed', 'run.cancelled', 'step.failed']
 
   test('a run that fails by its step: the step, then the run, each with its payload', async () => {
-    const partner = await openPartner(acts.status(200))
+    const destination = await openDestination(acts.status(200))
     const app = unique('app')
-    const endpoint = await webhooks.endpoint({ app, url: partner.url, eventKinds: ALL })
+    const endpoint = await webhooks.endpoint({ app, url: destination.url, eventKinds: ALL })
     const name = unique('work')
     const registration = { retry: { maxAttempts: 1 } }
     const decline = () => {
@@ -303,13 +297,13 @@ describe('what endpoints are told (§6.1)', () => {
   })
 
   test('only endpoints of the kind, of the app or of all apps, and enabled', async () => {
-    const partner = await openPartner(acts.status(200))
+    const destination = await openDestination(acts.status(200))
     const app = unique('app')
-    const all = await webhooks.endpoint({ url: partner.url })
-    const mine = await webhooks.endpoint({ app, url: partner.url })
-    const others = await webhooks.endpoint({ app: unique('elsewhere'), url: partner.url })
-    const failures = await webhooks.endpoint({ app, url: partner.url, eventKinds: ['run.failed'] })
-    const off = await webhooks.endpoint({ app, url: partner.url })
+    const all = await webhooks.endpoint({ url: destination.url })
+    const mine = await webhooks.endpoint({ app, url: destination.url })
+    const others = await webhooks.endpoint({ app: unique('elsewhere'), url: destination.url })
+    const failures = await webhooks.endpoint({ app, url: destination.url, eventKinds: ['run.failed'] })
+    const off = await webhooks.endpoint({ app, url: destination.url })
     await webhooks.edit(off.id, { enabled: false })
     const [runId] = await webhooks.runs(app)
     // Written in the commit that ended the run: with these two all of them are there.

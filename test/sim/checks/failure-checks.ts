@@ -45,10 +45,10 @@ function checkAttempts({ id, run, steps }: JudgedRun, spec: WorkflowSpec | undef
   }
 }
 
-function checkReason({ ledger }: Snapshot, { id, run, steps }: JudgedRun): void {
+function checkReason({ runnerRecord }: Snapshot, { id, run, steps }: JudgedRun): void {
   const tell = () => `${JSON.stringify(run)} ${JSON.stringify(steps)}`
   const { code, stepName } = run.error ?? { message: '' }
-  const passes = ledger.passes(id)
+  const passes = runnerRecord.passes(id)
   if (code === 'step_failed') {
     ensure(
       steps.some(({ name, status }) => name === stepName && status === 'failed'),

@@ -50,9 +50,14 @@ function checkFrames({ id, frames }: RunRecord, lines: readonly LogLine[]): void
   )
 }
 
-function checkComplete({ ledger }: Snapshot, { id, run, steps }: RunRecord, lines: readonly LogLine[]): void {
+function checkComplete(
+  { runnerRecord }: Snapshot,
+  { id, run, steps }: RunRecord,
+  lines: readonly LogLine[],
+): void {
   const token = tokenOf(run?.result)
-  const pass = token === undefined ? undefined : ledger.passes(id).find(({ returned }) => returned === token)
+  const pass =
+    token === undefined ? undefined : runnerRecord.passes(id).find(({ returned }) => returned === token)
   const roots = lines.filter(({ scope }) => scope === '@root').map(({ message }) => message)
   const expected = pass?.rootLines.map(({ message }) => message)
   ensure(
@@ -63,7 +68,9 @@ function checkComplete({ ledger }: Snapshot, { id, run, steps }: RunRecord, line
   )
   for (const step of steps) {
     if (step.op !== 'StepRun' || step.status !== 'succeeded' || step.carried) continue
-    const executed = ledger.executions(id, step.id).find(execution => execution.token === tokenOf(step.data))
+    const executed = runnerRecord
+      .executions(id, step.id)
+      .find(execution => execution.token === tokenOf(step.data))
     for (const line of executed?.lines ?? []) {
       const stored = lines.find(each => each.message === line.message && each.index === line.index)
       ensure(

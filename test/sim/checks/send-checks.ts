@@ -3,9 +3,9 @@
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
-import type { Ledger, Pass } from '../workload/ledger.ts'
 import { INVOKE_TIMEOUT_MS } from '../workload/names.ts'
 import type { SimRunner } from '../workload/runner.ts'
+import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
 import type { CheckpointAck, MemoEntry } from '../workload/wire.ts'
 import { isDone, type RunRecord } from './record.ts'
 
@@ -164,13 +164,13 @@ function mustBeTold(step: Step, sentAt: number): boolean {
 }
 
 /** T1: no memo tells the end of a timer before its time, counted from when the runner first asked for it. */
-export function checkTimers(pass: Pass, ledger: Ledger, startedAt: number): void {
+export function checkTimers(pass: Pass, runnerRecord: RunnerRecord, startedAt: number): void {
   const { request, sentAt } = pass
   const { runId } = request.ctx
   for (const [stepId, entry] of Object.entries(request.steps)) {
     if (entry.pending || entry.error) continue
     // Whichever pass that asked for it counted: the earliest end of any is a bound.
-    const asked = ledger.passes(runId).filter(earlier => earlier.reported.has(stepId))
+    const asked = runnerRecord.passes(runId).filter(earlier => earlier.reported.has(stepId))
     const dues = asked
       .map(earlier => dueAt(earlier, stepId, entry, startedAt))
       .filter(due => due !== undefined)

@@ -8,8 +8,8 @@ import type { Rng } from '../core/random.ts'
 import { ensure } from '../core/violation.ts'
 import type { Post } from '../ports/sim-sender.ts'
 import type { Journal } from '../workload/journal.ts'
-import type { Ledger } from '../workload/ledger.ts'
 import type { WorkflowSpec } from '../workload/program.ts'
+import type { RunnerRecord } from '../workload/runner-record.ts'
 import type { RunRecord } from './record.ts'
 
 /** A run with its row, its steps and its frames. */
@@ -22,7 +22,7 @@ export interface Snapshot {
   events: ReadonlyMap<string, Event>
   deliveries: ReadonlyMap<string, { delivery: Delivery; attempts: DeliveryAttempt[] }>
   specs: readonly WorkflowSpec[]
-  ledger: Ledger
+  runnerRecord: RunnerRecord
   journal: Journal
   posts: readonly Post[]
   /** Registered runners, as `namespace app id`. */

@@ -3,7 +3,7 @@
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
-import type { Ledger } from '../workload/ledger.ts'
+import type { RunnerRecord } from '../workload/runner-record.ts'
 import { isDone, isEnded, type RunRecord } from './record.ts'
 
 const NEXT: Readonly<Record<string, readonly string[]>> = {
@@ -31,11 +31,11 @@ export function checkStepsKept(before: readonly Step[], now: readonly Step[], ru
 }
 
 /** One reading on its own. */
-export function checkStepsWhole({ run, steps }: RunRecord, ledger: Ledger): void {
+export function checkStepsWhole({ run, steps }: RunRecord, runnerRecord: RunnerRecord): void {
   if (run === undefined) return
   const result = tokenOf(run.result)
   ensure(
-    run.status !== 'succeeded' || ledger.passes(run.id).some(({ returned }) => returned === result),
+    run.status !== 'succeeded' || runnerRecord.passes(run.id).some(({ returned }) => returned === result),
     'a result is one that a runner returned',
     () => JSON.stringify(run),
     [run.id],
@@ -61,14 +61,14 @@ export function checkStepsWhole({ run, steps }: RunRecord, ledger: Ledger): void
         [run.id],
       )
     }
-    if (!step.carried) checkResult(run.id, step, ledger)
+    if (!step.carried) checkResult(run.id, step, runnerRecord)
   }
 }
 
 /** The stored result of a StepRun is that of one of its executions. */
-function checkResult(runId: string, step: Step, ledger: Ledger): void {
+function checkResult(runId: string, step: Step, runnerRecord: RunnerRecord): void {
   if (step.op !== 'StepRun') return
-  const executions = ledger.executions(runId, step.id)
+  const executions = runnerRecord.executions(runId, step.id)
   const token = step.status === 'succeeded' ? tokenOf(step.data) : step.error?.message
   if (step.status === 'cancelled' && token === undefined) return
   ensure(

@@ -10,8 +10,8 @@ import { ensure, Violation } from '../core/violation.ts'
 import type { StoreTap } from '../ports/faulty-store.ts'
 import type { SendTap } from '../ports/sim-transport.ts'
 import type { ControlCall, PostedEvent } from '../workload/journal.ts'
-import type { Ledger, Pass } from '../workload/ledger.ts'
 import type { SimRunner } from '../workload/runner.ts'
+import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
 import type { CheckpointAck } from '../workload/wire.ts'
 import { isEnded, newRecord, type RunRecord } from './record.ts'
 import { checkReason, checkRunKept, checkRunWhole } from './run-checks.ts'
@@ -23,7 +23,7 @@ export interface WitnessDeps {
   inner: Store
   clock: SimClock
   rng: Rng
-  ledger: Ledger
+  runnerRecord: RunnerRecord
   startedAt: number
 }
 
@@ -90,7 +90,7 @@ export class Witness implements StoreTap, SendTap {
       ensure(record, 'only known runs are driven', () => runId, [runId])
       checkSend(record, pass, runner)
       checkAlone(pass, underWay)
-      checkTimers(pass, this.#deps.ledger, this.#deps.startedAt)
+      checkTimers(pass, this.#deps.runnerRecord, this.#deps.startedAt)
     })
   }
 
@@ -168,7 +168,7 @@ export class Witness implements StoreTap, SendTap {
       this.#touched.clear()
       for (const record of touched) await this.#read(record)
       for (const record of touched) {
-        checkStepsWhole(record, this.#deps.ledger)
+        checkStepsWhole(record, this.#deps.runnerRecord)
         checkReason(record, runId => this.records.get(runId))
       }
     }

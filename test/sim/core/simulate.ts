@@ -25,7 +25,7 @@ export interface Verdict {
 
 export async function simulate(options: WorldOptions): Promise<Verdict> {
   const world = await createWorld(options)
-  const { clock, trace, witness, ledger, startedAt } = world
+  const { clock, trace, witness, runnerRecord, startedAt } = world
   let failure: Verdict['failure']
   try {
     await new Script(world, options.seed, options.off).play()
@@ -40,7 +40,7 @@ export async function simulate(options: WorldOptions): Promise<Verdict> {
   return {
     digest: trace.digest(),
     runs: witness.records.size,
-    passes: ledger.passCount,
+    passes: runnerRecord.passCount,
     virtualMs: clock.now() - startedAt,
     ...(failure ? { failure } : {}),
   }
@@ -48,7 +48,7 @@ export async function simulate(options: WorldOptions): Promise<Verdict> {
 
 /** What can only be said at the end. */
 async function judge(world: World): Promise<void> {
-  const { witness, inner, rng, specs, ledger, journal, posts, runners } = world
+  const { witness, inner, rng, specs, runnerRecord, journal, posts, runners } = world
   witness.touchAll()
   await witness.look()
   for (const record of witness.records.values()) await checkNoHoles(record, inner.in(record.namespace))
@@ -61,7 +61,7 @@ async function judge(world: World): Promise<void> {
   const runnerIds = new Set(
     [...runners.values()].map(({ deps }) => `${deps.namespace} ${deps.app} ${deps.runnerId}`),
   )
-  const all = { ...rows, specs, ledger, journal, posts, runnerIds }
+  const all = { ...rows, specs, runnerRecord, journal, posts, runnerIds }
   checkEvents(all)
   checkEffects(all)
   checkDeliveries(all)

@@ -12,10 +12,10 @@ import { SimTransport } from '../ports/sim-transport.ts'
 import { Client } from '../workload/client.ts'
 import { generateWorkflows } from '../workload/generate.ts'
 import { Journal } from '../workload/journal.ts'
-import { Ledger, type Pass } from '../workload/ledger.ts'
 import { APPS, NAMESPACES } from '../workload/names.ts'
 import type { WorkflowSpec } from '../workload/program.ts'
 import { SimRunner } from '../workload/runner.ts'
+import { type Pass, RunnerRecord } from '../workload/runner-record.ts'
 import { EngineHost } from './engine-host.ts'
 import { type FaultKind, Faults } from './faults.ts'
 import { Rng } from './random.ts'
@@ -41,7 +41,7 @@ export interface World {
   inner: Store
   specs: readonly WorkflowSpec[]
   runners: ReadonlyMap<string, SimRunner>
-  ledger: Ledger
+  runnerRecord: RunnerRecord
   journal: Journal
   posts: Post[]
   underWay: ReadonlySet<Pass>
@@ -59,14 +59,14 @@ export async function createWorld({ seed, off, tamper, always }: WorldOptions): 
   const trace = new Trace(clock)
   const faults = new Faults(seed, off, always)
   const inner = await openSqliteStore({ file: ':memory:' })
-  const ledger = new Ledger()
+  const runnerRecord = new RunnerRecord()
   const journal = new Journal()
   const posts: Post[] = []
   const underWay = new Set<Pass>()
-  const witness = new Witness({ inner, clock, rng: rng.fork('witness'), ledger, startedAt })
+  const witness = new Witness({ inner, clock, rng: rng.fork('witness'), runnerRecord, startedAt })
   clock.settled.onSettled = () => witness.look()
   const specs = generateWorkflows(rng.fork('workflows'))
-  const runners = createRunners({ specs, faults, ledger, startedAt, rng: rng.fork('runners') })
+  const runners = createRunners({ specs, faults, runnerRecord, startedAt, rng: rng.fork('runners') })
   const wire = rng.fork('wire')
   const shared = { clock, faults, trace, rng: wire }
   // Few enough to run out of them, or as many as in earnest.
@@ -81,7 +81,7 @@ export async function createWorld({ seed, off, tamper, always }: WorldOptions): 
     rng: rng.fork('engines'),
     trace,
     store: life => new FaultyStore({ ...shared, inner, tap: witness, life, ...(tamper ? { tamper } : {}) }),
-    transport: life => new SimTransport({ ...shared, ledger, tap: witness, life, runners, underWay }),
+    transport: life => new SimTransport({ ...shared, runnerRecord, tap: witness, life, runners, underWay }),
     sender: life => new SimSender({ ...shared, life, posts }),
     onLoggedError: message => witness.fail(new Violation('the engine logs no error of its own', message)),
   })
@@ -94,7 +94,7 @@ export async function createWorld({ seed, off, tamper, always }: WorldOptions): 
     inner,
     specs,
     runners,
-    ledger,
+    runnerRecord,
     journal,
     posts,
     underWay,
@@ -110,7 +110,7 @@ export async function createWorld({ seed, off, tamper, always }: WorldOptions): 
 function createRunners(options: {
   specs: readonly WorkflowSpec[]
   faults: Faults
-  ledger: Ledger
+  runnerRecord: RunnerRecord
   startedAt: number
   rng: Rng
 }): Map<string, SimRunner> {

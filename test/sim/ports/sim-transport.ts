@@ -6,8 +6,8 @@ import type { Faults } from '../core/faults.ts'
 import type { Rng } from '../core/random.ts'
 import type { SimClock } from '../core/sim-clock.ts'
 import type { Trace } from '../core/trace.ts'
-import type { Ledger, Pass } from '../workload/ledger.ts'
 import type { SimRunner } from '../workload/runner.ts'
+import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
 import type { Answer, CheckpointAck, InvokeRequest } from '../workload/wire.ts'
 import { type Life, never } from './life.ts'
 
@@ -23,7 +23,7 @@ export interface SimTransportDeps {
   faults: Faults
   rng: Rng
   trace: Trace
-  ledger: Ledger
+  runnerRecord: RunnerRecord
   tap: SendTap
   life: Life
   runners: ReadonlyMap<string, SimRunner>
@@ -90,10 +90,10 @@ export class SimTransport implements Transport {
   async close(): Promise<void> {}
 
   #send(call: InvokeCall, runner: SimRunner): Pass {
-    const { clock, ledger, life, tap, trace, underWay } = this.#deps
+    const { clock, runnerRecord, life, tap, trace, underWay } = this.#deps
     const request = JSON.parse(call.body) as InvokeRequest
     const { namespace } = runner.deps
-    const pass = ledger.sent({
+    const pass = runnerRecord.sent({
       engine: life.no,
       namespace,
       request,

@@ -4,8 +4,8 @@
 import type { Faults } from '../core/faults.ts'
 import { unitOf } from '../core/random.ts'
 import { type Found, hashId, type Walked, walk } from './handler.ts'
-import type { Ledger, Pass } from './ledger.ts'
 import type { Node, RunNode, Sequence, WorkflowSpec } from './program.ts'
+import type { Pass, RunnerRecord } from './runner-record.ts'
 import type { Answer, Checkpoint, CheckpointAck, LogLine, Opcode } from './wire.ts'
 
 export interface RunnerDeps {
@@ -15,7 +15,7 @@ export interface RunnerDeps {
   url: string
   workflows: readonly WorkflowSpec[]
   faults: Faults
-  ledger: Ledger
+  runnerRecord: RunnerRecord
   /** Epoch ms from which `sleepUntil` steps count. */
   startedAt: number
 }
@@ -99,14 +99,14 @@ export class SimRunner {
 
   #carryOut(pass: Pass, node: Found, lines: Lines): Opcode {
     if (node.kind !== 'run') return directive(node, pass.request.ctx.runId, this.deps.startedAt)
-    const { ledger } = this.deps
+    const { runnerRecord } = this.deps
     const { runId } = pass.request.ctx
     const stepId = hashId(node.id)
-    const before = ledger.executions(runId, stepId)
+    const before = runnerRecord.executions(runId, stepId)
     const token = `${runId}|${node.id}|${before.length + 1}`
     const failed = before.filter(execution => execution.failed).length < failuresOf(node, runId)
     const logged = Array.from({ length: node.logLines }, () => lines.add(node.name, token))
-    ledger.executed(pass, { stepId, token, failed, lines: logged })
+    runnerRecord.executed(pass, { stepId, token, failed, lines: logged })
     return {
       op: 'StepRun',
       id: stepId,

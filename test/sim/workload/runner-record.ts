@@ -32,7 +32,7 @@ export interface Pass {
   rootLines: LogLine[]
 }
 
-export class Ledger {
+export class RunnerRecord {
   readonly #passes = new Map<string, Pass[]>()
   readonly #executions = new Map<string, Execution[]>()
   #count = 0

@@ -25,7 +25,7 @@ export interface Executed {
   receivedBy: string
 }
 
-export class Ledger {
+export class RunnerRecord {
   readonly invokes: Invoke[] = []
   readonly executed: Executed[] = []
   readonly #byRun = new Map<string, Invoke[]>()

@@ -1,9 +1,9 @@
 // Moving the clock of an engine by what its interface says: to the moment a parked run waits for.
 
 import type { Run } from '@perdure/protocol'
-import type { JumpClock } from './engine/jump-clock.ts'
-import type { Api } from './http/api.ts'
-import { until } from './until.ts'
+import type { Api } from '../http/api.ts'
+import { until } from '../until.ts'
+import type { JumpClock } from './jump-clock.ts'
 
 type WaitKind = NonNullable<Run['waitingFor']>['kind']
 

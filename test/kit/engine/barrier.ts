@@ -1,9 +1,9 @@
 // Proof that something did not happen: a run that parks and is woken passes through the engine's queue of due work.
 // When it has come through, whatever was due before it has been sent too.
 
-import type { OpenEngine } from './engine/engine-in-process.ts'
-import { flow, step } from './runner/steps.ts'
-import { unique } from './temp.ts'
+import { flow, step } from '../runner/steps.ts'
+import { unique } from '../temp.ts'
+import type { OpenEngine } from './engine-in-process.ts'
 
 /** Answers a function that resolves when everything due now has been claimed. */
 export async function openBarrier(engine: OpenEngine): Promise<() => Promise<void>> {
