@@ -34,22 +34,13 @@ describe('a child', () => {
       availableAt: NOW,
     })
     expect(then.step('pack it')).toMatchObject({ status: 'waiting', childRunId: then.created?.id })
+    expect(then.run).toMatchObject({ status: 'waiting', availableAt: undefined })
   })
 
-  it('carries no event of its own', () => {
+  it('has no event of its own', () => {
     expect(then.created).not.toHaveProperty('eventId')
     expect(then.created).not.toHaveProperty('eventName')
     expect(then.created?.trigger).not.toHaveProperty('id')
-  })
-
-  it('parks its parent without a time to wake', () => {
-    expect(then.run).toMatchObject({ status: 'waiting', availableAt: undefined })
-    expect(then.run.waitingFor).toEqual({ kind: 'child', stepName: 'pack it', childRunId: then.created?.id })
-  })
-
-  it('starts once: reported again it changes nothing', () => {
-    const again = given(run(), awaitingChild('pack it', 'run_2')).when(reported(pack))
-    expect(again.created).toBeUndefined()
   })
 
   it("has its parent's kind of trigger", () => {

@@ -46,10 +46,6 @@ describe('an emit', () => {
     expect(then.next).toBe('pass')
   })
 
-  it('happens once: reported again by a repeated pass it changes nothing', () => {
-    expect(then.afterCommit().when(reported(told)).changes('event.recorded')).toEqual([])
-  })
-
   it('persists also when a branch beside it fails the run', () => {
     const then = given(run()).when(reported(threw('charge', { retriable: false }), told))
     expect(then.run.status).toBe('failed')

@@ -149,20 +149,13 @@ describe('a retry', () => {
 })
 
 describe("the run's attempt", () => {
-  it('rises by one for a pass that is repeated because a step attempt failed', () => {
-    expect(given(run({ attempt: 4 })).when(reported(threw('charge'))).run.attempt).toBe(5)
-  })
-
-  it('rises by one also when two branches failed in the same pass', () => {
-    expect(given(run()).when(reported(threw('charge'), threw('ship'))).run.attempt).toBe(2)
-  })
-
-  it('stays when everything went well', () => {
-    expect(given(run()).when(reported(ran('charge'))).run.attempt).toBe(1)
-  })
-
-  it('never resets', () => {
-    expect(given(run({ attempt: 4 })).when(returned()).run.attempt).toBe(4)
+  it.each([
+    ['rises by one for a pass that is repeated because a step attempt failed', reported(threw('charge')), 5],
+    ['rises by one also when two branches failed', reported(threw('charge'), threw('ship')), 5],
+    ['stays when every step succeeded', reported(ran('charge')), 4],
+    ['is not reset by the end', returned(), 4],
+  ])('%s', (_, outcome, attempt) => {
+    expect(given(run({ attempt: 4 })).when(outcome).run.attempt).toBe(attempt)
   })
 })
 

@@ -6,7 +6,6 @@ import {
   DAY,
   HOUR,
   NOW,
-  ran,
   reported,
   run,
   SECOND,
@@ -24,12 +23,6 @@ describe('a Sleep', () => {
     expect(then.step('nap')).toMatchObject({ status: 'waiting', wakeAt: NOW + 5000, startedAt: NOW })
     expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + 5000, leaseOwner: undefined })
     expect(then.run.waitingFor).toEqual({ kind: 'sleep', stepName: 'nap', until: NOW + 5000 })
-  })
-
-  it('keeps it when a later pass reports it again', () => {
-    const then = given(run(), sleeping('nap', NOW + 5000)).when(reported(sleeps('nap', 5000), ran('charge')))
-    expect(then.step('nap').wakeAt).toBe(NOW + 5000)
-    expect(then.written).toEqual(['step.recorded'])
   })
 
   it('never ends early: a fraction of a ms counts as a whole one', () => {
