@@ -1,14 +1,14 @@
-// Gathers requests while a batch is under way and sends the next batch the moment the last one is answered: many
-// callers share one transaction, and one caller alone waits for nobody. Used for the writer and for the reader.
+// Gathers requests while a batch is under way and sends the next batch the moment the last one is answered: many callers
+// share one transaction, and a single caller does not wait. Used for the writer and for SQLite's reader.
 
 import { EngineError } from '../../../domain/model/errors.ts'
 import type { Channel } from './channel.ts'
 import { type Answer, type BatchAnswer, isFailure, type Request, weightOf } from './requests.ts'
 
-/** A batch ends with the request that reaches one of these. */
+/** A batch ends with the request that reaches one of these bounds. */
 const BATCH_REQUESTS_MAX = 512
 const BATCH_WEIGHT_MAX = 4 * 1024 * 1024
-/** Beyond these new requests are refused, so that memory stays bounded when the disk cannot follow. */
+/** Beyond these bounds new requests are refused, so that memory stays bounded when the disk is too slow. */
 export const QUEUED_REQUESTS_MAX = 20_000
 export const QUEUED_WEIGHT_MAX = 256 * 1024 * 1024
 
@@ -29,7 +29,7 @@ interface UnderWay {
 
 export class BatchQueue {
   readonly #channel: Channel
-  readonly #onTrouble: (details: object, message: string) => void
+  readonly #onError: (details: object, message: string) => void
   #waiting: Entry[] = []
   #pending = 0
   #weight = 0
@@ -37,12 +37,12 @@ export class BatchQueue {
   #broken: Error | undefined
   #stopped = false
   readonly stats = { requests: 0, batches: 0, transactions: 0 }
-  /** Batches by the power of two that their requests come to at most: 1, 2, 4, ... */
+  /** Number of batches by the next power of two of their requests: 1, 2, 4, ... */
   readonly #sizes = Array.from({ length: BATCH_BOUNDS.length + 1 }, () => 0)
 
-  constructor(channel: Channel, onTrouble: (details: object, message: string) => void) {
+  constructor(channel: Channel, onError: (details: object, message: string) => void) {
     this.#channel = channel
-    this.#onTrouble = onTrouble
+    this.#onError = onError
   }
 
   /** Requests not answered yet. */
@@ -56,7 +56,7 @@ export class BatchQueue {
     return { bounds: BATCH_BOUNDS, counts: this.#sizes, sum }
   }
 
-  /** The answer, whose type the caller knows. A request that can come again may be refused when too many wait. */
+  /** Resolves with the answer, whose type the caller knows. A `refusable` request is refused when too many wait. */
   submit<T>(request: Request, options: { refusable: boolean }): Promise<T> {
     const error = this.#refusal(options.refusable)
     if (error) return Promise.reject(error)
@@ -70,13 +70,13 @@ export class BatchQueue {
     })
   }
 
-  /** Takes nothing more, and resolves when what is queued is finished. */
+  /** Refuses new requests, and resolves when the queued ones are answered. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#running
   }
 
-  /** Called once, after `stop`. */
+  /** Closes the channel. Called once, after `stop`. */
   close(): Promise<void> {
     return this.#channel.close()
   }
@@ -90,7 +90,7 @@ export class BatchQueue {
   }
 
   async #run(): Promise<void> {
-    // What the caller and its neighbours submit in this turn goes along.
+    // The first batch takes all requests of this turn of the event loop along.
     await undefined
     let underWay = this.#post()
     while (underWay) {
@@ -98,7 +98,7 @@ export class BatchQueue {
       try {
         const answered = await answer
         if (answered.broken !== undefined) this.#break(answered.broken)
-        // The other side goes on before the callers here hear of it.
+        // The other side goes on before the callers here continue.
         underWay = this.#post()
         this.#settle(entries, answered)
       } catch (error) {
@@ -142,12 +142,12 @@ export class BatchQueue {
 
   #failed({ failed, unavailable }: { failed: string; unavailable: boolean }): Error {
     const cause = new Error(failed)
-    this.#onTrouble({ err: cause }, 'the store could not do what it was asked')
+    this.#onError({ err: cause }, 'a request to the store failed')
     if (unavailable) return new EngineError('unavailable', 'The store is not available.', { cause })
-    return new Error(`The store could not do what it was asked: ${failed}`, { cause })
+    return new Error(`A request to the store failed: ${failed}`, { cause })
   }
 
-  /** Everything that waits fails, and whatever comes. */
+  /** Every waiting request fails, and every later one. */
   #break(reason: unknown): void {
     const cause = reason instanceof Error ? reason : new Error(String(reason))
     this.#broken = new EngineError(
@@ -157,7 +157,7 @@ export class BatchQueue {
         cause,
       },
     )
-    this.#onTrouble({ err: cause }, 'the store is broken')
+    this.#onError({ err: cause }, 'the store is broken')
     const waiting = this.#waiting
     this.#waiting = []
     for (const entry of waiting) this.#finish(entry).reject(this.#broken)

@@ -1,20 +1,20 @@
-// What runs batches of requests, wherever it runs them. The batch queue posts to a channel, one batch at a time.
+// The way of batches to a writer or reader, wherever it runs. The batch queue sends one batch at a time.
 
 import type { BatchAnswer, Request } from './requests.ts'
 
 export interface Channel {
-  /** Rejects only when the other side is gone. */
+  /** Rejects only if the other side is gone. */
   run(batch: Request[]): Promise<BatchAnswer>
   close(): Promise<void>
 }
 
-/** Something that serves batches in its own thread: a Writer or a Reader. */
+/** A Writer or a Reader, which serves batches in its own thread. */
 export interface Server {
   run(batch: readonly Request[]): BatchAnswer
   close(): void
 }
 
-/** A channel to a server in this very thread, for databases in memory. */
+/** A channel to a server in the same thread, for databases in memory. */
 export class InlineChannel implements Channel {
   readonly #server: Server
 

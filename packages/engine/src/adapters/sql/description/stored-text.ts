@@ -1,11 +1,11 @@
-// Text to the letter. SQL text ends at a NUL and cannot hold a lone surrogate, but messages, names and ids can. Such
-// strings are stored as their JSON text behind a mark; drivers call this wherever a string goes in or comes out.
+// The stored form of strings. SQL text ends at a NUL and cannot hold a lone surrogate, but messages, names and ids can. Such
+// strings are stored as their JSON text after a mark. Connections convert every string that goes in or comes out.
 
-/** No text in daily use begins with it; one that does is stored behind a second one. */
+/** Text in daily use does not begin with the mark; text that does is stored after a second mark. */
 const MARK = '\u001a'
 const MARK_CODE = 0x1a
 
-/** The stored form: equal strings have equal forms and different strings different ones, so keys keep working. */
+/** Equal strings have equal stored forms and different strings different ones, so keys keep working. */
 export function toStored(text: string): string {
   return isPlain(text) ? text : MARK + JSON.stringify(text)
 }
@@ -14,12 +14,12 @@ export function fromStored(stored: string): string {
   return stored.charCodeAt(0) === MARK_CODE ? (JSON.parse(stored.slice(1)) as string) : stored
 }
 
-/** Asked of every string of every row: two native scans, 15 ns for a short string. */
+/** Called for every string of every row: two native scans, 15 ns for a short string. */
 function isPlain(text: string): boolean {
   return !text.includes('\0') && isWellFormed(text) && text.charCodeAt(0) !== MARK_CODE
 }
 
-/** Node 20 has it, the ES2023 library types do not. */
+/** Node 20 has the method, the ES2023 library types do not. */
 function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed()
 }

@@ -1,12 +1,11 @@
-// Opens a PostgreSQL store to administer it, beside the engines that may be running on it. Called by the engine package's
-// `openAdministration`.
+// Opens a PostgreSQL store to administer it while engines may run on it. Called by administration.ts.
 
 import { withoutPassword } from '../../../domain/text/service-url.ts'
 import type { Admin } from '../../../ports/admin.ts'
 import { openPool, rowsOf } from './client.ts'
 import { openPostgresStore } from './store.ts'
 
-/** Undefined when there is no store there and none is to be made. Rejects when the server cannot be reached. */
+/** Undefined if there is no store and `create` is false. Rejects if the server cannot be reached. */
 export async function openPostgresAdmin(
   url: string,
   { create }: { create: boolean },

@@ -1,11 +1,11 @@
-// Connections to PostgreSQL as the driver uses them: rows as arrays, bigints as numbers, text in its stored form, and
-// every wait with a bound. One that is lost is replaced at the next use.
+// Connections to PostgreSQL: rows as arrays, bigints as numbers, text in its stored form, and a bound on every wait. A lost
+// connection is replaced at the next use.
 
 import { Client, Pool, type PoolClient, types } from 'pg'
 import { fromStored, toStored } from '../description/stored-text.ts'
 import type { Row, Value } from '../description/values.ts'
 
-/** Bounds of every session. A client that froze in the middle of a transaction must not hold the others up. */
+/** Settings of every session. A client that freezes in the middle of a transaction must not block the others. */
 const SESSION = [
   'statement_timeout=60000',
   'lock_timeout=20000',
@@ -13,22 +13,22 @@ const SESSION = [
   'client_min_messages=warning',
   // Statements are many and short: compiling one costs more than running it.
   'jit=off',
-  // The server too notices a client that has vanished, instead of keeping its session for hours.
+  // The server notices a vanished client too, instead of keeping its session for hours.
   'tcp_keepalives_idle=10',
   'tcp_keepalives_interval=5',
   'tcp_keepalives_count=3',
 ]
 const CONNECT_TIMEOUT_MS = 5000
-/** The last resort, beyond what the server allows a statement. Whoever waits for less says so, or asks (patience.ts). */
+/** The last resort, longer than the server's own limit for a statement. lost-answer.ts notices a lost answer much sooner. */
 const ANSWER_MS_MAX = 65_000
-/** From when on the kernel asks after a connection on which nothing is said, on either side. */
-const QUIET_MS = 10_000
+/** Idle time after which the kernel checks whether the other side of a connection is there. */
+const KEEP_ALIVE_IDLE_MS = 10_000
 
 const BIGINT = 20
 const DOUBLE = 701
 const NUMERIC = 1700
 
-/** Numbers of the schema are far below 2^53; counts and sums come as numeric. */
+/** Numbers of the schema are far below 2^53; counts and sums have the type numeric. */
 const numbers = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === BIGINT || oid === DOUBLE || oid === NUMERIC) return Number
@@ -36,25 +36,25 @@ const numbers = {
   },
 }
 
-/** What runs queries: a session, or a pool of them. */
+/** Runs queries: a session, or a pool of sessions. */
 export type Session = Pick<PoolClient, 'query'>
 
 export interface SessionBounds {
-  /** To connect. */
+  /** Time to connect. */
   connectMsMax?: number
-  /** For each answer; 0 for none. */
+  /** Time for each answer; 0: no bound. */
   answerMsMax?: number
-  /** For statements that come again and again: each is planned once, along an index. */
+  /** For statements that are used again and again: each is planned once, along an index. */
   plansOnce?: boolean
 }
 
 /**
- * Left to itself, the server plans some statements anew at every use, which costs as much as running them; and a plan
- * that stays, made while a table was small, would walk through all of it when it is large.
+ * By default the server plans some statements anew at every use, which costs as much as running them; and a plan that it
+ * keeps, made while a table was small, would scan the whole table when it is large.
  */
 const PLANNED_ONCE = ['plan_cache_mode=force_generic_plan', 'enable_seqscan=off', 'enable_bitmapscan=off']
 
-/** What the address sets itself comes last, and wins. */
+/** Options of the address come last, and win. */
 function settings(
   url: string,
   { connectMsMax = CONNECT_TIMEOUT_MS, answerMsMax = ANSWER_MS_MAX, plansOnce = false }: SessionBounds,
@@ -68,19 +68,19 @@ function settings(
     query_timeout: answerMsMax,
     application_name: 'perdure',
     keepAlive: true,
-    keepAliveInitialDelayMillis: QUIET_MS,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_IDLE_MS,
     types: numbers,
   }
 }
 
-/** They are given beside it, merged with ours. */
+/** The options are passed separately, merged with ours. */
 function withoutOptions(url: string): string {
   const bare = new URL(url)
   bare.searchParams.delete('options')
   return bare.href
 }
 
-/** A single session. Errors of an idle one are told to `onLost`, once. */
+/** Opens a single session. An error while it is idle goes to `onLost`, once. */
 export async function openSession(
   url: string,
   onLost: (error: Error) => void,
@@ -97,19 +97,19 @@ export async function openSession(
   return client
 }
 
-/** Sessions for reads. Without its listener an idle session that is lost would end the process. */
+/** Opens a pool of sessions for reads. Without a listener, the loss of an idle session would end the process. */
 export function openPool(url: string, max: number, onLost: (error: Error) => void): Pool {
   const pool = new Pool({ ...settings(url, {}), max, idleTimeoutMillis: 30_000, allowExitOnIdle: true })
   pool.on('error', onLost)
-  // Of a session that is lost between two queries of the one who has it: the next query tells.
+  // If a session is lost between two queries of its user, the next query fails.
   pool.on('connect', client => client.on('error', () => {}))
   return pool
 }
 
-/** To say goodbye. */
+/** Longest time to end a connection properly. */
 const END_MS_MAX = 1000
 
-/** Resolves when the other side has heard the goodbye, or has had the time to. The process need not wait for it. */
+/** Resolves when the connection has ended, or the time for it is over. It does not keep the process from exiting. */
 export async function end(open: Client | Pool): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>(resolve => {
@@ -120,7 +120,7 @@ export async function end(open: Client | Pool): Promise<void> {
   if (open instanceof Client) (open as Client & { unref(): void }).unref()
 }
 
-/** The rows of a statement. One with a name is prepared at its first use in a session. */
+/** The rows of a statement. A statement with a name is prepared at its first use in a session. */
 export async function rowsOf(
   session: Session,
   sql: string,
@@ -134,7 +134,7 @@ export async function rowsOf(
   return rows
 }
 
-/** Texts that have a name. Those of claims are a few dozen; should there be more, the rest is planned at each use. */
+/** Most statements with a name. Claims have a few dozen; statements beyond the bound are planned at each use. */
 const NAMED_MAX = 200
 const names = new Map<string, string>()
 

@@ -1,8 +1,8 @@
-// Which errors of PostgreSQL say that it, or the way to it, is gone for now, and which that a statement was wrong.
+// Tells errors of an unavailable PostgreSQL, or of the network to it, from errors of a wrong statement.
 
 /** Classes of SQLSTATE: connection, resources, operator intervention, system error. */
 const UNAVAILABLE_CLASSES: readonly string[] = ['08', '53', '57', '58']
-/** Lost races for locks, sessions ended for being idle in a transaction, a server that only reads. */
+/** Lost races for locks, sessions ended because they were idle in a transaction, a read-only server. */
 const UNAVAILABLE: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '25P03', '25006'])
 const NETWORK = /^(E[A-Z]{3,}|Connection terminated|Query read timeout|timeout e)/
 

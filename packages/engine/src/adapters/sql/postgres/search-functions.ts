@@ -1,7 +1,7 @@
-// `text_has` and `json_has` in PostgreSQL, with the meaning of text-search.ts: case-insensitive, stored forms and JSON
-// escapes seen through. Made anew by each engine that starts.
+// `text_has` and `json_has` in PostgreSQL, with the meaning of reads/text-search.ts: case-insensitive, with stored forms and
+// JSON escapes resolved. Created together with the write function.
 
-/** Folds letters of every script; a build without ICU folds as its database's locale does. */
+/** Folds letters of every script. A build without ICU folds by the locale of the database. */
 const FOLD = `CREATE OR REPLACE FUNCTION perdure_fold(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
 BEGIN
   RETURN lower(t COLLATE "und-x-icu");
@@ -9,7 +9,7 @@ EXCEPTION WHEN undefined_object THEN
   RETURN lower(t COLLATE "default");
 END $f$`
 
-/** A text whose stored form is marked is read as the JSON string behind its mark, as far as text can hold it. */
+/** Resolves JSON escapes, which also reads a text whose stored form is marked, as far as text of PostgreSQL can hold it. */
 const UNESCAPED = String.raw`CREATE OR REPLACE FUNCTION perdure_unescaped(t text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
 DECLARE

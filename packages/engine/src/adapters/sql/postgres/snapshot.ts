@@ -1,4 +1,4 @@
-// A PostgreSQL store as it is at one moment, whatever its engines write meanwhile. Used by verify.
+// A PostgreSQL store as it is at one moment, whatever its engines write. Used by maintenance.ts for `verify`.
 
 import type { Snapshot } from '../verify/check.ts'
 import { openSession, rowsOf } from './client.ts'
@@ -8,9 +8,9 @@ import { numbered } from './placeholders.ts'
 const INVALID_INDEXES = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
   JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND NOT i.indisvalid`
 
-/** Rejects when the server cannot be reached, or its schema is of another version. */
+/** Rejects if the server cannot be reached, or has another schema version. */
 export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
-  // A question may take longer here than an engine would wait for one, and so may what is done between two.
+  // A query may take longer here than an engine would wait, and so may the time between two queries.
   const session = await openSession(url, () => {}, { answerMsMax: 0 })
   try {
     await session.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
@@ -30,7 +30,7 @@ export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
   }
 }
 
-/** 0 where no engine has ever been. */
+/** The version of the schema; 0 if no engine has ever used it. */
 export async function schemaVersionOf(session: Parameters<typeof rowsOf>[0]): Promise<number> {
   const [table] = await rowsOf(session, `SELECT to_regclass('migrations')::text`)
   if (table?.[0] === null) return 0

@@ -1,4 +1,4 @@
-// Opens a store on PostgreSQL: one session writes, a few read. Called by compose for `postgres://` addresses.
+// Opens a store on PostgreSQL: one session writes, a few read. Called by backends.ts for `postgres://` addresses.
 
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
@@ -15,7 +15,7 @@ import { migrate } from './migrations.ts'
 import { numbered } from './placeholders.ts'
 import { Writer } from './writer.ts'
 
-/** Sessions for reads of one engine. */
+/** Most sessions for the reads of one engine. */
 const READERS_MAX = 4
 
 export interface PostgresStoreOptions {
@@ -41,7 +41,7 @@ export class PostgresStore extends SqlStore {
   }
 }
 
-/** Brings the schema up to date. Rejects when the server cannot be reached, naming it without its password. */
+/** Brings the schema up to date. Rejects if the server cannot be reached, and names it without its password. */
 export async function openPostgresStore({ url, log }: PostgresStoreOptions): Promise<PostgresStore> {
   const onError = (details: object, message: string) => log?.error(details, message)
   await prepare(url)

@@ -1,5 +1,5 @@
-// Copies of a SQLite store, each whole or not there at all: taken from a file that an engine may be writing to, and put in
-// the place of one that no engine has open. Called by the engine package's `backupStore` and `restoreStore`.
+// Copies a SQLite store as a whole: to a backup, while an engine may write to it; and from a backup, in the place of a store
+// that no engine has open. Called by maintenance.ts.
 
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -9,18 +9,18 @@ import { SCHEMA_VERSION, schemaVersion } from './migrations.ts'
 import { loadSqlite } from './module.ts'
 import { damageOf } from './snapshot.ts'
 
-/** All pages in one step: with pauses in between, each of the engine's writes would make the copy begin anew. */
+/** All pages in one step: if it paused in between, each write of the engine would restart the copy. */
 const PAGES_AT_ONCE = 2_147_483_647
 const SIDE_FILES = ['-wal', '-shm', '-journal']
 
 export interface CopyOptions {
-  /** Replaces what is there. */
+  /** Replaces an existing file. */
   force?: boolean
 }
 
 /**
- * Copies the store to `to`, as it is at the moment this begins; the engine on it goes on writing. The copy is checked and
- * durable before it gets its name. Answers its size in bytes. Rejects when `to` exists, unless forced.
+ * Copies the store to `to`, as it is when the call begins, while its engine goes on writing. The copy is checked and durable
+ * before it gets its name. Answers its size in bytes. Rejects if `to` exists, unless forced.
  */
 export async function backupFile(
   store: string,
@@ -38,8 +38,8 @@ export async function backupFile(
 }
 
 /**
- * Puts the backup in the place of the store. Rejects while an engine has the store open, when there is one already, unless
- * forced, and when the backup is damaged, is no store or that of a newer engine: the store is then as it was.
+ * Puts the backup in the place of the store. Rejects while an engine has the store open; if the store exists, unless forced;
+ * and if the backup is damaged, is not a store, or belongs to a newer engine. The store then stays as it was.
  */
 export async function restoreFile(
   store: string,
@@ -53,7 +53,7 @@ export async function restoreFile(
   try {
     refuseExisting(target, force)
     const copy = await copied(from, target)
-    // A log that is left beside it would be taken for the new file's.
+    // SQLite would take a log file that is left there for the log of the new file.
     if (existsSync(target)) await emptyLog(target)
     for (const side of SIDE_FILES) rmSync(`${target}${side}`, { force: true })
     renameSync(copy, target)
@@ -63,7 +63,7 @@ export async function restoreFile(
   }
 }
 
-/** A checked and durable copy beside its later name. */
+/** The path of a checked and durable copy, next to its later name. */
 async function copied(from: string, target: string): Promise<string> {
   const copy = `${target}.copying-${process.pid}`
   const remove = () => {
@@ -91,7 +91,7 @@ async function copied(from: string, target: string): Promise<string> {
 async function checkCopy(copy: string): Promise<void> {
   const connection = await Connection.open(copy, { readOnly: false })
   try {
-    // One file without a log beside it, which can be read from anywhere.
+    // A single file without a log file can be read from anywhere.
     connection.exec('PRAGMA journal_mode = DELETE')
     const version = schemaVersion(connection)
     if (version === 0) throw new Error('it is no store of an engine')
@@ -104,7 +104,7 @@ async function checkCopy(copy: string): Promise<void> {
   }
 }
 
-/** Brings what is in the log into the file; what is too broken for that is about to be replaced. */
+/** Moves the contents of the log into the file. Ignores errors: a file too broken for it is about to be replaced. */
 async function emptyLog(file: string): Promise<void> {
   try {
     const connection = await Connection.open(file, { readOnly: false })
@@ -114,7 +114,7 @@ async function emptyLog(file: string): Promise<void> {
       connection.close()
     }
   } catch {
-    // Whoever forces it gives up what is there.
+    // A forced restore gives up the old contents.
   }
 }
 
@@ -131,7 +131,7 @@ function syncFile(file: string): void {
   }
 }
 
-/** A rename is durable when its directory is. */
+/** A rename is durable once its directory is. */
 function syncDirectory(file: string): void {
   const handle = openSync(dirname(file), 'r')
   try {

@@ -1,17 +1,17 @@
-// One connection to a SQLite database, and its statements, each prepared once. Text crosses to its stored form and
-// back here, and nowhere else.
+// One connection to a SQLite database, and its statements, each prepared once. This is the only place that converts text to
+// its stored form and back.
 
 import { fromStored, toStored } from '../description/stored-text.ts'
 import type { Row, Value } from '../description/values.ts'
 import { jsonHas, textHas } from '../reads/text-search.ts'
 import { type Database, loadSqlite, type PreparedStatement } from './module.ts'
 
-/** How long a statement waits for a lock that somebody outside the engine (a backup, a shell) holds. */
+/** How long a statement waits for a lock that another program (a backup, a shell) holds. */
 const BUSY_TIMEOUT_MS = 5000
 
 /**
  * FULL: a commit that was acknowledged survives a power loss (NORMAL loses it). A checkpoint writes back at most
- * 32 MiB. Foreign keys are off: rows are written only by units that know what they refer to.
+ * 32 MiB. Foreign keys are off: only units write rows, and they know what the rows refer to; `verify` checks it.
  */
 const WRITER_SETUP = `
 PRAGMA page_size = 8192;
@@ -23,7 +23,7 @@ PRAGMA foreign_keys = OFF;
 PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -65536;`
 
-/** The list of runs alone has thousands of statements: each set of filters in each order is one. */
+/** Bounded, because the list of runs alone has thousands of statements: one for each set of filters in each order. */
 const STATEMENTS_MAX = 500
 
 const READER_SETUP = `
@@ -32,7 +32,7 @@ PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -32768;`
 
 export class Connection {
-  /** Held for as long as the connection lives: its statements alone do not keep it from being collected. */
+  /** The connection must reference the database: statements alone do not keep it from being collected as garbage. */
   readonly #database: Database
   readonly #statements = new Map<string, Statement>()
 
@@ -54,7 +54,7 @@ export class Connection {
     this.#database.exec(sql)
   }
 
-  /** The statement of that SQL, prepared at its first use and kept, until many others have come. */
+  /** The statement of that SQL, prepared at its first use and kept until many others were prepared. */
   prepare(sql: string): Statement {
     let statement = this.#statements.get(sql)
     if (!statement) {
@@ -65,7 +65,7 @@ export class Connection {
     return statement
   }
 
-  /** Whoever still holds it can go on using it. */
+  /** A caller that still has the statement can go on using it. */
   #dropOldest(): void {
     for (const sql of this.#statements.keys()) {
       this.#statements.delete(sql)
@@ -93,7 +93,7 @@ export class Statement {
     prepared.setReturnArrays(true)
   }
 
-  /** How many rows it changed. */
+  /** Answers how many rows the statement changed. */
   run(params: readonly Value[]): number {
     return Number(this.#prepared.run(...stored(params)).changes)
   }

@@ -1,11 +1,10 @@
-// Makes sure that one engine at a time owns a database file. Taken before the database is opened, by the process that
-// will run on it.
+// The lock that lets one engine at a time own a database file. A process takes it before it opens the database.
 
 import { mkdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { loadSqlite } from './module.ts'
 
-/** Long enough for a command that makes the schema of a new database, under this lock, to be done. */
+/** Long enough for a command to create the schema of a new database under this lock. */
 const WAIT_MS = 1000
 
 export interface FileLock {
@@ -13,8 +12,8 @@ export interface FileLock {
 }
 
 /**
- * The lock is SQLite's own, on a file beside the database: the operating system lets go of it when the process dies,
- * however it dies. A lock on the database itself would keep the reader out, and tools.
+ * Takes the lock, which is SQLite's own, on a file next to the database: the operating system releases it when the process
+ * dies, however it dies. A lock on the database itself would exclude the reader, and tools.
  */
 export async function lockFile(file: string): Promise<FileLock> {
   const { DatabaseSync } = await loadSqlite()
@@ -28,7 +27,7 @@ export async function lockFile(file: string): Promise<FileLock> {
   return { release: () => database.close() }
 }
 
-/** The one path of the file, whatever links lead to it; its directory is created when missing. */
+/** The real path of the file, with links resolved; creates its directory if it is missing. */
 export function databasePath(file: string): string {
   const path = resolve(file)
   mkdirSync(dirname(path), { recursive: true })

@@ -1,5 +1,5 @@
-// The reader of a database: answers batches of queries, all of one batch from the same moment. Runs in the reader
-// thread, or in the calling thread for a database in memory.
+// The reader of a database: answers batches of queries; all queries of a batch see the database at the same moment. Runs in
+// the reader thread, or in the calling thread for a database in memory.
 
 import type { Answer, BatchAnswer, ReadRequest, Request } from '../batches/requests.ts'
 import type { Row } from '../description/values.ts'

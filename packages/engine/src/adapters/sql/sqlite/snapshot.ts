@@ -1,4 +1,4 @@
-// A SQLite file as it is at one moment, to be read beside the engine that may be running on it. Used by verify.
+// A SQLite file as it is at one moment, read while an engine may run on it. Used by maintenance.ts for `verify`.
 
 import { existsSync } from 'node:fs'
 import type { Snapshot } from '../verify/check.ts'
@@ -6,12 +6,12 @@ import { Connection } from './connection.ts'
 import { SCHEMA_VERSION, schemaVersion } from './migrations.ts'
 import { untyped } from './statements.ts'
 
-/** Rejects when the file is missing, is no store, or one of another version. */
+/** Rejects if the file is missing, is not a store, or has another schema version. */
 export async function openSqliteSnapshot(file: string): Promise<Snapshot> {
   if (!existsSync(file)) throw new Error(`there is no file ${file}`)
   const connection = await Connection.open(file, { readOnly: true })
   try {
-    // The first read is what fixes the moment.
+    // The first read fixes the moment.
     connection.exec('BEGIN')
     refuseOtherVersion(schemaVersion(connection))
   } catch (error) {
@@ -31,7 +31,7 @@ export function damageOf(connection: Connection): string[] {
   return lines.map(([line]) => line).filter(line => line !== 'ok')
 }
 
-/** Throws when the rows are not those that this code knows. */
+/** Throws if the schema is not the one that this code knows. */
 export function refuseOtherVersion(version: number): void {
   if (version === SCHEMA_VERSION) return
   throw new Error(`it has schema version ${version}, this perdure knows ${SCHEMA_VERSION}`)

@@ -1,5 +1,5 @@
-// Entry of a worker thread that owns one connection: the writer's or the reader's. Started by worker-host.ts, which
-// posts what to do and rings the bell.
+// The entry of a worker thread that owns one connection: the writer's or the reader's. Started by worker-host.ts, which posts
+// orders and wakes the thread through a shared counter.
 
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { Server } from '../batches/channel.ts'
@@ -14,8 +14,8 @@ export interface ThreadOptions {
   role: 'writer' | 'reader'
   file: string
   port: MessagePort
-  /** Counted up after every post. */
-  bell: Int32Array
+  /** Counts the posted orders; the thread sleeps until it rises. */
+  orders: Int32Array
 }
 
 /** Opens the database, runs a batch, or closes the database and ends the thread. */
@@ -24,24 +24,24 @@ export type ThreadOrder = 'open' | Request[] | 'close'
 export type ThreadMessage =
   | { kind: 'opened' }
   | { kind: 'answered'; answer: BatchAnswer }
-  /** The order could not be carried out at all; the thread ends. */
+  /** The thread could not execute the order, and ends. */
   | { kind: 'failed'; reason: string }
   | { kind: 'closed' }
 
-const { role, file, port, bell } = workerData as ThreadOptions
+const { role, file, port, orders } = workerData as ThreadOptions
 
-function say(message: ThreadMessage): void {
+function post(message: ThreadMessage): void {
   port.postMessage(message)
 }
 
-/** Sleeps until there is an order. */
+/** The next order; sleeps until there is one. */
 function nextOrder(): ThreadOrder {
   for (;;) {
-    // Read before looking: a post after the look has rung by then, and the wait ends at once.
-    const rings = Atomics.load(bell, 0)
+    // Read before the look for a message: if an order is posted after the look, the counter differs and the wait ends at once.
+    const counted = Atomics.load(orders, 0)
     const received = receiveMessageOnPort(port) as { message: ThreadOrder } | undefined
     if (received) return received.message
-    Atomics.wait(bell, 0, rings)
+    Atomics.wait(orders, 0, counted)
   }
 }
 
@@ -53,24 +53,24 @@ async function open(): Promise<Server> {
 }
 
 async function serve(): Promise<void> {
-  // Loaded before the first order, while the other thread starts.
+  // Before the first order, while the other thread starts.
   await loadSqlite()
   let server: Server | undefined
   for (let order = nextOrder(); order !== 'close'; order = nextOrder()) {
     if (order === 'open') {
       server = await open()
-      say({ kind: 'opened' })
-    } else if (server) say({ kind: 'answered', answer: server.run(order) })
+      post({ kind: 'opened' })
+    } else if (server) post({ kind: 'answered', answer: server.run(order) })
     else throw new Error('the database is not open')
   }
   server?.close()
-  say({ kind: 'closed' })
+  post({ kind: 'closed' })
 }
 
 try {
   await serve()
 } catch (error) {
-  say({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
+  post({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
 } finally {
   port.close()
 }

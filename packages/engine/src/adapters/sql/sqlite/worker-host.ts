@@ -1,12 +1,12 @@
-// A channel to a writer or reader in a thread of its own, so that no commit, checkpoint or scan stalls the main loop.
-// The thread sleeps on a shared counter instead of its event loop: a lone commit is answered some 10 us sooner.
+// A channel to a writer or reader in a thread of its own, so that no commit, checkpoint or scan stalls the main event loop. The
+// thread sleeps on a shared counter instead of in its event loop: a single commit is answered some 10 us sooner.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Channel } from '../batches/channel.ts'
 import type { BatchAnswer, Request } from '../batches/requests.ts'
 import type { ThreadMessage, ThreadOptions, ThreadOrder } from './thread.ts'
 
-/** In the bundle it lies beside this. Node 20 cannot load TypeScript in a worker: from source, the bundled one runs. */
+/** The thread's file, next to this one in the bundle. Node 20 cannot load TypeScript in a worker: from source, the bundled one runs. */
 const ENTRY = import.meta.url.endsWith('.ts')
   ? new URL('../../../../dist/bundle/thread.js', import.meta.url)
   : new URL('./thread.js', import.meta.url)
@@ -14,7 +14,7 @@ const ENTRY = import.meta.url.endsWith('.ts')
 export class ThreadChannel implements Channel {
   readonly #worker: Worker
   readonly #port: MessagePort
-  readonly #bell: Int32Array
+  readonly #orders: Int32Array
   readonly #exited: Promise<void>
   #gone: Error | undefined
   #waiting: { resolve(message: ThreadMessage): void; reject(error: Error): void } | undefined
@@ -22,27 +22,27 @@ export class ThreadChannel implements Channel {
   /** Starts the thread, which opens nothing yet. */
   constructor(role: ThreadOptions['role'], file: string) {
     const { port1, port2 } = new MessageChannel()
-    this.#bell = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-    const workerData: ThreadOptions = { role, file, port: port2, bell: this.#bell }
-    // Flags of the main thread (loaders, inspectors, a preloaded SDK whose timers would keep the thread from ending) are
-    // not for this one, wherever they are set.
+    this.#orders = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+    const workerData: ThreadOptions = { role, file, port: port2, orders: this.#orders }
+    // Flags of the main thread (loaders, inspectors, a preloaded SDK whose timers would keep the thread from ending) must not
+    // reach this thread, however they are set.
     const { NODE_OPTIONS: _, ...env } = process.env
     this.#worker = new Worker(ENTRY, {
       workerData,
       transferList: [port2],
-      // Node 22 calls the SQLite it brings experimental.
+      // Node 22 warns that its built-in SQLite is experimental.
       execArgv: ['--disable-warning=ExperimentalWarning'],
       env,
       name: `perdure ${role}`,
     })
     this.#port = port1
-    this.#port.on('message', (message: ThreadMessage) => this.#heard(message))
+    this.#port.on('message', (message: ThreadMessage) => this.#receive(message))
     this.#worker.on('error', error => this.#lost(error))
     this.#exited = new Promise(resolve => {
       this.#worker.on('exit', () => {
-        // The end may be heard of before the last words.
+        // The exit may arrive before the last message.
         const last = receiveMessageOnPort(this.#port) as { message: ThreadMessage } | undefined
-        if (last) this.#heard(last.message)
+        if (last) this.#receive(last.message)
         this.#lost(new Error(`the ${role} thread has ended`))
         this.#port.close()
         resolve()
@@ -52,14 +52,14 @@ export class ThreadChannel implements Channel {
 
   /** Resolves when the thread has opened the database; rejects with the reason when it cannot, and has ended then. */
   async open(): Promise<void> {
-    const message = await this.#ask('open')
+    const message = await this.#order('open')
     if (message.kind !== 'failed') return
     await this.#exited
     throw new Error(message.reason)
   }
 
   async run(batch: Request[]): Promise<BatchAnswer> {
-    const message = await this.#ask(batch)
+    const message = await this.#order(batch)
     if (message.kind === 'answered') return message.answer
     throw new Error(message.kind === 'failed' ? message.reason : `the thread said ${message.kind}`)
   }
@@ -67,23 +67,23 @@ export class ThreadChannel implements Channel {
   /** Resolves when the thread has closed the database and ended. */
   async close(): Promise<void> {
     if (!this.#gone) {
-      // A thread that dies meanwhile is closed too.
-      await this.#ask('close').catch(() => {})
+      // A thread that dies before it answers is closed too.
+      await this.#order('close').catch(() => {})
     }
     await this.#exited
   }
 
-  #ask(order: ThreadOrder): Promise<ThreadMessage> {
+  #order(order: ThreadOrder): Promise<ThreadMessage> {
     if (this.#gone) return Promise.reject(this.#gone)
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject }
       this.#port.postMessage(order)
-      Atomics.add(this.#bell, 0, 1)
-      Atomics.notify(this.#bell, 0)
+      Atomics.add(this.#orders, 0, 1)
+      Atomics.notify(this.#orders, 0)
     })
   }
 
-  #heard(message: ThreadMessage): void {
+  #receive(message: ThreadMessage): void {
     const waiting = this.#waiting
     this.#waiting = undefined
     waiting?.resolve(message)

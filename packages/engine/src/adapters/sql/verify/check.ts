@@ -1,4 +1,4 @@
-// What a check of a database is: a question whose rows are violations, asked of all rows or of a range of ids at a time.
+// A check of a database is a query whose rows are violations, over all rows or over a range of ids at a time.
 
 import type { Row, Value } from '../description/values.ts'
 
@@ -14,20 +14,20 @@ export interface Violation {
 /** All rows as they were at one moment, whatever is written meanwhile. */
 export interface Snapshot {
   rows(sql: string, params?: Value[]): Promise<Row[]>
-  /** What the database itself finds wrong with its pages or indexes: a line each. */
+  /** Faults that the database itself finds in its pages or indexes: one line each. */
   damage(): Promise<string[]>
   close(): Promise<void>
 }
 
-/** A question about the rows whose id is in (first parameter, second parameter]. Its rows are violations. */
+/** A query about the rows whose id is in (first parameter, second parameter]. Its rows are violations. */
 export interface Check {
   name: string
   /** The first column is the subject. */
   sql: string
-  tell(row: Row): string
+  message(row: Row): string
 }
 
 export type Violations = AsyncGenerator<Violation>
 
-/** Most violations that one question tells; there are rarely few of many. */
-export const TOLD_MAX = 100
+/** Most violations that one query yields; a broken rule is rarely broken a few times. */
+export const VIOLATIONS_PER_QUERY_MAX = 100

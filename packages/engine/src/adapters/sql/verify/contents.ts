@@ -1,5 +1,5 @@
-// What rows hold must be readable: one row that is not can stop every start. Also the rows of flow control, whose ids and
-// times follow from what they hold, and the schedules that registered workflows must have.
+// Checks of the contents of rows. Every row must be readable, since one unreadable row can stop every start; ids and times of
+// flow-control rows must match their state; and registered workflows must have their schedules.
 
 import { cronsOf } from '../../../domain/arrival/schedules.ts'
 import { type FlowPolicy, type FlowRow, flowRowId } from '../../../domain/model/flow-row.ts'
@@ -13,7 +13,7 @@ import type { Snapshot, Violation, Violations } from './check.ts'
 
 const PAGE = 200
 
-/** Runs, limits and slots: what the rows of a range of run ids hold. */
+/** The runs and steps of a range of run ids are readable. */
 export async function* runContents(snapshot: Snapshot, [from, to]: readonly [string, string]): Violations {
   const runs = await snapshot.rows(
     `SELECT ${RUNS.selectWithout('input', 'result')} FROM runs WHERE id > ? AND id <= ?`,
@@ -44,7 +44,7 @@ export async function* eventContents(snapshot: Snapshot): Violations {
   }
 }
 
-/** More than one run beyond what any of the holders of a slot would have let in. */
+/** No slot is held by more runs than the highest limit among its holders. */
 export async function* slotContents(snapshot: Snapshot): Violations {
   const held = new Map<string, { count: number; limit: number }>()
   for (const slot of SLOT_COLUMNS) {
@@ -67,7 +67,7 @@ export async function* slotContents(snapshot: Snapshot): Violations {
   }
 }
 
-/** Every row of flow control, by its id. */
+/** Every flow-control row is readable and well formed. */
 export async function* flowContents(snapshot: Snapshot): Violations {
   for (let last = ''; ; ) {
     const rows = await snapshot.rows(
@@ -81,7 +81,7 @@ export async function* flowContents(snapshot: Snapshot): Violations {
   }
 }
 
-/** Every cron of a registered workflow has its schedule, which has a next time. */
+/** Every cron of a registered workflow has a schedule with a next time. */
 export async function* scheduleContents(snapshot: Snapshot): Violations {
   const rows = await snapshot.rows(`SELECT ${WORKFLOWS.select} FROM workflows`)
   for (const row of rows) {
@@ -138,7 +138,7 @@ function* unreadable(check: string, rows: Row[], read: (row: Row) => unknown): G
   }
 }
 
-/** In one line: what is stored may be in the message, and may have several. */
+/** In one line: the message may contain stored text with line breaks. */
 function reasonOf(error: unknown): string {
   return `cannot be read: ${(error as Error).message}`.replace(/\s+/g, ' ').slice(0, 200)
 }

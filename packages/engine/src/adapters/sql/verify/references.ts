@@ -1,5 +1,5 @@
-// What must be there because something else tells of it: the runs of an event, the event of a run, what a step emitted or
-// sent. A row that a retention may have removed is not missed: ids begin with their time, and the marks tell how far it came.
+// Checks that referenced rows exist: the runs of an event, the event of a run, what a step emitted or sent. A row that retention
+// may have removed is no violation: ids begin with their time, and `prune_marks` has the time up to which rows were removed.
 
 import type { Triggered } from '@perdure/protocol'
 import { earliestId, type IdPrefix } from '../../../domain/text/ids.ts'
@@ -11,8 +11,8 @@ const PAGE = 200
 interface Reference {
   check: string
   subject: string
-  /** What refers to it: the message's beginning. */
-  told: string
+  /** How the subject refers to it: the beginning of the message. */
+  reference: string
   id: string
 }
 
@@ -25,7 +25,7 @@ const RUNS: Target = { table: 'runs', prefix: 'run' }
 const EVENTS: Target = { table: 'events', prefix: 'evt' }
 const DELIVERIES: Target = { table: 'deliveries', prefix: 'dlv' }
 
-/** E1: every run that an event says it started exists. */
+/** Every run that an event says it started exists. */
 export async function* eventReferences(snapshot: Snapshot): Violations {
   const missing = await missingIn(snapshot, RUNS)
   for (let position = -1; ; ) {
@@ -38,7 +38,7 @@ export async function* eventReferences(snapshot: Snapshot): Violations {
       runsOf(triggered).map(runId => ({
         check: 'event.runs',
         subject: id,
-        told: `started run ${runId}`,
+        reference: `started run ${runId}`,
         id: runId,
       })),
     )
@@ -47,7 +47,7 @@ export async function* eventReferences(snapshot: Snapshot): Violations {
   }
 }
 
-/** E2, X1: the event of a run, and what a step emitted or sent, over a range of run ids. */
+/** The event of a run, and the events and deliveries of its steps, exist: over a range of run ids. */
 export async function* runReferences(snapshot: Snapshot, [from, to]: readonly [string, string]): Violations {
   const triggered = await snapshot.rows(
     'SELECT id, event_id FROM runs WHERE id > ? AND id <= ? AND event_id IS NOT NULL',
@@ -67,14 +67,19 @@ export async function* runReferences(snapshot: Snapshot, [from, to]: readonly [s
 }
 
 function referencesOf(rows: Row[], check: string, verb: string): Reference[] {
-  return (rows as [string, string][]).map(([subject, id]) => ({ check, subject, told: `${verb} ${id}`, id }))
+  return (rows as [string, string][]).map(([subject, id]) => ({
+    check,
+    subject,
+    reference: `${verb} ${id}`,
+    id,
+  }))
 }
 
 function runsOf(triggered: string): string[] {
   try {
     return (JSON.parse(triggered) as Triggered[]).flatMap(({ runId }) => runId ?? [])
   } catch {
-    // Told by the check of what rows hold.
+    // `event.readable` reports it.
     return []
   }
 }
@@ -94,8 +99,8 @@ async function missingIn(
       const found = new Set(
         (await snapshot.rows(`SELECT id FROM ${table} WHERE id IN (${holes})`, ids)).map(([id]) => id),
       )
-      for (const { check, subject, told, id } of some) {
-        if (!found.has(id)) yield { check, subject, message: `${told}, which does not exist` }
+      for (const { check, subject, reference, id } of some) {
+        if (!found.has(id)) yield { check, subject, message: `${reference}, which does not exist` }
       }
     }
   }

@@ -1,4 +1,4 @@
-// The rules of runs and of what is theirs (steps, frames, logs, watches), as questions over a range of run ids.
+// The rules of runs, and of their steps, frames, logs and watches, as queries over a range of run ids.
 
 import { SEQ_SPAN } from '../../../domain/model/seq.ts'
 import type { Check } from './check.ts'
@@ -23,23 +23,23 @@ function firstInQueue(column: 'waits_for_slot' | 'start_queue'): Check {
           OR (coalesce(o.priority, 0) = coalesce(r.priority, 0) AND o.id < r.id)))
       AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.namespace = r.namespace AND o.app = r.app
         AND o.workflow = r.workflow AND o.started_at IS NULL AND o.available_at IS NOT NULL)`,
-    tell: ([, workflow]) =>
+    message: ([, workflow]) =>
       `of ${workflow} is first in its queue, and no run that starts before it will wake it`,
   }
 }
 
-/** Of a terminal run and of one that is under way: what must hold by the row alone. */
+/** Rules of terminal and live runs. */
 const ROWS: Check[] = [
   {
     name: 'run.status',
     sql: `SELECT r.id, r.status ${RUN} AND r.status NOT IN ${LIVE} AND r.status NOT IN ${ENDED}`,
-    tell: ([, status]) => `has the unknown status ${status}`,
+    message: ([, status]) => `has the unknown status ${status}`,
   },
   {
     name: 'run.wake',
     sql: `SELECT r.id, r.status ${RUN} AND r.available_at IS NULL AND r.waits_for_slot IS NULL AND r.start_queue IS NULL
       AND (r.status IN ('queued', 'running') OR (r.status = 'waiting' AND NOT ${PARKED_STEP}))`,
-    tell: ([, status]) => `is ${status}, and nothing will ever wake it`,
+    message: ([, status]) => `is ${status}, and nothing will ever wake it`,
   },
   firstInQueue('waits_for_slot'),
   firstInQueue('start_queue'),
@@ -48,7 +48,7 @@ const ROWS: Check[] = [
     sql: `SELECT r.id, s.name, s.wake_at FROM runs r JOIN steps s ON s.run_id = r.id WHERE ${IN_RANGE('r.id')}
       AND r.status IN ('waiting', 'paused') AND r.lease_owner IS NULL AND s.status = 'waiting'
       AND s.wake_at IS NOT NULL AND (r.available_at IS NULL OR r.available_at > s.wake_at)`,
-    tell: ([, name]) => `does not wake in time for its step ${name}`,
+    message: ([, name]) => `does not wake in time for its step ${name}`,
   },
   {
     name: 'run.ended',
@@ -56,7 +56,7 @@ const ROWS: Check[] = [
       OR r.available_at IS NOT NULL OR r.waits_for_slot IS NOT NULL OR r.start_queue IS NOT NULL OR r.leased_without_slots IS NOT NULL
       OR r.held_for_runner IS NOT NULL
       OR r.waiting_for IS NOT NULL OR r.cancel_requested IS NOT NULL)`,
-    tell: ([, status]) => `is ${status} and still has a lease, a slot or a time to wake`,
+    message: ([, status]) => `is ${status} and still has a lease, a slot or a time to wake`,
   },
   {
     name: 'run.times',
@@ -65,7 +65,7 @@ const ROWS: Check[] = [
       OR (r.status IN ${LIVE} AND (r.finished_at IS NOT NULL OR r.finished_seq IS NOT NULL OR r.result IS NOT NULL))
       OR (r.started_at IS NULL) <> (r.started_seq IS NULL)
       OR (r.started_at IS NOT NULL AND r.finished_at IS NOT NULL AND r.duration_ms <> r.finished_at - r.started_at))`,
-    tell: ([, status]) => `is ${status}, and its start, end, duration or result says otherwise`,
+    message: ([, status]) => `is ${status}, and its start, end, duration or result says otherwise`,
   },
   {
     name: 'run.singleton',
@@ -73,19 +73,20 @@ const ROWS: Check[] = [
         AND o.namespace = r.namespace AND o.app = r.app AND o.workflow = r.workflow AND o.id < r.id
       WHERE ${IN_RANGE('r.id')} AND r.singleton_key IS NOT NULL AND r.finished_at IS NULL AND o.finished_at IS NULL
         AND r.cancel_requested IS NULL AND o.cancel_requested IS NULL`,
-    tell: ([, workflow, other]) => `of ${workflow} is live beside ${other}, which has the same singleton key`,
+    message: ([, workflow, other]) =>
+      `of ${workflow} is live beside ${other}, which has the same singleton key`,
   },
   {
     name: 'run.watches',
     sql: `SELECT r.id ${RUN} AND r.status IN ${LIVE} AND r.cancel_on IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM run_watches w WHERE w.run_id = r.id)`,
-    tell: () => 'is to be cancelled by an event, and no event finds it',
+    message: () => 'is to be cancelled by an event, and no event finds it',
   },
   {
     name: 'watch.run',
     sql: `SELECT w.run_id, w.event_name FROM run_watches w LEFT JOIN runs r ON r.id = w.run_id
       WHERE ${IN_RANGE('w.run_id')} AND (r.id IS NULL OR r.status IN ${ENDED})`,
-    tell: ([, event]) => `is not live, and still watches for ${event}`,
+    message: ([, event]) => `is not live, and still watches for ${event}`,
   },
 ]
 
@@ -94,7 +95,7 @@ const STEPS: Check[] = [
     name: 'step.run',
     sql: `SELECT s.run_id, s.idx, s.name, s.status, r.status ${STEP}
       AND (r.id IS NULL OR (s.status IN ${OPEN} AND r.status IN ${ENDED}))`,
-    tell: ([, index, name, status, run]) =>
+    message: ([, index, name, status, run]) =>
       `has step ${index} (${name}), ${status}, while the run ${run === null ? 'does not exist' : `is ${run}`}`,
   },
   {
@@ -107,13 +108,13 @@ const STEPS: Check[] = [
       OR (s.status = 'waiting' AND s.op IN ('Sleep', 'SleepUntil') AND s.wake_at IS NULL)
       OR (s.status = 'waiting' AND s.op = 'WaitForEvent' AND s.event_name IS NULL)
       OR (s.status = 'waiting' AND s.op = 'RunWorkflow' AND s.child_run_id IS NULL))`,
-    tell: ([, index, name, status]) => `has step ${index} (${name}), ${status}, without what that takes`,
+    message: ([, index, name, status]) => `has step ${index} (${name}), ${status}, without what that takes`,
   },
   {
     name: 'step.wait',
     sql: `SELECT s.run_id, s.idx, s.event_name ${STEP} AND s.status = 'waiting' AND s.op = 'WaitForEvent'
       AND (s.namespace IS NULL OR s.namespace <> r.namespace)`,
-    tell: ([, index, event]) => `waits in step ${index} for ${event}, and no such event finds it`,
+    message: ([, index, event]) => `waits in step ${index} for ${event}, and no such event finds it`,
   },
   {
     name: 'step.child',
@@ -122,24 +123,24 @@ const STEPS: Check[] = [
       WHERE ${IN_RANGE('s.run_id')} AND s.status = 'waiting' AND s.op = 'RunWorkflow' AND r.status IN ${LIVE}
         AND s.child_run_id IS NOT NULL AND (c.id IS NULL OR c.status IN ${ENDED} OR c.parent_run_id IS NULL
           OR c.parent_run_id <> s.run_id OR c.parent_step_index IS NULL OR c.parent_step_index <> s.idx)`,
-    tell: ([, index, child, status]) =>
+    message: ([, index, child, status]) =>
       `waits in step ${index} for its child ${child}, which ${status === null ? 'does not exist' : `is ${status} and does not answer it`}`,
   },
   {
     name: 'step.index',
     sql: `SELECT s.run_id, count(*), max(s.idx) FROM steps s WHERE ${IN_RANGE('s.run_id')}
       GROUP BY s.run_id HAVING count(*) <> max(s.idx) + 1 OR min(s.idx) <> 0`,
-    tell: ([, count, last]) => `has ${count} steps, the last of which is number ${last}`,
+    message: ([, count, last]) => `has ${count} steps, the last of which is number ${last}`,
   },
   {
     name: 'step.id',
     sql: `SELECT s.run_id, s.id, count(*) FROM steps s WHERE ${IN_RANGE('s.run_id')}
       GROUP BY s.run_id, s.id HAVING count(*) > 1`,
-    tell: ([, id, count]) => `has step id ${id} ${count} times`,
+    message: ([, id, count]) => `has step id ${id} ${count} times`,
   },
 ]
 
-/** Every seq that a row of the run tells. */
+/** Every seq of a row of the run. */
 const SEQS = `SELECT run_id, seq FROM steps WHERE ${IN_RANGE('run_id')}
   UNION ALL SELECT run_id, seq FROM frames WHERE ${IN_RANGE('run_id')} AND step_index IS NULL
   UNION ALL SELECT run_id, seq FROM logs WHERE ${IN_RANGE('run_id')}
@@ -149,26 +150,26 @@ const SEQS = `SELECT run_id, seq FROM steps WHERE ${IN_RANGE('run_id')}
 const SEQUENCES: Check[] = [
   {
     name: 'seq.twice',
-    sql: `SELECT run_id, seq FROM (${SEQS}) AS told GROUP BY run_id, seq HAVING count(*) > 1`,
-    tell: ([, seq]) => `tells two things under seq ${seq}`,
+    sql: `SELECT run_id, seq FROM (${SEQS}) AS seqs GROUP BY run_id, seq HAVING count(*) > 1`,
+    message: ([, seq]) => `has two rows with seq ${seq}`,
   },
   {
     name: 'seq.range',
-    sql: `SELECT told.run_id, told.seq, r.finished_seq FROM (${SEQS}) AS told JOIN runs r ON r.id = told.run_id
-      WHERE told.seq < 2 OR told.seq > (r.fence + 1) * ${SEQ_SPAN} OR told.seq > r.finished_seq`,
-    tell: ([, seq, end]) =>
+    sql: `SELECT seqs.run_id, seqs.seq, r.finished_seq FROM (${SEQS}) AS seqs JOIN runs r ON r.id = seqs.run_id
+      WHERE seqs.seq < 2 OR seqs.seq > (r.fence + 1) * ${SEQ_SPAN} OR seqs.seq > r.finished_seq`,
+    message: ([, seq, end]) =>
       `has seq ${seq}, which is outside what its fence has given out${end === null ? '' : `, or behind its end at ${end}`}`,
   },
   {
     name: 'seq.run',
-    sql: `SELECT told.run_id, told.seq FROM (${SEQS}) AS told LEFT JOIN runs r ON r.id = told.run_id WHERE r.id IS NULL`,
-    tell: ([, seq]) => `has a row with seq ${seq}, while the run does not exist`,
+    sql: `SELECT seqs.run_id, seqs.seq FROM (${SEQS}) AS seqs LEFT JOIN runs r ON r.id = seqs.run_id WHERE r.id IS NULL`,
+    message: ([, seq]) => `has a row with seq ${seq}, while the run does not exist`,
   },
 ]
 
 export const RUN_CHECKS: readonly Check[] = [...ROWS, ...STEPS, ...SEQUENCES]
 
-/** How many ranges a check's question names: each takes its two parameters. */
+/** How many ranges the query of a check contains: each takes two parameters. */
 export function rangesOf({ sql }: Check): number {
   return (sql.match(/> \? AND/g) ?? []).length
 }

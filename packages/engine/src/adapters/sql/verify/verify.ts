@@ -1,8 +1,8 @@
-// Holds a database to its promises: every rule that its rows can tell, over one snapshot, a range of ids at a time, so that
-// a large store takes time and not memory. Called by the engine package's `verifyStore`.
+// Checks every rule that the rows of a store must keep, over one snapshot, a range of ids at a time, so that a large store takes
+// time and not memory. Called by maintenance.ts.
 
 import type { Check, Snapshot, Violation, Violations } from './check.ts'
-import { TOLD_MAX } from './check.ts'
+import { VIOLATIONS_PER_QUERY_MAX } from './check.ts'
 import { eventContents, flowContents, runContents, scheduleContents, slotContents } from './contents.ts'
 import { eventReferences, runReferences } from './references.ts'
 import { DELIVERY_CHECKS, PAYLOAD_CHECKS } from './row-checks.ts'
@@ -15,25 +15,26 @@ const LAST = '\u{10ffff}'
 
 type Range = readonly [from: string, to: string]
 
-/** Every violation, as it is found. None: the store keeps its promises. */
+/** Yields every violation as it is found; none: the store keeps every rule. */
 export async function* verify(snapshot: Snapshot): Violations {
   for (const message of await snapshot.damage()) yield { check: 'database', subject: 'store', message }
   for await (const range of rangesOfIds(snapshot, 'runs')) {
-    yield* asked(snapshot, RUN_CHECKS, range)
+    yield* violationsOf(snapshot, RUN_CHECKS, range)
     yield* runContents(snapshot, range)
     yield* runReferences(snapshot, range)
   }
   yield* eventContents(snapshot)
   yield* eventReferences(snapshot)
   for await (const range of rangesOfIds(snapshot, 'deliveries'))
-    yield* asked(snapshot, DELIVERY_CHECKS, range)
-  for await (const range of rangesOfIds(snapshot, 'payloads')) yield* asked(snapshot, PAYLOAD_CHECKS, range)
+    yield* violationsOf(snapshot, DELIVERY_CHECKS, range)
+  for await (const range of rangesOfIds(snapshot, 'payloads'))
+    yield* violationsOf(snapshot, PAYLOAD_CHECKS, range)
   yield* slotContents(snapshot)
   yield* flowContents(snapshot)
   yield* scheduleContents(snapshot)
 }
 
-/** Ranges that together hold every id there can be, so that rows of a table that has lost theirs are met too. */
+/** Ranges that together contain every possible id, so that rows without their parent row are checked too. */
 async function* rangesOfIds(snapshot: Snapshot, table: string): AsyncGenerator<Range> {
   for (let from = ''; ; ) {
     const ids = await snapshot.rows(`SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ${RANGE}`, [from])
@@ -44,10 +45,14 @@ async function* rangesOfIds(snapshot: Snapshot, table: string): AsyncGenerator<R
   }
 }
 
-async function* asked(snapshot: Snapshot, checks: readonly Check[], range: Range): AsyncGenerator<Violation> {
+async function* violationsOf(
+  snapshot: Snapshot,
+  checks: readonly Check[],
+  range: Range,
+): AsyncGenerator<Violation> {
   for (const check of checks) {
     const params = Array.from({ length: rangesOf(check) }, () => range).flat()
-    const rows = await snapshot.rows(`${check.sql} LIMIT ${TOLD_MAX}`, params)
-    for (const row of rows) yield { check: check.name, subject: String(row[0]), message: check.tell(row) }
+    const rows = await snapshot.rows(`${check.sql} LIMIT ${VIOLATIONS_PER_QUERY_MAX}`, params)
+    for (const row of rows) yield { check: check.name, subject: String(row[0]), message: check.message(row) }
   }
 }
