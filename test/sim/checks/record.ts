@@ -2,7 +2,7 @@
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import type { StoredFrame } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
-import type { RunView } from '../../../packages/engine/src/ports/store.ts'
+import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
 import type { MemoEntry } from '../workload/wire.ts'
 
 export interface RunRecord {

@@ -1,6 +1,6 @@
 // Promises about the run itself: what has ended stays as it is, and what has not ended has a reason to go on.
 
-import type { RunView } from '../../../packages/engine/src/ports/store.ts'
+import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
 import { ensure, same } from '../core/violation.ts'
 import { isDone, isEnded, type RunRecord } from './record.ts'
 

@@ -2,7 +2,7 @@
 // frame tells the end.
 
 import type { StoredFrame } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
-import type { Reads } from '../../../packages/engine/src/ports/store.ts'
+import type { Reads } from '../../../packages/engine/src/ports/store-reads.ts'
 import type { Rng } from '../core/random.ts'
 import { ensure, same } from '../core/violation.ts'
 import { isEnded, type RunRecord } from './record.ts'

@@ -17,7 +17,7 @@ import type {
   RunQuery,
   RunStatsQuery,
   RunView,
-} from '../ports/store.ts'
+} from '../ports/store-reads.ts'
 
 /** What the fake store holds of one namespace. */
 export class Shelf implements Reads {

@@ -1,26 +1,26 @@
-// The part of the Store port that people administer: API keys and namespaces. Written by the `perdure` command, also
-// from another process than the engine's; read by an engine when it starts and while it runs.
+// The part of the Store port for administration: API keys and namespaces. The `perdure` command writes them, also from another
+// process than the engine's; an engine reads them when it starts and while it runs.
 
 import type { Namespace, StoredKey } from '../domain/model/api-key.ts'
 
 /** Each write is durable when it resolves, and raises the revision in the same commit. */
 export interface Admin {
-  /** Rises with every write below, so that whoever follows them reads one number. */
+  /** Rises with every write below, so that a reader notices changes by one number. */
   revision(): Promise<number>
 
-  /** Every key, oldest first; those that were revoked too. */
+  /** Every key, revoked ones included, oldest first. */
   keys(): Promise<StoredKey[]>
-  /** Keeps the key, and its namespace if that is new. */
+  /** Stores the key, and its namespace if that is new. */
   addKey(key: StoredKey): Promise<void>
-  /** The key as it is afterwards, or undefined when there is none. Once revoked, a key keeps that time. */
+  /** The key after the call, or undefined if there is none. A revoked key keeps its time of revocation. */
   revokeKey(id: string, at: number): Promise<StoredKey | undefined>
 
   /** Every namespace by name. */
   namespaces(): Promise<Namespace[]>
-  /** Keeps those that are new. */
+  /** Stores those that are new. */
   addNamespaces(names: readonly string[], at: number): Promise<void>
-  /** The namespace as it is afterwards, or undefined when there is none. Once suspended, it keeps that time. */
+  /** The namespace after the call, or undefined if there is none. A suspended namespace keeps its time of suspension. */
   suspend(name: string, at: number): Promise<Namespace | undefined>
-  /** The namespace as it is afterwards, or undefined when there is none. */
+  /** The namespace after the call, or undefined if there is none. */
   resume(name: string): Promise<Namespace | undefined>
 }

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ControlAction } from '../../../../packages/engine/src/domain/model/control-action.ts'
 import type { Run, RunStatus } from '../../../../packages/engine/src/domain/model/run.ts'
-import type { ControlQuery, ReplayFilter } from '../../../../packages/engine/src/ports/store.ts'
+import type { ControlQuery, ReplayFilter } from '../../../../packages/engine/src/ports/store-reads.ts'
 import { aRun, created, eachStore, NOW, NS, type OpenStore, write } from '../samples.ts'
 
 const STATUSES: RunStatus[] = ['queued', 'running', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled']

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../../packages/engine/src/domain/model/delivery.ts'
-import type { DeliveryClaim, DeliveryQuery, Store } from '../../../../packages/engine/src/ports/store.ts'
+import type { DeliveryClaim, Store } from '../../../../packages/engine/src/ports/store.ts'
+import type { DeliveryQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
 import { aDelivery, eachStore, NOW, NS, type OpenStore, write } from '../samples.ts'
 
 const URL_OF = (name: string) => `https://${name}.test/hook`

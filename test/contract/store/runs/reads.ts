@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'
 import type { Run, RunStatus } from '../../../../packages/engine/src/domain/model/run.ts'
-import type { RunQuery, Store } from '../../../../packages/engine/src/ports/store.ts'
+import type { Store } from '../../../../packages/engine/src/ports/store.ts'
+import type { RunQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
 import {
   aLeasedRun,
   aLine,

@@ -2,7 +2,7 @@
 
 import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
 import { type RunSort, type SortDir, sortKey } from '../../../../packages/engine/src/domain/view/run-order.ts'
-import type { RunFilter } from '../../../../packages/engine/src/ports/store.ts'
+import type { RunFilter } from '../../../../packages/engine/src/ports/store-reads.ts'
 
 export const SORTS: readonly RunSort[] = ['started', 'workflow', 'status', 'app', 'duration']
 export const DIRS: readonly SortDir[] = ['desc', 'asc']

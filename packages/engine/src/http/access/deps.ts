@@ -27,7 +27,8 @@ import type { StoredFrame } from '../../domain/view/timeline-frames.ts'
 import type { WebhookPost } from '../../domain/webhook/schemes.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Connections } from '../../ports/connections.ts'
-import type { ReplayFilter, RunView, Store } from '../../ports/store.ts'
+import type { Store } from '../../ports/store.ts'
+import type { ReplayFilter, RunView } from '../../ports/store-reads.ts'
 
 /** A validated `POST /events` body; `data` is kept to the letter. */
 export interface IncomingEvent {

@@ -3,7 +3,7 @@ import { MemoryQueue } from '../../adapters/queue/memory.ts'
 import type { Change, RunStatusFrame, StepWoken } from '../../domain/model/change.ts'
 import { firstSeq } from '../../domain/model/seq.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
-import type { Reads } from '../../ports/store.ts'
+import type { Reads } from '../../ports/store-reads.ts'
 import { Live, type RunMove } from '../live/live.ts'
 import { Announcer, WAKES_ASKED_MAX } from './announce.ts'
 

@@ -7,7 +7,8 @@ import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import { isTerminal, type Run, type RunStatus } from '../../domain/model/run.ts'
 import type { Step } from '../../domain/model/step.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
-import type { Reads, Store } from '../../ports/store.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Reads } from '../../ports/store-reads.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 
 export interface ExplainDeps {

@@ -1,6 +1,6 @@
 // Queries about control: the runs that a bulk replay takes, and the audit log of actions. Called by the reads.
 
-import type { ControlQuery, ReplayFilter } from '../../../ports/store.ts'
+import type { ControlQuery, ReplayFilter } from '../../../ports/store-reads.ts'
 import type { Query, Value } from '../description/values.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { runFilter } from './run-filter.ts'

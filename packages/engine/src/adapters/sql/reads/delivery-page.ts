@@ -1,7 +1,7 @@
 // A page of deliveries with their payloads. A thousand payloads can be a gigabyte: the page ends where it gets large.
 
 import type { Delivery } from '../../../domain/model/delivery.ts'
-import type { DeliveryPage, DeliveryQuery } from '../../../ports/store.ts'
+import type { DeliveryPage, DeliveryQuery } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { DELIVERIES } from '../tables/deliveries.ts'
 import { deliveriesQuery, payloadsQuery } from './delivery-queries.ts'

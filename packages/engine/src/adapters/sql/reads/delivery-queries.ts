@@ -1,6 +1,6 @@
 // Queries about webhook deliveries, and what their rows mean. Called by the reads.
 
-import type { DeliveryQuery, EndpointStats } from '../../../ports/store.ts'
+import type { DeliveryQuery, EndpointStats } from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
 

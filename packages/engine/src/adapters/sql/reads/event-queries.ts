@@ -1,6 +1,6 @@
 // Queries about the event log. Called by the store and its reads.
 
-import type { EventQuery } from '../../../ports/store.ts'
+import type { EventQuery } from '../../../ports/store-reads.ts'
 import type { Query, Value } from '../description/values.ts'
 import { SELECT_EVENT } from '../tables/events.ts'
 

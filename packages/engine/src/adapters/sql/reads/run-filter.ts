@@ -1,7 +1,7 @@
 // Which runs a filter matches, as SQL. Used by the list of runs, their counts and bulk replays.
 
 import { earliestId } from '../../../domain/text/ids.ts'
-import type { RunFilter } from '../../../ports/store.ts'
+import type { RunFilter } from '../../../ports/store-reads.ts'
 import type { Value } from '../description/values.ts'
 import { folded } from './text-search.ts'
 

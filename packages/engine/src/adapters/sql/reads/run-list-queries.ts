@@ -2,7 +2,7 @@
 // (docs/decisions/0005-run-lists.md). Called by the reads.
 
 import type { RunPosition } from '../../../domain/view/run-order.ts'
-import type { RunQuery } from '../../../ports/store.ts'
+import type { RunQuery } from '../../../ports/store-reads.ts'
 import type { Query, Value } from '../description/values.ts'
 import { RUNS } from '../tables/runs.ts'
 import { allOf, equals, type FilterName, filterTerms, inNamespace, type Term } from './run-filter.ts'

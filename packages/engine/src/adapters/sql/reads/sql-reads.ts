@@ -24,7 +24,7 @@ import type {
   RunStatsQuery,
   RunView,
   TimelinePage,
-} from '../../../ports/store.ts'
+} from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'

@@ -7,7 +7,7 @@
 import type { RunStatusFrame } from '../../../domain/model/change.ts'
 import type { RunStatus } from '../../../domain/model/run.ts'
 import { firstSeq } from '../../../domain/model/seq.ts'
-import type { TimelinePage } from '../../../ports/store.ts'
+import type { TimelinePage } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { frameFromRow } from '../tables/frames.ts'
 

@@ -13,12 +13,11 @@ import type {
   DeliveryClaim,
   Lane,
   LoadedRun,
-  PositionedEvent,
   Pruning,
-  Reads,
   Store,
   StoreStats,
 } from '../../../ports/store.ts'
+import type { PositionedEvent, Reads } from '../../../ports/store-reads.ts'
 import type { Task } from '../batches/requests.ts'
 import { LANE_TABLES } from '../claims/lanes.ts'
 import type { Table } from '../description/table.ts'

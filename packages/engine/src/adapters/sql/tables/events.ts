@@ -1,7 +1,7 @@
 // The tables of the event log and of claimed dedupe ids.
 
 import type { DedupeKey, Event } from '../../../domain/model/event.ts'
-import type { PositionedEvent } from '../../../ports/store.ts'
+import type { PositionedEvent } from '../../../ports/store-reads.ts'
 import { integer, json, optional, text, unique } from '../description/column.ts'
 import { table } from '../description/table.ts'
 import type { Row } from '../description/values.ts'

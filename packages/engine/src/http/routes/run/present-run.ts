@@ -3,7 +3,7 @@
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { runSummary } from '../../../domain/view/run-summary.ts'
-import type { RunView } from '../../../ports/store.ts'
+import type { RunView } from '../../../ports/store-reads.ts'
 
 export { runSummary }
 

@@ -3,7 +3,7 @@
 import type { WebhookEndpoint, WebhookEndpointStats } from '@perdure/protocol'
 import type { Endpoint } from '../../../domain/model/endpoint.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
-import type { EndpointStats } from '../../../ports/store.ts'
+import type { EndpointStats } from '../../../ports/store-reads.ts'
 
 export function presentEndpoint(endpoint: Endpoint): WebhookEndpoint {
   return {

@@ -1,0 +1,170 @@
+// The reading half of the Store port: the reads of one namespace, their queries and their answers. Used by the services and
+// routes that list and show things.
+
+import type { RunStatusFrame } from '../domain/model/change.ts'
+import type { ControlAction, ControlKind } from '../domain/model/control-action.ts'
+import type { Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/model/delivery.ts'
+import type { Event } from '../domain/model/event.ts'
+import type { FlowRow } from '../domain/model/flow-row.ts'
+import type { LogLine } from '../domain/model/log-line.ts'
+import type { Run, RunStatus } from '../domain/model/run.ts'
+import type { Step } from '../domain/model/step.ts'
+import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
+import type { StoredFrame } from '../domain/view/timeline-frames.ts'
+
+/** A run with the name of its current step (the newest unsettled one, else the newest). */
+export type RunView = Run & { currentStepName?: string }
+
+/** Selects the runs of a bulk replay: every field that is present narrows it. */
+export interface ReplayFilter {
+  app?: string
+  workflow?: string
+  /** `running` also matches waiting, as in the list. */
+  status?: RunStatus
+  runType?: 'event' | 'cron'
+  /** Only runs created then or later. */
+  since?: number
+}
+
+/** Selects the runs of a list: every field that is present narrows it. */
+export interface RunFilter extends ReplayFilter {
+  eventId?: string
+  replayOf?: string
+  /** Part of the id, the workflow or the app, in upper or lower case. */
+  q?: string
+  /** Widens `q` to input, result and error. */
+  deep?: boolean
+}
+
+export interface RunQuery extends RunFilter {
+  /** Absent: `started`, which is by id, since ids begin with `createdAt`. */
+  sort?: RunSort
+  /** Absent: `desc`. */
+  dir?: SortDir
+  limit: number
+  /** The position of the last run of the page before, in the same order. */
+  after?: RunPosition
+}
+
+export interface RunStatsQuery {
+  app?: string
+  /** Only runs created then or later. */
+  since?: number
+}
+
+export type RunCounts = Record<RunStatus, number>
+
+export interface EventQuery {
+  app?: string
+  name?: string
+  limit: number
+  /** Position of the last row of the page before. */
+  before?: number
+}
+
+/** An event of the log with its position, which rises with commit order. */
+export interface PositionedEvent {
+  position: number
+  event: Event
+}
+
+/** The runs that match a replay filter, all seen at one moment. */
+export interface ReplayableRuns {
+  matched: number
+  /** How many of them have ended. */
+  finished: number
+  /** The newest of the ended ones, newest first. */
+  runIds: string[]
+}
+
+export interface ControlQuery {
+  action?: ControlKind
+  /** Only entries that target this run or created it as a fork. */
+  runId?: string
+  limit: number
+}
+
+export interface DeliveryQuery {
+  status?: DeliveryStatus
+  app?: string
+  limit: number
+  /** The sort position of the last row of the page before: newest first by (createdAt, id). */
+  after?: { createdAt: number; id: string }
+}
+
+export interface DeliveryPage {
+  deliveries: Delivery[]
+  /** Whether more deliveries follow. */
+  more: boolean
+}
+
+/** How the deliveries of an endpoint ended (docs/webhooks.md#deliveries). */
+export interface EndpointStats {
+  endpointId: string
+  /** All deliveries, those under way included. */
+  delivered: number
+  succeeded: number
+  /** Exhausted or dead. */
+  failed: number
+  /** When the newest was created. */
+  lastDelivery: number
+}
+
+/** What the place of a held run in its queue depends on. */
+export type HeldRun = Pick<Run, 'id' | 'waitsForSlot' | 'startQueue' | 'priority'>
+
+/** Most held runs that are counted to find a run's place in its queue. */
+export const HELD_COUNTED_MAX = 10_000
+
+export interface TimelinePage {
+  /** The run's status when the page was read; undefined if there is no such run. */
+  status: RunStatus | undefined
+  frames: StoredFrame[]
+  openFrom: number
+  /** Whether more frames are stored than fit in the page. */
+  more: boolean
+}
+
+/** Reads of one namespace. A row of another namespace does not exist here. */
+export interface Reads {
+  run(id: string): Promise<RunView | undefined>
+  /** The run_status frame of the run's present status: a light read, without payloads. */
+  status(runId: string): Promise<RunStatusFrame | undefined>
+  /**
+   * The first `limit` matching runs after the position, in the order of the query, without input and result; `status:
+   * running` also matches waiting. Pages that each start after the last run of the page before contain every run that matched
+   * throughout exactly once, however many other runs arrive or change. The exception is a run whose own sort key (status,
+   * duration) changes: it may be in the pages at its old place, its new place, both or neither. No single read looks at more
+   * than a bounded number of runs, and other reads run in between. Rejects with the reason of `signal` once that is aborted.
+   */
+  runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]>
+  /** The number of runs of each status, all counted at one moment. */
+  stats(query: RunStatsQuery): Promise<RunCounts>
+  /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */
+  heldBefore(run: HeldRun): Promise<number>
+  /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */
+  firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
+  /** In index order. */
+  steps(runId: string): Promise<Step[]>
+  /** Lines with seq > from, oldest first. */
+  logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]>
+  /**
+   * Frames with seq > after, in seq order, at most `limit`. Steps with an index below `openFrom` have no frames after `after`.
+   * Pass 0 at first, and the answered value with the next call, so that the tail of a long run stays cheap.
+   */
+  timeline(runId: string, query: { after: number; limit: number; openFrom: number }): Promise<TimelinePage>
+  event(id: string): Promise<Event | undefined>
+  events(query: EventQuery): Promise<PositionedEvent[]>
+  /** The delivery, and its attempts in order. */
+  delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined>
+  /** Newest first. A page is shorter than the limit where its payloads are large, but never empty for that reason. */
+  deliveries(query: DeliveryQuery): Promise<DeliveryPage>
+  /** A row for each endpoint with deliveries created at or after `since`. */
+  endpointStats(since: number): Promise<EndpointStats[]>
+  /** The rows of the namespace's schedules, by app, workflow and cron. */
+  schedules(): Promise<FlowRow[]>
+  /** The matching runs, with the ids of at most `limit` ended ones. */
+  replayable(filter: ReplayFilter, limit: number): Promise<ReplayableRuns>
+  /** Newest first. */
+  controlActions(query: ControlQuery): Promise<ControlAction[]>
+}
