@@ -118,9 +118,9 @@ function wakesOf(
     ended: ReadonlySet<string>
   },
 ): StepWoken[] {
-  const { event, now, subject, waiters, awaited, alreadyWoken: spent, ended, report } = input
+  const { event, now, subject, waiters, awaited, alreadyWoken, ended, report } = input
   const isMet = (waiter: Waiter) => awaited?.has(waiter) ?? isAwaited(waiter, subject, report)
-  const isFree = (waiter: Waiter) => !spent?.has(waiterKey(waiter)) && !ended.has(waiter.runId)
+  const isFree = (waiter: Waiter) => !alreadyWoken?.has(waiterKey(waiter)) && !ended.has(waiter.runId)
   const woken = oldestPerRun(waiters.filter(waiter => isFree(waiter) && isMet(waiter)))
   const data = woken.length === 0 ? undefined : eventResult(event)
   return woken.map(({ runId, stepIndex }) => ({

@@ -6,11 +6,11 @@ import { NOW } from '../testkit/nouns.testkit.ts'
 
 const limited = under({ rateLimit: { limit: 3, periodMs: 1000, key: 'event.data.id' } })
 const ask = (data: unknown, origin?: string) => {
-  const { questions: asks } = arrives(data, {}, [limited], origin === undefined ? {} : { origin })
-  expect(asks).toHaveLength(1)
-  const [asked] = asks
-  if (asked?.type !== 'take') throw new Error('it asks for something else')
-  return asked
+  const { questions } = arrives(data, {}, [limited], origin === undefined ? {} : { origin })
+  expect(questions).toHaveLength(1)
+  const [question] = questions
+  if (question?.type !== 'take') throw new Error('it has another question')
+  return question
 }
 
 it('requires a token before it decides', () => {
@@ -31,7 +31,7 @@ it('lets the event start its run when the token is given, and drops it when not'
   const decide = (admitted: boolean) =>
     arrives({ id: 1 }, { limiterAnswers: new Map([[ask({ id: 1 }).of, admitted]]) }, [limited])
   expect(decide(true).triggered).toMatchObject([{ runId: expect.any(String) }])
-  const { triggered, questions: asks, ...rest } = decide(false)
+  const { triggered, questions, ...rest } = decide(false)
   expect(triggered).toEqual([{ workflow: 'order', app: 'shop', dropped: true }])
-  expect([asks, changesOf(rest, 'run.created')]).toEqual([[], []])
+  expect([questions, changesOf(rest, 'run.created')]).toEqual([[], []])
 })

@@ -62,7 +62,7 @@ function cancelLive(input: ArrivalInput, arrival: Arrival, runId: string): void 
   }
   const created = drafted.changes.find(change => change.type === 'run.created' && change.run.id === runId)
   if (created?.type === 'run.created') {
-    // The unit creates the run and ends it. Created with the request to cancel, it is leased by nobody.
+    // The unit creates the run and ends it. No engine leases a run created with the request to cancel.
     arrival.cancelledAtBirth.push(runId)
     arrival.changes.push(...cancel(RunState.created(created.run), { now, catalog }).changes)
     return

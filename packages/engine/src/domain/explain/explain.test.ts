@@ -170,12 +170,12 @@ describe('waiting', () => {
     expect(step.sentence).toBe(`Step "work" failed and is tried again at ${THEN}.`)
     const pass = parked({ kind: 'retry', until: LATER })
     expect(why(pass).sentence).toBe(`The last pass came to nothing: it is repeated at ${THEN}.`)
-    const told = {
+    const row = {
       ...pass,
       transportTries: 3,
       waitingFor: { ...pass.waitingFor, error: 'socket hang up' } as const,
     }
-    expect(why(told as Run)).toMatchObject({
+    expect(why(row as Run)).toMatchObject({
       sentence: `The last pass came to nothing (try 3 of 8): it is repeated at ${THEN}. What came of it: socket hang up`,
       waitingFor: { kind: 'retry', until: THEN, error: 'socket hang up' },
     })

@@ -12,8 +12,8 @@ const line = { level: 'info', message: 'hi', scope: '@root', index: 0 }
 
 describe('a line as the protocol has it', () => {
   it('is read, without the members that are not stored', () => {
-    const told = '{"level":"warn","message":"","scope":"pay","index":3,"tsMs":5,"later":true}'
-    expect(read(told)).toEqual({ logs: [{ level: 'warn', message: '', scope: 'pay', index: 3 }] })
+    const line = '{"level":"warn","message":"","scope":"pay","index":3,"tsMs":5,"later":true}'
+    expect(read(line)).toEqual({ logs: [{ level: 'warn', message: '', scope: 'pay', index: 3 }] })
   })
 
   it.each([

@@ -24,7 +24,7 @@ describe('a runner', () => {
   })
 
   it('has the fields it reported, and no others', () => {
-    const told = {
+    const optional = {
       framework: 'hono',
       runtime: 'node',
       language: 'ts',
@@ -34,7 +34,7 @@ describe('a runner', () => {
       keyFingerprint: 'f',
     }
     expect(
-      registeredRunner('default', { ...request, ...told, mood: 'fine' } as RegisterRequest, NOW),
+      registeredRunner('default', { ...request, ...optional, mood: 'fine' } as RegisterRequest, NOW),
     ).toEqual({
       namespace: 'default',
       app: 'shop',
@@ -42,7 +42,7 @@ describe('a runner', () => {
       url: request.url,
       workflows: ['order'],
       lastSeenAt: NOW,
-      ...told,
+      ...optional,
     })
     expect(registeredRunner('default', request, NOW)).not.toHaveProperty('region')
   })

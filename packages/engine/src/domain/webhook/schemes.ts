@@ -13,7 +13,7 @@ export interface WebhookPost {
   rawBody: Buffer
 }
 
-/** What a post claims about itself. Nothing of it may be trusted before its signature is verified. */
+/** The claims of a post about itself. None may be trusted before the signature is verified. */
 export interface Claim {
   /** The signed parts, in order. */
   signed: readonly (string | Buffer)[]

@@ -1,4 +1,4 @@
-// What holds for opcodes of every kind (docs/wire-protocol.md#opcodes). The type demands one of each kind.
+// Rules that hold for opcodes of every kind (docs/wire-protocol.md#opcodes). The type demands an opcode of each kind.
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'

@@ -144,7 +144,7 @@ describe('the end of a child', () => {
 
 describe('the end of a parent requests its children to be cancelled', () => {
   const parent = given(run(), awaitingChild('pack it', 'run_2'))
-  const asked = [{ type: 'run.cancelRequested', runId: 'run_2', at: NOW }]
+  const requested = [{ type: 'run.cancelRequested', runId: 'run_2', at: NOW }]
 
   it.each([
     ['cancelled', () => parent.whenCancelled()],
@@ -152,7 +152,7 @@ describe('the end of a parent requests its children to be cancelled', () => {
     ['succeeded without waiting for them', () => parent.when(returned())],
   ])('when it %s', (_, end) => {
     const then = end()
-    expect(then.changes('run.cancelRequested')).toEqual(asked)
+    expect(then.changes('run.cancelRequested')).toEqual(requested)
     expect(then.steps).toEqual({ 'pack it': 'cancelled' })
   })
 

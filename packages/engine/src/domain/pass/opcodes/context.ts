@@ -4,7 +4,7 @@ import type { FilterFault } from '../../expressions/matching.ts'
 import type { CatalogView } from '../../model/catalog.ts'
 import type { Assumptions } from '../../run/assumptions.ts'
 
-/** What the runner knows of the run: from the memo of the pass, then from the ack of each checkpoint. */
+/** The runner's knowledge of the run: from the memo of the pass, then from the ack of each checkpoint. */
 export interface RunnerKnowledge {
   /** Time of the last message to the runner. Steps it reports next started then. */
   asOf: number

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
 import { emits, event, NOW, reported, run, threw, waiting, workflow } from '../../testkit/nouns.testkit.ts'
 
-const told = emits('tell', 'order.told', '{"n": 1.0}')
+const sent = emits('tell', 'order.told', '{"n": 1.0}')
 
 describe('an emit', () => {
   const then = given(run())
     .registered(workflow('order'), workflow('mail', { app: 'post', triggers: [{ event: 'order.*' }] }))
-    .when(reported(told))
+    .when(reported(sent))
   const [recorded] = then.changes('event.recorded')
 
   it('is recorded under the app of its run, with source emit and its data to the letter', () => {
@@ -36,7 +36,7 @@ describe('an emit', () => {
   it('starts anycast runs, also from a pinned run', () => {
     const pinned = given(run({ runner: 'r1' }))
       .registered(workflow('order.told'))
-      .when(reported(told))
+      .when(reported(sent))
     expect(pinned.created?.runner).toBeUndefined()
   })
 
@@ -47,7 +47,7 @@ describe('an emit', () => {
   })
 
   it('persists also when a branch beside it fails the run', () => {
-    const then = given(run()).when(reported(threw('charge', { retriable: false }), told))
+    const then = given(run()).when(reported(threw('charge', { retriable: false }), sent))
     expect(then.run.status).toBe('failed')
     expect(then.changes('event.recorded')).toHaveLength(1)
   })
@@ -58,7 +58,7 @@ describe('an emit with waits for it', () => {
   const own = { runId: 'run_1', stepIndex: 0, since: 2 }
 
   it('wakes the wait of another run', () => {
-    const then = given(run()).waiters('order.told', other).when(reported(told))
+    const then = given(run()).waiters('order.told', other).when(reported(sent))
     expect(then.changes('step.woken')).toMatchObject([
       {
         runId: 'run_2',
@@ -72,7 +72,7 @@ describe('an emit with waits for it', () => {
   })
 
   it('is guarded by exactly those waits', () => {
-    const then = given(run()).waiters('order.told', other).when(reported(told))
+    const then = given(run()).waiters('order.told', other).when(reported(sent))
     expect(then.guards).toContainEqual({
       type: 'waiters',
       namespace: 'default',
@@ -82,7 +82,7 @@ describe('an emit with waits for it', () => {
   })
 
   it("wakes its own run's wait in its own decision, not from outside", () => {
-    const then = given(run(), waiting('heard', 'order.told')).waiters('order.told', own).when(reported(told))
+    const then = given(run(), waiting('heard', 'order.told')).waiters('order.told', own).when(reported(sent))
     expect(then.changes('step.woken')).toEqual([])
     expect(then.step('heard')).toMatchObject({
       status: 'succeeded',
@@ -97,14 +97,14 @@ describe('an emit with waits for it', () => {
   })
 
   it("leaves its own run's wait for another name alone", () => {
-    const then = given(run(), waiting('other', 'order.lost')).when(reported(told))
+    const then = given(run(), waiting('other', 'order.lost')).when(reported(sent))
     expect(then.steps).toMatchObject({ other: 'waiting' })
   })
 
   it('wakes one wait a run, the one parked first', () => {
     const then = given(run(), waiting('first', 'order.told'), waiting('second', 'order.told'))
       .waiters('order.told', own, { ...own, stepIndex: 1, since: 3 })
-      .when(reported(told))
+      .when(reported(sent))
     expect(then.steps).toMatchObject({ first: 'succeeded', second: 'waiting' })
   })
 })
@@ -114,7 +114,7 @@ describe('two emits of one name in one pass', () => {
 
   it('wake a single waiter once, with the first', () => {
     const waiter = { runId: 'run_2', stepIndex: 4, since: 1 }
-    const then = given(run()).waiters('order.told', waiter).when(reported(told, again))
+    const then = given(run()).waiters('order.told', waiter).when(reported(sent, again))
     expect(then.changes('step.woken').map(woken => woken.eventId)).toEqual([then.step('tell').emittedEventId])
     expect(then.changes('event.recorded').map(({ event }) => event.woke)).toEqual([1, 0])
   })
@@ -123,20 +123,20 @@ describe('two emits of one name in one pass', () => {
     const waiter = { runId: 'run_2', stepIndex: 4, since: 1 }
     const then = given(run())
       .waiters('order.told', waiter, { ...waiter, stepIndex: 5, since: 2 })
-      .when(reported(told, again))
+      .when(reported(sent, again))
     expect(then.changes('step.woken').map(woken => woken.stepIndex)).toEqual([4, 5])
   })
 
   it("settle the run's own wait once, with the first", () => {
     const then = given(run(), waiting('heard', 'order.told'))
       .waiters('order.told', { runId: 'run_1', stepIndex: 0, since: 1 })
-      .when(reported(told, again))
+      .when(reported(sent, again))
     expect(then.step('heard').eventId).toBe(then.step('tell').emittedEventId)
     expect(then.changes('step.moved')).toHaveLength(1)
   })
 
   it('are two events with two ids', () => {
-    const ids = given(run()).when(reported(told, again)).changes('event.recorded')
+    const ids = given(run()).when(reported(sent, again)).changes('event.recorded')
     expect(new Set(ids.map(({ event }) => event.id)).size).toBe(2)
   })
 })

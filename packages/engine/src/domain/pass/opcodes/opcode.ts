@@ -44,7 +44,7 @@ export interface DraftedPass {
   readonly assumptions: OwnAssumptions
 }
 
-/** What the engine must know of a kind of opcode. Nothing has a default: a new kind that misses a rule does not compile. */
+/** The rules of a kind of opcode. None has a default: a new kind that misses a rule does not compile. */
 export interface OpcodeRules<Op extends Opcode['op']> {
   /** The member of the opcode that holds its payload on the wire; null: it has none. */
   readonly payload: PayloadOf<Op>

@@ -68,17 +68,17 @@ describe('a step that throws', () => {
   })
 
   it('waits as long as retryAfterMs says, this once', () => {
-    const told = given(run()).when(reported(threw('charge', { retryAfterMs: 90_000.2 })))
-    expect(told.step('charge').nextAttemptAt).toBe(NOW + 90_001)
+    const then = given(run()).when(reported(threw('charge', { retryAfterMs: 90_000.2 })))
+    expect(then.step('charge').nextAttemptAt).toBe(NOW + 90_001)
     const again = given(run(), retrying('charge', NOW)).when(reported(threw('charge')))
     expect(again.step('charge').nextAttemptAt).toBe(NOW + 2 * SECOND)
   })
 
   it('is tried again also when it is to wait no time at all', () => {
-    const told = given(run()).when(reported(threw('charge', { retryAfterMs: 0 })))
-    expect(told.run).toMatchObject({ status: 'waiting', availableAt: NOW + 1 })
+    const then = given(run()).when(reported(threw('charge', { retryAfterMs: 0 })))
+    expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + 1 })
     expect(
-      told
+      then
         .leasedAgain(NOW + 1)
         .whenLeased()
         .afterCommit()
