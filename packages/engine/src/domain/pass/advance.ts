@@ -8,11 +8,11 @@ import { Draft } from '../run/draft.ts'
 import { type End, finish } from '../run/finish.ts'
 import { TRANSPORT_TRIES_MAX, transportBackoffMs } from '../run/retry.ts'
 import { isDue, type RunState } from '../run/state.ts'
+import type { Outcome } from './answer/outcome.ts'
+import { applyOpcodes } from './apply-opcodes.ts'
 import { keepLogs } from './logs.ts'
-import { applyOpcodes } from './opcodes/apply.ts'
 import type { PassContext } from './opcodes/context.ts'
 import type { PassOpcode } from './opcodes/opcode.ts'
-import type { Outcome } from './outcome.ts'
 import { park, settleDue } from './park.ts'
 
 /** Maximum size of a run's stored state (docs/operating.md#bounds). */

@@ -28,7 +28,7 @@ import {
   waitsFor,
   workflow,
 } from '../testkit/nouns.testkit.ts'
-import { readCheckpoint } from './outcome.ts'
+import { readCheckpoint } from './answer/outcome.ts'
 
 const acked = (...steps: object[]) => ({ seq: 1, steps })
 const as = (name: string, fields: object = {}) => ({ id: idOf(name), ...fields })

@@ -8,10 +8,10 @@ import { finish } from '../run/finish.ts'
 import type { RunState } from '../run/state.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { applyReported } from './advance.ts'
+import type { Reported } from './answer/outcome.ts'
 import { keepLogs } from './logs.ts'
 import type { PassContext } from './opcodes/context.ts'
 import { OPCODES } from './opcodes/registry.ts'
-import type { Reported } from './outcome.ts'
 import { settleDue } from './park.ts'
 
 /** With `next: 'pass'` the pass goes on; with 'stop' the run has ended and its pass must be aborted. */

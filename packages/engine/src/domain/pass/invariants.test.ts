@@ -17,9 +17,9 @@ import {
   waitsFor,
 } from '../testkit/nouns.testkit.ts'
 import { type Control, World } from '../testkit/world.testkit.ts'
+import type { Outcome, Reported } from './answer/outcome.ts'
 import { giveBack, holdForRunner } from './begin.ts'
 import type { PassOpcode } from './opcodes/opcode.ts'
-import type { Outcome, Reported } from './outcome.ts'
 
 const opcode: fc.Arbitrary<PassOpcode> = fc.nat({ max: 30 }).chain(number => {
   const name = `step ${number}`

@@ -16,7 +16,7 @@ import {
   waiting,
 } from '../testkit/nouns.testkit.ts'
 import { STATE_BYTES_MAX } from './advance.ts'
-import { readAnswer, responseTooLarge } from './outcome.ts'
+import { readAnswer, responseTooLarge } from './answer/outcome.ts'
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => succeeded(`s${i}`))
 

@@ -14,8 +14,8 @@ import {
   succeeded,
   threw,
 } from '../testkit/nouns.testkit.ts'
-import type { PassLine } from './log-lines.ts'
-import type { Outcome } from './outcome.ts'
+import type { PassLine } from './answer/log-lines.ts'
+import type { Outcome } from './answer/outcome.ts'
 
 const line = (scope: string, index: number, message = `${scope} ${index}`): PassLine => ({
   level: 'info',

@@ -8,9 +8,9 @@ import type { Draft } from '../run/draft.ts'
 import type { RunState } from '../run/state.ts'
 import { boundedKey } from '../text/bounded-key.ts'
 import { redactFields } from '../text/redact.ts'
-import type { PassLine } from './log-lines.ts'
+import type { PassLine } from './answer/log-lines.ts'
+import type { Outcome } from './answer/outcome.ts'
 import type { PassContext } from './opcodes/context.ts'
-import type { Outcome } from './outcome.ts'
 
 export function keepLogs(
   draft: Draft,

@@ -15,7 +15,7 @@ import {
   waiting,
   workflow,
 } from '../testkit/nouns.testkit.ts'
-import { transportFailed } from './outcome.ts'
+import { transportFailed } from './answer/outcome.ts'
 
 describe('a pass whose transport failed', () => {
   it('is repeated after 0.5, 1, 2, 4, 8, 16 and 30 seconds, then the run fails: runner_unreachable', () => {

@@ -5,7 +5,7 @@ import type { Change } from '../model/change.ts'
 import type { Run } from '../model/run.ts'
 import { firstSeq, SEQ_SPAN } from '../model/seq.ts'
 import { isSettled } from '../model/step.ts'
-import type { Outcome } from '../pass/outcome.ts'
+import type { Outcome } from '../pass/answer/outcome.ts'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'
 import {
   cancelled,

@@ -7,8 +7,8 @@ import type { Event } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import type { Runner, Workflow } from '../model/workflow.ts'
+import type { Outcome } from '../pass/answer/outcome.ts'
 import type { PassOpcode, PassOpcodeOf } from '../pass/opcodes/opcode.ts'
-import type { Outcome } from '../pass/outcome.ts'
 import { DEFAULT_RETRY } from '../run/retry.ts'
 
 export const NOW = Date.UTC(2026, 0, 1)

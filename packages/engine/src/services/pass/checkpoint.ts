@@ -3,9 +3,9 @@
 
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isSettled, type Step } from '../../domain/model/step.ts'
+import { type Reported, readCheckpoint } from '../../domain/pass/answer/outcome.ts'
 import { acknowledge, checkpoint } from '../../domain/pass/checkpoint.ts'
 import type { PassContext, SentPass } from '../../domain/pass/opcodes/context.ts'
-import { type Reported, readCheckpoint } from '../../domain/pass/outcome.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
 import { isDue } from '../../domain/run/state.ts'
 import type { Clock } from '../../ports/clock.ts'

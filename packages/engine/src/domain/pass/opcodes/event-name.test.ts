@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
 import { run } from '../../testkit/nouns.testkit.ts'
-import { readAnswer } from '../outcome.ts'
+import { readAnswer } from '../answer/outcome.ts'
 
 const reporting = (op: 'Emit' | 'WaitForEvent', eventName: unknown) => {
   const opcode = { op, id: 'hash-of-a', name: 'a', eventName }

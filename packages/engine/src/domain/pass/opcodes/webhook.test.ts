@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
 import { NOW, reported, run, sends } from '../../testkit/nouns.testkit.ts'
 import { runTraceparent } from '../../text/traceparent.ts'
-import { readAnswer } from '../outcome.ts'
+import { readAnswer } from '../answer/outcome.ts'
 
 const hook = sends('tell', 'https://partner.test/hook', '{"n": 1.0}')
 

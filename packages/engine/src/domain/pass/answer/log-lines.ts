@@ -4,7 +4,7 @@
 import { LOG_INDEX_MAX, type LogLevel, ROOT_SCOPE, type RunnerLogLine } from '@perdure/protocol'
 import { RunnerLogLineSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
-import { arrayElements, type JsonText, objectMember } from '../text/json-text.ts'
+import { arrayElements, type JsonText, objectMember } from '../../text/json-text.ts'
 
 /** A log line whose fields are kept as the text they came in. */
 export type PassLine = Omit<RunnerLogLine, 'fields' | 'tsMs'> & { fields?: JsonText }

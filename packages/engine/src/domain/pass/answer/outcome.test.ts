@@ -2,10 +2,10 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { given } from '../testkit/given.testkit.ts'
-import { reported, run, workflow } from '../testkit/nouns.testkit.ts'
-import { JSON_DEPTH_MAX } from '../text/json-text.ts'
-import type { PassOpcode } from './opcodes/opcode.ts'
+import { given } from '../../testkit/given.testkit.ts'
+import { reported, run, workflow } from '../../testkit/nouns.testkit.ts'
+import { JSON_DEPTH_MAX } from '../../text/json-text.ts'
+import type { PassOpcode } from '../opcodes/opcode.ts'
 import { type Outcome, readAnswer, responseTooLarge } from './outcome.ts'
 
 /** Texts that JSON.parse and JSON.stringify would change. */

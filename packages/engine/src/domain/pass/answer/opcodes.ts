@@ -1,13 +1,13 @@
 // Reads the opcodes of a runner's answer or checkpoint, each by the schema of its kind (docs/wire-protocol.md#opcodes).
-// Payloads are kept as the text they came in. Called by outcome.ts; apply.ts decides what follows from the opcodes.
+// Payloads are kept as the text they came in. Called by outcome.ts; apply-opcodes.ts drafts what follows from the opcodes.
 
 import type { Opcode } from '@perdure/protocol'
 import { OPCODES_MAX, OpcodeSchema } from '@perdure/protocol/schema'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { arrayElements, type JsonText, objectMember } from '../../text/json-text.ts'
-import type { MemberCheckedByStep, PassOpcode } from './opcode.ts'
-import { OPCODES } from './registry.ts'
+import type { MemberCheckedByStep, PassOpcode } from '../opcodes/opcode.ts'
+import { OPCODES } from '../opcodes/registry.ts'
 
 /** The schemas of `MemberCheckedByStep`: anything goes here, since the opcode's own rules check these members. */
 const CHECKED_BY_STEP = {

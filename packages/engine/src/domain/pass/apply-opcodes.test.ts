@@ -1,7 +1,7 @@
 // Rules that hold for opcodes of every kind (docs/wire-protocol.md#opcodes). The type demands an opcode of each kind.
 
 import { describe, expect, it } from 'vitest'
-import { given } from '../../testkit/given.testkit.ts'
+import { given } from '../testkit/given.testkit.ts'
 import {
   emits,
   NOW,
@@ -15,9 +15,9 @@ import {
   sleepsUntil,
   waitsFor,
   workflow,
-} from '../../testkit/nouns.testkit.ts'
-import type { PassOpcode } from './opcode.ts'
-import { OPCODES } from './registry.ts'
+} from '../testkit/nouns.testkit.ts'
+import type { PassOpcode } from './opcodes/opcode.ts'
+import { OPCODES } from './opcodes/registry.ts'
 
 const ONE_OF_EACH = {
   StepRun: ran('a', '1'),

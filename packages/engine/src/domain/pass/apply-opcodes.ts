@@ -2,12 +2,12 @@
 // them are in one draft, so that one commit persists all or none.
 
 import type { RunError } from '@perdure/protocol'
-import { ownAssumptions } from '../../run/assumptions.ts'
-import type { Draft } from '../../run/draft.ts'
-import { isDue, type RunState } from '../../run/state.ts'
-import type { PassContext } from './context.ts'
-import type { DraftedPass, PassOpcode } from './opcode.ts'
-import { OPCODES } from './registry.ts'
+import { ownAssumptions } from '../run/assumptions.ts'
+import type { Draft } from '../run/draft.ts'
+import { isDue, type RunState } from '../run/state.ts'
+import type { PassContext } from './opcodes/context.ts'
+import type { DraftedPass, PassOpcode } from './opcodes/opcode.ts'
+import { OPCODES } from './opcodes/registry.ts'
 
 /**
  * Drafts every new opcode. An opcode of a step that is settled or parked already is a repeat and changes nothing.

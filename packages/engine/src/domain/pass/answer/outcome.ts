@@ -1,20 +1,20 @@
 // Reads a runner's answer to an invoke (docs/wire-protocol.md#answer) or its checkpoint into an outcome. Nothing in it is
-// trusted: whatever a runner sends becomes one of the kinds below. advance.ts and checkpoint.ts decide what follows.
+// trusted: whatever a runner sends becomes one of the kinds below. `advance` and `checkpoint` decide what follows.
 
 import type { RunError, StepError } from '@perdure/protocol'
 import { CheckpointSchema, StepErrorSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
-import { stepErrorOf } from '../model/step.ts'
+import { stepErrorOf } from '../../model/step.ts'
 import {
   isDeeperThan,
   JSON_DEPTH_MAX,
   type JsonText,
   objectMember,
   objectMembers,
-} from '../text/json-text.ts'
+} from '../../text/json-text.ts'
+import type { PassOpcode } from '../opcodes/opcode.ts'
 import { type PassLines, readLines } from './log-lines.ts'
-import type { PassOpcode } from './opcodes/opcode.ts'
-import { readOpcodes } from './opcodes/read.ts'
+import { readOpcodes } from './opcodes.ts'
 
 export type Outcome = PassLines &
   (
