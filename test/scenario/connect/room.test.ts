@@ -94,11 +94,13 @@ test('a run that is cancelled in the line leaves it', async () => {
 
 test('those that wait go to another runner of the app as soon as one joins, or gets room', async () => {
   const { app, runner, first } = await busy()
-  const waiting = await Promise.all(Array.from({ length: 4 }, () => api.send({ name: app })))
+  // One after the other: invokes are sent in the order of the runs' ids.
+  const waiting: string[] = []
+  for (let i = 0; i < 4; i++) waiting.push((await api.send({ name: app })).runId as string)
   const pinned = await api.send({ name: app, runner: 'r1' })
-  for (const { runId } of [...waiting, pinned]) await inLine(runId)
+  for (const runId of [...waiting, pinned.runId]) await inLine(runId)
   const joined = await dialAs(url, { app, runner: 'r2', workflows: [app], maxConcurrency: 2 })
-  for (const { runId } of waiting) {
+  for (const runId of waiting) {
     await answerNext(joined)
     await api.succeeded(runId)
   }
