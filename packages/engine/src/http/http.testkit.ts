@@ -83,7 +83,7 @@ export class Faces {
   }
 
   ring(runId: string): void {
-    this.live.runs.tell(runId, undefined)
+    this.live.runs.publish(runId, undefined)
   }
 
   deps(logLevel: string): HttpDeps {

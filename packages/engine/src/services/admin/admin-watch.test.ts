@@ -35,7 +35,7 @@ const key = { id: 'key_1', namespace: 'acme', label: 'ops', kind: 'read', create
 
 test('follows keys and suspensions, with one read a second', async () => {
   const { store, admin, line, clock, keys, namespaces, watch } = await watching()
-  await watch.look()
+  await watch.refresh()
   watch.start()
   expect(keys.open).toBe(true)
   await admin.addKey({ ...key, hash: hashKey('k') })
@@ -62,7 +62,7 @@ test('follows keys and suspensions, with one read a second', async () => {
 test('keeps what it knew while looks fail, says so once, and goes on', async () => {
   const { store, admin, line, clock, logged, keys, watch } = await watching()
   await admin.addKey({ ...key, hash: hashKey('k') })
-  await watch.look()
+  await watch.refresh()
   watch.start()
   line.broken = true
   await admin.revokeKey('key_1', 3)

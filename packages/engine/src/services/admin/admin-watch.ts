@@ -1,13 +1,15 @@
-// Keeps an engine up to date with the API keys and namespaces of its store, which people change from outside.
+// Keeps an engine up to date with the API keys and namespaces of its store, which the `perdure` command changes.
 
 import type { Logger } from 'pino'
 import type { Admin } from '../../ports/admin.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Namespaces } from '../catalog/namespaces.ts'
+import { RepeatingTask } from '../support/repeating-task.ts'
+import type { Service } from '../support/service.ts'
 import type { KeyRing } from './keys.ts'
 
-/** From one look to the next: a change is noticed within 2 s. */
-const LOOK_EVERY_MS = 1000
+/** From one read of the revision to the next: a change takes effect within 2 s. */
+const ADMIN_REVISION_EVERY_MS = 1000
 
 export interface AdminWatchDeps {
   admin: Admin
@@ -17,22 +19,30 @@ export interface AdminWatchDeps {
   log: Logger
 }
 
-/** Looks once a second at one number, one look at a time, until stopped. When a look fails, what was known stays. */
-export class AdminWatch {
+/** Reads one number a second, and the rest when that number rose. While reads fail, the last known state counts. */
+export class AdminWatch implements Service {
   readonly #deps: AdminWatchDeps
+  readonly #task: RepeatingTask
   #revision: number | undefined
-  #failing = false
-  #stopped = false
-  #stopTimer: () => void = () => {}
 
   constructor(deps: AdminWatchDeps) {
     this.#deps = deps
+    const { clock, log } = deps
+    this.#task = new RepeatingTask({
+      clock,
+      everyMs: ADMIN_REVISION_EVERY_MS,
+      run: () => this.refresh(),
+      onFailure: (err, isRepeated) => {
+        if (!isRepeated)
+          log.error({ err }, 'API keys and namespaces could not be read; the last known ones count')
+      },
+    })
   }
 
-  /** Takes over what has changed since the last look. */
-  async look(): Promise<void> {
+  /** Takes over what has changed since the last call. */
+  async refresh(): Promise<void> {
     const { admin, keys, namespaces } = this.#deps
-    // Read first: what changes behind it is seen at the next look.
+    // The revision is read first: the next call sees what changes after it.
     const revision = await admin.revision()
     if (revision === this.#revision) return
     const [stored, all] = await Promise.all([admin.keys(), admin.namespaces()])
@@ -43,34 +53,10 @@ export class AdminWatch {
   }
 
   start(): void {
-    const { clock } = this.#deps
-    if (this.#stopped) return
-    this.#stopTimer = clock.at(clock.now() + LOOK_EVERY_MS, () => {
-      void this.look()
-        .then(
-          () => this.#worked(),
-          error => this.#failed(error),
-        )
-        .then(() => this.start())
-    })
+    this.#task.start()
   }
 
-  stop(): void {
-    this.#stopped = true
-    this.#stopTimer()
-  }
-
-  #worked(): void {
-    this.#failing = false
-  }
-
-  /** One line for a series of failures. */
-  #failed(error: unknown): void {
-    if (this.#failing || this.#stopped) return
-    this.#failing = true
-    this.#deps.log.error(
-      { err: error },
-      'API keys and namespaces could not be read; the last known ones count',
-    )
+  stop(): Promise<void> {
+    return this.#task.stop()
   }
 }

@@ -41,7 +41,7 @@ async function watching() {
     catalog,
     clock,
     log,
-    onArrived: (_, app) => void arrived.push(app),
+    onAppReachable: (_, app) => void arrived.push(app),
     onRead: async () => void slowReads++,
   })
   onTestFinished(async () => {
@@ -96,8 +96,8 @@ test('with a message of it, it is known at once', async () => {
   const { clock, elsewhere, watch, commit, known } = await watching()
   const network = new LoopbackNetwork(clock)
   const [one, two] = [await network.open('one'), await network.open('two')]
-  elsewhere.onNews(() => one.publish('catalog', ''))
-  two.on('catalog', () => watch.lookSoon())
+  elsewhere.onChanged(() => one.publish('catalog', ''))
+  two.on('catalog', () => watch.refreshSoon())
   await commit(elsewhere, registered('r1'))
   await clock.advance(0)
   expect(known()).toEqual(['r1'])
@@ -143,7 +143,7 @@ test('what is registered here while the store is read is not lost to the older r
     line.beforeAnswer = async () => {}
     await commit(catalog, registered('here'))
   }
-  await watch.look()
+  await watch.refresh()
   expect(known().sort()).toEqual(['here', 'r1'])
   expect(line.reads).toBe(2)
 })
@@ -153,20 +153,20 @@ test('changes of ours without end put the read off to the next look', async () =
   await commit(elsewhere, registered('r1'))
   let no = 0
   line.beforeAnswer = () => commit(catalog, registered(`here${++no}`))
-  await watch.look()
+  await watch.refresh()
   expect(line.reads).toBe(5)
   expect(known()).not.toContain('r1')
   line.beforeAnswer = async () => {}
-  await watch.look()
+  await watch.refresh()
   expect(known().sort()).toEqual(['here1', 'here2', 'here3', 'here4', 'here5', 'r1'])
 })
 
 test('whoever asks for a look sees all that was committed before, with one look for many', async () => {
   const { line, elsewhere, watch, commit, known } = await watching()
   line.beforeAnswer = () => commit(elsewhere, registered('late'))
-  const first = watch.look()
+  const first = watch.refresh()
   await commit(elsewhere, registered('r1'))
-  const later = Promise.all(Array.from({ length: 50 }, () => watch.look()))
+  const later = Promise.all(Array.from({ length: 50 }, () => watch.refresh()))
   await first
   line.beforeAnswer = async () => {}
   await later
@@ -181,12 +181,12 @@ test('while the store is away, what is known counts, one line says so, and then 
   await clock.advance(1000)
   line.broken = true
   await commit(elsewhere, registered('r2'))
-  watch.lookSoon()
+  watch.refreshSoon()
   await clock.advance(30_000)
   expect(known()).toEqual(['r1'])
   expect(logged).toHaveLength(1)
   expect(logged[0]).toContain('the line is cut')
-  await expect(watch.look()).rejects.toThrow('the line is cut')
+  await expect(watch.refresh()).rejects.toThrow('the line is cut')
   line.broken = false
   await clock.advance(1000)
   expect(known().sort()).toEqual(['r1', 'r2'])
@@ -205,7 +205,7 @@ test('ends when it is stopped, also in the middle of a look', async () => {
   answer()
   await clock.advance(0)
   const { revisions } = line
-  watch.lookSoon()
+  watch.refreshSoon()
   await clock.advance(60_000)
   expect(line.revisions).toBe(revisions)
   expect(clock.nextTimer()).toBeUndefined()

@@ -1,131 +1,120 @@
-// Keeps the catalog of an engine up to date with what others on the same store register. Opened by compose where the
+// Keeps the catalog of an engine up to date with what other engines on the store register. Compose opens it where the
 // store is shared; an engine that is alone knows everything from its own commits.
 
 import type { Logger } from 'pino'
 import type { Runner } from '../../domain/model/workflow.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
+import { RepeatingTask } from '../support/repeating-task.ts'
+import type { Service } from '../support/service.ts'
 import type { Catalog } from './catalog.ts'
 
-/** From one look at the revision to the next. */
-const LOOK_EVERY_MS = 1000
-/** Heartbeats raise no revision: when runners were last seen is read again this often, so that `live` is right. */
-const READ_EVERY_MS = 15_000
-/** Reads that our own changes outdated on the way, before it is left to the next look. */
-const READS_MAX = 5
+/** From one read of the revision to the next. */
+const CATALOG_REVISION_EVERY_MS = 1000
+/** Heartbeats raise no revision, so the whole catalog is read this often too: when runners were last seen decides `live`. */
+const CATALOG_READ_EVERY_MS = 15_000
+/** Reads in one refresh: a change of this engine outdates a read it overtakes. */
+const CATALOG_READS_MAX = 5
 
 export interface CatalogWatchDeps {
   store: Pick<Store, 'catalog' | 'catalogRevision'>
   catalog: Catalog
   clock: Clock
   log: Logger
-  /** A runner of the app is new here, or changed: runs may be held for want of it. */
-  onArrived(namespace: string, app: string): void
-  /** Called after the slow reads. */
+  /** A runner of the app is new to this engine, or changed: runs may be held for lack of it. */
+  onAppReachable(namespace: string, app: string): void
+  /** Called after each of the regular reads of the whole catalog. */
   onRead(): Promise<void>
 }
 
-export class CatalogWatch {
+export class CatalogWatch implements Service {
   readonly #deps: CatalogWatchDeps
-  /** The next look reads the catalog whatever its revision. */
+  readonly #task: RepeatingTask
+  /** The next refresh reads the catalog whatever its revision. */
   #mustRead = false
   #readAt = Number.NEGATIVE_INFINITY
-  #looking: Promise<boolean> | undefined
-  /** A look that began later than the one under way, for whoever asked meanwhile. */
+  #refreshing: Promise<boolean> | undefined
+  /** The refresh after the one under way, for callers that came meanwhile. */
   #next: Promise<boolean> | undefined
-  #failing = false
-  #stopped = false
-  #stopTimer: () => void = () => {}
 
   constructor(deps: CatalogWatchDeps) {
     this.#deps = deps
+    const { clock, log } = deps
+    this.#task = new RepeatingTask({
+      clock,
+      everyMs: CATALOG_REVISION_EVERY_MS,
+      run: () => this.#refreshRegularly(),
+      onFailure: (err, isRepeated) => {
+        if (!isRepeated)
+          log.error({ err }, 'registrations of other engines could not be read; the last known count')
+      },
+    })
   }
 
   /**
-   * Takes over all that was committed before the call; false when our own changes kept coming in between. One look at a
-   * time, shared by all who ask meanwhile.
+   * Takes over all that was committed before the call; false when changes of this engine kept outdating the reads. One
+   * refresh runs at a time, and serves all who called before it began.
    */
-  look(): Promise<boolean> {
-    if (!this.#looking) {
-      this.#looking = this.#look().finally(() => {
-        this.#looking = undefined
+  refresh(): Promise<boolean> {
+    if (!this.#refreshing) {
+      this.#refreshing = this.#refresh().finally(() => {
+        this.#refreshing = undefined
       })
-      return this.#looking
+      return this.#refreshing
     }
-    this.#next ??= this.#looking
+    this.#next ??= this.#refreshing
       .catch(() => false)
       .then(() => {
         this.#next = undefined
-        return this.look()
+        return this.refresh()
       })
     return this.#next
   }
 
-  /** Another engine said that there is news. */
-  lookSoon(): void {
-    if (!this.#stopped) this.look().catch(error => this.#failed(error))
+  /** Refreshes at once, in the background: another engine announced a change. */
+  refreshSoon(): void {
+    if (!this.#task.isStopped) this.refresh().catch(error => this.#task.failed(error))
   }
 
   start(): void {
-    const { clock } = this.#deps
-    if (this.#stopped) return
-    this.#stopTimer = clock.at(clock.now() + LOOK_EVERY_MS, () => {
-      void this.#turn()
-        .then(
-          () => {
-            this.#failing = false
-          },
-          error => this.#failed(error),
-        )
-        .then(() => this.start())
-    })
+    this.#task.start()
   }
 
-  stop(): void {
-    this.#stopped = true
-    this.#stopTimer()
+  stop(): Promise<void> {
+    return this.#task.stop()
   }
 
-  async #turn(): Promise<void> {
-    const isDue = this.#deps.clock.now() - this.#readAt >= READ_EVERY_MS
-    if (isDue) this.#mustRead = true
-    await this.look()
-    if (isDue) await this.#deps.onRead()
+  async #refreshRegularly(): Promise<void> {
+    const isReadDue = this.#deps.clock.now() - this.#readAt >= CATALOG_READ_EVERY_MS
+    if (isReadDue) this.#mustRead = true
+    await this.refresh()
+    if (isReadDue) await this.#deps.onRead()
   }
 
-  async #look(): Promise<boolean> {
+  async #refresh(): Promise<boolean> {
     const { store, catalog, clock } = this.#deps
-    for (let reads = 0; reads < READS_MAX; reads++) {
+    for (let reads = 0; reads < CATALOG_READS_MAX; reads++) {
       const { applied } = catalog
-      // Read first: what changes behind it is seen at the next look.
+      // The revision is read first: the next refresh sees what changes after it.
       const revision = await store.catalogRevision()
       if (revision === catalog.revision && !this.#mustRead) return true
       const configured = await store.catalog()
-      // Our own changes may be missing in what was read.
+      // The read may lack changes of this engine.
       if (catalog.applied !== applied) continue
-      const known = new Map(catalog.allRunners().map(runner => [keyOf(runner), toldBy(runner)]))
+      const known = new Map(catalog.allRunners().map(runner => [keyOf(runner), registrationOf(runner)]))
       catalog.replace(configured, revision)
       this.#mustRead = false
       this.#readAt = clock.now()
-      this.#tellArrived(configured.runners.filter(runner => known.get(keyOf(runner)) !== toldBy(runner)))
+      const isNew = (runner: Runner) => known.get(keyOf(runner)) !== registrationOf(runner)
+      this.#notifyApps(configured.runners.filter(isNew))
       return true
     }
     return false
   }
 
-  #tellArrived(runners: readonly Runner[]): void {
+  #notifyApps(runners: readonly Runner[]): void {
     const apps = new Map(runners.map(runner => [`${runner.namespace}\n${runner.app}`, runner]))
-    for (const { namespace, app } of apps.values()) this.#deps.onArrived(namespace, app)
-  }
-
-  /** One line for a series of failures. */
-  #failed(error: unknown): void {
-    if (this.#failing || this.#stopped) return
-    this.#failing = true
-    this.#deps.log.error(
-      { err: error },
-      'registrations of other engines could not be read; the last known count',
-    )
+    for (const { namespace, app } of apps.values()) this.#deps.onAppReachable(namespace, app)
   }
 }
 
@@ -133,6 +122,7 @@ function keyOf({ namespace, app, runnerId }: Runner): string {
   return `${namespace}\n${app}\n${runnerId}`
 }
 
-function toldBy({ url, workflows, lastSeenAt: _ }: Runner): string {
+/** What differs when the runner registers something new. */
+function registrationOf({ url, workflows }: Runner): string {
   return `${url} ${workflows.join('\n')}`
 }

@@ -1,5 +1,5 @@
-// Which namespaces are suspended (contract §5.4). The catalog carries the mark to every decision; this is where
-// services ask, and where it is set.
+// Which namespaces are suspended (docs/operating.md#suspended-namespaces). Services check it here; decisions read it from
+// the catalog.
 
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Catalog } from './catalog.ts'
@@ -25,7 +25,7 @@ export class Namespaces {
     )
   }
 
-  /** These are suspended now, and no others. */
+  /** Suspends these namespaces and no others. */
   replaceSuspended(names: readonly string[]): void {
     for (const name of this.#suspended) this.#catalog.view(name).suspended = false
     for (const name of names) this.#catalog.view(name).suspended = true

@@ -1,11 +1,11 @@
-// Which runners just refused a connection. For a while they are avoided, so that one dead address does not make
-// every run of its app flap between queued and running; a registration clears it at once.
+// Runners that just refused a connection. Routing avoids them for a while, so that one dead address does not make every
+// run of its app flap between queued and running; a registration ends that at once.
 
 import type { Runner } from '../../domain/model/workflow.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-const AVOID_MS_MIN = 500
-const AVOID_MS_MAX = 30_000
+const RUNNER_AVOID_MS_MIN = 500
+const RUNNER_AVOID_MS_MAX = 30_000
 
 export class RunnerHealth {
   readonly #clock: Clock
@@ -19,11 +19,11 @@ export class RunnerHealth {
     const now = this.#clock.now()
     const earlier = this.#avoided.get(key(runner))
     if (earlier && earlier.until > now) return
-    const delayMs = Math.min(AVOID_MS_MAX, earlier ? earlier.delayMs * 2 : AVOID_MS_MIN)
+    const delayMs = Math.min(RUNNER_AVOID_MS_MAX, earlier ? earlier.delayMs * 2 : RUNNER_AVOID_MS_MIN)
     this.#avoided.set(key(runner), { until: now + delayMs, delayMs })
   }
 
-  /** It registered, or answered a pass. */
+  /** The runner registered, or answered a pass. */
   arrived(runner: Runner): void {
     if (this.#avoided.size > 0) this.#avoided.delete(key(runner))
   }

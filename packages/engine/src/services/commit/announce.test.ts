@@ -5,7 +5,7 @@ import { firstSeq } from '../../domain/model/seq.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import type { Reads } from '../../ports/store-reads.ts'
 import { Live, type RunMove } from '../live/live.ts'
-import { Announcer, WAKES_ASKED_MAX } from './announce.ts'
+import { Announcer, WOKEN_READS_MAX } from './announce.ts'
 
 const clock = { now: () => NOW, at: () => () => {} }
 const queuedFrame: RunStatusFrame = { seq: firstSeq(4) + 1, ts: NOW, status: 'queued', attempt: 1 }
@@ -111,11 +111,11 @@ test('an event that wakes thousands is no flood of reads', async () => {
   follow()
   const wakes = Array.from({ length: 5000 }, (_, i) => ({ ...woken, runId: `run_${i}` }))
   announcer.announce([event, ...wakes])
-  expect(asked).toHaveLength(WAKES_ASKED_MAX)
+  expect(asked).toHaveLength(WOKEN_READS_MAX)
   for (const _ of asked) await answer(queuedFrame)
-  expect(heard).toHaveLength(WAKES_ASKED_MAX)
+  expect(heard).toHaveLength(WOKEN_READS_MAX)
   announcer.announce([event, woken])
-  expect(asked).toHaveLength(WAKES_ASKED_MAX + 1)
+  expect(asked).toHaveLength(WOKEN_READS_MAX + 1)
 })
 
 test('a store that cannot say is no harm, and nobody asks while nobody listens', async () => {

@@ -1,6 +1,6 @@
-// The fourth beat: after a commit, ring whoever waits for what it changed and tell those who follow a namespace.
-// Everything here may be lost or repeated without harm: lanes and the streams of single runs look into the store by
-// themselves from time to time, and the streams of a namespace promise no more (contract §6).
+// Runs after every commit: wakes the lanes that wait for what it changed, and publishes the changes to open streams. All of
+// this may be lost or repeated without harm: lanes and the streams of single runs read the store from time to time, and
+// the streams of a namespace are best effort (docs/concepts.md#timeline-and-streams).
 
 import type { Change, StepWoken } from '../../domain/model/change.ts'
 import { statusFrames } from '../../domain/view/status-frames.ts'
@@ -11,10 +11,10 @@ import type { Store } from '../../ports/store.ts'
 import type { Live } from '../live/live.ts'
 import { countChange } from './commit-metrics.ts'
 
-/** Wakes asked about at once: an event may wake thousands of runs, whose frames are not worth a flood of reads. */
-export const WAKES_ASKED_MAX = 100
+/** Frames of woken runs read at once: an event may wake thousands of runs, and their frames are not worth that many reads. */
+export const WOKEN_READS_MAX = 100
 
-/** Told when an outsider changed a run that may be under way here: its pass should be looked at again. */
+/** Called for a run that an outsider changed and that may be under way here: its invoke in flight should end. */
 export type Interrupt = (runId: string) => void
 
 export class Announcer {
@@ -22,7 +22,7 @@ export class Announcer {
   readonly #live: Live
   readonly #store: Pick<Store, 'in'>
   readonly #metrics: Metrics
-  /** Runs whose wake is being asked about, and of which nothing was told since. */
+  /** Woken runs whose frame is being read, unless a later change of the run was published since. */
   readonly #woken = new Set<string>()
   #interrupt: Interrupt = () => {}
 
@@ -33,49 +33,49 @@ export class Announcer {
     this.#live = options.live
   }
 
-  /** The driver, once it exists: it aborts the pass of a run that somebody else ended. */
+  /** Sets what ends the invoke of a run that somebody else ended. The driver, which has it, is made after the announcer. */
   onInterrupt(interrupt: Interrupt): void {
     this.#interrupt = interrupt
   }
 
   announce(changes: readonly Change[]): void {
-    // A wake does not say whose run it wakes; it comes with the event, or the end of the child, that caused it.
+    // `step.woken` does not contain the namespace: it comes with the event, or the end of the child, that caused it.
     const namespace = firstNamespace(changes)
     for (const change of changes) {
       countChange(change, this.#metrics)
-      this.#ring(change, namespace)
+      this.#notify(change, namespace)
     }
-    this.#tellRuns(changes)
+    this.#publishRuns(changes)
   }
 
-  #tellRuns(changes: readonly Change[]): void {
-    let told: string | undefined
+  #publishRuns(changes: readonly Change[]): void {
+    let published: string | undefined
     for (const change of changes) {
-      const runId = runOf(change)
+      const runId = runIdOf(change)
       // Nearly every unit is about one run.
-      if (runId === undefined || runId === told) continue
-      told = runId
+      if (runId === undefined || runId === published) continue
+      published = runId
       if (!this.#live.runs.has(runId)) continue
-      // One of thousands, it may be: what only the store knows is not looked for in all the others.
-      const isUntold = change.type === 'step.woken' || change.type === 'run.created'
-      this.#live.runs.tell(runId, isUntold ? undefined : derivedFrames(changes, runId))
+      // A unit may wake or create thousands of runs: searching all its changes for the frames of each would take too long.
+      const mustBeRead = change.type === 'step.woken' || change.type === 'run.created'
+      this.#live.runs.publish(runId, mustBeRead ? undefined : derivedFrames(changes, runId))
     }
   }
 
-  #ring(change: Change, namespace: string | undefined): void {
+  #notify(change: Change, namespace: string | undefined): void {
     switch (change.type) {
       case 'run.created':
       case 'run.moved':
-        this.#tellMoves(change)
+        this.#publishMoves(change)
         if (change.run.leaseOwner === undefined) this.#wakeRuns(change.run.availableAt)
         if (change.type === 'run.moved' && change.interrupts) this.#interrupt(change.run.id)
         break
       case 'step.woken':
         this.#wakeRuns(change.at)
-        if (namespace !== undefined) void this.#tellWoken(change, namespace)
+        if (namespace !== undefined) void this.#publishWoken(change, namespace)
         break
       case 'event.recorded':
-        this.#live.events.tell(change.event.namespace, change.event)
+        this.#live.events.publish(change.event.namespace, change.event)
         break
       case 'run.cancelRequested':
         this.#interrupt(change.runId)
@@ -94,27 +94,47 @@ export class Announcer {
         if (change.delivery.availableAt !== undefined)
           this.#queue.wake('deliveries', change.delivery.availableAt)
         break
+      case 'step.recorded':
+      case 'step.moved':
+      case 'log.written':
+      case 'dedupe.claimed':
+      case 'delivery.attempted':
+      case 'app.seen':
+      case 'runner.registered':
+      case 'runner.forgotten':
+      case 'workflow.registered':
+      case 'workflow.dropped':
+      case 'endpoint.saved':
+      case 'endpoint.deleted':
+      case 'receiver.saved':
+      case 'receiver.deleted':
+      case 'flow.deleted':
+      case 'control.recorded':
+        break
+      default:
+        change satisfies never
     }
   }
 
-  #tellMoves(change: Extract<Change, { type: 'run.created' | 'run.moved' }>): void {
+  #publishMoves(change: Extract<Change, { type: 'run.created' | 'run.moved' }>): void {
     const { id: runId, namespace } = change.run
     this.#woken.delete(runId)
     if (!this.#live.moves.has(namespace)) return
-    for (const frame of statusFrames(change)) this.#live.moves.tell(namespace, { runId, ...frame })
+    for (const frame of statusFrames(change)) this.#live.moves.publish(namespace, { runId, ...frame })
   }
 
-  /** Whether a wake made its run queued is decided in the store, so that is asked; unless the run moves on meanwhile. */
-  async #tellWoken({ runId, at }: StepWoken, namespace: string): Promise<void> {
-    if (!this.#live.moves.has(namespace) || this.#woken.size >= WAKES_ASKED_MAX) return
+  /** Reads whether the wake made its run queued, which the store decides. Not published if the run has moved on since. */
+  async #publishWoken({ runId, at }: StepWoken, namespace: string): Promise<void> {
+    if (!this.#live.moves.has(namespace) || this.#woken.size >= WOKEN_READS_MAX) return
     this.#woken.add(runId)
-    // A frame that cannot be read is one of those that may be missed.
+    // A frame that cannot be read is missed, as others may be.
     const frame = await this.#store
       .in(namespace)
       .status(runId)
       .catch(() => undefined)
     if (!this.#woken.delete(runId)) return
-    if (frame?.status === 'queued' && frame.ts === at) this.#live.moves.tell(namespace, { runId, ...frame })
+    if (frame?.status === 'queued' && frame.ts === at)
+      this.#live.moves.publish(namespace, { runId, ...frame })
   }
 
   #wakeRuns(at: number | undefined): void {
@@ -122,8 +142,8 @@ export class Announcer {
   }
 }
 
-/** The run whose timeline the change goes on with. */
-function runOf(change: Change): string | undefined {
+/** The run whose timeline the change continues. */
+function runIdOf(change: Change): string | undefined {
   switch (change.type) {
     case 'run.created':
     case 'run.moved':
@@ -135,8 +155,30 @@ function runOf(change: Change): string | undefined {
       return change.line.runId
     case 'step.woken':
       return change.runId
-    default:
+    case 'run.cancelRequested':
+    case 'app.runnerArrived':
+    case 'slots.freed':
+    case 'startQueue.woken':
+    case 'event.recorded':
+    case 'dedupe.claimed':
+    case 'delivery.created':
+    case 'delivery.moved':
+    case 'delivery.attempted':
+    case 'app.seen':
+    case 'runner.registered':
+    case 'runner.forgotten':
+    case 'workflow.registered':
+    case 'workflow.dropped':
+    case 'endpoint.saved':
+    case 'endpoint.deleted':
+    case 'receiver.saved':
+    case 'receiver.deleted':
+    case 'flow.saved':
+    case 'flow.deleted':
+    case 'control.recorded':
       return undefined
+    default:
+      return change satisfies never
   }
 }
 

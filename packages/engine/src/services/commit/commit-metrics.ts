@@ -1,5 +1,5 @@
-// Counts what a commit has made true: runs that started and ended, events, deliveries. Called by the announcer, which
-// hears of every commit once it is durable.
+// Counts what a durable commit contains: runs that started and ended, events, deliveries. Called by the announcer for every
+// change.
 
 import type { Change } from '../../domain/model/change.ts'
 import type { Delivery } from '../../domain/model/delivery.ts'
@@ -10,7 +10,7 @@ import type { Metrics } from '../../ports/metrics.ts'
 export function countChange(change: Change, metrics: Metrics): void {
   switch (change.type) {
     case 'run.created':
-      // Leased in the very commit that made it.
+      // A run that is leased in the commit that creates it has started.
       if (change.run.startedAt !== undefined) metrics.runStarted(change.run)
       countEnd(change.run, metrics)
       break
@@ -27,10 +27,35 @@ export function countChange(change: Change, metrics: Metrics): void {
     case 'delivery.moved':
       countDelivery(change.delivery, metrics)
       break
+    case 'run.cancelRequested':
+    case 'app.runnerArrived':
+    case 'slots.freed':
+    case 'startQueue.woken':
+    case 'step.recorded':
+    case 'step.moved':
+    case 'step.woken':
+    case 'log.written':
+    case 'dedupe.claimed':
+    case 'delivery.created':
+    case 'app.seen':
+    case 'runner.registered':
+    case 'runner.forgotten':
+    case 'workflow.registered':
+    case 'workflow.dropped':
+    case 'endpoint.saved':
+    case 'endpoint.deleted':
+    case 'receiver.saved':
+    case 'receiver.deleted':
+    case 'flow.saved':
+    case 'flow.deleted':
+    case 'control.recorded':
+      break
+    default:
+      change satisfies never
   }
 }
 
-/** A run that has ended moves no more: its end is told once. */
+/** Counts each end once: a run that has ended changes no more. */
 function countEnd(run: Run, metrics: Metrics): void {
   const { status } = run
   if (status === 'succeeded' || status === 'failed' || status === 'cancelled') metrics.runEnded(run, status)

@@ -17,7 +17,7 @@ test('registrations that come one after the other hold up no decision, and one b
     const change: Change = { type: 'runner.registered', runner: runner(`r${++registered}`) }
     await store.commit({ guards: [], changes: [change] })
   }
-  catalog.onRefresh(async () => {
+  catalog.refreshWith(async () => {
     const revision = await store.catalogRevision()
     catalog.replace(await store.catalog(), revision)
     await register()

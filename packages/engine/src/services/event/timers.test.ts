@@ -101,7 +101,7 @@ test('a buffer of a workflow that only another engine knows of yet is its run al
   await store.commit(await decide('evt_1'))
   catalog.replace({ ...(await store.catalog()), workflows: [] }, (await store.catalogRevision()) - 1)
   let looks = 0
-  catalog.onRefresh(async () => {
+  catalog.refreshWith(async () => {
     // The first time it does not get that far.
     if (++looks > 1) catalog.replace(await store.catalog(), await store.catalogRevision())
     return looks > 1

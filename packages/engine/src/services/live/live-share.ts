@@ -1,22 +1,24 @@
-// Streams that are open on one engine hear of what others commit. Each engine says what its streams follow, and is told of
-// that alone: where nobody follows a stream, nothing is said. Opened by compose where there is a bus.
+// Notifies streams that are open on one engine of what other engines commit. Each engine announces the keys its streams
+// follow, and gets messages for those alone: what no stream follows costs no message. Compose opens it where there is a bus.
 
 import { BROADCAST_BYTES_MAX, type Bus, broadcastBatches } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
+import { RepeatingTask } from '../support/repeating-task.ts'
+import type { Service } from '../support/service.ts'
 import type { Live, RunMove, Topic } from './live.ts'
 
-/** What is followed is said again this often, and is forgotten when it was not. */
-const SAY_EVERY_MS = 5000
-const FOLLOWED_MS = 15_000
-/** Keys of a topic that are remembered as followed; more, and the streams hear of things by their own looks. */
-const FOLLOWED_MAX = 10_000
-/** Events of others that are read for our live tails at once. A tail of more than that skips: it is best effort. */
-const READS_MAX = 1000
-/** Rings of runs are told together, this long after the first. */
-const GATHER_MS = 5
+/** How often an engine announces all followed keys again; the others forget those that it does not. */
+const FOLLOW_EVERY_MS = 5000
+const FOLLOW_EXPIRES_MS = 15_000
+/** Followed keys of a topic in memory. Streams beyond that find out by reading the store from time to time. */
+const FOLLOWED_KEYS_MAX = 10_000
+/** Events of other engines read at once for event streams here. A stream of more than that skips some: it is best effort. */
+const EVENT_READS_MAX = 1000
+/** Notifications of runs are sent together, this long after the first. */
+const RUNS_GATHER_MS = 5
 
-type Name = 'runs' | 'moves' | 'events'
+type TopicName = 'runs' | 'moves' | 'events'
 
 export interface LiveShareDeps {
   bus: Bus
@@ -25,102 +27,103 @@ export interface LiveShareDeps {
   clock: Clock
 }
 
-export class LiveShare {
+export class LiveShare implements Service {
   readonly #deps: LiveShareDeps
-  readonly #rung = new Set<string>()
+  readonly #task: RepeatingTask
+  /** Runs to notify other engines of. */
+  readonly #changedRuns = new Set<string>()
   #reads = 0
-  #stopSaying: () => void = () => {}
-  #stopRinging: () => void = () => {}
+  #cancelGather: () => void = () => {}
 
   constructor(deps: LiveShareDeps) {
-    const { bus, live } = deps
+    const { bus, live, clock } = deps
     this.#deps = deps
     const followed = {
-      runs: this.#share('runs', live.runs, runId => this.#ringRun(runId)),
-      moves: this.#share('moves', live.moves, (namespace, move) => this.#tellMove(namespace, move)),
+      runs: this.#share('runs', live.runs, runId => this.#gatherRun(runId)),
+      moves: this.#share('moves', live.moves, (namespace, move) => this.#publishMove(namespace, move)),
       events: this.#share('events', live.events, (namespace, { id }) =>
         bus.publish('event', JSON.stringify([namespace, id])),
       ),
     }
     bus.on('follow', text => {
-      const [name, ...keys] = JSON.parse(text) as [Name, ...string[]]
+      const [name, ...keys] = JSON.parse(text) as [TopicName, ...string[]]
       followed[name]?.add(keys)
     })
     bus.on('runs', text => {
-      for (const runId of text.split(' ')) live.runs.hear(runId, undefined)
+      for (const runId of text.split(' ')) live.runs.publishHere(runId, undefined)
     })
     bus.on('move', text => {
       const [namespace, move] = JSON.parse(text) as [string, RunMove]
-      live.moves.hear(namespace, move)
+      live.moves.publishHere(namespace, move)
     })
     bus.on('event', text => {
       const [namespace, id] = JSON.parse(text) as [string, string]
-      void this.#hearEvent(namespace, id)
+      void this.#readEvent(namespace, id)
     })
-    bus.onReconnect(() => this.#sayAll())
-    this.#saySoon()
+    const run = () => this.#announceFollowed()
+    bus.onReconnect(run)
+    this.#task = new RepeatingTask({ clock, everyMs: FOLLOW_EVERY_MS, run, onFailure: () => {} })
   }
 
-  close(): void {
-    this.#stopSaying()
-    this.#stopRinging()
+  /** Begins to announce followed keys again and again; messages are exchanged before too. */
+  start(): void {
+    this.#task.start()
   }
 
-  #saySoon(): void {
-    const { clock } = this.#deps
-    this.#stopSaying = clock.at(clock.now() + SAY_EVERY_MS, () => {
-      this.#sayAll()
-      this.#saySoon()
-    })
+  stop(): Promise<void> {
+    this.#cancelGather()
+    return this.#task.stop()
   }
 
-  #share<T>(name: Name, topic: Topic<T>, tell: (key: string, told: T) => void): Followed {
-    const followed = new Followed(this.#deps.clock)
+  #share<T>(name: TopicName, topic: Topic<T>, publish: (key: string, message: T) => void): FollowedKeys {
+    const followed = new FollowedKeys(this.#deps.clock)
     const listened = (key: string) => this.#deps.bus.publish('follow', JSON.stringify([name, key]))
-    topic.elsewhere = { has: key => followed.has(key), tell, listened }
+    topic.peers = { has: key => followed.has(key), publish, listened }
     return followed
   }
 
-  #sayAll(): void {
+  #announceFollowed(): void {
     const { bus, live } = this.#deps
     for (const name of ['runs', 'moves', 'events'] as const)
       for (const keys of broadcastBatches(live[name].keys))
         bus.publish('follow', JSON.stringify([name, ...keys]))
   }
 
-  #ringRun(runId: string): void {
+  #gatherRun(runId: string): void {
     const { clock } = this.#deps
-    if (this.#rung.size === 0) this.#stopRinging = clock.at(clock.now() + GATHER_MS, () => this.#ringRuns())
-    this.#rung.add(runId)
+    if (this.#task.isStopped) return
+    if (this.#changedRuns.size === 0)
+      this.#cancelGather = clock.at(clock.now() + RUNS_GATHER_MS, () => this.#publishRuns())
+    this.#changedRuns.add(runId)
   }
 
-  #ringRuns(): void {
-    const rung = [...this.#rung]
-    this.#rung.clear()
-    for (const runIds of broadcastBatches(rung)) this.#deps.bus.publish('runs', runIds.join(' '))
+  #publishRuns(): void {
+    const changed = [...this.#changedRuns]
+    this.#changedRuns.clear()
+    for (const runIds of broadcastBatches(changed)) this.#deps.bus.publish('runs', runIds.join(' '))
   }
 
-  #tellMove(namespace: string, move: RunMove): void {
+  #publishMove(namespace: string, move: RunMove): void {
     const text = JSON.stringify([namespace, move])
     if (Buffer.byteLength(text) <= BROADCAST_BYTES_MAX) this.#deps.bus.publish('move', text)
   }
 
-  /** It may be long, so it is read here. */
-  async #hearEvent(namespace: string, id: string): Promise<void> {
+  /** An event may be too long for a message, so each engine reads it from the store. */
+  async #readEvent(namespace: string, id: string): Promise<void> {
     const { live, store } = this.#deps
-    if (!live.events.has(namespace) || this.#reads >= READS_MAX) return
+    if (!live.events.has(namespace) || this.#reads >= EVENT_READS_MAX) return
     this.#reads++
     const event = await store
       .in(namespace)
       .event(id)
       .catch(() => undefined)
     this.#reads--
-    if (event) live.events.hear(namespace, event)
+    if (event) live.events.publishHere(namespace, event)
   }
 }
 
-/** What streams of other engines follow, until they say so no more. */
-class Followed {
+/** The keys that streams of other engines follow, until their engines stop announcing them. */
+class FollowedKeys {
   readonly #clock: Clock
   readonly #until = new Map<string, number>()
 
@@ -130,10 +133,11 @@ class Followed {
 
   add(keys: readonly string[]): void {
     const now = this.#clock.now()
-    if (this.#until.size > FOLLOWED_MAX / 2)
+    if (this.#until.size > FOLLOWED_KEYS_MAX / 2)
       for (const [key, until] of this.#until) if (until < now) this.#until.delete(key)
     for (const key of keys)
-      if (this.#until.size < FOLLOWED_MAX || this.#until.has(key)) this.#until.set(key, now + FOLLOWED_MS)
+      if (this.#until.size < FOLLOWED_KEYS_MAX || this.#until.has(key))
+        this.#until.set(key, now + FOLLOW_EXPIRES_MS)
   }
 
   has(key: string): boolean {

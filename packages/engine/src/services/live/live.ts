@@ -1,43 +1,43 @@
-// What this process has just committed, for its open streams. Best effort and in memory: a stream that must not
-// miss anything takes a ring as "read again" and is told the rest by the store.
+// What this process has just committed, for its open streams. Best effort and in memory: a stream that must not miss
+// anything takes a notification as "read again", and reads the rest from the store.
 
 import type { RunStatusFrame } from '../../domain/model/change.ts'
 import type { Event } from '../../domain/model/event.ts'
 import type { StoredFrame } from '../../domain/view/timeline-frames.ts'
 
-/** A status that a run has come to. */
+/** A new status of a run. */
 export type RunMove = RunStatusFrame & { runId: string }
 
 export class Live {
-  /** By the id of a run: something of it was committed, these frames or (undefined) whatever the store has. */
+  /** By run id: something of the run was committed, these frames or (undefined) whatever the store has. */
   readonly runs = new Topic<readonly StoredFrame[] | undefined>()
-  /** The status moves of all runs of a namespace, by its name. */
+  /** By namespace: the status changes of all its runs. */
   readonly moves = new Topic<RunMove>()
-  /** The events recorded in a namespace, by its name. */
+  /** By namespace: the events recorded in it. */
   readonly events = new Topic<Event>()
 }
 
 /** The listeners that other engines have. */
-export interface Elsewhere<T> {
+export interface PeerListeners<T> {
   has(key: string): boolean
-  tell(key: string, told: T): void
-  /** Somebody listens to the key on this engine, the first to do so. */
+  publish(key: string, message: T): void
+  /** Called when the key gets its first listener on this engine. */
   listened(key: string): void
 }
 
 /** Listeners by key. */
 export class Topic<T> {
-  readonly #listeners = new Map<string, Set<(told: T) => void>>()
-  /** To the listeners of other engines, where there are any. */
-  elsewhere: Elsewhere<T> | undefined
+  readonly #listeners = new Map<string, Set<(message: T) => void>>()
+  /** Absent where this engine is alone. */
+  peers: PeerListeners<T> | undefined
 
-  /** Calls `listener` with all that is told under the key, until the returned function is called. */
-  on(key: string, listener: (told: T) => void): () => void {
+  /** Calls `listener` with everything published under the key, until the returned function is called. */
+  on(key: string, listener: (message: T) => void): () => void {
     let listeners = this.#listeners.get(key)
     if (!listeners) {
       listeners = new Set()
       this.#listeners.set(key, listeners)
-      this.elsewhere?.listened(key)
+      this.peers?.listened(key)
     }
     listeners.add(listener)
     return () => {
@@ -46,28 +46,28 @@ export class Topic<T> {
     }
   }
 
-  tell(key: string, told: T): void {
-    this.hear(key, told)
-    if (this.elsewhere?.has(key)) this.elsewhere.tell(key, told)
+  publish(key: string, message: T): void {
+    this.publishHere(key, message)
+    if (this.peers?.has(key)) this.peers.publish(key, message)
   }
 
-  /** Tells the listeners of this engine alone. */
-  hear(key: string, told: T): void {
+  /** Reaches the listeners of this engine alone. */
+  publishHere(key: string, message: T): void {
     const listeners = this.#listeners.get(key)
-    if (listeners) for (const listener of listeners) listener(told)
+    if (listeners) for (const listener of listeners) listener(message)
   }
 
-  /** Whether anybody listens, here or elsewhere. */
+  /** Whether the key has a listener, on this engine or another. */
   has(key: string): boolean {
-    return this.#listeners.has(key) || this.elsewhere?.has(key) === true
+    return this.#listeners.has(key) || this.peers?.has(key) === true
   }
 
-  /** What somebody listens to on this engine. */
+  /** The keys that have a listener on this engine. */
   get keys(): IterableIterator<string> {
     return this.#listeners.keys()
   }
 
-  /** How many listen, whatever the key. */
+  /** How many listeners this engine has, over all keys. */
   get size(): number {
     let size = 0
     for (const listeners of this.#listeners.values()) size += listeners.size

@@ -1,4 +1,5 @@
-// Registrations and heartbeats of runners, and the listings of what they registered (contract §4.3).
+// Registrations and heartbeats of runners (docs/wire-protocol.md#register), and the listings of what they registered. Called
+// by the HTTP routes and the Connect sessions.
 
 import { keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
 import { type ScheduleView, scheduleChanges, scheduleView } from '../../domain/arrival/schedules.ts'
@@ -21,7 +22,7 @@ import type { RunnerHealth } from '../catalog/runner-health.ts'
 import type { Announcer } from '../commit/announce.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
-/** How often a runner is asked to repeat its registration. */
+/** How often a runner should repeat its registration. */
 export const HEARTBEAT_MS = 30_000
 
 export interface RegistryDeps {
@@ -45,8 +46,8 @@ export class Registry {
   }
 
   /**
-   * Makes the registration durable. `onRegistered` is called with the answer when it is, before anybody who waits for
-   * the runner hears of it: there a Connect runner's socket is opened to invokes.
+   * Makes the registration durable. Calls `onRegistered` with the answer as soon as it is, before runs that wait for the
+   * runner are woken: a Connect session opens its socket to invokes there.
    */
   async register(
     namespace: string,
@@ -54,7 +55,7 @@ export class Registry {
     onRegistered?: (reply: RegisterReply) => void,
   ): Promise<RegisterReply> {
     const { store, catalog, announcer, health, clock } = this.#deps
-    refuseDoubles(request)
+    refuseDuplicates(request)
     await catalog.refresh()
     const now = clock.now()
     const runner = registeredRunner(namespace, request, now)
@@ -63,7 +64,7 @@ export class Registry {
     )
     const registered = await decideAndCommit<Unit>({
       store,
-      decide: known => this.#decide(runner, workflows, known),
+      decide: assumptions => this.#decide(runner, workflows, assumptions),
       unit: unit => unit,
       onStale: () => false,
     })
@@ -76,7 +77,7 @@ export class Registry {
     return reply
   }
 
-  /** A Connect runner without an id of its own has lost its socket: it is known no more, what it served still is. */
+  /** Removes a Connect runner without an id of its own, which has lost its socket. The workflows it served stay registered. */
   async forget(runner: Pick<Runner, 'namespace' | 'app' | 'runnerId'>): Promise<void> {
     const { store, catalog } = this.#deps
     const { namespace, app, runnerId } = runner
@@ -85,8 +86,8 @@ export class Registry {
     catalog.apply(changes)
   }
 
-  /** Forgets those that a process that is gone had no time to: nobody has a socket of theirs, and not for a while. */
-  async forgetLeftovers({ staleAfterMs }: { staleAfterMs: number }): Promise<void> {
+  /** Does so for runners whose engine stopped before it could: no engine has had a socket of theirs for `staleAfterMs`. */
+  async forgetDisconnected({ staleAfterMs }: { staleAfterMs: number }): Promise<void> {
     const { catalog, presence, clock } = this.#deps
     for (const runner of catalog.allRunners()) {
       if (!isNamelessConnect(runner) || presence.reaches(runner.url)) continue
@@ -94,12 +95,12 @@ export class Registry {
     }
   }
 
-  /** A runner of the app came within reach of this engine: whoever is held for want of one should look again. */
-  async ringHeld(namespace: string, app: string): Promise<void> {
+  /** A runner of the app came within reach of this engine: wakes the runs that are held for lack of one. */
+  async wakeHeldRuns(namespace: string, app: string): Promise<void> {
     const { store, announcer, clock, health, catalog } = this.#deps
     for (const runner of catalog.view(namespace).runners(app)) health.arrived(runner)
     const changes: Change[] = [{ type: 'app.runnerArrived', namespace, app, at: clock.now() }]
-    // Lost, the runs look by themselves, a little later.
+    // If this fails, the runs find the runner a little later when their hold ends.
     await store.commit({ guards: [], changes }).then(
       () => announcer.announce(changes),
       () => {},
@@ -114,7 +115,7 @@ export class Registry {
     const view = this.#deps.catalog.view(namespace)
     return (app === undefined ? view.allRunners() : view.runners(app)).flatMap(runner => {
       const live = this.isLive(runner)
-      // Without a socket it cannot be called; its row stays for the runs that are pinned to it.
+      // A Connect runner without a socket cannot be called; its row stays for the runs that are pinned to it.
       if (!live && isConnectUrl(runner.url)) return []
       const keyMatches = this.#keyMatches(runner)
       const lastSeenAt = this.#deps.presence.lastSeenAt(runner.url) ?? runner.lastSeenAt
@@ -133,7 +134,7 @@ export class Registry {
     })
   }
 
-  /** Whether the runner's heartbeat is inside the stale TTL, or a Connect runner has a socket. */
+  /** Whether the runner's last heartbeat is no older than `staleAfterMs`; for a Connect runner, whether it has a socket. */
   isLive(runner: Runner): boolean {
     if (isConnectUrl(runner.url)) return this.#deps.presence.reaches(runner.url)
     return this.#deps.clock.now() - runner.lastSeenAt <= this.#deps.staleAfterMs
@@ -153,7 +154,7 @@ export class Registry {
     }
   }
 
-  #decide(runner: Runner, workflows: readonly Workflow[], known: Assumptions): Unit {
+  #decide(runner: Runner, workflows: readonly Workflow[], assumptions: Assumptions): Unit {
     const { catalog } = this.#deps
     const view = catalog.view(runner.namespace)
     const peers = view.runners(runner.app)
@@ -166,11 +167,11 @@ export class Registry {
       known: name => view.workflow(runner.app, name),
     })
     const before = (app: string, name: string) => view.workflow(app, name)
-    const moves = scheduleChanges({ changes, before, assumptions: known, now: runner.lastSeenAt })
+    const moves = scheduleChanges({ changes, before, assumptions, now: runner.lastSeenAt })
     return { guards: moves.guards, changes: [...changes, ...moves.changes] }
   }
 
-  /** An engine that has just started has not heard of everybody yet. */
+  /** False for a while after the start of the engine: until then it may not have heard from every runner. */
   #isGone(runner: Runner): boolean {
     const { clock, staleAfterMs } = this.#deps
     return clock.now() - this.#openedAt > staleAfterMs && !this.isLive(runner)
@@ -184,7 +185,7 @@ export class Registry {
   }
 }
 
-function refuseDoubles(request: RegisterRequest): void {
+function refuseDuplicates(request: RegisterRequest): void {
   const names = new Set<string>()
   for (const [i, { name }] of request.workflows.entries()) {
     if (names.has(name)) throw invalid(`workflows[${i}].name`, `"${name}" is registered twice`)

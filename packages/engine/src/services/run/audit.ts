@@ -1,5 +1,5 @@
-// The audit log's side of a control action: its entry shares the commit of what the action changed, but never stands
-// in the way of it (contract §4.2, audit rule 3).
+// Records control actions in the audit log: an entry shares the commit of what the action changed, but never prevents it
+// (docs/concepts.md#audit). Used by services/run/control and bulk-replay.
 
 import type { Logger } from 'pino'
 import type { Unit } from '../../domain/model/change.ts'
@@ -10,15 +10,16 @@ import type { Traceparent } from '../../domain/text/traceparent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 
-/** Who acts: the label of the API key, if any. */
+/** The caller of an action. */
 export interface Actor {
   namespace: string
+  /** Of the API key, if there is one. */
   label?: string
-  /** The `traceparent` of what it asks, where that starts runs: they go on in that trace. */
+  /** The caller's `traceparent`: runs that the action starts continue that trace. */
   trace?: Traceparent
 }
 
-/** What an action says of itself. */
+/** The part of an entry that depends on the action. */
 export type Act = Pick<ControlAction, 'action' | 'runId' | 'newRunId' | 'detail'>
 
 export interface AuditDeps {
@@ -36,14 +37,14 @@ export class Audit {
   }
 
   /**
-   * Makes the unit durable with its entry; should that fail, without it, and the log says what went unrecorded. Not when
-   * the store is not there at all: the unit may be durable then although its answer was lost.
+   * Makes the unit durable with its entry; if that fails, without it, and logs the action instead. It does not try again
+   * when the store is not available: the unit may be durable although its answer was lost.
    */
   commit(actor: Actor, unit: Unit, act: Act): Promise<void> {
     return this.record(unit, this.entry(actor, act))
   }
 
-  /** As `commit`, with an entry that is written again whenever there is more to tell. */
+  /** The same for an entry that several commits write, each with more in it. */
   async record({ guards, changes }: Unit, entry: ControlAction): Promise<void> {
     const { store, log } = this.#deps
     try {
@@ -56,7 +57,7 @@ export class Audit {
     }
   }
 
-  /** An entry to `record`. */
+  /** An entry for `record`. */
   entry({ namespace, label }: Actor, act: Act): ControlAction {
     const createdAt = this.#deps.clock.now()
     const id = this.#deps.ids.next('act', createdAt)

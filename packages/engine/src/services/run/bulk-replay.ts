@@ -1,5 +1,5 @@
-// Bulk replay (contract §4.2): forks every finished run that matches a filter, newest first, up to a ceiling. Called
-// by the control service.
+// Bulk replay (docs/concepts.md#replay-retry-from-a-step-bulk-replay): forks every finished run that matches a filter,
+// newest first, up to a limit. Called by services/run/control.
 
 import type { BulkReplayReply } from '@perdure/protocol'
 import type { Logger } from 'pino'
@@ -16,8 +16,8 @@ import type { ReplayFilter } from '../../ports/store-reads.ts'
 import type { Announcer } from '../commit/announce.ts'
 import type { Actor, Audit } from './audit.ts'
 
-/** Forks a commit: their inputs, a megabyte each at most, are in memory together. */
-const BATCH_FORKS = 25
+/** Forks in one commit: their inputs, a megabyte each at most, are in memory together. */
+const BULK_REPLAY_BATCH = 25
 const NOTHING: Unit = { guards: [], changes: [] }
 
 export interface BulkReplayDeps {
@@ -29,7 +29,7 @@ export interface BulkReplayDeps {
   audit: Audit
   /** Most runs that one call forks. */
   bulkReplayLimit: number
-  /** The flow control that a fork of the run is under. */
+  /** The flow control that applies to a fork of the run. */
   under(source: Run): Under
 }
 
@@ -41,12 +41,12 @@ export class BulkReplay {
   }
 
   /**
-   * Recorded from the first batch on, in the commit of each, so that it can be told how far a call came that was cut
-   * short. What could not be forked is counted, and does not stop the rest.
+   * The audit entry is written with every batch, so that it shows how far a call got that was cut short. A run that could
+   * not be forked is counted, and does not stop the rest.
    */
   async run(actor: Actor, filter: ReplayFilter): Promise<BulkReplayReply> {
     const { store, audit, bulkReplayLimit } = this.#deps
-    // Chosen before the first fork is made, so that no fork of this call is among them.
+    // Selected before the first fork is made, so that no fork of this call is among them.
     const { matched, finished, runIds } = await store.in(actor.namespace).replayable(filter, bulkReplayLimit)
     const counts = { matched, skipped: matched - finished, capped: finished > runIds.length }
     const outcome = (replayed: number, tried: number) => ({ ...counts, replayed, failed: tried - replayed })
@@ -61,16 +61,16 @@ export class BulkReplay {
     let tried = 0
     let now = 0
     for (const batch of batches(runIds)) {
-      // Ids begin with their time: should the clock be set back, they rise all the same.
+      // Ids begin with their time, and have to rise even if the clock is set back.
       now = Math.max(now, this.#deps.clock.now())
       const forks = await this.#forks(actor, batch, now)
       tried += batch.length
-      const hoped = told(filter, outcome(replayed + forks.length, tried))
+      const hoped = detailOf(filter, outcome(replayed + forks.length, tried))
       replayed += await this.#commitAll(forks, unit => record(unit, hoped))
-      const reached = told(filter, outcome(replayed, tried))
+      const reached = detailOf(filter, outcome(replayed, tried))
       if (recorded !== reached) await record(NOTHING, reached)
     }
-    if (recorded === undefined) await record(NOTHING, told(filter, outcome(replayed, tried)))
+    if (recorded === undefined) await record(NOTHING, detailOf(filter, outcome(replayed, tried)))
     return outcome(replayed, tried)
   }
 
@@ -85,7 +85,7 @@ export class BulkReplay {
     })
   }
 
-  /** Answers how many became durable: all in one commit, or, when that fails, those that can alone. */
+  /** Answers how many became durable: all in one commit or, when that fails, those that can be committed alone. */
   async #commitAll(forks: readonly Fork[], commit: (unit: Unit) => Promise<void>): Promise<number> {
     const { store, announcer, log } = this.#deps
     const changes = forks.flatMap(fork => fork.changes)
@@ -111,10 +111,10 @@ export class BulkReplay {
 }
 
 function* batches(runIds: readonly string[]): Iterable<string[]> {
-  for (let i = 0; i < runIds.length; i += BATCH_FORKS) yield runIds.slice(i, i + BATCH_FORKS)
+  for (let i = 0; i < runIds.length; i += BULK_REPLAY_BATCH) yield runIds.slice(i, i + BULK_REPLAY_BATCH)
 }
 
-/** The detail of the entry. */
-function told({ since, ...filter }: ReplayFilter, outcome: BulkReplayReply): JsonText {
+/** The detail of the audit entry. */
+function detailOf({ since, ...filter }: ReplayFilter, outcome: BulkReplayReply): JsonText {
   return JSON.stringify({ filter: { ...filter, since: optionalTimestamp(since) }, ...outcome })
 }

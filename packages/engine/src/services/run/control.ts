@@ -1,4 +1,5 @@
-// Control actions on runs (contract §4.2), each with its audit entry in the same commit.
+// Control actions on runs (docs/http-api.md#run-control), each with its audit entry in the same commit. Called by the HTTP
+// routes.
 
 import type { BulkReplayReply } from '@perdure/protocol'
 import type { Logger } from 'pino'
@@ -27,16 +28,16 @@ export interface ControlDeps {
   clock: Clock
   ids: IdSource
   log: Logger
-  /** Told of expressions that could not be evaluated. */
+  /** Receives expressions that could not be evaluated. */
   report: Report
   /** Most runs that one bulk replay forks. */
   bulkReplayLimit: number
-  /** Throws `namespace_suspended`: a suspended namespace starts nothing anew (contract §5.4). */
+  /** Throws `namespace_suspended`: no run is started in a suspended namespace. */
   assertActive(namespace: string): void
   /** Aborts the invoke in flight of a run that was just ended. */
   interrupt(runId: string): void
-  /** Takes back the pass of a run that was just paused, if no runner has it. */
-  recall(runId: string): void
+  /** Takes the pass of a run that was just paused out of the queue for runner room. */
+  withdraw(runId: string): void
 }
 
 export class Control {
@@ -60,9 +61,9 @@ export class Control {
   }
 
   async pause(actor: Actor, runId: string): Promise<RunView> {
-    const { clock, recall } = this.#deps
+    const { clock, withdraw } = this.#deps
     const view = await this.#act(actor, { action: 'pause', runId }, state => pause(state, clock.now()))
-    recall(runId)
+    withdraw(runId)
     return view
   }
 
@@ -70,7 +71,7 @@ export class Control {
     return this.#act(actor, { action: 'resume', runId }, state => resume(state, this.#deps.clock.now()))
   }
 
-  /** Throws `namespace_suspended`: what forks runs asks again, since a body may take its time. */
+  /** Throws `namespace_suspended`. Routes check it before they read a body; the calls that fork runs check again. */
   assertActive(namespace: string): void {
     this.#deps.assertActive(namespace)
   }
@@ -117,13 +118,13 @@ export class Control {
       },
     })
     if (decision) announcer.announce(decision.changes)
-    // Nothing to change (a repeated pause) is an action all the same.
+    // An action that changes nothing (a repeated pause) is recorded too.
     else await this.#audit.commit(actor, { guards: [], changes: [] }, act)
     return this.#view(actor, decision?.run ?? state.run)
   }
 
   async #fork(actor: Actor, { run, changes }: Fork, act: Act): Promise<RunView> {
-    // The source is finished, and what is finished never changes: there is nothing to guard.
+    // The source is finished and never changes: there is nothing to guard.
     await this.#audit.commit(actor, { guards: [], changes }, act)
     this.#deps.announcer.announce(changes)
     return this.#view(actor, run)
@@ -136,7 +137,7 @@ export class Control {
     return RunState.loaded(loaded)
   }
 
-  /** The run as the action left it: by now it may have gone on. */
+  /** The run as the action left it, even if it has gone on since. */
   async #view(actor: Actor, run: Run): Promise<RunView> {
     const view = await this.#deps.store.in(actor.namespace).run(run.id)
     invariant(view, `run ${run.id} exists`)

@@ -1,4 +1,4 @@
-// Gathers what explains where a run stands (`GET /runs/{id}/why`): its row and steps, the runners of its app, and what
+// Gathers what explains why a run is where it is (`GET /runs/{id}/why`): its row and steps, the runners of its app, and what
 // only this engine knows of a pass under way.
 
 import type { RunExplanation } from '@perdure/protocol'
@@ -17,8 +17,8 @@ export interface ExplainDeps {
   isLive(runner: Runner): boolean
   /** The pass that is under way here, if one is. */
   passOf(runId: string): { runnerId: string; sentAt: number } | undefined
-  /** Whether it waits here for room on a runner. */
-  isInLine(runId: string): boolean
+  /** Whether the run waits on this engine for room on a runner. */
+  waitsForRunnerRoom(runId: string): boolean
 }
 
 export class Explain {
@@ -36,12 +36,12 @@ export class Explain {
     const isHeld = run.status === 'queued' && (run.waitsForSlot ?? run.startQueue) !== undefined
     return explain({
       run,
-      // Read beside the run, it may tell a later move: then the run's own times are nearer.
+      // The frame is read beside the run and may be of a later status: then the run's own times are nearer.
       since: moved?.status === run.status ? moved.ts : (run.finishedAt ?? run.startedAt ?? run.createdAt),
       steps,
       runners: this.#runners(run),
       position: isHeld ? await reads.heldBefore(run) : undefined,
-      isInRunnerQueue: this.#deps.isInLine(runId),
+      isInRunnerQueue: this.#deps.waitsForRunnerRoom(runId),
       pass: run.status === 'running' ? this.#deps.passOf(runId) : undefined,
       childStatuses: isTerminal(run.status) ? new Map() : await statusesOf(reads, steps),
     })

@@ -28,12 +28,12 @@ type Tell = (faces: Faces, n: number, namespace?: string) => void
 const streams: [path: string, tell: Tell, mark: (n: number) => string][] = [
   [
     '/runs/stream',
-    (faces, n, namespace = 'default') => faces.live.moves.tell(namespace, move(n)),
+    (faces, n, namespace = 'default') => faces.live.moves.publish(namespace, move(n)),
     n => `"seq":${n},`,
   ],
   [
     '/events/stream',
-    (faces, n, namespace = 'default') => faces.live.events.tell(namespace, anEvent({ id: `evt_${n}` })),
+    (faces, n, namespace = 'default') => faces.live.events.publish(namespace, anEvent({ id: `evt_${n}` })),
     n => `"evt_${n}"`,
   ],
 ]
@@ -41,7 +41,7 @@ const streams: [path: string, tell: Tell, mark: (n: number) => string][] = [
 test('a move of a run is a run_status frame, without an id: there is nothing to resume from', async () => {
   const { app, faces } = testApp()
   const stream = await openStream(await listen(app), '/runs/stream')
-  faces.live.moves.tell('default', move(2_000_001, { status: 'failed', attempt: 3 }))
+  faces.live.moves.publish('default', move(2_000_001, { status: 'failed', attempt: 3 }))
   await stream.saw('failed')
   const data =
     '{"kind":"run_status","seq":2000001,"ts":"2024-01-02T03:04:05.678Z","runId":"run_1","status":"failed","attempt":3}'
@@ -52,7 +52,7 @@ test('an event is its record with its kind, the data to the letter but on one li
   const { app, faces } = testApp()
   const stream = await openStream(await listen(app), '/events/stream')
   const data = '{"n":12345678901234567890.10,\r\n"s":"a\\nb\u2028",\n"e":"\\ud800"}'
-  faces.live.events.tell('default', anEvent({ app: 'shop', source: 'emit', woke: 2, data }))
+  faces.live.events.publish('default', anEvent({ app: 'shop', source: 'emit', woke: 2, data }))
   await stream.saw('data:')
   const head =
     '{"kind":"event","id":"evt_1","name":"order/created","app":"shop","source":"emit",' +

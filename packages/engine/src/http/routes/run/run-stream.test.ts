@@ -131,7 +131,7 @@ describe('tailing a run that goes on', () => {
     await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
     const commit = (...frames: StoredFrame[]) => {
       shelf.frames.push(...frames)
-      faces.live.runs.tell('run_1', frames)
+      faces.live.runs.publish('run_1', frames)
     }
     commit(status(2, 'running'), log(3))
     await stream.saw(message(log(3)))
@@ -195,7 +195,7 @@ describe('tailing a run that goes on', () => {
     await eventually(() => faces.clock.timers.size === IDLE_TIMERS)
     const end = status(2, 'succeeded')
     shelf.frames.push(end)
-    faces.live.runs.tell('run_1', [end])
+    faces.live.runs.publish('run_1', [end])
     expect(await stream.over).toBe(true)
     expect(stream.text()).toBe('retry: 2000\n\n')
   })

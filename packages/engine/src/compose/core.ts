@@ -1,0 +1,77 @@
+// What every part of the engine stands on: the backends, the catalog, and the services in which all others meet.
+
+import { systemRandom } from '../adapters/clock/seeded-random.ts'
+import { PrometheusMetrics } from '../adapters/metrics/prometheus.ts'
+import { openTelemetry } from '../adapters/tracing/opentelemetry.ts'
+import type { Backends } from '../backends.ts'
+import type { Config } from '../config.ts'
+import { IdSource } from '../domain/text/ids.ts'
+import type { Random } from '../ports/clock.ts'
+import { Catalog } from '../services/catalog/catalog.ts'
+import { Announcer } from '../services/commit/announce.ts'
+import type { Core } from '../services/commit/core.ts'
+import { faultLog } from '../services/event/fault-log.ts'
+import { Live } from '../services/live/live.ts'
+import { LiveShare } from '../services/live/live-share.ts'
+import type { LaneDeps } from '../services/support/lane.ts'
+import type { Service } from '../services/support/service.ts'
+
+/** The core, with what only compose and its parts use. */
+export interface EngineCore extends Core {
+  backends: Backends
+  metrics: PrometheusMetrics
+  live: Live
+  /** Absent where this engine is alone. */
+  liveShare: Service | undefined
+}
+
+export interface CoreOptions extends Pick<Core, 'log' | 'owner'> {
+  config: Config
+  backends: Backends
+  random?: Random | undefined
+}
+
+export async function createCore({
+  config,
+  log,
+  owner,
+  backends,
+  ...ports
+}: CoreOptions): Promise<EngineCore> {
+  const { store, clock, queue, limiter, bus, isShared } = backends
+  const random = ports.random ?? systemRandom
+  // A store that only this process opens may hold leases of a process that died.
+  if (!isShared) await store.releaseOthers(owner, clock.now())
+  const deliveryAttemptsMax = deliveryAttemptsOf(config)
+  const catalog = await Catalog.load(store, { deliveryAttemptsMax }, isShared)
+  const live = new Live()
+  const liveShare = bus && new LiveShare({ bus, live, store, clock })
+  const metrics = new PrometheusMetrics()
+  return {
+    store,
+    limiter,
+    catalog,
+    announcer: new Announcer({ queue, live, store, metrics }),
+    clock,
+    random,
+    ids: new IdSource(() => random.next()),
+    owner,
+    log,
+    metrics,
+    tracing: openTelemetry(),
+    report: faultLog(clock, log),
+    backends,
+    live,
+    liveShare,
+  }
+}
+
+/** The first attempt, and one after each wait of the schedule. */
+export function deliveryAttemptsOf({ webhookScheduleMs }: Config): number {
+  return webhookScheduleMs.length + 1
+}
+
+/** The dependencies that all lanes share. */
+export function laneDeps({ store, clock, log, owner, backends: { queue, isShared } }: EngineCore) {
+  return { store, queue, clock, log, owner, isShared } satisfies Partial<LaneDeps<unknown>>
+}

@@ -1,0 +1,60 @@
+// Webhooks: the lane of deliveries and what posts them, the resources that people configure, and posts of providers.
+
+import { HttpSender } from '../adapters/sender/http-sender.ts'
+import type { Config } from '../config.ts'
+import type { Sender } from '../ports/sender.ts'
+import type { Ingest } from '../services/event/ingest.ts'
+import { LaneLoop } from '../services/support/lane.ts'
+import { DELIVERY_LEASE_MS, Deliverer } from '../services/webhook/deliver.ts'
+import { Endpoints } from '../services/webhook/endpoints.ts'
+import { Inbound } from '../services/webhook/inbound.ts'
+import { Receivers } from '../services/webhook/receivers.ts'
+import { Deliveries } from '../services/webhook/redeliver.ts'
+import type { Vault } from '../services/webhook/vault.ts'
+import { deliveryAttemptsOf, type EngineCore, laneDeps } from './core.ts'
+import type { WorkPart } from './work.ts'
+
+export interface WebhooksPart extends WorkPart {
+  sender: Sender
+  endpoints: Endpoints
+  deliveries: Deliveries
+  receivers: Receivers
+  inbound: Inbound
+}
+
+export interface WebhooksOptions {
+  vault: Vault
+  ingest: Ingest
+  sender: Sender | undefined
+  deliveriesMax: number
+}
+
+export function createWebhooks(
+  config: Config,
+  core: EngineCore,
+  { vault, ingest, deliveriesMax, ...given }: WebhooksOptions,
+): WebhooksPart {
+  const { clock, backends } = core
+  const { webhookScheduleMs: scheduleMs, webhookAllowPrivate: allowPrivate, webhookAllow: allowList } = config
+  const sender = given.sender ?? new HttpSender({ clock, allowPrivate, allowList })
+  const onRoom = () => backends.queue.wake('deliveries', clock.now())
+  const deliverer = new Deliverer({ ...core, sender, vault, scheduleMs, deliveriesMax, onRoom })
+  return {
+    sender,
+    endpoints: new Endpoints({ ...core, vault }),
+    deliveries: new Deliveries({ ...core, attemptsMax: deliveryAttemptsOf(config) }),
+    receivers: new Receivers({ ...core, vault }),
+    inbound: new Inbound({ ...core, vault, ingest }),
+    capacity: deliverer.capacity,
+    work: deliverer,
+    lane: new LaneLoop({
+      ...laneDeps(core),
+      lane: 'deliveries',
+      leaseMs: DELIVERY_LEASE_MS,
+      capacity: deliverer.capacity,
+      mayLeaveDueRows: true,
+      claim: claim => deliverer.claim(claim),
+      onClaimed: delivery => deliverer.accept(delivery),
+    }),
+  }
+}

@@ -1,0 +1,148 @@
+// The catalog of one namespace: what decisions read (domain/model/catalog). Filled by catalog.ts.
+
+import { matchesEvent } from '../../domain/expressions/matching.ts'
+import type { CatalogView } from '../../domain/model/catalog.ts'
+import { type Endpoint, isSubscribed, type NoticeKind } from '../../domain/model/endpoint.ts'
+import type { App, Runner, Workflow } from '../../domain/model/workflow.ts'
+
+/** Event names per namespace whose matches are in memory; when there are more, all are forgotten. */
+const CATALOG_MATCHES_MAX = 10_000
+
+export class NamespaceCatalog implements CatalogView {
+  readonly namespace: string
+  /** Set by `Namespaces`. */
+  suspended = false
+  readonly deliveryAttemptsMax: number
+  readonly apps = new Map<string, App>()
+  readonly #workflows = new Map<string, Map<string, Workflow>>()
+  readonly #runners = new Map<string, Map<string, Runner>>()
+  readonly #matches = new Map<string, readonly Workflow[]>()
+
+  readonly #endpoints = new Map<string, Endpoint>()
+  readonly #whole: { readonly revision: number | undefined }
+
+  constructor(
+    namespace: string,
+    options: { deliveryAttemptsMax: number },
+    whole: { readonly revision: number | undefined },
+  ) {
+    this.namespace = namespace
+    this.deliveryAttemptsMax = options.deliveryAttemptsMax
+    this.#whole = whole
+  }
+
+  get revision(): number | undefined {
+    return this.#whole.revision
+  }
+
+  workflow(app: string, name: string): Workflow | undefined {
+    return this.#workflows.get(name)?.get(app)
+  }
+
+  appsWith(workflowName: string): readonly string[] {
+    return [...(this.#workflows.get(workflowName)?.keys() ?? [])].sort()
+  }
+
+  /** Every workflow, sorted by name, then app. */
+  workflows(): Workflow[] {
+    return [...this.#workflows.values()].flatMap(byApp => [...byApp.values()]).sort(byNameThenApp)
+  }
+
+  runners(app: string): readonly Runner[] {
+    return [...(this.#runners.get(app)?.values() ?? [])]
+  }
+
+  allRunners(): Runner[] {
+    return [...this.#runners.values()].flatMap(runners => [...runners.values()])
+  }
+
+  triggeredBy(eventName: string): readonly Workflow[] {
+    let matches = this.#matches.get(eventName)
+    if (!matches) {
+      matches = this.workflows().filter(({ triggers }) =>
+        triggers.some(trigger => matchesEvent(trigger, eventName)),
+      )
+      if (this.#matches.size >= CATALOG_MATCHES_MAX) this.#matches.clear()
+      this.#matches.set(eventName, matches)
+    }
+    return matches
+  }
+
+  subscribers(kind: NoticeKind, app: string): readonly Endpoint[] {
+    if (this.#endpoints.size === 0) return []
+    return [...this.#endpoints.values()].filter(endpoint => isSubscribed(endpoint, kind, app))
+  }
+
+  endpoint(id: string): Endpoint | undefined {
+    return this.#endpoints.get(id)
+  }
+
+  /** Oldest first. */
+  endpoints(): Endpoint[] {
+    return [...this.#endpoints.values()].sort(byId)
+  }
+
+  /** Keeps a newer version: another engine's change may be known before this engine's commit resolves. */
+  putEndpoint(endpoint: Endpoint): void {
+    const known = this.#endpoints.get(endpoint.id)
+    if (!known || known.version <= endpoint.version) this.#endpoints.set(endpoint.id, endpoint)
+  }
+
+  dropEndpoint(id: string): void {
+    this.#endpoints.delete(id)
+  }
+
+  clearEndpoints(): void {
+    this.#endpoints.clear()
+  }
+
+  /** Removes everything that comes from the store's catalog; `suspended` stays. */
+  clear(): void {
+    for (const known of [this.apps, this.#workflows, this.#runners, this.#matches, this.#endpoints])
+      known.clear()
+  }
+
+  seeApp(app: App): void {
+    if (!this.apps.has(app.name)) this.apps.set(app.name, app)
+  }
+
+  putRunner(runner: Runner): void {
+    entry(this.#runners, runner.app).set(runner.runnerId, runner)
+  }
+
+  dropRunner(app: string, runnerId: string): void {
+    this.#runners.get(app)?.delete(runnerId)
+  }
+
+  putWorkflow(workflow: Workflow): void {
+    entry(this.#workflows, workflow.name).set(workflow.app, workflow)
+    this.#matches.clear()
+  }
+
+  dropWorkflow(app: string, name: string): void {
+    this.#workflows.get(name)?.delete(app)
+    this.#matches.clear()
+  }
+}
+
+function entry<V>(maps: Map<string, Map<string, V>>, key: string): Map<string, V> {
+  let map = maps.get(key)
+  if (!map) {
+    map = new Map()
+    maps.set(key, map)
+  }
+  return map
+}
+
+function byNameThenApp(a: Workflow, b: Workflow): number {
+  return compare(a.name, b.name) || compare(a.app, b.app)
+}
+
+/** Ids sort by creation. */
+export function byId(a: { id: string }, b: { id: string }): number {
+  return compare(a.id, b.id)
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
