@@ -1,12 +1,12 @@
-// Every kind of test in one project, whose files share what they import; `npm run test:unit`, `test:contract` and so on
-// pick theirs by folder. Scenarios that run once more in another setting are projects of their own.
+// The projects of the test run. `main` has every kind of test, and `npm run test:unit`, `test:contract` and so on
+// pick theirs by folder. The other projects run scenarios once more in another setting.
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { ClosingLine } from './test/kit/vitest/closing-line.ts'
 import { LongestFirst } from './test/kit/vitest/longest-first.ts'
 import { haveServers, isAll } from './test/servers.ts'
 
-// No `import` or `module`: workers hand these to Node, whose `require` would then find ES modules.
+// Without `import` or `module`: workers pass these to Node, whose `require` would then find ES modules.
 const conditions = ['perdure-source', 'node']
 /** Tests that need PostgreSQL or Redis. */
 const ON_SERVERS = [
@@ -27,22 +27,24 @@ const project = (name: string, include: string[], env = {}) => ({
     name,
     include,
     exclude: ['**/node_modules/**', ...(hasServers ? [] : ON_SERVERS)],
-    // Of the longest, which kill processes for a minute; what waits inside a test has deadlines of its own.
+    // Enough for the longest tests, which kill processes for a minute. Waits inside a test have deadlines of their
+    // own.
     testTimeout: 180_000,
     env,
     hookTimeout: 30_000,
     environment: 'node' as const,
     setupFiles: ['test/kit/vitest/close-opened.ts'],
-    // The files of a worker share what they import: loading it anew for each would take a third of the time.
+    // The files of a worker share what they import: loading it anew for each file would take a third of the time.
     isolate: false,
-    // Tests make much short-lived garbage: with a larger nursery less of it is copied.
+    // Tests make much short-lived garbage. A larger nursery copies less of it.
     execArgv: ['--max-semi-space-size=64'],
   },
 })
 
 /**
- * Scenarios in which a runner takes part: `connect` tells them once more, with runners behind a socket. Left out are
- * those about HTTP itself (transport, wire, registration), and those whose runs only fill lists.
+ * Scenarios in which a runner takes part. The project `connect` runs them once more, with runners behind a socket and
+ * stores on disk. Scenarios about HTTP itself (transport, wire, registration) and those whose runs only fill lists
+ * are left out.
  */
 const OVER_CONNECT = [
   'admin/suspended',
@@ -69,7 +71,10 @@ const OVER_CONNECT = [
   'run/why',
 ].map(name => `test/scenario/${name}.test.ts`)
 
-/** Scenarios that lean on the store most: `postgres` tells them once more on PostgreSQL, and all of them in `test:all`. */
+/**
+ * Scenarios that depend most on the store. The project `postgres` runs them once more on PostgreSQL; `test:all` runs
+ * all of them there.
+ */
 const ON_POSTGRES = [
   'event/intake',
   'flow/concurrency',
@@ -80,13 +85,13 @@ const ON_POSTGRES = [
   'pass/wait-for-event',
   'run/pause',
 ].map(name => `test/scenario/${name}.test.ts`)
-/** Left out: what is about processes, which have files of their own. */
+/** Everything but scenarios about engine processes, which have PostgreSQL files of their own. */
 const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES].filter(path => !path.includes('/drain.'))
 
 export default defineConfig({
   test: {
-    // Most tests wait for a disk, a socket or another process: one more than there are cores keeps them busy.
-    // (A percentage above 100 would be cut to the cores.)
+    // One more worker than cores: most tests wait for a disk, a socket or another process. (A percentage above 100
+    // would be cut to the cores.)
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new ClosingLine()],

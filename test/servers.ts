@@ -1,6 +1,6 @@
-// Whether the servers that some tests need answer: PostgreSQL and Redis, of this machine unless `PERDURE_TEST_POSTGRES`
-// and `PERDURE_TEST_REDIS` say otherwise. Asked once by vitest.config.ts; a run that must not leave anything out
-// (`npm run test:all`, or one with `CI=true`) ends when one is missing.
+// Checks whether PostgreSQL and Redis answer, on this machine unless `PERDURE_TEST_POSTGRES` and `PERDURE_TEST_REDIS`
+// name others. vitest.config.ts calls it once. A run that must leave nothing out (`npm run test:all`, or one with
+// `CI=true`) ends when a server is missing.
 
 import { connect } from 'node:net'
 
@@ -8,12 +8,14 @@ const POSTGRES_URL = process.env.PERDURE_TEST_POSTGRES ?? 'postgres://postgres@1
 const REDIS_URL = process.env.PERDURE_TEST_REDIS ?? 'redis://127.0.0.1:6379'
 const ANSWER_MS_MAX = 2000
 
-/** Whether everything is to be run. */
+/** Whether every test is to run. */
 export const isAll = process.env.PERDURE_TEST_ALL === '1'
 /** Whether a missing server is a failure. */
 const isStrict = isAll || process.env.CI === 'true' || process.env.CI === '1'
 
-/** True when both answer; otherwise says in one line what is left out. Throws when nothing may be. */
+/**
+ * True when both servers answer. Otherwise prints in one line which tests are left out, or throws when none may be.
+ */
 export async function haveServers(): Promise<boolean> {
   const [postgres, redis] = await Promise.all([answers(POSTGRES_URL, 5432), answers(REDIS_URL, 6379)])
   if (postgres && redis) return true

@@ -1,5 +1,5 @@
-// The runner in plain JavaScript against the real engine, each a process of its own: every kind of step, over both
-// transports. What it knows of the protocol is written down in docs/wire-protocol.md.
+// Runs the runner of runner.mjs against the real engine, each in a process of its own: every kind of step, over both
+// transports.
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
-// A whole runner in plain JavaScript: no SDK, no TypeScript, nothing but node:http and ws. It speaks what
-// docs/wire-protocol.md says, over HTTP or over Connect:
+// A whole runner in plain JavaScript: no SDK, no TypeScript, nothing but node:http and ws. It follows
+// docs/wire-protocol.md, over HTTP or over Connect:
 //
 //   node runner.mjs http    http://127.0.0.1:4777
 //   node runner.mjs connect http://127.0.0.1:4777

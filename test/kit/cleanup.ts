@@ -1,5 +1,5 @@
-// What a test file has opened is closed when the file ends, the newest first: no process, port or file outlives it.
-// `close-opened.ts` sees to it, file by file: this module may be shared by the files of one process.
+// Closes what a test file has opened when the file ends, the newest first: no process, port or file outlives its test
+// file. `close-opened.ts` calls `closeOpened` file by file, since the files of one worker share this module.
 
 const pending: (() => unknown)[] = []
 
@@ -8,7 +8,7 @@ export function onCleanup(close: () => unknown): void {
   pending.push(close)
 }
 
-/** Closes all that the file has opened. */
+/** Closes everything that the file has opened. */
 export async function closeOpened(): Promise<void> {
   const failures: unknown[] = []
   for (const close of pending.splice(0).reverse()) {

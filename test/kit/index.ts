@@ -1,4 +1,4 @@
-// The test kit: engines, a runner without the SDK, a client, and the waits between them.
+// The test kit: engines, runners without the SDK, a client, and the waits between them.
 
 export { onCleanup } from './cleanup.ts'
 export { openBarrier } from './engine/barrier.ts'

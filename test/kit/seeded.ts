@@ -1,13 +1,13 @@
-// Randomness that one seed repeats.
+// Random numbers that one seed repeats.
 
 export interface Seeded {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number
   /** An integer from `min` to `max`, both included. */
   between(min: number, max: number): number
 }
 
-/** mulberry32. */
+/** The generator mulberry32. */
 export function seeded(seed: number): Seeded {
   let state = seed >>> 0
   const next = () => {

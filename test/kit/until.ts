@@ -1,17 +1,20 @@
-// Waiting without sleeping: for a condition with a deadline, for a signal, for something that never settles.
+// Waits without sleeping: for a condition with a deadline, or for a signal.
 
-/** How long a test waits for what must come. No figure: a busy machine may take its time, a hung engine does not end. */
+/**
+ * How long a test waits for something that must come. It measures nothing: a busy machine may be slow, and only a
+ * hung engine exceeds it.
+ */
 export const PATIENCE_MS = 20_000
 const POLL_MS_MIN = 2
 const POLL_MS_MAX = 40
 
 export interface UntilOptions {
-  /** Said when the deadline passes. */
+  /** Named in the error when the deadline passes. */
   what?: string
   deadlineMs?: number
 }
 
-/** Polls until `look` answers something truthy, and answers that. What it throws counts as "not yet". */
+/** Polls until `look` answers something truthy, and resolves with it. An error of `look` counts as "not yet". */
 export async function until<T>(
   look: () => T | Promise<T>,
   { what = 'the condition', deadlineMs = PATIENCE_MS }: UntilOptions = {},
@@ -43,7 +46,7 @@ export interface Gate<T = void> {
   open(value: T): void
 }
 
-/** A promise that the test opens. */
+/** A promise that the test resolves. */
 export function gate<T = void>(): Gate<T> {
   let open: (value: T) => void = () => {}
   const opened = new Promise<T>(resolve => {

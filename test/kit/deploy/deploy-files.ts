@@ -7,12 +7,12 @@ import { readDockerfile, type Stage } from './dockerfile.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** A file of the project. */
+/** Reads a file of the project. */
 export function projectFile(path: string): string {
   return readFileSync(`${root}/${path}`, 'utf8')
 }
 
-/** The documents of a YAML file. Throws when the parser has anything to say about one. */
+/** The documents of a YAML file. Throws when the parser reports an error or a warning. */
 export function yamlDocuments<T>(text: string): T[] {
   return parseAllDocuments(text, { strict: true, uniqueKeys: true }).map(document => {
     const [problem] = [...document.errors, ...document.warnings]

@@ -1,20 +1,20 @@
 // Reads a Dockerfile as far as the tests of the image need it: stages, their instructions, and what COPY copies.
 
 export interface Instruction {
-  /** `COPY`, `RUN`, ... */
+  /** The instruction: `COPY`, `RUN`, ... */
   readonly word: string
   readonly rest: string
 }
 
 export interface Stage {
   readonly name: string
-  /** An image, or an earlier stage. */
+  /** The base of the stage: an image, or an earlier stage. */
   readonly from: string
   readonly instructions: readonly Instruction[]
 }
 
 export interface Copy {
-  /** The stage it takes from; absent: the build context. */
+  /** The stage to copy from. Absent: the build context. */
   readonly from?: string | undefined
   readonly sources: readonly string[]
   readonly to: string
@@ -48,7 +48,10 @@ export function copiesOf({ instructions }: Stage): Copy[] {
     })
 }
 
-/** The value of the stage's last instruction of this word that is a JSON list: CMD, ENTRYPOINT, VOLUME, a health check. */
+/**
+ * The value of the stage's last instruction of this name that is a JSON list: CMD, ENTRYPOINT, VOLUME, a health
+ * check.
+ */
 export function listOf({ instructions }: Stage, word: string): string[] {
   const rest = instructions.findLast(instruction => instruction.word === word)?.rest ?? '[]'
   return JSON.parse(rest.slice(rest.indexOf('['))) as string[]

@@ -1,11 +1,11 @@
-// Proof that something did not happen: a run that parks and is woken passes through the engine's queue of due work.
-// When it has come through, whatever was due before it has been sent too.
+// Shows that something did not happen. A run that parks and is woken passes through the engine's queue of due work;
+// once it has ended, everything that was due before it has been sent too.
 
 import { flow, step } from '../runner/steps.ts'
 import { unique } from '../temp.ts'
 import type { OpenEngine } from './engine-in-process.ts'
 
-/** Answers a function that resolves when everything due now has been claimed. */
+/** Opens a barrier: a function that resolves when everything that is due now has been claimed. */
 export async function openBarrier(engine: OpenEngine): Promise<() => Promise<void>> {
   const workflow = unique('barrier')
   const handler = flow([

@@ -1,4 +1,4 @@
-// The real `perdure` command, as its own process.
+// Runs the real `perdure` command, in a process of its own.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,18 +12,18 @@ const PERDURE = fileURLToPath(new URL('../../../packages/cli/bin/perdure.js', im
 export interface CliOptions {
   env?: Record<string, string>
   stdin?: string
-  /** Something done again and again until the process has ended. */
+  /** Starts something that repeats until the process has ended. */
   onOpen?: () => NodeJS.Timeout
-  /** Called with everything that stdout has said so far, whenever it says more. */
+  /** Called whenever stdout grows, with all of stdout so far. */
   onOutput?: (stdout: string, process: CliProcess) => unknown
-  /** The same of stderr. */
+  /** Called whenever stderr grows, with all of stderr so far. */
   onError?: (stderr: string, process: CliProcess) => unknown
 }
 
 export interface CliProcess {
-  /** Sends SIGINT, however often it is called: a second one would kill. */
+  /** Sends SIGINT once, however often it is called: a second one would kill the process. */
   interrupt(): void
-  /** Reads no more of its output, like `head`. */
+  /** Stops reading the output, like `head`. */
   stopReading(): void
 }
 
@@ -34,7 +34,7 @@ export async function perdure(args: readonly string[], options: CliOptions = {})
     env: { ...Object.fromEntries(inherited), ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // A test that fails before the end of its command does not leave it behind.
+  // A test that fails before its command ends does not leave the process behind.
   onCleanup(() => void child.kill('SIGKILL'))
   let interrupted = false
   const handle: CliProcess = {
@@ -55,7 +55,7 @@ export async function perdure(args: readonly string[], options: CliOptions = {})
     stderr += text
     options.onError?.(stderr, handle)
   })
-  // A command that reads no input may be gone before it is written.
+  // A command that reads no input may be gone before the input is written.
   child.stdin.on('error', () => {})
   child.stdin.end(options.stdin ?? '')
   const closed = once(child, 'close').then(([code, signal]): Exit => ({ code, signal, stdout, stderr }))
@@ -73,7 +73,7 @@ export function jsonLines<T>(text: string): T[] {
     .map(line => JSON.parse(line) as T)
 }
 
-/** The JSON lines of a command that must go well, and say nothing else. */
+/** The JSON lines of a command that must end with code 0 and write nothing to stderr. */
 export async function linesOf<T>(
   cli: (args: readonly string[]) => Promise<Exit>,
   args: readonly string[],

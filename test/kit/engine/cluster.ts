@@ -1,5 +1,5 @@
-// Several engines on one database in the test's own process, as one: they share the test's clock, hear each other in one of
-// the two ways, and take what is sent in turns.
+// Several engines on one database in the test's own process. They share the test's clock and hear each other over one
+// of two wires; requests go to them in rotation.
 
 import { onCleanup } from '../cleanup.ts'
 import type { Accepted, Answer, Api } from '../http/api.ts'
@@ -11,7 +11,7 @@ import { until } from '../until.ts'
 import { type OpenEngine, openEngine } from './engine-in-process.ts'
 import type { JumpClock } from './jump-clock.ts'
 
-/** How engines hear each other, by what their settings say. */
+/** The wires over which engines hear each other, as settings. */
 export const WIRES: Record<string, Record<string, string>> = {
   PostgreSQL: {},
   Redis: { ENGINE_QUEUE: REDIS_URL, ENGINE_LIMITER: REDIS_URL },
@@ -41,12 +41,12 @@ export class Cluster {
     return this.engines.map(({ api }) => api)
   }
 
-  /** The next engine's. */
+  /** The client of the next engine. */
   get api(): Api {
     return this.apis[this.#turn++ % this.engines.length] as Api
   }
 
-  /** A workflow that every engine knows. */
+  /** Registers a workflow, and waits until every engine knows it. */
   async workflow(handler: Handler, registration: Record<string, unknown>): Promise<Registered> {
     const name = unique('shared')
     const runner = new PlainRunner({ app: name, workflows: { [name]: { handler, registration } } })
@@ -59,13 +59,13 @@ export class Cluster {
     return { name, record: runner.record, runner }
   }
 
-  /** So many events at once, each to the next engine. */
+  /** Sends these events at once, each to the next engine. */
   sendEach(events: readonly Record<string, unknown>[]): Promise<Accepted[]> {
     return Promise.all(events.map(event => this.api.send(event)))
   }
 
-  /** The answers of all engines to one question. */
-  ask(path: string): Promise<Answer[]> {
+  /** Sends one GET to every engine. */
+  getFromEach(path: string): Promise<Answer[]> {
     return Promise.all(this.apis.map(api => api.get(path)))
   }
 }

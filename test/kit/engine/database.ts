@@ -1,10 +1,10 @@
-// A second connection to an engine's file, for tests that break its tables under it.
+// A second connection to an engine's file, for tests that change its tables while the engine runs.
 
 import { type Database, loadSqlite } from '../../../packages/engine/src/adapters/sql/sqlite/module.ts'
 import { onCleanup } from '../cleanup.ts'
 import { FILLED_TABLES } from '../servers/kept-open.ts'
 
-/** Runs SQL in an engine's database from outside; it waits for the engine's own writes to end. */
+/** Runs SQL in an engine's database. A write waits for the engine's own writes to end. */
 export async function openDatabase(storeFile: string): Promise<Pick<Database, 'exec' | 'prepare'>> {
   const { DatabaseSync } = await loadSqlite()
   const database = new DatabaseSync(storeFile)
@@ -13,12 +13,12 @@ export async function openDatabase(storeFile: string): Promise<Pick<Database, 'e
   return database
 }
 
-/** Empties every table of an engine's database from outside: quicker than a new file, whose store has threads to start. */
+/** Empties every table of an engine's database. That is quicker than a new file, whose store has threads to start. */
 export async function openEmptier(storeFile: string): Promise<() => void> {
   const { DatabaseSync } = await loadSqlite()
   const database = new DatabaseSync(storeFile)
   onCleanup(() => database.close())
-  // What is emptied need not outlive a power loss.
+  // The emptied tables need not survive a power loss.
   database.exec('PRAGMA busy_timeout = 5000; PRAGMA synchronous = OFF')
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
     name: string

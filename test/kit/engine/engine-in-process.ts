@@ -22,7 +22,7 @@ export interface OpenOptions {
   /** The store is a new file. By default it is in memory, which opens in a fifth of the time. */
   onDisk?: boolean
   clock?: JumpClock
-  /** Replaces further ports, to let them fail. */
+  /** Replaces further ports, to make them fail. */
   ports?: Partial<Ports>
 }
 
@@ -35,9 +35,12 @@ export interface OpenEngine {
   readonly store: string
   /** What the engine logged, as JSON lines. */
   log: string[]
-  /** A runner that listens and is registered. */
+  /** Opens a runner that listens and is registered. */
   runner(options: PlainRunnerOptions): Promise<PlainRunner>
-  /** The errors it has logged so far, taken out of the log: a test that makes the engine fail expects them. */
+  /**
+   * Takes the errors so far out of the log. A test that makes the engine fail checks them; errors that stay fail the
+   * test file.
+   */
   takeErrors(): string[]
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// The real engine: its own process, a real file, real signals.
+// Runs the real engine in a process of its own, on a real file, with real signals.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ export interface Exit {
   stderr: string
 }
 
-/** Runs `perdure serve` to its end: for configurations that do not start. */
+/** Runs `perdure serve` until it ends: for configurations that do not start. */
 export async function serveToTheEnd(options: ProcessOptions = {}): Promise<Exit> {
   const child = launch(options)
   return within(child.exit, 'the end of the process', BOOT_MS_MAX)
@@ -61,7 +61,7 @@ export class EngineProcess {
     return this.#process().stderr()
   }
 
-  /** Starts on the file; resolves when it listens, on a port of its own each time. */
+  /** Starts the engine on its file. Resolves when it listens, on another port each time. */
   async start(): Promise<this> {
     const running = launch(this.#options)
     this.#running = running
@@ -74,7 +74,7 @@ export class EngineProcess {
     return this
   }
 
-  /** No goodbye: the process is gone when this resolves. */
+  /** Kills the process without a shutdown. It is gone when this resolves. */
   async kill9(): Promise<void> {
     const running = this.#running
     if (!running) return
@@ -87,7 +87,7 @@ export class EngineProcess {
     this.#process().child.kill(signal)
   }
 
-  /** Asks the process to drain; answers how it ended. */
+  /** Asks the process to drain: sends SIGTERM, and resolves when the process has ended. */
   async sigterm(): Promise<Exit> {
     const running = this.#process()
     running.child.kill('SIGTERM')
@@ -96,7 +96,7 @@ export class EngineProcess {
     return exit
   }
 
-  /** How the process ended, whenever it does. */
+  /** Resolves with the exit whenever the process ends. */
   get exit(): Promise<Exit> {
     return this.#process().exit
   }
@@ -119,12 +119,12 @@ export class EngineProcess {
   }
 }
 
-/** The engine's process, listening. */
+/** Starts an engine process; resolves when it listens. */
 export function startEngine(options: ProcessOptions = {}): Promise<EngineProcess> {
   return new EngineProcess(options).start()
 }
 
-/** A schema of PostgreSQL takes the place of a file. */
+/** The setting `ENGINE_STORE` for a file, or for the address of a PostgreSQL schema. */
 function storeOf(storeFile: string): string {
   return storeFile.startsWith('postgres:') ? storeFile : `sqlite:${storeFile}`
 }
@@ -146,7 +146,7 @@ function launch({ env = {}, args = [], storeFile = tempStoreFile() }: ProcessOpt
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
-  // A test process that dies takes its engines along.
+  // The engine's process ends with the test process.
   const orphaned = () => child.kill('SIGKILL')
   process.once('exit', orphaned)
   let stdout = ''

@@ -1,8 +1,8 @@
-// What `perdure doctor` finds, by the name of the check.
+// The findings of `perdure doctor`, by the name of the check.
 
 import { examine, type Finding } from '@perdure/engine'
 
-/** Examines what the environment names. */
+/** Examines a configuration given as environment variables. */
 export async function findings(env: Record<string, string>): Promise<Map<string, Finding>> {
   const found = new Map<string, Finding>()
   for await (const finding of examine({ env: { ENGINE_PORT: '0', ...env }, flags: {} }))
@@ -10,5 +10,5 @@ export async function findings(env: Record<string, string>): Promise<Map<string,
   return found
 }
 
-/** What it says of one check. */
+/** The verdict of one check. */
 export const verdictOf = (found: Map<string, Finding>, check: string) => found.get(check)?.verdict

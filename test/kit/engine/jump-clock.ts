@@ -1,5 +1,5 @@
-// A clock that stands still until the test moves it, and then moves in one jump, as that of a machine that was
-// asleep does: every timer due by then fires, in order, at the new time. 30 days cost no more than a second.
+// A clock that stands still until the test moves it, and then moves in one jump, like the clock of a machine that
+// slept. Every timer due by then fires, in order, at the new time, so thirty days cost no more than a second.
 
 import type { Clock } from '../../../packages/engine/src/ports/clock.ts'
 
@@ -23,7 +23,7 @@ export class JumpClock implements Clock {
   at(time: number, fn: () => void): () => void {
     const timer = { time, fn }
     this.#timers.add(timer)
-    // A time that has passed fires soon, as it does on a real clock.
+    // A timer for a time that has passed fires soon, as it does on a real clock.
     if (time <= this.#now) setImmediate(() => this.#fire(timer))
     return () => this.#timers.delete(timer)
   }

@@ -1,4 +1,4 @@
-// Moving the clock of an engine by what its interface says: to the moment a parked run waits for.
+// Waits for runs to park, and moves the engine's clock to when they wake.
 
 import type { Run } from '@perdure/protocol'
 import type { Api } from '../http/api.ts'
@@ -7,7 +7,7 @@ import type { JumpClock } from './jump-clock.ts'
 
 type WaitKind = NonNullable<Run['waitingFor']>['kind']
 
-/** The run once it waits for something of that kind. */
+/** Resolves with the run once it waits for something of that kind. */
 export function waitsFor(api: Api, runId: string, kind: WaitKind): Promise<Run> {
   return until(
     async () => {
@@ -18,12 +18,12 @@ export function waitsFor(api: Api, runId: string, kind: WaitKind): Promise<Run> 
   )
 }
 
-/** When the parked run will wake by itself, in epoch ms. */
+/** When the parked run wakes by itself, in epoch ms. */
 export function wakesAt(run: Run): number {
   return Date.parse(run.waitingFor?.until ?? '')
 }
 
-/** Jumps to the end of the run's wait, and sees it end; answers how long it was. */
+/** Jumps to the end of the run's wait and waits for the run to wake; answers the length of the jump in ms. */
 export async function skipWait(api: Api, clock: JumpClock, runId: string, kind: WaitKind): Promise<number> {
   const parked = await waitsFor(api, runId, kind)
   const wakes = wakesAt(parked)

@@ -1,5 +1,6 @@
-// An engine whose clock is the test's, and runs on it that stand wherever the test wants them. What a run does is in
-// its data: `{ends: 'succeeded', lastsMs, result}`, `{ends: 'failed', message}`, `{ends: 'waiting'}` or `'running'`.
+// An engine whose clock is the test's, and runs on it in the states that a test needs. The data of a run says what it
+// does: `{ends: 'succeeded', lastsMs, result}`, `{ends: 'failed', message}`, `{ends: 'waiting'}` or `{ends:
+// 'running'}`.
 
 import type { Run, RunStatus, RunSummary } from '@perdure/protocol'
 import { expect } from 'vitest'
@@ -13,7 +14,7 @@ import { JumpClock } from './jump-clock.ts'
 
 export interface Doing {
   ends?: 'succeeded' | 'failed' | 'waiting' | 'running'
-  /** How long the one pass takes. */
+  /** How long the run's one pass takes. */
   lastsMs?: number
   result?: unknown
   message?: string
@@ -40,13 +41,16 @@ export class RunHistory {
     return this.engine.api
   }
 
-  /** A runner of the app with these workflows, each of which an event of its name starts. */
+  /** Opens a runner of the app. An event of a workflow's name starts the workflow. */
   runner(app: string, workflows: readonly string[]): Promise<PlainRunner> {
     const handlers = workflows.map(name => [name, this.#handler] as const)
     return this.engine.runner({ app, workflows: Object.fromEntries(handlers) })
   }
 
-  /** A run that stands where its data says. The clock goes on by a millisecond first: no two start at one time. */
+  /**
+   * Starts a run and waits for the state that its data names. The clock first goes on by 1 ms, so no two runs start
+   * at the same time.
+   */
   async run(app: string, name: string, doing: Doing = {}): Promise<Run> {
     const { runId } = await this.send({ app, name, data: doing })
     return this.api.reaches(runId, doing.ends ?? 'succeeded')
@@ -58,7 +62,7 @@ export class RunHistory {
     return api.send(event)
   }
 
-  /** The run after a control action, standing as it should. */
+  /** Applies a control action, and resolves with the run once it has the status. */
   async act(runId: string, action: 'pause' | 'cancel', status: RunStatus): Promise<Run> {
     expect((await this.api.post(`/runs/${runId}/${action}`)).status).toBe(200)
     return until(async () => {
@@ -87,11 +91,11 @@ export class RunHistory {
 export interface Page {
   runs: RunSummary[]
   ids: string[]
-  /** Of the next page, ready for a query; undefined on the last one. */
+  /** The cursor of the next page, ready for a query; undefined on the last page. */
   cursor: string | undefined
 }
 
-/** A page of `GET /runs`, which must be answered. */
+/** A page of `GET /runs`. Throws when the answer is not 200. */
 export async function page(api: Api, query = ''): Promise<Page> {
   const answer: Answer = await api.get(`/runs?${query}`)
   if (answer.status !== 200) throw new Error(`GET /runs?${query} answered ${answer.status} ${answer.text}`)

@@ -1,12 +1,12 @@
-// A process that signals itself at a moment which no other process could be sure to meet.
+// Lets a process signal itself at a moment that no other process could hit reliably.
 
-/** Moments of a process, as the object and the method whose first call they are. */
+/** Moments in the life of a process: the object and the method whose first call is the moment. */
 export const AT = {
   print: "process.stdout, 'write'",
   listen: "Server.prototype, 'listen'",
 } as const
 
-/** The environment of a process of Node's that sends itself SIGTERM right before that call. */
+/** The environment of a Node process that sends itself SIGTERM right before that call. */
 export function signalsItself(moment: (typeof AT)[keyof typeof AT]): { NODE_OPTIONS: string } {
   const code = `import { Server } from 'node:net'
     import { isMainThread } from 'node:worker_threads'

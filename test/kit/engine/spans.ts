@@ -1,4 +1,4 @@
-// A tracing SDK in memory, as an operator would register one: every span that the engine makes, and what became of it.
+// A tracing SDK in memory, registered as an operator would register one. It keeps every span that the engine makes.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -17,7 +17,7 @@ export interface RecordedSpan {
   name: string
   traceId: string
   spanId: string
-  /** Of the span it is below, if there is one. */
+  /** The span id of the parent, if there is one. */
   parentId: string | undefined
   sampled: boolean
   kind: number | undefined
@@ -29,7 +29,7 @@ export interface RecordedSpan {
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 
-/** Registers it for this process until `close`, and at the end of the test file at the latest. */
+/** Registers the SDK for this process until `close`, at the latest until the test file ends. */
 export function openSpans(): { spans: RecordedSpan[]; close(): void } {
   const spans: RecordedSpan[] = []
   const startSpan = (name: string, options: SpanOptions = {}, context: Context): Span => {

@@ -1,4 +1,4 @@
-// What `perdure verify` finds in a store.
+// The violations that `perdure verify` finds in a store.
 
 import { type Violation, verifyStore } from '@perdure/engine'
 

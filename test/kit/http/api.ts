@@ -1,4 +1,4 @@
-// A client of the public HTTP interface: bare requests, and the few questions that every scenario asks.
+// A client of the public HTTP interface: bare requests, and the reads and waits that most scenarios need.
 
 import type { EventRecord, Run, RunLogLine, RunStatus, RunSummary, StepRecord } from '@perdure/protocol'
 import { gate, PATIENCE_MS, until } from '../until.ts'
@@ -36,7 +36,7 @@ export class Api {
     return this.#base()
   }
 
-  /** The same engine, asked with an API key. */
+  /** The same engine, with an API key. */
   as(key: string): Api {
     return new Api(this.#base, key)
   }
@@ -47,7 +47,7 @@ export class Api {
     options: {
       body?: string | Uint8Array
       headers?: Record<string, string>
-      /** Lets go of an event stream that was answered with 200, instead of reading it to its end. */
+      /** Cancels the body of an event stream that was answered with 200, instead of reading it to its end. */
       headOnly?: boolean
     } = {},
   ): Promise<Answer> {
@@ -74,12 +74,12 @@ export class Api {
     return this.postText(path, JSON.stringify(body))
   }
 
-  /** Posts JSON text to the letter. */
+  /** Posts JSON text as it is, byte for byte. */
   postText(path: string, body: string | Uint8Array): Promise<Answer> {
     return this.request('POST', path, { body, headers: { 'content-type': 'application/json' } })
   }
 
-  /** Posts an event that must be accepted. */
+  /** Posts an event. Throws when it is not accepted. */
   async send(event: Record<string, unknown>): Promise<Accepted> {
     const { status, json, text } = await this.post('/events', event)
     if (status !== 202) throw new Error(`the event was refused: ${status} ${text}`)
@@ -112,7 +112,7 @@ export class Api {
     return this.#ok<RunSummary[]>(`/runs${query}`)
   }
 
-  /** The run once it has the status. Fails at once when it has ended in another. */
+  /** Resolves with the run once it has the status. Throws at once when the run has ended in another status. */
   async reaches(runId: string, status: RunStatus, deadlineMs = PATIENCE_MS): Promise<Run> {
     const run = await until(
       async () => {
@@ -137,7 +137,10 @@ export class Api {
     return this.#sse(`/runs/${runId}/stream${options.query ?? ''}`, options)
   }
 
-  /** Follows a stream that has no end; answers once it is open. `over` tells what came until it was dropped. */
+  /**
+   * Follows a stream that has no end. Resolves once the stream is open; `over` resolves with what came until the
+   * connection was dropped.
+   */
   async follow(path: string, options: SseOptions = {}): Promise<{ over: Promise<SseResult> }> {
     const opened = gate()
     const over = this.#sse(path, { ...options, onOpen: opened.open })
@@ -152,7 +155,7 @@ export class Api {
     })
   }
 
-  /** The header that shows its API key, if it has one. */
+  /** The header with the API key, if the client has one. */
   get authorization(): Record<string, string> {
     return this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` }
   }

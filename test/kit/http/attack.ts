@@ -1,4 +1,4 @@
-// An engine under attack: requests made from the operations themselves, and what may be answered to them.
+// Hostile requests to every operation of an engine, and checks of what the engine may answer.
 
 import { API_ERROR_STATUS, type ApiErrorCode } from '@perdure/protocol'
 import { errorsOf, type Operation } from '@perdure/protocol/operations'
@@ -10,9 +10,9 @@ import { within } from '../until.ts'
 import type { Answer, Api } from './api.ts'
 
 export interface Attack {
-  /** In place of an id that exists. */
+  /** Replaces an id that exists. */
   id?: string
-  /** With its question mark. */
+  /** The query, with its question mark. */
   query?: string
   method?: string
   body?: string | Uint8Array
@@ -26,7 +26,7 @@ export class Attacked {
   readonly key = KEY
   readonly url: string
   readonly api: Api
-  /** How many attacks it has seen. */
+  /** How many hostile requests were sent. */
   attacks = 0
   #ids = { run: '', event: '', endpoint: '', receiver: '' }
 
@@ -35,7 +35,7 @@ export class Attacked {
     this.api = api
   }
 
-  /** An engine with a key that the attacker has, one workflow, and one of everything that has an id. */
+  /** Opens an engine with a key that the attacker has, one workflow, and one of everything that has an id. */
   static async open(): Promise<Attacked> {
     const keys = [{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }]
     const engine = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
@@ -52,7 +52,7 @@ export class Attacked {
     return attacked
   }
 
-  /** A run from its event to its end. Streams of it end too, so it is the run that attacks are aimed at. */
+  /** Runs a workflow from its event to its end. Requests aim at this run, because streams of an ended run end too. */
   async greet(): Promise<void> {
     const { runId, eventId } = await this.api.send({ name: 'greet', targetApp: 'plain', data: {} })
     await this.api.succeeded(runId)
@@ -71,7 +71,7 @@ export class Attacked {
     return within(answer, `an answer to ${operation.id} ${JSON.stringify(attack).slice(0, 200)}`)
   }
 
-  /** Nothing is deleted, so that everything can be attacked to the end. */
+  /** The id of something that exists. Nothing is deleted, so that every operation has a target to the end. */
   #idFor({ method, path }: Operation): string {
     if (method !== 'DELETE' && path.startsWith('/webhook-endpoints')) return this.#ids.endpoint
     if (method !== 'DELETE' && path.startsWith('/webhook-receivers')) return this.#ids.receiver
@@ -85,7 +85,7 @@ async function made(api: Api, path: string, body: unknown): Promise<string> {
   return (json as { id: string }).id
 }
 
-/** An error answer to the letter; answers its code. */
+/** Checks an error answer in full; answers its code. */
 export function expectRefusal(
   { status, json, headers, text }: Answer,
   known?: readonly ApiErrorCode[],
@@ -97,7 +97,7 @@ export function expectRefusal(
   expect(rest).toEqual({})
   const { code, message, requestId, details, ...more } = error
   expect(more).toEqual({})
-  // A URL or headers over every bound are refused before there is a request.
+  // A URL or headers that exceed the parser's bounds are refused before there is a request.
   if (status === 431) expect(code).toBe('invalid_request')
   else expect(API_ERROR_STATUS[code as ApiErrorCode]).toBe(status)
   expect(message).toMatch(/\S/)
@@ -107,12 +107,12 @@ export function expectRefusal(
   return code as string
 }
 
-/** What the operation answers when all is well, or one of the refusals it is described with. */
+/** Checks that the answer is the operation's success, or one of the refusals in its description. */
 export function expectEither(answer: Answer, operation: Operation): void {
   if (answer.status !== operation.reply.status) expectRefusal(answer, errorsOf(operation))
 }
 
-/** One of the two, by what is known of the input. */
+/** Checks for a success or a refusal, depending on whether the input is allowed. */
 export function expectVerdict(answer: Answer, operation: Operation, allowed: boolean): void {
   if (allowed) expect(answer.status, answer.text).toBe(operation.reply.status)
   else expectRefusal(answer, errorsOf(operation))

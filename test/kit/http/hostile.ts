@@ -1,4 +1,4 @@
-// Input that nobody sends by accident, and a socket that says whatever it is told to.
+// Hostile input for ids, parameters and bodies, and a socket that sends any bytes.
 
 import { connect } from 'node:net'
 import { within } from '../until.ts'
@@ -40,7 +40,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
   'x'.repeat(5000),
 ]
 
-/** Escapes that decode to no text at all. */
+/** Escapes that decode to no text. */
 export const BROKEN_ESCAPES: readonly string[] = [
   '%',
   '%2',
@@ -73,7 +73,7 @@ export const HOSTILE_VALUES: readonly unknown[] = [
 
 const deep = (open: string, close: string) => open.repeat(10_000) + close.repeat(10_000)
 
-/** Whole bodies, as they go over the wire: none of them is a JSON object. */
+/** Whole bodies as they go over the wire, none of which is a JSON object. */
 export const NO_OBJECTS: readonly (string | Uint8Array)[] = [
   '{',
   'nul',
@@ -97,7 +97,7 @@ export const NO_OBJECTS: readonly (string | Uint8Array)[] = [
   Buffer.from([0]),
 ]
 
-/** The JSON text of `value`; one with lone surrogates and keys that only a text can have. */
+/** Members of an object as JSON text: with lone surrogates, and with keys that only JSON text can express. */
 export const HOSTILE_MEMBERS: readonly string[] = [
   '"__proto__":{"admin":true}',
   '"constructor":{"prototype":{"admin":true}}',
@@ -108,7 +108,7 @@ export const HOSTILE_MEMBERS: readonly string[] = [
   '"huge":1e999999,"tiny":1e-999999,"long":123456789012345678901234567890',
 ]
 
-/** Every copy of `whole` in which one part, however deep, is `value`. */
+/** Every copy of `whole` in which one part, at any depth, is `value`. */
 export function forgeries(whole: unknown, value: unknown): unknown[] {
   if (typeof whole !== 'object' || whole === null) return [value]
   const deeper = Object.entries(whole).flatMap(([key, part]) =>
@@ -119,7 +119,7 @@ export function forgeries(whole: unknown, value: unknown): unknown[] {
   return [value, ...deeper]
 }
 
-/** Sends the bytes and answers all that came back until the other side closed. */
+/** Sends the bytes; answers everything that came back until the other side closed. */
 export function rawExchange(url: string, bytes: string | Uint8Array): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)

@@ -1,4 +1,5 @@
-// A reader of server-sent events: frames as they came, until the stream ends, a condition holds or it is dropped.
+// A reader of server-sent events. It keeps the frames until the stream ends, a condition holds or the connection is
+// dropped.
 
 import { PATIENCE_MS } from '../until.ts'
 
@@ -6,15 +7,15 @@ export interface SseMessage {
   id?: string
   event?: string
   data: Record<string, unknown>
-  /** The lines of the message to the letter. */
+  /** The lines of the message as they came. */
   raw: string
 }
 
 export interface SseOptions {
   headers?: Record<string, string>
-  /** Called when the server has answered: from here on everything is live. */
+  /** Called when the server has answered: everything from then on is live. */
   onOpen?: () => void
-  /** Drop the connection as soon as this holds. `other` are the `retry:` lines and comments. */
+  /** Drops the connection as soon as it answers true. `other` holds the `retry:` lines and comments. */
   stopWhen?: (messages: readonly SseMessage[], other: readonly string[]) => boolean
   deadlineMs?: number
 }
@@ -25,7 +26,7 @@ export interface SseResult {
   messages: SseMessage[]
   /** `retry:` lines and comments. */
   other: string[]
-  /** Whether the server ended the stream (rather than we dropped it). */
+  /** Whether the server ended the stream. False: the reader dropped the connection. */
   ended: boolean
 }
 

@@ -1,4 +1,4 @@
-// A bare Connect socket: it sends and keeps frames, and answers nothing by itself but what a test tells it to.
+// A bare Connect socket: it keeps the frames that come, and sends only what a test makes it send.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { WebSocket } from 'ws'
@@ -14,7 +14,7 @@ export interface ClientFrame {
   type: string
   id: string
   payload: Record<string, unknown>
-  /** The frame to the letter. */
+  /** The frame as it came. */
   text: string
 }
 
@@ -34,11 +34,11 @@ export interface ClientRegistration {
 export class ConnectClient {
   readonly ws: WebSocket
   readonly frames: ClientFrame[] = []
-  /** How the socket closed. */
+  /** How the socket was closed. */
   closed: { code: number; reason: string } | undefined
-  /** The status of an upgrade that was refused. */
+  /** The status of a refused upgrade. */
   refused: number | undefined
-  /** Of the 101. */
+  /** The headers of the 101. */
   headers: IncomingHttpHeaders = {}
   pings = 0
   /** Called with every frame. */
@@ -82,12 +82,12 @@ export class ConnectClient {
     return id
   }
 
-  /** Answers an invoke; `body` is JSON text, and put in as it is. */
+  /** Answers an invoke. `body` is JSON text and is sent as it is. */
   result(id: string, status: number, body: string): void {
     this.ws.send(`{"type":"invoke.result","id":"${id}","payload":{"status":${status},"body":${body}}}`)
   }
 
-  /** The next frame of the type, one after the other. */
+  /** Resolves with the next frame of the type that was not taken yet. */
   next(type: string): Promise<ClientFrame> {
     const look = () => {
       const frame = this.frames.find(one => one.type === type && !this.#taken.has(one))
@@ -101,7 +101,7 @@ export class ConnectClient {
     return this.frames.filter(frame => frame.type === type).length
   }
 
-  /** Sends the registration; answers its `runner.registered` or `error`. */
+  /** Sends the registration; resolves with its `runner.registered` or `error`. */
   async register({ workflows = [], ...fields }: ClientRegistration): Promise<ClientFrame> {
     const named = workflows.map(name => ({ name }))
     const id = this.send('runner.register', { protocolVersion: 1, workflows: named, ...fields })
@@ -112,7 +112,7 @@ export class ConnectClient {
     return (await until(() => this.closed, { what: 'the end of the socket' })).code
   }
 
-  /** Answers every invoke by a handler, as a runner would. */
+  /** Answers every invoke with a handler, as a runner would. */
   serve(handlers: Record<string, Handler>, record: RunnerRecord, receivedBy = 'connect'): void {
     this.onFrame = frame => {
       if (frame.type === 'invoke') void this.#answer(frame, { handlers, record, receivedBy })
@@ -152,12 +152,12 @@ export class ConnectClient {
   }
 }
 
-/** An open socket. */
+/** Opens a socket. */
 export function dial(url: string, options?: ClientOptions): Promise<ConnectClient> {
   return new ConnectClient(url, options).opened()
 }
 
-/** An open and registered socket. */
+/** Opens a socket and registers a runner on it. */
 export async function dialAs(
   url: string,
   registration: ClientRegistration,

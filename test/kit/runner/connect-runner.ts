@@ -1,6 +1,6 @@
-// The plain runner behind a WebSocket: `ws` and the four documented frame types alone (hello, runner.register, invoke,
-// invoke.result), no SDK. Of the others it takes notice of `invoke.cancel`, for tests that look at it, and ignores the
-// rest. Used in place of the HTTP one when the tests run over Connect (`runner.ts`).
+// The plain runner behind a WebSocket: `ws` and the four documented frame types alone (hello, runner.register,
+// invoke, invoke.result), no SDK. It also passes `invoke.cancel` on to tests, and ignores all other frames.
+// `runner.ts` opens it in place of the HTTP runner when the tests run over Connect.
 
 import { WebSocket } from 'ws'
 import type { Answer, Api } from '../http/api.ts'
@@ -19,7 +19,7 @@ interface Frame {
 export class ConnectRunner extends PlainRunner {
   #socket: WebSocket | undefined
   #registered: { api: Api; extra: Record<string, unknown> } | undefined
-  /** What the engine keys it by. */
+  /** The id by which the engine knows the runner. */
   #runnerId = ''
   readonly #underWay = new Map<string, AbortController>()
   readonly #answers = new Map<string, (frame: Frame) => void>()
@@ -29,14 +29,14 @@ export class ConnectRunner extends PlainRunner {
     return this.#runnerId
   }
 
-  /** There is nothing to listen on; after `close` it dials again, and registers as before. */
+  /** Nothing to listen on. After `close` the runner dials again and registers as before. */
   override async listen(): Promise<this> {
     if (this.#registered && !this.#socket) await this.#dial()
     return this
   }
 
   override async register(api: Api, extra: Record<string, unknown> = {}): Promise<Answer> {
-    // A socket stays that of one runner.
+    // A socket belongs to one runner for its whole life.
     if (extra.runner !== this.#registered?.extra.runner) await this.close()
     this.#registered = { api, extra }
     const answer = this.#socket ? await this.#register() : await this.#dial()
@@ -53,7 +53,7 @@ export class ConnectRunner extends PlainRunner {
     await this.register(api, this.#registered?.extra)
   }
 
-  /** The socket is gone, like that of a runner that died. */
+  /** Cuts the socket, like the death of a runner. */
   override async close(): Promise<void> {
     const socket = this.#socket
     this.#socket = undefined
@@ -93,7 +93,7 @@ export class ConnectRunner extends PlainRunner {
     return { status, headers: new Headers(), text: JSON.stringify(payload), json: payload, code }
   }
 
-  /** Sends a frame; answers the one with the same id. */
+  /** Sends a frame; resolves with the answer of the same id. */
   #ask(type: string, payload: unknown): Promise<Frame> {
     const id = `${type}-${++this.#frames}`
     const answered = new Promise<Frame>(resolve => this.#answers.set(id, resolve))
@@ -116,7 +116,7 @@ export class ConnectRunner extends PlainRunner {
     if (typeof reply === 'function') throw new Error('this reply is one of HTTP: mark the test with overHttp')
     this.#underWay.delete(id)
     if (socket.readyState !== WebSocket.OPEN) return
-    // A text stands for the body to the letter.
+    // A text replaces the whole body, byte for byte.
     const body = reply.text ?? reply.body
     socket.send(JSON.stringify({ type: 'invoke.result', id, payload: { status: reply.status, body } }))
   }

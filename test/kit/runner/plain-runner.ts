@@ -1,5 +1,6 @@
-// A runner written from the wire protocol alone, over node:http: no SDK, so that both sides are checked against the
-// same words. Each workflow is a function of one invoke; the record keeps what came and what was done.
+// A runner written from docs/wire-protocol.md alone, over node:http and without the SDK, so that a mistake of the SDK
+// and one of the engine cannot cancel out. Each workflow is a function of one invoke; the record keeps what came and
+// what was executed.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -20,7 +21,7 @@ export interface WorkflowDefinition {
 
 export interface PlainRunnerOptions {
   app?: string
-  /** Stable id; without one the engine keys the runner by its URL. */
+  /** The id of the runner. Without one the engine identifies the runner by its URL. */
   runner?: string
   workflows: Record<string, Handler | WorkflowDefinition>
   record?: RunnerRecord
@@ -52,7 +53,7 @@ export class PlainRunner {
     return `http://127.0.0.1:${this.#port}/invoke`
   }
 
-  /** Listens; again on the same port after `close`. */
+  /** Listens. After `close` it listens on the same port again. */
   async listen(): Promise<this> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject)
@@ -78,10 +79,13 @@ export class PlainRunner {
     return answer
   }
 
-  /** An engine is back, maybe at another address: it knows the URL. A runner behind a socket dials it anew. */
+  /**
+   * Called when an engine is back, perhaps at another address. The engine has the runner's URL, so nothing is to do;
+   * a runner behind a socket dials again.
+   */
   async rejoin(_api: Api): Promise<void> {}
 
-  /** Stops listening and cuts every connection, like a runner that died. */
+  /** Stops listening and cuts every connection, like the death of a runner. */
   async close(): Promise<void> {
     if (!this.#server.listening) return
     const closed = new Promise(resolve => this.#server.close(resolve))
@@ -117,7 +121,7 @@ export class PlainRunner {
     return this.answer({ ...body, headers, method, path, raw, signal })
   }
 
-  /** Answers an invoke by its workflow's handler; the record keeps it. */
+  /** Answers an invoke with its workflow's handler, and records it. */
   protected async answer(received: Omit<Invoke, 'pass' | 'receivedBy'>): Promise<Reply> {
     const invoke = this.record.received({ ...received, receivedBy: this.runner ?? this.url })
     const { workflow: name } = invoke.ctx

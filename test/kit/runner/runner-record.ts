@@ -1,19 +1,19 @@
-// What runners have seen and done, kept outside the engine: every invoke to the letter, every step executed.
+// What runners received and executed, kept outside the engine: every invoke as it came, every executed step.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { InvokeRequest } from './wire.ts'
 
 export interface Invoke extends InvokeRequest {
-  /** Name of the PlainRunner that got it. */
+  /** The runner that received the invoke: its id, or its URL. */
   receivedBy: string
   headers: IncomingHttpHeaders
   method: string
   path: string
-  /** The body to the letter. */
+  /** The body as it came. */
   raw: string
-  /** From 1 within the run. */
+  /** The number of the invoke within its run, from 1. */
   pass: number
-  /** Aborted when the engine closed the connection before it was answered. */
+  /** Aborted when the engine closes the connection before it is answered. */
   signal: AbortSignal
 }
 
@@ -30,7 +30,7 @@ export class RunnerRecord {
   readonly executed: Executed[] = []
   readonly #byRun = new Map<string, Invoke[]>()
 
-  /** An invoke came; it is numbered within its run. */
+  /** Records an invoke, and numbers it within its run. */
   received(invoke: Omit<Invoke, 'pass'>): Invoke {
     const earlier = this.of(invoke.ctx.runId)
     const numbered = { ...invoke, pass: earlier.length + 1 }
@@ -39,12 +39,12 @@ export class RunnerRecord {
     return numbered
   }
 
-  /** A step is about to be executed. */
+  /** Records that the body of a step is about to be executed. */
   executes(step: Executed): void {
     this.executed.push(step)
   }
 
-  /** The invokes of one run, in the order they came. */
+  /** The invokes of one run, in the order in which they came. */
   of(runId: string): Invoke[] {
     return this.#byRun.get(runId) ?? []
   }
@@ -59,7 +59,7 @@ export class RunnerRecord {
     return this.executed.filter(step => step.runId === runId && step.name === name).length
   }
 
-  /** Names of the run's executed steps, in order. */
+  /** The names of the run's executed steps, in order. */
   names(runId: string): string[] {
     return this.executed.filter(step => step.runId === runId).map(step => step.name)
   }

@@ -1,5 +1,5 @@
-// A way to runners that is a function of the test: what each pass brings, checkpoints included, without a runner.
-// For engines in the test's process (`ports.transport`).
+// A transport without runners: a function of the test answers each pass, checkpoints included. For engines in the
+// test's process (`ports.transport`).
 
 import type {
   InvokeCall,
@@ -17,12 +17,15 @@ export interface Ack {
 
 /** One invoke, as a script sees it. */
 export interface ScriptedPass {
-  /** From 1 within the run. */
+  /** The number of the pass within the run, from 1. */
   no: number
   runId: string
   request: InvokeRequest
   signal: InvokeSignal
-  /** Reports steps while the pass goes on; with `seq`, one that was sent before. Undefined: the pass is of no use. */
+  /**
+   * Reports steps while the pass goes on. `seq` repeats an earlier checkpoint. Resolves with undefined when the
+   * engine has given the pass up.
+   */
   checkpoint(
     opcodes: readonly Opcode[],
     options?: { seq?: number; logs?: object[] },
@@ -32,9 +35,9 @@ export interface ScriptedPass {
 type Script = (pass: ScriptedPass) => Promise<InvokeReply>
 
 export class ScriptedTransport implements Transport {
-  /** By workflow. */
+  /** The scripts, by workflow. */
   readonly scripts = new Map<string, Script>()
-  /** Every pass, by run. */
+  /** All passes, by run. */
   readonly passes = new Map<string, ScriptedPass[]>()
 
   async invoke(call: InvokeCall): Promise<InvokeReply> {
@@ -60,11 +63,11 @@ export class ScriptedTransport implements Transport {
   async close(): Promise<void> {}
 }
 
-/** What a transport makes of a runner's reply. */
+/** The transport's reply for a runner's answer. */
 export function answeredWith(reply: Exclude<Reply, (...args: never[]) => unknown>): InvokeReply {
   return { kind: 'answered', status: reply.status, body: JSON.stringify(reply.body) }
 }
 
-/** What a transport answers once the engine has said that the pass is of no use. */
+/** The transport's reply after the engine has given the pass up. */
 export const aborted: InvokeReply = { kind: 'aborted' }
 export const broken: InvokeReply = { kind: 'broken', message: 'socket lost' }

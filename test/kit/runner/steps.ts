@@ -1,6 +1,6 @@
-// Handlers put together from steps: `flow([run('a', ...), [run('b', ...), sleep('c', 10)]], result)` runs `a`, then
-// `b` and `c` in parallel, then returns. Written from the memo rules of §2.11: settled entries are results, pending
-// ones are left alone, all others are executed or discovered.
+// Builds handlers from steps: `flow([run('a', ...), [run('b', ...), sleep('c', 10)]], result)` runs `a`, then `b` and
+// `c` in parallel, then returns. Follows docs/wire-protocol.md#the-memo: settled entries are results, pending entries
+// are left alone, all other steps are executed or discovered.
 
 import type { Handler } from './plain-runner.ts'
 import type { Invoke, RunnerRecord } from './runner-record.ts'
@@ -8,11 +8,11 @@ import { discovered, type MemoEntry, type Opcode, opcode, returned, type StepErr
 
 export interface Step {
   name: string
-  /** Without id and name, which the flow adds. */
+  /** Answers the fields of the opcode. The flow adds id and name. */
   make(invoke: Invoke, results: Results): Record<string, unknown> | Promise<Record<string, unknown>>
 }
 
-/** By step name (with `:n` for repeats): what the step gave, or `{error}`. */
+/** The results by step name (with `:n` for repeated names): the data of the step, or `{error}`. */
 export type Results = Record<string, unknown>
 
 export interface StepFailureOptions {
@@ -20,7 +20,7 @@ export interface StepFailureOptions {
   retryAfterMs?: number
 }
 
-/** Thrown by a step body to say how its failure is to be retried. */
+/** An error of a step body that says how the step is to be retried. */
 export class StepFailure extends Error {
   readonly options: StepFailureOptions
 
@@ -32,7 +32,7 @@ export class StepFailure extends Error {
 
 type Body = (invoke: Invoke, results: Results) => unknown
 
-/** A StepRun: `body` is executed and its result reported. */
+/** A StepRun: executes `body` and reports its result. */
 export function run(name: string, body: Body = () => name, options: { catchable?: boolean } = {}): Step {
   return {
     name,

@@ -1,4 +1,5 @@
-// What a runner reads and writes on the wire, written down from the interface's §2.11 and from nothing else.
+// What a runner reads and writes on the wire, written from docs/wire-protocol.md alone and shared with no code of the
+// engine.
 
 import { createHash } from 'node:crypto'
 

@@ -1,11 +1,11 @@
-// One store for all tests of a contract, emptied before each: opening one takes longer than most of them.
+// One store for all tests of a contract, emptied before each test: opening a store takes longer than most tests.
 
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 
 /** Tables of a store that are never empty. */
 export const FILLED_TABLES = ['migrations', 'probes', 'admin_revision', 'catalog_revision', 'cluster']
 
-/** Empties the store and answers it, whenever one is to be opened; closing what it answers leaves it open. */
+/** Empties the store each time it is to be opened, and answers it with a `close` that leaves it open. */
 export function keptOpen(store: Store, empty: () => unknown): () => Promise<Store> {
   return async () => {
     await empty()

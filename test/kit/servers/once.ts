@@ -1,9 +1,9 @@
-// A unit that can be written once only, for tests that cut a writer off: a second copy of it would be refused.
+// A unit that can be written only once, for tests that cut off a writer: a second copy of it would be refused.
 
 import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 
-/** Holds only once: written a second time it would be refused. */
+/** The unit's guard holds only once, so a second write of the unit is refused. */
 export function claimOf(dedupeId: string): Unit {
   const of = { namespace: 'n', app: 'a', dedupeId }
   const now = Date.now()

@@ -1,26 +1,26 @@
-// A PostgreSQL schema of a test's own, dropped with it.
+// PostgreSQL schemas for single tests, dropped at the end of the test file.
 
 import { Client } from 'pg'
 import { onCleanup } from '../cleanup.ts'
 import { uniqueHere } from '../temp.ts'
 import { FILLED_TABLES } from './kept-open.ts'
 
-/** The server of this machine; its database is there for tests. */
+/** The server of this machine, with a database for tests. */
 export const POSTGRES_URL = process.env.PERDURE_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/test'
 
-/** The address of a fresh, empty schema. */
+/** The address of a new, empty schema. */
 export async function freshSchema(): Promise<string> {
   const schema = uniqueHere('perdure').replaceAll('-', '_').toLowerCase()
   await onServer(`CREATE SCHEMA ${schema}`)
   onCleanup(() => onServer(`DROP SCHEMA ${schema} CASCADE`))
   const url = new URL(POSTGRES_URL)
   url.searchParams.set('options', `-c search_path=${schema}`)
-  // Told apart by it when its sessions are to be cut.
+  // The application name marks the sessions of the schema, so that `terminateSessions` finds them.
   url.searchParams.set('application_name', schema)
   return url.href
 }
 
-/** Empties every table of the schema behind the address: quicker than a schema for each test, and than TRUNCATE. */
+/** Empties every table of the schema at the address: quicker than a schema for each test, and than TRUNCATE. */
 export async function openEmptier(url: string): Promise<{ empty(): Promise<void>; close(): Promise<void> }> {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -42,7 +42,7 @@ function nameOf(url: string): string {
   return new URL(url).searchParams.get('application_name') ?? ''
 }
 
-/** Cuts every session on the schema behind the address, but not the server. */
+/** Ends every session on the schema at the address, without stopping the server. */
 export async function terminateSessions(url: string): Promise<void> {
   await onServer(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = '${nameOf(url)}'`,

@@ -1,4 +1,4 @@
-// Redis keys of a test's own, deleted with it.
+// Redis keys for single tests, deleted at the end of the test file.
 
 import { Redis } from 'ioredis'
 import { Client } from 'pg'
@@ -8,14 +8,14 @@ import { uniqueHere } from '../temp.ts'
 /** The server of this machine. */
 export const REDIS_URL = process.env.PERDURE_TEST_REDIS ?? 'redis://127.0.0.1:6379'
 
-/** In front of every key of one test. */
+/** A prefix for the keys of one test. */
 export function redisPrefix(): string {
   const prefix = `${uniqueHere('perdure-test')}:`
   onCleanup(() => deleteKeys(prefix))
   return prefix
 }
 
-/** Deletes all that the engines on a store keep there. */
+/** Deletes everything that the engines on a store keep in Redis. */
 export async function deleteKeysOf(storeUrl: string): Promise<void> {
   const client = new Client({ connectionString: storeUrl })
   await client.connect()
@@ -24,7 +24,7 @@ export async function deleteKeysOf(storeUrl: string): Promise<void> {
   await deleteKeys(`perdure:${rows[0]?.name}:`)
 }
 
-/** Empties a server that nobody else uses. */
+/** Empties a server that nothing else uses. */
 export async function flushAll(): Promise<void> {
   const redis = new Redis(REDIS_URL)
   await redis.flushall()

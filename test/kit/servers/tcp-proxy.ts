@@ -1,11 +1,15 @@
-// A way to a server that a test can cut at chosen moments: before something is sent, between it and its answer, or for as
-// long as it likes. Or it swallows all and says nothing, as a network does that has lost its way.
+// A proxy in front of a server that a test can cut at chosen moments: before something is sent, between a request and
+// its answer, or for as long as the test likes. It can also swallow everything without an error, like a network that
+// loses packets.
 
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { onCleanup } from '../cleanup.ts'
 
-/** Where to cut what a client says next: it never arrives, or its answer does not. Or from there on all is swallowed. */
+/**
+ * Where to cut the next thing a client sends: it never arrives, or its answer does not arrive, or the proxy swallows
+ * everything from there on.
+ */
 export type Cut = 'before' | 'answer' | 'swallow'
 
 export class TcpProxy {
@@ -14,10 +18,10 @@ export class TcpProxy {
   readonly #pairs = new Set<[Socket, Socket]>()
   #isDown = false
   #isSwallowing = false
-  /** What was swallowed, in its order. */
+  /** The swallowed bytes, in order. */
   readonly #swallowed: (() => void)[] = []
   #next: { text: string; cut: Cut } | undefined
-  /** How often it has cut. */
+  /** How often the proxy has cut. */
   cuts = 0
 
   private constructor(to: { host: string; port: number }) {
@@ -25,7 +29,7 @@ export class TcpProxy {
     this.#server = createServer(client => this.#pair(client))
   }
 
-  /** A proxy in front of the server behind the address. */
+  /** Opens a proxy in front of the server at the address. */
   static async open(url: string, defaultPort: number): Promise<TcpProxy> {
     const { hostname, port } = new URL(url)
     const proxy = new TcpProxy({ host: hostname, port: Number(port || defaultPort) })
@@ -50,7 +54,7 @@ export class TcpProxy {
     this.#next = { text, cut }
   }
 
-  /** Every connection is gone, and no new one comes about. */
+  /** Cuts every connection and refuses new ones. */
   down(): void {
     this.#isDown = true
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy()
@@ -60,18 +64,18 @@ export class TcpProxy {
     this.#isDown = false
   }
 
-  /** From now on nothing arrives on either side, and nobody is told. */
+  /** From now on nothing arrives on either side, and neither side sees an error. */
   swallow(): void {
     this.#isSwallowing = true
   }
 
-  /** All goes on, and what was swallowed arrives after all, as what a network repeats does. */
+  /** Lets everything through again. The swallowed bytes arrive too, like packets that a network repeats. */
   release(): void {
     this.#isSwallowing = false
     for (const arrive of this.#swallowed.splice(0)) arrive()
   }
 
-  /** At once, or when the way is found again. */
+  /** Resolves at once, or when the proxy lets traffic through again. */
   #carry(arrive: () => void): void {
     if (this.#isSwallowing) this.#swallowed.push(arrive)
     else arrive()
@@ -102,7 +106,7 @@ export class TcpProxy {
       }
       this.#carry(() => server.write(chunk))
     })
-    // The server has done its work when it answers: then the way is cut.
+    // The server has done its work when it answers, so the proxy cuts the connection then.
     server.on('data', chunk => {
       if (isMuted) end()
       else this.#carry(() => client.write(chunk))

@@ -1,4 +1,5 @@
-// The writers' lock of a PostgreSQL schema in the hands of a test: who holds it, who waits for it, and how long.
+// The write lock of a PostgreSQL schema: a test takes it, and sees which sessions hold it or wait for it, and for how
+// long.
 
 import { Client } from 'pg'
 import { LOCKS } from '../../../packages/engine/src/adapters/sql/postgres/write-function.ts'
@@ -13,7 +14,7 @@ const SEEN = `SELECT l.pid, l.granted, extract(epoch FROM clock_timestamp() - a.
 interface Seen {
   pid: number
   granted: boolean
-  /** Since its statement began. */
+  /** How long the session's statement has run. */
   ms: number
 }
 
@@ -26,7 +27,7 @@ export class WriteLock {
     this.#schema = schema
   }
 
-  /** That of the schema behind the address. */
+  /** The write lock of the schema at the address. */
   static async of(url: string): Promise<WriteLock> {
     const client = new Client({ connectionString: POSTGRES_URL })
     await client.connect()
@@ -34,7 +35,7 @@ export class WriteLock {
     return new WriteLock(client, new URL(url).searchParams.get('application_name') ?? '')
   }
 
-  /** Nobody writes until it is released. */
+  /** Takes the lock: nobody writes until the test releases it. */
   async take(): Promise<void> {
     await this.#client.query(`SELECT pg_advisory_lock${LOCK}`, [this.#schema])
   }
@@ -43,12 +44,12 @@ export class WriteLock {
     await this.#client.query(`SELECT pg_advisory_unlock${LOCK}`, [this.#schema])
   }
 
-  /** The sessions that wait for it now. */
+  /** The sessions that wait for the lock now. */
   async waiting(): Promise<Seen[]> {
     return (await this.#seen()).filter(({ granted }) => !granted)
   }
 
-  /** Whether a session other than the test's holds it. */
+  /** Whether a session other than the test's holds the lock. */
   async isHeld(): Promise<boolean> {
     return (await this.#seen()).some(({ granted }) => granted)
   }

@@ -1,4 +1,5 @@
-// Runs before each test file (`setupFiles`): when the file ends, what it has opened is closed.
+// Runs before each test file (`setupFiles` in vitest.config.ts), so that everything the file has opened is closed
+// when the file ends.
 
 import { afterAll } from 'vitest'
 import { closeOpened } from '../cleanup.ts'

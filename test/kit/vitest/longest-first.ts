@@ -1,9 +1,9 @@
-// The order of test files: those that are known to take long begin first, so that none of them is left for the end,
-// when the other workers have nothing more to do. Set in vitest.config.ts.
+// Orders the test files: the longest begin first, so that none of them is left for the end, when the other workers
+// have nothing more to do. Set in vitest.config.ts.
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** By measure; below them what their folder usually takes. */
+/** The longest files and folders, measured, then what the files of a folder usually take. */
 const LONGEST = [
   'test/faults/kill-loop',
   'test/faults/delivery-kill-loop',
@@ -24,14 +24,14 @@ const LONGEST = [
 ]
 
 export class LongestFirst extends BaseSequencer {
-  /** Keeps the files of a project together, since its workers serve no other. */
+  /** Keeps the files of a project together: a worker serves one project. */
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const projects = [...new Set(files.map(({ project }) => project.name))]
     const rank = ({ project, moduleId }: TestSpecification) => {
       const path = moduleId.slice(project.config.root.length + 1)
       return projects.indexOf(project.name) * (LONGEST.length + 1) + rankOf(path)
     }
-    // By what is known here alone: a fresh checkout takes the same order as one with a cache of durations.
+    // Uses only names: a fresh checkout takes the same order as one with a cache of durations.
     return [...files].sort((a, b) => rank(a) - rank(b) || (a.moduleId < b.moduleId ? -1 : 1))
   }
 }

@@ -1,4 +1,5 @@
-// What tests of inbound webhooks share: two namespaces with a key each, receivers, and posts as their providers sign them.
+// What tests of inbound webhooks share: two namespaces with a key each, receivers, and posts as their providers sign
+// them.
 
 import type { WebhookReceiver } from '@perdure/protocol'
 import { expect } from 'vitest'
@@ -7,7 +8,7 @@ import type { Answer, Api } from '../http/api.ts'
 import { unique } from '../temp.ts'
 import { type Post, postWebhook } from './provider.ts'
 
-/** A receiver as its creation answered it. */
+/** A receiver as its creation answered it, with the secret. */
 export type Created = WebhookReceiver & { secret: string }
 
 export const INBOUND_KEY = 'secret-key-of-default-0123456789'
@@ -38,7 +39,9 @@ export class Inbound {
     return answer.json as Created
   }
 
-  /** Posts the body as the receiver's provider would, now and as a new message unless told otherwise. */
+  /**
+   * Posts the body as the receiver's provider would: signed now and as a new message, unless `options` say otherwise.
+   */
   readonly post = (
     { scheme, secret, slug }: Created,
     body: string | Uint8Array,

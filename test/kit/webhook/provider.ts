@@ -1,4 +1,4 @@
-// A provider of webhooks: signs posts as each scheme prescribes, independently of the engine's own code.
+// A provider of webhooks. It signs posts as each scheme prescribes, without the engine's own code.
 
 import { createHmac } from 'node:crypto'
 import type { Answer, Api } from '../http/api.ts'
@@ -9,9 +9,9 @@ export interface Post {
   scheme: Scheme
   secret: string
   body: string | Uint8Array
-  /** When it is signed, in epoch ms. */
+  /** When the post is signed, in epoch ms. */
   at: number
-  /** Of the schemes whose message id is a header. */
+  /** The message id, for schemes that send it as a header. */
   id?: string
 }
 
@@ -49,7 +49,7 @@ export function signedHeaders({ scheme, secret, body, at, id }: Post): Record<st
   }
 }
 
-/** Posts the signed body to the slug. `headers` come on top, and replace signed ones of the same name. */
+/** Posts the signed body to the slug. `headers` are added, and replace signed headers of the same name. */
 export function postWebhook(
   api: Api,
   slug: string,

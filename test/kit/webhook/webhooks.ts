@@ -47,7 +47,7 @@ export interface AttemptRecord {
   createdAt: string
 }
 
-/** The engine's sender, but that it waits less long: the deadline of a POST is one of real time. */
+/** The engine's sender with a shorter deadline, because the deadline of a POST runs in real time. */
 export function hastySender(clock: Clock, timeoutMs: number): Sender {
   const sender = new HttpSender({ clock, allowPrivate: true })
   return {
@@ -56,7 +56,7 @@ export function hastySender(clock: Clock, timeoutMs: number): Sender {
   }
 }
 
-/** Deliveries as people see them, through the API. */
+/** Webhook endpoints and deliveries through the HTTP interface. */
 export class Webhooks {
   readonly api: Api
 
@@ -106,7 +106,7 @@ export class Webhooks {
     return json as DeliveryRecord
   }
 
-  /** The delivery once it has the status, after so many attempts. */
+  /** Resolves with the delivery once it has the status after so many attempts. */
   reaches(id: string, status: string, attempts: number): Promise<DeliveryRecord> {
     return until(
       async () => {

@@ -44,7 +44,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
         Array.from({ length: EVENTS }, () => expect.objectContaining({ debounced: true })),
       )
       clock.jump(9999)
-      expect((await cluster.ask(`/runs?app=${name}`)).map(({ json }) => json)).toEqual([[], [], []])
+      expect((await cluster.getFromEach(`/runs?app=${name}`)).map(({ json }) => json)).toEqual([[], [], []])
       clock.jump(1)
       const inputs = (await inputsOf(name, 2)) as { i: number; key: number }[][]
       expect(inputs.map(input => new Set(input.map(({ key }) => key)).size)).toEqual([1, 1])
