@@ -55,7 +55,7 @@ const start = command('an event starts a run', {
   check: model => model.runs.length < RUNS_MAX,
   async run(model, { engine, ids }) {
     model.start()
-    const { status, body } = await engine.ask('POST', '/events', { name: 'top' })
+    const { status, body } = await engine.request('POST', '/events', { name: 'top' })
     expect(status).toBe(202)
     ids.push(body.runId)
   },
@@ -64,7 +64,7 @@ const start = command('an event starts a run', {
 const deliver = command('an event arrives', {
   async run(model, { engine }) {
     const woke = model.deliver()
-    expect((await engine.ask('POST', '/events', { name: 'go' })).body).toMatchObject({ woke })
+    expect((await engine.request('POST', '/events', { name: 'go' })).body).toMatchObject({ woke })
   },
 })
 
@@ -113,7 +113,7 @@ function act(action: Action, pick: number, pickStep: number): Command {
       const step = pickOf([...(run?.steps.map(({ name }) => name) ?? []), 'unknown'], pickStep) as string
       const expected = model.act(action, run, step)
       const url = `/runs/${run ? ids[run.no] : UNKNOWN_RUN}/${action}`
-      const { status, body } = await engine.ask(
+      const { status, body } = await engine.request(
         'POST',
         url,
         action === 'retry-from-step' ? { step } : undefined,
@@ -213,11 +213,14 @@ async function compare(model: Model, { engine, ids, done }: Real): Promise<void>
 
 /** No run that the model does not know, and the audit log entry by entry. */
 async function compareLists({ runs, audit }: Model, { engine, ids }: Real): Promise<void> {
-  const listed = (await engine.ask('GET', '/runs?limit=200')).body as { id: string }[]
+  const listed = (await engine.request('GET', '/runs?limit=200')).body as { id: string }[]
   expect(listed.map(({ id }) => id).sort(), 'all runs').toEqual(
     runs.map(({ no }) => ids[no] as string).sort(),
   )
-  const entries = (await engine.ask('GET', '/control-actions?limit=1000')).body as Record<string, string>[]
+  const entries = (await engine.request('GET', '/control-actions?limit=1000')).body as Record<
+    string,
+    string
+  >[]
   expect(
     entries.reverse().map(({ action, runId, newRunId }) => ({ action, runId, newRunId })),
     'audit log',

@@ -1,8 +1,7 @@
 // Starts, crashes and drains engines, one after the other on the same store, and collects what they log.
 
-import { pino } from 'pino'
 import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
-import { type Bounds, createEngine, type Engine } from '../../../packages/engine/src/compose.ts'
+import type { Bounds, Engine } from '../../../packages/engine/src/compose.ts'
 import type { Config } from '../../../packages/engine/src/config.ts'
 import { AddressList } from '../../../packages/engine/src/domain/text/address-list.ts'
 import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
@@ -12,6 +11,7 @@ import { Life, mortalClock, mortalQueue } from '../ports/life.ts'
 import { INVOKE_TIMEOUT_MS, NAMESPACES } from '../workload/names.ts'
 import type { Rng } from './random.ts'
 import type { SimClock } from './sim-clock.ts'
+import { type LoggedError, startSimEngine } from './sim-engine.ts'
 import type { Trace } from './trace.ts'
 import { ensure } from './violation.ts'
 
@@ -63,9 +63,8 @@ export class EngineHost {
       transport: this.#deps.transport(life),
       sender: this.#deps.sender(life),
     }
-    const engine = await createEngine(CONFIG, this.#log(life), ports, bounds)
-    await engine.app.ready()
-    engine.start()
+    const onError = (error: LoggedError) => this.#onError(life, error)
+    const engine = await startSimEngine({ config: CONFIG, ports, bounds, onError })
     this.#current = { life, engine }
     trace.addGlobal(`engine ${life.no} starts`)
   }
@@ -100,20 +99,11 @@ export class EngineHost {
     trace.addGlobal(`engine ${life.no} stopped`)
   }
 
-  /** Errors by the simulation's own hand are expected in the log; anything else is a defect. */
-  #log(life: Life) {
+  /** The simulation injects faults, which the engine logs; any other error is a defect. */
+  #onError(life: Life, { msg, err }: LoggedError): void {
     const { trace, onLoggedError } = this.#deps
-    const write = (text: string) => {
-      const line = JSON.parse(text) as {
-        level: number
-        msg?: string
-        err?: { type?: string; message?: string; stack?: string }
-      }
-      if (line.level < 50) return
-      trace.add(`engine ${life.no} logs: ${line.msg}: ${line.err?.message}`)
-      if (!line.err?.stack?.includes('InjectedFault')) onLoggedError(`${line.msg}: ${line.err?.stack}`)
-    }
-    return pino({ level: 'error', base: null, timestamp: false }, { write })
+    trace.add(`engine ${life.no} logs: ${msg}: ${err?.message}`)
+    if (!err?.stack?.includes('InjectedFault')) onLoggedError(`${msg}: ${err?.stack}`)
   }
 }
 

@@ -94,7 +94,7 @@ class History {
   }
 
   async play(): Promise<void> {
-    await this.#engine.ask('POST', '/register', {
+    await this.#engine.request('POST', '/register', {
       app: 'app',
       url: 'http://runner/',
       workflows: this.#workflows,
@@ -134,12 +134,12 @@ class History {
     this.told.push(`${said} ${JSON.stringify(events)}`)
     switch (kind) {
       case 'send':
-        await engine.ask('POST', '/events', events[0])
+        await engine.request('POST', '/events', events[0])
         return { events }
       case 'burst':
         // Which of them takes the last token is nobody's to say.
-        if (this.#limited) for (const event of events) await engine.ask('POST', '/events', event)
-        else await Promise.all(events.map(event => engine.ask('POST', '/events', event)))
+        if (this.#limited) for (const event of events) await engine.request('POST', '/events', event)
+        else await Promise.all(events.map(event => engine.request('POST', '/events', event)))
         return { events }
       case 'emit':
         pass?.answer(206, { opcodes: events.map(({ name, data }) => emit(name, data)), logs: [] })

@@ -4,9 +4,10 @@
 
 import { expect, it } from 'vitest'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
+import type { HeldPass } from '../core/held-passes.ts'
 import { Rng } from '../core/random.ts'
 import { type Logged, type Rule, runsOf } from './buffers-model.ts'
-import { CrashingEngine, type HeldPass } from './crashing-engine.ts'
+import { CrashingEngine } from './crashing-engine.ts'
 
 const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 30)
 const ONLY = process.env.PERDURE_SEED
@@ -109,8 +110,8 @@ class History {
     const data = { n, key: this.#rng.pick(['a', 'b']) }
     const event = { name: EVENT, data, dedupeId: `once ${n}` }
     await this.#tell(`post ${JSON.stringify(data)}`, async () => {
-      let answer: Awaited<ReturnType<CrashingEngine['ask']>>
-      do answer = await this.#engine.ask('POST', '/events', event)
+      let answer: Awaited<ReturnType<CrashingEngine['request']>>
+      do answer = await this.#engine.request('POST', '/events', event)
       while (answer === undefined)
       expect(answer.status).toBe(202)
     })
@@ -130,7 +131,7 @@ class History {
     ]
     const body = { app: 'shop', runner: 'r', url: 'http://r.test', workflows }
     await this.#tell('register', async () => {
-      while ((await this.#engine.ask('POST', '/register', body)) === undefined);
+      while ((await this.#engine.request('POST', '/register', body)) === undefined);
     })
   }
 

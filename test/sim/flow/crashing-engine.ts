@@ -1,42 +1,30 @@
-// The real engine for histories of flow control: its store in memory, its time virtual, every pass held until the
-// history answers it, and its life ended between any two writes. The store, and what the limiter counts, outlive it.
+// The real engine for histories of flow control: its store is in memory, its time virtual, every pass is held until the
+// history answers it, and the engine may die between any two writes. The store and the limiter's counts outlive it.
 
-import { pino } from 'pino'
 import { seededRandom } from '../../../packages/engine/src/adapters/clock/seeded-random.ts'
 import { MemoryLimiter } from '../../../packages/engine/src/adapters/limiter/memory.ts'
 import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
-import { createEngine, type Engine } from '../../../packages/engine/src/compose.ts'
+import type { Engine } from '../../../packages/engine/src/compose.ts'
 import { readConfig } from '../../../packages/engine/src/config.ts'
 import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
-import type { InvokeCall, InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'
+import type { InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'
+import { HeldPasses } from '../core/held-passes.ts'
 import { SimClock } from '../core/sim-clock.ts'
+import { type HttpAnswer, inject, startSimEngine } from '../core/sim-engine.ts'
 import { Life, mortalClock, mortalQueue, never } from '../ports/life.ts'
 
-export interface HttpAnswer {
-  status: number
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the route answers
-  body: any
-}
-
-/** A pass that waits for its answer. */
-export interface HeldPass {
-  runId: string
-  memo: Record<string, { data?: unknown; error?: unknown; pending?: boolean }>
-  answer(status: number, body: unknown): void
-}
-
-/** What moves the store on: the engine may die before each of them, and after. */
+/** The calls that write to the store: the engine may die before or after each of them. */
 const WRITES: ReadonlySet<string> = new Set(['commit', 'claimRuns', 'claimTimers', 'claimDeliveries'])
 
 export class CrashingEngine {
   readonly clock = new SimClock()
-  /** Passes of the engine that lives. */
-  readonly held = new Set<HeldPass>()
-  /** Whether its runner cannot be reached. */
+  /** Passes of the living engine. */
+  readonly held = new HeldPasses()
+  /** Whether the runner cannot be reached. */
   isUnreachable = false
-  /** What the engine logged as an error. */
+  /** The error lines of the engines' logs. */
   readonly errors: string[] = []
   #limiter = new MemoryLimiter()
   readonly #store: Store
@@ -49,7 +37,7 @@ export class CrashingEngine {
 
   private constructor(store: Store) {
     this.#store = store
-    // Also while time passes an engine that dies has its successor at once.
+    // While time passes, too, a dead engine gets a successor at once.
     this.clock.settled.onSettled = () => this.settle()
   }
 
@@ -59,22 +47,20 @@ export class CrashingEngine {
     return opened
   }
 
-  /** The store as it is, whatever the engine believes. */
+  /** The store itself, without the ports of an engine. */
   get store(): Store {
     return this.#store
   }
 
-  /** Asks over the HTTP interface and lets everything that follows happen; undefined if the engine died over it. */
-  async ask(method: 'GET' | 'POST', url: string, body?: unknown): Promise<HttpAnswer | undefined> {
-    const { app } = this.#engine as Engine
-    const payload = body === undefined ? {} : { payload: body as object }
-    const asked = app.inject({ method, url, ...payload })
-    const response = await this.clock.activity.during(Promise.race([asked, this.#died]))
+  /** Sends a request and lets everything that follows from it happen. Undefined: the engine died before it answered. */
+  async request(method: 'GET' | 'POST', url: string, body?: unknown): Promise<HttpAnswer | undefined> {
+    const answered = inject(this.#engine as Engine, { method, url, body })
+    const answer = await this.clock.activity.during(Promise.race([answered, this.#died]))
     await this.settle()
-    return response && { status: response.statusCode, body: response.json() }
+    return answer
   }
 
-  /** Everything that can happen now has happened; an engine that died over it has a successor. */
+  /** Lets everything happen that can happen now. An engine that dies of it gets a successor. */
   async settle(): Promise<void> {
     await this.clock.activity.still()
     while (!this.#life.alive && !this.#isDown) {
@@ -88,12 +74,12 @@ export class CrashingEngine {
     await this.settle()
   }
 
-  /** The engine dies at its n-th write from now on: just before it, or just after. */
+  /** Lets the engine die at its n-th write from now on, just before or just after it. */
   crashAtWrite(n: number, before: boolean): void {
     this.#crash = { writesLeft: n, before }
   }
 
-  /** A death that was announced does not come. */
+  /** Calls off a death that `crashAtWrite` has set. */
   spare(): void {
     this.#crash = { writesLeft: Number.POSITIVE_INFINITY, before: false }
   }
@@ -103,12 +89,12 @@ export class CrashingEngine {
     await this.settle()
   }
 
-  /** The next engine has a limiter that knows nothing. */
+  /** Gives the next engine an empty limiter. */
   forget(): void {
     this.#limiter = new MemoryLimiter()
   }
 
-  /** The engine dies, and only after so long has its successor. */
+  /** Kills the engine; its successor starts `ms` later. */
   async down(ms: number): Promise<void> {
     this.#isDown = true
     this.#kill()
@@ -137,7 +123,6 @@ export class CrashingEngine {
       this.#die = resolve
     })
     const clock = mortalClock(this.clock, life)
-    const write = (line: string) => void this.errors.push(line)
     const ports = {
       clock,
       random: seededRandom(life.no),
@@ -147,14 +132,11 @@ export class CrashingEngine {
       limiter: this.#limiter,
       sender: NO_SENDER,
     }
-    this.#engine = await this.clock.activity.during(
-      createEngine(CONFIG, pino({ level: 'error' }, { write }), ports),
-    )
-    await this.#engine.app.ready()
-    this.#engine.start()
+    const onError = (_: unknown, line: string) => void this.errors.push(line)
+    this.#engine = await this.clock.activity.during(startSimEngine({ config: CONFIG, ports, onError }))
   }
 
-  /** The store as one engine has it: silent once that is dead, which may be just before a write or just after. */
+  /** The store as one engine sees it. Calls of a dead engine never settle. */
   #mortalStore(life: Life): Store {
     const call = async (name: string, run: () => Promise<unknown>): Promise<unknown> => {
       if (life.dead) return never()
@@ -187,28 +169,13 @@ export class CrashingEngine {
 
   #transport(life: Life): Transport {
     return {
-      invoke: ({ body, signal, timeoutMs }: InvokeCall): Promise<InvokeReply> => {
+      invoke: (call): Promise<InvokeReply> => {
         if (life.dead) return never()
         this.clock.activity.sign()
         if (this.isUnreachable) return Promise.resolve({ kind: 'refused', message: 'nobody is there' })
-        const { ctx, steps } = JSON.parse(body) as { ctx: { runId: string }; steps: HeldPass['memo'] }
-        return new Promise(resolve => {
-          const end = (reply: InvokeReply) => {
-            if (life.dead) return
-            this.held.delete(pass)
-            stopTimer()
-            resolve(reply)
-          }
-          const pass: HeldPass = {
-            runId: ctx.runId,
-            memo: steps,
-            answer: (status, body) => end({ kind: 'answered', status, body: JSON.stringify(body) }),
-          }
-          const stopTimer = this.clock.at(this.clock.now() + timeoutMs, () =>
-            end({ kind: 'broken', message: 'the runner took too long' }),
-          )
-          this.held.add(pass)
-          signal.addEventListener('abort', () => end({ kind: 'aborted' }))
+        return this.held.hold(call, {
+          isDead: () => life.dead,
+          deadline: expire => this.clock.at(this.clock.now() + call.timeoutMs, expire),
         })
       },
       close: async () => {},
@@ -218,7 +185,7 @@ export class CrashingEngine {
 
 const CONFIG = readConfig({ ENGINE_DRAIN_TIMEOUT: '1' })
 
-/** Nothing is sent in these histories; a real one has timers that outlive its engine. */
+/** These histories send no webhooks. The real sender has timers that outlive its engine. */
 const NO_SENDER: Sender = {
   send: async () => ({ kind: 'connectionError', error: 'there is no network', durationMs: 0 }),
   close: async () => {},

@@ -4,8 +4,9 @@
 
 import { expect, it } from 'vitest'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
+import type { HeldPass } from '../core/held-passes.ts'
 import { Rng } from '../core/random.ts'
-import { CrashingEngine, type HeldPass } from './crashing-engine.ts'
+import { CrashingEngine } from './crashing-engine.ts'
 import {
   type Limit,
   nextStart,
@@ -94,7 +95,7 @@ class History {
 
   async play(): Promise<void> {
     const workflows = this.#workflows.map(workflow => ({ ...workflow, triggers: [{ event: workflow.name }] }))
-    await this.#engine.ask('POST', '/register', { app: 'app', url: 'http://runner/', workflows })
+    await this.#engine.request('POST', '/register', { app: 'app', url: 'http://runner/', workflows })
     for (let step = 0; step < STEPS; step++) await this.#step()
     await this.#finishAll()
   }
@@ -138,7 +139,7 @@ class History {
     )
     switch (kind) {
       case 'send':
-        return void (await engine.ask('POST', '/events', {
+        return void (await engine.request('POST', '/events', {
           name: rng.pick(this.#workflows).name,
           data: {
             a: rng.pick(['x', 'y']),
@@ -159,7 +160,7 @@ class History {
         return engine.crash()
       default: {
         if (!chosen) return
-        return void (await engine.ask('POST', `/runs/${chosen.run.id}/${kind}`))
+        return void (await engine.request('POST', `/runs/${chosen.run.id}/${kind}`))
       }
     }
   }
@@ -210,7 +211,7 @@ class History {
   /** Answers whatever comes until nothing is left: nobody is forgotten, and no slot is held at rest. */
   async #finishAll(): Promise<void> {
     for (const { run } of await this.#runs()) {
-      if (run.status === 'paused') await this.#engine.ask('POST', `/runs/${run.id}/resume`)
+      if (run.status === 'paused') await this.#engine.request('POST', `/runs/${run.id}/resume`)
     }
     for (let turns = 0; turns < 400; turns++) {
       const [pass] = this.#engine.held

@@ -4,7 +4,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
-import { CrashingEngine, type HeldPass } from './crashing-engine.ts'
+import type { HeldPass } from '../core/held-passes.ts'
+import { CrashingEngine } from './crashing-engine.ts'
 
 const SECOND = 1000
 
@@ -39,7 +40,7 @@ class Rated {
 
   register() {
     const body = { app: 'app', url: 'http://runner/', workflows: [this.#workflow] }
-    return this.#engine.ask('POST', '/register', body)
+    return this.#engine.request('POST', '/register', body)
   }
 
   /** Ms since it was opened. */
@@ -48,7 +49,7 @@ class Rated {
   }
 
   async send(data: Record<string, unknown> = {}): Promise<string> {
-    const answer = await this.#engine.ask('POST', '/events', { name: 'go', data })
+    const answer = await this.#engine.request('POST', '/events', { name: 'go', data })
     await this.#answerAll()
     return answer?.body.runId
   }
@@ -64,7 +65,7 @@ class Rated {
   }
 
   async act(action: 'cancel' | 'pause' | 'resume', runIds: readonly string[]): Promise<void> {
-    for (const runId of runIds) await this.#engine.ask('POST', `/runs/${runId}/${action}`)
+    for (const runId of runIds) await this.#engine.request('POST', `/runs/${runId}/${action}`)
     await this.#answerAll()
   }
 
@@ -208,7 +209,9 @@ describe('the rate is kept', () => {
   test('a thousand a second is a thousand a second', async () => {
     const rated = await Rated.open({ throttle: { limit: 1000, period: '1s' } })
     rated.holdsPasses = true
-    await Promise.all(Array.from({ length: 1000 }, () => rated.engine.ask('POST', '/events', { name: 'go' })))
+    await Promise.all(
+      Array.from({ length: 1000 }, () => rated.engine.request('POST', '/events', { name: 'go' })),
+    )
     await rated.pass(0)
     while (rated.now() < 1050) {
       await rated.pass(10)
@@ -290,7 +293,7 @@ describe('the line', () => {
   test('is told of: why a run waits, and how many are before it', async () => {
     const rated = await Rated.open({ throttle: aSecond })
     const runIds = (await rated.sendMany(3)).sort()
-    const why = async (at: number) => (await rated.engine.ask('GET', `/runs/${runIds[at]}/why`))?.body
+    const why = async (at: number) => (await rated.engine.request('GET', `/runs/${runIds[at]}/why`))?.body
     const until = new Date(rated.engine.clock.now() - rated.now() + SECOND).toISOString()
     expect(await why(1)).toMatchObject({ position: 0, wakeAt: until })
     const last = await why(2)

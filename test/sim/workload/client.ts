@@ -5,16 +5,12 @@ import type { SendEvent, SendEventReply } from '../../../packages/protocol/src/i
 import type { Witness } from '../checks/witness.ts'
 import { apiKey, type EngineHost } from '../core/engine-host.ts'
 import type { SimClock } from '../core/sim-clock.ts'
+import { type HttpAnswer, inject } from '../core/sim-engine.ts'
 import type { Trace } from '../core/trace.ts'
 import { ensure } from '../core/violation.ts'
 import type { Life } from '../ports/life.ts'
 import type { ControlAction, ControlCall, Journal, PostedEvent } from './journal.ts'
 import type { SimRunner } from './runner.ts'
-
-interface HttpAnswer {
-  status: number
-  body: unknown
-}
 
 export interface ClientDeps {
   host: EngineHost
@@ -49,7 +45,7 @@ export class Client {
       ...(invokeTimeoutMs === undefined ? {} : { timeouts: { invoke: invokeTimeoutMs } }),
     }))
     const body = { app, runner: runnerId, url, protocolVersion: 1, workflows: registrations }
-    this.#ask(namespace, '/register', body, answer =>
+    this.#request(namespace, '/register', body, answer =>
       this.#expect(answer, [200, 500], `register ${runnerId}`),
     )
   }
@@ -60,7 +56,7 @@ export class Client {
     journal.events.push(posted)
     trace.add(`client posts ${event.name} ${token}${event.dedupeId ? ` dedupe ${event.dedupeId}` : ''}`)
     const checkWakes = witness.expectWakes(namespace, event.name)
-    this.#ask(namespace, '/events', event, answer => {
+    this.#request(namespace, '/events', event, answer => {
       this.#expect(answer, [202, 500], `event ${token}`)
       if (answer.status !== 202) return
       posted.ackedAt = clock.now()
@@ -75,7 +71,7 @@ export class Client {
     const call: ControlCall = { namespace, action, runId, body, askedAt: clock.now() }
     journal.controls.push(call)
     trace.add(`client asks to ${action} ${runId} ${JSON.stringify(body) ?? ''}`)
-    this.#ask(namespace, `/runs/${runId}/${action}`, body, answer => {
+    this.#request(namespace, `/runs/${runId}/${action}`, body, answer => {
       this.#expect(answer, [200, 404, 409, 500], `${action} ${runId}`)
       call.answeredAt = clock.now()
       call.status = answer.status
@@ -88,25 +84,19 @@ export class Client {
   }
 
   /** Asks the engine that serves now, and hands on its answer should one come. */
-  #ask(namespace: string, url: string, body: unknown, onAnswer: (answer: HttpAnswer) => void): void {
+  #request(namespace: string, url: string, body: unknown, onAnswer: (answer: HttpAnswer) => void): void {
     const { host, clock, witness } = this.#deps
     const incarnation = host.current
     if (!incarnation) return
     const { life, engine } = incarnation
     const owed = { life }
     this.#owing.add(owed)
-    const headers = { authorization: `Bearer ${apiKey(namespace)}` }
-    const asked = engine.app.inject({
-      method: 'POST',
-      url,
-      headers,
-      ...(body === undefined ? {} : { payload: body as object }),
-    })
+    const answered = inject(engine, { method: 'POST', url, body, key: apiKey(namespace) })
     clock.activity.sign()
-    void asked
-      .then(response => {
+    void answered
+      .then(answer => {
         clock.activity.sign()
-        if (!life.dead) onAnswer({ status: response.statusCode, body: response.json() })
+        if (!life.dead) onAnswer(answer)
       })
       .catch(error => {
         if (!life.draining || error.code !== 'FST_ERR_REOPENED_CLOSE_SERVER') witness.fail(error)

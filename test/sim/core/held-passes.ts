@@ -1,0 +1,45 @@
+// Passes that wait for the history to answer them, for simulations that decide when and how each pass ends.
+
+import type { InvokeCall, InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
+
+/** A pass that waits for its answer. */
+export interface HeldPass {
+  runId: string
+  memo: Record<string, { data?: unknown; error?: unknown; pending?: boolean }>
+  answer(status: number, body: unknown): void
+}
+
+export interface HoldOptions {
+  /** Starts the deadline of the pass; answers how to stop it. */
+  deadline?: (expire: () => void) => () => void
+  /** Whether the engine that sent the pass has died: then nothing ends the pass any more. */
+  isDead?: () => boolean
+}
+
+export class HeldPasses extends Set<HeldPass> {
+  of(runId: string): HeldPass | undefined {
+    return [...this].find(pass => pass.runId === runId)
+  }
+
+  /** Holds an invoke until it is answered, aborted or expired. */
+  hold({ body, signal }: InvokeCall, options: HoldOptions = {}): Promise<InvokeReply> {
+    const { deadline = () => () => {}, isDead = () => false } = options
+    const { ctx, steps } = JSON.parse(body) as { ctx: { runId: string }; steps: HeldPass['memo'] }
+    return new Promise(resolve => {
+      const end = (reply: InvokeReply) => {
+        if (isDead()) return
+        this.delete(pass)
+        stopDeadline()
+        resolve(reply)
+      }
+      const pass: HeldPass = {
+        runId: ctx.runId,
+        memo: steps,
+        answer: (status, body) => end({ kind: 'answered', status, body: JSON.stringify(body) }),
+      }
+      const stopDeadline = deadline(() => end({ kind: 'broken', message: 'the runner took too long' }))
+      this.add(pass)
+      signal.addEventListener('abort', () => end({ kind: 'aborted' }))
+    })
+  }
+}
