@@ -13,6 +13,7 @@ import { createRuns } from './compose/runs.ts'
 import { createTimers } from './compose/timers.ts'
 import { createWebhooks } from './compose/webhooks.ts'
 import type { Config } from './config.ts'
+import type { HttpLimits } from './http/request/limits.ts'
 import type { Clock, Random } from './ports/clock.ts'
 import type { Limiter } from './ports/limiter.ts'
 import type { Queue } from './ports/queue.ts'
@@ -30,6 +31,8 @@ export interface Bounds {
   passesMax: number
   deliveriesMax: number
   timersMax: number
+  /** Replaces single bounds of the HTTP interface. */
+  http?: Partial<HttpLimits>
 }
 
 const BOUNDS: Bounds = { passesMax: 1000, deliveriesMax: 256, timersMax: 256 }
@@ -69,8 +72,9 @@ export async function createEngine(
   config: Config,
   log: Logger,
   ports: Partial<Ports> = {},
-  bounds: Bounds = BOUNDS,
+  overrides: Partial<Bounds> = {},
 ): Promise<Engine> {
+  const bounds = { ...BOUNDS, ...overrides }
   const owner = `engine_${randomUUID()}`
   const backends = await openBackends({ config, log, owner, ports })
   const parts = await createParts({ config, log, owner, backends, ports, bounds }).catch(async error => {
@@ -78,7 +82,7 @@ export async function createEngine(
     throw error
   })
   const { core, admin, runs, webhooks, timers } = parts
-  const app = createHttp(config, parts)
+  const app = createHttp(config, parts, bounds.http)
   const background = backgroundServices(config, parts)
   const working = [runs, webhooks, timers]
   let stopping: Promise<void> | undefined

@@ -9,6 +9,7 @@ import { ConnectHub } from '../../../packages/engine/src/http/connect/hub.ts'
 import type { ConnectLimits } from '../../../packages/engine/src/http/connect/limits.ts'
 import type { ConnectDeps } from '../../../packages/engine/src/http/connect/peer.ts'
 import type { InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
+import { KeyRing } from '../../../packages/engine/src/services/admin/keys.ts'
 import { until } from '../../kit/index.ts'
 import { type ClientFrame, ConnectClient, dial, dialAs } from '../../kit/runner/connect-client.ts'
 import { type RunnerAct, transportContract } from './transport-contract.ts'
@@ -43,7 +44,7 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
       },
       forget: async () => {},
     },
-    keys: { open: true, find: () => undefined, onChange: () => () => {} },
+    keys: new KeyRing({ fixed: [], loopback: true }),
     corsOrigins: [],
     clock: systemClock,
     log: pino({ level: 'silent' }),

@@ -4,6 +4,7 @@ import { signBody } from '@perdure/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import { createApp } from '../http/app.ts'
+import type { HttpLimits } from '../http/request/limits.ts'
 import { readGauges } from '../services/admin/gauges.ts'
 import type { Health } from '../services/admin/health.ts'
 import { DryRun } from '../services/event/dry-run.ts'
@@ -28,14 +29,13 @@ export interface HttpParts {
   readiness: Health
 }
 
-export function createHttp(config: Config, parts: HttpParts): FastifyInstance {
+export function createHttp(config: Config, parts: HttpParts, limits?: Partial<HttpLimits>): FastifyInstance {
   const { core, admin, runners, runs, webhooks, ingest, readiness } = parts
   const { store, clock, log, live, metrics } = core
   const { registry, connections } = runners
   const { driver, interrupt, withdraw } = runs
   const { endpoints, deliveries, receivers, inbound } = webhooks
   const { bulkReplayLimit, signingKeys: keys, corsOrigins } = config
-  const dryRun = new DryRun(core)
   const explain = new Explain({
     ...core,
     isLive: runner => registry.isLive(runner),
@@ -46,8 +46,8 @@ export function createHttp(config: Config, parts: HttpParts): FastifyInstance {
   return createApp({
     store,
     ingest,
-    dryRun: (namespace, event) => dryRun.send(namespace, event),
-    explain: (namespace, runId) => explain.explain(namespace, runId),
+    dryRun: new DryRun(core),
+    explain,
     registry,
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
     endpoints,
@@ -55,12 +55,13 @@ export function createHttp(config: Config, parts: HttpParts): FastifyInstance {
     receivers,
     inbound,
     live,
-    readiness: () => readiness.check(),
+    health: readiness,
     metrics: async namespace => metrics.text(namespace, await readGauges(gaugesOf(parts))),
     connections,
     sign: body => signBody({ keys, body, nowMs: clock.now() }),
     keys: admin.keys,
     corsOrigins,
+    limits,
     clock,
     log,
   })

@@ -1,6 +1,19 @@
 import { connect, type Socket } from 'node:net'
+import { type Operation, operations } from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
-import { aRun, eventually, listen, openStream, postJson, refusal, testApp } from './http.testkit.ts'
+import {
+  eventually,
+  holdCommits,
+  JSON_TYPE,
+  listen,
+  openStream,
+  postJson,
+  recordedData,
+  refusal,
+  testApp,
+} from './http.testkit.ts'
+import { aroundReads } from './live/stream.testkit.ts'
+import { aRun } from './rows.testkit.ts'
 
 /** Sends raw bytes; `answer` resolves with everything that came back once the server has closed the socket. */
 function rawRequest(port: number, bytes: string): { socket: Socket; answer: Promise<string> } {
@@ -18,11 +31,13 @@ function rawRequest(port: number, bytes: string): { socket: Socket; answer: Prom
   return { socket, answer }
 }
 
+const { app } = await testApp()
+
 describe('routing', () => {
   test.each(['/', '/nowhere', '/runs/run_1/nothing', '/runs/run_1/steps/', '//runs', '/RUNS', '/events/a/b'])(
     'GET %s is not found',
     async url => {
-      expect(refusal(await testApp().app.inject(url))).toBe('404 not_found')
+      expect(refusal(await app.inject(url))).toBe('404 not_found')
     },
   )
 
@@ -48,13 +63,12 @@ describe('routing', () => {
     ['DELETE', '/webhook-endpoints/stats', 'GET, HEAD'],
     ['POST', '/webhook-endpoints/stats', 'GET, HEAD'],
   ] as const)('%s %s is not allowed', async (method, url, allow) => {
-    const response = await testApp().app.inject({ method, url })
+    const response = await app.inject({ method, url })
     if (method !== 'HEAD') expect(refusal(response)).toBe('405 method_not_allowed')
     expect([response.statusCode, response.headers.allow]).toEqual([405, allow])
   })
 
   test('a wrong method is told before a wrong body', async () => {
-    const { app } = testApp()
     const headers = { 'content-type': 'text/plain' }
     const response = await app.inject({ method: 'PUT', url: '/events', headers, payload: 'x' })
     expect(refusal(response)).toBe('405 method_not_allowed')
@@ -67,18 +81,18 @@ describe('routing', () => {
   })
 
   test('HEAD answers as GET does, without the body', async () => {
-    const response = await testApp().app.inject({ method: 'HEAD', url: '/healthz' })
+    const response = await app.inject({ method: 'HEAD', url: '/healthz' })
     expect([response.statusCode, response.body]).toEqual([200, ''])
   })
 })
 
 describe('malformed URLs', () => {
   test.each(['/%ff', '/%', '/runs/%E0%A4%A', '/runs/%ff/steps', '/events/%c0%80'])('%s', async url => {
-    expect(refusal(await testApp().app.inject(url))).toBe('400 invalid_request')
+    expect(refusal(await app.inject(url))).toBe('400 invalid_request')
   })
 
   test('a method nobody has heard of, a star, an absolute URL', async () => {
-    const { app } = testApp()
+    const { app } = await testApp()
     const port = await listen(app)
     const ask = async (line: string): Promise<string> => {
       const { answer } = rawRequest(port, `${line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
@@ -93,7 +107,6 @@ describe('malformed URLs', () => {
 
 describe('request ids', () => {
   test('are on every answer, all different', async () => {
-    const { app } = testApp()
     const answers = await Promise.all([
       app.inject('/healthz'),
       app.inject('/runs'),
@@ -108,7 +121,7 @@ describe('request ids', () => {
   })
 
   test('are not taken from the caller', async () => {
-    const response = await testApp().app.inject({ url: '/healthz', headers: { 'x-request-id': 'mine' } })
+    const response = await app.inject({ url: '/healthz', headers: { 'x-request-id': 'mine' } })
     expect(response.headers['x-request-id']).not.toBe('mine')
   })
 })
@@ -121,12 +134,12 @@ describe('what is no HTTP', () => {
   }
 
   test('gets an error body too', async () => {
-    const port = await listen(testApp().app)
+    const port = await listen((await testApp()).app)
     expect(bodyOf(await rawRequest(port, 'hello\r\n\r\n').answer)).toEqual([400, 'invalid_request'])
   })
 
   test('a URL that is too long', async () => {
-    const port = await listen(testApp().app)
+    const port = await listen((await testApp()).app)
     const line = `GET /runs/${'x'.repeat(20_000)} HTTP/1.1\r\nhost: localhost\r\n\r\n`
     expect(bodyOf(await rawRequest(port, line).answer)).toEqual([431, 'invalid_request'])
   })
@@ -141,16 +154,16 @@ describe('what is no HTTP', () => {
       'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"a"',
     ],
   ])('a client that sends %s and waits is cut off', async (_, bytes) => {
-    const { app, faces } = testApp({ limits: impatient })
+    const { app, store } = await testApp({ limits: impatient })
     const answer = await rawRequest(await listen(app), bytes).answer
     expect(bodyOf(answer)).toEqual([408, 'invalid_request'])
-    expect(faces.sent).toEqual([])
+    expect(await recordedData(store)).toEqual([])
   })
 })
 
 describe('bodies over the wire', () => {
   test('a chunked body is taken together', async () => {
-    const { app, faces } = testApp()
+    const { app, store } = await testApp()
     const head =
       'POST /events HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n'
     const chunks = ['{"name":"n","da', 'ta":"é"}'].map(
@@ -158,11 +171,11 @@ describe('bodies over the wire', () => {
     )
     const bytes = `${head}transfer-encoding: chunked\r\n\r\n${chunks.join('')}0\r\n\r\n`
     expect(await rawRequest(await listen(app), bytes).answer).toContain('202 Accepted')
-    expect(faces.sent[0]?.event.data).toBe('"é"')
+    expect(await recordedData(store)).toEqual(['"é"'])
   })
 
   test('a client that sends too much reads the refusal, and may go on', async () => {
-    const port = await listen(testApp().app)
+    const port = await listen((await testApp()).app)
     const size = 8 * 1024 * 1024
     const head = 'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n'
     const next = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n'
@@ -171,7 +184,7 @@ describe('bodies over the wire', () => {
   })
 
   test('what is larger than can be thrown away is refused unread', async () => {
-    const { app } = testApp({ limits: { bodyMax: 10, discardMax: 100 } })
+    const { app } = await testApp({ limits: { bodyMax: 10, discardMax: 100 } })
     const port = await listen(app)
     const head = 'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n'
     const told = await rawRequest(port, `${head}content-length: 111\r\n\r\n`).answer
@@ -181,58 +194,60 @@ describe('bodies over the wire', () => {
   })
 
   test('a client that leaves in the middle is forgotten', async () => {
-    const { app, faces } = testApp({ logLevel: 'debug' })
+    const { app, logged } = await testApp({ logLevel: 'debug' })
     const head =
       'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n'
     // The interim answer says that the server has begun to wait for the body.
     const { socket } = rawRequest(await listen(app), `${head}expect: 100-continue\r\n\r\n{`)
     await eventually(() => socket.bytesRead > 0)
     socket.destroy()
-    await eventually(() => faces.logged.length > 0)
-    expect(faces.logged).toMatchObject([{ level: 20, aborted: true }])
+    await eventually(() => logged.length > 0)
+    expect(logged).toMatchObject([{ level: 20, aborted: true }])
     await app.close()
   })
 })
 
 describe('closing', () => {
-  const headers = { 'content-type': 'application/json' }
+  const send = (port: number, body: string) =>
+    fetch(`http://127.0.0.1:${port}/events`, { method: 'POST', headers: JSON_TYPE, body })
+
+  /** An app with a request in flight, whose commit waits to be released. */
+  async function inFlight() {
+    const { app, store, clock } = await testApp({ limits: { drainMs: 10_000 } })
+    const port = await listen(app)
+    const held = holdCommits(store)
+    const answer = send(port, '{"name":"n"}')
+    await eventually(() => held.length === 1)
+    const closed = app.close()
+    await eventually(() => clock.timerCount === 1)
+    return { store, clock, port, held, answer, closed }
+  }
 
   test('waits for the requests in flight, refuses new ones, and cuts nobody short', async () => {
-    const { app, faces } = testApp()
-    const url = `http://127.0.0.1:${await listen(app)}/events`
-    let release = (): void => {}
-    faces.send = () => new Promise(resolve => (release = () => resolve({ eventId: 'evt_7' })))
-    const inFlight = fetch(url, { method: 'POST', headers, body: '{"name":"n"}' })
-    await eventually(() => faces.sent.length === 1)
-    const closed = app.close()
-    await eventually(() => faces.clock.timers.size === 1)
-    const late = await fetch(url, { method: 'POST', headers, body: '{"name":"late"}' })
+    const { clock, port, held, answer, closed } = await inFlight()
+    const late = await send(port, '{"name":"late"}')
     expect(late.status).toBe(503)
     expect(await late.json()).toMatchObject({ error: { code: 'unavailable' } })
     expect(late.headers.get('retry-after')).toBe('1')
     expect(late.headers.get('connection')).toBe('close')
-    release()
-    expect(await (await inFlight).json()).toEqual({ eventId: 'evt_7' })
+    held[0]?.()
+    expect(await (await answer).json()).toMatchObject({ eventId: expect.any(String) })
     await closed
-    expect(faces.sent).toHaveLength(1)
-    expect(faces.clock.timers.size).toBe(0)
+    expect(held).toHaveLength(1)
+    expect(clock.timerCount).toBe(0)
   })
 
   test('does not wait for ever', async () => {
-    const { app, faces } = testApp({ limits: { drainMs: 10_000 } })
-    const url = `http://127.0.0.1:${await listen(app)}/events`
-    faces.send = () => new Promise(() => {})
-    const stuck = fetch(url, { method: 'POST', headers, body: '{"name":"n"}' })
-    await eventually(() => faces.sent.length === 1)
-    const closed = app.close()
-    await eventually(() => faces.clock.timers.size === 1)
-    faces.clock.advance(10_000)
+    const { clock, held, answer, closed } = await inFlight()
+    const cut = expect(answer).rejects.toThrow()
+    await clock.advance(10_000)
     await closed
-    await expect(stuck).rejects.toThrow()
+    await cut
+    held[0]?.()
   })
 
   test('does not wait for idle or silent connections', async () => {
-    const { app } = testApp()
+    const { app } = await testApp()
     const port = await listen(app)
     const silent = rawRequest(port, '')
     const idle = rawRequest(port, 'GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n')
@@ -242,26 +257,43 @@ describe('closing', () => {
     await Promise.all([silent.answer, idle.answer, half.answer])
   })
 
-  test('refuses a stream that comes too late', async () => {
-    const { app, faces } = testApp()
-    faces.shelf().runRows.set('run_1', aRun({ status: 'running' }))
-    const port = await listen(app)
-    let release = (): void => {}
-    // The request is let in before the drain, and opens its stream after it has begun.
-    const { timeline } = faces.shelf()
-    faces.shelf().timeline = async (...query) => {
-      await new Promise<void>(resolve => {
-        release = resolve
-      })
-      return timeline.call(faces.shelf(), ...query)
-    }
-    const opening = openStream(port, '/runs/run_1/stream')
-    await eventually(() => faces.listening === 1)
+  test('ends a stream that opens too late', async () => {
+    const { app, store, clock, seed } = await testApp()
+    await seed({ type: 'run.created', run: aRun() })
+    // The request is accepted before the drain, and opens its stream after it has begun.
+    let release: (() => void) | undefined
+    aroundReads(store, async read => {
+      await new Promise<void>(resolve => (release = resolve))
+      return read()
+    })
+    const opening = openStream(await listen(app), '/runs/run_1/stream')
+    await eventually(() => release !== undefined)
     const closed = app.close()
-    await eventually(() => faces.clock.timers.size === 1)
-    release()
+    await eventually(() => clock.timerCount === 1)
+    release?.()
     expect(await (await opening).over).toBe(true)
     await closed
-    expect(faces.listening).toBe(0)
   })
+})
+
+/** `METHOD /path/{placeholder}` of every route, read from the router's own tree; a HEAD goes with its GET. */
+function mounted(tree: string): string[] {
+  const parents: string[] = []
+  return tree.split('\n').flatMap(line => {
+    const [, indent = '', part = '', methods = ''] = /^(.*?)(\/\S*) \((.*)\)$/.exec(line) ?? []
+    const depth = indent.length / 4
+    const path = (parents[depth - 1] ?? '') + part
+    parents[depth] = path
+    const shown = path.replace(/:(\w+)/g, '{$1}')
+    return methods.split(', ').flatMap(method => (/^(HEAD)?$/.test(method) ? [] : [`${method} ${shown}`]))
+  })
+}
+
+/** Literal paths with routes that refuse, since the router would take them for ids. */
+const REFUSED = ['GET /runs/bulk-replay', 'DELETE /webhook-endpoints/stats', 'PATCH /webhook-endpoints/stats']
+
+test('every route is an operation, and every operation has its route', async () => {
+  await app.ready()
+  const described = Object.values<Operation>(operations).map(({ method, path }) => `${method} ${path}`)
+  expect(mounted(app.printRoutes({ commonPrefix: false })).sort()).toEqual([...described, ...REFUSED].sort())
 })

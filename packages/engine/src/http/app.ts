@@ -18,7 +18,7 @@ import { Drain } from './access/drain.ts'
 import { RouteTable } from './access/route-table.ts'
 import { connectRoutes } from './connect/route.ts'
 import { addBodyParser } from './request/body.ts'
-import { HTTP_LIMITS, type HttpLimits } from './request/limits.ts'
+import { HTTP_LIMITS } from './request/limits.ts'
 import { sendProblem } from './response/problem.ts'
 import { rawAnswer } from './response/raw-answer.ts'
 import { eventRoutes } from './routes/event/events.ts'
@@ -36,8 +36,8 @@ import { webhookDeliveryRoutes } from './routes/webhook/deliveries.ts'
 import { webhookEndpointRoutes } from './routes/webhook/endpoints.ts'
 import { webhookReceiverRoutes } from './routes/webhook/receivers.ts'
 
-export function createApp(deps: HttpDeps, overrides: Partial<HttpLimits> = {}): FastifyInstance {
-  const limits = { ...HTTP_LIMITS, ...overrides }
+export function createApp(deps: HttpDeps): FastifyInstance {
+  const limits = { ...HTTP_LIMITS, ...deps.limits }
   const context: HttpContext = { deps, limits, drain: new Drain() }
   const app = newFastify(context)
   app.decorateRequest('actor')

@@ -45,6 +45,11 @@ export class VirtualClock implements Clock {
     }
   }
 
+  /** How many timers are set. */
+  get timerCount(): number {
+    return this.#timers.length
+  }
+
   /** When the next timer is due, if there is one. A time that has passed means at the next advance. */
   nextTimer(): number | undefined {
     return this.#timers[0]?.time

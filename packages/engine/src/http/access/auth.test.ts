@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { Faces, refusal, testApp } from '../http.testkit.ts'
+import type { KeyKind } from '../../domain/model/api-key.ts'
+import { KeyRing } from '../../services/admin/keys.ts'
+import { apiKey, postJson, refusal, testApp } from '../http.testkit.ts'
 import { authenticate, type KINDS } from './auth.ts'
-import type { ApiKey, KeyKind } from './deps.ts'
 
-function ring(...keys: [string, Partial<ApiKey>][]) {
-  const faces = new Faces()
-  for (const [secret, key] of keys) faces.addKey(secret, key)
-  return faces.deps('silent').keys
-}
+const ring = (...keys: Parameters<typeof apiKey>[]) =>
+  new KeyRing({ fixed: keys.map(key => apiKey(...key)), loopback: true })
 
 const outcome = (action: () => unknown): unknown => {
   try {
@@ -135,72 +133,23 @@ describe('without any key, the Host header', () => {
   })
 })
 
-/** A route of each access, with the kinds of key that open it besides a secret one; test/scenario/admin/access.test.ts has all. */
-const ROUTES: ['GET' | 'POST', string, KeyKind[]][] = [
-  ['GET', '/runs', ['read']],
-  ['GET', '/runs/run_1/stream', ['read']],
-  ['POST', '/events', ['event']],
-  ['POST', '/register', ['runner']],
-  ['POST', '/runs/run_1/cancel', []],
-]
-
 describe('routes', () => {
-  test.each(ROUTES)('%s %s', async (method, url, kinds) => {
-    const { app, faces } = testApp()
-    for (const kind of ['secret', 'read', 'event', 'runner'] as const) faces.addKey(`k-${kind}`, { kind })
-    const ask = async (authorization?: string): Promise<string> => {
-      const response = await app.inject({ method, url, headers: authorization ? { authorization } : {} })
-      return response.statusCode === 401 || response.statusCode === 403 ? refusal(response) : 'let in'
-    }
-    expect(await ask()).toBe('401 unauthorized')
-    expect(await ask('Bearer nobody')).toBe('401 unauthorized')
-    for (const kind of ['read', 'event', 'runner'] as const) {
-      expect(await ask(`Bearer k-${kind}`)).toBe(kinds.includes(kind) ? 'let in' : '403 forbidden')
-    }
-    expect(await ask('Bearer k-secret')).toBe('let in')
-  })
-
-  test('a refusal says how to ask', async () => {
-    const { app, faces } = testApp()
-    faces.addKey('k', {})
-    const response = await app.inject('/runs')
-    expect(response.headers['www-authenticate']).toBe('Bearer')
-  })
-
-  test('nobody unknown makes the engine read a body', async () => {
-    const { app, faces } = testApp()
-    faces.addKey('k', {})
-    const headers = { 'content-type': 'application/json' }
-    const response = await app.inject({ method: 'POST', url: '/events', headers, payload: '{' })
+  test('refuse without a key before they read a body, and say how to send one', async () => {
+    const { app } = await testApp({ config: { apiKeys: [apiKey('k')] } })
+    const response = await postJson(app, '/events', '{')
     expect(refusal(response)).toBe('401 unauthorized')
+    expect(response.headers['www-authenticate']).toBe('Bearer')
+    expect((await app.inject('/healthz')).statusCode).toBe(200)
+    const headers = { authorization: 'Bearer wrong' }
+    expect((await app.inject({ url: '/readyz', headers })).statusCode).toBe(200)
   })
 
-  test('without keys a foreign Host is refused, but not by the probes', async () => {
-    const { app } = testApp()
+  test('refuse a foreign Host without keys, except the probes', async () => {
+    const { app } = await testApp()
     const headers = { host: 'evil.example' }
     expect(refusal(await app.inject({ url: '/runs', headers }))).toBe('403 forbidden')
     expect((await app.inject({ url: '/runs', headers: { host: '127.0.0.1:4777' } })).statusCode).toBe(200)
     expect((await app.inject({ url: '/healthz', headers })).statusCode).toBe(200)
-  })
-
-  test('the key decides the namespace', async () => {
-    const { app, faces } = testApp()
-    faces.addKey('a', { namespace: 'acme', label: 'ops' })
-    const headers = { authorization: 'Bearer a', 'content-type': 'application/json' }
-    await app.inject({ method: 'POST', url: '/events', headers, payload: '{"name":"n"}' })
-    await app.inject({ method: 'POST', url: '/runs/run_1/cancel', headers: { authorization: 'Bearer a' } })
-    await app.inject({ url: '/runs', headers: { authorization: 'Bearer a' } })
-    expect(faces.sent[0]?.namespace).toBe('acme')
-    expect(faces.acted[0]?.actor).toEqual({ namespace: 'acme', label: 'ops' })
-    expect(faces.shelf('acme').calls.length).toBe(1)
-    expect(faces.shelf('default').calls.length).toBe(0)
-  })
-
-  test.each(['/healthz', '/readyz'])('%s looks at no key', async url => {
-    const { app, faces } = testApp()
-    faces.addKey('k', {})
-    expect((await app.inject(url)).statusCode).toBe(200)
-    expect((await app.inject({ url, headers: { authorization: 'Bearer wrong' } })).statusCode).toBe(200)
   })
 })
 

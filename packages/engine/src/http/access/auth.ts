@@ -1,8 +1,10 @@
 // Who may do what (decisions, "Errors, limits, auth"). Pure: `admit` calls it with the request's header.
 
 import type { Access, Operation } from '@perdure/protocol/operations'
+import type { KeyKind } from '../../domain/model/api-key.ts'
 import { EngineError } from '../../domain/model/errors.ts'
-import type { Actor, KeyKind, KeyRing } from './deps.ts'
+import type { KeyRing } from '../../services/admin/keys.ts'
+import type { Actor } from '../../services/run/audit.ts'
 
 /** The kinds of key that open an operation; a secret key opens everything. */
 export const KINDS: Record<Exclude<Access, 'public'>, readonly KeyKind[]> = {

@@ -1,7 +1,8 @@
 // What every route file is given: the faces it calls, the bounds it keeps, and the drain it takes part in.
 
+import type { Actor } from '../../services/run/audit.ts'
 import type { HttpLimits } from '../request/limits.ts'
-import type { Actor, HttpDeps } from './deps.ts'
+import type { HttpDeps } from './deps.ts'
 import type { Drain } from './drain.ts'
 
 declare module 'fastify' {

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { aRun, postJson, refusal, testApp } from '../http.testkit.ts'
+import { anEndedRun, apiKey, aRun, postJson, refusal, testApp } from '../http.testkit.ts'
 
 const PAGE = 'https://console.example.com'
 
-function corsApp(...origins: string[]) {
-  return testApp({ corsOrigins: origins })
-}
+const corsApp = (origins: string[], keys: string[] = []) =>
+  testApp({ config: { corsOrigins: origins, apiKeys: keys.map(key => apiKey(key)) } })
 
 const preflight = (url: string, origin = PAGE) =>
   ({
@@ -20,7 +19,7 @@ const preflight = (url: string, origin = PAGE) =>
 
 describe('without origins', () => {
   test('nothing is said of them, and a preflight is a wrong method', async () => {
-    const { app } = testApp()
+    const { app } = await testApp()
     const answer = await app.inject({ url: '/runs', headers: { origin: PAGE } })
     expect(Object.keys(answer.headers).filter(name => name.startsWith('access-control'))).toEqual([])
     expect(refusal(await app.inject(preflight('/events')))).toBe('405 method_not_allowed')
@@ -29,10 +28,8 @@ describe('without origins', () => {
 
 describe('with origins', () => {
   test('a page of one of them may call and read the cursor and the request id', async () => {
-    const answer = await corsApp('https://a.example', PAGE).app.inject({
-      url: '/runs',
-      headers: { origin: PAGE },
-    })
+    const { app } = await corsApp(['https://a.example', PAGE])
+    const answer = await app.inject({ url: '/runs', headers: { origin: PAGE } })
     expect(answer.statusCode).toBe(200)
     expect(answer.headers).toMatchObject({
       'access-control-allow-origin': PAGE,
@@ -42,7 +39,7 @@ describe('with origins', () => {
   })
 
   test('a page of another is not let in', async () => {
-    const { app } = corsApp(PAGE)
+    const { app } = await corsApp([PAGE])
     for (const origin of ['https://evil.example', `${PAGE}.evil.example`, `${PAGE}:8443`, 'null']) {
       const answer = await app.inject({ url: '/runs', headers: { origin } })
       expect(answer.headers['access-control-allow-origin'], origin).toBeUndefined()
@@ -53,13 +50,14 @@ describe('with origins', () => {
   })
 
   test('* is everybody', async () => {
-    const answer = await corsApp('*').app.inject({ url: '/runs', headers: { origin: 'https://any.example' } })
+    const { app } = await corsApp(['*'])
+    const answer = await app.inject({ url: '/runs', headers: { origin: 'https://any.example' } })
     expect(answer.headers['access-control-allow-origin']).toBe('*')
   })
 
   test('a preflight needs no key, and never reaches a route', async () => {
-    const { app, faces } = corsApp(PAGE)
-    faces.addKey('s', { kind: 'secret' })
+    const { app, store, seed } = await corsApp([PAGE], ['s'])
+    await seed({ type: 'run.created', run: aRun() })
     const answer = await app.inject(preflight('/runs/run_1/cancel'))
     expect([answer.statusCode, answer.body]).toEqual([204, ''])
     expect(answer.headers).toMatchObject({
@@ -67,12 +65,11 @@ describe('with origins', () => {
       'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
       'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
     })
-    expect(faces.acted).toEqual([])
+    expect((await store.in('default').run('run_1'))?.status).toBe('queued')
   })
 
   test('refusals can be read too', async () => {
-    const { app, faces } = corsApp(PAGE)
-    faces.addKey('s', { kind: 'secret' })
+    const { app } = await corsApp([PAGE], ['s'])
     const headers = { origin: PAGE }
     const refused = [
       await app.inject({ url: '/runs', headers }),
@@ -90,7 +87,7 @@ describe('with origins', () => {
   })
 
   test('405 names the same methods as ever, and OPTIONS that is no preflight is one', async () => {
-    const { app } = corsApp('*')
+    const { app } = await corsApp(['*'])
     const answer = await app.inject({ method: 'OPTIONS', url: '/runs' })
     expect(refusal(answer)).toBe('405 method_not_allowed')
     expect(answer.headers.allow).toBe('GET, HEAD')
@@ -98,8 +95,8 @@ describe('with origins', () => {
   })
 
   test('a stream says who may read it', async () => {
-    const { app, faces } = corsApp(PAGE)
-    faces.shelf().runRows.set('run_1', aRun({ status: 'succeeded' }))
+    const { app, seed } = await corsApp([PAGE])
+    await seed({ type: 'run.created', run: anEndedRun() })
     const answer = await app.inject({ url: '/runs/run_1/stream', headers: { origin: PAGE } })
     expect(answer.headers).toMatchObject({
       'content-type': 'text/event-stream',

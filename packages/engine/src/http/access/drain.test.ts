@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { ManualClock } from '../http.testkit.ts'
+import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { Drain } from './drain.ts'
 
 const aResponse = (): ServerResponse => new EventEmitter() as ServerResponse
@@ -22,15 +22,15 @@ describe('Drain', () => {
   })
 
   test('is over at once when nothing is in flight', async () => {
-    const clock = new ManualClock()
+    const clock = new VirtualClock()
     const drain = new Drain()
     await drain.run(clock, 1000)
     expect(drain.started).toBe(true)
-    expect(clock.timers.size).toBe(0)
+    expect(clock.timerCount).toBe(0)
   })
 
   test('tells the streams that are still open to end, and waits for the last response', async () => {
-    const clock = new ManualClock()
+    const clock = new VirtualClock()
     const drain = new Drain()
     const told: string[] = []
     const response = aResponse()
@@ -46,15 +46,15 @@ describe('Drain', () => {
     expect(over).toBe(false)
     response.emit('close')
     await run
-    expect(clock.timers.size).toBe(0)
+    expect(clock.timerCount).toBe(0)
   })
 
   test('ends after its grace', async () => {
-    const clock = new ManualClock()
+    const clock = new VirtualClock()
     const drain = new Drain()
     drain.enter(aResponse())
     const run = drain.run(clock, 1000)
-    clock.advance(1000)
+    await clock.advance(1000)
     await run
     expect(drain.inFlight).toBe(1)
   })

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { eventually, listen, testApp } from '../http.testkit.ts'
+import { eventually, holdCommits, listen, recordedData, testApp } from '../http.testkit.ts'
 
 const HOST = 'Host: localhost\r\n'
 const OFFER = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAA\r\n'
@@ -32,10 +32,8 @@ function dial(port: number): Dialled {
 }
 
 async function setUp() {
-  const { app, faces } = testApp()
-  const { socket, statuses, closed } = dial(await listen(app))
-  const data = () => faces.sent.map(({ event }) => event.data)
-  return { app, faces, socket, closed, statuses, data }
+  const opened = await testApp()
+  return { ...opened, ...dial(await listen(opened.app)), data: () => recordedData(opened.store) }
 }
 
 describe('a request that offers another protocol', () => {
@@ -51,7 +49,7 @@ describe('a request that offers another protocol', () => {
       socket.write(post(event(`${i}`)))
       await eventually(() => statuses().length === i)
     }
-    expect(data()).toEqual(sent)
+    expect(await data()).toEqual(sent)
     expect(new Set(statuses())).toEqual(new Set([202]))
     expect(warnings).toEqual([])
   })
@@ -62,7 +60,7 @@ describe('a request that offers another protocol', () => {
     const bytes = post(event(text))
     for (let at = 0; at < bytes.length; at += 100_001) socket.write(bytes.slice(at, at + 100_001))
     await eventually(() => statuses().length === 1)
-    expect([statuses(), data()]).toEqual([[202], [text]])
+    expect([statuses(), await data()]).toEqual([[202], [text]])
   })
 
   test('may have a chunked body', async () => {
@@ -72,38 +70,31 @@ describe('a request that offers another protocol', () => {
     await new Promise(resolve => setImmediate(resolve))
     socket.write(`${(body.length - 5).toString(16)}\r\n${body.slice(5)}\r\n0\r\n\r\n${get()}`)
     await eventually(() => statuses().length === 2)
-    expect([statuses(), data()]).toEqual([[202, 200], ['"chunked"']])
+    expect([statuses(), await data()]).toEqual([[202, 200], ['"chunked"']])
   })
 
   test('may come between other requests', async () => {
     const { socket, statuses, data } = await setUp()
     socket.write(post(event('1')) + post(event('2'), '') + get(OFFER) + post(event('3')) + get() + get(OFFER))
     await eventually(() => statuses().length === 6)
-    expect([statuses(), data()]).toEqual([
+    expect([statuses(), await data()]).toEqual([
       [202, 202, 200, 202, 200, 200],
       ['1', '2', '3'],
     ])
   })
 
   test('is answered after the requests before it', async () => {
-    const { faces, socket, statuses, data } = await setUp()
-    const { send } = faces
-    const held: (() => void)[] = []
-    faces.send = async () => {
-      await new Promise<void>(resolve => held.push(resolve))
-      return send()
-    }
+    const { store, socket, statuses, data } = await setUp()
+    const held = holdCommits(store)
     socket.write(post(event('1'), '') + get() + post(event('2')) + get())
     await eventually(() => held.length === 1)
-    expect([statuses(), data()]).toEqual([[], ['1']])
+    expect(statuses()).toEqual([])
     held[0]?.()
     await eventually(() => held.length === 2)
-    expect([statuses(), data()]).toEqual([
-      [202, 200],
-      ['1', '2'],
-    ])
+    expect([statuses(), await data()]).toEqual([[202, 200], ['1']])
     held[1]?.()
     await eventually(() => statuses().length === 4)
+    expect(await data()).toEqual(['1', '2'])
   })
 
   test('keeps the other options of its connection header', async () => {
@@ -128,28 +119,30 @@ describe('a request that offers another protocol', () => {
     const headers = `${OFFER}${'x: y\r\n'.repeat(1100)}Content-Length: ${get().length}\r\n`
     socket.write(head(headers) + get())
     await closed
-    expect([statuses(), data()]).toEqual([[400], []])
+    expect([statuses(), await data()]).toEqual([[400], []])
   })
 
   test('may be aborted', async () => {
-    const { faces, socket, statuses } = await setUp()
-    faces.send = () => new Promise(() => {})
+    const { store, socket, statuses } = await setUp()
+    const held = holdCommits(store)
     socket.write(post(event('1'), '') + post(event('2')))
-    await eventually(() => faces.sent.length === 1)
+    await eventually(() => held.length === 1)
     socket.resetAndDestroy()
     await eventually(() => socket.closed)
     expect(statuses()).toEqual([])
+    held[0]?.()
   })
 
   test('does not keep the engine from stopping', async () => {
-    const { app, faces, socket, closed } = await setUp()
-    faces.send = () => new Promise(() => {})
+    const { app, store, clock, socket, closed } = await setUp()
+    const held = holdCommits(store)
     socket.write(post(event('1'), '') + post(event('2')))
-    await eventually(() => faces.sent.length === 1)
+    await eventually(() => held.length === 1)
     const closing = app.close()
-    await eventually(() => faces.clock.timers.size > 0)
-    faces.clock.advance(60_000)
+    await eventually(() => clock.timerCount > 0)
+    await clock.advance(60_000)
     await closing
     await closed
+    held[0]?.()
   })
 })

@@ -15,7 +15,9 @@ import {
 } from '@perdure/protocol'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Session } from '../../ports/connections.ts'
-import type { Actor, HttpDeps, RegistryFace } from '../access/deps.ts'
+import type { Registry } from '../../services/registry/register.ts'
+import type { Actor } from '../../services/run/audit.ts'
+import type { HttpDeps } from '../access/deps.ts'
 import { problemOf } from '../response/problem.ts'
 import { type IncomingFrame, readCheckpoint, readFrame, readResult } from './frames.ts'
 import { checkConnectRegister, checkHello, registrationOf } from './register.ts'
@@ -24,7 +26,7 @@ import type { ConnectSocket } from './socket.ts'
 export type ConnectDeps = Pick<
   HttpDeps,
   'connections' | 'keys' | 'corsOrigins' | 'clock' | 'log' | 'sign'
-> & { registry: Pick<RegistryFace, 'register' | 'forget'> }
+> & { registry: Pick<Registry, 'register' | 'forget'> }
 
 export interface PeerOptions {
   deps: ConnectDeps

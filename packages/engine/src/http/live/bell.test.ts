@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { ManualClock } from '../http.testkit.ts'
+import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { Bell } from './bell.ts'
 
 describe('Bell', () => {
   test('wakes the one who waits, and leaves no timer behind', async () => {
-    const clock = new ManualClock()
+    const clock = new VirtualClock()
     const bell = new Bell()
     const woken = bell.wait(clock, clock.now() + 1000)
-    expect(clock.timers.size).toBe(1)
+    expect(clock.timerCount).toBe(1)
     bell.ring()
     await woken
-    expect(clock.timers.size).toBe(0)
+    expect(clock.timerCount).toBe(0)
   })
 
   test('rings between waits are remembered, as one', async () => {
-    const clock = new ManualClock()
+    const clock = new VirtualClock()
     const bell = new Bell()
     bell.ring()
     bell.ring()
@@ -25,7 +25,7 @@ describe('Bell', () => {
     })
     await Promise.resolve()
     expect(woken).toBe(false)
-    clock.advance(1000)
+    await clock.advance(1000)
     await second
   })
 })

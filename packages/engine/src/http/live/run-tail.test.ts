@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import type { StoredFrame } from '../../domain/view/timeline-frames.ts'
-import { ManualClock } from '../http.testkit.ts'
 import { RunTail } from './run-tail.ts'
 
 const frame = (seq: number): StoredFrame => ({
@@ -13,7 +13,7 @@ const frame = (seq: number): StoredFrame => ({
 })
 
 function setUp() {
-  const clock = new ManualClock()
+  const clock = new VirtualClock()
   const tail = new RunTail()
   const next = async (after: number) =>
     (await tail.next(after, clock, clock.now() + 1000))?.map(({ seq }) => seq)
@@ -61,12 +61,12 @@ describe('RunTail', () => {
   test('the store is read when nothing is told in time, or the wait is ended', async () => {
     const { clock, tail, next } = setUp()
     const late = next(4)
-    clock.advance(1000)
+    await clock.advance(1000)
     expect(await late).toBeUndefined()
     const ended = next(4)
     tail.ring()
     expect(await ended).toBeUndefined()
-    expect(clock.timers.size).toBe(0)
+    expect(clock.timerCount).toBe(0)
   })
 
   test('keeps no more than a bound for a client that does not read', async () => {

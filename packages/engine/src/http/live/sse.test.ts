@@ -1,17 +1,18 @@
 import { EventEmitter } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { describe, expect, test } from 'vitest'
-import type { HttpContext } from '../access/context.ts'
+import { VirtualClock } from '../../adapters/clock/virtual.ts'
+import { KeyRing } from '../../services/admin/keys.ts'
 import { Drain } from '../access/drain.ts'
-import { Faces } from '../http.testkit.ts'
 import { HTTP_LIMITS, type HttpLimits } from '../request/limits.ts'
 import { SseStream, sseMessage } from './sse.ts'
 
 /** A stream over a response that writes nowhere. */
 function setUp(limits: Partial<HttpLimits> = {}, isAdmitted = () => true) {
-  const faces = new Faces()
+  const clock = new VirtualClock()
+  const keys = new KeyRing({ fixed: [], loopback: true })
   const drain = new Drain()
-  const context: HttpContext = { deps: faces.deps('silent'), limits: { ...HTTP_LIMITS, ...limits }, drain }
+  const context = { deps: { clock, keys }, limits: { ...HTTP_LIMITS, ...limits }, drain }
   const written: (Buffer | string)[] = []
   let reads = true
   const raw = Object.assign(new EventEmitter(), {
@@ -37,7 +38,7 @@ function setUp(limits: Partial<HttpLimits> = {}, isAdmitted = () => true) {
   const reply = { raw, hijack: () => {}, getHeaders: () => ({}) } as unknown as FastifyReply
   let ended = 0
   const stream = new SseStream(reply, context, { isAdmitted, onEnd: () => ended++ })
-  return { stream, raw, drain, faces, clock: faces.clock, ended: () => ended, written, stall, catchUp }
+  return { stream, raw, drain, keys, clock, ended: () => ended, written, stall, catchUp }
 }
 
 test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
@@ -45,24 +46,26 @@ test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
   ['it is broken off', stream => stream.abort()],
   ['the client leaves', (_, raw) => raw.emit('close')],
 ])('when %s it says so once and leaves nothing behind', (_, finish) => {
-  const { stream, raw, drain, faces, clock, ended } = setUp()
+  let checks = 0
+  const { stream, raw, drain, keys, clock, ended } = setUp({}, () => ++checks > 0)
   finish(stream, raw)
   stream.end()
   stream.abort()
   expect(stream.open).toBe(false)
   expect(ended()).toBe(1)
-  expect(clock.timers.size).toBe(0)
+  expect(clock.timerCount).toBe(0)
   expect(drain.streams).toBe(0)
-  expect(faces.keyListeners.size).toBe(0)
+  keys.replaceStored([])
+  expect(checks).toBe(1)
 })
 
 test('ends when its key counts no more, also if that was before anybody listened', () => {
   let isAdmitted = true
-  const { stream, faces, ended } = setUp({}, () => isAdmitted)
-  faces.tellKeys()
+  const { stream, keys, ended } = setUp({}, () => isAdmitted)
+  keys.replaceStored([])
   expect(stream.open).toBe(true)
   isAdmitted = false
-  faces.tellKeys()
+  keys.replaceStored([])
   expect([stream.open, ended(), setUp({}, () => false).stream.open]).toEqual([false, 1, false])
 })
 
@@ -91,7 +94,7 @@ describe('what is offered', () => {
     for (let i = 0; i < 10; i++) stream.offer(frame)
     expect(written.length - before).toBe(most)
     expect(stream.open).toBe(false)
-    expect([clock.timers.size, drain.streams]).toEqual([0, 0])
+    expect([clock.timerCount, drain.streams]).toEqual([0, 0])
   })
 
   test('counts from the last time the client had read everything', async () => {
@@ -106,37 +109,37 @@ describe('what is offered', () => {
     expect([stream.open, written.length - before]).toEqual([true, 15])
   })
 
-  test('a client that has not read for 30 s is dropped, however little there was', () => {
+  test('a client that has not read for 30 s is dropped, however little there was', async () => {
     const { stream, stall, clock } = setUp()
     stall()
     stream.offer(frame)
-    clock.advance(29_999)
+    await clock.advance(29_999)
     expect(stream.open).toBe(true)
-    clock.advance(1)
-    expect([stream.open, clock.timers.size]).toEqual([false, 0])
+    await clock.advance(1)
+    expect([stream.open, clock.timerCount]).toEqual([false, 0])
   })
 })
 
 describe('the heartbeat', () => {
   const BEAT = ': keep-alive\n\n'
 
-  test('comes every 15 s, whatever else is sent', () => {
+  test('comes every 15 s, whatever else is sent', async () => {
     const { stream, written, clock } = setUp()
     for (let i = 0; i < 3; i++) {
-      clock.advance(14_999)
+      await clock.advance(14_999)
       stream.offer(Buffer.from('x'))
       expect(written.map(String).filter(text => text === BEAT)).toHaveLength(i)
-      clock.advance(1)
+      await clock.advance(1)
     }
     expect(written.map(String).filter(text => text === BEAT)).toHaveLength(3)
   })
 
-  test('is not piled up for a client that does not read', () => {
+  test('is not piled up for a client that does not read', async () => {
     const { stream, written, stall, clock } = setUp({ stallMs: 60_000 })
     stall()
     stream.offer(Buffer.from('x'))
-    clock.advance(15_000)
-    clock.advance(15_000)
+    await clock.advance(15_000)
+    await clock.advance(15_000)
     expect(written.map(String)).not.toContain(BEAT)
   })
 })

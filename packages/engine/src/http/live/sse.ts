@@ -5,6 +5,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../ports/clock.ts'
 import type { HttpContext } from '../access/context.ts'
+import type { HttpDeps } from '../access/deps.ts'
 import type { HttpLimits } from '../request/limits.ts'
 
 /** Decisions, "Events": how long a client waits before it reconnects. */
@@ -24,6 +25,9 @@ export interface SseOptions {
   onEnd(): void
 }
 
+/** The part of the HTTP context that a stream uses. */
+type SseContext = Pick<HttpContext, 'limits' | 'drain'> & { deps: Pick<HttpDeps, 'clock' | 'keys'> }
+
 export class SseStream {
   /** False once the client has gone, the app is closing, its key counts no more, or `end` was called. */
   open = true
@@ -39,7 +43,7 @@ export class SseStream {
   #unread = 0
 
   /** Takes the reply over and sends the headers. */
-  constructor(reply: FastifyReply, { deps, limits, drain }: HttpContext, { isAdmitted, onEnd }: SseOptions) {
+  constructor(reply: FastifyReply, { deps, limits, drain }: SseContext, { isAdmitted, onEnd }: SseOptions) {
     reply.hijack()
     this.#response = reply.raw
     this.#clock = deps.clock

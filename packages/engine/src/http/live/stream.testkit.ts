@@ -1,7 +1,66 @@
-// A reader of event streams over a real socket, which a test may let go slow, go away or wait.
+// The HTTP interface on a store in memory, whose live topics the test notifies; and a reader of event streams over a real
+// socket, which a test slows down, disconnects or lets wait.
 
 import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import pino from 'pino'
+import { onTestFinished } from 'vitest'
+import { VirtualClock } from '../../adapters/clock/virtual.ts'
+import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
+import type { Change } from '../../domain/model/change.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Reads } from '../../ports/store-reads.ts'
+import { KeyRing } from '../../services/admin/keys.ts'
+import { Live } from '../../services/live/live.ts'
+import type { HttpDeps } from '../access/deps.ts'
+import { createApp } from '../app.ts'
+import type { HttpLimits } from '../request/limits.ts'
+
+/** The interface without the services that streams do not call, on a port of its own; closed when the test ends. */
+export async function streamApp(limits: Partial<HttpLimits> = {}) {
+  const clock = new VirtualClock()
+  const logged: Record<string, unknown>[] = []
+  const log = pino({ level: 'error' }, { write: line => logged.push(JSON.parse(line)) })
+  const store: Store = await openSqliteStore({ file: ':memory:', log })
+  const live = new Live()
+  const keys = new KeyRing({ fixed: [], loopback: true })
+  const deps: Partial<HttpDeps> = { store, live, keys, corsOrigins: [], limits, clock, log }
+  const app = createApp(deps as HttpDeps)
+  onTestFinished(async () => {
+    await app.close()
+    await store.close()
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    app,
+    port: (app.server.address() as AddressInfo).port,
+    clock,
+    store,
+    live,
+    logged,
+    /** Commits rows that no stream is notified of. */
+    seed: (...changes: Change[]) => store.commit({ guards: [], changes }),
+    /** How many listeners the open streams have. */
+    listeners: () => live.runs.size + live.moves.size + live.events.size,
+  }
+}
+
+type Around = (read: () => Promise<unknown>, name: keyof Reads, args: unknown[]) => Promise<unknown>
+
+/** Lets a test record, hold or break reads of the real store. */
+export function aroundReads(store: Store, around: Around): void {
+  const open = store.in.bind(store)
+  store.in = namespace => {
+    const reads = open(namespace)
+    return new Proxy(reads, {
+      get: (_, name: keyof Reads) => {
+        const method = reads[name].bind(reads) as (...args: unknown[]) => Promise<unknown>
+        return (...args: unknown[]) => around(() => method(...args), name, args)
+      },
+    })
+  }
+}
 
 /** Turns the event loop until the condition holds, for 5 s at most. */
 export async function eventually(condition: () => boolean): Promise<void> {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { EngineError } from '../../domain/model/errors.ts'
-import { postJson, refusal, testApp } from '../http.testkit.ts'
 import { checkRegistration } from './registration.ts'
 
 const base = { app: 'shop', url: 'http://127.0.0.1:3000/api', workflows: [{ name: 'checkout' }] }
@@ -13,28 +12,6 @@ function outcome(fields: object): string {
     return error instanceof EngineError ? `${error.code}: ${error.message}` : String(error)
   }
 }
-
-describe('POST /register', () => {
-  test('hands the registration on and acknowledges it', async () => {
-    const { app, faces } = testApp()
-    const response = await postJson(app, '/register', JSON.stringify({ ...base, runner: 'r1', more: 1 }))
-    expect(response.statusCode).toBe(200)
-    expect(response.json()).toMatchObject({ ok: true, protocolVersion: 1, runnerId: 'r1', workflows: 1 })
-    expect(faces.registered).toEqual([{ namespace: 'default', request: { ...base, runner: 'r1', more: 1 } }])
-  })
-
-  test.each(['[]', 'null', '1', '{}', ''])('%j is refused', async body => {
-    const { app, faces } = testApp()
-    expect(refusal(await postJson(app, '/register', body))).toBe('400 invalid_request')
-    expect(faces.registered).toEqual([])
-  })
-
-  test('another wire version is 400 protocol_mismatch, whatever else it sends', async () => {
-    const { app } = testApp()
-    const response = await postJson(app, '/register', '{"protocolVersion":2,"flows":[]}')
-    expect(refusal(response)).toBe('400 protocol_mismatch')
-  })
-})
 
 describe('a registration', () => {
   test.each<[string, object]>([

@@ -1,12 +1,18 @@
+import Fastify from 'fastify'
+import pino from 'pino'
 import { describe, expect, test } from 'vitest'
 import { EngineError, ERROR_CODES, type ErrorCode } from '../../domain/model/errors.ts'
-import { postJson, refusal, testApp } from '../http.testkit.ts'
+import { refusal } from '../requests.testkit.ts'
+import { sendProblem } from './problem.ts'
 
-/** The answer to an error that the service throws. */
-async function answerTo(error: unknown, logLevel = 'silent') {
-  const { app, faces } = testApp({ logLevel })
-  faces.send = () => Promise.reject(error)
-  return { response: await postJson(app, '/events', '{"name":"n"}'), faces }
+/** The answer to an error that a route throws, and what is logged. */
+async function answerTo(error: unknown, level = 'silent') {
+  const logged: Record<string, unknown>[] = []
+  const log = pino({ level }, { write: line => logged.push(JSON.parse(line)) })
+  const app = Fastify()
+  app.setErrorHandler((thrown, request, reply) => sendProblem(thrown, request, reply, log))
+  app.post('/events', () => Promise.reject(error))
+  return { response: await app.inject({ method: 'POST', url: '/events' }), logged }
 }
 
 const STATUS_OF: Record<ErrorCode, number> = {
@@ -78,15 +84,15 @@ describe('what nobody foresaw', () => {
 
   test('is logged with its stack and cause under the request id', async () => {
     const cause = new Error('disk gone')
-    const { response, faces } = await answerTo(new Error(secret, { cause }), 'error')
-    expect(faces.logged).toHaveLength(1)
-    expect(faces.logged[0]).toMatchObject({
+    const { response, logged } = await answerTo(new Error(secret, { cause }), 'error')
+    expect(logged).toHaveLength(1)
+    expect(logged[0]).toMatchObject({
       level: 50,
       method: 'POST',
       route: '/events',
       requestId: response.headers['x-request-id'],
     })
-    const stack = String((faces.logged[0]?.err as { stack?: string } | undefined)?.stack)
+    const stack = String((logged[0]?.err as { stack?: string } | undefined)?.stack)
     expect(stack).toContain(secret)
     expect(stack).toContain('problem.test.ts')
     expect(stack).toContain('disk gone')
@@ -99,12 +105,12 @@ describe('the log of refusals', () => {
     ['overloaded', []],
     ['not_found', []],
   ])('%s at level info: %j', async (code, levels) => {
-    const { faces } = await answerTo(new EngineError(code, 'because'), 'info')
-    expect(faces.logged.map(line => line.level)).toEqual(levels)
+    const { logged } = await answerTo(new EngineError(code, 'because'), 'info')
+    expect(logged.map(line => line.level)).toEqual(levels)
   })
 
   test('an overload is told at level debug, with its stack', async () => {
-    const { faces } = await answerTo(new EngineError('overloaded', 'because'), 'debug')
-    expect(faces.logged.find(line => line.code === 'overloaded')).toHaveProperty('err.stack')
+    const { logged } = await answerTo(new EngineError('overloaded', 'because'), 'debug')
+    expect(logged.find(line => line.code === 'overloaded')).toHaveProperty('err.stack')
   })
 })

@@ -5,8 +5,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { list } from '../../../domain/text/json-splice.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
+import type { IncomingEvent } from '../../../services/event/ingest.ts'
 import type { HttpContext } from '../../access/context.ts'
-import type { IncomingEvent } from '../../access/deps.ts'
 import { mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
@@ -23,7 +23,7 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.sendEvent, async (request, reply, { dryRun }) => {
     const { namespace } = request.actor
     const event = incomingEvent(request)
-    if (dryRun) return sendJson(reply, 200, JSON.stringify(await deps.dryRun(namespace, event)))
+    if (dryRun) return sendJson(reply, 200, JSON.stringify(await deps.dryRun.send(namespace, event)))
     const outcome = await deps.ingest.send(namespace, event)
     return sendJson(reply, 202, JSON.stringify(outcome))
   })

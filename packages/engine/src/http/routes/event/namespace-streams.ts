@@ -6,9 +6,9 @@ import { type Operation, operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Event } from '../../../domain/model/event.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
+import type { RunMove, Topic } from '../../../services/live/live.ts'
 import { admission } from '../../access/admit.ts'
 import type { HttpContext } from '../../access/context.ts'
-import type { RunMove, Source } from '../../access/deps.ts'
 import { mount } from '../../access/mount.ts'
 import { SseStream, sseMessage } from '../../live/sse.ts'
 import { eventFrame } from './present-event.ts'
@@ -25,7 +25,7 @@ export function namespaceStreamRoutes(app: FastifyInstance, context: HttpContext
 function follower<T extends object>(
   context: HttpContext,
   operation: Operation,
-  source: Source<T>,
+  topic: Topic<T>,
   message: (told: T) => string,
 ): (request: FastifyRequest, reply: FastifyReply) => void {
   const bytesOf = writtenOnce(message)
@@ -34,7 +34,7 @@ function follower<T extends object>(
     const isAdmitted = admission(context, operation, request)
     const stream = new SseStream(reply, context, { isAdmitted, onEnd: () => stopListening() })
     if (!stream.open) return
-    stopListening = source.on(request.actor.namespace, told => stream.offer(bytesOf(told)))
+    stopListening = topic.on(request.actor.namespace, told => stream.offer(bytesOf(told)))
   }
 }
 

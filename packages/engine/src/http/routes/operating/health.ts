@@ -2,8 +2,8 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
+import type { Readiness } from '../../../services/admin/health.ts'
 import type { HttpContext } from '../../access/context.ts'
-import type { Readiness } from '../../access/deps.ts'
 import { sendJson } from '../../response/reply.ts'
 
 export function healthRoutes(app: FastifyInstance, { deps, drain }: HttpContext): void {
@@ -21,7 +21,7 @@ export function healthRoutes(app: FastifyInstance, { deps, drain }: HttpContext)
   /** A probe that itself fails means that nothing is known to work; why belongs in the log alone. */
   async function probe(): Promise<Readiness> {
     try {
-      return await deps.readiness()
+      return await deps.health.check()
     } catch (err) {
       deps.log.error({ err }, 'readiness probe failed')
       return { ready: false, checks: { store: 'unavailable' }, draining: false }

@@ -3,13 +3,16 @@
 import type { App as WireApp, Runner as WireRunner, WorkflowDefinition } from '@perdure/protocol'
 import type { App } from '../../../domain/model/workflow.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
-import type { RunnerView, WorkflowView } from '../../access/deps.ts'
+import type { Registry } from '../../../services/registry/register.ts'
+
+type ListedRunner = ReturnType<Registry['runners']>[number]
+export type ListedWorkflow = Awaited<ReturnType<Registry['workflows']>>[number]
 
 export function presentApp(app: App): WireApp {
   return { name: app.name, createdAt: timestamp(app.createdAt) }
 }
 
-export function presentRunner(runner: RunnerView): WireRunner {
+export function presentRunner(runner: ListedRunner): WireRunner {
   return {
     runnerId: runner.runnerId,
     app: runner.app,
@@ -27,7 +30,7 @@ export function presentRunner(runner: RunnerView): WireRunner {
   }
 }
 
-export function presentWorkflow(workflow: WorkflowView): WorkflowDefinition {
+export function presentWorkflow(workflow: ListedWorkflow): WorkflowDefinition {
   const { maxAttempts, initialMs, factor, maxMs, jitter } = workflow.retry
   return {
     name: workflow.name,

@@ -1,112 +1,166 @@
+// What only this layer shows of reading runs: texts to the letter, ids, cursors and searches that are given up. The rest is
+// in test/scenario/run.
+
 import { describe, expect, test } from 'vitest'
-import type { LogLine } from '../../../domain/model/log-line.ts'
-import type { Step } from '../../../domain/model/step.ts'
-import { aRun, refusal, testApp } from '../../http.testkit.ts'
+import type { Reads } from '../../../ports/store-reads.ts'
+import { aRun, endedRun, eventually, messageOf, refusal, testApp } from '../../http.testkit.ts'
+import { aroundReads } from '../../live/stream.testkit.ts'
 
 const T = Date.parse('2024-01-02T03:04:05.678Z')
-
-function stocked(count: number) {
-  const { app, faces } = testApp()
-  // Two runs a millisecond: the id must break the tie.
-  for (let i = 1; i <= count; i++) {
-    faces.shelf().runRows.set(`run_${i}`, aRun({ id: `run_${i}`, createdAt: T + Math.floor(i / 2) }))
-  }
-  return { app, faces }
-}
-
-describe('GET /runs/{id}', () => {
-  test('input and result come to the letter', async () => {
-    const { app, faces } = testApp()
-    const input = '{"a":12345678901234567890,"__proto__":{"x":1.0},"a":"\\u0000\\ud800"}'
-    faces.shelf().runRows.set('run_1', aRun({ input, result: 'null' }))
-    const response = await app.inject('/runs/run_1')
-    expect(response.statusCode).toBe(200)
-    expect(response.body.endsWith(`,"input":${input},"result":null}`)).toBe(true)
-    expect(Buffer.byteLength(response.body)).toBe(Number(response.headers['content-length']))
-  })
+const { app, store, clock, seed } = await testApp()
+const reads: { name: keyof Reads; args: unknown[] }[] = []
+/** Replaced by a test that holds the lists of runs. */
+let list = (read: () => Promise<unknown>, _signal: AbortSignal) => read()
+aroundReads(store, (read, name, args) => {
+  reads.push({ name, args })
+  return name === 'runs' ? list(read, args[1] as AbortSignal) : read()
 })
 
-describe('a run that does not exist', () => {
-  test.each(['', '/steps', '/logs', '/stream'])('GET /runs/{id}%s', async path => {
-    const { app, faces } = testApp()
-    faces.shelf('other').runRows.set('run_2', aRun({ id: 'run_2', namespace: 'other' }))
-    for (const id of ['run_2', '%00', 'a%0Ab', 'a%2Fb', 'x'.repeat(100), 'x'.repeat(3000), '%F0%9F%98%80']) {
-      expect(refusal(await app.inject(`/runs/${id}${path}`))).toBe('404 not_found')
-    }
-    expect(faces.listening).toBe(0)
-    // What cannot be an id is not even looked for.
-    expect(new Set(faces.shelf().calls.map(call => call[1]))).toEqual(new Set(['run_2']))
-  })
+test('input and result come to the letter', async () => {
+  const input = '{"a":12345678901234567890,"__proto__":{"x":1.0},"a":"\\u0000\\ud800"}'
+  await seed(...endedRun({ id: 'run_letter', input, result: 'null' }))
+  const response = await app.inject('/runs/run_letter')
+  expect(response.statusCode).toBe(200)
+  expect(response.body.endsWith(`,"input":${input},"result":null}`)).toBe(true)
+  expect(Buffer.byteLength(response.body)).toBe(Number(response.headers['content-length']))
 })
 
-describe('GET /runs/{id}/steps', () => {
-  const step: Step = {
-    runId: 'run_1',
-    id: 'abc',
-    name: 'charge',
-    op: 'StepRun',
-    index: 0,
-    status: 'succeeded',
-    attempt: 1,
-    seq: 1,
-    startedAt: T,
-    data: '1.0',
-  }
-
-  test('the steps in order, data to the letter', async () => {
-    const { app, faces } = testApp()
-    faces.shelf().stepRows.push(step, { ...step, index: 1, id: 'def' })
-    const response = await app.inject('/runs/run_1/steps')
-    expect(response.json().map((row: { id: string }) => row.id)).toEqual(['abc', 'def'])
-    expect(response.body).toContain('"data":1.0}')
-  })
-
-  test('of a run without any', async () => {
-    const { app } = stocked(1)
-    expect((await app.inject('/runs/run_1/steps')).body).toBe('[]')
-  })
+test.each(['', '/steps', '/logs', '/stream'])('GET /runs/{id}%s of a run that does not exist', async path => {
+  await seed({ type: 'run.created', run: aRun({ id: `run_${path.slice(1)}`, namespace: 'other' }) })
+  reads.length = 0
+  const ids = [
+    `run_${path.slice(1)}`,
+    '%00',
+    'a%0Ab',
+    'a%2Fb',
+    'x'.repeat(100),
+    'x'.repeat(3000),
+    '%F0%9F%98%80',
+  ]
+  for (const id of ids) expect(refusal(await app.inject(`/runs/${id}${path}`))).toBe('404 not_found')
+  // What cannot be an id is not even looked for.
+  expect(new Set(reads.map(({ args }) => args[0]))).toEqual(new Set([ids[0]]))
 })
 
-describe('GET /runs/{id}/logs', () => {
-  const line = (seq: number): LogLine => ({
-    runId: 'run_1',
-    seq,
-    ts: T,
-    level: 'info',
-    message: 'm',
-    fields: '{"n":1.0}',
-    scope: '@root',
-    attempt: 1,
-    index: seq,
-    dedupe: `${seq}`,
-  })
-
-  test('lines after from, oldest first, fields to the letter', async () => {
-    const { app, faces } = testApp()
-    faces.shelf().logRows.push(line(1), line(4), line(9))
-    const response = await app.inject('/runs/run_1/logs?from=1&limit=1')
-    expect(response.json()).toMatchObject([{ seq: 4, message: 'm', scope: '@root', attempt: 1 }])
-    expect(response.body).toContain('"fields":{"n":1.0}}')
-  })
-
-  test('past the last line of a known run', async () => {
-    const { app } = stocked(1)
-    expect((await app.inject('/runs/run_1/logs?from=9')).body).toBe('[]')
+describe('GET /runs', () => {
+  test.each([
+    ['', {}],
+    ['color=blue', {}],
+    ['q=50%25_off', { q: '50%_off', deep: false }],
+    ['q=a&deep=1', { q: 'a', deep: true }],
+    ['q=&deep=1', {}],
+    ['deep=1', {}],
+    ['since=2024-01-02T03:04:05.678Z', { since: T }],
+    ['sort=duration&dir=asc', { sort: 'duration', dir: 'asc' }],
+  ])('"%s" asks the store for %j', async (query, expected) => {
+    reads.length = 0
+    expect((await app.inject(`/runs?${query}`)).statusCode).toBe(200)
+    const order = { sort: 'started', dir: 'desc', limit: 31 }
+    expect(reads.map(({ args }) => args[0])).toEqual([{ ...order, ...expected }])
   })
 
   test.each([
-    ['', { from: 0, limit: 100 }],
-    ['from=-3&limit=0', { from: 0, limit: 1 }],
-    ['limit=1001', { from: 0, limit: 1000 }],
-    ['from=99999999999999999999', { from: Number.MAX_SAFE_INTEGER, limit: 100 }],
-  ])('%s asks for %j', async (query, expected) => {
-    const { app, faces } = stocked(1)
-    await app.inject(`/runs/run_1/logs?${query}`)
-    expect(faces.shelf().calls[0]?.[2]).toEqual(expected)
+    'status=done',
+    'status=',
+    'status=FAILED',
+    'status=failed&status=failed',
+    'limit=ten',
+    'app=',
+    'runType=child',
+    'sort=created',
+    'dir=down',
+    'deep=yes',
+    'since=yesterday',
+    'since=2024-02-30T00:00:00Z',
+    `q=${'x'.repeat(257)}`,
+    `eventId=${'x'.repeat(65)}`,
+    'replayOf=',
+  ])('%s is refused', async query => {
+    expect(refusal(await app.inject(`/runs?${query}`))).toBe('400 invalid_request')
+  })
+})
+
+describe('cursors of GET /runs', async () => {
+  const SHOP = 'cursors'
+  const workflows = ['a', 'b', 'c'].map(name => name.repeat(256))
+  for (const [i, workflow] of workflows.entries()) {
+    const fields = { id: `run_cursor_${i}`, app: SHOP, workflow, startedAt: T, finishedAt: T + i }
+    await seed(...endedRun(fields))
+  }
+  const next = async (query = '') =>
+    (await app.inject(`/runs?limit=1&app=${SHOP}&${query}`)).headers['x-next-cursor'] as string
+  const follow = (cursor: string, query = '') => app.inject(`/runs?app=${SHOP}&${query}&cursor=${cursor}`)
+
+  test.each([
+    ['started', { id: 'run_cursor_2' }],
+    ['workflow', { key: 'c'.repeat(256), id: 'run_cursor_2' }],
+    ['status', { key: 'succeeded', id: 'run_cursor_2' }],
+    ['app', { key: SHOP, id: 'run_cursor_2' }],
+    ['duration', { key: 2, id: 'run_cursor_2' }],
+  ])('hold the position in the order by %s', async (sort, after) => {
+    expect((await follow(await next(`sort=${sort}`), `sort=${sort}`)).statusCode).toBe(200)
+    expect(reads.at(-1)?.args[0]).toMatchObject({ after })
   })
 
-  test.each(['from=x', 'from=', 'from=1.5', 'limit=x', 'from=1&from=2'])('%s is refused', async query => {
-    const { app } = stocked(1)
-    expect(refusal(await app.inject(`/runs/run_1/logs?${query}`))).toBe('400 invalid_request')
+  test.each([
+    'sort=app',
+    'dir=asc',
+    'since=2024-01-02T03:04:05Z',
+    'q=run',
+    'runType=event',
+    'eventId=e',
+    'replayOf=r',
+  ])('are refused when %s is added', async added => {
+    expect(refusal(await follow(await next(), added))).toBe('400 invalid_cursor')
   })
+
+  test('are good for another page size, and for a query that says the same', async () => {
+    const cursor = await next('deep=1')
+    for (const same of ['limit=2', 'sort=started&dir=desc', 'q=', 'deep=0']) {
+      expect((await follow(cursor, same)).statusCode, same).toBe(200)
+    }
+  })
+
+  test('are refused when their position is of another order', async () => {
+    const parts = JSON.parse(Buffer.from(await next('sort=duration'), 'base64url').toString())
+    for (const position of [['run_1'], ['run_1', 'shop'], ['run_1', 1.5], [2, 'run_1'], ['run_1', 2, 3]]) {
+      const cursor = Buffer.from(JSON.stringify({ ...parts, position })).toString('base64url')
+      expect(refusal(await follow(cursor, 'sort=duration'))).toBe('400 invalid_cursor')
+    }
+  })
+})
+
+test.each([
+  ['q=x', 'q'],
+  ['q=x&deep=1', 'deep'],
+  ['sort=duration&app=rare', 'sort'],
+])('a search by %s is given up after 5 s, naming %s and how to narrow it', async (query, field) => {
+  let isUnderWay = false
+  list = (_, signal) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+      isUnderWay = true
+    })
+  const answer = app.inject(`/runs?${query}`)
+  await eventually(() => isUnderWay)
+  list = read => read()
+  await clock.advance(5000)
+  const response = await answer
+  expect(refusal(response)).toBe('400 invalid_request')
+  expect(response.json().error.details).toEqual({ field })
+  expect(messageOf(response)).toMatch(/since, status or app/)
+  expect((await app.inject(`/runs?${query}`)).statusCode).toBe(200)
+  expect(clock.timerCount).toBe(0)
+})
+
+test('GET /runs/{id}/logs clamps its parameters', async () => {
+  const asked = async (query: string) => {
+    reads.length = 0
+    await app.inject(`/runs/run_letter/logs?${query}`)
+    return reads[0]?.args[1]
+  }
+  expect(await asked('')).toEqual({ from: 0, limit: 100 })
+  expect(await asked('from=-3&limit=0')).toEqual({ from: 0, limit: 1 })
+  expect(await asked('limit=1001')).toEqual({ from: 0, limit: 1000 })
+  expect(await asked('from=99999999999999999999')).toEqual({ from: Number.MAX_SAFE_INTEGER, limit: 100 })
 })

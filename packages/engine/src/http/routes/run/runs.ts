@@ -20,7 +20,7 @@ export function runRoutes(app: FastifyInstance, context: HttpContext): void {
   })
 
   mount(app, context, operations.explainRun, async (request, reply) => {
-    const explanation = await explain(request.actor.namespace, pathId(request, 'run'))
+    const explanation = await explain.explain(request.actor.namespace, pathId(request, 'run'))
     if (!explanation) throw notFound('run')
     return sendJson(reply, 200, JSON.stringify(explanation))
   })

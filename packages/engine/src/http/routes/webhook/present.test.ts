@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { LogLine } from '../../../domain/model/log-line.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
-import type { WorkflowView } from '../../access/deps.ts'
-import { anEvent, aRun } from '../../http.testkit.ts'
+import { anEvent, aRun } from '../../rows.testkit.ts'
 import { eventText } from '../event/present-event.ts'
+import type { ListedWorkflow } from '../registry/present-registry.ts'
 import { presentRunner, presentWorkflow } from '../registry/present-registry.ts'
 import { runSummary, runText } from '../run/present-run.ts'
 import { logLineText, stepText } from '../run/present-step.ts'
@@ -49,13 +49,12 @@ describe('runs', () => {
       runner: 'r1',
       startedAt: T + 1,
       finishedAt: T + 51,
-      currentStepName: 'charge',
       error: { message: 'no', code: 'step_failed', stepName: 'charge' },
       waitingFor: { kind: 'sleep', stepName: 'nap', until: T },
       input: '1',
       result: '2',
     })
-    expect(plain(runSummary(run))).toEqual({
+    expect(plain(runSummary({ ...run, currentStepName: 'charge' }))).toEqual({
       id: 'run_1',
       workflow: 'checkout',
       app: 'shop',
@@ -181,7 +180,7 @@ describe('events', () => {
 
 describe('the registry', () => {
   const retry = { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 300_000, jitter: 0.2 }
-  const workflow: WorkflowView = {
+  const workflow: ListedWorkflow = {
     schedules: [],
     namespace: 'default',
     app: 'shop',
