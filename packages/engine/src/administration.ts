@@ -1,4 +1,4 @@
-// Opens a store for the `perdure` command to administer, whether or not an engine runs on it.
+// Opens a store for the administration commands of `perdure`, whether or not an engine runs on it.
 
 import { existsSync } from 'node:fs'
 import { systemRandom } from './adapters/clock/seeded-random.ts'
@@ -15,11 +15,11 @@ export interface OpenAdministration {
 }
 
 export interface AdministrationOptions {
-  /** Makes the store when there is none yet: otherwise its absence is an error, for the name may be mistyped. */
+  /** Creates a missing store. Otherwise a missing store is an error, since its name may be mistyped. */
   create?: boolean
 }
 
-/** `store` is a value of `ENGINE_STORE`, its default when undefined. Throws ConfigError when it cannot be used. */
+/** `store` is a value of `ENGINE_STORE`; undefined: the default. Throws ConfigError if the store cannot be used. */
 export async function openAdministration(
   store: string | undefined,
   { create = false }: AdministrationOptions = {},

@@ -1,5 +1,5 @@
-// Opens what an engine stands on, by its settings: the store and its clock, the bell, the limiter, and the bus to other
-// engines where the store is one that engines share. Called by compose.
+// Opens the backends of an engine by its settings: the store and its clock, the queue, the limiter, and the bus to other engines
+// where engines share the store. Called by compose.
 
 import type { Logger } from 'pino'
 import { PostgresWire } from './adapters/bus/postgres-wire.ts'
@@ -27,7 +27,7 @@ export interface Backends {
   clock: Clock
   queue: Queue
   limiter: Limiter
-  /** To the other engines; absent where this one is alone, or is told to keep to itself. */
+  /** The bus to the other engines; absent where this engine is alone, or where a setting turns the bus off. */
   bus?: Bus | undefined
   /** Whether other engines may work on the store too. */
   isShared: boolean
@@ -40,11 +40,11 @@ export interface BackendsOptions {
   log: Logger
   /** This engine's name among the others. */
   owner: string
-  /** Taken as they are. */
+  /** Ports to use as they are. */
   ports: { store?: Store; clock?: Clock; queue?: Queue; limiter?: Limiter }
 }
 
-/** Rejects when one of them cannot be reached, with nothing left open. */
+/** Rejects if a backend cannot be reached, with nothing left open. */
 export async function openBackends(options: BackendsOptions): Promise<Backends> {
   const opened: (() => Promise<void> | void | undefined)[] = []
   const close = async () => {
@@ -66,7 +66,7 @@ async function openAll(
   opened.push(() => store.close())
   let clock = ports.clock ?? systemClock
   if (serverTime && !ports.clock) {
-    const onError = (err: unknown) => log.warn({ err }, "the store's clock could not be asked")
+    const onError = (err: unknown) => log.warn({ err }, "the store's clock could not be read")
     const server = await ServerClock.follow({ local: systemClock, serverTime, onError })
     opened.push(() => server.stop())
     clock = server
@@ -84,7 +84,7 @@ async function openAll(
 
 interface OpenStore {
   store: Store
-  /** The time that engines go by which share the store. */
+  /** The time of the server, which all engines on the store use. */
   serverTime?: () => Promise<number>
 }
 
@@ -122,7 +122,7 @@ async function openBus(wire: Wire, self: string, queue: Config['queue']): Promis
   }
 }
 
-/** What other engines are heard by. One on SQLite is alone, but its bell may be a Redis all the same. */
+/** The wire to other engines. An engine on SQLite is alone, but its queue may be on a Redis all the same. */
 async function wireOf(
   { store: address, queue }: BackendsOptions['config'],
   log: Logger,
@@ -137,15 +137,15 @@ async function wireOf(
   return new RedisWire({ url: queue.url, channel, onError })
 }
 
-/** A service that is away fails again and again: it is told of once in a while. */
-const TELL_EVERY_MS = 30_000
+/** A service that is unavailable fails again and again: it is logged once per this time. */
+const LOG_EVERY_MS = 30_000
 
-function seldom(tell: (error: unknown) => void): (error: unknown) => void {
-  let toldAt = Number.NEGATIVE_INFINITY
+function seldom(log: (error: unknown) => void): (error: unknown) => void {
+  let loggedAt = Number.NEGATIVE_INFINITY
   return error => {
     const now = performance.now()
-    if (now - toldAt < TELL_EVERY_MS) return
-    toldAt = now
-    tell(error)
+    if (now - loggedAt < LOG_EVERY_MS) return
+    loggedAt = now
+    log(error)
   }
 }

@@ -1,4 +1,4 @@
-// What the `perdure` command does with a whole store: verify, backup, restore. Opens it beside the engine that may run.
+// The work of the `perdure` command on a whole store: verify, backup, restore. An engine may run on the store.
 
 import { openPostgresSnapshot } from './adapters/sql/postgres/snapshot.ts'
 import { backupFile, type CopyOptions, restoreFile } from './adapters/sql/sqlite/backup.ts'
@@ -10,8 +10,8 @@ import { ConfigError, readStore, storeName } from './config.ts'
 export type { CopyOptions, Violation }
 
 /**
- * Holds the store to its promises and yields each violation as it is found; it only reads, at one moment. `store` is a
- * value of `ENGINE_STORE`. Throws ConfigError when it names no store that can be opened.
+ * Checks every rule that the store must keep, and yields each violation as it is found. Only reads, at one moment. `store` is
+ * a value of `ENGINE_STORE`. Throws ConfigError if it names no store that can be opened.
  */
 export async function* verifyStore(store: string | undefined): AsyncGenerator<Violation> {
   const address = readStore(store)
@@ -28,7 +28,7 @@ export async function* verifyStore(store: string | undefined): AsyncGenerator<Vi
   }
 }
 
-/** Copies a SQLite store into a file, while its engine goes on; answers the size in bytes. Rejects as `backupFile` does. */
+/** Copies a SQLite store to a file, while its engine may run; answers the size in bytes. Rejects as `backupFile` does. */
 export async function backupStore(
   store: string | undefined,
   to: string,

@@ -14,6 +14,6 @@ onCleanup(() => Promise.all([store.close(), close()]))
 storeContract(
   'PostgreSQL',
   keptOpen(store, empty),
-  // An entry of an index has 2,700 bytes at most.
+  // An index entry has 2,700 bytes at most.
   { nameCharsMax: 256 },
 )

@@ -1,5 +1,5 @@
-// Small builders of domain objects for the store contract: valid, unlike each other, with what a test cares about
-// given by the test. Also what several themes ask a store.
+// Builders of valid domain objects for the store contract, each with an id of its own; a test gives only the fields that it is
+// about. Also the helpers that several parts of the contract share.
 
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { Change, Guard } from '../../../packages/engine/src/domain/model/change.ts'
@@ -19,13 +19,13 @@ export const NS = 'default'
 
 let count = 0
 
-/** Ids in the order they were made, as the engine's are. */
+/** Ids rise in the order of the calls, like the engine's. */
 function nextId(prefix: string): string {
   count++
   return `${prefix}_01TEST${String(count).padStart(20, '0')}`
 }
 
-/** Run ids begin with the time of the run; within it they are in the order they were made. */
+/** Run ids begin with the time of the run; ids of one time rise in the order of the calls. */
 function nextRunId(createdAt: number): string {
   count++
   return earliestId('run', createdAt) + String(count).padStart(16, '0')
@@ -193,7 +193,7 @@ export async function write(store: Store, ...changes: (Change | Change[])[]): Pr
   await store.commit({ guards: [], changes: changes.flat() })
 }
 
-/** Whether a unit with just this guard is taken. */
+/** Whether a unit with this guard alone is committed. */
 export async function holds(store: Store, guard: Guard): Promise<boolean> {
   try {
     await store.commit({ guards: [guard], changes: [] })

@@ -1,4 +1,4 @@
-// What every Store adapter promises, told once. Each adapter's test file opens stores and calls this.
+// The promises of the Store port, tested on every adapter. Each adapter's test file opens stores and calls `storeContract`.
 
 import { describe } from 'vitest'
 import { adminContract } from './resources/admin.ts'
@@ -13,7 +13,7 @@ import { liveContract } from './runs/live.ts'
 import { readsContract } from './runs/reads.ts'
 import { runListsContract } from './runs/run-lists.ts'
 import { slotsContract } from './runs/slots.ts'
-import { linesContract } from './runs/start-queues.ts'
+import { startQueuesContract } from './runs/start-queues.ts'
 import { timelineContract } from './runs/timeline.ts'
 import type { OpenStore } from './samples.ts'
 import { commitContract } from './units/commit.ts'
@@ -22,7 +22,7 @@ import { namespacesContract } from './units/namespaces.ts'
 import { outsidersContract } from './units/outsiders.ts'
 import { stringsContract } from './units/strings.ts'
 
-/** `open` answers an empty store each time; the contract closes it. */
+/** `open` answers an empty store at each call; the contract closes it. */
 export function storeContract(
   name: string,
   open: OpenStore,
@@ -32,7 +32,7 @@ export function storeContract(
     commitContract(open)
     claimsContract(open)
     slotsContract(open)
-    linesContract(open)
+    startQueuesContract(open)
     timelineContract(open)
     eventsContract(open)
     liveContract(open)

@@ -1,5 +1,5 @@
-// `perdure doctor`: looks at everything an engine with these settings would stand on, and says what is right and what is
-// not. It changes nothing, and no secret gets into what it says.
+// `perdure doctor`: examines everything that an engine with these settings would depend on, and reports what is right and what
+// is not. It changes nothing, and no secret gets into its findings.
 
 import { type Config, type ConfigError, readConfig } from '../config.ts'
 import { error, type Finding, type Findings, ok, warning } from './finding.ts'
@@ -12,11 +12,11 @@ export type { Finding, Verdict } from './finding.ts'
 
 export interface DoctorOptions {
   env: NodeJS.ProcessEnv
-  /** As of `perdure serve`. */
+  /** The flags of `perdure serve`. */
   flags: Record<string, string>
 }
 
-/** What is found, one thing after the other. Healthy: nothing has the verdict `error`. */
+/** Yields the findings one by one. The engine is healthy if none has the verdict `error`. */
 export async function* examine({ env, flags }: DoctorOptions): Findings {
   yield* examineNode()
   let config: Config
@@ -61,7 +61,7 @@ async function examineStore({
   return { findings: [...findings, finding], keys }
 }
 
-/** What others say about themselves may repeat what they were given. */
+/** Removes secrets: messages of other programs may repeat values of settings. */
 function redacted(message: string, config: Config, env: NodeJS.ProcessEnv): string {
   const passwords = [
     config.store,

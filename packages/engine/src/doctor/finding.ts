@@ -1,9 +1,9 @@
-// What a look at one thing finds. Every examination of `perdure doctor` yields these.
+// The findings of `perdure doctor`, which every examination yields.
 
 export type Verdict = 'ok' | 'warning' | 'error'
 
 export interface Finding {
-  /** What was looked at, such as `store.fsync`. */
+  /** The name of the check, such as `store.fsync`. */
   check: string
   verdict: Verdict
   /** One line, without secrets. */
@@ -16,7 +16,7 @@ export const ok = (check: string, message: string): Finding => ({ check, verdict
 export const warning = (check: string, message: string): Finding => ({ check, verdict: 'warning', message })
 export const error = (check: string, message: string): Finding => ({ check, verdict: 'error', message })
 
-/** What was caught, in one line. */
+/** A caught error in one line. */
 export function reasonOf(cause: unknown): string {
   const { message, code } = cause as NodeJS.ErrnoException
   return (message || code || String(cause)).replace(/\s+/g, ' ')

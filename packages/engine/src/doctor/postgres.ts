@@ -1,4 +1,4 @@
-// Looks at a PostgreSQL store: whether it answers, the settings that durability and throughput rest on, its clock.
+// Examines a PostgreSQL store: whether it answers, the settings that durability and throughput depend on, its clock.
 
 import { openSession, rowsOf } from '../adapters/sql/postgres/client.ts'
 import { SCHEMA_VERSION } from '../adapters/sql/postgres/migrations.ts'
@@ -10,8 +10,8 @@ import { judged, type StoredKeys } from './sqlite.ts'
 type Session = Awaited<ReturnType<typeof openSession>>
 
 const VERSION_MIN = 14
-/** Of one engine: a writer, readers, a bell. */
-const SESSIONS = 8
+/** Sessions of one engine: a writer, readers, the bus. */
+const ENGINE_SESSIONS = 8
 export const SKEW_MS_WARN = 1000
 
 export interface Examined {
@@ -86,9 +86,9 @@ async function sessions(session: Session): Promise<Finding> {
   )
   const [max, reserved, used] = row as [number, number, number]
   const free = max - reserved - used
-  const told = `${free} of ${max} connections are free, an engine takes up to ${SESSIONS}`
-  if (free < 1) return error('postgres.connections', told)
-  return free < SESSIONS ? warning('postgres.connections', told) : ok('postgres.connections', told)
+  const text = `${free} of ${max} connections are free, an engine takes up to ${ENGINE_SESSIONS}`
+  if (free < 1) return error('postgres.connections', text)
+  return free < ENGINE_SESSIONS ? warning('postgres.connections', text) : ok('postgres.connections', text)
 }
 
 async function skew(session: Session): Promise<Finding> {
@@ -97,10 +97,10 @@ async function skew(session: Session): Promise<Finding> {
   return judgedSkew('postgres.clock', 'PostgreSQL', (row?.[0] as number) - (before + Date.now()) / 2)
 }
 
-/** Engines that share a store go by its clock; logs and people go by the machine's. */
+/** Engines that share a store use its clock; logs and people use the clock of the machine. */
 export function judgedSkew(check: string, server: string, skewMs: number): Finding {
-  const told = `the clock of ${server} is ${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
-  return Math.abs(skewMs) > SKEW_MS_WARN ? warning(check, told) : ok(check, told)
+  const text = `the clock of ${server} is ${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
+  return Math.abs(skewMs) > SKEW_MS_WARN ? warning(check, text) : ok(check, text)
 }
 
 async function keys(session: Session): Promise<StoredKeys> {

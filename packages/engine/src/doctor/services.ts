@@ -1,5 +1,4 @@
-// Looks at what else an engine stands on and talks to: Redis, the port it is to listen on, the engine that may run already
-// and the runners it knows.
+// Examines the other services of an engine: Redis, its port, an engine that may run already, and the runners of that engine.
 
 import { createServer } from 'node:net'
 import { Redis } from 'ioredis'
@@ -37,7 +36,7 @@ export async function* examineRedis(check: 'queue' | 'limiter', url: string): Fi
   }
 }
 
-/** Whether the port is free, or an engine has it. */
+/** Whether the port is free, or an engine listens on it. */
 export async function examinePort(host: string, port: number): Promise<Finding> {
   if (port === 0) return ok('port', 'any free port is taken')
   const code = await bound(host, port)
@@ -53,14 +52,14 @@ export async function examinePort(host: string, port: number): Promise<Finding> 
 
 /** The engine at the address, its readiness and its runners. */
 export async function* examineEngine(url: string, apiKey: string | undefined): Findings {
-  let told: string
+  let name: string
   try {
-    told = withoutPassword(url)
+    name = withoutPassword(url)
     const { status, json } = await answer(url, '/readyz')
     const { checks = {} } = (json ?? {}) as { checks?: Record<string, string> }
-    const words = Object.entries(checks).map(([name, state]) => `${name} ${state}`)
-    if (status === 200) yield ok('engine', `${told} is ready (${words.join(', ')})`)
-    else yield error('engine', `${told} is not ready: ${words.join(', ') || `it answers ${status}`}`)
+    const states = Object.entries(checks).map(([check, state]) => `${check} ${state}`)
+    if (status === 200) yield ok('engine', `${name} is ready (${states.join(', ')})`)
+    else yield error('engine', `${name} is not ready: ${states.join(', ') || `it answers ${status}`}`)
     yield await runners(url, apiKey)
   } catch (cause) {
     const { cause: deeper = cause } = cause as Error
@@ -73,15 +72,15 @@ async function runners(url: string, apiKey: string | undefined): Promise<Finding
   if (status === 401 || status === 403)
     return warning(
       'runners',
-      'the engine does not tell its runners: ENGINE_API_KEY must be a read or secret key',
+      'the engine does not list its runners: ENGINE_API_KEY must be a read or secret key',
     )
   if (status !== 200 || !Array.isArray(json)) return error('runners', `the engine answers ${status}`)
   const all = json as { live: boolean; keyMatches?: boolean }[]
   const live = all.filter(runner => runner.live)
-  const told = `${live.length} of ${all.length} runners are live`
+  const text = `${live.length} of ${all.length} runners are live`
   if (live.some(({ keyMatches }) => keyMatches === false))
-    return error('runners', `${told}, and some have another signing key than the engine`)
-  return live.length === 0 ? warning('runners', told) : ok('runners', told)
+    return error('runners', `${text}, and some have another signing key than the engine`)
+  return live.length === 0 ? warning('runners', text) : ok('runners', text)
 }
 
 async function answer(
@@ -98,7 +97,7 @@ async function answer(
   return { status: response.status, json }
 }
 
-/** The code of the error that listening there meets. */
+/** The code of the error when listening there; undefined if it succeeds. */
 function bound(host: string, port: number): Promise<string | undefined> {
   return new Promise(resolve => {
     const server = createServer()

@@ -1,4 +1,4 @@
-// Looks at what can be told without leaving the process: Node, the keys that sign and seal, who may come in.
+// Examines what can be checked within the process: Node, the keys that sign and encrypt, who has access.
 
 import { type Config, isLoopback } from '../config.ts'
 import { error, type Finding, ok, warning } from './finding.ts'
@@ -44,7 +44,7 @@ function* keyLength(check: string, setting: string, keys: readonly string[]): Ge
     )
 }
 
-/** `stored`: API keys of the store that are not revoked, and how many were ever made; undefined when nobody knows. */
+/** `stored`: API keys of the store that are not revoked, and how many were ever made; undefined if that is unknown. */
 export function* examineDoor(
   { host, apiKeys, corsOrigins }: Config,
   stored: { live: number; made: number } | undefined,

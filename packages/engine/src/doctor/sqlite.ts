@@ -1,4 +1,4 @@
-// Looks at the disk of a SQLite store and at the file. Writes a small file of its own beside it, and removes it.
+// Examines the disk and the file of a SQLite store. Writes a small file of its own next to the store, and removes it.
 
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
@@ -18,7 +18,7 @@ const FREE_MIB_MIN = 100
 const SYNCS = 10
 const SYNC_MS_WARN = 20
 
-/** By the number the operating system gives them. */
+/** Network file systems by their number in the operating system. */
 const NETWORK: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0xff534d42, 'CIFS'],
@@ -44,7 +44,7 @@ export async function* examineDisk(file: string): Findings {
   yield syncTime(directory)
 }
 
-/** What the file tells, and its API keys. A file that is not there yet is no fault. */
+/** The state of the file, and the number of its API keys. A missing file is no fault. */
 export async function examineFile(file: string): Promise<{ finding: Finding; keys?: StoredKeys }> {
   if (!existsSync(file)) return { finding: ok('store', `${file} does not exist yet: the engine makes it`) }
   try {
@@ -64,7 +64,7 @@ export async function examineFile(file: string): Promise<{ finding: Finding; key
   }
 }
 
-/** Of a store that can be read, whether this version can work on it. */
+/** Whether this version can work on a store that can be read. */
 export function judged(store: string, version: number, known = SCHEMA_VERSION): Finding {
   if (version > known)
     return error('store', `${store} has schema version ${version}, this engine knows up to ${known}`)
@@ -83,10 +83,10 @@ function syncTime(directory: string): Finding {
     try {
       const times = Array.from({ length: SYNCS }, () => timed(handle)).sort((a, b) => a - b)
       const ms = times[SYNCS / 2] as number
-      const told = `an fsync in ${directory} takes ${ms.toFixed(2)} ms`
+      const text = `an fsync in ${directory} takes ${ms.toFixed(2)} ms`
       return ms > SYNC_MS_WARN
-        ? warning('store.fsync', `${told}: every commit waits for one`)
-        : ok('store.fsync', told)
+        ? warning('store.fsync', `${text}: every commit waits for one`)
+        : ok('store.fsync', text)
     } finally {
       closeSync(handle)
       rmSync(probe, { force: true })

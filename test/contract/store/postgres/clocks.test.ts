@@ -1,4 +1,4 @@
-// Engines whose clocks differ: what one commits after the other is never stored as if it had come before.
+// Engines whose clocks differ: a later commit of one engine is never stored with an earlier time than a commit of the other.
 
 import { expect, test } from 'vitest'
 import { openPostgresStore } from '../../../../packages/engine/src/adapters/sql/postgres/store.ts'
@@ -23,7 +23,7 @@ test('a run sees the event that came after it, at an engine whose clock is behin
   expect((await since(NOW + 40)).map(({ event }) => event)).toEqual([{ ...event, receivedAt: NOW + 40 }])
 })
 
-test('also when an event was the last that was committed, or it comes in the same batch', async () => {
+test('a run sees it also when an event was committed last, or when run and event are in one batch', async () => {
   const { ahead, behind, since } = await engines()
   await write(ahead, { type: 'event.recorded', event: anEvent({ name: 'other', receivedAt: NOW + 40 }) })
   await Promise.all([
@@ -33,7 +33,7 @@ test('also when an event was the last that was committed, or it comes in the sam
   expect(await since(NOW + 60)).toHaveLength(1)
 })
 
-test('a clock that was set back by more than clocks differ is believed', async () => {
+test('an event keeps its time when that is more than a second behind', async () => {
   const { ahead, behind, since } = await engines()
   await write(ahead, { type: 'run.created', run: aRun({ createdAt: NOW + 1001 }) })
   await write(behind, { type: 'event.recorded', event: anEvent({ name: 'go', receivedAt: NOW }) })

@@ -1,5 +1,5 @@
-// What goes into an index of PostgreSQL must fit into an entry of it, at its longest: every indexed text has a bound here,
-// with its reason, and those of an index together fit.
+// The longest indexed values must fit into an index entry of PostgreSQL: every indexed text has a bound here, with its reason,
+// and the bounds of each index fit together.
 
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
@@ -8,18 +8,18 @@ import { KEY_CHARS_MAX } from '../../../../packages/engine/src/domain/text/bound
 import { onCleanup } from '../../../kit/cleanup.ts'
 import { freshSchema } from '../../../kit/servers/postgres.ts'
 
-/** A third of a page, less what the page itself needs. */
+/** A third of a page, less the overhead of the page. */
 const ENTRY_BYTES_MAX = 2704
 const ENTRY_HEAD_BYTES = 8
-/** The length of a text, and what aligns it. */
+/** The length of a text, and its alignment. */
 const TEXT_HEAD_BYTES = 7
 const NUMBER_BYTES = 16
 
 /** Names of the interface: whole characters of at most four bytes. */
 const name = (chars: number) => 4 * chars
-/** What a runner says may hold lone surrogates, and is stored as JSON then: a mark, quotes, six bytes for each. */
-const told = (chars: number) => 6 * chars + 3
-/** Ids, digests and enumerations of ours. */
+/** Strings of runners may contain lone surrogates, and are then stored as JSON: a mark, quotes, six bytes for each. */
+const ofRunner = (chars: number) => 6 * chars + 3
+/** The engine's own ids, digests and enumerations. */
 const OURS = 64
 /** Bounded in UTF-16 units, of at most three bytes. */
 const NAMESPACE = 3 * 128
@@ -32,14 +32,14 @@ const BYTES_MAX: Record<string, number> = {
   'apps.name': name(128),
   workflow: name(256),
   'workflows.name': name(256),
-  'events.name': told(256),
-  'steps.event_name': told(256),
-  'run_watches.event_name': told(256),
+  'events.name': ofRunner(256),
+  'steps.event_name': ofRunner(256),
+  'run_watches.event_name': ofRunner(256),
   'dedupes.dedupe_id': name(256),
   'runners.runner_key': name(KEY_CHARS_MAX),
   // A bounded key, attempt and index.
-  'logs.dedupe': told(KEY_CHARS_MAX) + 2 * '#9007199254740991'.length,
-  'deliveries.destination': told(KEY_CHARS_MAX),
+  'logs.dedupe': ofRunner(KEY_CHARS_MAX) + 2 * '#9007199254740991'.length,
+  'deliveries.destination': ofRunner(KEY_CHARS_MAX),
   ...Object.fromEntries(
     [
       ...['id', 'run_id', 'new_run_id', 'event_id', 'replay_of', 'delivery_id', 'endpoint_id'],

@@ -1,4 +1,4 @@
-// Theme: API keys and namespaces, which people administer.
+// API keys and namespaces, which people administer.
 
 import { describe, expect, it } from 'vitest'
 import type { StoredKey } from '../../../../packages/engine/src/domain/model/api-key.ts'
@@ -46,7 +46,7 @@ export function adminContract(open: OpenStore): void {
       expect(await admin().revokeKey('key_3', NOW)).toBeUndefined()
     })
 
-    it('knows the namespaces of its keys and those it was told of, each since it was new', async () => {
+    it('has the namespaces of its keys and those that were added, each since it was new', async () => {
       await admin().addKey(aKey({ namespace: 'mine' }))
       await admin().addNamespaces(['mine', 'theirs'], NOW + 1)
       await admin().addKey(aKey({ id: 'key_2', namespace: 'theirs', createdAt: NOW + 2 }))

@@ -1,4 +1,4 @@
-// Theme: control. Which runs a bulk replay is about, and the audit log of actions.
+// Control: the runs of a bulk replay, and the audit log of actions.
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ControlAction } from '../../../../packages/engine/src/domain/model/control-action.ts'
@@ -17,7 +17,7 @@ export function controlContract(open: OpenStore): void {
     const store = eachStore(open)
     const replayable = (filter: ReplayFilter, limit = 100) => store().in(NS).replayable(filter, limit)
 
-    it('are counted, and those that have ended are told newest first', async () => {
+    it('are counted, and the ended ones are listed newest first', async () => {
       const runs = STATUSES.map((status, i) =>
         i < 4 ? aRun({ status, createdAt: NOW + i }) : endedRun({ status, createdAt: NOW + i }),
       )
@@ -99,7 +99,7 @@ export function controlContract(open: OpenStore): void {
         await write(store(), [{ type: 'control.recorded', action }])
     })
 
-    it('are told newest first, as they were recorded', async () => {
+    it('are listed newest first, as they were recorded', async () => {
       expect(await store().in(NS).controlActions({ limit: 100 })).toEqual([
         bulk,
         retried,
@@ -109,7 +109,7 @@ export function controlContract(open: OpenStore): void {
       expect(await ids({ limit: 2 })).toEqual(['act_4', 'act_3'])
     })
 
-    it('are told as they were recorded last', async () => {
+    it('are listed as they were recorded last', async () => {
       const further = { ...bulk, detail: '{"replayed":2}' }
       for (let i = 0; i < 2; i++) await write(store(), [{ type: 'control.recorded', action: further }])
       expect(await store().in(NS).controlActions({ action: 'bulk_replay', limit: 100 })).toEqual([further])

@@ -1,4 +1,4 @@
-// Theme: webhook deliveries. Claims are fair to destinations; the log lists, pages and counts them.
+// Webhook deliveries: claims are fair to destinations; the log lists, pages and counts them.
 
 import { describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../../packages/engine/src/domain/model/delivery.ts'
@@ -61,7 +61,7 @@ export function deliveriesContract(open: OpenStore): void {
       expect((await store().in(NS).delivery(later.id))?.delivery).toEqual(retried)
     })
 
-    it('take again what an engine has let its lease run out on', async () => {
+    it('take deliveries again whose leases ran out', async () => {
       const [delivery] = await create(store(), aDelivery())
       await store().claimDeliveries(aClaim())
       expect(await store().claimDeliveries(aClaim({ now: NOW + 59_999 }))).toEqual([])
@@ -71,7 +71,7 @@ export function deliveriesContract(open: OpenStore): void {
       ])
     })
 
-    it('tell what was under way when its engine let go of it from what was not', async () => {
+    it('distinguish deliveries that were under way when their leases ended from others', async () => {
       const due = (status: Delivery['status']) => aDelivery({ status, url: URL_OF(status) })
       await create(store(), due('pending'), due('failed'), due('delivering'))
       const cutOff = async (claim: DeliveryClaim) =>
@@ -89,7 +89,7 @@ export function deliveriesContract(open: OpenStore): void {
       ])
     })
 
-    it('take of each destination what it has room for, and of the others one', async () => {
+    it('take as many of each destination as it has room for, and one of each other destination', async () => {
       const [a, b, c, d] = [many('a', 5), many('b', 5), many('c', 5), many('d', 5)]
       await create(store(), ...a, ...b, ...c, ...d)
       const room = roomFor({ [ORIGIN_OF('a')]: 3, [ORIGIN_OF('b')]: 0 })
@@ -99,7 +99,7 @@ export function deliveriesContract(open: OpenStore): void {
       )
     })
 
-    it('take no more of the unnamed together than they are given', async () => {
+    it('take no more of the destinations without a room than the claim allows together', async () => {
       const named = many('named', 3)
       await create(store(), ...['a', 'b', 'c', 'd'].flatMap(name => many(name, 2)), ...named)
       const claim = aClaim({ unnamed: 2, room: roomFor({ [ORIGIN_OF('named')]: 9 }) })
@@ -115,7 +115,7 @@ export function deliveriesContract(open: OpenStore): void {
       expect(await store().claimDeliveries(aClaim({ room, limit: 100 }))).toHaveLength(14)
     })
 
-    it('tell endpoints apart by their id, wherever they are, and custom sends by their server', async () => {
+    it('distinguish endpoints by their id, wherever they are, and custom sends by their server', async () => {
       const url = URL_OF('same')
       const [one, two, custom, path] = await create(
         store(),
@@ -131,7 +131,7 @@ export function deliveriesContract(open: OpenStore): void {
       expect(claimed.filter(id => id === custom?.id || id === path?.id)).toHaveLength(1)
     })
 
-    it('find what is due behind a long row of one that is full', async () => {
+    it('find due deliveries behind many of a full destination', async () => {
       const [healthy] = [many('healthy', 3, NOW - 3)]
       await create(store(), ...many('dead', 3000), ...healthy, ...many('other', 2, NOW - 1))
       const room = roomFor({ [ORIGIN_OF('dead')]: 0, [ORIGIN_OF('healthy')]: 2 })
@@ -146,7 +146,7 @@ export function deliveriesContract(open: OpenStore): void {
       expect(await store().claimDeliveries(aClaim({ room: withRoom, unnamed: 0 }))).toHaveLength(2)
     })
 
-    it('leave behind what they may not take: what falls due next can be asked for all the same', async () => {
+    it('leave deliveries that they may not take, and the next due time is still found', async () => {
       await create(store(), ...many('full', 2), aDelivery({ availableAt: NOW + 70 }))
       expect(await store().claimDeliveries(aClaim({ unnamed: 0 }))).toEqual([])
       expect(await store().nextAvailableAt('deliveries', NOW)).toBe(NOW + 70)
@@ -272,6 +272,63 @@ export function deliveriesContract(open: OpenStore): void {
         { endpointId: 'whe_2', delivered: 1, succeeded: 1, failed: 0, lastDelivery: NOW },
       ])
       expect(await store().in('nobody').endpointStats(0)).toEqual([])
+    })
+  })
+
+  describe('a delivery', () => {
+    const store = eachStore(open)
+
+    it('keeps every field, moves under a guard, and has its attempts in order', async () => {
+      const delivery = aDelivery({
+        endpointId: 'whe_1',
+        sourceRunId: 'run_1',
+        eventKind: 'run.failed',
+        trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+        payload: '{"a":1}',
+      })
+      await write(store(), { type: 'delivery.created', delivery })
+      const attempt = {
+        deliveryId: delivery.id,
+        outcome: 'http_error',
+        statusCode: 500,
+        durationMs: 12,
+        createdAt: NOW,
+      } as const
+      const first = { ...attempt, id: 'att_1', attempt: 1, responseSnippet: 'oops' }
+      const second = {
+        ...attempt,
+        id: 'att_2',
+        attempt: 2,
+        statusCode: undefined,
+        outcome: 'timeout' as const,
+        error: 'late',
+      }
+      const failed = {
+        ...delivery,
+        status: 'failed' as const,
+        attemptCount: 2,
+        maxAttempts: 9,
+        lastStatusCode: 500,
+        nextAttemptAt: NOW + 50,
+        availableAt: NOW + 50,
+        updatedAt: NOW + 2,
+        fence: 1,
+        leaseOwner: 'engine-1',
+      }
+      await store().commit({
+        guards: [{ type: 'delivery', deliveryId: delivery.id, fence: 0 }],
+        changes: [
+          { type: 'delivery.moved', delivery: failed },
+          { type: 'delivery.attempted', attempt: second },
+          { type: 'delivery.attempted', attempt: first },
+        ],
+      })
+      expect(await store().in(NS).delivery(delivery.id)).toEqual({
+        delivery: failed,
+        attempts: [first, second],
+      })
+      const again = { type: 'delivery.attempted', attempt: { ...first, id: 'att_3' } } as const
+      await expect(write(store(), again)).rejects.toThrow()
     })
   })
 }

@@ -1,5 +1,5 @@
-// Theme: the event log, the steps that wait for events, wakes, and dedupe ids. No event is lost between a look and a
-// wait, and none is taken twice.
+// The event log, steps that wait for events, and dedupe ids. No event is lost between a read and a wait, and none is taken
+// twice.
 
 import { describe, expect, it } from 'vitest'
 import type { Change, Guard } from '../../../../packages/engine/src/domain/model/change.ts'
@@ -114,7 +114,7 @@ export function eventsContract(open: OpenStore): void {
       expect([sentFirst.status, waitedLate.status]).toEqual(['fulfilled', 'rejected'])
     })
 
-    it('holds an events guard until one of that name arrives that counts', async () => {
+    it('holds an events guard until an event of that name arrives that counts', async () => {
       const guard = (since: number, after = 0): Guard => ({
         type: 'events',
         namespace: NS,
@@ -139,7 +139,7 @@ export function eventsContract(open: OpenStore): void {
     })
 
     it('meets an event that was received before one that was stored before it', async () => {
-      // A decision that lost a race is made again: events become durable in another order than they came.
+      // A decision that lost a race is repeated, so events can become durable in another order than they arrived.
       const times = [-90_000, 10_000, 2000]
       await write(
         store(),
@@ -153,7 +153,7 @@ export function eventsContract(open: OpenStore): void {
       expect(await holds(store(), { ...guard, since: NOW, after: counts as number })).toBe(false)
     })
 
-    it('answers the events since a moment behind a position, oldest first, in pages', async () => {
+    it('answers the events since a time and after a position, oldest first, in pages', async () => {
       const times = [50_000, 10_000, 40_000, 20_000, 60_000, 30_000]
       const events = times.map((ms, i) => anEvent({ receivedAt: NOW + ms, data: `${i}` }))
       await write(

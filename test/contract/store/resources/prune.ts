@@ -1,4 +1,4 @@
-// Theme: what a retention removes, and what it leaves alone.
+// Retention: the rows that it removes, and those that it keeps.
 
 import { describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../../packages/engine/src/domain/model/delivery.ts'
@@ -67,7 +67,7 @@ const anAttempt = ({ id }: Delivery) => ({
   createdAt: NOW,
 })
 
-/** Removes all of a kind, so many at a time; answers how many went each time. */
+/** Removes all rows of a kind, `limit` at a time; answers how many each time. */
 async function drain(store: Store, rows: PrunedRows, before: number, limit = 200): Promise<number[]> {
   const counts: number[] = []
   for (;;) {
@@ -103,7 +103,7 @@ export function pruneContract(open: OpenStore): void {
       expect(await reads.steps(old.id)).toEqual([])
       expect(await reads.logs(old.id, { from: 0, limit: 9 })).toEqual([])
       expect((await reads.runs({ limit: 9 })).map(({ id }) => id)).toEqual([kept.id])
-      // The same id again finds nothing that was left behind: no step, no line, no frame, no input.
+      // A new run with the same id has no row of the old one: no step, no line, no frame, no input.
       const anew: Run = { ...old, status: 'queued', finishedAt: undefined, finishedSeq: undefined }
       await write(store(), created({ ...anew, input: undefined }))
       const again = await store().loadRun(old.id)
@@ -131,7 +131,7 @@ export function pruneContract(open: OpenStore): void {
       expect(await store().watchers(query)).toEqual([])
     })
 
-    it('goes by status and end, and never takes a run that has not ended', async () => {
+    it('selects runs by status and end, and never one that has not ended', async () => {
       const live = [
         aRun({ createdAt: NOW - DAY }),
         aLeasedRun({ createdAt: NOW - DAY }),
@@ -157,7 +157,7 @@ export function pruneContract(open: OpenStore): void {
       expect(await drain(store(), 'runs.failed', NOW)).toEqual([1])
     })
 
-    it('takes the oldest first, at most so many at a time, and fewer when many rows go with them', async () => {
+    it('removes the oldest first, at most the limit at a time, and fewer when they have many rows', async () => {
       const runs = Array.from({ length: 130 }, (_, i) => anEndedRun({ finishedAt: NOW - 1000 + i }))
       await write(
         store(),
@@ -176,7 +176,7 @@ export function pruneContract(open: OpenStore): void {
       expect(await drain(store(), 'runs.succeeded', NOW)).toEqual([2, 1])
     })
 
-    it('makes a stale owner and whoever looks for the run find nothing', async () => {
+    it('leaves nothing of the run for a stale owner or a reader', async () => {
       const run = anEndedRun({ finishedAt: NOW - 1 })
       const child = aLeasedRun({ parentRunId: run.id, parentStepIndex: 0 })
       await write(store(), created(run), created(child))
@@ -184,7 +184,7 @@ export function pruneContract(open: OpenStore): void {
       await expect(
         store().commit({ guards: [{ type: 'run', runId: run.id, fence: 1 }], changes: [moved(run)] }),
       ).rejects.toMatchObject({ guard: { type: 'run' } })
-      // A child that answers a parent which is gone, or cancels it, changes nothing and fails nothing.
+      // A child that answers or cancels a removed parent changes nothing, without an error.
       await write(
         store(),
         { type: 'step.woken', runId: run.id, stepIndex: 0, at: NOW, status: 'succeeded' },
@@ -234,7 +234,7 @@ export function pruneContract(open: OpenStore): void {
       expect(await eventIds(store(), 'other')).toEqual([others[2]?.id])
       const since = { namespace: NS, eventName: 'go', since: waiting.createdAt, after: 0, limit: 9 }
       expect((await store().eventsSince(since)).map(({ event }) => event.id)).toEqual([met.id, later.id])
-      // A run that lives for ever does not hold them for ever.
+      // A run that lives for ever does not keep the events for ever.
       expect(await drain(store(), 'events', NOW + 90 * DAY - 2 * DAY + 1)).toEqual([2])
       expect(await eventIds(store())).toEqual([later.id])
       expect(await eventIds(store(), 'other')).toEqual([])

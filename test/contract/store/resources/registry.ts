@@ -1,9 +1,9 @@
-// Theme: what runners register, deliveries with their attempts, and the audit log.
+// The registry: apps, runners and workflows.
 
 import { describe, expect, it } from 'vitest'
 import { StaleError } from '../../../../packages/engine/src/domain/model/errors.ts'
 import type { Runner, Workflow } from '../../../../packages/engine/src/domain/model/workflow.ts'
-import { aDelivery, anEvent, eachStore, NOW, NS, type OpenStore, write } from '../samples.ts'
+import { anEvent, eachStore, NOW, NS, type OpenStore, write } from '../samples.ts'
 
 const runner: Runner = {
   namespace: NS,
@@ -38,7 +38,7 @@ export function registryContract(open: OpenStore): void {
       })
     })
 
-    it('forgets a runner, and what it served it keeps', async () => {
+    it('removes a runner, and keeps its workflows', async () => {
       const same = { ...runner, app: 'other' }
       await write(store(), [
         { type: 'runner.registered', runner },
@@ -53,7 +53,7 @@ export function registryContract(open: OpenStore): void {
       expect(workflows).toEqual([workflow])
     })
 
-    it('refuses what was decided on an earlier revision, but for heartbeats', async () => {
+    it('refuses units that were decided on an earlier revision; a heartbeat raises none', async () => {
       const [first, heartbeat] = [
         { runner },
         { runner: { ...runner, lastSeenAt: NOW + 5 }, isRepeat: true },
@@ -143,78 +143,6 @@ export function registryContract(open: OpenStore): void {
       const { workflows } = await store().catalog()
       expect(workflows).toHaveLength(3)
       expect(workflows).toEqual(expect.arrayContaining(others))
-    })
-  })
-
-  describe('deliveries', () => {
-    const store = eachStore(open)
-
-    it('keep every field, move under a guard, and append attempts in order', async () => {
-      const delivery = aDelivery({
-        endpointId: 'whe_1',
-        sourceRunId: 'run_1',
-        eventKind: 'run.failed',
-        trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-        payload: '{"a":1}',
-      })
-      await write(store(), { type: 'delivery.created', delivery })
-      const attempt = {
-        deliveryId: delivery.id,
-        outcome: 'http_error',
-        statusCode: 500,
-        durationMs: 12,
-        createdAt: NOW,
-      } as const
-      const first = { ...attempt, id: 'att_1', attempt: 1, responseSnippet: 'oops' }
-      const second = {
-        ...attempt,
-        id: 'att_2',
-        attempt: 2,
-        statusCode: undefined,
-        outcome: 'timeout' as const,
-        error: 'late',
-      }
-      const failed = {
-        ...delivery,
-        status: 'failed' as const,
-        attemptCount: 2,
-        maxAttempts: 9,
-        lastStatusCode: 500,
-        nextAttemptAt: NOW + 50,
-        availableAt: NOW + 50,
-        updatedAt: NOW + 2,
-        fence: 1,
-        leaseOwner: 'engine-1',
-      }
-      await store().commit({
-        guards: [{ type: 'delivery', deliveryId: delivery.id, fence: 0 }],
-        changes: [
-          { type: 'delivery.moved', delivery: failed },
-          { type: 'delivery.attempted', attempt: second },
-          { type: 'delivery.attempted', attempt: first },
-        ],
-      })
-      expect(await store().in(NS).delivery(delivery.id)).toEqual({
-        delivery: failed,
-        attempts: [first, second],
-      })
-      const again = { type: 'delivery.attempted', attempt: { ...first, id: 'att_3' } } as const
-      await expect(write(store(), again)).rejects.toThrow()
-    })
-  })
-
-  describe('control actions', () => {
-    const store = eachStore(open)
-
-    it('are recorded with the unit they belong to', async () => {
-      const action = { namespace: NS, id: 'act_1', action: 'cancel', createdAt: NOW } as const
-      await write(store(), [
-        { type: 'control.recorded', action },
-        {
-          type: 'control.recorded',
-          action: { ...action, id: 'act_2', runId: 'r', newRunId: 'n', actor: 'a', detail: '{}' },
-        },
-      ])
     })
   })
 }

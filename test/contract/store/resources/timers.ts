@@ -1,4 +1,4 @@
-// Theme: flow-control rows, their claims, and the list of schedules.
+// Flow-control rows, their claims, and the list of schedules.
 
 import { describe, expect, it } from 'vitest'
 import { type FlowRow, flowRowId } from '../../../../packages/engine/src/domain/model/flow-row.ts'
@@ -86,7 +86,7 @@ export function timersContract(open: OpenStore): void {
       expect(new Set(claimed).size).toBe(30)
     })
 
-    it('tell when the next one falls due', async () => {
+    it('have a next due time', async () => {
       expect(await store().nextAvailableAt('timers')).toBeUndefined()
       const { availableAt: _, ...never } = aRow({ key: 'never' })
       await write(store(), saved(never), saved(aRow({ availableAt: NOW + 9 })))
@@ -95,7 +95,7 @@ export function timersContract(open: OpenStore): void {
       expect(await store().nextAvailableAt('runs')).toBeUndefined()
     })
 
-    it('are given back when their owner is gone, and not by an owner to itself', async () => {
+    it('are released when their owner is gone; an owner does not release its own', async () => {
       const row = aRow()
       const later = aRow({ key: 'later', availableAt: NOW + 99 })
       await write(store(), saved(row), saved(later))

@@ -1,4 +1,4 @@
-// Theme: claims and leases. `availableAt` is schedule, lease, park and crash recovery at once.
+// Claims and leases. `availableAt` is schedule, lease, park and crash recovery at once.
 
 import { describe, expect, it } from 'vitest'
 import type { Claim } from '../../../../packages/engine/src/ports/store.ts'
@@ -81,7 +81,7 @@ export function claimsContract(open: OpenStore): void {
       expect(again).toMatchObject([{ run: { id: run.id, fence: 2, leaseOwner: 'engine-2' } }])
     })
 
-    it('keeps the order of what was asked: a claim sees the unit before it, not the one behind', async () => {
+    it('keeps the order of requests: a claim sees the unit before it, not the one after it', async () => {
       const [before, behind] = [aRun(), aRun()]
       const [, claimed] = await Promise.all([
         write(store(), created(before)),
@@ -96,7 +96,7 @@ export function claimsContract(open: OpenStore): void {
       expect((await store().claimRuns(aClaim())).map(({ run }) => run.namespace).sort()).toEqual(['a', 'b'])
     })
 
-    it('tells when the next row of a lane falls due', async () => {
+    it('answers when the next row of a lane is due', async () => {
       expect(await store().nextAvailableAt('runs')).toBeUndefined()
       expect(await store().nextAvailableAt('deliveries')).toBeUndefined()
       await write(
@@ -110,7 +110,7 @@ export function claimsContract(open: OpenStore): void {
       expect(await store().nextAvailableAt('deliveries')).toBe(NOW + 70)
     })
 
-    it('extends leases that are still held, and tells which are lost', async () => {
+    it('extends leases that are still held, and answers which are lost', async () => {
       const held = aLeasedRun({ fence: 3 })
       const paused = aLeasedRun({ fence: 3 })
       const asked = aLeasedRun()
@@ -153,7 +153,7 @@ export function claimsContract(open: OpenStore): void {
       expect((await store().loadRun(run.id))?.run.availableAt).toBe(NOW + 60_000)
     })
 
-    it('gives back the leases of other owners, whose fences are over', async () => {
+    it('releases the leases of other owners, under new fences', async () => {
       const mine = aLeasedRun({ leaseOwner: 'me' })
       const theirs = aLeasedRun({ leaseOwner: 'them', fence: 7 })
       const paused = aLeasedRun({ leaseOwner: 'them', status: 'paused', availableAt: undefined })

@@ -1,5 +1,5 @@
-// Theme: live runs that share a singleton key, and those that watch for an event. No run that begins or ends at the
-// same moment is overlooked.
+// Live runs that share a singleton key, and those that watch for an event. No run that begins or ends at the same moment is
+// overlooked.
 
 import { describe, expect, it } from 'vitest'
 import type { Change, Guard } from '../../../../packages/engine/src/domain/model/change.ts'
@@ -52,7 +52,7 @@ export function liveContract(open: OpenStore): void {
         expect(await holds(store(), are())).toBe(true)
       })
 
-      it('are live no more once they have ended, or are asked to cancel', async () => {
+      it('are not live any more once they have ended, or their cancel is requested', async () => {
         const [one, two] = [aLeasedRun({ singletonKey: 'a' }), aRun({ singletonKey: 'a' })]
         await write(store(), created(one), created(two))
         await write(store(), ended(one))
@@ -72,7 +72,7 @@ export function liveContract(open: OpenStore): void {
       const all = (after = 0, limit = 100) =>
         store().watchers({ namespace: NS, eventName: 'stop', after, limit })
 
-      it('are found oldest first, page by page, with what began them where a condition speaks of it', async () => {
+      it('are found oldest first, page by page, with their trigger where there is a condition', async () => {
         const input = JSON.stringify({ a: 'x'.repeat(5000) })
         const one = aRun({ cancelOn, input, trigger: { id: 'evt_1', name: 'order.paid' } })
         const two = aRun({ cancelOn: [{ event: 'stop' }], input })
@@ -97,7 +97,7 @@ export function liveContract(open: OpenStore): void {
         expect(await holds(store(), none())).toBe(true)
       })
 
-      it('watch no more once they have ended, and a later one never takes the place of such a one', async () => {
+      it('do not watch any more once they have ended, and a later watch never takes the position of an old one', async () => {
         const one = aLeasedRun({ cancelOn })
         await write(store(), created(one))
         const last = (await all()).at(-1)?.position as number

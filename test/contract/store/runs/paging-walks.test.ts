@@ -1,5 +1,5 @@
-// Walks through the list of runs on a store that changes under them: whatever existed throughout and did not move in
-// the walk's order is met exactly once. A failure prints its seed.
+// Walks through the list of runs while the store changes: every run that existed throughout and did not move in the walk's order
+// is met exactly once. A failure prints its seed.
 
 import { RUN_STATUSES } from '@perdure/protocol'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ const STOCK = 300
 const SEED = 20_310_520
 
 let store: Store
-/** What the store holds, as far as it is committed. */
+/** The committed contents of the store. */
 const runs = new Map<string, Run>()
 /** Runs that changed since the walk began, as they were then. */
 const before = new Map<string, Run>()
@@ -36,7 +36,7 @@ it(`${WALKS} walks under inserts and changes skip nothing and repeat nothing`, {
 }, async () => {
   let met = 0
   for (let walk = 0; walk < WALKS; walk++) met += await walkOnce(seeded(SEED + walk), `seed ${SEED + walk}`)
-  // The filters leave something to meet.
+  // The filters match some runs.
   expect(met).toBeGreaterThan(WALKS * 10)
 })
 

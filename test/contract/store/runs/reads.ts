@@ -1,4 +1,4 @@
-// Theme: the reads of one namespace, their order and their pages.
+// The reads of one namespace, their order and their pages.
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'
@@ -69,7 +69,7 @@ export function readsContract(open: OpenStore): void {
       expect(await store().in(NS).run(done.id)).toEqual(done)
     })
 
-    it('page through runs, each once, whatever the page size and however many share a moment', async () => {
+    it('page through runs, each once, for any page size and any number with the same time', async () => {
       const runs = Array.from({ length: 23 }, (_, i) => aRun({ createdAt: NOW + Math.floor(i / 6) }))
       await write(store(), ...runs.map(run => created(run)))
       const expected = runs.map(({ id }) => id).reverse()

@@ -1,4 +1,4 @@
-// Theme: the list of runs in every order and under every filter, and its stats.
+// The list of runs in every order and under every filter, and the counts of runs.
 
 import { RUN_STATUSES } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
@@ -24,7 +24,7 @@ export async function walked(store: Store, query: Omit<RunQuery, 'limit'>, limit
 
 const ids = (runs: readonly Run[]) => runs.map(({ id }) => id)
 
-/** Runs of every kind, many of them alike in what they are sorted by. */
+/** Runs of every kind, many of them with equal sort keys. */
 function variedRuns(count: number): Run[] {
   const { between, next } = seeded(7)
   const pick = <T>(values: readonly T[]): T => values[between(0, values.length - 1)] as T
@@ -77,7 +77,7 @@ export function runListsContract(open: OpenStore): void {
   describe('lists of runs', () => {
     const store = eachStore(open)
 
-    it('are in the order asked for, under every filter, whatever the page size', async () => {
+    it('are in the order of the query, under every filter, for any page size', async () => {
       const runs = variedRuns(120)
       await write(store(), ...runs.map(run => created(run)))
       await write(store(), created(aRun({ namespace: 'other' })))

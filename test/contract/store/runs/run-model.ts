@@ -1,4 +1,4 @@
-// What a list of runs must hold, said once more in plain code: the tests compare the store with it.
+// A model of the list of runs in plain code, with which the tests compare the store.
 
 import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
 import { type RunSort, type SortDir, sortKey } from '../../../../packages/engine/src/domain/view/run-order.ts'

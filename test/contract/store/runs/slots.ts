@@ -1,4 +1,4 @@
-// Theme: which due runs a claim leases: concurrency slots, and priorities.
+// Which due runs a claim leases: concurrency slots, and priorities.
 
 import { describe, expect, it } from 'vitest'
 import { HELD_RECHECK_MS } from '../../../../packages/engine/src/domain/holds/concurrency.ts'
@@ -26,7 +26,7 @@ export function slotsContract(open: OpenStore): void {
     const claimIds = async (fields: Partial<Claim> = {}) => (await claim(fields)).map(({ id }) => id)
     const load = async (run: Run) => (await store().loadRun(run.id))?.run as Run
 
-    /** The run lets go of its lease, as the domain writes it. */
+    /** The run ends and releases its lease, as the domain writes it. */
     async function end(run: Run, at: number) {
       const ended = await load(run)
       const { leaseOwner: _, availableAt: __, ...rest } = ended
@@ -37,7 +37,7 @@ export function slotsContract(open: OpenStore): void {
       })
     }
 
-    it('leases as many as the limit and holds the rest, queued, where they say why', async () => {
+    it('leases as many as the limit and holds the rest, queued, with the reason', async () => {
       const runs = [1, 2, 3].map(() => aRun(inSlots(slot('s', 2))))
       await write(store(), ...runs.map(run => created(run)))
       expect(await claimIds()).toEqual([runs[0]?.id, runs[1]?.id])
@@ -53,7 +53,7 @@ export function slotsContract(open: OpenStore): void {
       expect(await claimIds()).toEqual([])
     })
 
-    it('holds only for want of a slot: another slot, or none, is no obstacle', async () => {
+    it('holds a run only for its own slot: a full other slot is no obstacle', async () => {
       const runs = [inSlots(slot('s')), inSlots(slot('s')), inSlots(slot('t')), {}].map(fields =>
         aRun(fields),
       )
@@ -61,7 +61,7 @@ export function slotsContract(open: OpenStore): void {
       expect(await claimIds({ limit: 3 })).toEqual([0, 2, 3].map(i => runs[i]?.id))
     })
 
-    it('wakes the next in line when a slot is freed: the highest priority, then the oldest', async () => {
+    it('wakes the first in the queue when a slot is freed: the highest priority, then the oldest', async () => {
       const priorities = [undefined, -1, undefined, 5, 5]
       const runs = priorities.map((priority, i) =>
         aRun({ ...inSlots(slot('s')), createdAt: NOW + i, ...(priority === undefined ? {} : { priority }) }),
@@ -103,14 +103,14 @@ export function slotsContract(open: OpenStore): void {
       expect((await load(both)).waitsForSlot).toBe('b')
     })
 
-    it('counts by whatever place the slot has among a run’s own', async () => {
+    it('counts a slot at any place among a run’s own', async () => {
       const holder = aRun({ ...inSlots(slot('x'), slot('y'), slot('s')), availableAt: NOW - 1 })
       const late = aRun(inSlots(slot('s')))
       await write(store(), created(holder), created(late))
       expect(await claimIds()).toEqual([holder.id])
     })
 
-    it('tells the queued frame of a waiting run that is held', async () => {
+    it('writes the queued frame of a waiting run that is held', async () => {
       const parked = aRun({
         ...inSlots(slot('s')),
         status: 'waiting',
@@ -126,7 +126,7 @@ export function slotsContract(open: OpenStore): void {
       expect(frames).toMatchObject([{ kind: 'run_status', seq: firstSeq(4), status: 'queued' }])
     })
 
-    it('leases a run whose lease ran out again: it does not stand in its own way', async () => {
+    it('leases a run again whose lease ran out: it does not compete with itself', async () => {
       const run = aRun(inSlots(slot('s')))
       const next = aRun({ ...inSlots(slot('s')), createdAt: NOW + 1 })
       await write(store(), created(run), created(next))
@@ -135,10 +135,10 @@ export function slotsContract(open: OpenStore): void {
     })
 
     it.each<[string, Partial<Run>]>([
-      ['is asked to cancel', { cancelRequested: true }],
+      ['is to be cancelled', { cancelRequested: true }],
       ['is paused', { status: 'paused' }],
       ['has timed out', { holds: { slots: [slot('s')], queueTimeoutMs: 10 }, createdAt: NOW - 10 }],
-    ])('leases a run that %s whatever is full, without a slot of its own', async (_, fields) => {
+    ])('leases a run that %s although its slot is full, without taking the slot', async (_, fields) => {
       const holder = aLeasedRun(inSlots(slot('s')))
       const run = aRun({ ...inSlots(slot('s')), ...fields })
       await write(store(), created(holder), created(run))
@@ -157,7 +157,7 @@ export function slotsContract(open: OpenStore): void {
       expect((await load(run)).availableAt).toBe(NOW + queueTimeoutMs)
     })
 
-    it('gives the slots of others back with their leases, and wakes who waits for them', async () => {
+    it('frees the slots of others with their leases, and wakes the runs that wait for them', async () => {
       const holders = [aLeasedRun(inSlots(slot('s'), slot('t'))), aLeasedRun({ leaseOwner: 'engine-2' })]
       const held = ['s', 't'].map(id => aRun(inSlots(slot(id))))
       await write(store(), ...[...holders, ...held].map(run => created(run)))
@@ -170,7 +170,7 @@ export function slotsContract(open: OpenStore): void {
       }
     })
 
-    it('works off a long line in several claims, of which none takes long', async () => {
+    it('holds a long queue in several claims, none of which takes long', async () => {
       const runs = Array.from({ length: 1200 }, () => aRun(inSlots(slot('s'))))
       const free = aRun({ createdAt: NOW + 1, availableAt: NOW + 1 })
       await write(
@@ -213,7 +213,7 @@ export function slotsContract(open: OpenStore): void {
       expect(await store().nextAvailableAt('runs')).toBe(NOW + 5)
     })
 
-    it('gives the leases of others back whatever their priority', async () => {
+    it('releases the leases of others for every priority', async () => {
       const runs = [aLeasedRun(), aLeasedRun({ priority: 3 }), aLeasedRun({ priority: -3 })]
       await write(store(), ...runs.map(run => created(run)))
       await store().releaseOthers('engine-2', NOW + 1)

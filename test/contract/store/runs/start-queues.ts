@@ -1,4 +1,4 @@
-// Theme: the line of a throttle: who is called, and what a claim does to a place in it.
+// The start queue of a throttle: which runs are woken, and what a claim does to a place in the queue.
 
 import { describe, expect, it } from 'vitest'
 import { STARTS_WOKEN_MAX } from '../../../../packages/engine/src/domain/holds/throttle.ts'
@@ -8,7 +8,7 @@ import { aLeasedRun, aRun, created, eachStore, NOW, NS, type OpenStore, write } 
 
 const throttle = { id: 't', limit: 1, periodMs: 1000, burst: 0 }
 
-function inLine(fields: Partial<Run> = {}, holds: Holds = {}): Run {
+function inQueue(fields: Partial<Run> = {}, holds: Holds = {}): Run {
   return aRun({
     holds: { throttle, ...holds },
     startQueue: 't',
@@ -18,36 +18,36 @@ function inLine(fields: Partial<Run> = {}, holds: Holds = {}): Run {
   })
 }
 
-export function linesContract(open: OpenStore): void {
-  describe('the line of a throttle', () => {
+export function startQueuesContract(open: OpenStore): void {
+  describe('the start queue of a throttle', () => {
     const store = eachStore(open)
     const load = async (run: Run) => (await store().loadRun(run.id))?.run as Run
     const availableAt = (runs: readonly Run[]) =>
       Promise.all(runs.map(async run => (await load(run)).availableAt))
-    const call = (at: number, count = 1) => write(store(), { type: 'startQueue.woken', id: 't', count, at })
+    const wake = (at: number, count = 1) => write(store(), { type: 'startQueue.woken', id: 't', count, at })
     const claim = async (now: number, limit = 100) => {
       const claim = { owner: 'engine-1', now, leaseUntil: now + 15_000, limit }
       return (await store().claimRuns(claim)).map(({ run }) => run)
     }
-    const lined = async (...runs: Run[]) => {
+    const queued = async (...runs: Run[]) => {
       await write(store(), ...runs.map(run => created(run)))
       return runs
     }
     const aged = (...priorities: (number | undefined)[]) =>
-      lined(
+      queued(
         ...priorities.map((priority, i) =>
-          inLine({ createdAt: NOW + i, ...(priority === undefined ? {} : { priority }) }),
+          inQueue({ createdAt: NOW + i, ...(priority === undefined ? {} : { priority }) }),
         ),
       )
 
-    it('leaves those in it asleep, until the first is called: the highest priority, then the oldest', async () => {
+    it('lets its runs sleep until the first is woken: the highest priority, then the oldest', async () => {
       const runs = await aged(undefined, -1, 5, 5, undefined)
       expect(await claim(NOW + 60_000)).toEqual([])
-      await call(NOW + 9)
+      await wake(NOW + 9)
       expect(await availableAt(runs)).toEqual([undefined, undefined, NOW + 9, undefined, undefined])
       const order: number[] = []
       for (let i = 0; i < runs.length; i++) {
-        await call(NOW + 10)
+        await wake(NOW + 10)
         const [next, ...others] = await claim(NOW + 10)
         expect(others).toEqual([])
         order.push(runs.findIndex(({ id }) => id === next?.id))
@@ -55,31 +55,31 @@ export function linesContract(open: OpenStore): void {
       expect(order).toEqual([2, 3, 0, 4, 1])
     })
 
-    it('calls as many as it is to, and nobody twice for later', async () => {
+    it('wakes the requested number of runs, and never puts off a run that is woken already', async () => {
       const runs = await aged(undefined, undefined, undefined)
-      await call(NOW + 20, 2)
+      await wake(NOW + 20, 2)
       expect(await availableAt(runs)).toEqual([NOW + 20, NOW + 20, undefined])
-      await call(NOW + 30, STARTS_WOKEN_MAX)
+      await wake(NOW + 30, STARTS_WOKEN_MAX)
       expect(await availableAt(runs)).toEqual([NOW + 20, NOW + 20, NOW + 30])
-      await call(NOW + 10)
+      await wake(NOW + 10)
       expect(await availableAt(runs)).toEqual([NOW + 10, NOW + 20, NOW + 30])
     })
 
-    it('calls nobody of another line, who is leased, or who was never in it', async () => {
+    it('wakes no run of another queue, no leased run and no run outside the queue', async () => {
       const others = [
-        inLine({ startQueue: 'u', holds: { throttle: { ...throttle, id: 'u' } } }),
-        inLine({ startQueue: undefined }),
+        inQueue({ startQueue: 'u', holds: { throttle: { ...throttle, id: 'u' } } }),
+        inQueue({ startQueue: undefined }),
       ]
-      await lined(...others)
+      await queued(...others)
       const leased = aLeasedRun({ holds: { throttle } })
-      await lined(leased)
-      await call(NOW + 1, STARTS_WOKEN_MAX)
+      await queued(leased)
+      await wake(NOW + 1, STARTS_WOKEN_MAX)
       expect(await availableAt([...others, leased])).toEqual([undefined, undefined, leased.availableAt])
     })
 
-    it('keeps the place of who is called until it is claimed', async () => {
+    it('keeps the place of a woken run until it is claimed', async () => {
       const [first, second] = (await aged(undefined, undefined)) as [Run, Run]
-      await call(NOW)
+      await wake(NOW)
       expect(await load(first)).toMatchObject({ startQueue: 't', availableAt: NOW, fence: 0 })
       expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: first.id })
       const [claimed] = await claim(NOW)
@@ -88,51 +88,51 @@ export function linesContract(open: OpenStore): void {
       expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: second.id })
     })
 
-    it('tells who is first, with its priority, and how many are before one', async () => {
+    it('answers the first run, with its priority, and how many runs are before one', async () => {
       expect(await store().in(NS).firstInStartQueue('t')).toBeUndefined()
       const [low, high] = (await aged(-1, 2)) as [Run, Run]
       expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: high.id, priority: 2 })
       expect(await store().in(NS).heldBefore(low)).toBe(1)
     })
 
-    it('is worked off in its order when many are due at once', async () => {
+    it('is claimed in its order when many runs are due at once', async () => {
       const runs = await aged(undefined, 3, undefined, 7)
-      await call(NOW, STARTS_WOKEN_MAX)
+      await wake(NOW, STARTS_WOKEN_MAX)
       const claimed = (await claim(NOW)).map(({ id }) => runs.findIndex(run => run.id === id))
       expect(claimed).toEqual([3, 1, 0, 2])
     })
 
-    it('gives the call on when who is claimed must wait for a slot first, and its place with it', async () => {
+    it('wakes the next run when the claimed one must wait for a slot, and loses its place to it', async () => {
       const slots = [{ id: 's', limit: 1 }]
-      const held = inLine({ availableAt: NOW }, { slots })
-      const next = inLine({ createdAt: NOW + 1 })
-      await lined(aLeasedRun({ holds: { slots } }), held, next)
+      const held = inQueue({ availableAt: NOW }, { slots })
+      const next = inQueue({ createdAt: NOW + 1 })
+      await queued(aLeasedRun({ holds: { slots } }), held, next)
       expect((await claim(NOW)).map(({ id }) => id)).toEqual([next.id])
       const waitingForSlot = { waitsForSlot: 's', startQueue: undefined, waitingFor: { kind: 'concurrency' } }
       expect(await load(held)).toMatchObject(waitingForSlot)
     })
 
-    it('calls nobody when one that comes anew must wait for a slot', async () => {
+    it('wakes no run when a new run must wait for a slot', async () => {
       const slots = [{ id: 's', limit: 1 }]
       const fresh = aRun({ holds: { slots, throttle } })
-      const next = inLine()
-      await lined(aLeasedRun({ holds: { slots } }), fresh, next)
+      const next = inQueue()
+      await queued(aLeasedRun({ holds: { slots } }), fresh, next)
       expect(await claim(NOW)).toEqual([])
       expect(await availableAt([next])).toEqual([undefined])
     })
 
-    it('is left with a slot, and so is the place in it', async () => {
+    it('loses a run that is leased with its slot', async () => {
       const slots = [{ id: 's', limit: 1 }]
-      await lined(inLine({ availableAt: NOW }, { slots }))
+      await queued(inQueue({ availableAt: NOW }, { slots }))
       const [claimed] = await claim(NOW)
       expect(claimed?.startQueue).toBeUndefined()
       const other = aRun({ holds: { slots }, createdAt: NOW + 1 })
-      await lined(other)
+      await queued(other)
       expect(await claim(NOW + 1)).toEqual([])
       expect((await load(other)).waitsForSlot).toBe('s')
     })
 
-    it('stays as it is when the leases of others are given back', async () => {
+    it('stays as it is when the leases of others are released', async () => {
       const [run] = (await aged(undefined)) as [Run]
       await store().releaseOthers('engine-2', NOW + 1)
       expect(await load(run)).toEqual(run)

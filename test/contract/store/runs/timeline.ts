@@ -1,4 +1,4 @@
-// Theme: the timeline of a run. Every frame once, in seq order, however it is paged, and whatever row tells it.
+// The timeline of a run: every frame once, in seq order, for any page size, from whichever row the frame is read.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ import {
   write,
 } from '../samples.ts'
 
-/** The whole timeline, read in pages of `limit`; checks what every page, and the status alone, promise. */
+/** The whole timeline, read in pages of `limit`; checks the promises of every page, and of the status read alone. */
 async function read(store: Store, runId: string, limit = 1000): Promise<StoredFrame[]> {
   const frames: StoredFrame[] = []
   const position = { after: 0, openFrom: 0 }
@@ -41,7 +41,7 @@ async function read(store: Store, runId: string, limit = 1000): Promise<StoredFr
   return frames
 }
 
-/** The frame of the run's present status, asked for alone. */
+/** The frame of the run's present status, read alone. */
 async function status(store: Store, runId: string): Promise<StoredFrame | undefined> {
   const told = await store.in(NS).status(runId)
   return told && { kind: 'run_status', runId, ...told, ts: at(told.ts) }
@@ -78,7 +78,7 @@ export function timelineContract(open: OpenStore): void {
       expect(await store().in(NS).status('run_none')).toBeUndefined()
     })
 
-    it('tells creation, first start and end by the run itself', async () => {
+    it('has creation, first start and end from the run itself', async () => {
       const run = aRun()
       await write(store(), created(run))
       expect(await read(store(), run.id)).toEqual([runFrame(run, 1, 'queued', NOW)])
@@ -99,7 +99,7 @@ export function timelineContract(open: OpenStore): void {
       ])
     })
 
-    it('tells the moves in between by frames of their own', async () => {
+    it('has the moves in between from rows of their own', async () => {
       const run = aLeasedRun()
       await write(store(), created(run), {
         type: 'run.moved',
@@ -115,7 +115,7 @@ export function timelineContract(open: OpenStore): void {
       ])
     })
 
-    it('tells a settled step once, with its error', async () => {
+    it('has a settled step once, with its error', async () => {
       const run = aLeasedRun()
       const well = aStep(run, { seq: 3 })
       const failed = aStep(run, {
@@ -171,7 +171,7 @@ export function timelineContract(open: OpenStore): void {
       expect(frames[3]).not.toHaveProperty('error')
     })
 
-    it('dates a status that is not final by when the step came to it, or by its start', async () => {
+    it('dates a status that is not final by the time the step reached it, or by its start', async () => {
       const run = aLeasedRun()
       const retrying = aStep(run, { seq: 3, status: 'retrying', finishedAt: undefined, data: undefined })
       const waiting = aWait(run, { index: 1, seq: 5 })
@@ -186,7 +186,7 @@ export function timelineContract(open: OpenStore): void {
       expect(frames.map(({ ts }) => ts)).toEqual([at(NOW + 40), at(NOW + 50), at(NOW + 10)])
     })
 
-    it('tells log lines, with their fields to the letter', async () => {
+    it('has log lines, with their fields exactly', async () => {
       const run = aLeasedRun()
       const plain = aLine(run, { seq: 3 })
       const rich = aLine(run, {
@@ -217,7 +217,7 @@ export function timelineContract(open: OpenStore): void {
       ])
     })
 
-    it('tells a woken step, and the run that is queued by it, in the range of the next fence', async () => {
+    it('has a woken step, and the run that it queues, in the range of the next fence', async () => {
       const run = aParkedRun({ fence: 3 })
       const wait = aWait(run, { seq: firstSeq(3) })
       await write(store(), created(run, wait))
@@ -235,7 +235,7 @@ export function timelineContract(open: OpenStore): void {
       ])
     })
 
-    it('tells carried steps by the seqs they were given', async () => {
+    it('has carried steps at the seqs they were given', async () => {
       const run = aRun({ replayOf: 'run_a' })
       const steps = [2, 3, 4].map((seq, index) => aStep(run, { index, seq, carried: true }))
       await write(store(), created(run, ...steps))
@@ -267,7 +267,7 @@ export function timelineContract(open: OpenStore): void {
       expect(await page(0, 2)).toMatchObject({ openFrom: 0, more: true })
       expect(await page(2, 4)).toMatchObject({ openFrom: 0, more: false })
       expect(await page(10, 1)).toMatchObject({ openFrom: 1, more: true })
-      // Step 2 has told that it waits, and will tell more.
+      // Step 2 has a frame that it waits, and will have more.
       expect(await page(13, 4)).toMatchObject({ openFrom: 2, more: false })
       await write(store(), {
         type: 'step.moved',

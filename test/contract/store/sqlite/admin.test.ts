@@ -1,4 +1,4 @@
-// Administering a SQLite file beside the engine that runs on it: one more connection, from whatever process.
+// Administration of a SQLite file while an engine runs on it: one more connection, from any process.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -45,10 +45,10 @@ it('works beside a running engine, which sees each write and keeps its lock', as
   await store.close()
 })
 
-it('takes turns with an engine that is busy writing: neither loses a write', async () => {
+it('writes while an engine is busy writing: neither loses a write', async () => {
   const file = freshFile()
   const store = await openSqliteStore({ file })
-  // Another process, as the command is: locks between processes are not those between threads.
+  // Another process, like the command: locks between processes differ from those between threads.
   const other = fork(join(import.meta.dirname, 'administrator.ts'), [file, '10'], {
     execArgv: ['--import', 'tsx', '--conditions', 'perdure-source'],
   })
@@ -71,7 +71,7 @@ it('takes turns with an engine that is busy writing: neither loses a write', asy
   await store.close()
 })
 
-it('may meet others at the making of a new database: all of them succeed', async () => {
+it('creates a new database together with others: all of them succeed', async () => {
   const file = freshFile()
   const administrators = Array.from({ length: 3 }, async (_, i) => {
     const { admin, close } = await openSqliteAdmin(file)

@@ -1,4 +1,4 @@
-// A process that adds keys to a store on a file, beside its engine. Started by sqlite-admin.test.ts.
+// A process that adds keys to a store on a file, beside its engine. Started by admin.test.ts.
 
 import { openSqliteAdmin } from '../../../../packages/engine/src/adapters/sql/sqlite/admin.ts'
 import { aKey } from '../resources/admin.ts'

@@ -1,4 +1,4 @@
-// The contract on a file with its threads, and what only a file can promise.
+// The contract on a file with its threads, and the promises of a file alone.
 
 import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -62,7 +62,7 @@ describe('SQLite on a file', () => {
     await again.close()
   })
 
-  it('refuses a second opener, by whatever path, until the first has closed', async () => {
+  it('refuses a second opener, by any path, until the first has closed', async () => {
     const file = freshFile()
     const first = await openSqliteStore({ file })
     const link = join(root, `link-${files}`)
@@ -106,7 +106,7 @@ describe('SQLite on a file', () => {
     await store.close()
   })
 
-  it('needs a transaction for each unit only of a batch that holds a poisonous one', async () => {
+  it('uses a transaction for each unit only in a batch with a unit that fails', async () => {
     const store = await openSqliteStore({ file: freshFile() })
     const run = aLeasedRun()
     await write(store, created(run))
@@ -196,17 +196,22 @@ describe('SQLite on a file', () => {
 
   it('stops for good when a commit fails, keeps what it had acknowledged, and can be closed', async () => {
     const file = freshFile()
-    // Files of this process end at 4 MiB, whatever it writes: the write-ahead log then fails in the middle of a commit.
+    // No file of this process can exceed 4 MiB: the write-ahead log fails in the middle of a commit.
     const command = 'ulimit -f 4096 && exec "$0" --import tsx --conditions perdure-source "$1" "$2"'
     const args = ['-c', command, process.execPath, join(import.meta.dirname, 'full-disk.ts'), file]
     const { stdout } = await promisify(execFile)('bash', args)
-    const told = JSON.parse(stdout) as { durable: string[]; codes: string[]; after: string; troubles: number }
-    expect(told.durable.length).toBeGreaterThan(0)
-    expect(new Set(told.codes)).toEqual(new Set(['unavailable']))
-    expect(told.after).toBe('unavailable')
-    expect(told.troubles).toBeGreaterThan(0)
+    const report = JSON.parse(stdout) as {
+      durable: string[]
+      codes: string[]
+      after: string
+      troubles: number
+    }
+    expect(report.durable.length).toBeGreaterThan(0)
+    expect(new Set(report.codes)).toEqual(new Set(['unavailable']))
+    expect(report.after).toBe('unavailable')
+    expect(report.troubles).toBeGreaterThan(0)
     const store = await openSqliteStore({ file })
-    for (const runId of told.durable) expect(await store.loadRun(runId), runId).toBeDefined()
+    for (const runId of report.durable) expect(await store.loadRun(runId), runId).toBeDefined()
     await store.close()
     await expectSound(file)
   })

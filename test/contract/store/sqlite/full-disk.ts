@@ -1,4 +1,4 @@
-// A process whose files may not grow: writes runs until its store fails, and tells what it was told.
+// A process whose files cannot grow: writes runs until its store fails, and prints the answers of the store.
 
 import { openSqliteStore } from '../../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import { EngineError } from '../../../../packages/engine/src/domain/model/errors.ts'

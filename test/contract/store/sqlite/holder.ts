@@ -1,4 +1,4 @@
-// A process that holds a store, tells which runs it was told are durable, and goes on writing until it is killed.
+// A process that keeps a store open, prints the ids of runs that are durable, and writes until it is killed.
 
 import { openSqliteStore } from '../../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import { aLeasedRun, aStep, created, write } from '../samples.ts'

@@ -1,4 +1,4 @@
-// A process that does nothing but open a store and close it: it ends by itself only if nothing is left behind.
+// A process that opens a store and closes it: it ends by itself only if the store leaves nothing open.
 
 import { openSqliteStore } from '../../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import { aRun, created, write } from '../samples.ts'

@@ -1,4 +1,4 @@
-// Theme: a unit is durable as a whole or not at all, and only while its guards hold.
+// A unit is durable as a whole or not at all, and only while its guards hold.
 
 import { describe, expect, it } from 'vitest'
 import type { Change, Guard } from '../../../../packages/engine/src/domain/model/change.ts'
@@ -24,7 +24,7 @@ import {
 
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
-/** The guard a commit was refused for. */
+/** The guard that a commit failed on. */
 async function staleGuard(commit: Promise<void>): Promise<Guard> {
   const error: unknown = await commit.then(
     () => new Error('it was not refused'),
@@ -314,13 +314,13 @@ export function commitContract(open: OpenStore): void {
       expect(await store().in(NS).steps(run.id)).toEqual([step])
     })
 
-    it('refuses to move what it does not know', async () => {
+    it('refuses to move a row that does not exist', async () => {
       await expect(write(store(), moved(aRun()))).rejects.toThrow()
       await expect(write(store(), { type: 'step.moved', step: aStep(aRun()) })).rejects.toThrow()
       await expect(write(store(), { type: 'delivery.moved', delivery: aDelivery() })).rejects.toThrow()
     })
 
-    it('takes a repeated row for what it is: no error, and the first stays', async () => {
+    it('keeps the first of repeated rows, without an error', async () => {
       const run = aRun({ input: JSON.stringify('x'.repeat(5000)) })
       const event = anEvent({ data: '1' })
       const delivery = aDelivery()

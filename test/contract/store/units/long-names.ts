@@ -1,5 +1,5 @@
-// Theme: the longest names and keys that the interface lets in. Each goes through every index it is part of; in no store
-// may an index have a bound that is met only there.
+// The longest names and keys that the interface accepts. Each is written to every index that contains it: no index of a store
+// may have a lower bound.
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'
@@ -25,19 +25,19 @@ import {
 
 const random = seeded(20)
 
-/** Characters at random: a database compresses what repeats itself, and then far more fits in. */
+/** Random characters: a database compresses repeated ones, and then far more fit. */
 function text(chars: number, [from, to]: readonly [number, number]): string {
   return Array.from({ length: chars }, () => String.fromCodePoint(random.between(from, to))).join('')
 }
 
 const OF_THREE_BYTES = [0x4e00, 0x9fff] as const
 const OF_FOUR_BYTES = [0x1_0000, 0x10_ffff] as const
-/** Stored as JSON, in six bytes each: what a runner says may hold them, what comes over the interface may not. */
+/** Stored as JSON, in six bytes each: strings of runners may contain them, those of the interface may not. */
 const LONE_SURROGATES = [0xd800, 0xdbff] as const
 const ASCII = [0x61, 0x7a] as const
 
 const name = (chars: number) => text(chars, OF_FOUR_BYTES)
-/** What a runner's `URL.canParse` lets pass as it came. */
+/** A URL that `URL.canParse` of a runner accepts as it is. */
 const url = () => `https://${text(1000, ASCII)}/${name(1000)}`
 
 export function longNamesContract(open: OpenStore): void {
@@ -94,7 +94,7 @@ export function longNamesContract(open: OpenStore): void {
     it.each([
       ['the id of a step', text(256, LONE_SURROGATES)],
       ['the scope of a line that belongs to no step', name(5000)],
-    ])('tell log lines apart by %s', async (_, scope) => {
+    ])('distinguish log lines by %s', async (_, scope) => {
       const run = aLeasedRun(of)
       const line = (of: string, index: number) =>
         aLine(run, { scope: of, index, dedupe: stepLineKey(of, 1, index) })

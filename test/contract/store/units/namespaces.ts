@@ -1,4 +1,4 @@
-// Theme: no byte crosses a namespace. What belongs to one does not exist in another.
+// No byte crosses a namespace: the rows of one do not exist in another.
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import {

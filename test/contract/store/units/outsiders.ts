@@ -1,4 +1,4 @@
-// Theme: what outsiders do to a run that is not theirs: they wake it, ask it to end, or bring it a runner.
+// Changes to a run by others than its owner: they wake it, request its cancel, or report a runner for it.
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'
@@ -194,7 +194,7 @@ export function outsidersContract(open: OpenStore): void {
   describe('from outside, a unit', () => {
     const store = eachStore(open)
 
-    it('asks a live run to cancel: available at once, under a new fence, the lease left as it is', async () => {
+    it('requests the cancel of a live run: available at once, under a new fence, with its lease unchanged', async () => {
       const leased = aLeasedRun()
       const parked = aParkedRun()
       await write(store(), created(leased), created(parked))
@@ -210,7 +210,7 @@ export function outsidersContract(open: OpenStore): void {
       await write(store(), { type: 'run.cancelRequested', runId: 'run_none', at: NOW })
     })
 
-    it('makes runs available that were held for want of a runner of the app, and no others', async () => {
+    it('makes runs available that were held because the app had no runner, and no others', async () => {
       const held = { status: 'queued', availableAt: NOW + 30_000, waitingFor: { kind: 'runner' } } as const
       const runs = {
         held: aRun(held),
@@ -228,7 +228,7 @@ export function outsidersContract(open: OpenStore): void {
         const availableAt = name === 'held' || name === 'alsoHeld' ? NOW + 1 : run.availableAt
         expect((await store().loadRun(run.id))?.run, name).toEqual({ ...run, availableAt })
       }
-      // Once it has started it is held no more.
+      // A run that has started is not held any more.
       const started = {
         ...runs.held,
         status: 'running',

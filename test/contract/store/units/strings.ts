@@ -1,4 +1,4 @@
-// Theme: strings to the letter. Whatever a string holds, it comes back as it was, and is found again as a key.
+// Strings are stored exactly: every string is read as it was written, and is found again as a key.
 
 import { describe, expect, it } from 'vitest'
 import type { Guard } from '../../../../packages/engine/src/domain/model/change.ts'
@@ -127,7 +127,7 @@ export function stringsContract(open: OpenStore, nameCharsMax = Number.POSITIVE_
       })
     }
 
-    it('tells keys apart that differ only there', async () => {
+    it('distinguishes keys that differ only there', async () => {
       const ids = ['d', 'd\0', 'd\0x', 'd\ud800', 'd\udbff', 'd\ufffd', '\u001a"d"', '\u001a']
       for (const dedupeId of ids) {
         const key = { namespace: 'n', app: '', dedupeId }

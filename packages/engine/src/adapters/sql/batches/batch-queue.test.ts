@@ -44,7 +44,7 @@ function make() {
 }
 
 describe('batch queue', () => {
-  it('sends at once what comes in one turn, in order, and answers each its own', async () => {
+  it('sends requests that are submitted together in one batch, in order, and answers each', async () => {
     const { channel, submit, sizes } = make()
     const answers = Promise.all([submit('a'), submit('b'), submit('c')])
     await turn()

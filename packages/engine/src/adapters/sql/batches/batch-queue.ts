@@ -90,7 +90,7 @@ export class BatchQueue {
   }
 
   async #run(): Promise<void> {
-    // The first batch takes all requests of this turn of the event loop along.
+    // The first batch contains all requests that are submitted before the event loop goes on.
     await undefined
     let underWay = this.#post()
     while (underWay) {

@@ -1,5 +1,5 @@
-// What a writer or a reader is requested to do, and what it answers: plain values that cross to another thread. Units and
-// queries are flat lists, which cross at a third of the cost of nested ones.
+// Requests to a writer or a reader, and their answers: plain values that cross to another thread. Units and queries are flat
+// lists, which cross at a third of the cost of nested ones.
 
 import type { Claim, DeliveryClaim, Pruning } from '../../../ports/store.ts'
 import type { Query, Value } from '../description/values.ts'

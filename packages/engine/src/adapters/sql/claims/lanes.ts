@@ -1,6 +1,7 @@
 // The table whose rows a lane claims.
 
 import type { Lane } from '../../../ports/store.ts'
+import { RANKED, UNRANKED } from '../tables/runs.ts'
 
 interface LaneTable {
   table: string
@@ -16,7 +17,7 @@ export const LANE_TABLES: Record<Lane, LaneTable> = {
   runs: {
     table: 'runs',
     fence: 'fence',
-    parts: [`${SCHEDULED} AND priority IS NULL`, `${SCHEDULED} AND priority IS NOT NULL`],
+    parts: [UNRANKED, RANKED],
   },
   deliveries: { table: 'deliveries', fence: 'fence', parts: [SCHEDULED] },
   timers: { table: 'flow_rows', fence: 'version', parts: [SCHEDULED] },

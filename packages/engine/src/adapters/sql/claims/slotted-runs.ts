@@ -12,7 +12,7 @@ import { HOLDS_SLOTS, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
 import { OPERATIONS } from '../write/statements.ts'
 import { query, type Work } from './transaction-work.ts'
 
-/** What every lease of a run sets. */
+/** The columns that every lease of a run sets. */
 export const LEASE = 'lease_owner = ?, fence = fence + 1, available_at = ?i'
 
 const COUNT_TAKEN = `SELECT ${SLOT_COLUMNS.map(

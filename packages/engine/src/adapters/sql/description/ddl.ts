@@ -10,7 +10,7 @@ export interface DdlDialect {
   types: Readonly<Record<ColumnType, string>>
   /** Type and key of a column that numbers its rows. */
   position: string
-  /** What follows the columns of a table that is stored by its key. */
+  /** Follows the columns of a table that is stored by its key. */
   stored: string
   /** Statements of the dialect alone, by the version that they belong to. */
   own: Readonly<Record<number, string>>

@@ -1,4 +1,4 @@
-// What descriptions of tables make of objects and rows.
+// The functions that descriptions of tables generate, from objects to rows and back.
 
 import { expect, test } from 'vitest'
 import {

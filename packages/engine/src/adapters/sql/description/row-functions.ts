@@ -39,7 +39,7 @@ export function namedColumns(fields: Readonly<Record<string, Column>>): NamedCol
   )
 }
 
-/** Those that the functions of the row write and read. */
+/** The columns that the functions of the row write and read. */
 export function mapped(columns: readonly NamedColumn[]): NamedColumn[] {
   return columns.filter(({ column }) => !column.isUnmapped)
 }

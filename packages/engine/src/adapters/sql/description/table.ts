@@ -1,4 +1,4 @@
-// The description of a table: its columns, key and indexes, and what statements and rows need of them. Everything is
+// The description of a table: its columns, key and indexes, and what statements and rows need from them. Everything is
 // computed once, when the module of the table is loaded.
 
 import type { Column, ColumnType } from './column.ts'
@@ -29,7 +29,7 @@ interface Options {
   since?: number
 }
 
-/** What the schema takes from a description. */
+/** The part of a description that the schema is made from. */
 export interface TableSchema extends Options {
   name: string
   /** Every column, in the order of the schema. */

@@ -9,7 +9,7 @@ import type { Row } from '../description/values.ts'
 import type { ClaimedRun } from '../store/database.ts'
 import { DELIVERIES } from '../tables/deliveries.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
-import { RUNS } from '../tables/runs.ts'
+import { RANKED, RUNS } from '../tables/runs.ts'
 import { STEPS } from '../tables/steps.ts'
 import { nameOf, rowsOf, type Session } from './client.ts'
 import { runWork } from './run-work.ts'
@@ -21,7 +21,6 @@ type Due = [id: string, isPlain: boolean]
 
 /** The limit is a literal, in a statement that is planned at each use: for an unknown limit the planner may sort all due rows. */
 const oldest = (limit: number) => `available_at <= $1 ORDER BY available_at LIMIT ${limit}`
-const RANKED = 'available_at IS NOT NULL AND priority IS NOT NULL'
 /**
  * Due runs: higher priorities first, then the longest due. Each part walks an index of its own, however many other runs
  * sleep: the runs without a priority, and those of each priority, each found by one index lookup.

@@ -1,4 +1,4 @@
-// Tells errors of an unavailable PostgreSQL, or of the network to it, from errors of a wrong statement.
+// Distinguishes errors of an unavailable PostgreSQL, or of the network to it, from errors of a wrong statement.
 
 /** Classes of SQLSTATE: connection, resources, operator intervention, system error. */
 const UNAVAILABLE_CLASSES: readonly string[] = ['08', '53', '57', '58']

@@ -24,7 +24,7 @@ const SORT_COLUMN = {
 
 /** Filters with an index in the order of ids, the narrowest first. */
 const BY_ID: readonly FilterName[] = ['replayOf', 'eventId', 'status', 'app', 'workflow']
-/** Filters that match so few runs that the runs are found first and then sorted, whatever the order. */
+/** Filters that match so few runs that the runs are found first and then sorted, in any order. */
 const FEW: readonly FilterName[] = ['replayOf', 'eventId']
 
 /** A walk along one index, or along two at once. */

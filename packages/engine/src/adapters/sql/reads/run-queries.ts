@@ -6,8 +6,12 @@ import { HELD_COUNTED_MAX, type HeldRun, type RunView } from '../../../ports/sto
 import type { Query, Row } from '../description/values.ts'
 import { LOGS } from '../tables/logs.ts'
 import { RUNS } from '../tables/runs.ts'
+import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { STEPS } from '../tables/steps.ts'
 import { FIRST_IN_START_QUEUE } from '../write/statements.ts'
+
+/** The id of the run, if the namespace has it. */
+export const SCOPED_RUN = '(SELECT id FROM runs WHERE id = ? AND namespace = ?)'
 
 export const STEPS_OF_RUN = `SELECT ${STEPS.select} FROM steps WHERE run_id = ? ORDER BY idx`
 
@@ -16,14 +20,14 @@ export const ROOT_LOGGED = `SELECT coalesce(max(idx) + 1, 0) FROM logs WHERE run
 
 /**
  * The step a run is at: the newest unsettled one, else the newest. Looks at the last hundred steps at most, so that
- * a page of runs stays cheap whatever their length.
+ * a page of runs stays cheap even if the runs are long.
  */
 export const CURRENT_STEP = `(
   SELECT name FROM (
     SELECT name, status, idx FROM steps WHERE steps.run_id = runs.id ORDER BY idx DESC LIMIT 100) AS newest
-  ORDER BY CASE WHEN status IN ('succeeded', 'failed', 'cancelled') THEN 1 ELSE 0 END, idx DESC LIMIT 1)`
+  ORDER BY CASE WHEN status IN ${FINAL_STATUSES} THEN 1 ELSE 0 END, idx DESC LIMIT 1)`
 
-/** Everything an owner or a controller needs of a run, in whatever namespace; for `loadedRun`. */
+/** Everything an owner or a controller needs of a run, of any namespace; for `loadedRun`. */
 export function loadQueries(runId: string): Query[] {
   return [
     { sql: `SELECT ${RUNS.select} FROM runs WHERE id = ?`, params: [runId] },
@@ -81,6 +85,3 @@ export function logsQuery(namespace: string, runId: string, query: { from: numbe
     ORDER BY seq LIMIT ?`
   return { sql, params: [runId, namespace, query.from, query.limit] }
 }
-
-/** The id of the run, if the namespace has it. */
-const SCOPED_RUN = '(SELECT id FROM runs WHERE id = ? AND namespace = ?)'

@@ -6,7 +6,7 @@ const inText = (needle: string, ...texts: (string | null)[]) => textHas(toStored
 const inJson = (needle: string, json: string | null) => jsonHas(toStored(folded(needle)), [json])
 
 describe('textHas', () => {
-  it('finds a part of any of the texts, whatever its case', () => {
+  it('finds a part of any of the texts, in upper or lower case', () => {
     expect(inText('ORDER', 'run_1', 'place-order', 'shop')).toBe(true)
     expect(inText('übersicht', 'Bestell-ÜBERSICHT')).toBe(true)
     expect(inText('nothing', 'run_1', null)).toBe(false)

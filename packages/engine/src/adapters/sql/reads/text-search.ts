@@ -3,7 +3,7 @@
 
 import { fromStored } from '../description/stored-text.ts'
 
-/** A text as it is compared: whatever its case. */
+/** The form in which texts are compared, so that case does not matter. */
 export function folded(text: string): string {
   return text.toLowerCase()
 }

@@ -10,6 +10,8 @@ import { firstSeq } from '../../../domain/model/seq.ts'
 import type { TimelinePage } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { frameFromRow } from '../tables/frames.ts'
+import { FINAL_STATUSES } from '../tables/statuses.ts'
+import { SCOPED_RUN } from './run-queries.ts'
 
 export interface TimelineQuery {
   namespace: string
@@ -18,10 +20,6 @@ export interface TimelineQuery {
   limit: number
   openFrom: number
 }
-
-const SETTLED = `('succeeded', 'failed', 'cancelled')`
-/** The id of the run, if the namespace has it. */
-const SCOPED_RUN = '(SELECT id FROM runs WHERE id = ? AND namespace = ?)'
 
 const RUN = `SELECT status, attempt, created_at, started_at, started_seq, finished_at, finished_seq
   FROM runs WHERE id = ? AND namespace = ?`
@@ -37,7 +35,7 @@ type RunRow = [
 
 /** The columns of these three are those of `TimelineRow` (tables/frames.ts). */
 const SETTLED_STEPS = `SELECT 'step_status', seq, finished_at, status, attempt, name, idx, error, NULL
-  FROM steps WHERE run_id = ${SCOPED_RUN} AND idx >= ? AND seq > ? AND status IN ${SETTLED}
+  FROM steps WHERE run_id = ${SCOPED_RUN} AND idx >= ? AND seq > ? AND status IN ${FINAL_STATUSES}
   ORDER BY seq LIMIT ?`
 const MOVES = `SELECT CASE WHEN step_index IS NULL THEN 'run_status' ELSE 'step_status' END, seq, ts, status, attempt,
     (SELECT name FROM steps WHERE steps.run_id = frames.run_id AND steps.idx = frames.step_index),
@@ -48,7 +46,7 @@ const LINES = `SELECT 'log', seq, ts, level, attempt, scope, NULL, fields, messa
 
 /** The first step without a final status up to a seq, or else the index of the next step to come. */
 const OPEN_FROM = `SELECT coalesce(
-  (SELECT idx FROM steps WHERE run_id = ${SCOPED_RUN} AND idx >= ? AND NOT (status IN ${SETTLED} AND seq <= ?)
+  (SELECT idx FROM steps WHERE run_id = ${SCOPED_RUN} AND idx >= ? AND NOT (status IN ${FINAL_STATUSES} AND seq <= ?)
     ORDER BY idx LIMIT 1),
   (SELECT max(idx) + 1 FROM steps WHERE run_id = ${SCOPED_RUN}), 0)`
 

@@ -7,7 +7,7 @@ import { LEASE, leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'
 import type { Row } from '../description/values.ts'
 import { ROOT_LOGGED, STEPS_OF_RUN } from '../reads/run-queries.ts'
 import type { ClaimedRun } from '../store/database.ts'
-import { RUNS } from '../tables/runs.ts'
+import { RANKED, RUNS } from '../tables/runs.ts'
 import type { Connection } from './connection.ts'
 import { runWork } from './run-work.ts'
 import { untyped } from './statements.ts'
@@ -66,9 +66,7 @@ export class RunClaims {
 
   /** The priorities of scheduled runs, from the highest on, with one index lookup for each. */
   *#priorities(): Generator<number, void> {
-    const below = this.#connection.prepare(
-      'SELECT max(priority) FROM runs WHERE available_at IS NOT NULL AND priority IS NOT NULL AND priority < ?',
-    )
+    const below = this.#connection.prepare(`SELECT max(priority) FROM runs WHERE ${RANKED} AND priority < ?`)
     let last = Number.MAX_VALUE
     for (;;) {
       const [[priority]] = below.all([last]) as [[number | null]]

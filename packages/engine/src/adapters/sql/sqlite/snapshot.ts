@@ -25,7 +25,7 @@ export async function openSqliteSnapshot(file: string): Promise<Snapshot> {
   }
 }
 
-/** What SQLite finds wrong with the file's pages and indexes. */
+/** Faults that SQLite finds in the file's pages and indexes. */
 export function damageOf(connection: Connection): string[] {
   const lines = connection.prepare('PRAGMA integrity_check(100)').all([]) as [string][]
   return lines.map(([line]) => line).filter(line => line !== 'ok')

@@ -152,7 +152,7 @@ export class Writer {
   }
 }
 
-/** Whether the rows are the expected ones, in whatever order; `expected` has the values of all of them one after the other. */
+/** Whether the rows are the expected ones, in any order; `expected` has the values of all of them one after the other. */
 function isSame(rows: readonly Row[], expected: readonly Value[]): boolean {
   const width = rows[0]?.length ?? 1
   if (rows.length * width !== expected.length) return false

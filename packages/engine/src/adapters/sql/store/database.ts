@@ -1,4 +1,4 @@
-// What a SQL database must do for the store. Each dialect implements it; the store and its administration use it.
+// The interface of a SQL database for the store. Each dialect implements it; the store and its administration use it.
 
 import type { BatchQueue } from '../batches/batch-queue.ts'
 import type { Query, Row } from '../description/values.ts'

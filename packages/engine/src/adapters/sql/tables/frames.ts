@@ -1,5 +1,5 @@
 // The table of the timeline frames that no other row contains: a run's moves between its first start and its end, and
-// statuses of steps that are not final. And a timeline page's rows, whatever their table, as frames.
+// statuses of steps that are not final. Also reads the rows of a timeline page, of any table, as frames.
 
 import type { LogLevel, RunStatus, StepError, StepStatus } from '@perdure/protocol'
 import { runFrame, type StoredFrame, stepFrame } from '../../../domain/view/timeline-frames.ts'

@@ -21,7 +21,9 @@ export const SLOT_COLUMNS = ['slot1', 'slot2', 'slot3'] as const
 /** A run holds its slots while it is leased, unless the lease took none. */
 export const HOLDS_SLOTS = 'lease_owner IS NOT NULL AND leased_without_slots IS NULL'
 
-const DUE = 'available_at IS NOT NULL'
+/** Two parts of the scheduled runs, each with indexes of its own: without a priority, and with one. */
+export const UNRANKED = 'available_at IS NOT NULL AND priority IS NULL'
+export const RANKED = 'available_at IS NOT NULL AND priority IS NOT NULL'
 /** The order in which a queue of held runs is served. */
 export const QUEUE_ORDER = 'coalesce(priority, 0) DESC, id'
 
@@ -76,9 +78,9 @@ export const RUNS = table<Run>()('runs', {
     result: optional(text),
   },
   indexes: {
-    runs_available: { on: 'available_at', where: `${DUE} AND priority IS NULL` },
-    runs_ranked: { on: 'priority, available_at', where: `${DUE} AND priority IS NOT NULL` },
-    runs_ranked_available: { on: 'available_at', where: `${DUE} AND priority IS NOT NULL` },
+    runs_available: { on: 'available_at', where: UNRANKED },
+    runs_ranked: { on: 'priority, available_at', where: RANKED },
+    runs_ranked_available: { on: 'available_at', where: RANKED },
     ...Object.fromEntries(
       SLOT_COLUMNS.map(slot => [
         `runs_in_${slot}`,

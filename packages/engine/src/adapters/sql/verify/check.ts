@@ -11,7 +11,7 @@ export interface Violation {
   message: string
 }
 
-/** All rows as they were at one moment, whatever is written meanwhile. */
+/** All rows as they were at one moment; later writes are not seen. */
 export interface Snapshot {
   rows(sql: string, params?: Value[]): Promise<Row[]>
   /** Faults that the database itself finds in its pages or indexes: one line each. */

@@ -1,11 +1,10 @@
 // The rules of runs, and of their steps, frames, logs and watches, as queries over a range of run ids.
 
 import { SEQ_SPAN } from '../../../domain/model/seq.ts'
+import { FINAL_STATUSES, LIVE_STATUSES } from '../tables/statuses.ts'
 import type { Check } from './check.ts'
 
 const IN_RANGE = (column: string) => `${column} > ? AND ${column} <= ?`
-const LIVE = `('queued', 'running', 'waiting', 'paused')`
-const ENDED = `('succeeded', 'failed', 'cancelled')`
 const OPEN = `('waiting', 'retrying', 'running')`
 
 const RUN = `FROM runs r WHERE ${IN_RANGE('r.id')}`
@@ -32,7 +31,7 @@ function firstInQueue(column: 'waits_for_slot' | 'start_queue'): Check {
 const ROWS: Check[] = [
   {
     name: 'run.status',
-    sql: `SELECT r.id, r.status ${RUN} AND r.status NOT IN ${LIVE} AND r.status NOT IN ${ENDED}`,
+    sql: `SELECT r.id, r.status ${RUN} AND r.status NOT IN ${LIVE_STATUSES} AND r.status NOT IN ${FINAL_STATUSES}`,
     message: ([, status]) => `has the unknown status ${status}`,
   },
   {
@@ -52,7 +51,7 @@ const ROWS: Check[] = [
   },
   {
     name: 'run.ended',
-    sql: `SELECT r.id, r.status ${RUN} AND r.status IN ${ENDED} AND (r.lease_owner IS NOT NULL
+    sql: `SELECT r.id, r.status ${RUN} AND r.status IN ${FINAL_STATUSES} AND (r.lease_owner IS NOT NULL
       OR r.available_at IS NOT NULL OR r.waits_for_slot IS NOT NULL OR r.start_queue IS NOT NULL OR r.leased_without_slots IS NOT NULL
       OR r.held_for_runner IS NOT NULL
       OR r.waiting_for IS NOT NULL OR r.cancel_requested IS NOT NULL)`,
@@ -61,8 +60,8 @@ const ROWS: Check[] = [
   {
     name: 'run.times',
     sql: `SELECT r.id, r.status ${RUN} AND (
-      (r.status IN ${ENDED} AND (r.finished_at IS NULL OR r.finished_seq IS NULL))
-      OR (r.status IN ${LIVE} AND (r.finished_at IS NOT NULL OR r.finished_seq IS NOT NULL OR r.result IS NOT NULL))
+      (r.status IN ${FINAL_STATUSES} AND (r.finished_at IS NULL OR r.finished_seq IS NULL))
+      OR (r.status IN ${LIVE_STATUSES} AND (r.finished_at IS NOT NULL OR r.finished_seq IS NOT NULL OR r.result IS NOT NULL))
       OR (r.started_at IS NULL) <> (r.started_seq IS NULL)
       OR (r.started_at IS NOT NULL AND r.finished_at IS NOT NULL AND r.duration_ms <> r.finished_at - r.started_at))`,
     message: ([, status]) => `is ${status}, and its start, end, duration or result says otherwise`,
@@ -78,14 +77,14 @@ const ROWS: Check[] = [
   },
   {
     name: 'run.watches',
-    sql: `SELECT r.id ${RUN} AND r.status IN ${LIVE} AND r.cancel_on IS NOT NULL
+    sql: `SELECT r.id ${RUN} AND r.status IN ${LIVE_STATUSES} AND r.cancel_on IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM run_watches w WHERE w.run_id = r.id)`,
     message: () => 'is to be cancelled by an event, and no event finds it',
   },
   {
     name: 'watch.run',
     sql: `SELECT w.run_id, w.event_name FROM run_watches w LEFT JOIN runs r ON r.id = w.run_id
-      WHERE ${IN_RANGE('w.run_id')} AND (r.id IS NULL OR r.status IN ${ENDED})`,
+      WHERE ${IN_RANGE('w.run_id')} AND (r.id IS NULL OR r.status IN ${FINAL_STATUSES})`,
     message: ([, event]) => `is not live, and still watches for ${event}`,
   },
 ]
@@ -94,15 +93,15 @@ const STEPS: Check[] = [
   {
     name: 'step.run',
     sql: `SELECT s.run_id, s.idx, s.name, s.status, r.status ${STEP}
-      AND (r.id IS NULL OR (s.status IN ${OPEN} AND r.status IN ${ENDED}))`,
+      AND (r.id IS NULL OR (s.status IN ${OPEN} AND r.status IN ${FINAL_STATUSES}))`,
     message: ([, index, name, status, run]) =>
       `has step ${index} (${name}), ${status}, while the run ${run === null ? 'does not exist' : `is ${run}`}`,
   },
   {
     name: 'step.status',
     sql: `SELECT s.run_id, s.idx, s.name, s.status ${STEP} AND (
-      (s.status NOT IN ${OPEN} AND s.status NOT IN ${ENDED})
-      OR (s.status IN ${ENDED} AND s.finished_at IS NULL)
+      (s.status NOT IN ${OPEN} AND s.status NOT IN ${FINAL_STATUSES})
+      OR (s.status IN ${FINAL_STATUSES} AND s.finished_at IS NULL)
       OR (s.status = 'waiting' AND s.finished_at IS NOT NULL)
       OR (s.status = 'retrying' AND s.next_attempt_at IS NULL)
       OR (s.status = 'waiting' AND s.op IN ('Sleep', 'SleepUntil') AND s.wake_at IS NULL)
@@ -120,8 +119,8 @@ const STEPS: Check[] = [
     name: 'step.child',
     sql: `SELECT s.run_id, s.idx, s.child_run_id, c.status FROM steps s JOIN runs r ON r.id = s.run_id
         LEFT JOIN runs c ON c.id = s.child_run_id
-      WHERE ${IN_RANGE('s.run_id')} AND s.status = 'waiting' AND s.op = 'RunWorkflow' AND r.status IN ${LIVE}
-        AND s.child_run_id IS NOT NULL AND (c.id IS NULL OR c.status IN ${ENDED} OR c.parent_run_id IS NULL
+      WHERE ${IN_RANGE('s.run_id')} AND s.status = 'waiting' AND s.op = 'RunWorkflow' AND r.status IN ${LIVE_STATUSES}
+        AND s.child_run_id IS NOT NULL AND (c.id IS NULL OR c.status IN ${FINAL_STATUSES} OR c.parent_run_id IS NULL
           OR c.parent_run_id <> s.run_id OR c.parent_step_index IS NULL OR c.parent_step_index <> s.idx)`,
     message: ([, index, child, status]) =>
       `waits in step ${index} for its child ${child}, which ${status === null ? 'does not exist' : `is ${status} and does not answer it`}`,

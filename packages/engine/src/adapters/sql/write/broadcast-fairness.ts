@@ -21,7 +21,7 @@ interface Broadcast {
 }
 
 export class BroadcastFairness {
-  /** By event name, whatever the namespace. */
+  /** By event name, for all namespaces together. */
   readonly #broadcasts = new Map<string, Broadcast>()
 
   /** Whether a broadcast has lost lately. Usually none has, and no unit needs to wait. */

@@ -6,14 +6,14 @@ import type { Value } from '../description/values.ts'
 
 /**
  * `none`: no row may be found. `value`: the one row's column has the expected value; without a row the check fails, unless no
- * value is expected. `rows`: the rows, in whatever order, are the expected ones.
+ * value is expected. `rows`: the rows, in any order, are the expected ones.
  */
 type Expectation = 'none' | 'value' | 'rows'
 
 export interface GuardCheck {
   expects: Expectation
   columns: readonly string[]
-  /** What follows FROM; placeholders as in statements.ts. */
+  /** The SQL after FROM; placeholders as in statements.ts. */
   from: string
 }
 

@@ -1,5 +1,5 @@
-// The SQL of every row operation, in words that all our dialects know. A placeholder says what it takes where that is no
-// text: `?i` an integer, `?r` a real number. Each driver makes its own form of it.
+// The SQL of every row operation, in the part of SQL that both dialects have. Placeholders: `?` for a text, `?i` for an
+// integer, `?r` for a real number. Each dialect converts them to its own form.
 
 import { STARTS_WOKEN_MAX } from '../../../domain/holds/throttle.ts'
 import { SEQ_SPAN } from '../../../domain/model/seq.ts'
@@ -15,11 +15,11 @@ import { LOGS } from '../tables/logs.ts'
 import { PAYLOADS } from '../tables/payloads.ts'
 import { APPS, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
 import { QUEUE_ORDER, RUN_WATCHES, RUNS } from '../tables/runs.ts'
+import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { STEPS } from '../tables/steps.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 
 const PLACEHOLDERS = { text: '?', integer: '?i', real: '?r' } as const
-const SETTLED = `('succeeded', 'failed', 'cancelled')`
 /** Ids are unique everywhere: a second insert repeats the first. */
 const ONCE = 'ON CONFLICT (id) DO NOTHING'
 
@@ -33,10 +33,10 @@ export const FIRST_IN_START_QUEUE = firstInQueue('start_queue')
 export const OPERATIONS = {
   'run.insert': insert(RUNS, ONCE),
   // A terminal status never changes, nor what was stored with it.
-  'run.update': `UPDATE runs SET ${assignMoving(RUNS)} WHERE id = ? AND status NOT IN ${SETTLED}`,
+  'run.update': `UPDATE runs SET ${assignMoving(RUNS)} WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
   // The fence rises, so that an owner who has not seen the request can neither park the run nor extend its lease.
   'run.requestCancel': `UPDATE runs SET cancel_requested = 1, available_at = ?i, fence = fence + 1
-    WHERE id = ? AND status NOT IN ${SETTLED}`,
+    WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
   'run.runnerArrived': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i`,
   // The first run in the queue may not fit: a claim leases it by the same rules as any other, or holds it again.
@@ -52,7 +52,7 @@ export const OPERATIONS = {
   'step.insert': insert(STEPS),
   'wait.insert': `INSERT INTO steps (${STEPS.columns.join(', ')}, namespace)
     VALUES (${placeholders(STEPS)}, (SELECT namespace FROM runs WHERE id = ?))`,
-  'step.update': `UPDATE steps SET ${assignMoving(STEPS)} WHERE run_id = ? AND idx = ?i AND status NOT IN ${SETTLED}`,
+  'step.update': `UPDATE steps SET ${assignMoving(STEPS)} WHERE run_id = ? AND idx = ?i AND status NOT IN ${FINAL_STATUSES}`,
   'frame.insert': insert(FRAMES),
   'log.insert': insert(LOGS, 'ON CONFLICT (run_id, dedupe) DO NOTHING'),
   'event.insert': insert(EVENTS, ONCE),
