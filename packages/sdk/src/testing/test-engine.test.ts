@@ -81,6 +81,17 @@ describe('a run', () => {
     await expect(run.parkedAt('wait-for-payment')).rejects.toThrow(/It has succeeded/)
   })
 
+  test('that failed with a sentence is described with one full stop', async () => {
+    const broken = createWorkflow({ name: 'broken', retry: { maxAttempts: 1 } }, async ({ step }) => {
+      await step.run('explode', () => {
+        throw new Error('There is no powder.')
+      })
+    })
+    const engine = await testEngine([broken])
+    const run = await engine.start(broken)
+    await expect(run.parkedAt('ship')).rejects.toThrow(/It has failed: There is no powder\.(?!\.)/)
+  })
+
   test('that fails rejects with its own error, its code and its step', async () => {
     const broken = createWorkflow({ name: 'broken', retry: { maxAttempts: 1 } }, async ({ step }) => {
       await step.run('explode', () => {

@@ -215,7 +215,7 @@ export function durationMs(duration: Duration): number {
 
 function endOf({ status, error }: Run): string {
   return error
-    ? `It has ${status}: ${error.message}.`
+    ? `It has ${status}: ${error.message.replace(/\.$/, '')}.`
     : `It has ${status === 'cancelled' ? 'been cancelled' : status}.`
 }
 
