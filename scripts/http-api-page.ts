@@ -7,7 +7,7 @@ import {
   type Example,
   errorsOf,
   type Operation,
-  operations,
+  operationList,
   type QueryParam,
   type Reply,
 } from '../packages/protocol/src/operations/index.ts'
@@ -40,15 +40,15 @@ document, \`GET /openapi.json\`. Paths are relative to the engine's address, by 
 
 /** The whole page. */
 export function httpApiPage(): string {
-  const all = Object.values<Operation>(operations)
-  const groups = Object.entries(TAGS)
-    .map(([tag, { title }]) => ({ title, members: all.filter(operation => operation.tag === tag) }))
-    .filter(({ members }) => members.length > 0)
+  const groups = Object.entries(TAGS).map(([tag, { title }]) => ({
+    title,
+    members: operationList.filter(({ group }) => group === tag),
+  }))
   const contents = groups.map(
     ({ title, members }) => `\n**${title}**\n\n${members.map(contentsLine).join('\n')}`,
   )
   const chapters = groups.map(({ title, members }) => [`## ${title}`, ...members.map(section)].join('\n\n'))
-  return `${[INTRO, ...contents, ...chapters, schemas(all)].join('\n\n').replace(/\n{3,}/g, '\n\n')}\n`
+  return `${[INTRO, ...contents, ...chapters, schemas(operationList)].join('\n\n').replace(/\n{3,}/g, '\n\n')}\n`
 }
 
 const heading = ({ method, path }: Operation) => `${method} ${path}`
@@ -112,14 +112,14 @@ function replyText({ status, description, schema, contentType, stream, pages }: 
 
 /** The operation's own codes first, in bold; then the codes that follow from its method and access. */
 function errorLine(operation: Operation): string[] {
-  const own: readonly string[] = operation.errors
+  const { errors: own = [] } = operation
   const codes = errorsOf(operation).sort((a, b) => API_ERROR_STATUS[a] - API_ERROR_STATUS[b])
   if (codes.length === 0) return []
   const show = (list: readonly (keyof typeof API_ERROR_STATUS)[]) =>
     list.map(code => `${API_ERROR_STATUS[code]} \`${code}\``).join(', ')
   const others = codes.filter(code => !own.includes(code))
   if (own.length === 0) return [`Errors: ${show(others)}.`]
-  return [`Errors: **${show(operation.errors)}**, ${show(others)}.`]
+  return [`Errors: **${show(own)}**, ${show(others)}.`]
 }
 
 function exampleText(operation: Operation, example: Example): string {

@@ -68,7 +68,10 @@ export class Attacked {
       headers,
       ...(body === undefined ? {} : { body }),
     })
-    return within(answer, `an answer to ${operation.id} ${JSON.stringify(attack).slice(0, 200)}`)
+    return within(
+      answer,
+      `an answer to ${operation.method} ${operation.path} ${JSON.stringify(attack).slice(0, 200)}`,
+    )
   }
 
   /** The id of something that exists. Nothing is deleted, so that every operation has a target to the end. */

@@ -1,7 +1,7 @@
 // Who may do what, and that no byte crosses a namespace, on every operation of the interface (§5; decisions "Errors,
 // limits, auth"; promise N1). Walks the operations themselves: a new one fails here until access.entries.ts has it.
 
-import { type Operation, operations } from '@perdure/protocol/operations'
+import { type ListedOperation, operationList } from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
 import {
   type Api,
@@ -32,7 +32,7 @@ import {
 
 const KINDS = ['secret', 'read', 'event', 'runner'] as const
 type Kind = (typeof KINDS)[number]
-const OPENS: Record<Operation['access'], readonly Kind[]> = {
+const OPENS: Record<ListedOperation['access'], readonly Kind[]> = {
   public: KINDS,
   read: ['secret', 'read'],
   event: ['secret', 'event'],
@@ -51,8 +51,8 @@ const { engine } = await scenario({
 })
 const open = await openEngine()
 const [north, south] = ['north', 'south'].map(name => engine.api.as(keyOf('secret', name))) as [Api, Api]
-const ALL: readonly Operation[] = Object.values<Operation>(operations)
-const entryOf = ({ id }: Operation): Entry => ENTRIES[id] ?? {}
+const ALL = operationList
+const entryOf = ({ id }: ListedOperation): Entry => ENTRIES[id] ?? {}
 const held = await fillTheNorth()
 
 test('every operation has its entry', () => {
@@ -105,7 +105,7 @@ test.each(ALL.filter(({ reply }) => reply.pages))(
 )
 
 /** What is there for the north is for the south as if it had never been. */
-async function isAbsent(operation: Operation, id: string): Promise<void> {
+async function isAbsent(operation: ListedOperation, id: string): Promise<void> {
   const never = `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`
   const [there, nowhere] = [await ask(south, operation, { id }), await ask(south, operation, { id: never })]
   for (const answer of [there, nowhere]) expect(answer).toMatchObject({ status: 404, code: 'not_found' })
@@ -114,7 +114,7 @@ async function isAbsent(operation: Operation, id: string): Promise<void> {
   if (operation.method === 'GET') expect((await ask(north, operation, { id })).status).toBe(200)
 }
 
-async function findsNothing(operation: Operation, query: string): Promise<void> {
+async function findsNothing(operation: ListedOperation, query: string): Promise<void> {
   expect((await ask(north, operation, { query })).json, query).not.toEqual([])
   const { status, json, headers } = await ask(south, operation, { query })
   expect({ status, json }, query).toEqual({ status: 200, json: [] })
@@ -208,7 +208,11 @@ describe.each(ALL)('$id ($access)', operation => {
 type Answer = Awaited<ReturnType<Api['request']>>
 
 /** One request that is in order; about something that is not there when the path asks for an id and none is given. */
-async function ask(api: Api, operation: Operation, { id = 'nobody', query = '' } = {}): Promise<Answer> {
+async function ask(
+  api: Api,
+  operation: ListedOperation,
+  { id = 'nobody', query = '' } = {},
+): Promise<Answer> {
   const { body } = entryOf(operation)
   const path = `${operation.path.replace(/\{\w+\}/, id)}${query && `?${query}`}`
   return api.request(operation.method, path, {

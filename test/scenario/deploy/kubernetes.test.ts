@@ -4,7 +4,7 @@
 import { readdirSync } from 'node:fs'
 import { ConfigError, readConfig } from '@perdure/engine'
 import { ENGINE_SETTINGS } from '@perdure/protocol'
-import { type Operation, operations } from '@perdure/protocol/operations'
+import { operationList } from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
 import { HTTP_LIMITS } from '../../../packages/engine/src/http/request/limits.ts'
 import {
@@ -110,9 +110,7 @@ describe('deploy/kubernetes', () => {
   })
 
   test('probes ask public operations, at the port that the engine listens on', () => {
-    const known = Object.values<Operation>(operations).filter(
-      ({ access, method }) => access === 'public' && method === 'GET',
-    )
+    const known = operationList.filter(({ access, method }) => access === 'public' && method === 'GET')
     for (const { engine } of pods) {
       const [port] = engine.ports
       expect(port?.containerPort).toBe(readConfig(environmentFor(engine)).port)

@@ -1,13 +1,13 @@
 // Bodies from people who mean no good: refused with a 4xx that says why, or taken as what they are; never a 500.
 
-import { errorsOf, type Operation, operations } from '@perdure/protocol/operations'
+import { errorsOf, type Operation, operationList, operations } from '@perdure/protocol/operations'
 import { Compile } from 'typebox/schema'
 import { describe, expect, test } from 'vitest'
 import { Attacked, expectEither, expectRefusal, JSON_TYPE } from '../../kit/http/attack.ts'
 import { forgeries, HOSTILE_MEMBERS, HOSTILE_VALUES, NO_OBJECTS } from '../../kit/http/hostile.ts'
 
 const attacked = await Attacked.open()
-const all = Object.values<Operation>(operations)
+const all = operationList
 const writing = all.filter(({ method, rawBody }) => method !== 'GET' && !rawBody)
 const raw = all.filter(({ rawBody }) => rawBody)
 

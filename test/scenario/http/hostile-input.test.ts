@@ -3,7 +3,13 @@
 // its first day.
 
 import type { RunSummary } from '@perdure/protocol'
-import { errorsOf, type Operation, operations, type QueryParam } from '@perdure/protocol/operations'
+import {
+  errorsOf,
+  type Operation,
+  operationList,
+  operations,
+  type QueryParam,
+} from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
 import { Attacked, expectEither, expectRefusal, expectVerdict } from '../../kit/http/attack.ts'
 import { BROKEN_ESCAPES, forgeries, HOSTILE_TEXTS, HOSTILE_VALUES } from '../../kit/http/hostile.ts'
@@ -11,7 +17,7 @@ import { flow, PlainRunner, run } from '../../kit/index.ts'
 
 const attacked = await Attacked.open()
 const { api } = attacked
-const all = Object.values<Operation>(operations)
+const all = operationList
 const asking = all.filter(({ query }) => query !== undefined)
 const withId = all.filter(({ path }) => path.includes('{'))
 

@@ -2,7 +2,13 @@
 // takes and answers.
 
 import type { WebhookDelivery } from '@perdure/protocol'
-import { type Example, errorsOf, type Operation, operations, type Reply } from '@perdure/protocol/operations'
+import {
+  type Example,
+  errorsOf,
+  type ListedOperation,
+  operationList,
+  type Reply,
+} from '@perdure/protocol/operations'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Webhook } from 'standardwebhooks'
 import { Compile, Errors } from 'typebox/schema'
@@ -27,7 +33,7 @@ const { engine } = await scenario({
   env: { ENGINE_API_KEYS: keys, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' },
 })
 const api = engine.api.as(KEY)
-const all = Object.values<Operation>(operations)
+const all = operationList
 
 // The shop of the examples. An order with `hold` waits for its parcel, one with `tell` tells the warehouse.
 const charge = run('charge-card', () => ({ chargeId: 'ch_82' }))
@@ -131,14 +137,14 @@ function asHere(example: Example, ids: Ids): Example {
   return here
 }
 
-function pathOf({ path }: Operation, example: Example): string {
+function pathOf({ path }: ListedOperation, example: Example): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => example.path?.[name] ?? `{${name}}`)
   const query = new URLSearchParams(example.query).toString()
   return query === '' ? filled : `${filled}?${query}`
 }
 
 /** The answer that the example shows. */
-function replyOf({ reply, otherwise }: Operation, example: Example): Reply {
+function replyOf({ reply, otherwise }: ListedOperation, example: Example): Reply {
   return example.otherwise && otherwise ? otherwise : reply
 }
 
@@ -157,7 +163,7 @@ function expectToFit(value: unknown, schema: unknown, what: string): void {
 }
 
 const examples = all.flatMap(operation =>
-  (operation.examples ?? []).map((example): [string, Operation, Example] => [
+  (operation.examples ?? []).map((example): [string, ListedOperation, Example] => [
     `${operation.id}: ${example.summary}`,
     operation,
     example,

@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { Timestamp, text } from '../wire/schema-parts.ts'
+import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { RunStatusSchema } from './run-schema.ts'
 import { CONTROL_ACTIONS, RUN_TYPES } from './values.ts'
 
@@ -20,18 +20,18 @@ export const RetryFromStepRequestSchema = Type.Object({
 
 /** At least one member is required. */
 export const BulkReplayRequestSchema = Type.Object({
-  app: Type.Optional(Type.String({ minLength: 1, maxLength: APP_NAME_CHARS_MAX })),
-  workflow: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX })),
+  app: Type.Optional(name(APP_NAME_CHARS_MAX)),
+  workflow: Type.Optional(name(NAME_CHARS_MAX)),
   status: Type.Optional(RunStatusSchema),
   runType: Type.Optional(text(...RUN_TYPES)),
-  since: Type.Optional(Timestamp),
+  since: Type.Optional(timestamp()),
 })
 
 export const BulkReplayReplySchema = Type.Object({
-  matched: Type.Integer({ minimum: 0, description: 'Runs that match the filter' }),
-  replayed: Type.Integer({ minimum: 0, description: 'Runs that were forked' }),
-  skipped: Type.Integer({ minimum: 0, description: 'Runs that were skipped because they have not finished' }),
-  failed: Type.Integer({ minimum: 0, description: 'Runs that could not be forked' }),
+  matched: count('Runs that match the filter'),
+  replayed: count('Runs that were forked'),
+  skipped: count('Runs that were skipped because they have not finished'),
+  failed: count('Runs that could not be forked'),
   capped: Type.Boolean({
     description: 'More finished runs match than one call replays: narrow the filter and call again',
   }),
@@ -41,11 +41,11 @@ export const BulkReplayReplySchema = Type.Object({
 export const ControlActionSchema = Type.Object({
   id: Type.String(),
   action: text(...CONTROL_ACTIONS),
-  runId: Type.Optional(Type.String({ description: 'The run acted on' })),
-  newRunId: Type.Optional(Type.String({ description: 'The run forked from it' })),
-  actor: Type.Optional(Type.String({ description: 'Label of the API key that made the call' })),
+  runId: optionalText('The run acted on'),
+  newRunId: optionalText('The run forked from it'),
+  actor: optionalText('Label of the API key that made the call'),
   detail: Type.Optional(
     Type.Unknown({ description: 'The step of a retry; the filter and counts of a bulk replay' }),
   ),
-  createdAt: Timestamp,
+  createdAt: timestamp(),
 })

@@ -2,81 +2,55 @@
 
 import Type from 'typebox'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
-import { text, timestamp } from '../wire/schema-parts.ts'
+import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 
 /** Maximum length of the dedupe id of an event, in characters. */
 const DEDUPE_ID_CHARS_MAX = 256
 
 export const SendEventSchema = Type.Object({
-  name: Type.String({
-    minLength: 1,
-    maxLength: NAME_CHARS_MAX,
-    description: 'Matched against the triggers of all workflows and against waiting runs',
-  }),
+  name: name(NAME_CHARS_MAX, 'Matched against the triggers of all workflows and against waiting runs'),
   app: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: APP_NAME_CHARS_MAX,
-      description: 'Only workflows of this app are considered; absent: those of every app',
-    }),
+    name(APP_NAME_CHARS_MAX, 'Only workflows of this app are considered; absent: those of every app'),
   ),
   data: Type.Optional(Type.Unknown({ description: 'Payload, any JSON' })),
   dedupeId: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: DEDUPE_ID_CHARS_MAX,
-      description: 'An event with the same id within 24 hours (per app) is dropped',
-    }),
+    name(DEDUPE_ID_CHARS_MAX, 'An event with the same id within 24 hours (per app) is dropped'),
   ),
-  runner: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: RUNNER_ID_CHARS_MAX,
-      description: 'Pins the runs that the event starts to this runner',
-    }),
-  ),
+  runner: Type.Optional(name(RUNNER_ID_CHARS_MAX, 'Pins the runs that the event starts to this runner')),
   targetApp: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: APP_NAME_CHARS_MAX,
-      description: 'Sends the event to another app: only the triggers of this app are considered',
-    }),
+    name(APP_NAME_CHARS_MAX, 'Sends the event to another app: only the triggers of this app are considered'),
   ),
 })
 
 const flags = {
-  skipped: Type.Optional(Type.Boolean({ description: 'A singleton policy dropped the event' })),
-  dropped: Type.Optional(Type.Boolean({ description: 'A rate limit dropped the event' })),
-  debounced: Type.Optional(Type.Boolean({ description: 'The event is buffered by a debounce' })),
-  batched: Type.Optional(Type.Boolean({ description: 'The event is buffered in a batch' })),
-  deduped: Type.Optional(
-    Type.Boolean({ description: 'A repeat of a dedupe id or of an idempotency key within its window' }),
-  ),
+  skipped: optionalFlag('A singleton policy dropped the event'),
+  dropped: optionalFlag('A rate limit dropped the event'),
+  debounced: optionalFlag('The event is buffered by a debounce'),
+  batched: optionalFlag('The event is buffered in a batch'),
+  deduped: optionalFlag('A repeat of a dedupe id or of an idempotency key within its window'),
 }
 
 export const TriggeredSchema = Type.Object({
   workflow: Type.String(),
   app: Type.String(),
-  runId: Type.Optional(Type.String({ description: 'The run that the event started' })),
+  runId: optionalText('The run that the event started'),
   ...flags,
 })
 
 export const SendEventReplySchema = Type.Object({
-  eventId: Type.Optional(Type.String()),
-  runId: Type.Optional(Type.String({ description: 'The first run that the event started' })),
-  woke: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Number of waiting runs that the event woke' }),
-  ),
+  eventId: optionalText(),
+  runId: optionalText('The first run that the event started'),
+  woke: Type.Optional(count('Number of waiting runs that the event woke')),
   triggered: Type.Optional(Type.Array(TriggeredSchema)),
   ...flags,
-  suspended: Type.Optional(Type.Boolean({ description: 'The namespace is suspended: nothing was started' })),
+  suspended: optionalFlag('The namespace is suspended: nothing was started'),
 })
 
 const keyed = {
   key: Type.String({
     description: "Value of the policy's key; '' without a key, and when the key cannot be evaluated",
   }),
-  error: Type.Optional(Type.String({ description: 'Why the expression cannot be evaluated' })),
+  error: optionalText('Why the expression cannot be evaluated'),
 }
 
 /** The result of a dry run for one workflow. */
@@ -84,11 +58,11 @@ export const DryRunWorkflowSchema = Type.Object({
   workflow: Type.String(),
   app: Type.String(),
   trigger: Type.Object(
-    { event: Type.String(), if: Type.Optional(Type.String()) },
+    { event: Type.String(), if: optionalText() },
     { description: 'The trigger that matches; if none does, the first whose event name matches' },
   ),
   matches: Type.Boolean({ description: 'Whether the event matches the trigger, including its filter' }),
-  reason: Type.Optional(Type.String({ description: 'Why the event does not match' })),
+  reason: optionalText('Why the event does not match'),
   outcome: Type.Optional({
     ...text('run', 'deduped', 'dropped', 'skipped', 'debounced', 'batched'),
     description:
@@ -112,7 +86,7 @@ export const DryRunWorkflowSchema = Type.Object({
         singleton: Type.Optional(Type.Object({ ...keyed, mode: text('skip', 'cancel') })),
         debounce: Type.Optional(Type.Object(keyed)),
         batch: Type.Optional(Type.Object(keyed)),
-        priority: Type.Optional(Type.Object({ value: Type.Number(), error: Type.Optional(Type.String()) })),
+        priority: Type.Optional(Type.Object({ value: Type.Number(), error: optionalText() })),
         concurrency: Type.Optional(
           Type.Array(
             Type.Object({
@@ -132,11 +106,9 @@ export const DryRunWorkflowSchema = Type.Object({
 /** Reply of `POST /events?dryRun=1`. */
 export const DryRunReplySchema = Type.Object({
   dryRun: Type.Literal(true),
-  deduped: Type.Optional(
-    Type.Boolean({ description: 'The dedupe id was used before: nothing would happen' }),
-  ),
-  suspended: Type.Optional(Type.Boolean({ description: 'The namespace is suspended: nothing would start' })),
-  waiters: Type.Integer({ minimum: 0, description: 'Number of waiting runs that the event would wake' }),
+  deduped: optionalFlag('The dedupe id was used before: nothing would happen'),
+  suspended: optionalFlag('The namespace is suspended: nothing would start'),
+  waiters: count('Number of waiting runs that the event would wake'),
   workflows: Type.Array(DryRunWorkflowSchema, {
     description: 'Workflows with a trigger for this event name, sorted by workflow, then by app',
   }),
@@ -145,11 +117,11 @@ export const DryRunReplySchema = Type.Object({
 export const EventRecordSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  app: Type.Optional(Type.String()),
+  app: optionalText(),
   source: text('api', 'emit'),
   data: Type.Optional(Type.Unknown({ description: 'The payload, exactly as it was sent' })),
   receivedAt: timestamp('When the event arrived'),
-  woke: Type.Integer({ minimum: 0, description: 'Number of waiting runs that the event woke' }),
+  woke: count('Number of waiting runs that the event woke'),
   triggered: Type.Array(TriggeredSchema),
 })
 

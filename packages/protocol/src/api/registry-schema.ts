@@ -2,9 +2,9 @@
 
 import Type from 'typebox'
 import { TriggerSchema } from '../wire/schema.ts'
-import { Timestamp, timestamp } from '../wire/schema-parts.ts'
+import { optionalFlag, optionalText, timestamp } from '../wire/schema-parts.ts'
 
-export const AppSchema = Type.Object({ name: Type.String(), createdAt: Timestamp })
+export const AppSchema = Type.Object({ name: Type.String(), createdAt: timestamp() })
 
 export const RunnerSchema = Type.Object({
   runnerId: Type.String({
@@ -12,16 +12,14 @@ export const RunnerSchema = Type.Object({
   }),
   app: Type.String(),
   url: Type.String({ description: 'Where the engine invokes the runner; `conn://…` for a Connect runner' }),
-  framework: Type.Optional(Type.String({ description: 'Serve adapter of the SDK' })),
-  runtime: Type.Optional(Type.String()),
-  language: Type.Optional(Type.String()),
-  sdkName: Type.Optional(Type.String()),
-  version: Type.Optional(Type.String({ description: 'Version of the SDK' })),
-  region: Type.Optional(Type.String()),
-  keyFingerprint: Type.Optional(
-    Type.String({ description: "First 16 hex digits of the SHA-256 of the runner's signing key" }),
-  ),
-  keyMatches: Type.Optional(Type.Boolean({ description: 'Whether the engine signs with the same key' })),
+  framework: optionalText('Serve adapter of the SDK'),
+  runtime: optionalText(),
+  language: optionalText(),
+  sdkName: optionalText(),
+  version: optionalText('Version of the SDK'),
+  region: optionalText(),
+  keyFingerprint: optionalText("First 16 hex digits of the SHA-256 of the runner's signing key"),
+  keyMatches: optionalFlag('Whether the engine signs with the same key'),
   lastSeenAt: timestamp('Last registration or heartbeat'),
   live: Type.Boolean({ description: 'Whether the runner has an open socket or a recent heartbeat' }),
 })
@@ -29,9 +27,9 @@ export const RunnerSchema = Type.Object({
 export const ScheduleSchema = Type.Object({
   cron: Type.String(),
   timezone: Type.String(),
-  nextRunAt: Timestamp,
-  lastRunAt: Type.Optional(Timestamp),
-  lastRunId: Type.Optional(Type.String()),
+  nextRunAt: timestamp(),
+  lastRunAt: Type.Optional(timestamp()),
+  lastRunId: optionalText(),
 })
 
 export const WorkflowSchema = Type.Object({
@@ -49,5 +47,5 @@ export const WorkflowSchema = Type.Object({
   schedules: Type.Array(ScheduleSchema),
   flowControl: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   onFailure: Type.Boolean(),
-  updatedAt: Timestamp,
+  updatedAt: timestamp(),
 })

@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { LogLevelSchema, StepErrorSchema } from '../wire/schema.ts'
-import { DurationMs, Timestamp, text, timestamp } from '../wire/schema-parts.ts'
+import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { RUN_STATUSES, RUN_TYPES } from './values.ts'
 
 export const RunStatusSchema = text(...RUN_STATUSES)
@@ -20,41 +20,36 @@ export const RunErrorCodeSchema = text(
 
 export const RunErrorSchema = Type.Object({
   message: Type.String(),
-  stack: Type.Optional(Type.String()),
-  name: Type.Optional(Type.String()),
+  stack: optionalText(),
+  name: optionalText(),
   code: Type.Optional(RunErrorCodeSchema),
-  stepName: Type.Optional(Type.String({ description: 'The step that failed and is not retried again' })),
+  stepName: optionalText('The step that failed and is not retried again'),
 })
 
 export const WaitingForSchema = Type.Object({
   kind: text('sleep', 'event', 'child', 'retry', 'runner', 'concurrency', 'throttle'),
-  stepName: Type.Optional(Type.String({ description: 'The step that waits' })),
+  stepName: optionalText('The step that waits'),
   until: Type.Optional(timestamp('When the wait ends by itself')),
-  eventName: Type.Optional(Type.String({ description: 'The event that the run waits for' })),
-  childRunId: Type.Optional(Type.String({ description: 'The child run that the run waits for' })),
-  key: Type.Optional(Type.String({ description: 'The flow-control key that holds the run back' })),
-  error: Type.Optional(
-    Type.String({ description: 'Why the last pass failed, when the whole pass is repeated' }),
-  ),
+  eventName: optionalText('The event that the run waits for'),
+  childRunId: optionalText('The child run that the run waits for'),
+  key: optionalText('The flow-control key that holds the run back'),
+  error: optionalText('Why the last pass failed, when the whole pass is repeated'),
 })
 
-const runSummary = {
+export const RunSummarySchema = Type.Object({
   id: Type.String(),
   workflow: Type.String({ description: 'Name of the workflow' }),
   app: Type.String({ description: 'App that owns the run' }),
   status: RunStatusSchema,
   triggerKind: text(...RUN_TYPES),
-  eventName: Type.Optional(Type.String({ description: 'Name of the event that started the run' })),
-  eventId: Type.Optional(Type.String({ description: 'Id of the event that started the run' })),
-  cron: Type.Optional(Type.String({ description: 'The cron expression that started the run' })),
-  replayOf: Type.Optional(Type.String({ description: 'The run that this run was forked from' })),
-  parentRunId: Type.Optional(
-    Type.String({
-      description:
-        'The run that started this run as a child, or the failed run that this `onFailure` run handles',
-    }),
+  eventName: optionalText('Name of the event that started the run'),
+  eventId: optionalText('Id of the event that started the run'),
+  cron: optionalText('The cron expression that started the run'),
+  replayOf: optionalText('The run that this run was forked from'),
+  parentRunId: optionalText(
+    'The run that started this run as a child, or the failed run that this `onFailure` run handles',
   ),
-  runner: Type.Optional(Type.String({ description: 'Id of the runner that the run is pinned to' })),
+  runner: optionalText('Id of the runner that the run is pinned to'),
   attempt: Type.Integer({
     minimum: 1,
     description: '1, plus one for every pass that was repeated after a failure',
@@ -62,16 +57,13 @@ const runSummary = {
   createdAt: timestamp('When the run was accepted'),
   startedAt: Type.Optional(timestamp('When a runner was first invoked for the run')),
   finishedAt: Type.Optional(timestamp('When the run ended')),
-  durationMs: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Time from `startedAt` to `finishedAt`' }),
-  ),
-  currentStepName: Type.Optional(Type.String({ description: 'The step that the run is at' })),
+  durationMs: Type.Optional(count('Time from `startedAt` to `finishedAt`')),
+  currentStepName: optionalText('The step that the run is at'),
   error: Type.Optional(RunErrorSchema),
   waitingFor: Type.Optional(WaitingForSchema),
-}
-export const RunSummarySchema = Type.Object(runSummary)
+})
 export const RunSchema = Type.Object({
-  ...runSummary,
+  ...RunSummarySchema.properties,
   input: Type.Optional(Type.Unknown()),
   result: Type.Optional(Type.Unknown()),
 })
@@ -90,27 +82,22 @@ export const RunExplanationSchema = Type.Object({
   ),
   event: Type.Optional(
     Type.Object(
-      { name: Type.String(), if: Type.Optional(Type.String()) },
+      { name: Type.String(), if: optionalText() },
       { description: 'The event that the run waits for, and its filter' },
     ),
   ),
-  childRunId: Type.Optional(Type.String({ description: 'The child run that the run waits for' })),
+  childRunId: optionalText('The child run that the run waits for'),
   children: Type.Optional(
     Type.Array(Type.Object({ stepName: Type.String(), runId: Type.String(), status: RunStatusSchema }), {
       description: 'The children that the run waits for, oldest first, at most 20',
     }),
   ),
-  position: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description: 'Number of waiting runs of the same limit and key before this run',
-    }),
-  ),
+  position: Type.Optional(count('Number of waiting runs of the same limit and key before this run')),
   runners: Type.Optional(
     Type.Object(
       {
-        live: Type.Integer({ minimum: 0 }),
-        stale: Type.Integer({ minimum: 0 }),
+        live: count(),
+        stale: count(),
         disconnected: Type.Optional(
           Type.Integer({
             minimum: 1,
@@ -121,9 +108,7 @@ export const RunExplanationSchema = Type.Object({
       { description: 'Registered runners that may take the run; absent once the run has ended' },
     ),
   ),
-  runner: Type.Optional(
-    Type.String({ description: 'The runner that executes the run now, else the runner it is pinned to' }),
-  ),
+  runner: optionalText('The runner that executes the run now, else the runner it is pinned to'),
   passSince: Type.Optional(timestamp('When the current pass was sent to the runner')),
   error: Type.Optional(RunErrorSchema),
 })
@@ -143,24 +128,22 @@ export const StepRecordSchema = Type.Object({
   id: Type.String({ description: 'Hashed step id' }),
   name: Type.String({ description: 'Name of the step in the workflow' }),
   op: OpSchema,
-  index: Type.Integer({ minimum: 0, description: 'Position in execution order, from 0' }),
+  index: count('Position in execution order, from 0'),
   status: StepStatusSchema,
   attempt: Type.Integer({ minimum: 1, description: 'Number of the current or last attempt' }),
-  startedAt: Timestamp,
-  finishedAt: Type.Optional(Timestamp),
-  durationMs: Type.Optional(DurationMs),
+  startedAt: timestamp(),
+  finishedAt: Type.Optional(timestamp()),
+  durationMs: Type.Optional(count()),
   data: Type.Optional(Type.Unknown({ description: 'Result of the step' })),
   error: Type.Optional(StepErrorSchema),
   nextAttemptAt: Type.Optional(timestamp('When the next attempt of a failed step starts')),
   wakeAt: Type.Optional(timestamp('When the sleep or the wait ends')),
-  eventName: Type.Optional(
-    Type.String({ description: 'Name of the event that the step waits for or emitted' }),
-  ),
-  childRunId: Type.Optional(Type.String({ description: 'The run that the step started' })),
-  deliveryId: Type.Optional(Type.String({ description: 'The webhook delivery that the step requested' })),
-  emittedEventId: Type.Optional(Type.String({ description: 'The event that the step emitted' })),
-  carried: Type.Optional(Type.Boolean({ description: 'Copied from the run that this run was forked from' })),
-  timedOut: Type.Optional(Type.Boolean({ description: 'The wait ended without an event' })),
+  eventName: optionalText('Name of the event that the step waits for or emitted'),
+  childRunId: optionalText('The run that the step started'),
+  deliveryId: optionalText('The webhook delivery that the step requested'),
+  emittedEventId: optionalText('The event that the step emitted'),
+  carried: optionalFlag('Copied from the run that this run was forked from'),
+  timedOut: optionalFlag('The wait ended without an event'),
 })
 
 export const RunLogLineSchema = Type.Object({
@@ -177,12 +160,12 @@ export const RunLogLineSchema = Type.Object({
   attempt: Type.Integer({ minimum: 1, description: 'Attempt that logged the line' }),
 })
 
-const frame = { seq: Type.Integer(), ts: Timestamp, runId: Type.String() }
+const frame = { seq: Type.Integer(), ts: timestamp(), runId: Type.String() }
 export const RunStatusFrameSchema = Type.Object({
   kind: Type.Literal('run_status'),
   ...frame,
   status: RunStatusSchema,
-  currentStepName: Type.Optional(Type.String()),
+  currentStepName: optionalText(),
   attempt: Type.Optional(Type.Integer()),
 })
 export const TimelineFrameSchema = Type.Union([
@@ -208,10 +191,10 @@ export const TimelineFrameSchema = Type.Union([
 ])
 
 export const RunStatsSchema = Type.Object({
-  total: Type.Integer({ minimum: 0, description: 'All runs that match' }),
-  active: Type.Integer({ minimum: 0, description: 'Queued, running and waiting' }),
-  succeeded: Type.Integer({ minimum: 0 }),
-  failed: Type.Integer({ minimum: 0 }),
+  total: count('All runs that match'),
+  active: count('Queued, running and waiting'),
+  succeeded: count(),
+  failed: count(),
   successRate: Type.Integer({
     minimum: 0,
     maximum: 100,

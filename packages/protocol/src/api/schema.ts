@@ -1,12 +1,13 @@
 // Collects the schemas of the HTTP API, one file per noun, and adds those of error bodies and probes.
 
 import Type from 'typebox'
-import { text } from '../wire/schema-parts.ts'
+import { optionalFlag, text } from '../wire/schema-parts.ts'
 
 export * from './control-schema.ts'
 export * from './event-schema.ts'
 export * from './registry-schema.ts'
 export * from './run-schema.ts'
+export * from './webhook-schema.ts'
 
 export const ErrorBodySchema = Type.Object({
   error: Type.Object({
@@ -21,5 +22,5 @@ export const HealthSchema = Type.Object({ status: Type.Literal('ok') })
 export const ReadinessSchema = Type.Object({
   status: text('ready', 'not_ready'),
   checks: Type.Record(Type.String(), text('ok', 'unavailable')),
-  draining: Type.Optional(Type.Boolean()),
+  draining: optionalFlag(),
 })

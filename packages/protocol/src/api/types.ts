@@ -2,10 +2,8 @@
 
 import type { Static } from 'typebox'
 import type * as schema from './schema.ts'
-import type * as webhook from './webhook-schema.ts'
 
 export type RunStatus = Static<typeof schema.RunStatusSchema>
-export type RunErrorCode = Static<typeof schema.RunErrorCodeSchema>
 export type RunError = Static<typeof schema.RunErrorSchema>
 export type WaitingFor = Static<typeof schema.WaitingForSchema>
 export type RunSummary = Static<typeof schema.RunSummarySchema>
@@ -32,9 +30,9 @@ export type BulkReplayRequest = Static<typeof schema.BulkReplayRequestSchema>
 export type BulkReplayReply = Static<typeof schema.BulkReplayReplySchema>
 export type ControlAction = Static<typeof schema.ControlActionSchema>
 export type EventFrame = Static<typeof schema.EventFrameSchema>
-export type WebhookEndpoint = Static<typeof webhook.WebhookEndpointSchema>
-export type WebhookEndpointStats = Static<typeof webhook.WebhookEndpointStatsSchema>
-export type WebhookReceiver = Static<typeof webhook.WebhookReceiverSchema>
-export type WebhookDelivery = Static<typeof webhook.WebhookDeliverySchema>
-export type DeliveryAttempt = Static<typeof webhook.DeliveryAttemptSchema>
-export type WebhookDeliveryDetail = Static<typeof webhook.WebhookDeliveryDetailSchema>
+export type WebhookEndpoint = Static<typeof schema.WebhookEndpointSchema>
+export type WebhookEndpointStats = Static<typeof schema.WebhookEndpointStatsSchema>
+export type WebhookReceiver = Static<typeof schema.WebhookReceiverSchema>
+export type WebhookDelivery = Static<typeof schema.WebhookDeliverySchema>
+export type DeliveryAttempt = Static<typeof schema.DeliveryAttemptSchema>
+export type WebhookDeliveryDetail = Static<typeof schema.WebhookDeliveryDetailSchema>

@@ -3,7 +3,7 @@
 
 import Type from 'typebox'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX, URL_CHARS_MAX } from '../wire/bounds.ts'
-import { Timestamp, text } from '../wire/schema-parts.ts'
+import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { DELIVERY_STATUSES, LIFECYCLE_KINDS, RECEIVER_SCHEMES } from './values.ts'
 
 const LABEL_CHARS_MAX = 128
@@ -15,10 +15,10 @@ const SLUG_PATTERN = '^[a-z0-9_-]{3,64}$'
 const LifecycleKindSchema = text(...LIFECYCLE_KINDS)
 const ReceiverSchemeSchema = text(...RECEIVER_SCHEMES)
 
-const Name = Type.String({ minLength: 1, maxLength: LABEL_CHARS_MAX })
-const App = Type.String({ minLength: 1, maxLength: APP_NAME_CHARS_MAX })
-const Url = Type.String({ minLength: 1, maxLength: URL_CHARS_MAX })
-const EventName = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX })
+const Name = name(LABEL_CHARS_MAX)
+const App = name(APP_NAME_CHARS_MAX)
+const Url = name(URL_CHARS_MAX)
+const EventName = name(NAME_CHARS_MAX)
 const Secret = Type.String({ minLength: SECRET_CHARS_MIN, maxLength: SECRET_CHARS_MAX })
 const EventKinds = Type.Array(LifecycleKindSchema, { minItems: 1, maxItems: LIFECYCLE_KINDS.length })
 
@@ -26,29 +26,28 @@ const EventKinds = Type.Array(LifecycleKindSchema, { minItems: 1, maxItems: LIFE
 const EndpointScheme = Type.Literal('standard-webhooks')
 /** Fields that both update requests accept. */
 const SWITCHES = {
-  enabled: Type.Optional(Type.Boolean()),
-  rotateSecret: Type.Optional(Type.Boolean()),
-  revokeOldSecrets: Type.Optional(Type.Boolean()),
+  enabled: optionalFlag(),
+  rotateSecret: optionalFlag(),
+  revokeOldSecrets: optionalFlag(),
 }
 
-const endpoint = {
+export const WebhookEndpointSchema = Type.Object({
   id: Type.String(),
-  name: Type.Optional(Type.String()),
-  app: Type.Optional(Type.String()),
+  name: optionalText(),
+  app: optionalText(),
   url: Type.String(),
   scheme: EndpointScheme,
   eventKinds: Type.Array(LifecycleKindSchema),
   enabled: Type.Boolean(),
   /** Why the engine disabled it: the endpoint answered 410. */
-  disabledReason: Type.Optional(Type.String()),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}
-export const WebhookEndpointSchema = Type.Object(endpoint)
+  disabledReason: optionalText(),
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
+})
 /** Reply of a create or an update; `secret` is present only when the call created one. */
 export const WebhookEndpointWithSecretSchema = Type.Object({
-  ...endpoint,
-  secret: Type.Optional(Type.String()),
+  ...WebhookEndpointSchema.properties,
+  secret: optionalText(),
 })
 
 export const CreateWebhookEndpointSchema = Type.Object({
@@ -57,7 +56,7 @@ export const CreateWebhookEndpointSchema = Type.Object({
   url: Url,
   scheme: Type.Optional(EndpointScheme),
   eventKinds: EventKinds,
-  enabled: Type.Optional(Type.Boolean()),
+  enabled: optionalFlag(),
   secret: Type.Optional(Secret),
 })
 /** `null` removes an optional field. */
@@ -72,28 +71,27 @@ export const UpdateWebhookEndpointSchema = Type.Object({
 
 export const WebhookEndpointStatsSchema = Type.Object({
   endpointId: Type.String(),
-  delivered: Type.Integer({ minimum: 0 }),
-  succeeded: Type.Integer({ minimum: 0 }),
-  failed: Type.Integer({ minimum: 0 }),
-  lastDelivery: Type.Optional(Timestamp),
+  delivered: count(),
+  succeeded: count(),
+  failed: count(),
+  lastDelivery: Type.Optional(timestamp()),
 })
 
-const receiver = {
+export const WebhookReceiverSchema = Type.Object({
   id: Type.String(),
-  name: Type.Optional(Type.String()),
-  app: Type.Optional(Type.String()),
+  name: optionalText(),
+  app: optionalText(),
   slug: Type.String(),
   eventName: Type.String(),
-  targetApp: Type.Optional(Type.String()),
+  targetApp: optionalText(),
   scheme: ReceiverSchemeSchema,
   enabled: Type.Boolean(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}
-export const WebhookReceiverSchema = Type.Object(receiver)
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
+})
 export const WebhookReceiverWithSecretSchema = Type.Object({
-  ...receiver,
-  secret: Type.Optional(Type.String()),
+  ...WebhookReceiverSchema.properties,
+  secret: optionalText(),
 })
 
 export const CreateWebhookReceiverSchema = Type.Object({
@@ -103,7 +101,7 @@ export const CreateWebhookReceiverSchema = Type.Object({
   targetApp: Type.Optional(App),
   slug: Type.Optional(Type.String({ pattern: SLUG_PATTERN })),
   scheme: Type.Optional(ReceiverSchemeSchema),
-  enabled: Type.Optional(Type.Boolean()),
+  enabled: optionalFlag(),
   secret: Type.Optional(Secret),
 })
 /** `null` removes an optional field. */
@@ -116,47 +114,39 @@ export const UpdateWebhookReceiverSchema = Type.Object({
 })
 
 /** Reply of `POST /webhooks/{slug}`, except to a handshake of the provider ({@link WebhookHandshakeSchema}). */
-export const ReceivedWebhookSchema = Type.Object({
-  eventId: Type.Optional(Type.String()),
-  deduped: Type.Optional(Type.Boolean()),
-})
+export const ReceivedWebhookSchema = Type.Object({ eventId: optionalText(), deduped: optionalFlag() })
 
 /** Reply to a handshake of the provider, in the form that the provider expects. */
-export const WebhookHandshakeSchema = Type.Object({ challenge: Type.Optional(Type.String()) })
+export const WebhookHandshakeSchema = Type.Object({ challenge: optionalText() })
 
-const DeliveryStatusSchema = text(...DELIVERY_STATUSES)
-const DeliveryKindSchema = text(...LIFECYCLE_KINDS, 'custom')
-const DeliveryOutcomeSchema = text('succeeded', 'http_error', 'timeout', 'connection_error', 'skipped')
-
-const delivery = {
+export const WebhookDeliverySchema = Type.Object({
   id: Type.String(),
   app: Type.String(),
-  endpointId: Type.Optional(Type.String()),
+  endpointId: optionalText(),
   url: Type.String(),
-  eventKind: DeliveryKindSchema,
-  sourceRunId: Type.Optional(Type.String()),
+  eventKind: text(...LIFECYCLE_KINDS, 'custom'),
+  sourceRunId: optionalText(),
   payload: Type.Optional(Type.Unknown()),
-  status: DeliveryStatusSchema,
-  attemptCount: Type.Integer({ minimum: 0 }),
+  status: text(...DELIVERY_STATUSES),
+  attemptCount: count(),
   maxAttempts: Type.Integer({ minimum: 1 }),
   lastStatusCode: Type.Optional(Type.Integer()),
-  nextAttemptAt: Type.Optional(Timestamp),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}
-export const WebhookDeliverySchema = Type.Object(delivery)
+  nextAttemptAt: Type.Optional(timestamp()),
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
+})
 
 export const DeliveryAttemptSchema = Type.Object({
   id: Type.String(),
   attempt: Type.Integer({ minimum: 1 }),
-  outcome: DeliveryOutcomeSchema,
+  outcome: text('succeeded', 'http_error', 'timeout', 'connection_error', 'skipped'),
   statusCode: Type.Optional(Type.Integer()),
-  responseSnippet: Type.Optional(Type.String()),
-  error: Type.Optional(Type.String()),
-  durationMs: Type.Integer({ minimum: 0 }),
-  createdAt: Timestamp,
+  responseSnippet: optionalText(),
+  error: optionalText(),
+  durationMs: count(),
+  createdAt: timestamp(),
 })
 export const WebhookDeliveryDetailSchema = Type.Object({
-  ...delivery,
+  ...WebhookDeliverySchema.properties,
   attempts: Type.Array(DeliveryAttemptSchema),
 })

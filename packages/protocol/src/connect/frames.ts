@@ -7,12 +7,9 @@ import type * as schema from './schema.ts'
 export type Hello = Static<typeof schema.HelloSchema>
 export type HelloReply = Static<typeof schema.HelloReplySchema>
 export type ConnectRegister = Static<typeof schema.ConnectRegisterSchema>
-export type ConnectInvoke = Static<typeof schema.ConnectInvokeSchema>
-export type ConnectResult = Static<typeof schema.ConnectResultSchema>
 export type Checkpoint = Static<typeof schema.CheckpointSchema>
 export type CheckpointedStep = Static<typeof schema.CheckpointedStepSchema>
 export type CheckpointAck = Static<typeof schema.CheckpointAckSchema>
-export type ConnectError = Static<typeof schema.ConnectErrorSchema>
 
 /** Every type of frame. A peer ignores unknown types. */
 export type FrameType =

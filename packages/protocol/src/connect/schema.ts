@@ -4,24 +4,17 @@
 
 import Type from 'typebox'
 import { CONNECT_CONCURRENCY_MAX, OPCODES_MAX } from '../wire/bounds.ts'
-import {
-  InvokeRequestSchema,
-  OpcodeSchema,
-  RegisterRequestSchema,
-  RunnerLogLineSchema,
-  StepErrorSchema,
-} from '../wire/schema.ts'
+import { OpcodeSchema, RegisterRequestSchema, RunnerLogLineSchema, StepErrorSchema } from '../wire/schema.ts'
+import { name, optionalFlag } from '../wire/schema-parts.ts'
 
 /** Payload of `hello`, the first frame of a runner. */
 export const HelloSchema = Type.Object({
   protocolVersion: Type.Optional(Type.Number()),
   instance: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 128,
-      description:
-        'Identifies this socket of the runner across reconnects: a new socket with the same name replaces the earlier one.',
-    }),
+    name(
+      128,
+      'Identifies this socket of the runner across reconnects: a new socket with the same name replaces the earlier one.',
+    ),
   ),
 })
 
@@ -31,11 +24,7 @@ export const HelloReplySchema = Type.Object({
   sessionId: Type.String(),
   heartbeatMs: Type.Integer({ description: 'Send a frame at least this often.' }),
   maxFrameBytes: Type.Integer({ description: 'A larger frame closes the socket.' }),
-  checkpoints: Type.Optional(
-    Type.Boolean({
-      description: 'The engine accepts `invoke.checkpoint`; absent when it does not.',
-    }),
-  ),
+  checkpoints: optionalFlag('The engine accepts `invoke.checkpoint`; absent when it does not.'),
 })
 
 /** `runner.register`: a registration without `url`; the engine ignores a `url`. Answered by `runner.registered`. */
@@ -57,19 +46,6 @@ export const ConnectRegisterSchema = Type.Object({
   ),
 })
 
-export const ConnectInvokeSchema = Type.Object({
-  ...InvokeRequestSchema.properties,
-  deadlineMs: Type.Integer({
-    description: 'How long the engine waits for the result or for the next checkpoint.',
-  }),
-})
-
-/** `invoke.result`: the status and body that the runner would answer over HTTP. Answered by `result.ack`. */
-export const ConnectResultSchema = Type.Object({
-  status: Type.Integer(),
-  body: Type.Optional(Type.Unknown()),
-})
-
 /**
  * `invoke.checkpoint`: steps that finished while the pass continues. Answered by `checkpoint.ack` with the same
  * `seq`.
@@ -85,7 +61,7 @@ export const CheckpointedStepSchema = Type.Object({
   id: Type.String(),
   data: Type.Optional(Type.Unknown()),
   error: Type.Optional(StepErrorSchema),
-  pending: Type.Optional(Type.Boolean()),
+  pending: optionalFlag(),
 })
 
 /** `checkpoint.ack`: the checkpoint is durable. */
@@ -95,12 +71,7 @@ export const CheckpointAckSchema = Type.Object({
     description:
       'The reported steps, and other steps of the run that settled since, in the order in which a replay returns them.',
   }),
-  stop: Type.Optional(
-    Type.Boolean({
-      description:
-        'Return no more results to the handler: let running callbacks finish, then send the result with their opcodes.',
-    }),
+  stop: optionalFlag(
+    'Return no more results to the handler: let running callbacks finish, then send the result with their opcodes.',
   ),
 })
-
-export const ConnectErrorSchema = Type.Object({ code: Type.String(), message: Type.String() })

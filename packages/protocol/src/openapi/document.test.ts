@@ -54,9 +54,8 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the operations', () => {
-  test.each(all)('%s is listed under its id, and its summary has no full stop', (id, operation) => {
-    expect(operation.id).toBe(id)
-    expect(operation.summary).not.toMatch(/\.$/)
+  test.each(all)('%s has a summary without a full stop', (_, { summary }) => {
+    expect(summary).not.toMatch(/\.$/)
   })
 
   test('no two named schemas are the same', () => {

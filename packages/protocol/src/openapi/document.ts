@@ -3,7 +3,14 @@
 import type { TSchema } from 'typebox'
 import { API_ERROR_STATUS, type ApiErrorCode } from '../api/error-codes.ts'
 import { API_ERROR_MEANING } from '../api/error-meanings.ts'
-import { errorsOf, type Operation, operations, type QueryParam, type Reply } from '../operations/index.ts'
+import {
+  errorsOf,
+  type ListedOperation,
+  type Operation,
+  operationList,
+  type QueryParam,
+  type Reply,
+} from '../operations/index.ts'
 import { accessText, TAGS } from '../operations/texts.ts'
 import { type JsonSchema, NAMED_SCHEMAS, schemaName } from './schema-names.ts'
 
@@ -24,7 +31,7 @@ export interface OpenApiDocument {
 /** The document of an engine of this version. */
 export function openApiDocument(version: string): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {}
-  for (const operation of Object.values<Operation>(operations)) {
+  for (const operation of operationList) {
     const item = paths[operation.path] ?? {}
     paths[operation.path] = item
     item[operation.method.toLowerCase()] = describe(operation)
@@ -58,15 +65,15 @@ export function openApiDocument(version: string): OpenApiDocument {
   }
 }
 
-function describe(operation: Operation): JsonSchema {
-  const { id, tag, summary, description, access, body, rawBody, reply, otherwise, examples } = operation
+function describe(operation: ListedOperation): JsonSchema {
+  const { id, group, summary, description, access, body, rawBody, reply, otherwise, examples } = operation
   const ofReply = (isOtherwise: boolean) =>
     examples?.filter(example => (example.otherwise ?? false) === isOtherwise)
   const responses: Record<string, JsonSchema> = { [reply.status]: response(reply, ofReply(false)) }
   if (otherwise) responses[otherwise.status] = response(otherwise, ofReply(true))
   return {
     operationId: id,
-    tags: [tag],
+    tags: [group],
     summary,
     description: [description, accessText(operation)].filter(Boolean).join('\n\n'),
     ...(access === 'public' ? { security: [] } : {}),

@@ -3,7 +3,6 @@
 
 import type { TSchema } from 'typebox'
 import * as api from '../api/schema.ts'
-import * as webhook from '../api/webhook-schema.ts'
 import * as wire from '../wire/schema.ts'
 
 export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
@@ -41,19 +40,19 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   Runner: api.RunnerSchema,
   Workflow: api.WorkflowSchema,
   Schedule: api.ScheduleSchema,
-  WebhookDelivery: webhook.WebhookDeliverySchema,
-  WebhookDeliveryDetail: webhook.WebhookDeliveryDetailSchema,
-  DeliveryAttempt: webhook.DeliveryAttemptSchema,
-  WebhookEndpoint: webhook.WebhookEndpointSchema,
-  WebhookEndpointWithSecret: webhook.WebhookEndpointWithSecretSchema,
-  WebhookEndpointStats: webhook.WebhookEndpointStatsSchema,
-  CreateWebhookEndpoint: webhook.CreateWebhookEndpointSchema,
-  UpdateWebhookEndpoint: webhook.UpdateWebhookEndpointSchema,
-  WebhookReceiver: webhook.WebhookReceiverSchema,
-  WebhookReceiverWithSecret: webhook.WebhookReceiverWithSecretSchema,
-  CreateWebhookReceiver: webhook.CreateWebhookReceiverSchema,
-  UpdateWebhookReceiver: webhook.UpdateWebhookReceiverSchema,
-  ReceivedWebhook: webhook.ReceivedWebhookSchema,
+  WebhookDelivery: api.WebhookDeliverySchema,
+  WebhookDeliveryDetail: api.WebhookDeliveryDetailSchema,
+  DeliveryAttempt: api.DeliveryAttemptSchema,
+  WebhookEndpoint: api.WebhookEndpointSchema,
+  WebhookEndpointWithSecret: api.WebhookEndpointWithSecretSchema,
+  WebhookEndpointStats: api.WebhookEndpointStatsSchema,
+  CreateWebhookEndpoint: api.CreateWebhookEndpointSchema,
+  UpdateWebhookEndpoint: api.UpdateWebhookEndpointSchema,
+  WebhookReceiver: api.WebhookReceiverSchema,
+  WebhookReceiverWithSecret: api.WebhookReceiverWithSecretSchema,
+  CreateWebhookReceiver: api.CreateWebhookReceiverSchema,
+  UpdateWebhookReceiver: api.UpdateWebhookReceiverSchema,
+  ReceivedWebhook: api.ReceivedWebhookSchema,
   Health: api.HealthSchema,
   Readiness: api.ReadinessSchema,
   ErrorBody: api.ErrorBodySchema,

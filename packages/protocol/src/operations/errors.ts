@@ -13,7 +13,7 @@ const WRITING: readonly ApiErrorCode[] = ['unsupported_media_type', 'payload_too
 
 /** Every code the operation can answer, ordered as in the catalogue. */
 export function errorsOf(operation: Operation): ApiErrorCode[] {
-  const { access, errors, method, probe, rawBody } = operation
+  const { access, errors = [], method, probe, rawBody } = operation
   const codes = new Set<ApiErrorCode>([
     ...errors,
     ...(probe ? [] : ALWAYS),

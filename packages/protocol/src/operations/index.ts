@@ -1,59 +1,33 @@
-// Every operation of the HTTP API, by id.
+// Every operation of the HTTP API, by group and by id.
 
-import * as control from './control.ts'
-import * as events from './events.ts'
-import * as health from './health.ts'
-import * as meta from './meta.ts'
+import { control } from './control.ts'
+import { events } from './events.ts'
+import { health, meta } from './health.ts'
 import type { Operation } from './operation.ts'
-import * as registry from './registry.ts'
-import * as runs from './runs.ts'
-import * as webhooks from './webhooks.ts'
+import { registry } from './registry.ts'
+import { runs } from './runs.ts'
+import { deliveries } from './webhook-deliveries.ts'
+import { endpoints } from './webhook-endpoints.ts'
+import { receivers } from './webhook-receivers.ts'
 
 export { errorsOf } from './errors.ts'
 export type * from './operation.ts'
 
-export const operations = {
-  listRuns: runs.listRuns,
-  getRunStats: runs.getRunStats,
-  streamRuns: runs.streamRuns,
-  getRun: runs.getRun,
-  explainRun: runs.explainRun,
-  listRunSteps: runs.listRunSteps,
-  listRunLogs: runs.listRunLogs,
-  streamRun: runs.streamRun,
-  cancelRun: control.cancelRun,
-  pauseRun: control.pauseRun,
-  resumeRun: control.resumeRun,
-  replayRun: control.replayRun,
-  retryRunFromStep: control.retryRunFromStep,
-  bulkReplayRuns: control.bulkReplayRuns,
-  listControlActions: control.listControlActions,
-  sendEvent: events.sendEvent,
-  listEvents: events.listEvents,
-  streamEvents: events.streamEvents,
-  getEvent: events.getEvent,
-  register: registry.register,
-  connect: registry.connect,
-  listApps: registry.listApps,
-  listRunners: registry.listRunners,
-  listWorkflows: registry.listWorkflows,
-  listWebhookDeliveries: webhooks.listWebhookDeliveries,
-  getWebhookDelivery: webhooks.getWebhookDelivery,
-  redeliverWebhook: webhooks.redeliverWebhook,
-  listWebhookEndpoints: webhooks.listWebhookEndpoints,
-  getWebhookEndpointStats: webhooks.getWebhookEndpointStats,
-  createWebhookEndpoint: webhooks.createWebhookEndpoint,
-  updateWebhookEndpoint: webhooks.updateWebhookEndpoint,
-  deleteWebhookEndpoint: webhooks.deleteWebhookEndpoint,
-  listWebhookReceivers: webhooks.listWebhookReceivers,
-  createWebhookReceiver: webhooks.createWebhookReceiver,
-  updateWebhookReceiver: webhooks.updateWebhookReceiver,
-  deleteWebhookReceiver: webhooks.deleteWebhookReceiver,
-  receiveWebhook: webhooks.receiveWebhook,
-  getHealth: health.getHealth,
-  getReadiness: health.getReadiness,
-  getMetrics: health.getMetrics,
-  getOpenapi: meta.getOpenapi,
-} as const satisfies Record<string, Operation>
+const webhooks = { ...deliveries, ...endpoints, ...receivers }
 
+const groups = { runs, control, events, registry, webhooks, health, meta }
+export type Group = keyof typeof groups
+
+/** Every operation by its id, which is its name in the client and in the OpenAPI document. */
+export const operations = { ...runs, ...control, ...events, ...registry, ...webhooks, ...health, ...meta }
 export type Operations = typeof operations
+
+export interface ListedOperation extends Operation {
+  readonly id: string
+  readonly group: Group
+}
+
+/** Every operation, for code that treats all alike. */
+export const operationList: readonly ListedOperation[] = Object.entries(groups).flatMap(([group, members]) =>
+  Object.entries<Operation>(members).map(([id, operation]) => ({ ...operation, id, group: group as Group })),
+)

@@ -1,7 +1,7 @@
 // The type of an operation of the HTTP API: its path, the keys that may call it, its parameters, body and replies. The
 // engine's routes, the OpenAPI document, `docs/http-api.md` and the client all derive from operations.
 
-import type { Static, TSchema } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import type { ApiErrorCode } from '../api/error-codes.ts'
 import { APP_NAME_CHARS_MAX } from '../wire/bounds.ts'
 
@@ -53,12 +53,9 @@ export interface Example {
 }
 
 export interface Operation {
-  /** Name of the operation in the client and in the OpenAPI document. */
-  readonly id: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** May contain `{placeholders}`. */
   readonly path: string
-  readonly tag: 'runs' | 'control' | 'events' | 'registry' | 'webhooks' | 'health' | 'meta'
   /** One line, without a full stop. */
   readonly summary: string
   readonly description?: string
@@ -77,7 +74,7 @@ export interface Operation {
   /** Not written to the access log, because it is called every few seconds. */
   readonly unlogged?: true
   /** Error codes of this operation; `errorsOf` adds the codes that follow from access and method. */
-  readonly errors: readonly ApiErrorCode[]
+  readonly errors?: readonly ApiErrorCode[]
   readonly examples?: readonly Example[]
 }
 
@@ -121,4 +118,12 @@ export const APP_PARAM = {
 export const ID_CHARS_MAX = 64
 
 /** Operations that change the webhook configuration, or that post to other systems, always need a secret key. */
-export const GUARDED_WEBHOOK = { tag: 'webhooks', access: 'secret', alwaysKeyed: true } as const
+export const GUARDED_WEBHOOK = { access: 'secret', alwaysKeyed: true } as const
+
+/** The reply of a success with a JSON body. */
+export const ok = <Schema extends TSchema>(description: string, schema: Schema) =>
+  ({ status: 200, description, schema }) as const
+
+/** The reply of a list in pages. */
+export const page = <Item extends TSchema>(description: string, item: Item) =>
+  ({ ...ok(description, Type.Array(item)), pages: true }) as const

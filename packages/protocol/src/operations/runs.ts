@@ -1,29 +1,10 @@
 // Operations that read runs, their steps, logs and streams.
 
 import Type from 'typebox'
-import {
-  RunExplanationSchema,
-  RunLogLineSchema,
-  RunSchema,
-  RunStatsSchema,
-  RunStatusFrameSchema,
-  RunSummarySchema,
-  StepRecordSchema,
-  TimelineFrameSchema,
-} from '../api/schema.ts'
+import * as api from '../api/schema.ts'
 import { RUN_SORT_KEYS, RUN_STATUSES, RUN_TYPES, SORT_DIRECTIONS } from '../api/values.ts'
-import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type Operation } from './operation.ts'
-import {
-  SAMPLE_EVENT_ID,
-  SAMPLE_EXPLANATION,
-  SAMPLE_FRAME,
-  SAMPLE_LOG_LINES,
-  SAMPLE_RUN,
-  SAMPLE_RUN_ID,
-  SAMPLE_STEPS,
-  SAMPLE_SUCCEEDED,
-  SAMPLE_WAITING,
-} from './samples.ts'
+import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type Operation, ok, page } from './operation.ts'
+import * as sample from './samples.ts'
 
 const SINCE_PARAM = {
   kind: 'timestamp',
@@ -36,180 +17,169 @@ const FROM_PARAM = {
   description: 'Only entries with a higher `seq` than this',
 } as const
 
-export const listRuns = {
-  id: 'listRuns',
-  method: 'GET',
-  path: '/runs',
-  tag: 'runs',
-  summary: 'List runs, by default newest first',
-  description:
-    'Pages that follow each other by `cursor` contain every run that matches throughout exactly once, whatever other runs arrive or change. When the status or the duration of a run changes and the list is sorted or filtered by it, that run may appear once, twice or not at all. A list that reads too many runs to fill a page is cancelled after 5 s with `invalid_request`: narrow it with `since`, `status` or `app`.',
-  access: 'read',
-  query: {
-    app: APP_PARAM,
-    status: {
-      kind: 'enum',
-      values: RUN_STATUSES,
-      description: 'Only runs of this status; `running` also matches `waiting`',
+export const runs = {
+  listRuns: {
+    method: 'GET',
+    path: '/runs',
+    summary: 'List runs, by default newest first',
+    description:
+      'Pages that follow each other by `cursor` contain every run that matches throughout exactly once, whatever other runs arrive or change. When the status or the duration of a run changes and the list is sorted or filtered by it, that run may appear once, twice or not at all. A list that reads too many runs to fill a page is cancelled after 5 s with `invalid_request`: narrow it with `since`, `status` or `app`.',
+    access: 'read',
+    query: {
+      app: APP_PARAM,
+      status: {
+        kind: 'enum',
+        values: RUN_STATUSES,
+        description: 'Only runs of this status; `running` also matches `waiting`',
+      },
+      runType: {
+        kind: 'enum',
+        values: RUN_TYPES,
+        description: 'Only runs started by an event, or by a cron schedule',
+      },
+      eventId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs started by this event' },
+      replayOf: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs forked from this run' },
+      q: {
+        kind: 'text',
+        maxLength: 256,
+        description:
+          'Only runs whose id, workflow or app contains this text, ignoring case; an empty text filters nothing',
+      },
+      deep: {
+        kind: 'flag',
+        description:
+          'Extends `q` to the JSON of input, result and error, as written or with its escapes resolved; ignored without `q`',
+      },
+      since: SINCE_PARAM,
+      sort: {
+        kind: 'enum',
+        values: RUN_SORT_KEYS,
+        default: 'started',
+        description:
+          'Sort key; equal runs are sorted by id, in the same direction. `started` is the time of creation; a run without a duration sorts as 0',
+      },
+      dir: { kind: 'enum', values: SORT_DIRECTIONS, default: 'desc', description: 'Sort direction' },
+      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows per page' },
+      cursor: CURSOR_PARAM,
     },
-    runType: {
-      kind: 'enum',
-      values: RUN_TYPES,
-      description: 'Only runs started by an event, or by a cron schedule',
-    },
-    eventId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs started by this event' },
-    replayOf: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs forked from this run' },
-    q: {
-      kind: 'text',
-      maxLength: 256,
-      description:
-        'Only runs whose id, workflow or app contains this text, ignoring case; an empty text filters nothing',
-    },
-    deep: {
-      kind: 'flag',
-      description:
-        'Extends `q` to the JSON of input, result and error, as written or with its escapes resolved; ignored without `q`',
-    },
-    since: SINCE_PARAM,
-    sort: {
-      kind: 'enum',
-      values: RUN_SORT_KEYS,
-      default: 'started',
-      description:
-        'Sort key; equal runs are sorted by id, in the same direction. `started` is the time of creation; a run without a duration sorts as 0',
-    },
-    dir: { kind: 'enum', values: SORT_DIRECTIONS, default: 'desc', description: 'Sort direction' },
-    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows per page' },
-    cursor: CURSOR_PARAM,
+    reply: page('A page of runs', api.RunSummarySchema),
+    errors: ['invalid_cursor'],
+    examples: [
+      {
+        summary: 'The newest finished orders',
+        query: { app: 'shop', status: 'succeeded', limit: '2' },
+        reply: [sample.SUCCEEDED],
+      },
+      {
+        summary: 'Every run that contains an order number, longest first',
+        query: { q: '4711', deep: '1', sort: 'duration' },
+        reply: [sample.SUCCEEDED],
+      },
+      {
+        summary: 'The runs that one event started',
+        query: { eventId: sample.EVENT_ID },
+        reply: [sample.WAITING],
+      },
+    ],
   },
-  reply: { status: 200, description: 'A page of runs', schema: Type.Array(RunSummarySchema), pages: true },
-  errors: ['invalid_cursor'],
-  examples: [
-    {
-      summary: 'The newest finished orders',
-      query: { app: 'shop', status: 'succeeded', limit: '2' },
-      reply: [SAMPLE_SUCCEEDED],
-    },
-    {
-      summary: 'Every run that contains an order number, longest first',
-      query: { q: '4711', deep: '1', sort: 'duration' },
-      reply: [SAMPLE_SUCCEEDED],
-    },
-    {
-      summary: 'The runs that one event started',
-      query: { eventId: SAMPLE_EVENT_ID },
-      reply: [SAMPLE_WAITING],
-    },
-  ],
-} as const satisfies Operation
 
-export const getRunStats = {
-  id: 'getRunStats',
-  method: 'GET',
-  path: '/runs/stats',
-  tag: 'runs',
-  summary: 'Count runs by status',
-  description:
-    '`total` counts every run, including paused and cancelled ones. `successRate` is rounded to the nearest whole percent, halves up.',
-  access: 'read',
-  query: { app: APP_PARAM, since: SINCE_PARAM },
-  reply: { status: 200, description: 'The counts', schema: RunStatsSchema },
-  errors: [],
-  examples: [
-    {
-      summary: 'The counts of the shop since nine',
-      query: { app: 'shop', since: '2025-03-01T09:00:00Z' },
-      reply: { total: 120, active: 12, succeeded: 105, failed: 3, successRate: 97 },
-    },
-  ],
-} as const satisfies Operation
-
-export const getRun = {
-  id: 'getRun',
-  method: 'GET',
-  path: '/runs/{id}',
-  tag: 'runs',
-  summary: 'Read one run with its input and result',
-  access: 'read',
-  reply: { status: 200, description: 'The run', schema: RunSchema },
-  errors: ['not_found'],
-  examples: [{ summary: 'A finished order', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_RUN }],
-} as const satisfies Operation
-
-export const explainRun = {
-  id: 'explainRun',
-  method: 'GET',
-  path: '/runs/{id}/why',
-  tag: 'runs',
-  summary: 'Explain the state of a run: what it waits for, which runner executes it, or how it ended',
-  access: 'read',
-  reply: { status: 200, description: 'The explanation', schema: RunExplanationSchema },
-  errors: ['not_found'],
-  examples: [{ summary: 'An order that waits', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_EXPLANATION }],
-} as const satisfies Operation
-
-export const listRunSteps = {
-  id: 'listRunSteps',
-  method: 'GET',
-  path: '/runs/{id}/steps',
-  tag: 'runs',
-  summary: "List a run's steps in execution order",
-  access: 'read',
-  reply: { status: 200, description: 'Every step', schema: Type.Array(StepRecordSchema) },
-  errors: ['not_found'],
-  examples: [{ summary: 'The steps of an order', path: { id: SAMPLE_RUN_ID }, reply: SAMPLE_STEPS }],
-} as const satisfies Operation
-
-export const listRunLogs = {
-  id: 'listRunLogs',
-  method: 'GET',
-  path: '/runs/{id}/logs',
-  tag: 'runs',
-  summary: "List a run's log lines, oldest first",
-  access: 'read',
-  query: {
-    from: { ...FROM_PARAM, default: 0 },
-    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Lines per page' },
+  getRunStats: {
+    method: 'GET',
+    path: '/runs/stats',
+    summary: 'Count runs by status',
+    description:
+      '`total` counts every run, including paused and cancelled ones. `successRate` is rounded to the nearest whole percent, halves up.',
+    access: 'read',
+    query: { app: APP_PARAM, since: SINCE_PARAM },
+    reply: ok('The counts', api.RunStatsSchema),
+    examples: [
+      {
+        summary: 'The counts of the shop since nine',
+        query: { app: 'shop', since: '2025-03-01T09:00:00Z' },
+        reply: { total: 120, active: 12, succeeded: 105, failed: 3, successRate: 97 },
+      },
+    ],
   },
-  reply: { status: 200, description: 'A page of log lines', schema: Type.Array(RunLogLineSchema) },
-  errors: ['not_found'],
-  examples: [
-    {
-      summary: 'The first lines',
-      path: { id: SAMPLE_RUN_ID },
-      query: { limit: '20' },
-      reply: SAMPLE_LOG_LINES,
+
+  streamRuns: {
+    method: 'GET',
+    path: '/runs/stream',
+    summary: 'Follow the status of every run of the namespace',
+    description:
+      'Live from the moment of connecting, best effort: a client that does not keep up is disconnected, and frames that it misses until it reconnects are not repeated. Each frame is a signal to read the run again.',
+    access: 'read',
+    reply: {
+      status: 200,
+      description: '`run_status` frames',
+      schema: api.RunStatusFrameSchema,
+      stream: true,
     },
-  ],
-} as const satisfies Operation
+    examples: [{ summary: 'An order starts', reply: sample.FRAME }],
+  },
 
-export const streamRun = {
-  id: 'streamRun',
-  method: 'GET',
-  path: '/runs/{id}/stream',
-  tag: 'runs',
-  summary: "Follow a run's timeline: stored frames first, then live ones, until the run ends",
-  description:
-    'Lossless and in order of `seq`. After a dropped connection, reconnect with `from` (or `Last-Event-ID`) set to the last `seq` received; if both are sent, the larger one counts.',
-  access: 'read',
-  query: { from: FROM_PARAM },
-  reply: { status: 200, description: 'Timeline frames', schema: TimelineFrameSchema, stream: true },
-  errors: ['not_found'],
-  examples: [
-    { summary: 'From the start', path: { id: SAMPLE_RUN_ID }, query: { from: '0' }, reply: SAMPLE_FRAME },
-  ],
-} as const satisfies Operation
+  getRun: {
+    method: 'GET',
+    path: '/runs/{id}',
+    summary: 'Read one run with its input and result',
+    access: 'read',
+    reply: ok('The run', api.RunSchema),
+    errors: ['not_found'],
+    examples: [{ summary: 'A finished order', path: { id: sample.RUN_ID }, reply: sample.RUN }],
+  },
 
-export const streamRuns = {
-  id: 'streamRuns',
-  method: 'GET',
-  path: '/runs/stream',
-  tag: 'runs',
-  summary: 'Follow the status of every run of the namespace',
-  description:
-    'Live from the moment of connecting, best effort: a client that does not keep up is disconnected, and frames that it misses until it reconnects are not repeated. Each frame is a signal to read the run again.',
-  access: 'read',
-  reply: { status: 200, description: '`run_status` frames', schema: RunStatusFrameSchema, stream: true },
-  errors: [],
-  examples: [{ summary: 'An order starts', reply: SAMPLE_FRAME }],
-} as const satisfies Operation
+  explainRun: {
+    method: 'GET',
+    path: '/runs/{id}/why',
+    summary: 'Explain the state of a run: what it waits for, which runner executes it, or how it ended',
+    access: 'read',
+    reply: ok('The explanation', api.RunExplanationSchema),
+    errors: ['not_found'],
+    examples: [{ summary: 'An order that waits', path: { id: sample.RUN_ID }, reply: sample.EXPLANATION }],
+  },
+
+  listRunSteps: {
+    method: 'GET',
+    path: '/runs/{id}/steps',
+    summary: "List a run's steps in execution order",
+    access: 'read',
+    reply: ok('Every step', Type.Array(api.StepRecordSchema)),
+    errors: ['not_found'],
+    examples: [{ summary: 'The steps of an order', path: { id: sample.RUN_ID }, reply: sample.STEPS }],
+  },
+
+  listRunLogs: {
+    method: 'GET',
+    path: '/runs/{id}/logs',
+    summary: "List a run's log lines, oldest first",
+    access: 'read',
+    query: {
+      from: { ...FROM_PARAM, default: 0 },
+      limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Lines per page' },
+    },
+    reply: ok('A page of log lines', Type.Array(api.RunLogLineSchema)),
+    errors: ['not_found'],
+    examples: [
+      {
+        summary: 'The first lines',
+        path: { id: sample.RUN_ID },
+        query: { limit: '20' },
+        reply: sample.LOG_LINES,
+      },
+    ],
+  },
+
+  streamRun: {
+    method: 'GET',
+    path: '/runs/{id}/stream',
+    summary: "Follow a run's timeline: stored frames first, then live ones, until the run ends",
+    description:
+      'Lossless and in order of `seq`. After a dropped connection, reconnect with `from` (or `Last-Event-ID`) set to the last `seq` received; if both are sent, the larger one counts.',
+    access: 'read',
+    query: { from: FROM_PARAM },
+    reply: { status: 200, description: 'Timeline frames', schema: api.TimelineFrameSchema, stream: true },
+    errors: ['not_found'],
+    examples: [
+      { summary: 'From the start', path: { id: sample.RUN_ID }, query: { from: '0' }, reply: sample.FRAME },
+    ],
+  },
+} as const satisfies Record<string, Operation>

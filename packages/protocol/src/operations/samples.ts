@@ -1,28 +1,28 @@
 // Sample values for the examples of the operations: one order of a shop, from the event to the audit log.
 
-export const SAMPLE_RUN_ID = 'run_01JD8Z5Q4M7V9X2K3N6P8R0T1W'
-export const SAMPLE_FORK_ID = 'run_01JD90H2C5E8G1J4M7P0S3V6Y9'
-export const SAMPLE_EVENT_ID = 'evt_01JD8Z5Q4K2B5D8F1H4K7N0R3T'
+export const RUN_ID = 'run_01JD8Z5Q4M7V9X2K3N6P8R0T1W'
+export const FORK_ID = 'run_01JD90H2C5E8G1J4M7P0S3V6Y9'
+export const EVENT_ID = 'evt_01JD8Z5Q4K2B5D8F1H4K7N0R3T'
 
 const EVENT_NAME = 'order/placed'
-export const SAMPLE_ORDER = { orderId: '4711', total: 4200, currency: 'EUR' } as const
+export const ORDER = { orderId: '4711', total: 4200, currency: 'EUR' } as const
 
-const triggered = { workflow: 'fulfil-order', app: 'shop', runId: SAMPLE_RUN_ID } as const
+const triggered = { workflow: 'fulfil-order', app: 'shop', runId: RUN_ID } as const
 
 const identity = {
-  id: SAMPLE_RUN_ID,
+  id: RUN_ID,
   workflow: 'fulfil-order',
   app: 'shop',
   triggerKind: 'event',
   eventName: EVENT_NAME,
-  eventId: SAMPLE_EVENT_ID,
+  eventId: EVENT_ID,
   attempt: 1,
   createdAt: '2025-03-01T09:00:00.000Z',
   startedAt: '2025-03-01T09:00:00.004Z',
 } as const
 
 /** A run that is parked until the event `parcel/left` arrives. */
-export const SAMPLE_WAITING = {
+export const WAITING = {
   ...identity,
   status: 'waiting',
   currentStepName: 'parcel-left',
@@ -34,53 +34,53 @@ export const SAMPLE_WAITING = {
   },
 } as const
 
-export const SAMPLE_EXPLANATION = {
-  runId: SAMPLE_RUN_ID,
+export const EXPLANATION = {
+  runId: RUN_ID,
   status: 'waiting',
   sentence: 'Step "parcel-left" waits for event "parcel/left", at most until 2025-03-04T09:00:00.120Z.',
   since: '2025-03-01T09:00:00.120Z',
-  waitingFor: SAMPLE_WAITING.waitingFor,
+  waitingFor: WAITING.waitingFor,
   wakeAt: '2025-03-04T09:00:00.120Z',
   event: { name: 'parcel/left' },
   runners: { live: 1, stale: 0 },
 } as const
 
-export const SAMPLE_PAUSED = { ...SAMPLE_WAITING, status: 'paused' } as const
-export const SAMPLE_RESUMED = { ...SAMPLE_WAITING, status: 'queued' } as const
-export const SAMPLE_CANCELLED = {
+export const PAUSED = { ...WAITING, status: 'paused' } as const
+export const RESUMED = { ...WAITING, status: 'queued' } as const
+export const CANCELLED = {
   ...identity,
   status: 'cancelled',
   finishedAt: '2025-03-01T09:10:00.004Z',
   durationMs: 600_000,
 } as const
 
-export const SAMPLE_SUCCEEDED = {
+export const SUCCEEDED = {
   ...identity,
   status: 'succeeded',
   finishedAt: '2025-03-01T09:00:02.504Z',
   durationMs: 2500,
 } as const
 
-/** A replay of {@link SAMPLE_RUN}. A fork has no `eventId`. */
-export const SAMPLE_FORK = {
-  id: SAMPLE_FORK_ID,
+/** A replay of {@link RUN}. A fork has no `eventId`. */
+export const FORK = {
+  id: FORK_ID,
   workflow: 'fulfil-order',
   app: 'shop',
   status: 'queued',
   triggerKind: 'event',
   eventName: EVENT_NAME,
-  replayOf: SAMPLE_RUN_ID,
+  replayOf: RUN_ID,
   attempt: 1,
   createdAt: '2025-03-01T10:00:00.000Z',
 } as const
 
-export const SAMPLE_RUN = {
-  ...SAMPLE_SUCCEEDED,
-  input: SAMPLE_ORDER,
+export const RUN = {
+  ...SUCCEEDED,
+  input: ORDER,
   result: { parcel: 'DE-77-1093' },
 } as const
 
-export const SAMPLE_STEPS = [
+export const STEPS = [
   {
     id: '2c2a9ab4f6bb9f3ab8e8f8d8a7a1a1bd1b0d7f6f2a9e4cb5d1a0b7c3e5f60718',
     name: 'charge-card',
@@ -95,7 +95,7 @@ export const SAMPLE_STEPS = [
   },
 ] as const
 
-export const SAMPLE_LOG_LINES = [
+export const LOG_LINES = [
   {
     seq: 3,
     ts: '2025-03-01T09:00:01.350Z',
@@ -107,28 +107,28 @@ export const SAMPLE_LOG_LINES = [
   },
 ] as const
 
-export const SAMPLE_FRAME = {
+export const FRAME = {
   kind: 'run_status',
   seq: 1,
   ts: '2025-03-01T09:00:00.000Z',
-  runId: SAMPLE_RUN_ID,
+  runId: RUN_ID,
   status: 'queued',
 } as const
 
-export const SAMPLE_SEND = {
+export const SEND = {
   name: EVENT_NAME,
-  data: SAMPLE_ORDER,
+  data: ORDER,
   dedupeId: 'order-4711-placed',
 } as const
 
-export const SAMPLE_SEND_REPLY = {
-  eventId: SAMPLE_EVENT_ID,
-  runId: SAMPLE_RUN_ID,
+export const SEND_REPLY = {
+  eventId: EVENT_ID,
+  runId: RUN_ID,
   woke: 0,
   triggered: [triggered],
 } as const
 
-export const SAMPLE_DRY_RUN = {
+export const DRY_RUN = {
   dryRun: true,
   waiters: 0,
   workflows: [
@@ -143,17 +143,17 @@ export const SAMPLE_DRY_RUN = {
   ],
 } as const
 
-export const SAMPLE_EVENT = {
-  id: SAMPLE_EVENT_ID,
+export const EVENT = {
+  id: EVENT_ID,
   name: EVENT_NAME,
   source: 'api',
-  data: SAMPLE_ORDER,
+  data: ORDER,
   receivedAt: '2025-03-01T09:00:00.000Z',
   woke: 0,
   triggered: [triggered],
 } as const
 
-export const SAMPLE_REGISTRATION = {
+export const REGISTRATION = {
   app: 'shop',
   runner: 'shop-1',
   url: 'http://127.0.0.1:3000/invoke',
@@ -162,7 +162,7 @@ export const SAMPLE_REGISTRATION = {
   workflows: [{ name: 'fulfil-order', triggers: [{ event: EVENT_NAME }], retry: { maxAttempts: 3 } }],
 } as const
 
-export const SAMPLE_WORKFLOW = {
+export const WORKFLOW = {
   name: 'fulfil-order',
   app: 'shop',
   retry: { maxAttempts: 3, initialMs: 1000, factor: 2, maxMs: 300_000, jitter: 0.2 },

@@ -1,9 +1,10 @@
 // Texts that the OpenAPI document and `docs/http-api.md` share: the groups of operations, and the keys they need.
 
+import type { Group } from './index.ts'
 import type { Access, Operation } from './operation.ts'
 
 /** The groups of operations, in the order of the pages. */
-export const TAGS: Record<Operation['tag'], { title: string; description: string }> = {
+export const TAGS: Record<Group, { title: string; description: string }> = {
   events: { title: 'Events', description: 'Send events and read the event log' },
   runs: { title: 'Runs', description: 'Read runs, their steps and logs, and follow them live' },
   control: { title: 'Run control', description: 'Act on runs, and read the audit log' },

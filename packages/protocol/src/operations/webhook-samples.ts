@@ -1,42 +1,42 @@
 // Sample values for the examples of the webhook operations: an endpoint for failed orders, a receiver for parcels,
 // and a delivery.
 
-export const SAMPLE_DELIVERY_ID = 'dlv_01JD8Z5R1N4Q7T0W3Z6B9E2G5J'
-export const SAMPLE_ENDPOINT_ID = 'whe_01JD8Y0A3D6F9H2K5N8Q1S4V7X'
-export const SAMPLE_RECEIVER_ID = 'whr_01JD8Y1B4E7G0J3M6P9R2T5W8Y'
+export const DELIVERY_ID = 'dlv_01JD8Z5R1N4Q7T0W3Z6B9E2G5J'
+export const ENDPOINT_ID = 'whe_01JD8Y0A3D6F9H2K5N8Q1S4V7X'
+export const RECEIVER_ID = 'whr_01JD8Y1B4E7G0J3M6P9R2T5W8Y'
 
 const created = { createdAt: '2025-03-01T08:00:00.000Z', updatedAt: '2025-03-01T08:00:00.000Z' } as const
 
-export const SAMPLE_ENDPOINT_BODY = {
+export const ENDPOINT_BODY = {
   name: 'Alerts',
   app: 'shop',
   url: 'https://alerts.example.com/hooks/perdure',
   eventKinds: ['run.failed', 'step.failed'],
 } as const
 
-export const SAMPLE_ENDPOINT = {
-  id: SAMPLE_ENDPOINT_ID,
-  ...SAMPLE_ENDPOINT_BODY,
+export const ENDPOINT = {
+  id: ENDPOINT_ID,
+  ...ENDPOINT_BODY,
   scheme: 'standard-webhooks',
   enabled: true,
   ...created,
 } as const
 
-export const SAMPLE_RECEIVER_BODY = { name: 'Warehouse', app: 'shop', eventName: 'parcel/left' } as const
+export const RECEIVER_BODY = { name: 'Warehouse', app: 'shop', eventName: 'parcel/left' } as const
 
-export const SAMPLE_RECEIVER = {
-  id: SAMPLE_RECEIVER_ID,
-  ...SAMPLE_RECEIVER_BODY,
+export const RECEIVER = {
+  id: RECEIVER_ID,
+  ...RECEIVER_BODY,
   slug: 'warehouse',
   scheme: 'standard-webhooks',
   enabled: true,
   ...created,
 } as const
 
-export const SAMPLE_SECRET = 'whsec_YW4gZXhhbXBsZSwgbm90IGEgc2VjcmV0OiBtYWRlIHVw'
+export const SECRET = 'whsec_YW4gZXhhbXBsZSwgbm90IGEgc2VjcmV0OiBtYWRlIHVw'
 
-export const SAMPLE_DELIVERY = {
-  id: SAMPLE_DELIVERY_ID,
+export const DELIVERY = {
+  id: DELIVERY_ID,
   app: 'shop',
   url: 'https://warehouse.example.com/orders',
   eventKind: 'custom',
@@ -49,7 +49,7 @@ export const SAMPLE_DELIVERY = {
   updatedAt: '2025-03-01T09:00:01.620Z',
 } as const
 
-export const SAMPLE_ATTEMPT = {
+export const ATTEMPT = {
   id: 'att_01JD8Z5R1P8S1V4Y7A0C3F6H9K',
   attempt: 1,
   outcome: 'succeeded',

@@ -3,11 +3,11 @@
 
 import Type from 'typebox'
 import { EXPRESSION_CHARS_MAX, NAME_CHARS_MAX } from './bounds.ts'
-import { text } from './schema-parts.ts'
+import { name, text } from './schema-parts.ts'
 
 const DurationSchema = Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: 32 })])
 
-const Expression = Type.String({ minLength: 1, maxLength: EXPRESSION_CHARS_MAX })
+const Expression = name(EXPRESSION_CHARS_MAX)
 const Key = Type.Optional(Expression)
 const Limit = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 
@@ -61,7 +61,7 @@ const TimeoutsSchema = Type.Object({
 
 /** Events that cancel the run. In `if`, `event` is the run's own event and `async` the arriving one. */
 const CancelOnSchema = Type.Object({
-  event: Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX }),
+  event: name(NAME_CHARS_MAX),
   if: Type.Optional(Expression),
 })
 

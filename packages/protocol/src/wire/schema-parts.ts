@@ -1,8 +1,15 @@
-// Small schemas that the other schema files share.
+// Small schemas that the other schema files share. Each takes the description that the OpenAPI document prints.
 
 import Type from 'typebox'
 
-export const Timestamp = Type.String({ format: 'date-time' })
-export const timestamp = (description: string) => Type.String({ format: 'date-time', description })
-export const DurationMs = Type.Integer({ minimum: 0 })
+const described = (description?: string) => (description === undefined ? {} : { description })
+
+/** A text of 1 to `maxLength` characters. */
+export const name = (maxLength: number, description?: string) =>
+  Type.String({ minLength: 1, maxLength, ...described(description) })
+export const timestamp = (description?: string) =>
+  Type.String({ format: 'date-time', ...described(description) })
+export const count = (description?: string) => Type.Integer({ minimum: 0, ...described(description) })
+export const optionalText = (description?: string) => Type.Optional(Type.String(described(description)))
+export const optionalFlag = (description?: string) => Type.Optional(Type.Boolean(described(description)))
 export const text = <T extends string[]>(...values: readonly [...T]) => Type.Enum<T>(values)

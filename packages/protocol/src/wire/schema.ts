@@ -15,13 +15,12 @@ import {
   URL_CHARS_MAX,
 } from './bounds.ts'
 import { flowControlMembers } from './flow-control-schema.ts'
-
-const Name = (max: number) => Type.String({ minLength: 1, maxLength: max })
+import { name, optionalFlag, optionalText } from './schema-parts.ts'
 
 export const TriggerSchema = Type.Object({
-  event: Type.Optional(Name(NAME_CHARS_MAX)),
-  if: Type.Optional(Type.String({ minLength: 1, maxLength: EXPRESSION_CHARS_MAX })),
-  cron: Type.Optional(Name(CRON_CHARS_MAX)),
+  event: Type.Optional(name(NAME_CHARS_MAX)),
+  if: Type.Optional(name(EXPRESSION_CHARS_MAX)),
+  cron: Type.Optional(name(CRON_CHARS_MAX)),
 })
 
 export const RetryPolicySchema = Type.Object({
@@ -33,17 +32,17 @@ export const RetryPolicySchema = Type.Object({
 })
 
 export const WorkflowRegistrationSchema = Type.Object({
-  name: Name(NAME_CHARS_MAX),
+  name: name(NAME_CHARS_MAX),
   triggers: Type.Optional(Type.Array(TriggerSchema, { maxItems: 100 })),
   retry: Type.Optional(RetryPolicySchema),
-  onFailure: Type.Optional(Type.Boolean()),
+  onFailure: optionalFlag(),
   ...flowControlMembers,
 })
 
 export const RegisterRequestSchema = Type.Object({
-  app: Name(APP_NAME_CHARS_MAX),
-  runner: Type.Optional(Name(RUNNER_ID_CHARS_MAX)),
-  url: Name(URL_CHARS_MAX),
+  app: name(APP_NAME_CHARS_MAX),
+  runner: Type.Optional(name(RUNNER_ID_CHARS_MAX)),
+  url: name(URL_CHARS_MAX),
   runtime: Type.Optional(Type.String({ maxLength: 64 })),
   language: Type.Optional(Type.String({ maxLength: 64 })),
   version: Type.Optional(Type.String({ maxLength: 64 })),
@@ -70,14 +69,14 @@ export const RegisterReplySchema = Type.Object({
   staleAfterMs: Type.Integer({
     description: 'Without another registration the runner is stale after this long.',
   }),
-  keyMatches: Type.Optional(Type.Boolean()),
+  keyMatches: optionalFlag(),
   warnings: Type.Array(Type.String()),
 })
 
 export const StepErrorSchema = Type.Object({
   message: Type.String(),
-  stack: Type.Optional(Type.String()),
-  name: Type.Optional(Type.String()),
+  stack: optionalText(),
+  name: optionalText(),
 })
 
 export const LogLevelSchema = Type.Enum(['debug', 'info', 'warn', 'error'])
@@ -91,7 +90,7 @@ export const RunnerLogLineSchema = Type.Object({
   tsMs: Type.Optional(Type.Number()),
 })
 
-const opcode = { id: Name(256), name: Type.String({ maxLength: STEP_NAME_CHARS_MAX }) }
+const opcode = { id: name(256), name: Type.String({ maxLength: STEP_NAME_CHARS_MAX }) }
 const DelayMs = Type.Number({ minimum: 0, maximum: DELAY_MS_MAX })
 
 export const OpcodeSchema = Type.Union([
@@ -100,36 +99,36 @@ export const OpcodeSchema = Type.Union([
     ...opcode,
     data: Type.Optional(Type.Unknown()),
     error: Type.Optional(StepErrorSchema),
-    retriable: Type.Optional(Type.Boolean()),
+    retriable: optionalFlag(),
     retryAfterMs: Type.Optional(DelayMs),
-    catchable: Type.Optional(Type.Boolean()),
+    catchable: optionalFlag(),
   }),
   Type.Object({ op: Type.Literal('Sleep'), ...opcode, sleepMs: DelayMs }),
   Type.Object({ op: Type.Literal('SleepUntil'), ...opcode, sleepUntilMs: Type.Number() }),
   Type.Object({
     op: Type.Literal('WaitForEvent'),
     ...opcode,
-    eventName: Name(NAME_CHARS_MAX),
+    eventName: name(NAME_CHARS_MAX),
     timeoutMs: Type.Optional(DelayMs),
     if: Type.Optional(Type.String({ maxLength: 4096 })),
   }),
   Type.Object({
     op: Type.Literal('RunWorkflow'),
     ...opcode,
-    childName: Name(NAME_CHARS_MAX),
-    childApp: Type.Optional(Name(APP_NAME_CHARS_MAX)),
+    childName: name(NAME_CHARS_MAX),
+    childApp: Type.Optional(name(APP_NAME_CHARS_MAX)),
     childData: Type.Optional(Type.Unknown()),
   }),
   Type.Object({
     op: Type.Literal('Emit'),
     ...opcode,
-    eventName: Name(NAME_CHARS_MAX),
+    eventName: name(NAME_CHARS_MAX),
     data: Type.Optional(Type.Unknown()),
   }),
   Type.Object({
     op: Type.Literal('Webhook'),
     ...opcode,
-    webhookUrl: Name(URL_CHARS_MAX),
+    webhookUrl: name(URL_CHARS_MAX),
     data: Type.Optional(Type.Unknown()),
   }),
 ])
@@ -140,20 +139,20 @@ export const InvokeContextSchema = Type.Object({
   attempt: Type.Integer(),
   app: Type.String(),
   runner: Type.String({ description: 'The runner that the run is pinned to; empty for an anycast run.' }),
-  onFailure: Type.Optional(Type.Boolean()),
+  onFailure: optionalFlag(),
   error: Type.Optional(StepErrorSchema),
-  traceparent: Type.Optional(Type.String()),
+  traceparent: optionalText(),
 })
 
 export const MemoEntrySchema = Type.Object({
   data: Type.Optional(Type.Unknown()),
   error: Type.Optional(StepErrorSchema),
-  pending: Type.Optional(Type.Boolean()),
+  pending: optionalFlag(),
 })
 
 export const InvokeRequestSchema = Type.Object({
   event: Type.Object({
-    id: Type.Optional(Type.String()),
+    id: optionalText(),
     name: Type.String(),
     data: Type.Optional(Type.Unknown()),
   }),

@@ -17,8 +17,6 @@ export type OpcodeOf<Op extends Opcode['op']> = Extract<Opcode, { op: Op }>
 export type InvokeContext = Static<typeof schema.InvokeContextSchema>
 export type MemoEntry = Static<typeof schema.MemoEntrySchema>
 export type InvokeRequest = Static<typeof schema.InvokeRequestSchema>
-export type InvokeReturned = Static<typeof schema.InvokeReturnedSchema>
-export type InvokeOpcodes = Static<typeof schema.InvokeOpcodesSchema>
 
 /** Scope of log lines that the handler writes outside any step. */
 export const ROOT_SCOPE = '@root'

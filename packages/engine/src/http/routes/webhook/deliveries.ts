@@ -1,6 +1,6 @@
 // Webhook deliveries: the log of what was sent, and sending again (contract §4.5).
 
-import * as operations from '@perdure/protocol/operations/webhooks'
+import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { list } from '../../../domain/text/json-splice.ts'
 import type { HttpContext } from '../../access/context.ts'

@@ -1,6 +1,6 @@
 // Webhook endpoints: reading, creating, changing and deleting them, and how their deliveries go (contract §4.6).
 
-import * as operations from '@perdure/protocol/operations/webhooks'
+import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import type { EndpointEdit, NewEndpoint } from '../../../domain/model/endpoint.ts'
 import { invalid } from '../../../domain/model/errors.ts'

@@ -1,7 +1,7 @@
 // Webhook receivers: reading, creating, changing and deleting them, and the public URL behind each slug (contract
 // §4.6).
 
-import * as operations from '@perdure/protocol/operations/webhooks'
+import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { invalid } from '../../../domain/model/errors.ts'
 import type { NewReceiver, ReceiverEdit } from '../../../domain/model/receiver.ts'
