@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { type Operation, operations } from '@perdure/protocol/operations'
+import { operationList } from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
 import {
   eventually,
@@ -294,6 +294,6 @@ const REFUSED = ['GET /runs/bulk-replay', 'DELETE /webhook-endpoints/stats', 'PA
 
 test('every route is an operation, and every operation has its route', async () => {
   await app.ready()
-  const described = Object.values<Operation>(operations).map(({ method, path }) => `${method} ${path}`)
+  const described = operationList.map(({ method, path }) => `${method} ${path}`)
   expect(mounted(app.printRoutes({ commonPrefix: false })).sort()).toEqual([...described, ...REFUSED].sort())
 })
