@@ -8,8 +8,7 @@ import { byteLength } from '../wire/text-size.ts'
 import type { Checkpointer } from './checkpoint.ts'
 import type { Discoveries } from './discoveries.ts'
 import type { Settlement } from './memo.ts'
-import type { EncodedOpcode } from './opcode.ts'
-import { OPCODE_RULES } from './opcode-rules.ts'
+import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
 
 /** Room in each report for the JSON around its lists, and for a line that says how many log lines were dropped. */
 const REPORT_RESERVE_BYTES = 2048

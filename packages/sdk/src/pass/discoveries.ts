@@ -2,8 +2,7 @@
 // checkpoints.
 
 import { byteLength } from '../wire/text-size.ts'
-import type { EncodedOpcode } from './opcode.ts'
-import { OPCODE_RULES } from './opcode-rules.ts'
+import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
 
 /** The opcode of a discovered step, or a promise of it while the step's callback runs. The promise never rejects. */
 export type Discovery = EncodedOpcode | Promise<EncodedOpcode>
@@ -15,10 +14,9 @@ interface Found {
 }
 
 export class Discoveries {
-  #found: Found[] = []
+  readonly #found: Found[] = []
   #nextPosition = 0
   #running = 0
-  #urgent = 0
 
   /** How many step callbacks are running. */
   get running(): number {
@@ -32,57 +30,33 @@ export class Discoveries {
 
   /** Whether the engine would settle one of the steps at once, so that the handler could continue. */
   get isUrgent(): boolean {
-    return this.#urgent > 0
+    return this.#found.some(({ opcode }) => OPCODE_RULES[opcode.op].isUrgent)
   }
 
   /** Adds a discovered step. If its callback runs, `finished` is called when the callback has settled. */
   add(discovery: Discovery, finished: () => void): void {
     const position = this.#nextPosition++
     if (!(discovery instanceof Promise)) {
-      this.#finish({ position, opcode: discovery })
+      this.#found.push({ position, opcode: discovery })
       return
     }
     this.#running++
     discovery.then(opcode => {
       this.#running--
-      this.#finish({ position, opcode })
+      this.#found.push({ position, opcode })
       finished()
     })
   }
 
-  /** Removes and returns the first opcodes that fit into `bytesMax`, but at least one. */
-  take(bytesMax: number): EncodedOpcode[] {
-    const all = this.#sorted()
+  /** Removes and returns the first opcodes that fit into `bytesMax`, but at least one. By default returns all. */
+  take(bytesMax = Number.POSITIVE_INFINITY): EncodedOpcode[] {
+    this.#found.sort((a, b) => a.position - b.position)
     let bytes = 0
-    const end = all.findIndex(({ text }) => {
-      bytes += byteLength(text) + 1
+    const end = this.#found.findIndex(({ opcode }) => {
+      bytes += byteLength(opcode.text) + 1
       return bytes > bytesMax
     })
-    return this.#takeOut(all, end < 0 ? all.length : Math.max(1, end))
+    const count = end < 0 ? this.#found.length : Math.max(1, end)
+    return this.#found.splice(0, count).map(({ opcode }) => opcode)
   }
-
-  /** Removes and returns all opcodes. */
-  takeAll(): EncodedOpcode[] {
-    return this.#takeOut(this.#sorted(), this.#found.length)
-  }
-
-  #takeOut(sorted: EncodedOpcode[], count: number): EncodedOpcode[] {
-    this.#found = this.#found.slice(count)
-    const taken = sorted.slice(0, count)
-    this.#urgent -= taken.filter(isUrgent).length
-    return taken
-  }
-
-  #sorted(): EncodedOpcode[] {
-    return this.#found.sort((a, b) => a.position - b.position).map(({ opcode }) => opcode)
-  }
-
-  #finish(found: Found): void {
-    this.#found.push(found)
-    if (isUrgent(found.opcode)) this.#urgent++
-  }
-}
-
-function isUrgent({ op }: EncodedOpcode): boolean {
-  return OPCODE_RULES[op].isUrgent
 }

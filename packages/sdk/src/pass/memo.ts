@@ -9,14 +9,12 @@
 
 import type { InvokeRequest, MemoEntry } from '@perdure/protocol'
 import { StepFailedError } from '../wire/errors.ts'
-import { SettleOrder } from './settle-order.ts'
 import type { StepId } from './step-ids.ts'
 import { StepPromise } from './step-promise.ts'
 
 /** A step call of the handler that waits for its result. */
 interface Call {
   readonly name: string
-  readonly promise: StepPromise<unknown>
   readonly resolve: (data: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -51,10 +49,9 @@ export interface UncalledStep {
 /** The memo of one pass, created from `steps` of the invoke request. */
 export class Memo {
   readonly #steps = new Map<string, KnownStep>()
-  readonly #ready = new SettleOrder<ReadyCall>()
+  /** In the order of the memo. */
+  readonly #ready: ReadyCall[] = []
   #nextOrder = 0
-  #storedCount = 0
-  #uncalledCount = 0
   #outstanding = 0
   #scheduled = false
   #closed = false
@@ -63,18 +60,11 @@ export class Memo {
     for (const hashedId in entries) {
       this.#steps.set(hashedId, { order: this.#nextOrder++, entry: entries[hashedId], call: undefined })
     }
-    this.#storedCount = this.#steps.size
-    this.#uncalledCount = this.#steps.size
   }
 
   /** How many steps the engine has stored. */
   get storedCount(): number {
-    return this.#storedCount
-  }
-
-  /** How many of the stored steps the handler has not called. */
-  get uncalledCount(): number {
-    return this.#uncalledCount
+    return [...this.#steps.values()].filter(({ entry }) => entry).length
   }
 
   knows(hashedId: string): boolean {
@@ -88,16 +78,14 @@ export class Memo {
 
   /** Returns the promise of a step call, which settles in the order of the memo. Called once for each step. */
   promiseOf({ hashedId, name }: StepId, onSubscribe: () => void): StepPromise<unknown> {
-    let call: Pick<Call, 'resolve' | 'reject'> | undefined
-    const promise = new StepPromise<unknown>((resolve, reject) => {
-      call = { resolve, reject }
+    const step = this.#stepOf(hashedId)
+    const promise: StepPromise<unknown> = new StepPromise((resolve, reject) => {
+      const rejectSilenced = (error: Error) => {
+        promise.silenced()
+        reject(error)
+      }
+      step.call = { name, resolve, reject: rejectSilenced }
     }, onSubscribe)
-    let step = this.#steps.get(hashedId)
-    if (!step) {
-      step = { order: -1, entry: undefined, call: undefined }
-      this.#steps.set(hashedId, step)
-    } else this.#uncalledCount--
-    step.call = { ...(call as unknown as Call), name, promise }
     if (isSettled(step.entry)) this.#settleCallLater(step)
     else this.#outstanding++
     return promise
@@ -106,14 +94,8 @@ export class Memo {
   /** Applies the settlements of a receipt, in their order. Steps that have settled already are not changed. */
   receive(settlements: readonly Settlement[]): void {
     for (const { id, entry } of settlements) {
-      const known = this.#steps.get(id)
-      if (isSettled(known?.entry)) continue
-      const step = known ?? { order: -1, entry: undefined, call: undefined }
-      if (!known) {
-        this.#steps.set(id, step)
-        this.#uncalledCount++
-      }
-      if (!step.entry) this.#storedCount++
+      const step = this.#stepOf(id)
+      if (isSettled(step.entry)) continue
       step.entry = entry
       if (!isSettled(entry)) continue
       step.order = this.#nextOrder++
@@ -139,10 +121,16 @@ export class Memo {
     return uncalled
   }
 
+  #stepOf(hashedId: string): KnownStep {
+    const step = this.#steps.get(hashedId) ?? { order: -1, entry: undefined, call: undefined }
+    this.#steps.set(hashedId, step)
+    return step
+  }
+
   #settleCallLater(step: KnownStep): void {
     const { order, entry, call } = step
     if (!entry || !call || this.#closed) return
-    this.#ready.push({ order, entry, call })
+    insert(this.#ready, { order, entry, call })
     // Drops the result from the memo: a long pass must not keep every result in memory.
     step.entry = entry.error ? FAILED : SUCCEEDED
     this.#schedule()
@@ -157,15 +145,24 @@ export class Memo {
 
   readonly #settleNextCall = (): void => {
     this.#scheduled = false
-    const next = this.#closed ? undefined : this.#ready.pop()
+    const next = this.#closed ? undefined : this.#ready.shift()
     if (!next) return
     const { call, entry } = next
-    if (entry.error) {
-      call.promise.silenced()
-      call.reject(new StepFailedError(call.name, entry.error))
-    } else call.resolve(entry.data)
-    if (this.#ready.size > 0) this.#schedule()
+    if (entry.error) call.reject(new StepFailedError(call.name, entry.error))
+    else call.resolve(entry.data)
+    if (this.#ready.length > 0) this.#schedule()
   }
+}
+
+/** Finds the place by bisection: a fan-out may make thousands of calls ready at once. */
+function insert(ready: ReadyCall[], call: ReadyCall): void {
+  let [low, high] = [0, ready.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((ready[middle] as ReadyCall).order < call.order) low = middle + 1
+    else high = middle
+  }
+  ready.splice(low, 0, call)
 }
 
 const SUCCEEDED: MemoEntry = {}

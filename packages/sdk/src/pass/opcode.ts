@@ -1,5 +1,5 @@
-// Encodes opcodes as JSON text. Payloads are encoded before, so their text is spliced in and not parsed again. Called by
-// the step tools.
+// Encodes opcodes as JSON text, and says how a pass treats each kind. Payloads are encoded before, so their text is
+// spliced in and not parsed again.
 
 import type { Opcode, OpcodeOf } from '@perdure/protocol'
 import type { StepId } from './step-ids.ts'
@@ -32,3 +32,25 @@ export function encodeOpcode<Op extends Opcode['op']>(
   const tail = payload?.text === undefined ? '}' : `,"${payload.field}":${payload.text}}`
   return { id: id.hashedId, op, text: head.slice(0, -1) + tail }
 }
+
+/** How a pass treats the opcodes of one kind. */
+interface OpcodeRules {
+  /** Whether the opcode carries the result of a finished callback, which would run again if the opcode were lost. */
+  hasResult: boolean
+  /** Whether the engine settles the step as soon as it is reported, so that the handler can go on after a checkpoint. */
+  isUrgent: boolean
+  /** Whether a step that nobody awaited is still reported after the handler returned. After a throw, only results are. */
+  outlivesReturn: boolean
+}
+
+/** The type demands an entry for each kind of the wire protocol, so that a new kind cannot be forgotten. */
+export const OPCODE_RULES = {
+  StepRun: { hasResult: true, isUrgent: true, outlivesReturn: true },
+  // After a return, sleeps and waits have no effect any more.
+  Sleep: { hasResult: false, isUrgent: false, outlivesReturn: false },
+  SleepUntil: { hasResult: false, isUrgent: false, outlivesReturn: false },
+  WaitForEvent: { hasResult: false, isUrgent: false, outlivesReturn: false },
+  RunWorkflow: { hasResult: false, isUrgent: false, outlivesReturn: true },
+  Emit: { hasResult: false, isUrgent: true, outlivesReturn: true },
+  Webhook: { hasResult: false, isUrgent: true, outlivesReturn: true },
+} as const satisfies Record<Opcode['op'], OpcodeRules>

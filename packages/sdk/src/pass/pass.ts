@@ -25,8 +25,7 @@ import { encodePayload } from '../wire/json.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { Discoveries, type Discovery } from './discoveries.ts'
 import type { Memo } from './memo.ts'
-import type { EncodedOpcode } from './opcode.ts'
-import { OPCODE_RULES } from './opcode-rules.ts'
+import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
 import { type StepId, StepIds } from './step-ids.ts'
 import { StepPromise } from './step-promise.ts'
 import { scopeWithin } from './step-scope.ts'
@@ -87,7 +86,8 @@ export class Pass {
     const ended = new Promise<Outcome>(resolve => {
       this.#end = resolve
     })
-    callAsync(handler).then(
+    const call = async () => handler()
+    call().then(
       result => this.#returned(result),
       error => this.#threw(error),
     )
@@ -122,7 +122,7 @@ export class Pass {
       this.#onActivity()
       return promise
     } catch (error) {
-      return rejected(error)
+      return new StepPromise<never>((_, reject) => reject(error)).silenced()
     }
   }
 
@@ -157,7 +157,7 @@ export class Pass {
       if (this.ended || this.#settled || this.#stopped || this.#report()) return
       if (this.#isBusy || this.#memo.outstanding === 0) return
       if (this.#activityCount !== activityCount) this.#checkNextTurn()
-      else this.#finish({ kind: 'opcodes', opcodes: this.#discoveries.takeAll(), isStuck: true })
+      else this.#finish({ kind: 'opcodes', opcodes: this.#discoveries.take(), isStuck: true })
     })
   }
 
@@ -170,18 +170,16 @@ export class Pass {
     checkpoints.report(this.#discoveries).then(
       ({ settlements, stop }) => {
         if (this.ended) return
-        if (stop) this.#stop()
+        if (stop) {
+          this.#stopped = true
+          this.#memo.close()
+        }
         this.#memo.receive(settlements)
         this.#onActivity()
       },
       () => this.cancel(),
     )
     return true
-  }
-
-  #stop(): void {
-    this.#stopped = true
-    this.#memo.close()
   }
 
   #returned(result: unknown): void {
@@ -209,7 +207,7 @@ export class Pass {
 
   #conclude(): void {
     const settled = this.#settled
-    const kept = this.#discoveries.takeAll().filter(({ op }) => !settled || isKept(op, settled))
+    const kept = this.#discoveries.take().filter(({ op }) => !settled || isKept(op, settled))
     if (settled && kept.length === 0) this.#finish(settled)
     else this.#finish({ kind: 'opcodes', opcodes: kept, isStuck: false })
   }
@@ -230,12 +228,4 @@ function isKept(op: EncodedOpcode['op'], settled: Settled): boolean {
 /** Returns a new promise each time: reactions to a shared promise that never settles would leak memory. */
 function never(): StepPromise<never> {
   return new StepPromise(() => undefined)
-}
-
-function rejected(error: unknown): StepPromise<never> {
-  return new StepPromise<never>((_, reject) => reject(error)).silenced()
-}
-
-async function callAsync(handler: () => unknown): Promise<unknown> {
-  return handler()
 }

@@ -20,7 +20,7 @@ export function withinTrace<Result>(traceparent: string | undefined, fn: () => R
   const parts = contexts && traceparent !== undefined ? TRACEPARENT.exec(traceparent) : null
   if (!contexts || !parts) return fn()
   const [, traceId = '', spanId = '', flags = ''] = parts
-  const span = new EngineSpan({ traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true })
+  const span = engineSpan({ traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true })
   const context: Context = contexts.active().setValue(ACTIVE_SPAN_KEY, span)
   return contexts.with(context, fn)
 }
@@ -33,50 +33,20 @@ function contextManager(): ContextManager | undefined {
 }
 
 /** The engine's span as a parent of other spans. It records nothing: the engine records it. */
-class EngineSpan implements Span {
-  readonly #context: SpanContext
-
-  constructor(context: SpanContext) {
-    this.#context = context
+function engineSpan(context: SpanContext): Span {
+  const unchanged = () => span
+  const span: Span = {
+    spanContext: () => context,
+    isRecording: () => false,
+    setAttribute: unchanged,
+    setAttributes: unchanged,
+    addEvent: unchanged,
+    addLink: unchanged,
+    addLinks: unchanged,
+    setStatus: unchanged,
+    updateName: unchanged,
+    end: () => undefined,
+    recordException: () => undefined,
   }
-
-  spanContext(): SpanContext {
-    return this.#context
-  }
-
-  isRecording(): boolean {
-    return false
-  }
-
-  setAttribute(): this {
-    return this
-  }
-
-  setAttributes(): this {
-    return this
-  }
-
-  addEvent(): this {
-    return this
-  }
-
-  addLink(): this {
-    return this
-  }
-
-  addLinks(): this {
-    return this
-  }
-
-  setStatus(): this {
-    return this
-  }
-
-  updateName(): this {
-    return this
-  }
-
-  end(): void {}
-
-  recordException(): void {}
+  return span
 }

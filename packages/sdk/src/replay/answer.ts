@@ -2,8 +2,7 @@
 // results that do not fit together are split over several answers. See docs/wire-protocol.md#answer.
 
 import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
-import type { EncodedOpcode } from '../pass/opcode.ts'
-import { OPCODE_RULES } from '../pass/opcode-rules.ts'
+import { type EncodedOpcode, OPCODE_RULES } from '../pass/opcode.ts'
 import type { Outcome } from '../pass/pass.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
 import { toStepError } from '../wire/errors.ts'

@@ -26,8 +26,9 @@ export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; mem
   const { unawaited } = pass
   if (outcome.kind === 'returned' && unawaited.length > 0) write('unawaited', unawaitedMessage(unawaited))
   const isOver = outcome.kind === 'returned' || (outcome.kind === 'opcodes' && outcome.isStuck)
-  if (!isOver || memo.uncalledCount === 0) return
+  if (!isOver) return
   const uncalled = memo.uncalled()
+  if (uncalled.length === 0) return
   if (outcome.kind === 'returned') write('uncalled', uncalledMessage(uncalled, memo.storedCount))
   else if (pass.discovered.length > 0)
     write('uncalled', changedMessage(uncalled, memo.storedCount, pass.discovered))
