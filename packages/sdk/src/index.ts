@@ -8,7 +8,6 @@ export {
   type SendDefinedOptions,
   type SendOptions,
 } from './client/client.ts'
-export { SDK_NAME, SDK_VERSION } from './engine/version.ts'
 export type {
   InputPlace,
   Middleware,
@@ -28,7 +27,13 @@ export {
   type HandlerResponse,
   type HeaderSource,
 } from './runner/handler.ts'
-export { type Registration, type RegistrationOptions, startRegistration } from './runner/registration.ts'
+export {
+  type Registration,
+  type RegistrationOptions,
+  SDK_NAME,
+  SDK_VERSION,
+  startRegistration,
+} from './runner/registration.ts'
 export {
   defineEvent,
   type EventDefinition,

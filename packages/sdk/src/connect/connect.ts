@@ -1,12 +1,14 @@
 // `connect()`: a runner over the Connect transport. See docs/decisions/0007-connect.md.
 
+import type { RegisterReply } from '@perdure/protocol'
+import { deferred } from '../run/deferred.ts'
 import { closeOnce } from '../runner/close-on-signals.ts'
 import { createHandler } from '../runner/handler.ts'
-import { createReady } from '../runner/ready.ts'
+import { StateLog } from '../runner/state-log.ts'
+import type { SocketEnd } from './failure.ts'
 import { Link } from './link.ts'
 import { type ConnectedRunner, type ConnectOptions, readSettings } from './options.ts'
 import { Passes } from './passes.ts'
-import { Reporter } from './reporter.ts'
 
 /**
  * Connects a runner to the engine and keeps it connected. The runner needs no address: the engine sends invokes over the
@@ -19,26 +21,26 @@ export function connect(options: ConnectOptions): ConnectedRunner {
   const handler = createHandler(options)
   const settings = readSettings(options, handler)
   const passes = new Passes(handler)
-  const reporter = new Reporter(settings.engine, options)
-  const { ready, resolve, reject } = createReady()
-  const links = Array.from(
-    { length: settings.sockets },
-    (_, index) =>
-      new Link({
-        settings,
-        passes,
-        index,
-        onRegistered: reply => {
-          reporter.registered(reply)
-          resolve(reply)
-        },
-        onLost: end => {
-          reporter.lost(end, isConnected())
-          if (end.refused) reject(end.error)
-        },
-        onWarning: message => reporter.warned(message),
-      }),
-  )
+  const { engine } = settings
+  const log = new StateLog(options)
+  const { promise: ready, resolve, reject } = deferred<RegisterReply>()
+  const linkOptions = {
+    settings,
+    passes,
+    onRegistered(reply: RegisterReply) {
+      // Without a runner id the engine invents one for each socket, so the line leaves it out.
+      const name = reply.runnerId.startsWith('conn:') ? '' : ` as ${reply.runnerId}`
+      log.registered(reply, `Connected to ${engine}${name}: ${reply.workflows} workflows`)
+      resolve(reply)
+    },
+    onLost({ error, refused }: SocketEnd) {
+      const problem = refused ? `${engine} refuses this runner` : `No connection to ${engine}, retrying`
+      if (!isConnected()) log.failed(error, refused, problem)
+      if (refused) reject(error)
+    },
+    onWarning: (message: string) => log.write('warn', `${engine}: ${message}`),
+  }
+  const links = Array.from({ length: settings.sockets }, (_, index) => new Link({ ...linkOptions, index }))
   const isConnected = () => links.some(link => link.registered)
   for (const link of links) link.start()
 

@@ -1,25 +1,18 @@
 // Options and interface of a Connect runner, and the validated settings that its sockets share. Called by connect.ts.
 
 import { randomUUID } from 'node:crypto'
-import { CONNECT_CONCURRENCY_MAX, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
+import { CONNECT_CONCURRENCY_MAX, type RegisterReply } from '@perdure/protocol'
 import { engineUrl, parseKeys, readEnvironment } from '../engine/environment.ts'
 import type { Handler, HandlerOptions } from '../runner/handler.ts'
-import { registerRequest } from '../runner/registration.ts'
-import type { PerdureError } from '../wire/errors.ts'
+import { type RegistrationOptions, registerRequest } from '../runner/registration.ts'
 
 /** Options of `connect()`. */
-export interface ConnectOptions extends HandlerOptions {
-  /** Base URL of the engine. Default: `ENGINE_URL`, else `http://127.0.0.1:4777`. */
-  engineUrl?: string
-  /** Default: `ENGINE_API_KEY`. */
-  apiKey?: string
+export interface ConnectOptions extends HandlerOptions, RegistrationOptions {
   /**
    * Stable id of this runner. Runs can be pinned to it, and with it a runner that reconnects continues its passes.
    * Without it, the engine forgets the runner when its socket ends, and retries the passes that were in flight.
    */
   runner?: string
-  /** Default: `ENGINE_REGION`. */
-  region?: string
   /** Most passes that the engine sends to this runner at a time, 1 to 100,000. Default: the runner sets no limit. */
   maxConcurrency?: number
   /** Number of sockets to the engine, 1 to 16. Several sockets spread many small passes. Default 1. */
@@ -40,10 +33,6 @@ export interface ConnectOptions extends HandlerOptions {
   awayTimeoutMs?: number
   /** First delay before a lost connection is opened again; it doubles up to 15 s. Default 250 ms. */
   retryInitialMs?: number
-  /** Called when the connection begins to fail, and again when the engine refuses the runner for another reason. */
-  onError?: (error: PerdureError) => void
-  /** Called once for each change of state. Default: writes to the console. */
-  log?: (level: 'info' | 'warn' | 'error', message: string) => void
 }
 
 /** A runner that is connected, or that keeps trying to connect. */
@@ -66,31 +55,12 @@ export interface ConnectedRunner {
 }
 
 /** The validated options, which all sockets of the runner share. */
-export interface ConnectSettings {
-  /** `ws://host:port/connect`, made from the engine's URL. */
-  readonly url: string
-  /** The engine's URL, for log lines. */
-  readonly engine: string
-  readonly apiKey: string | undefined
-  /** The engine must sign its handshake response with one of these. Without keys every engine is accepted. */
-  readonly signingKeys: readonly string[]
-  /** Identifies the process to the engine; each socket appends its number. */
-  readonly instance: string
-  readonly sockets: number
-  readonly checkpoints: boolean
-  readonly closeTimeoutMs: number
-  readonly awayTimeoutMs: number
-  readonly retryInitialMs: number
-  /** Payload of `runner.register`, except for the fields that differ between sockets. */
-  readonly registration: Omit<RegisterRequest, 'url'>
-  /** Most passes of all sockets together. */
-  readonly maxConcurrency: number | undefined
-}
+export type ConnectSettings = ReturnType<typeof readSettings>
 
 const SOCKETS_MAX = 16
 
 /** Validates the options. Throws a TypeError that names the invalid option. */
-export function readSettings(options: ConnectOptions, handler: Handler): ConnectSettings {
+export function readSettings(options: ConnectOptions, handler: Handler) {
   const engine = engineUrl(options.engineUrl)
   const { url: _, ...registration } = registerRequest(handler, { url: '', framework: 'connect' }, options)
   const { maxConcurrency } = options
@@ -98,17 +68,22 @@ export function readSettings(options: ConnectOptions, handler: Handler): Connect
   const sockets = requireInteger('sockets', options.sockets ?? 1, SOCKETS_MAX)
   return {
     url: `${engine.replace(/^http/, 'ws')}/connect`,
+    /** For log lines. */
     engine,
     apiKey: options.apiKey ?? readEnvironment('ENGINE_API_KEY'),
+    /** The engine must sign its handshake response with one of these. Without keys every engine is accepted. */
     signingKeys: parseKeys(options.signingKey ?? readEnvironment('ENGINE_SIGNING_KEY')),
+    /** Identifies the process to the engine; each socket appends its number. */
     instance: randomUUID(),
-    // Each socket takes at least one pass.
+    /** Each socket takes at least one pass. */
     sockets: Math.min(sockets, maxConcurrency ?? sockets),
     checkpoints: options.checkpoints ?? true,
     closeTimeoutMs: options.closeTimeoutMs ?? 30_000,
     awayTimeoutMs: options.awayTimeoutMs ?? 60_000,
     retryInitialMs: options.retryInitialMs ?? 250,
+    /** Payload of `runner.register`, except for the fields that differ between sockets. */
     registration,
+    /** Most passes of all sockets together. */
     maxConcurrency,
   }
 }

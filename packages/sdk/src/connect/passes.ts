@@ -4,6 +4,7 @@
 import type { CheckpointReceipt, CheckpointReport } from '../pass/checkpoint.ts'
 import type { Answer } from '../replay/answer.ts'
 import { Cancellation } from '../run/cancellation.ts'
+import { deferred } from '../run/deferred.ts'
 import type { Handler } from '../runner/handler.ts'
 import { checkpointText, fieldOf, resultText } from './frames.ts'
 
@@ -99,10 +100,8 @@ export class Passes {
 
   /** Returns the ids of an outlet's invokes that are in flight, or whose result is not acknowledged. */
   underWay(outlet: Outlet): string[] {
-    const ids: string[] = []
-    for (const [id, pass] of this.#running) if (pass.outlet === outlet) ids.push(id)
-    for (const [id, result] of this.#results) if (result.outlet === outlet) ids.push(id)
-    return ids
+    const all = [...this.#running, ...this.#results]
+    return all.filter(([, one]) => one.outlet === outlet).map(([id]) => id)
   }
 
   /** Returns the frames of an outlet that are not acknowledged, in the order in which they were sent first. */
@@ -134,13 +133,11 @@ export class Passes {
     const seq = ++pass.checkpointCount
     const frame = checkpointText(pass.id, seq, report)
     if (!this.#runs(pass)) return Promise.reject(new Error('The invoke is over'))
-    const receipt = new Promise<CheckpointReceipt>((resolve, reject) => {
-      pass.checkpoints.set(seq, { frame, resolve, reject })
-    })
     // If the pass has ended, nobody awaits the receipt.
-    receipt.catch(() => undefined)
+    const receipt = deferred<CheckpointReceipt>()
+    pass.checkpoints.set(seq, { frame, ...receipt })
     pass.outlet.send(frame)
-    return receipt
+    return receipt.promise
   }
 
   #ended(pass: PassUnderWay, answer: Answer): void {

@@ -4,12 +4,17 @@ import { readFile } from 'node:fs/promises'
 import { keyFingerprint, type RegisterRequest } from '@perdure/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type EngineServer, startEngine } from '../engine/engine-server.testkit.ts'
-import { SDK_NAME, SDK_VERSION } from '../engine/version.ts'
 import { signal } from '../replay/engine.testkit.ts'
 import type { PerdureError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import { createHandler } from './handler.ts'
-import { type Registration, type RegistrationOptions, startRegistration } from './registration.ts'
+import {
+  type Registration,
+  type RegistrationOptions,
+  SDK_NAME,
+  SDK_VERSION,
+  startRegistration,
+} from './registration.ts'
 
 const handler = createHandler({
   app: 'shop',

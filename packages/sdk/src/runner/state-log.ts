@@ -1,25 +1,48 @@
-// Logs the state of a runner: one line for each change. Used by the registrations and the Connect runner.
+// Logs the state of a runner: one line for each change, for any number of sockets and attempts. Used by the registrations
+// and the Connect runner.
 
-type StateLogLevel = 'info' | 'warn' | 'error'
+import type { RegisterReply } from '@perdure/protocol'
+import type { PerdureError } from '../wire/errors.ts'
 
-/** Remembers the state of a runner, and writes to the runner's `log` option, by default to the console. */
+/** How a runner reports its state. */
+export interface StateLogOptions {
+  /** Called when registering or the connection begins to fail, and again when the engine refuses for another reason. */
+  onError?: (error: PerdureError) => void
+  /** Called once for each change of state. Default: writes to the console. */
+  log?: (level: 'info' | 'warn' | 'error', message: string) => void
+}
+
 export class StateLog {
-  readonly #log: ((level: StateLogLevel, message: string) => void) | undefined
+  readonly #options: StateLogOptions
   #state = ''
 
-  constructor(log: ((level: StateLogLevel, message: string) => void) | undefined) {
-    this.#log = log
+  constructor(options: StateLogOptions) {
+    this.#options = options
+  }
+
+  /** Ignores `keyMatches`: the runner has verified the engine's key. */
+  registered({ runnerId, warnings = [] }: RegisterReply, message: string): void {
+    if (!this.#change(`registered ${runnerId} ${warnings.join()}`)) return
+    this.write('info', message)
+    for (const warning of warnings) this.write('warn', warning)
+  }
+
+  /** `refused`: one side refuses the other; otherwise the runner retries. */
+  failed(error: PerdureError, refused: boolean, message: string): void {
+    if (!this.#change(refused ? `refused ${error.message}` : 'away')) return
+    this.write(refused ? 'error' : 'warn', `${message}: ${error.message}`)
+    this.#options.onError?.(error)
+  }
+
+  write(level: 'info' | 'warn' | 'error', message: string): void {
+    if (this.#options.log) this.#options.log(level, message)
+    else console[level](`perdure: ${message}`)
   }
 
   /** Sets the state. Returns whether it has changed. */
-  change(state: string): boolean {
+  #change(state: string): boolean {
     const changed = this.#state !== state
     this.#state = state
     return changed
-  }
-
-  write(level: StateLogLevel, message: string): void {
-    if (this.#log) this.#log(level, message)
-    else console[level](`perdure: ${message}`)
   }
 }

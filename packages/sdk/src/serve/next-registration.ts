@@ -95,7 +95,7 @@ function loopbackUrl(requestUrl: string): string | undefined {
 }
 
 function report(options: RegistrationOptions, message: string): void {
-  new StateLog(options.log).write('error', message)
+  new StateLog(options).write('error', message)
   options.onError?.(new PerdureError({ code: 'invalid_request', status: 0, message }))
 }
 

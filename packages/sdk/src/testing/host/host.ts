@@ -5,7 +5,7 @@ import type { Engine, Random, Store, VirtualClock } from '@perdure/engine'
 import type { Handler } from '../../runner/handler.ts'
 import { registerRequest } from '../../runner/registration.ts'
 import { TestingError } from './errors.ts'
-import { clockOf, EngineLifetime, storeOf } from './lifetime.ts'
+import { clockOf, EngineLifetime, guarded } from './lifetime.ts'
 import type { Packages } from './packages.ts'
 import { isHeld } from './pass-under-way.ts'
 import { Quiescence } from './quiescence.ts'
@@ -123,7 +123,7 @@ export class Host {
       {
         clock: clockOf(lifetime, this.clock),
         random: this.#random,
-        store: storeOf(lifetime, this.#store),
+        store: guarded(this.#store, lifetime),
         transport,
         sender,
       },

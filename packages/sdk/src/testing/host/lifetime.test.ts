@@ -2,14 +2,14 @@
 
 import { openSqliteStore, VirtualClock } from '@perdure/engine'
 import { expect, onTestFinished, test } from 'vitest'
-import { clockOf, EngineLifetime, storeOf } from './lifetime.ts'
+import { clockOf, EngineLifetime, guarded } from './lifetime.ts'
 import { nextTurn } from './real-time.ts'
 
 async function open() {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
   const lifetime = new EngineLifetime()
-  return { store, lifetime, own: storeOf(lifetime, store) }
+  return { store, lifetime, own: guarded(store, lifetime) }
 }
 
 test('a running engine can use the whole store, including namespaces and administration', async () => {

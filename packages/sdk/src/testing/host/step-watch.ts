@@ -3,6 +3,7 @@
 // Used by the host.
 
 import { positionalStepId } from '@perdure/protocol'
+import { deferred } from '../../run/deferred.ts'
 import type { StepContext } from '../../run/run-context.ts'
 import type { StepRunOptions, StepTools, Workflow, WorkflowArgs } from '../../workflow/workflow.ts'
 import { currentPass, type PassUnderWay } from './pass-under-way.ts'
@@ -102,21 +103,18 @@ export class StepWatch {
   }
 
   hold(stepName: string, options: MockOptions = {}): StepHold {
-    let onReached = () => {}
-    const reached = new Promise<void>(resolve => {
-      onReached = resolve
-    })
-    let onReleased = () => {}
-    const released = new Promise<void>(resolve => {
-      onReleased = resolve
-    })
-    const hold: Hold = { ...patternOf(stepName, options), onReached, released }
+    const [reached, released] = [deferred(), deferred()]
+    const hold: Hold = {
+      ...patternOf(stepName, options),
+      onReached: reached.resolve,
+      released: released.promise,
+    }
     this.#holds.push(hold)
     const release = () => {
       remove(this.#holds, hold)
-      onReleased()
+      released.resolve()
     }
-    return { reached, release }
+    return { reached: reached.promise, release }
   }
 
   /** How often the callbacks of a step ran in a run. A name counts all of its uses, `name:n` only that use. */
@@ -159,7 +157,10 @@ export class StepWatch {
       if (hold) await this.#wait(hold, execution, { context, pass })
       const mock = this.#mocks.findLast(one => fits(one, execution))
       if (!mock) return await callback(context)
-      const call = this.#callOf(execution, context, callback)
+      const { runId, workflow, stepName, position } = execution
+      const count = this.#executions.filter(one => one.runId === runId && one.position === position).length
+      const original = () => callback(context)
+      const call: MockCall = { runId, workflow, stepName, execution: count, context, original }
       mock.calls.push(call)
       return await mock.callback(call)
     } finally {
@@ -199,16 +200,6 @@ export class StepWatch {
     this.#running.delete(execution)
     if (pass) pass.running--
     this.#onProgress()
-  }
-
-  #callOf(
-    { runId, workflow, stepName, position }: Execution,
-    context: StepContext,
-    callback: (context: StepContext) => unknown,
-  ): MockCall {
-    const earlier = this.#executions.filter(one => one.runId === runId && one.position === position)
-    const original = () => callback(context)
-    return { runId, workflow, stepName, context, execution: earlier.length, original }
   }
 }
 
