@@ -1,7 +1,7 @@
 // Encodes and decodes the frames of a Connect socket. Results and opcodes, which are large, are JSON text already and are
 // spliced in. Called by the socket, the link and the passes.
 
-import type { CheckpointReport } from '../pass/checkpoint.ts'
+import type { CheckpointReport } from '../pass/checkpoints.ts'
 import type { Answer } from '../replay/answer.ts'
 
 /** A received frame. Its type and id are checked, its payload is not. */

@@ -1,7 +1,7 @@
 // The passes in flight on a runner, and their frames that the engine has not acknowledged yet. A pass outlives the socket
 // of its invoke: when the link has connected again, it sends the `unacknowledged` frames again. Called by the links.
 
-import type { CheckpointReceipt, CheckpointReport } from '../pass/checkpoint.ts'
+import type { CheckpointReceipt, CheckpointReport } from '../pass/checkpoints.ts'
 import type { Answer } from '../replay/answer.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { deferred } from '../run/deferred.ts'

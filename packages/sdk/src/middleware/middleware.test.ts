@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Checkpointer } from '../pass/checkpoint.ts'
+import type { Checkpointer } from '../pass/checkpoints.ts'
 import { type Settle, TestRun } from '../replay/engine.testkit.ts'
 import { createHandler } from '../runner/handler.ts'
 import { defineEvent } from '../schema/event.ts'

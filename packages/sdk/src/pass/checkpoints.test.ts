@@ -8,7 +8,7 @@ import { createHandler } from '../runner/handler.ts'
 import { NonRetriableError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
-import type { CheckpointReceipt, CheckpointReport } from './checkpoint.ts'
+import type { CheckpointReceipt, CheckpointReport } from './checkpoints.ts'
 
 interface Report {
   opcodes: Opcode[]

@@ -1,14 +1,34 @@
 // Makes finished steps durable while the pass continues: sends opcodes and log lines, and receives settlements. One
-// report is under way at a time; steps that finish before its receipt are reported together in the next. Called by the
-// pass.
+// report is under way at a time; steps that finish before its receipt are reported together in the next. A Connect runner
+// has checkpoints, an HTTP runner has none. See docs/wire-protocol.md#checkpoints. Called by the pass.
 
 import { type CheckpointedStep, type MemoEntry, type OpcodeOf, RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { LogBuffer } from '../run/log-buffer.ts'
 import { byteLength } from '../wire/text-size.ts'
-import type { Checkpointer } from './checkpoint.ts'
 import type { Discoveries } from './discoveries.ts'
 import type { Settlement } from './memo.ts'
 import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
+
+/** The lists of an `invoke.checkpoint` frame, each as JSON text. */
+export interface CheckpointReport {
+  readonly opcodes: string
+  readonly logs: string
+}
+
+/** The payload of `checkpoint.ack`: the reported steps are durable. */
+export interface CheckpointReceipt {
+  /** In the order in which a replay will settle them. */
+  readonly steps: readonly CheckpointedStep[]
+  /** Settle no further step call: let the running callbacks finish, and end the pass with their opcodes. */
+  readonly stop?: boolean
+}
+
+/**
+ * Resolves when the report is durable. Rejects when it will never be; the pass is then cancelled. The runner ensures that
+ * one of both happens within a bounded time. Several reports may be under way: they become durable in the order of the
+ * calls.
+ */
+export type Checkpointer = (report: CheckpointReport) => Promise<CheckpointReceipt>
 
 /** Room in each report for the JSON around its lists, and for a line that says how many log lines were dropped. */
 const REPORT_RESERVE_BYTES = 2048

@@ -1,20 +1,19 @@
 // Runs one invoke, from its parsed request to its answer. Called by the handler.
 
 import type { InvokeRequest } from '@perdure/protocol'
-import { chainOf } from '../middleware/chain.ts'
-import type { Middleware } from '../middleware/middleware.ts'
-import type { Checkpointer } from '../pass/checkpoint.ts'
-import { Checkpoints } from '../pass/checkpoints.ts'
+import { chainOf, type MiddlewareChain } from '../middleware/chain.ts'
+import type { Middleware, PassEnd } from '../middleware/middleware.ts'
+import { type Checkpointer, Checkpoints } from '../pass/checkpoints.ts'
 import { Memo } from '../pass/memo.ts'
-import { Pass } from '../pass/pass.ts'
+import { type Outcome, Pass } from '../pass/pass.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { LogBuffer } from '../run/log-buffer.ts'
 import type { WorkflowEvent } from '../run/run-context.ts'
 import { reviveError } from '../wire/errors.ts'
+import { collects } from '../workflow/create-workflow.ts'
 import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 import { withinTrace } from './active-trace.ts'
 import { type Answer, answerError, answerOf } from './answer.ts'
-import { passEndOf, runHandler } from './run-handler.ts'
 import { createRunContext, createStepTools } from './tools.ts'
 import { warn } from './warnings.ts'
 
@@ -48,7 +47,7 @@ export async function invoke(
     step: createStepTools(environment, runContext),
     ctx: runContext,
   }
-  const error = ctx.onFailure ? failureOf(request) : undefined
+  const error = ctx.onFailure ? reviveError(ctx.error ?? { message: 'The run failed' }) : undefined
   const ended = withinTrace(ctx.traceparent, () =>
     pass.run(() => runHandler({ workflow, chain, args, error })),
   )
@@ -64,6 +63,43 @@ export async function invoke(
   return answer
 }
 
-function failureOf({ ctx }: InvokeRequest): Error {
-  return reviveError(ctx.error ?? { message: 'The run failed' })
+interface HandlerCall {
+  readonly workflow: Workflow
+  readonly chain: MiddlewareChain
+  readonly args: WorkflowArgs
+  /** The error of the failed run, if the on-failure handler is to run. */
+  readonly error: Error | undefined
+}
+
+/** Returns the handler's result, as it is stored. Rejects with the error of the handler, its schema or a middleware. */
+function runHandler(call: HandlerCall): unknown {
+  const { workflow, chain } = call
+  const args = { ...call.args, event: eventIn(call) }
+  if (!chain.touchesRuns) return handle(call, args)
+  return chain
+    .run({ ctx: args.ctx, event: args.event }, () => handle(call, args))
+    .then(result => chain.output(result, { kind: 'result', name: workflow.name }))
+}
+
+/** Converts the outcome of a pass to the type that middleware receives. */
+function passEndOf(outcome: Outcome): PassEnd {
+  if (outcome.kind === 'threw') return { kind: 'threw', error: outcome.error }
+  return { kind: outcome.kind === 'opcodes' ? 'parked' : outcome.kind }
+}
+
+function eventIn({ workflow, chain, args: { event } }: HandlerCall): WorkflowEvent {
+  if (!chain.changesInput) return event
+  const place = { kind: 'event', name: event.name } as const
+  const collected = collects(workflow.registration) && Array.isArray(event.data)
+  const data = collected
+    ? (event.data as unknown[]).map(payload => chain.input(payload, place))
+    : chain.input(event.data, place)
+  return { ...event, data }
+}
+
+/** An on-failure handler gets its event unvalidated, because invalid data may be the reason of the failure. */
+function handle({ workflow, error }: HandlerCall, args: WorkflowArgs): unknown {
+  if (error) return workflow.onFailure?.({ ...args, error })
+  if (!workflow.parseEvent) return workflow.handler(args)
+  return workflow.parseEvent(args.event).then(event => workflow.handler({ ...args, event }))
 }

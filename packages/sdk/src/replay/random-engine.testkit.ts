@@ -2,7 +2,7 @@
 // which callback ends, which step settles, when a frame is read, and where the runner is killed.
 
 import type { CheckpointedStep, MemoEntry, Opcode, RunnerLogLine } from '@perdure/protocol'
-import type { CheckpointReceipt, CheckpointReport } from '../pass/checkpoint.ts'
+import type { CheckpointReceipt, CheckpointReport } from '../pass/checkpoints.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { createHandler, type Handler } from '../runner/handler.ts'
 import { NonRetriableError } from '../wire/errors.ts'

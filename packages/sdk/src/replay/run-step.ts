@@ -1,15 +1,27 @@
 // Runs the callback of a `step.run` with its context and log scope, and encodes its opcode. Called by the step tools.
 
+import type { InvokeContext } from '@perdure/protocol'
+import type { MiddlewareChain } from '../middleware/chain.ts'
 import { type EncodedOpcode, encodeOpcode } from '../pass/opcode.ts'
+import type { Pass } from '../pass/pass.ts'
 import type { StepId } from '../pass/step-ids.ts'
 import { stepScope } from '../pass/step-scope.ts'
-import { type LogScope, stepLogScope } from '../run/log-buffer.ts'
+import type { Cancellation } from '../run/cancellation.ts'
+import { type LogBuffer, type LogScope, stepLogScope } from '../run/log-buffer.ts'
 import { createLogger, type Logger } from '../run/logger.ts'
 import type { StepContext } from '../run/run-context.ts'
 import { isNonRetriable, retryAfterMsOf, toStepError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import type { StepRunOptions } from '../workflow/workflow.ts'
-import type { PassEnvironment } from './pass-environment.ts'
+
+/** The objects that the parts of one pass share. Built by invoke.ts. */
+export interface PassEnvironment {
+  readonly pass: Pass
+  readonly ctx: InvokeContext
+  readonly logs: LogBuffer
+  readonly cancellation: Cancellation
+  readonly middleware: MiddlewareChain
+}
 
 export type StepCallback = (context: StepContext) => unknown
 

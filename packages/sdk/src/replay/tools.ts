@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { DELAY_MS_MAX, DURATION_FORMS, NAME_CHARS_MAX, parseDurationMs } from '@perdure/protocol'
+import type { InputPlace, OutputPlace } from '../middleware/middleware.ts'
 import { encodeOpcode } from '../pass/opcode.ts'
 import type { StepPromise } from '../pass/step-promise.ts'
 import { scopeWithin } from '../pass/step-scope.ts'
@@ -13,48 +14,47 @@ import { asReceived, validateSync } from '../schema/validate.ts'
 import { NonRetriableError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import type { StepRunOptions, StepTools, WaitForEventOptions } from '../workflow/workflow.ts'
-import type { PassEnvironment } from './pass-environment.ts'
-import { runStep, type StepCallback } from './run-step.ts'
+import { type PassEnvironment, runStep, type StepCallback } from './run-step.ts'
 
 export function createStepTools(environment: PassEnvironment, ctx: RunContext): StepTools {
   const { pass, middleware } = environment
+  const received = (result: StepPromise<unknown>, place: InputPlace) =>
+    middleware.changesInput ? result.mapped(data => middleware.input(data, place)) : result
   const tools = {
     run: (name: string, callback: StepCallback, options?: StepRunOptions) => {
       const result = pass.step(name, id => {
         if (typeof callback !== 'function') throw new NonRetriableError(`Step "${name}" has no callback`)
-        return runStep(environment, id, {
-          callback: withMiddleware(environment, ctx, name, callback),
-          options,
-        })
+        const wrapped = withMiddleware(environment, ctx, name, callback)
+        return runStep(environment, id, { callback: wrapped, options })
       })
-      if (!middleware.changesInput) return result
-      return map(result, data => middleware.input(data, { kind: 'step', name }))
+      return received(result, { kind: 'step', name })
     },
     sleep: (name: string, duration: Duration) =>
       toVoid(pass.step(name, id => encodeOpcode('Sleep', id, { sleepMs: durationMs(name, duration) }))),
     sleepUntil: (name: string, time: Date | number | string) =>
       toVoid(pass.step(name, id => encodeOpcode('SleepUntil', id, { sleepUntilMs: timeMs(name, time) }))),
     waitForEvent: (name: string, options: WaitOptions) =>
-      map(
-        pass.step(name, id => encodeOpcode('WaitForEvent', id, waitFields(name, options))),
-        data => receivedEvent(environment, name, options, data),
-      ),
+      pass
+        .step(name, id => encodeOpcode('WaitForEvent', id, waitFields(name, options)))
+        .mapped(data => receivedEvent(environment, name, options, data)),
     runWorkflow: (name: string, options: ChildOptions) => {
       const result = pass.step(name, id => {
-        const data = middleware.output(options.data, { kind: 'child', name })
-        const text = encodePayload(data, `The data of step "${name}"`)
+        const text = payloadText(environment, options.data, { kind: 'child', name })
         return encodeOpcode('RunWorkflow', id, childFields(name, options), { field: 'childData', text })
       })
-      if (!middleware.changesInput) return result
-      return map(result, data => middleware.input(data, { kind: 'child', name }))
+      return received(result, { kind: 'child', name })
     },
     emit: (name: string, options: EmitOptions) =>
       toVoid(
         pass.step(name, id => {
-          const eventName = nonBlank(name, 'event', eventNameOf(options.event))
-          checkEmitted(name, options)
-          const data = middleware.output(options.data, { kind: 'emit', name, eventName })
-          const text = encodePayload(data, `The data of step "${name}"`)
+          const { event, data } = options
+          const eventName = nonBlank(name, 'event', eventNameOf(event))
+          if (isEventDefinition(event)) {
+            // The event's receivers get JSON, so the JSON is validated.
+            const what = `The event "${eventName}" of step "${name}"`
+            validateSync(event.schema, asReceived(data), { what, root: 'data' })
+          }
+          const text = payloadText(environment, data, { kind: 'emit', name, eventName })
           return encodeOpcode('Emit', id, { eventName }, { field: 'data', text })
         }),
       ),
@@ -63,7 +63,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
 }
 
 export function createRunContext(environment: PassEnvironment): RunContext {
-  const { ctx, logs, middleware, pass } = environment
+  const { ctx, logs, pass } = environment
   let logger: Logger | undefined
   return {
     runId: ctx.runId,
@@ -71,7 +71,7 @@ export function createRunContext(environment: PassEnvironment): RunContext {
     workflow: ctx.workflow,
     attempt: ctx.attempt,
     runner: ctx.runner,
-    ...(ctx.traceparent !== undefined && { traceparent: ctx.traceparent }),
+    traceparent: ctx.traceparent,
     now: () => ownStep(environment, 'ctx.now', () => Date.now()),
     random: () => ownStep(environment, 'ctx.random', () => Math.random()),
     uuid: () => ownStep(environment, 'ctx.uuid', () => randomUUID()),
@@ -83,18 +83,18 @@ export function createRunContext(environment: PassEnvironment): RunContext {
       send: (name: string, options: { url: string; data?: unknown }) =>
         toVoid(
           pass.step(name, id => {
-            const data = middleware.output(options.data, { kind: 'webhook', name })
-            const text = encodePayload(data, `The data of step "${name}"`)
-            return encodeOpcode(
-              'Webhook',
-              id,
-              { webhookUrl: httpUrl(name, options.url) },
-              { field: 'data', text },
-            )
+            const text = payloadText(environment, options.data, { kind: 'webhook', name })
+            const fields = { webhookUrl: httpUrl(name, options.url) }
+            return encodeOpcode('Webhook', id, fields, { field: 'data', text })
           }),
         ),
     },
   }
+}
+
+/** Encodes the data of a step after its middleware. */
+function payloadText({ middleware }: PassEnvironment, data: unknown, place: OutputPlace): string | undefined {
+  return encodePayload(middleware.output(data, place), `The data of step "${place.name}"`)
 }
 
 /** Calls a step with a name of the SDK. The value that `make` returns is stored and replayed. */
@@ -107,7 +107,7 @@ function ownStep<T extends number | string>(
     const text = encodePayload(middleware.output(make(), { kind: 'step', name }), `The value of ${name}`)
     return encodeOpcode('StepRun', id, {}, { field: 'data', text })
   })
-  return map(made, data => middleware.input(data, { kind: 'step', name }) as T)
+  return made.mapped(data => middleware.input(data, { kind: 'step', name }) as T)
 }
 
 type WaitOptions = Omit<WaitForEventOptions, 'event'> & { event: string | EventDefinition }
@@ -144,28 +144,18 @@ function receivedEvent(
   return data === received.data ? received : { ...received, data }
 }
 
-/** Throws for data that the event's receivers would refuse. They receive JSON, so the JSON is validated. */
-function checkEmitted(name: string, { event, data }: EmitOptions): void {
-  if (!isEventDefinition(event)) return
-  const what = `The event "${event.name}" of step "${name}"`
-  validateSync(event.schema, asReceived(data), { what, root: 'data' })
-}
-
 type ChildOptions = { workflow: string | { name: string }; data?: unknown; app?: string }
 
-function childFields(
-  name: string,
-  { workflow, app }: ChildOptions,
-): { childName: string; childApp?: string } {
+function childFields(name: string, { workflow, app }: ChildOptions) {
   const childName = nonBlank(name, 'workflow', typeof workflow === 'string' ? workflow : workflow?.name)
-  return app === undefined ? { childName } : { childName, childApp: nonBlank(name, 'app', app) }
+  return { childName, childApp: app === undefined ? undefined : nonBlank(name, 'app', app) }
 }
 
 function waitFields(name: string, options: WaitOptions) {
   return {
     eventName: nonBlank(name, 'event', eventNameOf(options.event)),
-    ...(options.timeout !== undefined && { timeoutMs: durationMs(name, options.timeout) }),
-    ...(options.if !== undefined && { if: options.if }),
+    timeoutMs: options.timeout === undefined ? undefined : durationMs(name, options.timeout),
+    if: options.if,
   }
 }
 
@@ -194,12 +184,7 @@ function httpUrl(name: string, url: string): string {
   throw new NonRetriableError(`Step "${name}": not an http or https URL: ${String(url)}`)
 }
 
-/** Changes the data of a step promise. Like the original, the returned promise may be awaited late. */
-function map<T>(promise: StepPromise<unknown>, change: (data: unknown) => T): Promise<T> {
-  return promise.mapped(change)
-}
-
 /** Hides the data that the engine stores for such a step (an id, a time). */
 function toVoid(promise: StepPromise<unknown>): Promise<void> {
-  return map(promise, () => undefined)
+  return promise.mapped(() => undefined)
 }

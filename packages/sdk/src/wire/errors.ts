@@ -1,11 +1,11 @@
 // The errors of the SDK: those that a workflow author throws to control retries, and those that the SDK throws. Also
 // converts any thrown value to the StepError of the wire.
 //
-// Each class is marked with a registered symbol, and `instanceof` checks for the symbol: two copies of the SDK in one
-// process must recognise each other's errors.
+// Each class is marked with a registered symbol (its brand), and `instanceof` checks for the symbol: two copies of the SDK
+// in one process must recognise each other's errors. A workflow file may load the CommonJS build while the server around
+// it loads the ES modules.
 
 import { DURATION_FORMS, parseDurationMs, type StepError } from '@perdure/protocol'
-import { matchByBrand } from './error-brand.ts'
 import { ERROR_CHARS_MAX } from './limits.ts'
 import { clip } from './text-size.ts'
 
@@ -19,6 +19,20 @@ const perdureError: unique symbol = Symbol.for('perdure.error') as never
 const STACKS_MAX = 6
 /** Most errors of an AggregateError whose stacks are included. */
 const AGGREGATED_MAX = 3
+
+/**
+ * Makes `instanceof kind` check for the brand, a symbol that every instance has as a property. Classes derived from
+ * `kind` keep the ordinary `instanceof`, since an instance of the base class also has the brand.
+ */
+function matchByBrand(kind: abstract new (...args: never) => Error, brand: symbol): void {
+  const ordinary = Function.prototype[Symbol.hasInstance]
+  Object.defineProperty(kind, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      if (this !== kind) return ordinary.call(this as object as typeof Error, value)
+      return value instanceof Error && brand in value
+    },
+  })
+}
 
 /** Thrown in a step, it fails the step without a further attempt. Thrown in a handler, it fails the run. */
 export class NonRetriableError extends Error {
