@@ -56,7 +56,7 @@ export interface Engine {
   /** Starts to claim and drive. */
   start(): void
   /**
-   * How many passes, deliveries and timers are under way, and whether a lane looks for more: at 0 and false nothing
+   * How many passes, deliveries and timers are under way, and whether a lane is claiming more: at 0 and false nothing
    * happens until something arrives or falls due.
    */
   readonly activity: { underWay: number; isLooking: boolean }
@@ -156,8 +156,8 @@ async function stopAll(options: {
   runners.drain()
   // 2. Nothing more is claimed, so that the work under way can only become less.
   await Promise.all([runs, webhooks, timers].map(({ lane }) => lane.stop()))
-  // 3. The work under way ends. Runs keep their leases and API calls their answers meanwhile, since the keeper of leases and the
-  //    HTTP interface still work.
+  // 3. The work under way ends. The keeper of leases and the HTTP interface still work, so runs keep their leases and API calls get
+  //    their answers.
   const deadline = new AbortController()
   const cancelTimer = clock.at(clock.now() + config.drainTimeoutMs, () => deadline.abort())
   const work = [runs.work, runners.relayedInvokes, webhooks.work, timers.work]

@@ -6,7 +6,7 @@ describe('keys of the configuration', () => {
   const entry = { label: 'ops', namespace: 'default', kind: 'secret', key: SECRET }
   const read = (...entries: object[]) => readConfig({ ENGINE_API_KEYS: JSON.stringify(entries) })
 
-  test('are as they were given; what is inside a key is its own affair', () => {
+  test('are as they were given, whatever characters a key has inside', () => {
     const other = { label: 'l'.repeat(128), namespace: 'acme', kind: 'read', key: '~with, blanks "inside"' }
     expect(read(entry, other).apiKeys).toEqual([entry, other])
   })
@@ -53,19 +53,19 @@ describe.each(['ENGINE_SIGNING_KEY', 'ENGINE_ENCRYPTION_KEY'])('%s', setting => 
   })
 })
 
-test.each(['0', '0s', '0.0001ms'])('a time of %s is refused for being none', value => {
+test.each(['0', '0s', '0.0001ms'])('a time of %s is refused because it is 0', value => {
   for (const setting of ['ENGINE_DRAIN_TIMEOUT', 'ENGINE_RUNNER_STALE_AFTER', 'ENGINE_INVOKE_TIMEOUT'])
     expect(() => readConfig({ [setting]: value })).toThrow(/ must be more than 0, not "/)
 })
 
-describe('where an engine stands', () => {
-  test('by default on a file, alone', () => {
+describe('the backends of an engine', () => {
+  test('are by default a file and this process', () => {
     const { store, queue, limiter } = readConfig({})
     expect(store).toEqual({ kind: 'sqlite', file: './.perdure/engine.db' })
     expect({ queue, limiter }).toEqual({ queue: undefined, limiter: { kind: 'memory' } })
   })
 
-  test('on PostgreSQL and Redis, named without their passwords', () => {
+  test('may be PostgreSQL and Redis, named without their passwords', () => {
     const url = 'postgres://ann:s3cret@db.example/app?sslmode=require'
     const { store, queue, limiter } = readConfig({
       ENGINE_STORE: url,
@@ -83,7 +83,7 @@ describe('where an engine stands', () => {
     ['ENGINE_STORE', 'postgres://ann:s3cret@[db/app'],
     ['ENGINE_QUEUE', 'postgres://ann:s3cret@db/app'],
     ['ENGINE_LIMITER', 'redis:s3cret'],
-  ])('%s refuses %s in one line that tells no password', (setting, value) => {
+  ])('%s refuses %s in one line without a password', (setting, value) => {
     const read = () => readConfig({ [setting]: value })
     expect(read).toThrow(new RegExp(`^${setting} \\(--[a-z]+\\) must [^\n]+$`))
     expect(read).not.toThrow(/s3cret/)

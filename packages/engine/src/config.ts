@@ -1,5 +1,5 @@
-// The engine's settings: `ENGINE_*` variables, or flags of the same names on `perdure serve`, flags first
-// (decisions, "Configuration"). Nothing unknown or unreadable is ignored: it stops the start with one clear line.
+// The engine's settings (docs/operating.md#settings): `ENGINE_*` variables, or flags of the same names on `perdure serve`; a
+// flag wins. An unknown or unreadable setting stops the start with a message of one line.
 
 import { ENGINE_SETTINGS, parseDurationMs, unknownSetting } from '@perdure/protocol'
 import { type ApiKey, KEY_KINDS, type KeyKind, nameFault } from './domain/model/api-key.ts'
@@ -12,10 +12,10 @@ export interface FixedKey extends ApiKey {
   key: string
 }
 
-/** Where the store is: the path of a SQLite file, or `:memory:`; or a PostgreSQL database, which engines may share. */
+/** The path of a SQLite file, or `:memory:`; or a PostgreSQL database, which engines may share. */
 export type StoreAddress = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string }
 
-/** In this process, or a Redis. */
+/** In the memory of this process, or a Redis. */
 export type ServiceAddress = { kind: 'memory' } | { kind: 'redis'; url: string }
 
 export interface Config {
@@ -26,12 +26,12 @@ export interface Config {
   queue?: ServiceAddress | undefined
   limiter: ServiceAddress
   apiKeys: FixedKey[]
-  /** The current signing key, and while it is being rotated the one before. */
+  /** The current signing key first; during a rotation the one before it too. */
   signingKeys: string[]
-  /** Seals stored secrets: the current key, and while it is being rotated those before. */
+  /** The key that seals stored secrets first; during a rotation those before it too. */
   encryptionKeys: string[]
   webhookAllowPrivate: boolean
-  /** What webhooks may go to besides public addresses. */
+  /** The addresses besides public ones that webhooks may go to. */
   webhookAllow: AddressList
   webhookScheduleMs: readonly number[]
   runnerStaleAfterMs: number
@@ -47,7 +47,7 @@ export interface Config {
   logLevel: string
 }
 
-/** A setting that cannot be used. The message is the one line people get to see. */
+/** A setting that cannot be used. Its message is the one line that `perdure serve` prints. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message)
@@ -66,7 +66,7 @@ export function flagOf(setting: string): string {
 /** Every flag `perdure serve` takes. */
 export const FLAGS: readonly string[] = ENGINE_SETTINGS.map(flagOf)
 
-/** Reads and checks the whole configuration, but for what depends on the store. Throws ConfigError. */
+/** Reads and checks the whole configuration, except for the rules that depend on the store. Throws ConfigError. */
 export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string> = {}): Config {
   refuseUnknown(env)
   const text = (setting: Setting): string | undefined => {
@@ -109,8 +109,8 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * Without keys everybody who can connect may do everything: that is for loopback alone. Asked when the store is open,
- * since it may hold keys. Throws ConfigError.
+ * Throws ConfigError for an engine without keys that listens beyond loopback: everybody who can connect to it may do
+ * everything. Called when the store is open, since it may contain keys.
  */
 export function refuseOpenDoor({ host, store }: Config, keys: { size: number }): void {
   if (keys.size > 0 || isLoopback(host)) return
@@ -124,12 +124,12 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
-/** Separated by commas or white space. */
+/** The items of a list separated by commas or white space. */
 function readList(text = ''): string[] {
   return text.split(/[\s,]+/).filter(word => word !== '')
 }
 
-/** A key that is missing where one was meant, as an unset variable leaves it, must not pass for none at all. */
+/** An empty item is refused: it may be an unset variable in the place of a key, which must not count as no key. */
 function readSecrets(setting: Setting, text: string | undefined): string[] {
   if (text?.split(',').some(item => item.trim() === ''))
     bad(setting, 'must be one key, or several with commas between them: one of them is empty')
@@ -143,7 +143,7 @@ function readPort(text: string): number {
   return port
 }
 
-/** What a value of `ENGINE_STORE` names. Throws ConfigError; passwords never appear in its message. */
+/** The store that a value of `ENGINE_STORE` names. Throws ConfigError; its message never contains a password. */
 export function readStore(text = 'sqlite:./.perdure/engine.db'): StoreAddress {
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length)
     return { kind: 'sqlite', file: text.slice('sqlite:'.length) }
@@ -151,7 +151,7 @@ export function readStore(text = 'sqlite:./.perdure/engine.db'): StoreAddress {
   return bad('ENGINE_STORE', 'must look like sqlite:./path/to/file.db or postgres://user@host:5432/database')
 }
 
-/** The store as people are told it: as `ENGINE_STORE` has it, without a password. */
+/** The value of `ENGINE_STORE` for the store, without a password. */
 export function storeName(store: StoreAddress): string {
   return store.kind === 'sqlite' ? `sqlite:${store.file}` : withoutPassword(store.url)
 }
@@ -175,7 +175,7 @@ function readDuration<Fallback extends number | undefined>(
   return ms
 }
 
-/** The ids of the runs that one call forks are in memory together, and its caller waits for all of them. */
+/** One call holds the ids of all runs it forks in memory, and its caller waits for all of them. */
 const BULK_REPLAY_LIMIT_MAX = 10_000
 
 function readBulkReplayLimit(text: string): number {
@@ -226,15 +226,15 @@ function readOrigins(text: string | undefined): readonly string[] {
   return origins
 }
 
-/** As browsers send it: scheme, host, and a port that is not the scheme's own; no path, no closing slash. */
+/** An origin as browsers send it: scheme, host, and a port unless it is the default; no path, no closing slash. */
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
-/** What an `Authorization` header brings to the letter. */
+/** The keys that an `Authorization` header can carry unchanged. */
 const SENDABLE = /^[!-~]([ -~]*[!-~])?$/
 
-/** Keys never appear in a message. */
+/** Throws ConfigError; its message never contains a key. */
 function readKeys(text: string | undefined): FixedKey[] {
   if (text === undefined) return []
   let list: unknown

@@ -1,4 +1,4 @@
-// Makes the engine's log: JSON lines, handed to whoever keeps them. For those who run the engine as a library.
+// Makes the log of an engine that runs as a library: JSON lines, passed to a function of the caller.
 
 import { type Logger, pino } from 'pino'
 

@@ -20,16 +20,16 @@ export interface ServeOptions extends LaunchOptions {
 
 /** An engine that listens. */
 export interface LaunchedEngine {
-  /** Where it listens, for a caller on this machine. */
+  /** The URL for callers on this machine. */
   readonly url: string
-  /** What there is to say about it: where, on what store, for whom. */
+  /** Lines for the terminal: the address, the store, the keys. */
   readonly banner: readonly string[]
   readonly log: pino.Logger
   /** Drains and stops it (see `Engine.stop`). */
   stop(): Promise<void>
 }
 
-/** An engine that cannot be started: its message is the one line people get to see. */
+/** An engine that cannot be started. Its message is the one line that `perdure serve` prints. */
 export class LaunchError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -37,12 +37,12 @@ export class LaunchError extends Error {
   }
 }
 
-/** Exit code of a configuration that cannot be used. */
+/** Exit code for a configuration that cannot be used. */
 const EXIT_BAD_CONFIG = 2
 
 /** Runs until a signal ends it; answers the exit code. */
 export async function serve({ print, ...options }: ServeOptions): Promise<number> {
-  // Before anything is opened, told or listened to: a signal that comes meanwhile ends it in order, once it has begun.
+  // Before anything is opened: a signal that comes during the start stops the engine in order once it has started.
   const signalled = untilSignal()
   let engine: LaunchedEngine
   try {
@@ -62,7 +62,7 @@ export async function serve({ print, ...options }: ServeOptions): Promise<number
 /** Starts an engine by its settings. Throws a LaunchError when they, its store or its port cannot be used. */
 export async function launchEngine({ env, flags, log: to }: LaunchOptions): Promise<LaunchedEngine> {
   const config = read(env, flags)
-  allocateYoung()
+  turnOffPretenuring()
   const log = pino(
     { level: config.logLevel, base: undefined },
     to ?? pino.destination({ fd: 2, sync: false }),
@@ -78,7 +78,7 @@ export async function launchEngine({ env, flags, log: to }: LaunchOptions): Prom
   engine.start()
   const { port } = engine.app.server.address() as AddressInfo
   return {
-    url: urlOf(reachable(config.host), port),
+    url: urlOf(loopbackOf(config.host), port),
     banner: bannerOf(config, engine, port),
     log,
     stop: () => engine.stop(),
@@ -86,12 +86,12 @@ export async function launchEngine({ env, flags, log: to }: LaunchOptions): Prom
 }
 
 /**
- * V8 allocates among the old what mostly survives its first collection. Here that is nearly everything, since a run under
- * load lives a little longer than the time between two collections, and then it is garbage; but old garbage keeps the
- * young objects it refers to alive until the next full collection. Without that guess of V8's a collection takes half as
- * long and promotes 1 % as much, and a run costs a tenth less CPU.
+ * Turns off pretenuring. V8 allocates in the old generation what mostly survives its first collection. Here that is nearly
+ * everything: a run under load lives a little longer than the time between two collections, and then it is garbage; but old
+ * garbage keeps the young objects it refers to alive until the next full collection. Without pretenuring a collection takes
+ * half as long and promotes 1 % as much, and a run costs a tenth less CPU.
  */
-function allocateYoung(): void {
+function turnOffPretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')
 }
 
@@ -117,8 +117,8 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** A listener on every address is reached at this machine's own. */
-function reachable(host: string): string {
+/** The address at which this machine reaches a listener on `host`. */
+function loopbackOf(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '::' ? '::1' : host
 }

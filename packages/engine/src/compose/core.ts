@@ -1,4 +1,4 @@
-// What every part of the engine stands on: the backends, the catalog, and the services in which all others meet.
+// The core that every part of the engine uses: the store and the other backends, the catalog, the announcer and the streams.
 
 import { systemRandom } from '../adapters/clock/seeded-random.ts'
 import { PrometheusMetrics } from '../adapters/metrics/prometheus.ts'

@@ -1,4 +1,5 @@
-// What people do to API keys and namespaces: the use cases behind `perdure keys` and `perdure namespaces`.
+// Creates and revokes API keys, and suspends and resumes namespaces: the use cases of `perdure keys` and
+// `perdure namespaces`.
 
 import { type KeyKind, type Namespace, nameFault, type StoredKey } from '../../domain/model/api-key.ts'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
@@ -7,7 +8,7 @@ import type { Admin } from '../../ports/admin.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { hashKey, newKey } from './keys.ts'
 
-/** Engines keep every live key in memory. */
+/** Engines hold every live key in memory. */
 const LIVE_KEYS_MAX = 10_000
 
 export interface AdministrationDeps {
@@ -31,7 +32,7 @@ export class Administration {
     this.#deps = deps
   }
 
-  /** Makes a key. The answer is the only place where the key itself is ever seen. */
+  /** Makes a key. Only this answer contains the key itself. */
   async createKey(request: KeyRequest): Promise<{ stored: StoredKey; key: string }> {
     const { admin, clock, ids } = this.#deps
     const createdAt = clock.now()
@@ -53,7 +54,7 @@ export class Administration {
     return this.#deps.admin.keys()
   }
 
-  /** Revoking twice is once. */
+  /** Revoking a key again changes nothing. */
   async revokeKey(id: string): Promise<StoredKey> {
     // Not repeated in the message: it may be a key itself.
     if (!/^key_[0-9A-Z]{26}$/.test(id)) {
@@ -67,7 +68,7 @@ export class Administration {
     return this.#deps.admin.namespaces()
   }
 
-  /** From now on no run is started in it, until it is resumed; suspending twice is once. */
+  /** From now on no run is started in the namespace, until it is resumed. Suspending it again changes nothing. */
   async suspend(name: string): Promise<Namespace> {
     checkName('namespace', name)
     const { admin, clock } = this.#deps

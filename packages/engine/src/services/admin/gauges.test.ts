@@ -25,7 +25,7 @@ async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }
   return { store, capacities, read: () => readGauges(deps) }
 }
 
-test('a lane is as late as the oldest row that is due; one that is not due yet is not late', async () => {
+test('a lane is as late as its oldest due row', async () => {
   const { store, capacities, read } = await setUp()
   const lanes = async () => (await read()).lanes.filter(({ lane }) => lane === 'runs')
   capacities.runs.tryAcquire()
@@ -40,7 +40,7 @@ test('a lane is as late as the oldest row that is due; one that is not due yet i
   expect(await lanes()).toEqual([{ lane: 'runs', underWay: 1, lagMs: 2000, oldestReadyAt: NOW - 2000 }])
 })
 
-test('a store that does not answer leaves the lateness out, and nothing else', async () => {
+test('when the store does not answer, only the lateness is missing', async () => {
   const { store, read } = await setUp()
   await store.close()
   const { lanes, sockets, dependencies } = await read()
@@ -48,7 +48,7 @@ test('a store that does not answer leaves the lateness out, and nothing else', a
   expect({ sockets, dependencies }).toEqual({ sockets: 3, dependencies: { store: 'ok' } })
 })
 
-test('what the store wrote is told: commits, and those that came too late by their guard', async () => {
+test('the store counts its commits, and stale ones by their guard', async () => {
   const { store, read } = await setUp()
   await store.commit({ guards: [], changes: [] })
   const guards = [{ type: 'run' as const, runId: 'run_nowhere', fence: 1 }]

@@ -1,5 +1,5 @@
-// What the engine is doing right now, read when somebody asks for its metrics: how late its lanes are, what is under
-// way, and whether what stands behind it answers. Called by compose for `GET /metrics`.
+// What the engine is doing right now, read for `GET /metrics`: how late its lanes are, what is under way, and whether its
+// dependencies answer. Called by compose.
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Gauges, LaneGauge } from '../../ports/metrics.ts'
@@ -9,8 +9,8 @@ import type { EngineCapacity } from '../support/engine-capacity.ts'
 import { withDeadline } from '../support/with-deadline.ts'
 import type { Readiness } from './health.ts'
 
-/** A store that does not tell in time leaves the lateness of its lanes out. */
-const READ_MS_MAX = 2000
+/** If the store takes longer, the lateness of the lanes is left out. */
+const GAUGES_READ_TIMEOUT_MS = 2000
 
 export interface GaugesDeps {
   store: Store
@@ -45,11 +45,11 @@ type Oldest = Pick<LaneGauge, 'lagMs' | 'oldestReadyAt'>
 
 async function oldestReady(lane: Lane, { store, clock }: GaugesDeps): Promise<Oldest> {
   try {
-    const at = await withDeadline(clock, READ_MS_MAX, store.nextAvailableAt(lane))
+    const at = await withDeadline(clock, GAUGES_READ_TIMEOUT_MS, store.nextAvailableAt(lane))
     const now = clock.now()
     return at === undefined || at > now ? { lagMs: 0 } : { lagMs: now - at, oldestReadyAt: at }
   } catch {
-    // Whether the store answers is told by its probe.
+    // The probe of the store shows whether it answers.
     return {}
   }
 }

@@ -1,4 +1,5 @@
-// Readiness (contract §4.7): probes what stands behind a network or a disk, and says when the engine is draining.
+// Readiness (docs/operating.md#probes): probes the dependencies behind a network or a disk, and reports when the engine is
+// draining. Called by the HTTP routes and for the metrics.
 
 import type { Logger } from 'pino'
 import type { Clock } from '../../ports/clock.ts'
@@ -7,8 +8,8 @@ import type { Queue } from '../../ports/queue.ts'
 import type { Store } from '../../ports/store.ts'
 import { withDeadline } from '../support/with-deadline.ts'
 
-/** A probe that has not answered by then counts as failed. */
-const PROBE_MS_MAX = 2000
+/** A probe without an answer by then counts as failed. */
+const PROBE_TIMEOUT_MS = 2000
 
 export interface Readiness {
   ready: boolean
@@ -32,7 +33,7 @@ export class Health {
     this.#deps = deps
   }
 
-  /** From now on the engine is not ready, whatever its dependencies say. */
+  /** From now on the engine is not ready, whatever its probes answer. */
   drain(): void {
     this.#draining = true
   }
@@ -57,7 +58,7 @@ export class Health {
   /** The error goes to the log, never into the answer. */
   async #probe(name: string, ping: () => Promise<void>): Promise<'ok' | 'unavailable'> {
     try {
-      await withDeadline(this.#deps.clock, PROBE_MS_MAX, ping())
+      await withDeadline(this.#deps.clock, PROBE_TIMEOUT_MS, ping())
       return 'ok'
     } catch (error) {
       this.#deps.log.error({ err: error, dependency: name }, 'a dependency is unavailable')

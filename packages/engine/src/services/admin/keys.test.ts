@@ -14,7 +14,7 @@ const stored = (key: string, fields: Partial<StoredKey> = {}): StoredKey => ({
 })
 
 describe('a key ring', () => {
-  test('finds fixed and stored keys, and answers no hash with them', () => {
+  test('finds fixed and stored keys, without their hashes', () => {
     const ring = new KeyRing({ fixed: [fixed], loopback: true })
     ring.replaceStored([stored('a')])
     expect(ring.find('fixed-key')).toEqual({ label: 'fixed', namespace: 'default', kind: 'read' })
@@ -24,7 +24,7 @@ describe('a key ring', () => {
     expect(ring.size).toBe(2)
   })
 
-  test('forgets revoked keys, and those that are stored no more', () => {
+  test('forgets revoked keys, and those that are no longer stored', () => {
     const ring = new KeyRing({ fixed: [fixed], loopback: true })
     ring.replaceStored([stored('a'), stored('b')])
     ring.replaceStored([stored('a', { revokedAt: 2 })])
@@ -33,7 +33,7 @@ describe('a key ring', () => {
     expect(ring.size).toBe(1)
   })
 
-  test('tells who listens of every change', () => {
+  test('notifies its listeners of every change', () => {
     const ring = new KeyRing({ fixed: [fixed], loopback: true })
     const found: boolean[] = []
     const stop = ring.onChange(() => found.push(ring.find('a') !== undefined))

@@ -1,4 +1,5 @@
-// API keys, looked up by hash: neither a timing nor a dump of this process's tables gives a key away.
+// API keys, looked up by hash: neither the timing of a lookup nor a dump of the tables reveals a key. Used by the HTTP
+// interface and by services/admin/administration.
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { ApiKey, KeyKind, StoredKey } from '../../domain/model/api-key.ts'
@@ -6,7 +7,7 @@ import type { ApiKey, KeyKind, StoredKey } from '../../domain/model/api-key.ts'
 export interface KeyRingOptions {
   /** Keys of the configuration. */
   fixed: readonly (ApiKey & { key: string })[]
-  /** Whether only this machine can connect: otherwise the ring is never open. */
+  /** Whether only this machine can connect: otherwise keys are always required. */
   loopback: boolean
 }
 
@@ -23,23 +24,23 @@ export class KeyRing {
     this.#loopback = loopback
   }
 
-  /** Takes over the keys of the store. */
+  /** Replaces the keys of the store. */
   replaceStored(keys: readonly StoredKey[]): void {
     const live = keys.filter(({ revokedAt }) => revokedAt === undefined)
     this.#stored = new Map(live.map(({ hash, label, namespace, kind }) => [hash, { label, namespace, kind }]))
     this.#everStored = keys.length > 0
-    for (const tell of this.#listeners) tell()
+    for (const listener of this.#listeners) listener()
   }
 
-  /** Calls `tell` whenever the keys may have changed, until the returned function is called. */
-  onChange(tell: () => void): () => void {
-    this.#listeners.add(tell)
-    return () => this.#listeners.delete(tell)
+  /** Calls `listener` whenever the keys may have changed, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   /**
-   * No key was ever made: then everyone on this machine may do everything. A revoked key still counts, because
-   * taking a key back must never open a door.
+   * Whether no key was ever made: then everyone on this machine may do everything (docs/operating.md#without-keys). A revoked
+   * key still counts, because revoking a key must never open the engine.
    */
   get open(): boolean {
     return this.#loopback && this.#fixed.size === 0 && !this.#everStored
@@ -56,7 +57,7 @@ export class KeyRing {
   }
 }
 
-/** What is kept of a key. It has 256 random bits, so a plain digest cannot be reversed by guessing. */
+/** The stored form of a key. A key has 256 random bits, so its plain digest cannot be reversed by guessing. */
 export function hashKey(key: string): string {
   return createHash('sha256').update(key, 'utf8').digest('base64')
 }

@@ -1,4 +1,4 @@
-// The rhythm of removing: once a minute, a batch at a time, to the end; and what stops it.
+// When rows are removed: once a minute, a batch at a time, until none is left or the pruner stops.
 
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -20,11 +20,11 @@ function setUp(rows: Partial<Record<Pruning['rows'], number>>, fails = () => fal
       return () => void timers.splice(timers.indexOf(timer), timers.includes(timer) ? 1 : 0)
     },
   }
-  const asked: Pruning[] = []
+  const calls: Pruning[] = []
   const store = {
     prune: async (pruning: Pruning) => {
       if (fails()) throw new Error('the disk is full')
-      asked.push(pruning)
+      calls.push(pruning)
       const left = rows[pruning.rows] ?? 0
       const removed = Math.min(left, pruning.limit)
       rows[pruning.rows] = left - removed
@@ -47,24 +47,24 @@ function setUp(rows: Partial<Record<Pruning['rows'], number>>, fails = () => fal
     }
     clock.time = end
   }
-  return { pruner, asked, pass, rows, lines, timers }
+  return { pruner, calls, pass, rows, lines, timers }
 }
 
-test('nothing is removed before the first minute, then all that has had its time, 200 at a time with pauses', async () => {
-  const { pruner, asked, pass, rows } = setUp({ 'runs.succeeded': 450, dedupes: 1 })
+test('nothing is removed in the first minute, then all expired rows, 200 at a time with pauses', async () => {
+  const { pruner, calls, pass, rows } = setUp({ 'runs.succeeded': 450, dedupes: 1 })
   pruner.start()
   await pass(MINUTE - 1)
-  expect(asked).toEqual([])
+  expect(calls).toEqual([])
   await pass(1000)
   expect(rows).toMatchObject({ 'runs.succeeded': 0, dedupes: 0 })
-  const runs = asked.filter(each => each.rows === 'runs.succeeded')
+  const runs = calls.filter(each => each.rows === 'runs.succeeded')
   expect(runs.map(({ limit }) => limit)).toEqual([200, 200, 200, 200])
   expect(runs[0]?.before).toBe(NOW + MINUTE - 1000)
-  expect(asked.some(each => each.rows === 'runs.failed')).toBe(false)
+  expect(calls.some(each => each.rows === 'runs.failed')).toBe(false)
   await pruner.stop()
 })
 
-test('a failure is told once, and the next look goes on', async () => {
+test('a series of failures is logged once, and the next run continues', async () => {
   let failing = true
   const { pruner, pass, lines, rows } = setUp({ events: 3 }, () => failing)
   pruner.start()
@@ -77,7 +77,7 @@ test('a failure is told once, and the next look goes on', async () => {
   await pruner.stop()
 })
 
-test('stopped in the middle, it removes no further batch and leaves no timer', async () => {
+test('when stopped in the middle it removes no further batch and leaves no timer', async () => {
   const { pruner, pass, rows, timers } = setUp({ 'runs.succeeded': 10_000 })
   pruner.start()
   await pass(MINUTE + 50)

@@ -1,4 +1,4 @@
-// What others register is known here soon, at little cost, and what is read never undoes what was registered here.
+// An engine knows soon, and at little cost, what others register; a read never undoes what this engine registered.
 
 import pino from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
@@ -78,7 +78,7 @@ const registered = (runnerId: string, fields = {}): Change => ({
   runner: runner(runnerId, fields),
 })
 
-test('what another engine registers is known within a second, and forgotten when it is gone', async () => {
+test('what another engine registers is known within a second, and what it removes is gone', async () => {
   const { clock, arrived, elsewhere, catalog, watch, commit, known } = await watching()
   watch.start()
   await commit(elsewhere, registered('r1'), { type: 'workflow.registered', workflow: workflow('order') })
@@ -92,7 +92,7 @@ test('what another engine registers is known within a second, and forgotten when
   expect(arrived).toEqual(['shop'])
 })
 
-test('with a message of it, it is known at once', async () => {
+test('after a notification it is known at once', async () => {
   const { clock, elsewhere, watch, commit, known } = await watching()
   const network = new LoopbackNetwork(clock)
   const [one, two] = [await network.open('one'), await network.open('two')]
@@ -114,7 +114,7 @@ test('while nothing is new, one number is read each second, and the rest every 1
   expect(slow()).toBe(5)
 })
 
-test('a heartbeat raises no revision: it is seen with the slow reads, and nobody arrives by it', async () => {
+test('a heartbeat raises no revision: the regular reads find it, and it is no arrival', async () => {
   const { clock, arrived, elsewhere, catalog, watch, commit, known } = await watching()
   await commit(elsewhere, registered('r1'))
   watch.start()
@@ -136,7 +136,7 @@ test('a heartbeat raises no revision: it is seen with the slow reads, and nobody
   expect(arrived).toEqual(['shop'])
 })
 
-test('what is registered here while the store is read is not lost to the older read', async () => {
+test('what this engine registers while the store is read is not lost to the older read', async () => {
   const { line, elsewhere, catalog, watch, commit, known } = await watching()
   await commit(elsewhere, registered('r1'))
   line.beforeAnswer = async () => {
@@ -148,7 +148,7 @@ test('what is registered here while the store is read is not lost to the older r
   expect(line.reads).toBe(2)
 })
 
-test('changes of ours without end put the read off to the next look', async () => {
+test('changes of this engine without end put the read off to the next refresh', async () => {
   const { line, elsewhere, catalog, watch, commit, known } = await watching()
   await commit(elsewhere, registered('r1'))
   let no = 0
@@ -161,7 +161,7 @@ test('changes of ours without end put the read off to the next look', async () =
   expect(known().sort()).toEqual(['here1', 'here2', 'here3', 'here4', 'here5', 'r1'])
 })
 
-test('whoever asks for a look sees all that was committed before, with one look for many', async () => {
+test('a refresh covers all that was committed before the call, and one serves many callers', async () => {
   const { line, elsewhere, watch, commit, known } = await watching()
   line.beforeAnswer = () => commit(elsewhere, registered('late'))
   const first = watch.refresh()
@@ -174,7 +174,7 @@ test('whoever asks for a look sees all that was committed before, with one look 
   expect(line.revisions).toBe(2)
 })
 
-test('while the store is away, what is known counts, one line says so, and then it goes on', async () => {
+test('while the store fails, the last known state counts, one line is logged, and then it continues', async () => {
   const { clock, line, logged, elsewhere, watch, commit, known } = await watching()
   await commit(elsewhere, registered('r1'))
   watch.start()
@@ -192,7 +192,7 @@ test('while the store is away, what is known counts, one line says so, and then 
   expect(known().sort()).toEqual(['r1', 'r2'])
 })
 
-test('ends when it is stopped, also in the middle of a look', async () => {
+test('refreshes no more once it is stopped', async () => {
   const { clock, line, watch } = await watching()
   watch.start()
   let answer = () => {}

@@ -34,7 +34,7 @@ export class CatalogWatch implements Service {
   #mustRead = false
   #readAt = Number.NEGATIVE_INFINITY
   #refreshing: Promise<boolean> | undefined
-  /** The refresh after the one under way, for callers that came meanwhile. */
+  /** The refresh after the one under way, for callers that came after it began. */
   #next: Promise<boolean> | undefined
 
   constructor(deps: CatalogWatchDeps) {
@@ -122,7 +122,7 @@ function keyOf({ namespace, app, runnerId }: Runner): string {
   return `${namespace}\n${app}\n${runnerId}`
 }
 
-/** What differs when the runner registers something new. */
+/** Differs when the runner registers something new. */
 function registrationOf({ url, workflows }: Runner): string {
   return `${url} ${workflows.join('\n')}`
 }

@@ -25,15 +25,15 @@ const event: Change = {
   },
 }
 
-/** An announcer whose store answers what the test says, when it says so. */
+/** An announcer on a store that answers when the test lets it, with what the test gives. */
 function setUp() {
   const live = new Live()
-  const asked: string[] = []
+  const reads: string[] = []
   const answers: ((frame: RunStatusFrame | undefined) => void)[] = []
   const failures: ((error: Error) => void)[] = []
   const status = (runId: string) =>
     new Promise<RunStatusFrame | undefined>((resolve, reject) => {
-      asked.push(runId)
+      reads.push(runId)
       answers.push(resolve)
       failures.push(reject)
     })
@@ -50,10 +50,10 @@ function setUp() {
     await settle()
   }
   const follow = (namespace = 'here') => live.moves.on(namespace, move => heard.push(move))
-  return { announcer, live, heard, asked, answer, fail, follow }
+  return { announcer, live, heard, reads, answer, fail, follow }
 }
 
-test('who follows a namespace hears of its moves and events, and nobody of others', () => {
+test('listeners of a namespace get its status changes and events, and no others', () => {
   const { announcer, live, heard, follow } = setUp()
   follow('elsewhere')
   const events: string[] = []
@@ -67,7 +67,7 @@ test('who follows a namespace hears of its moves and events, and nobody of other
   expect(events).toEqual(['evt_1'])
 })
 
-test('a wake that made its run queued is told as the store has it', async () => {
+test('a wake that made its run queued is published as the store has it', async () => {
   const { announcer, heard, answer, follow } = setUp()
   follow()
   announcer.announce([event, woken])
@@ -79,7 +79,7 @@ test.each([
   ['the run is leased', { ...queuedFrame, status: 'running' as const }],
   ['the run was queued before', { ...queuedFrame, ts: NOW - 1 }],
   ['there is no such run', undefined],
-])('a wake is not told when %s', async (_, frame) => {
+])('a wake is not published when %s', async (_, frame) => {
   const { announcer, heard, answer, follow } = setUp()
   follow()
   announcer.announce([event, woken])
@@ -87,7 +87,7 @@ test.each([
   expect(heard).toEqual([])
 })
 
-test('a wake is never told after what the run did next', async () => {
+test('a wake is never published after a later change of the run', async () => {
   const { announcer, heard, answer, follow } = setUp()
   follow()
   announcer.announce([event, woken])
@@ -97,7 +97,7 @@ test('a wake is never told after what the run did next', async () => {
   expect(heard).toEqual([{ runId: 'run_1', ...running }])
 })
 
-test('two wakes of one run are told once', async () => {
+test('two wakes of one run are published once', async () => {
   const { announcer, heard, answer, follow } = setUp()
   follow()
   announcer.announce([event, woken, { ...woken, stepIndex: 1 }])
@@ -106,33 +106,33 @@ test('two wakes of one run are told once', async () => {
   expect(heard).toHaveLength(1)
 })
 
-test('an event that wakes thousands is no flood of reads', async () => {
-  const { announcer, heard, asked, answer, follow } = setUp()
+test('an event that wakes thousands of runs causes a bounded number of reads', async () => {
+  const { announcer, heard, reads, answer, follow } = setUp()
   follow()
   const wakes = Array.from({ length: 5000 }, (_, i) => ({ ...woken, runId: `run_${i}` }))
   announcer.announce([event, ...wakes])
-  expect(asked).toHaveLength(WOKEN_READS_MAX)
-  for (const _ of asked) await answer(queuedFrame)
+  expect(reads).toHaveLength(WOKEN_READS_MAX)
+  for (const _ of reads) await answer(queuedFrame)
   expect(heard).toHaveLength(WOKEN_READS_MAX)
   announcer.announce([event, woken])
-  expect(asked).toHaveLength(WOKEN_READS_MAX + 1)
+  expect(reads).toHaveLength(WOKEN_READS_MAX + 1)
 })
 
-test('a store that cannot say is no harm, and nobody asks while nobody listens', async () => {
-  const { announcer, heard, asked, fail, follow } = setUp()
+test('a failing store does no harm, and nothing is read without a listener', async () => {
+  const { announcer, heard, reads, fail, follow } = setUp()
   announcer.announce([event, woken])
-  expect(asked).toEqual([])
+  expect(reads).toEqual([])
   const stop = follow()
   announcer.announce([event, woken])
   await fail()
   stop()
-  expect([asked, heard]).toEqual([['run_1'], []])
+  expect([reads, heard]).toEqual([['run_1'], []])
 })
 
-test('a flow-control row that is to be taken up rings the timers lane, for its time', async () => {
+test('a flow-control row wakes the timers lane for its time', async () => {
   const queue = new MemoryQueue(clock)
-  const rung: [string, number][] = []
-  queue.wake = (lane, at) => void rung.push([lane, at])
+  const wokenLanes: [string, number][] = []
+  queue.wake = (lane, at) => void wokenLanes.push([lane, at])
   const announcer = new Announcer({ queue, live: new Live(), store: { in: () => ({}) as Reads } })
   const of = { namespace: 'here', app: 'shop', workflow: 'w', policy: 'debounce', key: '' } as const
   const row = { id: 'row_1', ...of, version: 1, state: '{}' }
@@ -141,5 +141,5 @@ test('a flow-control row that is to be taken up rings the timers lane, for its t
     { type: 'flow.saved', row: { ...row, availableAt: NOW + 7 } },
     { type: 'flow.deleted', id: 'row_1' },
   ])
-  expect(rung).toEqual([['timers', NOW + 7]])
+  expect(wokenLanes).toEqual([['timers', NOW + 7]])
 })

@@ -33,7 +33,7 @@ export class Announcer {
     this.#live = options.live
   }
 
-  /** Sets what ends the invoke of a run that somebody else ended. The driver, which has it, is made after the announcer. */
+  /** Sets the function that aborts the invoke of a run. The driver, whose function it is, is made after the announcer. */
   onInterrupt(interrupt: Interrupt): void {
     this.#interrupt = interrupt
   }

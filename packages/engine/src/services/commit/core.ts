@@ -1,4 +1,4 @@
-// What nearly every service needs. Compose makes one for the engine; a service takes the part it uses.
+// The dependencies that nearly every service needs. Compose makes one for the engine; a service declares the part it uses.
 
 import type { Logger } from 'pino'
 import type { PassReport } from '../../domain/pass/opcodes/context.ts'
@@ -23,7 +23,7 @@ export interface Core {
   owner: string
   log: Logger
   metrics: Metrics
-  /** Absent where nobody traces. */
+  /** Absent where the engine does not trace. */
   tracing?: Tracing | undefined
   /** Receives expressions that could not be evaluated, and log lines of runners that could not be read. */
   report: PassReport

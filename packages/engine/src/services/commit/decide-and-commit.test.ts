@@ -1,4 +1,4 @@
-// What is decided by the catalog, while others change it.
+// Decisions that rest on the catalog, while other engines change it.
 
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
@@ -8,7 +8,7 @@ import { event, runner } from '../../domain/testkit/nouns.testkit.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { decideAndCommit } from './decide-and-commit.ts'
 
-test('registrations that come one after the other hold up no decision, and one before it is assumptions to it', async () => {
+test('a series of registrations holds up no decision, and the decision knows those before it', async () => {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
   const catalog = await Catalog.load(store, { deliveryAttemptsMax: 1 }, true)

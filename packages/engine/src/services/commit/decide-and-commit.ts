@@ -1,5 +1,5 @@
-// Decide, commit, and when somebody else won, learn what changed and decide again. Every service that decides on
-// rows goes through here; StaleError does not get past it. What a decision asks for is answered before it is committed.
+// Decides, commits, and after a lost race reads what changed and decides again. Every service that decides on rows calls
+// this, and none sees a StaleError. The questions of a decision are answered before it is committed.
 
 import { liveKey } from '../../domain/arrival/singleton.ts'
 import type { Guard, Unit } from '../../domain/model/change.ts'
@@ -12,43 +12,43 @@ import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { KeyMutex } from '../support/key-mutex.ts'
 
-/** Lost races in a row before giving up: far beyond what contention brings, so reaching it is a defect. */
+/** Lost races in a row before giving up: far more than contention causes, so reaching it is a defect. */
 const RACES_MAX = 1000
-/** Events read at once when a wait looks back. */
+/** Events in one read when a wait reads past events. */
 const EVENTS_PAGE = 200
-/** Watches read at once when an event cancels. */
+/** Watches in one read when an event cancels. */
 const WATCHERS_PAGE = 1000
 
 export interface DecideAndCommit<D> {
   store: Store
-  /** Decides with what is known; undefined: there is nothing (more) to do. */
+  /** Decides on the assumptions; undefined: there is nothing (more) to do. */
   decide(assumptions: Assumptions): D | undefined | Promise<D | undefined>
-  /** What the decision asks for before it can be made. It is decided again once all of it is answered. */
+  /** Questions to answer before the decision can be committed; then it is decided again. */
   questions?(decision: D): readonly Question[]
-  /** Answers what decisions ask of it. */
+  /** Answers questions about rate limits. */
   limiter?: Pick<Limiter, 'take'>
-  /** Brought up to date when a decision rested on an earlier revision of it. */
+  /** Refreshed when a decision rested on an earlier revision of it. */
   catalog?: Pick<Catalog, 'refresh'>
   unit(decision: D): Unit
-  /** How a unit is made durable; as the store does it, if absent. */
+  /** Makes a unit durable; absent: the store's commit. */
   commit?(unit: Unit): Promise<void>
-  /** Called when a guard other than a `known` one no longer held; false: give up, without a result. */
+  /** Called when a guard no longer held that is about no assumption; false: give up, without a result. */
   onStale(guard: Guard): boolean | Promise<boolean>
 }
 
 /** The decision that was made durable, or undefined if `decide` or `onStale` ended it. */
 export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D | undefined> {
-  const { store, catalog, decide, questions: asks, unit, commit, onStale } = options
+  const { store, catalog, decide, questions, unit, commit, onStale } = options
   const assumptions = noAssumptions()
-  // At most one is held at a time: nobody waits for somebody who waits.
+  // At most one mutex is held at a time, so that no two callers can wait for each other.
   let releaseRow = () => {}
   try {
     for (let races = 0; races < RACES_MAX; races++) {
       const decision = await decide(assumptions)
       if (decision === undefined) return undefined
-      const asked = asks?.(decision) ?? []
-      if (asked.length > 0) {
-        for (const ask of asked) await answerQuestion(ask, assumptions, options)
+      const open = questions?.(decision) ?? []
+      if (open.length > 0) {
+        for (const question of open) await answerQuestion(question, assumptions, options)
         continue
       }
       try {
@@ -82,7 +82,7 @@ function rowMutexOf(store: Store): KeyMutex {
   return mutex
 }
 
-/** Reads what an assumption of `known` got wrong. False when the guard is about something else. */
+/** Reads what an assumption got wrong. False when the guard is about something else. */
 export async function refreshAssumption(
   store: Store,
   assumptions: Assumptions,
@@ -123,28 +123,28 @@ export async function refreshAssumption(
     assumptions.live = withEntry(assumptions.live, liveKey(guard), runIds)
     return true
   }
-  // A run that the decision ends has moved on: it is asked for again.
+  // A run that the decision ends has changed: the next decision asks for it again.
   if ((guard.type !== 'run' && guard.type !== 'steps') || !assumptions.runs.has(guard.runId)) return false
   assumptions.runs = new Map([...assumptions.runs].filter(([runId]) => runId !== guard.runId))
   return true
 }
 
-/** Finds out what a decision asks for. */
+/** Reads the answer to a question of a decision, or takes it from the limiter. */
 export async function answerQuestion(
-  ask: Question,
+  question: Question,
   assumptions: Assumptions,
   { store, limiter }: { store: Store; limiter?: Pick<Limiter, 'take'> },
 ): Promise<void> {
-  if (ask.type === 'flow') {
-    const row = (await store.flowRow(ask.id)) ?? null
-    assumptions.flow = withEntry(assumptions.flow, ask.id, row)
-  } else if (ask.type === 'run') {
-    const loaded = await store.loadRun(ask.runId)
-    if (loaded) assumptions.runs = withEntry(assumptions.runs, ask.runId, RunState.loaded(loaded))
+  if (question.type === 'flow') {
+    const row = (await store.flowRow(question.id)) ?? null
+    assumptions.flow = withEntry(assumptions.flow, question.id, row)
+  } else if (question.type === 'run') {
+    const loaded = await store.loadRun(question.runId)
+    if (loaded) assumptions.runs = withEntry(assumptions.runs, question.runId, RunState.loaded(loaded))
     else assumptions.live = noAssumptions().live
-  } else if (!assumptions.limiterAnswers.has(ask.of)) {
-    invariant(limiter, 'who decides on arrivals has a limiter')
-    const admitted = await limiter.take(ask.quota)
-    assumptions.limiterAnswers = withEntry(assumptions.limiterAnswers, ask.of, admitted)
+  } else if (!assumptions.limiterAnswers.has(question.of)) {
+    invariant(limiter, 'a service that decides on arrivals has a limiter')
+    const admitted = await limiter.take(question.quota)
+    assumptions.limiterAnswers = withEntry(assumptions.limiterAnswers, question.of, admitted)
   }
 }

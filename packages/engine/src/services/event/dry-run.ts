@@ -1,5 +1,5 @@
-// `POST /events?dryRun=1`: decides an event as ingest does, on what is really stored rather than on assumptions, and
-// commits nothing.
+// `POST /events?dryRun=1` (docs/events.md#dry-runs): decides an event as ingest does, on what is really stored rather than on
+// assumptions, and commits nothing. Called by the HTTP routes.
 
 import type { DryRunReply } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, fanout } from '../../domain/arrival/fanout.ts'
@@ -12,10 +12,10 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { answerQuestion, refreshAssumption } from '../commit/decide-and-commit.ts'
 import { arrivedEvent, dedupeKey, type IncomingEvent } from './ingest.ts'
 
-/** Looks at a store that changes all the while, before the last answer is good enough. */
-const LOOKS_MAX = 100
-/** A token cannot be given back, so none is taken: what comes behind the limit is told as if there were one. */
-const UNTOUCHED = { take: async () => true }
+/** Decisions on a store that keeps changing, before the last one is good enough. */
+const DRY_RUN_DECISIONS_MAX = 100
+/** A token cannot be given back, so none is taken: the answer is as if the limit had one left. */
+const ADMITTING_LIMITER = { take: async () => true }
 
 export interface DryRunDeps {
   store: Store
@@ -31,7 +31,7 @@ export class DryRun {
     this.#deps = deps
   }
 
-  /** What the event would do if it were sent now. */
+  /** The effects that the event would have if it were sent now. */
   async send(namespace: string, incoming: IncomingEvent): Promise<DryRunReply> {
     const { store, catalog, clock, ids } = this.#deps
     await catalog.refresh()
@@ -44,26 +44,26 @@ export class DryRun {
       pin: incoming.runner,
       catalog: catalog.view(namespace),
       now,
-      // A dry run tells its caller of them; the log is for what really happened.
+      // The reply contains the faults; the log is for what really happened.
       report: () => {},
     }
     const { decided, assumptions } = await this.#decide(input)
     return describeFanout({ ...input, assumptions }, decided)
   }
 
-  /** Decides, reads everything the decision was made on, and decides again until it rests on nothing else. */
+  /** Decides, reads everything the decision was made on, and decides again until nothing else is needed. */
   async #decide(
     input: Omit<FanoutInput, 'assumptions'>,
   ): Promise<{ decided: Fanout; assumptions: Assumptions }> {
     const { store } = this.#deps
     const assumptions = noAssumptions()
     let decided = fanout({ ...input, assumptions })
-    for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    for (let decisions = 0; decisions < DRY_RUN_DECISIONS_MAX; decisions++) {
       const before = JSON.stringify(decided.guards)
-      for (const ask of decided.questions)
-        await answerQuestion(ask, assumptions, { store, limiter: UNTOUCHED })
+      for (const question of decided.questions)
+        await answerQuestion(question, assumptions, { store, limiter: ADMITTING_LIMITER })
       for (const guard of decided.guards) {
-        // Runs are read when they are asked for.
+        // Runs are read as answers to questions.
         if (guard.type !== 'run' && guard.type !== 'steps') await refreshAssumption(store, assumptions, guard)
       }
       decided = fanout({ ...input, assumptions })

@@ -1,5 +1,5 @@
-// Logs filters that could not be evaluated: once per trigger, or wait, and minute, however many events meet it
-// (decisions, "Events"). In the same way, log lines that could not be read: once per workflow and minute.
+// Logs expressions that could not be evaluated, once per trigger (or wait) and minute (docs/events.md#expressions), and
+// log lines of runners that could not be read, once per workflow and minute.
 
 import type { Logger } from 'pino'
 import type { FilterFault } from '../../domain/expressions/matching.ts'
@@ -7,11 +7,11 @@ import type { LinesFault, PassReport } from '../../domain/pass/opcodes/context.t
 import type { Clock } from '../../ports/clock.ts'
 import { OncePerMinute } from '../support/once-per-minute.ts'
 
-/** A report that writes to the log. */
+/** A receiver of faults that writes them to the log. */
 export function faultLog(clock: Clock, log: Logger): PassReport {
-  const quiet = new OncePerMinute(clock)
+  const oncePerFault = new OncePerMinute(clock)
   return fault => {
-    if (!quiet.isDue(keyOf(fault))) return
+    if (!oncePerFault.isDue(keyOf(fault))) return
     const { of, ...what } = fault
     log.warn({ ...of, ...what }, 'unread' in fault ? UNREAD_LINES : NOT_EVALUATED)
   }

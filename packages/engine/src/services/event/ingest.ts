@@ -1,5 +1,5 @@
-// Journey 1: an event comes in (contract §4.4). One unit holds its log row, the steps it wakes and the runs it
-// starts; the answer is given only when that unit is durable.
+// Takes in an event (docs/events.md#send-an-event). One unit contains its log row, the steps it wakes and the runs it
+// starts; the reply goes out only when that unit is durable. Called by the HTTP routes and by services/webhook/inbound.
 
 import type { SendEventReply } from '@perdure/protocol'
 import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
@@ -26,11 +26,11 @@ export interface IncomingEvent {
   app?: string
   data?: JsonText
   dedupeId?: string
-  /** Whose ids `dedupeId` is one of, if not the app's; with a line break in it, as no app has. */
+  /** Scope in which `dedupeId` is unique; the app if absent. Contains a line break, which no app's name does. */
   dedupeScope?: string
   runner?: string
   targetApp?: string
-  /** The caller's `traceparent`: the runs it starts go on in that trace. */
+  /** The caller's `traceparent`: the runs that the event starts continue that trace. */
   trace?: Traceparent
 }
 
@@ -42,7 +42,7 @@ export interface IngestDeps {
   announcer: Announcer
   clock: Clock
   ids: IdSource
-  /** Told of filters that could not be evaluated. */
+  /** Receives filters that could not be evaluated. */
   report: Report
   tracing?: Tracing | undefined
 }
@@ -54,7 +54,7 @@ export class Ingest {
     this.#deps = deps
   }
 
-  /** Resolves when the event is durable with everything it set off; a repeated dedupe id sets off nothing. */
+  /** Resolves when the event and its effects are durable; a repeated dedupe id has no effect. */
   async send(namespace: string, incoming: IncomingEvent): Promise<SendEventReply> {
     const { tracing, clock, ids } = this.#deps
     const now = clock.now()
@@ -93,12 +93,12 @@ export class Ingest {
             now: clock.now(),
             report,
           })
-          // No repeat may take a token of a rate limit.
+          // A repeat must not take a token of a rate limit.
           const isRepeat =
             spread.questions.length > 0 && dedupe !== undefined && (await store.isDeduped(dedupe))
           return isRepeat ? undefined : spread
         },
-        questions: ({ questions: asks }) => asks,
+        questions: ({ questions }) => questions,
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
           if (dedupe) addDedupe(unit, dedupe)
@@ -119,7 +119,7 @@ export class Ingest {
 
 type ArrivedEvent = Omit<Event, 'woke' | 'triggered'>
 
-/** The event as it is recorded, before it is known what it does. */
+/** The event as it is recorded, without its effects. */
 export function arrivedEvent(
   namespace: string,
   { name, app, data }: IncomingEvent,
@@ -128,7 +128,7 @@ export function arrivedEvent(
   return { namespace, id, name, app, source: 'api', data, receivedAt: now }
 }
 
-/** What its dedupe id claims, if it has one. */
+/** The key that the event's dedupe id claims; undefined without one. */
 export function dedupeKey(
   namespace: string,
   { app, dedupeId, dedupeScope = app ?? '' }: IncomingEvent,
@@ -156,7 +156,7 @@ function reply(eventId: string, { woke, triggered, suspended }: Fanout): SendEve
 
 const FLAGS = ['skipped', 'dropped', 'debounced', 'batched', 'deduped'] as const
 
-/** Why an event that started no run did not: what its entries say. */
+/** The reasons why an event started no run, as its entries state them. */
 function flagsOf(triggered: readonly Triggered[]): Partial<Record<(typeof FLAGS)[number], true>> {
   return Object.fromEntries(
     FLAGS.filter(flag => triggered.some(entry => entry[flag])).map(flag => [flag, true]),

@@ -1,4 +1,4 @@
-// Timers on a real store: whoever fires a row, and however often it is claimed, it fires once.
+// Timers on a real store: a row fires once, whichever engine fires it and however often it is claimed.
 
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
@@ -19,7 +19,7 @@ import { Timers } from './timers.ts'
 const tidy = workflow('tidy', { triggers: [{ cron: '* * * * *' }] })
 const save = workflow('save', { flowControl: { debounce: { periodMs: MINUTE, mode: 'last' } } })
 
-/** A store with both workflows, and engines that take up their rows. */
+/** A store with both workflows, and engines that fire their rows. */
 async function setUp() {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
@@ -35,7 +35,7 @@ async function setUp() {
   const report = () => {}
   const claim = (owner: string) =>
     store.claimTimers({ owner, now: clock.time, leaseUntil: clock.time + 1, limit: 10 })
-  /** An engine of its own takes up what was claimed, and is done with it. */
+  /** An engine of its own fires the claimed rows, to the end. */
   const fire = async (rows: readonly FlowRow[]) => {
     const timers = new Timers({ store, catalog, announcer, clock, log, report, timersMax: 10 })
     for (const row of rows) {
@@ -44,7 +44,7 @@ async function setUp() {
     }
     await timers.stop()
   }
-  /** What an event decides on the buffer as it is now. */
+  /** The unit of an event that joins the buffer as it is now. */
   const decide = async (eventId: string): Promise<Unit> => {
     const flow = new Map([[BUFFER, (await store.flowRow(BUFFER)) ?? null]])
     const posted = event(eventId, 'save', { receivedAt: clock.time })
@@ -79,12 +79,12 @@ test('a row that two engines have claimed fires once', async () => {
   expect(await store.nextAvailableAt('timers')).toBe(NOW + 2 * MINUTE)
 })
 
-test('an event that joins a buffer under a lease is waited for with it', async () => {
+test('a buffer that an event joins under a lease fires later, with that event', async () => {
   const { store, clock, claim, fire, decide, runs } = await setUp()
   await store.commit(await decide('evt_1'))
   clock.time += MINUTE
   const claimed = (await claim('engine-1')).filter(({ id }) => id === BUFFER)
-  // The clock of whoever takes the event is a little behind.
+  // The clock of the engine that takes the event is a little behind.
   clock.time -= 1
   await store.commit(await decide('evt_2'))
   clock.time += 1
@@ -96,7 +96,7 @@ test('an event that joins a buffer under a lease is waited for with it', async (
   expect(saves.map(({ eventId }) => eventId)).toEqual(['evt_2'])
 })
 
-test('a buffer of a workflow that only another engine knows of yet is its run all the same', async () => {
+test('a buffer of a workflow that only another engine knows yet becomes its run all the same', async () => {
   const { store, clock, catalog, claim, fire, decide, runs } = await setUp()
   await store.commit(await decide('evt_1'))
   catalog.replace({ ...(await store.catalog()), workflows: [] }, (await store.catalogRevision()) - 1)
@@ -112,7 +112,7 @@ test('a buffer of a workflow that only another engine knows of yet is its run al
   expect(looks).toBeGreaterThan(1)
 })
 
-test('a decision on a buffer that has gone does not hold for the buffer after it', async () => {
+test('a decision on a buffer that is gone is stale for the buffer after it', async () => {
   const { store, clock, claim, fire, decide } = await setUp()
   await store.commit(await decide('evt_1'))
   const { version } = (await store.flowRow(BUFFER)) ?? {}

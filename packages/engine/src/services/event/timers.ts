@@ -1,6 +1,6 @@
-// Takes up the flow-control rows whose time has come: schedules start their runs, buffers become runs. The lease only
-// keeps others from trying at the same time; what counts is the row's version, so a row fires once however often it
-// is claimed.
+// Fires flow-control rows that are due: schedules start their runs, buffers of debounce and batch become runs. The lease
+// only keeps other engines from trying at the same time; the row's version ensures that a row fires once however often it is
+// claimed.
 
 import type { Logger } from 'pino'
 import { decideDueRow } from '../../domain/arrival/decide-due-row.ts'
@@ -16,7 +16,7 @@ import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { EngineCapacity } from '../support/engine-capacity.ts'
 import type { Stoppable } from '../support/service.ts'
 
-/** Far longer than the one commit it is for. */
+/** Far longer than the one commit that fires a row. */
 export const TIMER_LEASE_MS = 15_000
 
 export interface TimersDeps {
@@ -60,7 +60,7 @@ export class Timers implements Stoppable {
       store,
       catalog,
       decide: assumptions => {
-        // Somebody else may have changed the row since it was claimed, or closed it.
+        // An event or a registration may have changed or deleted the row since it was claimed.
         const row = assumptions.flow.has(id) ? assumptions.flow.get(id) : claimed
         if (!row) return undefined
         const view = catalog.view(namespace)

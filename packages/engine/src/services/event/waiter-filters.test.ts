@@ -1,4 +1,4 @@
-// Sifting a crowd of waits says what looking at each of them says, and lets the event loop go on meanwhile.
+// Evaluating many filters in slices has the same results as evaluating each, and lets the event loop go on.
 
 import { expect, test } from 'vitest'
 import { isAwaited } from '../../domain/arrival/fanout.ts'
@@ -10,7 +10,7 @@ const event = { id: 'evt_1', name: 'paid', data: '{"id":1}' }
 const FILTER = 'async.data.id == event.data.id'
 
 /** Waits of every kind: without a filter, met, not met, and one that cannot be evaluated. */
-function crowd(size: number): Waiter[] {
+function waitersOf(size: number): Waiter[] {
   return Array.from({ length: size }, (_, i) => {
     const waiter = { runId: `run_${i}`, stepIndex: 0, since: i }
     const data = i % 4 === 3 ? '{}' : `{"id":${i % 2}}`
@@ -20,12 +20,12 @@ function crowd(size: number): Waiter[] {
   })
 }
 
-test('few waits are left to the decision', async () => {
-  expect(await evaluateFilters(crowd(FILTERS_AT_ONCE_MAX - 1), event, () => {})).toBeUndefined()
+test('a few waits are left to the decision', async () => {
+  expect(await evaluateFilters(waitersOf(FILTERS_AT_ONCE_MAX - 1), event, () => {})).toBeUndefined()
 })
 
-test('of many it finds those that the event meets, and reports the same faults', async () => {
-  const waiters = crowd(3000)
+test('many waits have the same results and faults as each of them alone', async () => {
+  const waiters = waitersOf(3000)
   const [faults, expected]: FilterFault[][] = [[], []]
   const subject = new EventSubject(event)
   const met = waiters.filter(waiter => isAwaited(waiter, subject, fault => expected?.push(fault)))
@@ -36,15 +36,15 @@ test('of many it finds those that the event meets, and reports the same faults',
   expect(faults?.length).toBeGreaterThan(100)
 })
 
-test('between its slices others get their turn', async () => {
+test('between slices the event loop goes on', async () => {
   let turns = 0
-  let sifting = true
+  let isEvaluating = true
   const count = () => {
     turns++
-    if (sifting) setImmediate(count)
+    if (isEvaluating) setImmediate(count)
   }
   setImmediate(count)
-  await evaluateFilters(crowd(3000), event, () => {})
-  sifting = false
+  await evaluateFilters(waitersOf(3000), event, () => {})
+  isEvaluating = false
   expect(turns).toBeGreaterThan(5)
 })

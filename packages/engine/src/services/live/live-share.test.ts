@@ -1,4 +1,4 @@
-// Streams of one engine hear what another commits: as long as somebody follows, and until nobody does.
+// Streams of one engine are notified of what another commits, as long as they are open.
 
 import { expect, onTestFinished, test } from 'vitest'
 import { LoopbackNetwork } from '../../adapters/bus/loopback.testkit.ts'
@@ -32,47 +32,47 @@ async function engines(count = 2, seed = 1) {
 
 const MOVE: RunMove = { runId: 'run_1', seq: 2, ts: 1, status: 'running', attempt: 1 }
 
-test('a stream of one engine is rung when another commits something of its run, and only of its run', async () => {
+test('a stream of one engine is notified when another commits something of its run, and only of its run', async () => {
   const { one, two, settle } = await engines()
-  let rings = 0
-  two.runs.on('run_1', () => rings++)
+  let notifications = 0
+  two.runs.on('run_1', () => notifications++)
   await settle()
   one.runs.publish('run_1', undefined)
   one.runs.publish('run_1', undefined)
   one.runs.publish('run_2', undefined)
   await settle()
-  expect(rings).toBe(1)
+  expect(notifications).toBe(1)
   one.runs.publish('run_1', undefined)
   await settle()
-  expect(rings).toBe(2)
+  expect(notifications).toBe(2)
 })
 
-test('moves of all runs of a namespace come in order, with all that they tell', async () => {
+test('status changes of all runs of a namespace come in order, complete', async () => {
   const { one, two, settle } = await engines()
-  const heard: RunMove[] = []
-  two.moves.on('default', move => heard.push(move))
+  const got: RunMove[] = []
+  two.moves.on('default', move => got.push(move))
   await settle()
   const moves = [1, 2, 3].map(seq => ({ ...MOVE, seq }))
   for (const move of moves) one.moves.publish('default', move)
   one.moves.publish('other', MOVE)
   await settle()
-  expect(heard).toEqual(moves)
+  expect(got).toEqual(moves)
 })
 
-test('an event is read from the store, however long it is; one that is not there is nothing', async () => {
+test('an event is read from the store, however long it is; one that is not there is skipped', async () => {
   const { store, one, two, settle } = await engines()
-  const heard: Event[] = []
-  two.events.on('default', told => heard.push(told))
+  const got: Event[] = []
+  two.events.on('default', told => got.push(told))
   await settle()
   const long = event('evt_1', 'long', { data: JSON.stringify('x'.repeat(500_000)) as Event['data'] & string })
   await store.commit({ guards: [], changes: [{ type: 'event.recorded', event: long }] })
   one.events.publish('default', long)
   one.events.publish('default', event('evt_2', 'never recorded'))
   await settle()
-  expect(heard.map(({ id, data }) => [id, data])).toEqual([['evt_1', long.data]])
+  expect(got.map(({ id, data }) => [id, data])).toEqual([['evt_1', long.data]])
 })
 
-test('where nobody follows anything, nothing is said', async () => {
+test('where no stream follows anything, no message is sent', async () => {
   const { network, one, clock } = await engines()
   for (let i = 0; i < 100; i++) {
     one.runs.publish(`run_${i}`, undefined)
@@ -83,52 +83,52 @@ test('where nobody follows anything, nothing is said', async () => {
   expect(network.sent).toEqual([])
 })
 
-test('a stream is followed for as long as it is open, and soon after not any more', async () => {
+test('a stream is followed as long as it is open, and soon after it closes no longer', async () => {
   const { network, one, two, clock, settle } = await engines()
   const stop = two.runs.on('run_1', () => {})
   await clock.advance(120_000)
-  const told = async () => {
+  const published = async () => {
     const before = network.count('runs')
     one.runs.publish('run_1', undefined)
     await settle()
     return network.count('runs') - before
   }
-  expect(await told()).toBe(1)
+  expect(await published()).toBe(1)
   stop()
   await clock.advance(25_000)
-  expect(await told()).toBe(0)
+  expect(await published()).toBe(0)
 })
 
 test('what a stream follows is said again: a message that was lost is made up for, and so is a line that was down', async () => {
   const { network, one, two, clock, settle } = await engines()
-  let rings = 0
+  let notifications = 0
   network.drops = () => true
-  two.runs.on('run_1', () => rings++)
+  two.runs.on('run_1', () => notifications++)
   await settle()
   network.drops = () => false
   one.runs.publish('run_1', undefined)
   await settle()
-  expect(rings).toBe(0)
+  expect(notifications).toBe(0)
   await clock.advance(6000)
   one.runs.publish('run_1', undefined)
   await settle()
-  expect(rings).toBe(1)
+  expect(notifications).toBe(1)
   network.cut('engine1')
   await clock.advance(60_000)
   one.runs.publish('run_1', undefined)
   await settle()
-  expect(rings).toBe(1)
+  expect(notifications).toBe(1)
   network.reconnect('engine1')
   await settle()
   one.runs.publish('run_1', undefined)
   await settle()
-  expect(rings).toBe(2)
+  expect(notifications).toBe(2)
 })
 
-test('a new engine hears within seconds what the streams of the others follow', async () => {
+test('a new engine knows within seconds what the streams of the others follow', async () => {
   const { network, store, two, clock, settle } = await engines()
-  let rings = 0
-  two.runs.on('run_1', () => rings++)
+  let notifications = 0
+  two.runs.on('run_1', () => notifications++)
   await settle()
   const live = new Live()
   const share = new LiveShare({ bus: await network.open('new'), live, store, clock })
@@ -136,39 +136,39 @@ test('a new engine hears within seconds what the streams of the others follow', 
   await clock.advance(6000)
   live.runs.publish('run_1', undefined)
   await settle()
-  expect(rings).toBe(1)
+  expect(notifications).toBe(1)
   await share.stop()
 })
 
-test('words repeated and reordered ring too often at most', async () => {
+test('repeated and reordered messages notify too often at most', async () => {
   const { network, lives, clock } = await engines(3, 7)
   network.faults = { lost: 0, repeated: 0.5, delayMsMax: 500 }
-  const rings = new Map<string, number>()
+  const notifications = new Map<string, number>()
   for (const [i, live] of lives.entries())
-    live.runs.on('run_1', () => rings.set(`${i}`, (rings.get(`${i}`) ?? 0) + 1))
+    live.runs.on('run_1', () => notifications.set(`${i}`, (notifications.get(`${i}`) ?? 0) + 1))
   await clock.advance(2000)
   lives[0]!.runs.publish('run_1', undefined)
   await clock.advance(2000)
-  expect(rings.get('0')).toBe(1)
-  for (const i of ['1', '2']) expect(rings.get(i)).toBeGreaterThanOrEqual(1)
+  expect(notifications.get('0')).toBe(1)
+  for (const i of ['1', '2']) expect(notifications.get(i)).toBeGreaterThanOrEqual(1)
 })
 
-test('thousands of streams are told of in words that may be said to all, and rung together', async () => {
+test('thousands of streams are announced in messages of bounded size, and notified together', async () => {
   const { network, one, two, clock } = await engines()
-  const rung = new Set<string>()
+  const notified = new Set<string>()
   const ids = Array.from({ length: 3000 }, (_, i) => `run_${String(i).padStart(26, '0')}`)
-  for (const id of ids) two.runs.on(id, () => rung.add(id))
+  for (const id of ids) two.runs.on(id, () => notified.add(id))
   await clock.advance(10_000)
   const before = network.count('runs')
   for (const id of ids) one.runs.publish(id, undefined)
   await clock.advance(100)
-  expect(rung.size).toBe(3000)
+  expect(notified.size).toBe(3000)
   expect(network.count('runs') - before).toBeLessThan(20)
   for (const { message } of network.sent)
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(BROADCAST_BYTES_MAX + 100)
 })
 
-test('what is followed elsewhere is remembered up to a bound', async () => {
+test('the keys that others follow are held up to a bound', async () => {
   const { network, one, two, clock } = await engines()
   for (let i = 0; i < 12_000; i++) two.runs.on(`run_${i}`, () => {})
   await clock.advance(1000)
@@ -177,10 +177,10 @@ test('what is followed elsewhere is remembered up to a bound', async () => {
   expect(followed).toHaveLength(10_000)
 })
 
-test('events are read for streams a thousand at once, and the next when those are read', async () => {
+test('at most a thousand events are read at once, and more when those are read', async () => {
   const clock = new VirtualClock()
   const network = new LoopbackNetwork(clock)
-  let asked = 0
+  let reads = 0
   let answer = () => {}
   const answered = new Promise<void>(resolve => {
     answer = resolve
@@ -191,7 +191,7 @@ test('events are read for streams a thousand at once, and the next when those ar
     in: (namespace: string) => ({
       ...real.in(namespace),
       async event(id: string) {
-        asked++
+        reads++
         await answered
         return real.in(namespace).event(id)
       },
@@ -206,22 +206,22 @@ test('events are read for streams a thousand at once, and the next when those ar
   await clock.advance(10)
   for (let i = 0; i < 1500; i++) one.events.publish('default', event(`evt_${i}`, 'seen'))
   await clock.advance(10)
-  expect(asked).toBe(1000)
+  expect(reads).toBe(1000)
   answer()
   await clock.advance(10)
   one.events.publish('default', event('evt_last', 'seen'))
   await clock.advance(10)
-  expect(asked).toBe(1001)
-  // The others have not heard yet that nobody follows any more.
+  expect(reads).toBe(1001)
+  // The others do not know yet that no stream follows any more.
   stop()
   one.events.publish('default', event('evt_unread', 'seen'))
   await clock.advance(10)
-  expect(asked).toBe(1001)
+  expect(reads).toBe(1001)
   await Promise.all(shares.map(share => share.stop()))
   await real.close()
 })
 
-test('one that is closed says nothing more and holds no timer', async () => {
+test('a stopped share sends nothing more and holds no timer', async () => {
   const { network, one, two, shares, clock, settle } = await engines()
   two.runs.on('run_1', () => {})
   await settle()

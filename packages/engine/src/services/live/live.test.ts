@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Topic } from './live.ts'
 
-test('what is told under a key reaches everybody who listens to that key', () => {
+test('a message under a key reaches every listener of that key', () => {
   const topic = new Topic<number>()
   const heard: string[] = []
   topic.on('a', n => heard.push(`first ${n}`))
@@ -13,7 +13,7 @@ test('what is told under a key reaches everybody who listens to that key', () =>
   expect(['a', 'b', 'nobody'].map(key => topic.has(key))).toEqual([true, true, false])
 })
 
-test('listeners that leave, twice or while they are told, leave nothing behind', () => {
+test('listeners that leave, twice or during a message, leave nothing behind', () => {
   const topic = new Topic<void>()
   let heard = 0
   const stops = Array.from({ length: 3 }, () => {

@@ -1,4 +1,4 @@
-// What this process has just committed, for its open streams. Best effort and in memory: a stream that must not miss
+// Publishes the commits of this process to its open streams. Best effort and in memory: a stream that must not miss
 // anything takes a notification as "read again", and reads the rest from the store.
 
 import type { RunStatusFrame } from '../../domain/model/change.ts'

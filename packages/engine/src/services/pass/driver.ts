@@ -106,12 +106,12 @@ export class Driver implements Stoppable {
     this.#queue.roomChanged(url)
   }
 
-  /** Takes the run's pass out of the queue for runner room, if it waits there: somebody paused the run. */
+  /** Takes the run's pass out of the queue for runner room, if it waits there. Called when the run was paused. */
   withdraw(runId: string): void {
     this.#queue.withdraw(runId)
   }
 
-  /** Aborts the invoke in flight: somebody else ended the run, or its lease is lost. */
+  /** Aborts the invoke in flight. Called when an outsider ended the run, or its lease is lost. */
   interrupt(runId: string): void {
     this.#active.get(runId)?.abort.abort()
   }

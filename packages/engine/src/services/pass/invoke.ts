@@ -39,7 +39,7 @@ export interface InvokerDeps {
   passLog: PassLog
 }
 
-/** The runners that refused a pass that nobody has refused yet. */
+/** The `tried` runners of a pass before its first try. */
 export const NONE_TRIED: ReadonlySet<Runner> = new Set()
 
 export class Invoker {

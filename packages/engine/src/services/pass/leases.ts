@@ -54,7 +54,7 @@ export class LeaseKeeper implements Service {
     const lost = new Set(await store.extendRuns(owner, ids, until))
     for (const [i, active] of old.entries()) {
       const { runId, fence } = held[i] as { runId: string; fence: number }
-      // If the fence moved since, this engine's own commit moved it, or somebody else did whom the next commit will meet.
+      // If the fence moved since, this engine's own commit moved it, or the next commit will find that an outsider did.
       if (active.state.run.id !== runId || active.state.run.fence !== fence) continue
       if (lost.has(runId)) {
         metrics.leaseLost()

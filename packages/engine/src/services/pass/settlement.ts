@@ -61,7 +61,7 @@ export class Settlement {
     }
   }
 
-  /** Loads the run again after a lost race. False when it has ended or somebody else has its lease. */
+  /** Loads the run again after a lost race. False when it has ended or its lease is no longer this engine's. */
   async reload(active: ActiveRun): Promise<boolean> {
     const { store, owner, isCurrent } = this.#deps
     const loaded = await store.loadRun(active.state.run.id)

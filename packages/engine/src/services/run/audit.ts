@@ -13,7 +13,7 @@ import type { Store } from '../../ports/store.ts'
 /** The caller of an action. */
 export interface Actor {
   namespace: string
-  /** Of the API key, if there is one. */
+  /** The label of the API key, if there is one. */
   label?: string
   /** The caller's `traceparent`: runs that the action starts continue that trace. */
   trace?: Traceparent

@@ -11,7 +11,7 @@ import type { Service } from './service.ts'
 /** Longest sleep without a wake-up: wake-ups may be lost. */
 const LANE_SLEEP_MS_MAX = 30_000
 /**
- * The same where other engines take leases, which wake nobody here. Shorter than any lease (15 s), so that this engine sees
+ * The same where other engines take leases, without a wake-up here. Shorter than any lease (15 s), so that this engine sees
  * the lease before it runs out and sleeps no longer than to its end.
  */
 const LANE_SLEEP_MS_MAX_SHARED = 10_000

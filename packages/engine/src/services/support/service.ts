@@ -1,4 +1,4 @@
-// The contract of everything that compose starts and stops. service.test.ts holds each service to it.
+// The contract of everything that compose starts and stops. services/service-contract.test.ts holds each service to it.
 
 /** Work that ends on request. */
 export interface Stoppable {

@@ -1,6 +1,6 @@
-// Journey 3: posts webhook deliveries (contract §2.8). A claim makes the row `delivering` before the first byte goes
-// out, and the attempt is appended in the commit that tells its end. An engine that dies in between leaves a lease to
-// run out: whoever claims the row then appends the attempt in its place, and posts again when the schedule says.
+// Posts webhook deliveries (docs/webhooks.md#deliveries). The claim makes the row `delivering` before the first byte goes
+// out, and the attempt is appended in the commit of its end. If the engine dies in between, its lease runs out: the engine
+// that claims the row next appends the attempt instead, and posts again when the schedule allows.
 
 import type { Logger } from 'pino'
 import type { Unit } from '../../domain/model/change.ts'
@@ -29,13 +29,13 @@ import { Destinations } from './destinations.ts'
 import type { Vault } from './vault.ts'
 import { reloadWebhooks } from './versioned-resource.ts'
 
-/** Deadline of one POST (decisions, "Webhooks"). */
-const SEND_TIMEOUT_MS = 15_000
+/** Deadline of one POST. */
+const DELIVERY_POST_TIMEOUT_MS = 15_000
 /**
- * Longer than a POST can take, so that a healthy attempt never loses its lease; and no longer than it must be, since what
- * an engine held when it died waits for it.
+ * Longer than a POST can take, so that a healthy attempt never loses its lease; and no longer than needed, since the
+ * deliveries of an engine that died wait for it to run out.
  */
-export const DELIVERY_LEASE_MS = SEND_TIMEOUT_MS + 10_000
+export const DELIVERY_LEASE_MS = DELIVERY_POST_TIMEOUT_MS + 10_000
 
 export interface DelivererDeps {
   store: Store
@@ -50,7 +50,7 @@ export interface DelivererDeps {
   scheduleMs: readonly number[]
   /** Most deliveries under way at once. */
   deliveriesMax: number
-  /** Rings the lane: a destination that was full has room again. */
+  /** Called when a destination that was full has room again. */
   onRoom(): void
 }
 
@@ -65,7 +65,7 @@ export class Deliverer implements Stoppable {
     this.capacity = new EngineCapacity(deps.deliveriesMax)
   }
 
-  /** Claims what is due, as far as its destinations have room; each is to be taken over. */
+  /** Claims due deliveries as far as their destinations have room. Each must be passed to `accept`. */
   async claim(claim: Claim): Promise<ClaimedDelivery[]> {
     const claimed = await this.#deps.store.claimDeliveries({ ...claim, ...this.#destinations.limits() })
     for (const delivery of claimed) this.#destinations.begin(destinationOf(delivery))
@@ -75,7 +75,7 @@ export class Deliverer implements Stoppable {
   /** Posts a delivery that the lane has claimed and acquired room for. */
   accept({ isCutOff, ...delivery }: ClaimedDelivery): void {
     let result: SendResult | undefined
-    // A destination that brings engines down must use up its attempts like any other.
+    // A destination that crashes engines uses up its attempts like any other.
     void (isCutOff ? Promise.resolve(cutOff(delivery)) : this.#post(delivery))
       .then(posted => {
         result = posted.result
@@ -99,7 +99,7 @@ export class Deliverer implements Stoppable {
     return this.capacity.waitUntilIdle()
   }
 
-  /** Makes the attempt: to the endpoint as it is now, signed with the secrets that count now. */
+  /** Makes one attempt: to the endpoint as it is now, signed with the secrets that count now. */
   async #post(delivery: Delivery): Promise<Posted> {
     const { catalog, vault, clock } = this.#deps
     const { id, namespace, endpointId, payload: body = 'null' } = delivery
@@ -114,10 +114,13 @@ export class Deliverer implements Stoppable {
     const now = clock.now()
     const secrets = endpoint ? secretsAt(endpoint, now).map(sealed => vault.open(sealed)) : []
     const headers = deliveryHeaders({ id, body, now, secrets })
-    return { url, result: await this.#send(delivery, { url, headers, body, timeoutMs: SEND_TIMEOUT_MS }) }
+    return {
+      url,
+      result: await this.#send(delivery, { url, headers, body, timeoutMs: DELIVERY_POST_TIMEOUT_MS }),
+    }
   }
 
-  /** In the trace of the run that asked for it. */
+  /** Sends it in the trace of the run that caused the delivery. */
   async #send(delivery: Delivery, call: SendCall): Promise<SendResult> {
     const { sender, tracing, clock, random } = this.#deps
     const parent = delivery.trace ?? traceparentOf(delivery.sourceRunId ?? delivery.id)
@@ -128,7 +131,7 @@ export class Deliverer implements Stoppable {
     return result
   }
 
-  /** Stores how the attempt went, unless somebody else has moved the delivery on: then theirs is the truth. */
+  /** Stores the result of the attempt, unless another engine has changed the delivery since: its result counts then. */
   async #conclude(delivery: Delivery, { url, result }: Posted): Promise<void> {
     const { store, announcer, catalog, clock, random, scheduleMs } = this.#deps
     const now = clock.now()
@@ -173,7 +176,7 @@ export class Deliverer implements Stoppable {
     return unit
   }
 
-  /** The delivery's endpoint, if it is enabled and still at the URL that was called. */
+  /** The delivery's endpoint, if it is enabled and still has the URL that was called. */
   #stillThere({ namespace, endpointId, url }: Delivery): Endpoint | undefined {
     const endpoint =
       endpointId === undefined ? undefined : this.#deps.catalog.view(namespace).endpoint(endpointId)
@@ -186,12 +189,12 @@ interface Posted {
   result: SendResult
 }
 
-/** What is known of a POST whose engine never told its end. */
+/** The result of a POST whose engine died before it stored one. */
 function cutOff({ url }: Delivery): Posted {
   return { url, result: { kind: 'cutOff' } }
 }
 
-/** Whether the destination answered; undefined when it was not asked, or nobody saw it. */
+/** Whether the destination answered; undefined when nothing was sent, or the result is unknown. */
 function hasAnswered({ kind }: SendResult): boolean | undefined {
   if (kind === 'refusedAddress' || kind === 'endpointOff' || kind === 'cutOff') return undefined
   return kind === 'answered'

@@ -27,7 +27,7 @@ describe('Destinations', () => {
     expect([1, 2, 3].map(() => round(destinations, 'a', true))).toEqual([1, 2, 4])
   })
 
-  it('leave room as it is after an attempt that asked nobody', () => {
+  it('leave room as it is after an attempt that sent nothing', () => {
     const destinations = new Destinations(1000)
     round(destinations, 'a', true)
     destinations.begin('a')
@@ -60,7 +60,7 @@ describe('Destinations', () => {
     expect(destinations.end('a', undefined)).toEqual({ hadNoRoom: true })
   })
 
-  it('forget who failed, and those that have been silent for longest', () => {
+  it('forget those that failed, and those without a delivery for longest', () => {
     const destinations = new Destinations(PLACES)
     round(destinations, 'dead', false)
     expect(destinations.limits().room.size).toBe(0)

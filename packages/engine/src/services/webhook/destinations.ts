@@ -1,13 +1,13 @@
-// Keeps the destinations of deliveries out of each other's way: how many may be under way to each. Like the window of
-// TCP, a destination starts with one and gets one more for every answer, and half for none; so what hangs or is down
-// soon holds one place of the engine's, and those that have not shown to answer share half of the places.
+// Bounds how many deliveries may be under way to each destination, so that a slow one does not hold up the others. Like the
+// window of TCP, the bound starts at one, rises by one for every answer and halves for none. A destination that hangs soon
+// holds one delivery of the engine's, and destinations that have not answered yet share half of the engine's capacity.
 
 import type { DeliveryClaim } from '../../ports/store.ts'
 
 /** Most deliveries under way to one destination. */
 export const PER_DESTINATION_MAX = 32
-/** Destinations whose windows are remembered while nothing is under way to them. */
-const REMEMBERED_MAX = 500
+/** Destinations in memory while nothing is under way to them. */
+const IDLE_DESTINATIONS_MAX = 500
 
 interface Destination {
   underWay: number
@@ -15,16 +15,16 @@ interface Destination {
 }
 
 export class Destinations {
-  /** Those with something under way or a window above 1, the one that answered last at the end. */
+  /** The destinations with a delivery under way or a window above 1; the one that ended last is at the end. */
   readonly #known = new Map<string, Destination>()
   readonly #unprovenMax: number
 
-  /** `placesMax`: deliveries under way in all. */
+  /** `placesMax`: most deliveries under way, over all destinations. */
   constructor(placesMax: number) {
     this.#unprovenMax = Math.ceil(placesMax / 2)
   }
 
-  /** What may be claimed now. */
+  /** The bounds of a claim made now. */
   limits(): Pick<DeliveryClaim, 'room' | 'unnamed'> {
     const room = new Map<string, number>()
     let unproven = 0
@@ -42,7 +42,7 @@ export class Destinations {
     this.#known.set(name, destination)
   }
 
-  /** That delivery is over. `answered`: by the destination, in whatever words; undefined where it was not asked. */
+  /** That delivery has ended. `answered`: the destination answered, whatever the status; undefined when nothing was sent. */
   end(name: string, answered: boolean | undefined): { hadNoRoom: boolean } {
     const destination = this.#known.get(name)
     if (!destination) return { hadNoRoom: false }
@@ -57,16 +57,16 @@ export class Destinations {
 
   #moveToEnd(name: string, destination: Destination): void {
     this.#known.delete(name)
-    // Nothing under way and a window of 1 is what an unknown one has.
+    // An unknown destination counts as one with nothing under way and a window of 1.
     if (destination.underWay > 0 || destination.window > 1) this.#known.set(name, destination)
   }
 
   #forget(): void {
-    if (this.#known.size <= REMEMBERED_MAX) return
+    if (this.#known.size <= IDLE_DESTINATIONS_MAX) return
     for (const [name, { underWay }] of this.#known) {
       if (underWay > 0) continue
       this.#known.delete(name)
-      if (this.#known.size <= REMEMBERED_MAX) return
+      if (this.#known.size <= IDLE_DESTINATIONS_MAX) return
     }
   }
 }

@@ -6,7 +6,7 @@ import { invalid } from '../../domain/model/errors.ts'
 import { broughtSecretFault } from '../../domain/webhook/secrets.ts'
 import { newWebhookSecret, VersionedResource, type VersionedResourceDeps } from './versioned-resource.ts'
 
-/** Endpoints a namespace may have: every end of a run looks at each of them. */
+/** Endpoints a namespace may have: every end of a run checks each of them. */
 const ENDPOINTS_MAX = 1000
 
 export class Endpoints {

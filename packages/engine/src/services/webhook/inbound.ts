@@ -1,5 +1,5 @@
-// Takes what providers post to receivers: verified, and then an event like any other (contract §4.6, §6; decisions
-// "Webhooks").
+// Turns posts of providers to receivers into events, once their signature is verified (docs/webhooks.md#receive-webhooks).
+// Called by the HTTP routes.
 
 import { createHash } from 'node:crypto'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -28,15 +28,15 @@ export class Inbound {
   }
 
   /**
-   * Resolves when the event is durable; a repeat of the provider's message id sets off nothing. Throws `not_found`
+   * Resolves when the event is durable; a repeat of the provider's message id has no effect. Throws `not_found`
    * when no enabled receiver has the slug, `unauthorized` when the signature does not verify.
    */
   async receive(slug: string, post: WebhookPost): Promise<Receipt> {
     const { catalog, clock, vault, ingest } = this.#deps
     let receiver = catalog.receiver(slug)
-    // Perhaps another engine has just made it, or enabled it.
+    // Another engine may just have created or enabled it.
     if (!receiver?.enabled && (await catalog.refresh())) receiver = catalog.receiver(slug)
-    // Nothing is verified for a disabled receiver either: by no answer and no delay is it told from an unknown one.
+    // Nothing is verified for a disabled receiver: neither the answer nor the delay distinguishes it from an unknown one.
     if (!receiver?.enabled) throw new EngineError('not_found', 'no such webhook receiver')
     const now = clock.now()
     const secrets = secretsAt(receiver, now).map(secret => vault.open(secret))
@@ -67,7 +67,7 @@ function eventOf(
   }
 }
 
-/** Providers bound neither the length of their ids nor what is in them. */
+/** Ids of providers have no bound of length or characters. */
 function digest(messageId: string): string {
   return createHash('sha256').update(messageId).digest('hex')
 }

@@ -78,7 +78,7 @@ export class Receivers {
 const SLUG_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const SLUG_LENGTH = 16
 
-/** Cannot be guessed, so that nobody finds a receiver by trying. */
+/** Random, so that nobody can find a receiver by trying slugs. */
 function newSlug(): string {
   return Array.from({ length: SLUG_LENGTH }, () => SLUG_ALPHABET[randomInt(SLUG_ALPHABET.length)]).join('')
 }

@@ -1,4 +1,4 @@
-// What people do with deliveries: send one again (contract §4.5).
+// Sends a delivery again on request (docs/webhooks.md#redelivery). Called by the HTTP routes.
 
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -34,7 +34,7 @@ export class Deliveries {
         return redeliver(found.delivery, { now: clock.now(), attemptsMax })
       },
       unit: unit => unit,
-      // Claimed, concluded or queued anew in between: its new status decides.
+      // Claimed, finished or queued again in between: its new status decides.
       onStale: () => true,
     })
     if (unit) announcer.announce(unit.changes)

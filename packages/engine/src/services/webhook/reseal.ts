@@ -1,5 +1,5 @@
-// At every start: what was sealed under an older encryption key, or stored without one, is sealed under the current
-// key. So after one start with both keys the old one can go. Called by compose.ts, before anything else writes.
+// Seals secrets under the current encryption key that are sealed under an older one, or stored without one. After one start
+// with both keys the old key can be removed. Called by compose at every start, before anything else writes.
 
 import type { Change } from '../../domain/model/change.ts'
 import type { Secrets } from '../../domain/model/endpoint.ts'
@@ -9,7 +9,7 @@ import type { Vault } from './vault.ts'
 
 /**
  * Answers the changes it has committed, if any. Throws when a secret that still counts was sealed under a key that is
- * not among ours: better no start than webhooks that fail one by one.
+ * not among ours: a start that fails is better than webhooks that fail one by one.
  */
 export async function reseal(store: Store, vault: Vault, now: number): Promise<Change[]> {
   const { endpoints, receivers } = await store.catalog()
@@ -26,7 +26,7 @@ export async function reseal(store: Store, vault: Vault, now: number): Promise<C
   return changes
 }
 
-/** The secrets that count, as the vault would seal them now; undefined when they are so already. */
+/** The secrets that count, sealed under the current key; undefined when they are so already. */
 function resealed(before: Secrets, vault: Vault, now: number): Secrets | undefined {
   const after = {
     secret: vault.reseal(before.secret),

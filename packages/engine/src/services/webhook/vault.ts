@@ -1,5 +1,5 @@
-// Keeps secrets that the engine must be able to read again, the signing secrets of webhooks: sealed with AES-256-GCM
-// under `ENGINE_ENCRYPTION_KEY` where one is set, so that a copy of the database gives none away.
+// Seals the signing secrets of webhooks, which the engine must be able to read again: with AES-256-GCM under
+// `ENGINE_ENCRYPTION_KEY` where one is set, so that a copy of the database does not reveal them.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { SealedSecret } from '../../domain/model/endpoint.ts'
@@ -14,7 +14,7 @@ export class Vault {
   /** The first key seals; all of them open, so that a key can be rotated. */
   readonly #keys: readonly Buffer[]
 
-  /** `passphrases` of any length; none stores secrets as they are. */
+  /** Passphrases may have any length; without one, secrets are stored as they are. */
   constructor(passphrases: readonly string[]) {
     this.#keys = passphrases.map(passphrase => createHash('sha256').update(passphrase, 'utf8').digest())
   }
@@ -28,7 +28,7 @@ export class Vault {
     return SEALED + Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64')
   }
 
-  /** Throws when it was sealed under a key that is not among ours. */
+  /** Throws when the secret was sealed under a key that this vault does not have. */
   open(sealed: SealedSecret): string {
     if (sealed.startsWith(PLAIN)) return sealed.slice(PLAIN.length)
     const bytes = bytesOf(sealed)
@@ -39,7 +39,7 @@ export class Vault {
     throw new Error('a stored secret was sealed under another ENGINE_ENCRYPTION_KEY')
   }
 
-  /** The same secret sealed as `seal` would, and as it is where it is sealed so already. Throws like `open`. */
+  /** The same secret sealed under the current key, unchanged if it is already. Throws like `open`. */
   reseal(sealed: SealedSecret): SealedSecret {
     const [key] = this.#keys
     const current = key

@@ -1,5 +1,5 @@
 // Edits and deletions of endpoints and receivers by two engines on one store, each with a catalog of its own that
-// nobody else brings up to date.
+// nothing else refreshes.
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { seededRandom } from '../../adapters/clock/seeded-random.ts'

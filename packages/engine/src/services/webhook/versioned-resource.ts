@@ -1,4 +1,4 @@
-// What webhook endpoints and receivers have in common: create, edit with rotation of secrets, and delete, each guarded
+// The operations that webhook endpoints and receivers share: create, edit with rotation of secrets, and delete, each guarded
 // by the version it was decided on. Called by services/webhook/endpoints and receivers.
 
 import { randomBytes } from 'node:crypto'
@@ -40,7 +40,7 @@ export interface ResourceKind<T extends Versioned, Edit extends SecretsEdit> {
   /** Most of them in one namespace. */
   countMax: number
   guardType: 'endpoint' | 'receiver'
-  /** Those of the namespace in the catalog, oldest first. */
+  /** The resources of the namespace in the catalog, oldest first. */
   list(namespace: string): T[]
   saved(resource: T): Change
   deleted(namespace: string, id: string): Change

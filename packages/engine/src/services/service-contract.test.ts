@@ -1,0 +1,177 @@
+// The contract of services/support/service.ts, held against every service that compose starts and stops: on a real store,
+// under a virtual clock.
+
+import { pino } from 'pino'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { LoopbackNetwork } from '../adapters/bus/loopback.testkit.ts'
+import { seededRandom } from '../adapters/clock/seeded-random.ts'
+import { VirtualClock } from '../adapters/clock/virtual.ts'
+import { MemoryLimiter } from '../adapters/limiter/memory.ts'
+import { MemoryQueue } from '../adapters/queue/memory.ts'
+import { openSqliteStore } from '../adapters/sql/sqlite/store.ts'
+import { IdSource } from '../domain/text/ids.ts'
+import type { Bus } from '../ports/bus.ts'
+import { NO_METRICS } from '../ports/metrics.ts'
+import { AdminWatch } from './admin/admin-watch.ts'
+import { KeyRing } from './admin/keys.ts'
+import { Pruner } from './admin/prune.ts'
+import { Catalog } from './catalog/catalog.ts'
+import { CatalogWatch } from './catalog/catalog-watch.ts'
+import { Namespaces } from './catalog/namespaces.ts'
+import { RunnerHealth } from './catalog/runner-health.ts'
+import { Announcer } from './commit/announce.ts'
+import type { Core } from './commit/core.ts'
+import { Timers } from './event/timers.ts'
+import { Live } from './live/live.ts'
+import { LiveShare } from './live/live-share.ts'
+import { Driver } from './pass/driver.ts'
+import { LeaseKeeper } from './pass/leases.ts'
+import { EngineCapacity } from './support/engine-capacity.ts'
+import { LaneLoop } from './support/lane.ts'
+import { RepeatingTask } from './support/repeating-task.ts'
+import type { Service, Stoppable } from './support/service.ts'
+import { Deliverer } from './webhook/deliver.ts'
+import { Vault } from './webhook/vault.ts'
+
+/** What the services of one engine need. */
+interface Setting extends Core {
+  clock: VirtualClock
+  queue: MemoryQueue
+  live: Live
+  bus: Bus
+}
+
+const never = async () => expect.unreachable('nothing is invoked or sent')
+const SENDER = { send: never, close: async () => {} }
+const TRANSPORT = { invoke: never, close: async () => {} }
+const onError = (error: unknown) => expect.unreachable(String(error))
+
+const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
+  RepeatingTask: ({ clock }) =>
+    new RepeatingTask({ clock, everyMs: 1000, run: async () => {}, onFailure: onError }),
+  LaneLoop: ({ store, ...setting }) =>
+    new LaneLoop({
+      ...setting,
+      store,
+      lane: 'runs',
+      leaseMs: 1000,
+      capacity: new EngineCapacity(1),
+      isShared: false,
+      claim: claim => store.claimRuns(claim),
+      onClaimed: () => expect.unreachable('there is no run'),
+    }),
+  LeaseKeeper: setting =>
+    new LeaseKeeper({ ...setting, driver: { activeRuns: [], interrupt: () => {} }, onError }),
+  AdminWatch: setting =>
+    new AdminWatch({
+      ...setting,
+      admin: setting.store.admin,
+      keys: new KeyRing({ fixed: [], loopback: true }),
+      namespaces: new Namespaces(setting.catalog),
+    }),
+  CatalogWatch: setting => new CatalogWatch({ ...setting, onAppReachable: () => {}, onRead: async () => {} }),
+  Pruner: setting => new Pruner({ ...setting, retention: { succeeded: 1000 } }),
+  LiveShare: setting => new LiveShare(setting),
+  Driver: setting =>
+    new Driver({
+      ...setting,
+      transport: TRANSPORT,
+      health: new RunnerHealth(setting.clock),
+      passesMax: 10,
+      isLive: () => false,
+    }),
+  Deliverer: setting =>
+    new Deliverer({
+      ...setting,
+      sender: SENDER,
+      vault: new Vault([]),
+      scheduleMs: [1000],
+      deliveriesMax: 10,
+      onRoom: () => {},
+    }),
+  Timers: setting => new Timers({ ...setting, timersMax: 10 }),
+}
+
+/** A service of that name on a store whose calls are counted. */
+async function setUp(name: string) {
+  const calls = { count: 0 }
+  const real = await openSqliteStore({ file: ':memory:' })
+  onTestFinished(() => real.close())
+  const counting = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(_, key) {
+        const value = Reflect.get(target, key, target)
+        if (typeof value === 'object' && value !== null) return counting(value)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          calls.count++
+          return value.apply(target, args)
+        }
+      },
+    })
+  const store = counting(real)
+  const clock = new VirtualClock()
+  const queue = new MemoryQueue(clock)
+  const live = new Live()
+  const random = seededRandom(1)
+  const setting: Setting = {
+    store,
+    limiter: new MemoryLimiter(),
+    catalog: await Catalog.load(real, { deliveryAttemptsMax: 1 }, true),
+    announcer: new Announcer({ queue, live, store }),
+    clock,
+    random,
+    ids: new IdSource(() => random.next()),
+    owner: 'engine-1',
+    log: pino({ level: 'silent' }),
+    metrics: NO_METRICS,
+    report: onError,
+    queue,
+    live,
+    bus: await new LoopbackNetwork(clock).open('engine-1'),
+  }
+  const service = SERVICES[name]?.(setting) as Stoppable & Partial<Service>
+  /** Fails if the service has a timer left, or calls the store again. */
+  const expectStopped = async () => {
+    expect(clock.nextTimer()).toBeUndefined()
+    const before = calls.count
+    await clock.advance(120_000)
+    expect(calls.count).toBe(before)
+  }
+  return { service, clock, expectStopped }
+}
+
+describe.each(Object.keys(SERVICES))('%s', name => {
+  test('stops without having been started, and cannot be started after that', async () => {
+    const { service, expectStopped } = await setUp(name)
+    await service.stop()
+    service.start?.()
+    await expectStopped()
+  })
+
+  test('stops twice, one call while the other is under way and one after both', async () => {
+    const { service, clock, expectStopped } = await setUp(name)
+    service.start?.()
+    await clock.advance(60_000)
+    await Promise.all([service.stop(), service.stop()])
+    await service.stop()
+    await expectStopped()
+  })
+
+  test('stops while it starts', async () => {
+    const { service, expectStopped } = await setUp(name)
+    service.start?.()
+    service.start?.()
+    await service.stop(AbortSignal.abort())
+    await expectStopped()
+  })
+
+  test('stops in the middle of a run of its work', async () => {
+    const { service, clock, expectStopped } = await setUp(name)
+    service.start?.()
+    const advanced = clock.advance(60_000)
+    await service.stop()
+    await advanced
+    await expectStopped()
+  })
+})
