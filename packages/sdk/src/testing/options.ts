@@ -47,18 +47,13 @@ export function readOptions(options: TestEngineOptions): HostOptions {
   }
 }
 
-/** Whether the argument of `testEngine()` is a list of workflows. */
-export function isList(value: readonly AnyWorkflow[] | TestEngineOptions): value is readonly AnyWorkflow[] {
-  return Array.isArray(value)
-}
-
 /** Creates a handler for each app, with its step callbacks watched by `steps`. */
 export function handlersOf(options: TestEngineOptions, steps: StepWatch): Handler[] {
   const { app = 'test', apps = {}, workflows, middleware } = options
   const all = new Map<string, readonly AnyWorkflow[]>([[app, workflows], ...Object.entries(apps)])
   return [...all].map(([name, list]) =>
     createHandler({
-      ...(middleware && { middleware }),
+      middleware,
       app: name,
       workflows: list.map(workflow => steps.watch(workflow)),
       signingKey: [],

@@ -6,16 +6,14 @@ import type { EventRecord, RunStatus, SendEventReply } from '@perdure/protocol'
 import type { Duration } from '../run/run-context.ts'
 import { type DataArguments, type EventDefinition, eventNameOf, type SentOf } from '../schema/event.ts'
 import type { Workflow } from '../workflow/workflow.ts'
-import { injectedClient } from './api.ts'
 import { TestingError } from './host/errors.ts'
 import { Host } from './host/host.ts'
 import { loadPackages } from './host/packages.ts'
 import { isInsideWorkflow } from './host/pass-under-way.ts'
 import type { MockCallback, MockOptions, StepHold, StepMock } from './host/step-watch.ts'
 import { type SentWebhook, type WebhookAnswers, WebhookRecorder } from './host/webhooks.ts'
-import { type AnyWorkflow, handlersOf, isList, readOptions, type TestEngineOptions } from './options.ts'
-import { durationMs, type EngineUnderTest, openRun, settle, TestRun } from './test-run.ts'
-import { notStarted, triggerOf } from './trigger.ts'
+import { type AnyWorkflow, handlersOf, readOptions, type TestEngineOptions } from './options.ts'
+import { durationMs, ENDED, openRun, TestRun } from './test-run.ts'
 
 /** Options of `TestEngine.start()`. */
 export interface StartOptions {
@@ -42,8 +40,6 @@ export interface StopOptions {
   leaveRuns?: boolean
 }
 
-const LIVE = ['queued', 'running', 'paused'] as const
-
 /**
  * Starts an engine with these workflows in this process, without ports, files or real timers. Rejects when the engine
  * refuses a workflow.
@@ -57,7 +53,9 @@ const LIVE = ['queued', 'running', 'paused'] as const
  * ```
  */
 export async function testEngine(workflows: readonly AnyWorkflow[] | TestEngineOptions): Promise<TestEngine> {
-  const options = isList(workflows) ? { workflows } : workflows
+  const options: TestEngineOptions = Array.isArray(workflows)
+    ? { workflows }
+    : (workflows as TestEngineOptions)
   const host = new Host(await loadPackages(), readOptions(options))
   const webhooks = new WebhookRecorder(() => host.clock.now(), options.webhooks)
   try {
@@ -78,22 +76,13 @@ export class TestEngine implements AsyncDisposable {
   /** Typed client of the engine's whole HTTP interface. It does not wait until the engine is idle. */
   readonly api: Client
   readonly #host: Host
-  readonly #engine: EngineUnderTest
   readonly #webhooks: WebhookRecorder
 
   /** @internal Use {@link testEngine}. */
   constructor(host: Host, webhooks: WebhookRecorder) {
     this.#host = host
     this.#webhooks = webhooks
-    const api = injectedClient(host)
-    this.api = api
-    this.#engine = {
-      host,
-      get api() {
-        host.assertUp()
-        return api
-      },
-    }
+    this.api = host.client
   }
 
   /** Whether the engine runs. False from {@link crash} until {@link restart}. */
@@ -115,8 +104,7 @@ export class TestEngine implements AsyncDisposable {
     const { triggered = [] } = await this.#send(event, data, {})
     const own = triggered.find(entry => entry.workflow === workflow.name)
     if (own?.runId === undefined) throw new TestingError(notStarted(workflow.name, event, own))
-    await settle(this.#engine)
-    return new TestRun(this.#engine, { id: own.runId, workflow: workflow.name })
+    return new TestRun(this.#host, { id: own.runId, workflow: workflow.name })
   }
 
   /** Sends an event, given by its definition or by its name. */
@@ -133,9 +121,8 @@ export class TestEngine implements AsyncDisposable {
     const name = eventNameOf(event)
     const reply = await this.#send(name, data, options)
     const started = (reply.triggered ?? []).flatMap(({ runId, workflow }) =>
-      runId === undefined ? [] : new TestRun(this.#engine, { id: runId, workflow }),
+      runId === undefined ? [] : new TestRun(this.#host, { id: runId, workflow }),
     )
-    await settle(this.#engine)
     return { ...reply, runs: started }
   }
 
@@ -156,38 +143,38 @@ export class TestEngine implements AsyncDisposable {
 
   /** Resolves when everything that can happen at the current virtual time has happened. */
   async settled(): Promise<void> {
-    await settle(this.#engine)
+    await this.#host.settled()
   }
 
   /** Returns the runs so far, oldest first. */
   async runs(filter: { workflow?: { name: string } | string; status?: RunStatus } = {}): Promise<TestRun[]> {
-    await settle(this.#engine)
+    await this.#host.settled()
     const name = typeof filter.workflow === 'object' ? filter.workflow.name : filter.workflow
     const found: TestRun[] = []
-    for await (const run of this.#engine.api.pages.listRuns({ dir: 'asc', limit: 200 })) {
+    for await (const run of this.#host.api.pages.listRuns({ dir: 'asc', limit: 200 })) {
       if (name !== undefined && run.workflow !== name) continue
       if (filter.status !== undefined && run.status !== filter.status) continue
-      found.push(new TestRun(this.#engine, run))
+      found.push(new TestRun(this.#host, run))
     }
     return found
   }
 
   /** Returns the run with this id. Rejects when there is none. */
   async run(id: string): Promise<TestRun> {
-    return openRun(this.#engine, id)
+    return openRun(this.#host, id)
   }
 
   /** Returns the events so far, sent and emitted, oldest first. */
   async events(filter: { name?: string } = {}): Promise<EventRecord[]> {
-    await settle(this.#engine)
+    await this.#host.settled()
     const found: EventRecord[] = []
-    for await (const event of this.#engine.api.pages.listEvents({ ...filter, limit: 1000 })) found.push(event)
+    for await (const event of this.#host.api.pages.listEvents({ ...filter, limit: 1000 })) found.push(event)
     return found.reverse()
   }
 
   /** Returns the webhooks posted so far, oldest first, with one entry for each attempt. */
   async deliveries(): Promise<readonly SentWebhook[]> {
-    await settle(this.#engine)
+    await this.#host.settled()
     return [...this.#webhooks.sent]
   }
 
@@ -229,7 +216,7 @@ export class TestEngine implements AsyncDisposable {
     const problems: string[] = []
     try {
       if (this.#host.isUp) {
-        await settle(this.#engine)
+        await this.#host.settled()
         if (!leaveRuns) problems.push(...(await this.#leaks()))
       }
     } finally {
@@ -245,30 +232,36 @@ export class TestEngine implements AsyncDisposable {
   }
 
   #send(name: string, data: unknown, { app, dedupeId, targetApp }: SendEventOptions) {
-    const body = {
-      name,
-      ...(data === undefined ? {} : { data }),
-      ...(app === undefined ? {} : { app }),
-      ...(dedupeId === undefined ? {} : { dedupeId }),
-      ...(targetApp === undefined ? {} : { targetApp }),
-    }
-    this.#host.tick()
-    return this.#engine.api.sendEvent({ body })
+    return this.#host.command(api => api.sendEvent({ body: { name, data, app, dedupeId, targetApp } }))
   }
 
   async #leaks(): Promise<string[]> {
     const lines: string[] = []
-    for (const status of LIVE) {
-      for await (const { id, workflow } of this.#engine.api.pages.listRuns({
-        status,
-        dir: 'asc',
-        limit: 200,
-      })) {
-        lines.push(`\n  ${id} of "${workflow}": ${(await this.#engine.api.explainRun({ id })).sentence}`)
-      }
+    for await (const { id, workflow, status } of this.#host.api.pages.listRuns({ dir: 'asc', limit: 200 })) {
+      if (ENDED.includes(status)) continue
+      lines.push(`\n  ${id} of "${workflow}": ${(await this.#host.api.explainRun({ id })).sentence}`)
     }
     if (lines.length === 0) return []
     const count = lines.length === 1 ? '1 run has' : `${lines.length} runs have`
     return [`${count} not ended (stop({ leaveRuns: true }) leaves them):${lines.join('')}`]
   }
+}
+
+/** Returns the event that starts a workflow: the first that its triggers name exactly, or without triggers its name. */
+function triggerOf({ name, registration: { triggers } }: Workflow<never, unknown>): string {
+  if (!triggers) return name
+  const exact = triggers.find(({ event }) => event !== undefined && !event.endsWith('*'))
+  if (exact?.event !== undefined) return exact.event
+  throw new TestingError(
+    `No trigger of workflow "${name}" names an event: start it with {event: '...'}, or advance to its schedule`,
+  )
+}
+
+/** Explains why an event started no run, from the workflow's entry in the engine's reply. */
+function notStarted(workflow: string, event: string, entry: object | undefined): string {
+  const { workflow: _, app: __, ...flags } = (entry ?? {}) as Record<string, unknown>
+  const outcome = Object.keys(flags).join(', ')
+  return `Event "${event}" started no run of "${workflow}": ${
+    entry ? `it was ${outcome}` : 'no trigger of it matches'
+  }. Send it with send() instead`
 }

@@ -1,6 +1,5 @@
 // `TestRun`: a run on the engine under test. Every read first waits until the engine is idle. Created by test-engine.ts.
 
-import type { Client } from '@perdure/client'
 import {
   DURATION_FORMS,
   hashStepId,
@@ -14,7 +13,6 @@ import type { Duration } from '../run/run-context.ts'
 import type { Json } from '../wire/json.ts'
 import { RunFailedError, TestingError } from './host/errors.ts'
 import type { Host } from './host/host.ts'
-import { isInsideWorkflow } from './host/pass-under-way.ts'
 
 /** Options of a read that may move the virtual time. */
 export interface WithinOptions {
@@ -22,41 +20,28 @@ export interface WithinOptions {
   within?: Duration
 }
 
-/** Access to the engine, shared by the `TestEngine` and its runs. */
-export interface EngineUnderTest {
-  readonly host: Host
-  /** Throws when no engine runs. */
-  readonly api: Client
-}
-
 /** Log lines of a run are read in pages of this size. */
 const LOG_PAGE_LINES = 1000
 const PARKED: readonly string[] = ['waiting', 'retrying']
-const ENDED: readonly RunStatus[] = ['succeeded', 'failed', 'cancelled']
-
-/** Waits until the engine is idle. Does not wait in code of a workflow, since the engine waits for that code. */
-export async function settle({ host }: EngineUnderTest): Promise<void> {
-  if (!isInsideWorkflow()) await host.quiescence.reached()
-}
+export const ENDED: readonly RunStatus[] = ['succeeded', 'failed', 'cancelled']
 
 /** A run on the engine under test. */
 export class TestRun<Output = unknown> {
   readonly id: string
   /** Name of the workflow. */
   readonly workflow: string
-  readonly #engine: EngineUnderTest
+  readonly #host: Host
 
   /** @internal Use `engine.start()`, `send()` or `runs()`. */
-  constructor(engine: EngineUnderTest, { id, workflow }: { id: string; workflow: string }) {
-    this.#engine = engine
+  constructor(host: Host, { id, workflow }: { id: string; workflow: string }) {
+    this.#host = host
     this.id = id
     this.workflow = workflow
   }
 
   /** Returns the run's record from the engine. */
   async read(): Promise<Run> {
-    await settle(this.#engine)
-    return this.#engine.api.getRun({ id: this.id })
+    return this.#host.read(api => api.getRun({ id: this.id }))
   }
 
   async status(): Promise<RunStatus> {
@@ -65,8 +50,7 @@ export class TestRun<Output = unknown> {
 
   /** Explains the state of the run in a sentence. */
   async why(): Promise<string> {
-    await settle(this.#engine)
-    return (await this.#engine.api.explainRun({ id: this.id })).sentence
+    return (await this.#host.read(api => api.explainRun({ id: this.id }))).sentence
   }
 
   /**
@@ -98,7 +82,11 @@ export class TestRun<Output = unknown> {
    * given time.
    */
   async parkedAt(stepName: string, options: WithinOptions = {}): Promise<StepRecord> {
-    const parked = async () => (await this.steps()).find(step => isCalled(step, stepName) && isParked(step))
+    const id = hashStepId(stepName)
+    // The name means each of its uses, `name:n` only that use.
+    const isMeant = (step: StepRecord) => step.name === stepName || step.id === id
+    const parked = async () =>
+      (await this.steps()).find(step => isMeant(step) && PARKED.includes(step.status))
     await this.#move(options, async () => (await parked()) !== undefined)
     const run = await this.read()
     const step = ENDED.includes(run.status) ? undefined : await parked()
@@ -108,8 +96,7 @@ export class TestRun<Output = unknown> {
 
   /** Returns the steps so far, in the order of their execution. */
   async steps(): Promise<StepRecord[]> {
-    await settle(this.#engine)
-    return this.#engine.api.listRunSteps({ id: this.id })
+    return this.#host.read(api => api.listRunSteps({ id: this.id }))
   }
 
   /** Returns the step with this name (`name:n` from the second use of a name on); undefined before the run reaches it. */
@@ -120,10 +107,10 @@ export class TestRun<Output = unknown> {
 
   /** Returns the log lines so far, oldest first. */
   async logs(): Promise<RunLogLine[]> {
-    await settle(this.#engine)
     const lines: RunLogLine[] = []
     for (let from = 0; ; from = lines.at(-1)?.seq ?? from) {
-      const page = await this.#engine.api.listRunLogs({ id: this.id, from, limit: LOG_PAGE_LINES })
+      const query = { id: this.id, from, limit: LOG_PAGE_LINES }
+      const page = await this.#host.read(api => api.listRunLogs(query))
       lines.push(...page)
       if (page.length < LOG_PAGE_LINES) return lines
     }
@@ -134,62 +121,50 @@ export class TestRun<Output = unknown> {
    * attempt and for each crash during the callback. A name counts all of its uses, `name:n` only that use.
    */
   executions(stepName: string): number {
-    return this.#engine.host.steps.count(this.id, stepName)
+    return this.#host.steps.count(this.id, stepName)
   }
 
   /** Returns the child runs that the run has started, in the order of its steps. */
   async children(): Promise<TestRun[]> {
     const started = (await this.steps()).flatMap(({ childRunId }) => childRunId ?? [])
-    return Promise.all(started.map(id => openRun(this.#engine, id)))
+    return Promise.all(started.map(id => openRun(this.#host, id)))
   }
 
   /** Cancels the run. */
   async cancel(): Promise<void> {
-    this.#engine.host.tick()
-    await this.#engine.api.cancelRun({ id: this.id })
-    await settle(this.#engine)
+    await this.#host.command(api => api.cancelRun({ id: this.id }))
   }
 
   /** Pauses the run. The current step finishes and its result is stored; the next step waits for {@link resume}. */
   async pause(): Promise<void> {
-    this.#engine.host.tick()
-    await this.#engine.api.pauseRun({ id: this.id })
-    await settle(this.#engine)
+    await this.#host.command(api => api.pauseRun({ id: this.id }))
   }
 
   /** Resumes a paused run. */
   async resume(): Promise<void> {
-    this.#engine.host.tick()
-    await this.#engine.api.resumeRun({ id: this.id })
-    await settle(this.#engine)
+    await this.#host.command(api => api.resumeRun({ id: this.id }))
   }
 
   /** Starts a new run with the same input, or with another: `replay({ input })`. Only for a run that has ended. */
   async replay(options: { input?: unknown } = {}): Promise<TestRun<Output>> {
-    this.#engine.host.tick()
     const body = 'input' in options ? { body: { input: options.input } } : {}
-    const { id } = await this.#engine.api.replayRun({ id: this.id, ...body })
-    await settle(this.#engine)
-    return new TestRun(this.#engine, { id, workflow: this.workflow })
+    const { id } = await this.#host.command(api => api.replayRun({ id: this.id, ...body }))
+    return new TestRun(this.#host, { id, workflow: this.workflow })
   }
 
   /** Starts a new run that keeps the results before the step and continues from it. Only for a run that has ended. */
   async retryFromStep(stepName: string): Promise<TestRun<Output>> {
-    this.#engine.host.tick()
-    const { id } = await this.#engine.api.retryRunFromStep({ id: this.id, body: { step: stepName } })
-    await settle(this.#engine)
-    return new TestRun(this.#engine, { id, workflow: this.workflow })
+    const from = { id: this.id, body: { step: stepName } }
+    const { id } = await this.#host.command(api => api.retryRunFromStep(from))
+    return new TestRun(this.#host, { id, workflow: this.workflow })
   }
 
   /** Moves the virtual time until the run has ended or `enough` returns true, at most for `within`. */
   async #move({ within = 0 }: WithinOptions, enough: () => Promise<boolean>): Promise<void> {
     const ms = durationMs(within)
     if (ms === 0) return
-    const { host } = this.#engine
-    await host.advanceTo(
-      host.clock.now() + ms,
-      async () => ENDED.includes((await this.read()).status) || (await enough()),
-    )
+    const isOver = async () => ENDED.includes((await this.read()).status) || enough()
+    await this.#host.advanceTo(this.#host.clock.now() + ms, isOver)
   }
 
   async #describe(what: string, run: Run): Promise<string> {
@@ -201,9 +176,9 @@ export class TestRun<Output = unknown> {
 }
 
 /** Returns the run with this id. Rejects when there is none. */
-export async function openRun(engine: EngineUnderTest, id: string): Promise<TestRun> {
-  const { workflow } = await engine.api.getRun({ id })
-  return new TestRun(engine, { id, workflow })
+export async function openRun(host: Host, id: string): Promise<TestRun> {
+  const { workflow } = await host.api.getRun({ id })
+  return new TestRun(host, { id, workflow })
 }
 
 /** Returns a duration in milliseconds. Throws a TypeError when it is not a duration. */
@@ -217,13 +192,4 @@ function endOf({ status, error }: Run): string {
   return error
     ? `It has ${status}: ${error.message.replace(/\.$/, '')}.`
     : `It has ${status === 'cancelled' ? 'been cancelled' : status}.`
-}
-
-/** Whether the step is one of the uses of a name, or the use that `name:n` means. */
-function isCalled({ id, name }: StepRecord, stepName: string): boolean {
-  return name === stepName || id === hashStepId(stepName)
-}
-
-function isParked({ status }: StepRecord): boolean {
-  return PARKED.includes(status)
 }

@@ -1,21 +1,21 @@
 // The engine under test: the real engine, on a store in memory, with a virtual clock. It can crash and be restarted on the
 // same store. Created by `test-engine.ts`.
 
+import type { Client } from '@perdure/client'
 import type { Engine, Random, Store, VirtualClock } from '@perdure/engine'
 import type { Handler } from '../../runner/handler.ts'
 import { registerRequest } from '../../runner/registration.ts'
+import { API_KEY, type HttpAnswer, type HttpRequest, injectedClient } from './api.ts'
 import { TestingError } from './errors.ts'
 import { clockOf, EngineLifetime, guarded } from './lifetime.ts'
 import type { Packages } from './packages.ts'
-import { isHeld } from './pass-under-way.ts'
+import { isHeld, isInsideWorkflow } from './pass-under-way.ts'
 import { Quiescence } from './quiescence.ts'
 import { realNow } from './real-time.ts'
 import { StepWatch } from './step-watch.ts'
 import { InProcessTransport } from './transport.ts'
 import type { WebhookRecorder } from './webhooks.ts'
 
-/** Sent with every request. It protects nothing: the engine is in the test's own process. */
-export const API_KEY = 'the-key-of-the-testing-kit'
 /** pino's number of the log level `error`. */
 const ERROR_LEVEL = 50
 /** The handlers register once and send no heartbeats, so they must never become stale. */
@@ -27,20 +27,6 @@ export interface HostOptions {
   checkpoints: boolean
   patienceMs: number
   settings: Readonly<Record<string, string>>
-}
-
-export interface HttpRequest {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Path and query. */
-  url: string
-  headers: Record<string, string>
-  payload?: string | object
-}
-
-interface HttpAnswer {
-  statusCode: number
-  headers: Readonly<Record<string, unknown>>
-  body: string
 }
 
 /** An engine that runs, until it is stopped or crashes. */
@@ -56,7 +42,9 @@ export class Host {
   readonly steps: StepWatch
   /** The engine's log lines of level `error`. Any such line fails the test. */
   readonly errors: string[] = []
-  readonly packages: Packages
+  /** Typed client of the engine's HTTP interface. */
+  readonly client: Client
+  readonly #packages: Packages
   readonly #options: HostOptions
   readonly #random: Random
   readonly #handlers = new Map<string, Handler>()
@@ -66,7 +54,8 @@ export class Host {
   #current: RunningEngine | undefined
 
   constructor(packages: Packages, options: HostOptions) {
-    this.packages = packages
+    this.#packages = packages
+    this.client = injectedClient(packages, request => this.#request(request))
     this.#options = options
     this.clock = new packages.engine.VirtualClock({ start: options.startAt })
     this.#random = packages.engine.seededRandom(options.seed)
@@ -79,22 +68,34 @@ export class Host {
     })
   }
 
-  /** Throws when no engine runs. */
-  assertUp(): void {
-    if (this.#current) return
-    throw new TestingError(
-      this.#store ? 'The engine has crashed: restart() starts it again' : 'The engine was stopped',
-    )
+  /** The client, while an engine runs. Throws when none does. */
+  get api(): Client {
+    this.#running()
+    return this.client
   }
 
-  /** Sends a request to the HTTP interface. Rejects when the engine crashes before it has answered. */
-  async request(request: HttpRequest): Promise<HttpAnswer> {
-    this.assertUp()
-    const { engine, lifetime } = this.#current as RunningEngine
-    const { statusCode, headers, body } = await this.quiescence.during(
-      Promise.race([engine.app.inject(request), lifetime.ended]),
-    )
-    return { statusCode, headers, body }
+  /** Waits until the engine is idle. Does not wait in code of a workflow, since the engine waits for that code. */
+  async settled(): Promise<void> {
+    if (!isInsideWorkflow()) await this.quiescence.reached()
+  }
+
+  /** Reads from the engine as soon as it is idle. */
+  async read<T>(call: (api: Client) => Promise<T>): Promise<T> {
+    await this.settled()
+    return call(this.api)
+  }
+
+  /**
+   * Sends a command and waits until the engine is idle. No two commands have the same millisecond. The order of events
+   * would be ambiguous otherwise, because a wait also takes an event of the millisecond in which its run was created.
+   */
+  async command<T>(call: (api: Client) => Promise<T>): Promise<T> {
+    const now = this.clock.now()
+    if (now === this.#commandedAt) this.clock.leapTo(now + 1)
+    this.#commandedAt = this.clock.now()
+    const reply = await call(this.api)
+    await this.settled()
+    return reply
   }
 
   get isUp(): boolean {
@@ -105,7 +106,7 @@ export class Host {
   async start(handlers: readonly Handler[], sender: WebhookRecorder): Promise<void> {
     const { checkpoints, settings } = this.#options
     const { quiescence } = this
-    const { createEngine, createLog, openSqliteStore, readConfig } = this.packages.engine
+    const { createEngine, createLog, openSqliteStore, readConfig } = this.#packages.engine
     this.#store ??= await openSqliteStore({ file: ':memory:' })
     for (const handler of handlers) this.#handlers.set(urlOf(handler), handler)
     const lifetime = new EngineLifetime()
@@ -133,7 +134,7 @@ export class Host {
     for (const handler of this.#handlers.values()) {
       const payload = registerRequest(handler, { url: urlOf(handler), framework: 'testing' })
       const headers = { authorization: `Bearer ${API_KEY}` }
-      const reply = await this.request({ method: 'POST', url: '/register', headers, payload })
+      const reply = await this.#request({ method: 'POST', url: '/register', headers, payload })
       if (reply.statusCode !== 200)
         throw new TestingError(`The engine refuses the workflows of app "${handler.app}": ${reply.body}`)
     }
@@ -156,16 +157,6 @@ export class Host {
     this.crash()
     this.#store = undefined
     await store?.close()
-  }
-
-  /**
-   * Called before each command, so that no two commands have the same millisecond. The order of events would be ambiguous
-   * otherwise, because a wait also takes an event of the millisecond in which its run was created.
-   */
-  tick(): void {
-    const now = this.clock.now()
-    if (now === this.#commandedAt) this.clock.leapTo(now + 1)
-    this.#commandedAt = this.clock.now()
   }
 
   /** Moves the clock to `time`, in steps from one due time to the next. Stops before when `enough` returns true. */
@@ -195,6 +186,19 @@ export class Host {
     ])
     const times = due.filter(time => time !== undefined)
     return times.length === 0 ? undefined : Math.max(now + 1, Math.min(...times))
+  }
+
+  #running(): RunningEngine {
+    if (this.#current) return this.#current
+    throw new TestingError(
+      this.#store ? 'The engine has crashed: restart() starts it again' : 'The engine was stopped',
+    )
+  }
+
+  /** Sends a request to the HTTP interface. Rejects when the engine crashes before it has answered. */
+  async #request(request: HttpRequest): Promise<HttpAnswer> {
+    const { engine, lifetime } = this.#running()
+    return this.quiescence.during(Promise.race([engine.app.inject(request), lifetime.ended]))
   }
 
   #logged(line: string): void {
