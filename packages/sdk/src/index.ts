@@ -1,24 +1,10 @@
 // `@perdure/sdk`: defines workflows, answers invokes and sends events. Each framework is served by `@perdure/sdk/<name>`.
 
-export {
-  type Client,
-  type ClientOptions,
-  createClient,
-  type EventToSend,
-  type SendDefinedOptions,
-  type SendOptions,
-} from './client/client.ts'
-export type {
-  InputPlace,
-  Middleware,
-  OutputPlace,
-  PassEnd,
-  RunCall,
-  StepCall,
-} from './middleware/middleware.ts'
+export * from './client/client.ts'
+export type * from './middleware/middleware.ts'
 export { Cancellation } from './run/cancellation.ts'
 export type { Logger } from './run/logger.ts'
-export type { Duration, ReceivedEvent, RunContext, StepContext, WorkflowEvent } from './run/run-context.ts'
+export type * from './run/run-context.ts'
 export {
   createHandler,
   type Handler,
@@ -59,19 +45,7 @@ export {
   type SchemaWorkflowOptions,
   type WorkflowOptions,
 } from './workflow/create-workflow.ts'
-export type {
-  Batch,
-  CancelOn,
-  ConcurrencyLimit,
-  Debounce,
-  FlowControl,
-  FlowControlOf,
-  Idempotency,
-  RateLimit,
-  Singleton,
-  Throttle,
-  Timeouts,
-} from './workflow/flow-control.ts'
+export type * from './workflow/flow-control.ts'
 export type { AnyTrigger, CronData, WorkflowTrigger } from './workflow/triggers.ts'
 export type {
   DataOf,

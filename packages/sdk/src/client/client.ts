@@ -71,22 +71,12 @@ export function createClient(options: ClientOptions = {}): Client {
     const body = data === event.data ? event : { ...event, data }
     return postToEngine<SendEventReply>({ url, apiKey, body, signal, timeoutMs })
   }
-  const sendDefined = async (
-    event: EventDefinition,
-    data: unknown,
-    { signal, timeoutMs, ...rest }: SendDefinedOptions = {},
-  ) => {
-    await validate(event.schema, asReceived(data), { what: `The event "${event.name}"`, root: 'data' })
-    return post(
-      { ...rest, name: event.name, data },
-      { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) },
-    )
-  }
   return {
     async send(event: EventToSend | EventDefinition, ...rest: [unknown?, SendDefinedOptions?]) {
-      return isEventDefinition(event)
-        ? sendDefined(event, rest[0], rest[1])
-        : post(event, (rest[0] as SendOptions | undefined) ?? {})
+      if (!isEventDefinition(event)) return post(event, (rest[0] as SendOptions | undefined) ?? {})
+      const [data, { signal, timeoutMs, ...fields } = {}] = rest
+      await validate(event.schema, asReceived(data), { what: `The event "${event.name}"`, root: 'data' })
+      return post({ ...fields, name: event.name, data }, { signal, timeoutMs })
     },
   }
 }

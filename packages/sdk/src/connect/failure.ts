@@ -21,20 +21,17 @@ export interface EngineError {
 }
 
 /** The engine did not respond, or the connection broke. */
-export function unreachable(
-  message: string,
-  { closeCode = 1006, cause }: { closeCode?: number; cause?: unknown } = {},
-) {
-  return end({ code: 'unreachable', status: 0, message }, { refused: false, closeCode, cause })
+export function unreachable(message: string, rest: { closeCode?: number; cause?: unknown } = {}): SocketEnd {
+  return end({ code: 'unreachable', status: 0, message }, { refused: false, ...rest })
 }
 
 /** The engine has no signing key of this runner. */
 export function untrusted(message: string): SocketEnd {
-  return end({ code: 'untrusted_engine', status: 0, message }, { refused: true, closeCode: 1006 })
+  return end({ code: 'untrusted_engine', status: 0, message }, { refused: true })
 }
 
 /** The engine refused the registration with an `error` frame. */
-export function registrationRefused({ code, message }: EngineError, closeCode = 1006): SocketEnd {
+export function registrationRefused({ code, message }: EngineError, closeCode?: number): SocketEnd {
   const status = API_ERROR_STATUS[code as ApiErrorCode] ?? 400
   return end({ code, status, message }, { refused: isRefusalStatus(status), closeCode })
 }
@@ -42,29 +39,26 @@ export function registrationRefused({ code, message }: EngineError, closeCode = 
 /** The engine answered the handshake with a status other than 101. */
 export function handshakeRefused(status: number): SocketEnd {
   const message = `The engine answered the handshake with status ${status}`
-  const problem = { code: `http_${status}`, status, message }
-  return end(problem, { refused: isRefusalStatus(status), closeCode: 1006 })
+  return end({ code: `http_${status}`, status, message }, { refused: isRefusalStatus(status) })
 }
 
 /** The engine closed the socket, possibly after an `error` frame. */
 export function closedByEngine(closeCode: number, reason: string, error: EngineError | undefined): SocketEnd {
+  const why = reason === '' ? '' : `: ${reason}`
   if (closeCode === CLOSE_CODES.auth) {
-    return registrationRefused(
-      error ?? { code: 'unauthorized', message: 'The engine refuses the API key' },
-      closeCode,
-    )
+    const unauthorized = { code: 'unauthorized', message: 'The engine refuses the API key' }
+    return registrationRefused(error ?? unauthorized, closeCode)
   }
   if (closeCode === CLOSE_CODES.protocol) {
-    const message = `The engine does not understand this runner${reason === '' ? '' : `: ${reason}`}`
+    const message = `The engine does not understand this runner${why}`
     return registrationRefused(error ?? { code: 'protocol_mismatch', message }, closeCode)
   }
-  const why = reason === '' ? '' : `: ${reason}`
   return unreachable(`The engine closed the connection (${closeCode}${why})`, { closeCode })
 }
 
 function end(
   problem: { code: string; status: number; message: string },
-  { refused, closeCode, cause }: { refused: boolean; closeCode: number; cause?: unknown },
+  { refused, closeCode = 1006, cause }: { refused: boolean; closeCode?: number | undefined; cause?: unknown },
 ): SocketEnd {
   return { error: new PerdureError(problem, { cause }), refused, closeCode }
 }

@@ -33,7 +33,7 @@ export async function runStep(
 ): Promise<EncodedOpcode> {
   const catchable = call.options?.catch === true ? { catchable: true } : {}
   const logScope = stepLogScope(id)
-  const context = new CallbackContext(environment, id, logScope)
+  const context = contextOf(environment, id, logScope)
   try {
     const scope = { pass: environment.pass, stepName: id.name, logScope }
     const result = await stepScope.run(scope, call.callback, context)
@@ -51,26 +51,21 @@ function retryOf(thrown: unknown): { retriable?: false; retryAfterMs?: number } 
 }
 
 /** Creates the signal and the logger on first use, since most callbacks use neither. */
-class CallbackContext implements StepContext {
-  readonly attempt: number
-  readonly idempotencyKey: string
-  readonly #environment: PassEnvironment
-  readonly #logScope: LogScope
-  #logger: Logger | undefined
-
-  constructor(environment: PassEnvironment, id: StepId, logScope: LogScope) {
-    this.attempt = environment.ctx.attempt
-    this.idempotencyKey = `${environment.ctx.runId}:${id.hashedId}`
-    this.#environment = environment
-    this.#logScope = logScope
-  }
-
-  get signal(): AbortSignal {
-    return this.#environment.cancellation.signal
-  }
-
-  get logger(): Logger {
-    this.#logger ??= createLogger(this.#environment.logs, () => this.#logScope)
-    return this.#logger
+function contextOf(
+  { ctx, logs, cancellation }: PassEnvironment,
+  id: StepId,
+  logScope: LogScope,
+): StepContext {
+  let logger: Logger | undefined
+  return {
+    attempt: ctx.attempt,
+    idempotencyKey: `${ctx.runId}:${id.hashedId}`,
+    get signal() {
+      return cancellation.signal
+    },
+    get logger() {
+      logger ??= createLogger(logs, () => logScope)
+      return logger
+    },
   }
 }

@@ -23,33 +23,23 @@ const NAMES_MAX = 5
 export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; memo: Memo; outcome: Outcome }) {
   const write = (kind: keyof typeof POSITIONS, message: string) =>
     logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS[kind] }, { level: 'warn', message })
-  const { unawaited } = pass
-  if (outcome.kind === 'returned' && unawaited.length > 0) write('unawaited', unawaitedMessage(unawaited))
+  const { unawaited, discovered } = pass
+  if (outcome.kind === 'returned' && unawaited.length > 0) {
+    const steps = unawaited.length === 1 ? `Step ${list(unawaited)} was` : `Steps ${list(unawaited)} were`
+    const what = 'the handler returned without looking at the result, or noticing a failure'
+    write('unawaited', `${steps} never awaited: ${what}.`)
+  }
   const isOver = outcome.kind === 'returned' || (outcome.kind === 'opcodes' && outcome.isStuck)
   if (!isOver) return
   const uncalled = memo.uncalled()
   if (uncalled.length === 0) return
-  if (outcome.kind === 'returned') write('uncalled', uncalledMessage(uncalled, memo.storedCount))
-  else if (pass.discovered.length > 0)
-    write('uncalled', changedMessage(uncalled, memo.storedCount, pass.discovered))
-}
-
-function unawaitedMessage(names: readonly string[]): string {
-  const steps = names.length === 1 ? `Step ${list(names)} was` : `Steps ${list(names)} were`
-  return `${steps} never awaited: the handler returned without looking at the result, or noticing a failure.`
-}
-
-function uncalledMessage(uncalled: readonly UncalledStep[], storedCount: number): string {
-  return `The handler returned without calling ${counted(uncalled, storedCount)}. ${REASON}`
-}
-
-function changedMessage(
-  uncalled: readonly UncalledStep[],
-  storedCount: number,
-  seen: readonly string[],
-): string {
-  const steps = seen.length === 1 ? `the new step ${list(seen)}` : `the new steps ${list(seen)}`
-  return `Expected ${counted(uncalled, storedCount)}, saw ${steps}. ${REASON}`
+  const expected = counted(uncalled, memo.storedCount)
+  if (outcome.kind === 'returned') {
+    write('uncalled', `The handler returned without calling ${expected}. ${REASON}`)
+  } else if (discovered.length > 0) {
+    const steps = `the new step${discovered.length === 1 ? '' : 's'} ${list(discovered)}`
+    write('uncalled', `Expected ${expected}, saw ${steps}. ${REASON}`)
+  }
 }
 
 const REASON =

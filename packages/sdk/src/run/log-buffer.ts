@@ -29,6 +29,12 @@ interface LinePosition {
   readonly index: number
 }
 
+interface LineContent {
+  level: LogLevel
+  message: string
+  fields?: object | undefined
+}
+
 interface Line extends LinePosition {
   readonly order: number
   readonly text: string
@@ -51,7 +57,7 @@ export class LogBuffer {
   #dropped = 0
   #firstDropped: LinePosition | undefined
 
-  append(scope: LogScope, line: { level: LogLevel; message: string; fields?: object | undefined }): void {
+  append(scope: LogScope, line: LineContent): void {
     const position = { scope: scope.name, index: scope.nextIndex++ }
     const text = encodeLine({ ...line, ...position })
     const bytes = byteLength(text) + 1
@@ -72,7 +78,8 @@ export class LogBuffer {
       this.#lines.delete(id)
     }
     const { fitting, rest } = splitByBytes(lines.sort(byOrder), bytesMax)
-    for (const line of lines) this.#forget(line)
+    this.#count -= lines.length
+    for (const { bytes } of lines) this.#bytes -= bytes
     // The opcode of their step is reported now, so the rest waits for no opcode any more.
     for (const line of rest) this.#keep(HANDLER_KEY, line)
     const texts = fitting.map(({ text }) => text)
@@ -87,13 +94,13 @@ export class LogBuffer {
   /** Returns all lines as a JSON array of at most `bytesMax` bytes. A last line says how many were dropped. */
   encode(bytesMax: number): string {
     const lines = [...this.#lines.values()].flat().sort(byOrder)
-    if (this.#dropped === 0 && this.#bytes + 2 <= bytesMax) return toArray(lines.map(({ text }) => text))
     const { fitting, rest } = splitByBytes(lines, bytesMax)
+    const texts = fitting.map(({ text }) => text)
     // The last line has the position of the first dropped line. The engine stores each position once, and those of the
     // handler in rising order, so a higher index would hide lines of later passes.
-    const position = rest[0] ?? this.#firstDropped ?? { scope: ROOT_SCOPE, index: this.root.nextIndex }
-    const texts = fitting.map(({ text }) => text)
-    return toArray([...texts, droppedLine(this.#dropped + rest.length, position)])
+    const position = rest[0] ?? this.#firstDropped
+    if (position) texts.push(droppedLine(this.#dropped + rest.length, position))
+    return toArray(texts)
   }
 
   #keep(key: string, line: Line): void {
@@ -102,11 +109,6 @@ export class LogBuffer {
     else this.#lines.set(key, [line])
     this.#count++
     this.#bytes += line.bytes
-  }
-
-  #forget(line: Line): void {
-    this.#count--
-    this.#bytes -= line.bytes
   }
 }
 
@@ -135,13 +137,7 @@ function toArray(lines: string[]): string {
   return `[${lines.join(',')}]`
 }
 
-function encodeLine(line: {
-  level: LogLevel
-  message: string
-  fields?: object | undefined
-  scope: string
-  index: number
-}): string {
+function encodeLine(line: LinePosition & LineContent): string {
   const message = String(line.message).slice(0, LOG_MESSAGE_CHARS_MAX)
   const fields = line.fields === undefined ? '' : `,"fields":${encodeFields(line.fields)}`
   const head = `{"level":"${line.level}","message":${JSON.stringify(message)}${fields}`

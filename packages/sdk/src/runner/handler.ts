@@ -19,7 +19,6 @@ import { type Answer, answerError } from '../replay/answer.ts'
 import { type InvokeOptions, invoke } from '../replay/invoke.ts'
 import type { Cancellation } from '../run/cancellation.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
-import { byteLength } from '../wire/text-size.ts'
 import type { AnyWorkflow, Workflow } from '../workflow/workflow.ts'
 
 /** The app and the workflows that a runner serves, and the keys that its engine signs with. */
@@ -102,7 +101,7 @@ export function refusal(status: number, message: string): HandlerResponse {
 
 /** Returns the error response for a request whose body must not be parsed; undefined for an acceptable request. */
 function refusalOf({ headers, rawBody }: HandlerRequest, keys: readonly string[]): Answer | undefined {
-  const bytes = typeof rawBody === 'string' ? byteLength(rawBody) : rawBody.byteLength
+  const bytes = Buffer.byteLength(rawBody)
   if (bytes > REQUEST_BYTES_MAX) {
     return answerError(
       413,
@@ -134,8 +133,7 @@ async function answerBody(
   } catch (error) {
     return answerError(400, new Error('The body of the request is not JSON', { cause: error }))
   }
-  const { cancellation } = request
-  return dispatch(workflows, body, { middleware, ...(cancellation && { cancellation }) })
+  return dispatch(workflows, body, { middleware, cancellation: request.cancellation })
 }
 
 async function dispatch(

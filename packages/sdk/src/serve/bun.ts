@@ -1,11 +1,10 @@
 // `@perdure/sdk/bun`: serves on Bun with its own server, or as a `fetch` handler of an existing `Bun.serve`.
 
-import { closeOnce } from '../runner/close-on-signals.ts'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
-import { startRegistration } from '../runner/registration.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { createFetchHandler, refuse } from './fetch.ts'
-import { type RunnerServer, reachable, type ServeOptions } from './node.ts'
+import { type RunnerServer, runnerOf, type ServeOptions } from './node.ts'
 
 /** The part of Bun's server that the adapter uses. */
 export interface BunServer {
@@ -67,25 +66,12 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
       return answer.finally(() => inFlight.delete(answer))
     },
   })
-  const url = options.url ?? `http://${reachable(host)}:${server.port}${path}`
-  const registration =
-    options.register === false ? undefined : startRegistration(handler, { url, framework: 'bun' }, options)
   const close = async () => {
-    registration?.stop()
     const stopped = server.stop()
     while (inFlight.size > 0) await Promise.allSettled(inFlight)
-    await Promise.race([stopped, answersWritten()])
+    // Gives the last answers time to be sent. A graceful stop would wait much longer, for idle connections.
+    await Promise.race([stopped, delay(50)])
     await server.stop(true)
   }
-  return {
-    url,
-    port: server.port,
-    ready: registration?.ready ?? new Promise(() => undefined),
-    close: closeOnce(close, options.handleSignals),
-  }
-}
-
-/** Gives the last answers time to be sent. A graceful stop would wait much longer, for idle connections. */
-function answersWritten(): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, 50))
+  return runnerOf(handler, options, { framework: 'bun', port: server.port, close })
 }

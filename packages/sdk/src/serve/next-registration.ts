@@ -25,7 +25,10 @@ export interface NextRegistration {
 const ACKNOWLEDGE_MS_MAX = 5_000
 
 /** Registrations by URL. When a development server reloads the module, the new module stops the registration of the old. */
-const registrations: Map<string, Registration> = globalMap(Symbol.for('perdure.next.registrations'))
+const REGISTRATIONS = Symbol.for('perdure.next.registrations')
+const holder = globalThis as typeof globalThis & { [REGISTRATIONS]?: Map<string, Registration> }
+holder[REGISTRATIONS] ??= new Map()
+const registrations = holder[REGISTRATIONS]
 
 export function createNextRegistration(
   handler: Handler,
@@ -46,7 +49,9 @@ export function createNextRegistration(
     if (current) return
     const before = problem
     again(requestUrl)
-    if (problem !== undefined && problem !== before) report(options, problem)
+    if (problem === undefined || problem === before) return
+    new StateLog(options).write('error', problem)
+    options.onError?.(new PerdureError({ code: 'invalid_request', status: 0, message: problem }))
   }
   return {
     begin,
@@ -68,15 +73,8 @@ export function createNextRegistration(
 /** Returns the runner id from the first acknowledgement; undefined when it takes too long. */
 async function acknowledged(registration: Registration | undefined): Promise<string | undefined> {
   if (!registration) return undefined
-  const answered = new AbortController()
-  const late = delay(ACKNOWLEDGE_MS_MAX, undefined, { ref: false, signal: answered.signal }).catch(
-    () => undefined,
-  )
-  try {
-    return (await Promise.race([registration.ready, late]))?.runnerId
-  } finally {
-    answered.abort()
-  }
+  const late = delay(ACKNOWLEDGE_MS_MAX, undefined, { ref: false })
+  return (await Promise.race([registration.ready, late]))?.runnerId
 }
 
 /** Returns the URL of a deployment on Vercel, whose environment variables contain the domain. */
@@ -92,15 +90,4 @@ function loopbackUrl(requestUrl: string): string | undefined {
   const { protocol, hostname, host, pathname } = new URL(requestUrl)
   const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
   return isLoopback ? `${protocol}//${host}${pathname}` : undefined
-}
-
-function report(options: RegistrationOptions, message: string): void {
-  new StateLog(options).write('error', message)
-  options.onError?.(new PerdureError({ code: 'invalid_request', status: 0, message }))
-}
-
-function globalMap<Value>(key: symbol): Map<string, Value> {
-  const holder = globalThis as unknown as Record<symbol, Map<string, Value> | undefined>
-  holder[key] ??= new Map()
-  return holder[key]
 }

@@ -13,7 +13,7 @@ import {
   type HandlerResponse,
   refusal,
 } from '../runner/handler.ts'
-import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
+import { type RegistrationOptions, startRegistration } from '../runner/registration.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { BODY_PARSED_MESSAGE, readNodeBody } from './node-body.ts'
 
@@ -41,7 +41,7 @@ export interface RunnerServer {
   /** URL of the invoke endpoint, as registered. */
   readonly url: string
   readonly port: number
-  /** See {@link Registration}; never settles with `register: false`. */
+  /** See `Registration`; never settles with `register: false`. */
   readonly ready: Promise<RegisterReply>
   /** Stops the heartbeat and accepts no new invokes. Resolves when the passes in flight are answered. */
   close(): Promise<void>
@@ -54,27 +54,21 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse) =
 export function createNodeHandler(options: HandlerOptions | Handler): NodeHandler {
   const handler = 'handle' in options ? options : createHandler(options)
   return (request, response) => {
-    if (request.method !== 'POST') {
-      respond(response, refusal(405, 'An invoke is a POST'))
-      return
-    }
+    const refuse = (status: number, message: string) => respond(response, refusal(status, message))
+    if (request.method !== 'POST') return refuse(405, 'An invoke is a POST')
     const cancellation = new Cancellation()
     response.on('close', () => {
       if (!response.writableFinished) cancellation.cancel()
     })
     readNodeBody(request, rawBody => {
-      if (rawBody === 'parsed') {
-        respond(response, refusal(500, BODY_PARSED_MESSAGE))
-        return
-      }
+      if (rawBody === 'parsed') return refuse(500, BODY_PARSED_MESSAGE)
       if (rawBody === 'too large') {
         response.shouldKeepAlive = false
-        respond(response, refusal(413, `At most ${REQUEST_BYTES_MAX} bytes are read`))
-        return
+        return refuse(413, `At most ${REQUEST_BYTES_MAX} bytes are read`)
       }
       handler.handle({ headers: request.headers, rawBody, cancellation }).then(
         answer => respond(response, answer),
-        error => respond(response, refusal(500, String(error))),
+        error => refuse(500, String(error)),
       )
     })
   }
@@ -96,20 +90,26 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
   server.keepAliveTimeout = 75_000
   server.headersTimeout = 80_000
   await listen(server, port, host)
-  const bound = (server.address() as AddressInfo).port
-  const url = options.url ?? `http://${reachable(host)}:${bound}${path}`
-  const registration: Registration | undefined =
-    options.register === false ? undefined : startRegistration(handler, { url, framework: 'node' }, options)
+  const { port: bound } = server.address() as AddressInfo
+  return runnerOf(handler, options, { framework: 'node', port: bound, close: () => close(server, inFlight) })
+}
+
+/** Registers a handler whose server listens on `port`, and returns its runner. `close` ends the server. */
+export function runnerOf(
+  handler: Handler,
+  options: ServeOptions,
+  { framework, port, close }: { framework: string; port: number; close: () => Promise<void> },
+): RunnerServer {
+  const { host = '127.0.0.1', path = '/invoke' } = options
+  const url = options.url ?? `http://${reachable(host)}:${port}${path}`
+  const registration =
+    options.register === false ? undefined : startRegistration(handler, { url, framework }, options)
   const end = () => {
     registration?.stop()
-    return close(server, inFlight)
+    return close()
   }
-  return {
-    url,
-    port: bound,
-    ready: registration?.ready ?? new Promise(() => undefined),
-    close: closeOnce(end, options.handleSignals),
-  }
+  const ready = registration?.ready ?? new Promise(() => undefined)
+  return { url, port, ready, close: closeOnce(end, options.handleSignals) }
 }
 
 function respond(response: ServerResponse, { status, headers, body }: HandlerResponse): void {
@@ -127,7 +127,7 @@ function pathOf(request: IncomingMessage): string {
 }
 
 /** Returns the host of a URL for clients on the same machine, also when the server listens on every address. */
-export function reachable(host: string): string {
+function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
 }

@@ -11,7 +11,6 @@ import {
   type CollectedIn,
   type DataIn,
   type EventIn,
-  type EventParser,
   parseBy,
   parseByTriggers,
   readTrigger,
@@ -130,21 +129,18 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
     registration.triggers = given.map(one => checkTrigger(name, readTrigger(one).registered))
   }
   if (onFailure) registration.onFailure = true
-  const parseEvent = parserOf(name, input) ?? parseByTriggers(name, given, collects(registration))
+  if (input !== undefined && !isSchema(input)) {
+    throw new TypeError(`Workflow "${name}": input must be a Standard Schema`)
+  }
+  const parseEvent = input ? parseBy(name, input) : parseByTriggers(name, given, collects(registration))
   return {
     name,
     registration,
     handler,
-    ...(middleware && { middleware }),
-    ...(onFailure && { onFailure: onFailure as NonNullable<Workflow['onFailure']> }),
-    ...(parseEvent && { parseEvent }),
+    middleware,
+    onFailure: onFailure as Workflow['onFailure'],
+    parseEvent,
   }
-}
-
-function parserOf(name: string, input: StandardSchemaV1 | undefined): EventParser | undefined {
-  if (input === undefined) return undefined
-  if (!isSchema(input)) throw new TypeError(`Workflow "${name}": input must be a Standard Schema`)
-  return parseBy(name, input)
 }
 
 /** Whether the workflow collects events: the data of a run is then the array of their payloads. */
