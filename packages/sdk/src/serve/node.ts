@@ -41,7 +41,7 @@ export interface RunnerServer {
   /** URL of the invoke endpoint, as registered. */
   readonly url: string
   readonly port: number
-  /** See `Registration`; never settles with `register: false`. */
+  /** See `Registration.ready`; never settles with `register: false`. */
   readonly ready: Promise<RegisterReply>
   /** Stops the heartbeat and accepts no new invokes. Resolves when the passes in flight are answered. */
   close(): Promise<void>
@@ -94,7 +94,10 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
   return runnerOf(handler, options, { framework: 'node', port: bound, close: () => close(server, inFlight) })
 }
 
-/** Registers a handler whose server listens on `port`, and returns its runner. `close` ends the server. */
+/**
+ * Registers a handler whose server listens on `port`, and returns its runner. `close` ends the server.
+ * @internal Called by the Node and Bun adapters.
+ */
 export function runnerOf(
   handler: Handler,
   options: ServeOptions,
@@ -127,7 +130,7 @@ function pathOf(request: IncomingMessage): string {
 }
 
 /** Returns the host of a URL for clients on the same machine, also when the server listens on every address. */
-function reachable(host: string): string {
+export function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
 }
