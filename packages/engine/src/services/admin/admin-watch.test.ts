@@ -11,14 +11,14 @@ import { hashKey, KeyRing } from './keys.ts'
 /** A watch on a real store, whose reads of the revision are counted and may be made to fail. */
 async function watching() {
   const store = await openSqliteStore({ file: ':memory:' })
-  const line = { reads: 0, broken: false }
+  const reading = { reads: 0, broken: false }
   const { admin } = store
   const watched: Admin = Object.assign(Object.create(admin), {
     keys: () => admin.keys(),
     namespaces: () => admin.namespaces(),
     async revision() {
-      line.reads++
-      if (line.broken) throw new Error('the line is cut')
+      reading.reads++
+      if (reading.broken) throw new Error('the connection is cut')
       return admin.revision()
     },
   })
@@ -28,13 +28,13 @@ async function watching() {
   const keys = new KeyRing({ fixed: [], loopback: true })
   const namespaces = new Namespaces(new Catalog({ deliveryAttemptsMax: 1 }))
   const watch = new AdminWatch({ admin: watched, keys, namespaces, clock, log })
-  return { store, admin, line, clock, logged, keys, namespaces, watch }
+  return { store, admin, reading, clock, logged, keys, namespaces, watch }
 }
 
 const key = { id: 'key_1', namespace: 'acme', label: 'ops', kind: 'read', createdAt: 1 } as const
 
 test('follows keys and suspensions, with one read a second', async () => {
-  const { store, admin, line, clock, keys, namespaces, watch } = await watching()
+  const { store, admin, reading, clock, keys, namespaces, watch } = await watching()
   await watch.refresh()
   watch.start()
   expect(keys.open).toBe(true)
@@ -52,25 +52,25 @@ test('follows keys and suspensions, with one read a second', async () => {
   await clock.advance(2000)
   expect(keys.find('k')).toBeUndefined()
   expect(namespaces.isSuspended('acme')).toBe(false)
-  const before = line.reads
+  const before = reading.reads
   await clock.advance(60_000)
-  expect(line.reads - before).toBeLessThanOrEqual(60)
+  expect(reading.reads - before).toBeLessThanOrEqual(60)
   watch.stop()
   await store.close()
 })
 
 test('keeps the last known state while reads fail, logs that once, and continues', async () => {
-  const { store, admin, line, clock, logged, keys, watch } = await watching()
+  const { store, admin, reading, clock, logged, keys, watch } = await watching()
   await admin.addKey({ ...key, hash: hashKey('k') })
   await watch.refresh()
   watch.start()
-  line.broken = true
+  reading.broken = true
   await admin.revokeKey('key_1', 3)
   await clock.advance(10_000)
   expect(keys.find('k')).toBeDefined()
   expect(logged).toHaveLength(1)
-  expect(logged[0]).toContain('the line is cut')
-  line.broken = false
+  expect(logged[0]).toContain('the connection is cut')
+  reading.broken = false
   await clock.advance(2000)
   expect(keys.find('k')).toBeUndefined()
   watch.stop()

@@ -1,11 +1,8 @@
 // Readiness (docs/operating.md#probes): probes the dependencies behind a network or a disk, and reports when the engine is
 // draining. Called by the HTTP routes and for the metrics.
 
-import type { Logger } from 'pino'
-import type { Clock } from '../../ports/clock.ts'
-import type { Limiter } from '../../ports/limiter.ts'
 import type { Queue } from '../../ports/queue.ts'
-import type { Store } from '../../ports/store.ts'
+import type { Core } from '../commit/core.ts'
 import { withDeadline } from '../support/with-deadline.ts'
 
 /** A probe without an answer by then counts as failed. */
@@ -17,12 +14,8 @@ export interface Readiness {
   draining: boolean
 }
 
-export interface HealthDeps {
-  store: Store
+export interface HealthDeps extends Pick<Core, 'store' | 'limiter' | 'clock' | 'log'> {
   queue: Queue
-  limiter: Limiter
-  clock: Clock
-  log: Logger
 }
 
 export class Health {

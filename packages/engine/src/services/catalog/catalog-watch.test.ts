@@ -14,17 +14,17 @@ import { CatalogWatch, type CatalogWatchDeps } from './catalog-watch.ts'
 async function watching() {
   const store = await openSqliteStore({ file: ':memory:' })
   const clock = new VirtualClock()
-  const line = { revisions: 0, reads: 0, broken: false, beforeAnswer: async () => {} }
+  const reading = { revisions: 0, reads: 0, broken: false, beforeAnswer: async () => {} }
   const watched: CatalogWatchDeps['store'] = {
     async catalogRevision() {
-      line.revisions++
-      if (line.broken) throw new Error('the line is cut')
+      reading.revisions++
+      if (reading.broken) throw new Error('the connection is cut')
       return store.catalogRevision()
     },
     async catalog() {
-      line.reads++
+      reading.reads++
       const configured = await store.catalog()
-      await line.beforeAnswer()
+      await reading.beforeAnswer()
       return configured
     },
   }
@@ -61,7 +61,7 @@ async function watching() {
   return {
     store,
     clock,
-    line,
+    reading,
     logged,
     arrived,
     elsewhere,
@@ -104,13 +104,13 @@ test('after a notification it is known at once', async () => {
 })
 
 test('while nothing is new, one number is read each second, and the rest every 15 seconds', async () => {
-  const { clock, line, watch, slow } = await watching()
+  const { clock, reading, watch, slow } = await watching()
   watch.start()
   await clock.advance(1000)
-  const before = { ...line }
+  const before = { ...reading }
   await clock.advance(60_000)
-  expect(line.revisions - before.revisions).toBe(60)
-  expect(line.reads - before.reads).toBe(4)
+  expect(reading.revisions - before.revisions).toBe(60)
+  expect(reading.reads - before.reads).toBe(4)
   expect(slow()).toBe(5)
 })
 
@@ -137,66 +137,66 @@ test('a heartbeat raises no revision: the regular reads find it, and it is no ar
 })
 
 test('what this engine registers while the store is read is not lost to the older read', async () => {
-  const { line, elsewhere, catalog, watch, commit, known } = await watching()
+  const { reading, elsewhere, catalog, watch, commit, known } = await watching()
   await commit(elsewhere, registered('r1'))
-  line.beforeAnswer = async () => {
-    line.beforeAnswer = async () => {}
+  reading.beforeAnswer = async () => {
+    reading.beforeAnswer = async () => {}
     await commit(catalog, registered('here'))
   }
   await watch.refresh()
   expect(known().sort()).toEqual(['here', 'r1'])
-  expect(line.reads).toBe(2)
+  expect(reading.reads).toBe(2)
 })
 
 test('changes of this engine without end put the read off to the next refresh', async () => {
-  const { line, elsewhere, catalog, watch, commit, known } = await watching()
+  const { reading, elsewhere, catalog, watch, commit, known } = await watching()
   await commit(elsewhere, registered('r1'))
   let no = 0
-  line.beforeAnswer = () => commit(catalog, registered(`here${++no}`))
+  reading.beforeAnswer = () => commit(catalog, registered(`here${++no}`))
   await watch.refresh()
-  expect(line.reads).toBe(5)
+  expect(reading.reads).toBe(5)
   expect(known()).not.toContain('r1')
-  line.beforeAnswer = async () => {}
+  reading.beforeAnswer = async () => {}
   await watch.refresh()
   expect(known().sort()).toEqual(['here1', 'here2', 'here3', 'here4', 'here5', 'r1'])
 })
 
 test('a refresh covers all that was committed before the call, and one serves many callers', async () => {
-  const { line, elsewhere, watch, commit, known } = await watching()
-  line.beforeAnswer = () => commit(elsewhere, registered('late'))
+  const { reading, elsewhere, watch, commit, known } = await watching()
+  reading.beforeAnswer = () => commit(elsewhere, registered('late'))
   const first = watch.refresh()
   await commit(elsewhere, registered('r1'))
   const later = Promise.all(Array.from({ length: 50 }, () => watch.refresh()))
   await first
-  line.beforeAnswer = async () => {}
+  reading.beforeAnswer = async () => {}
   await later
   expect(known().sort()).toEqual(['late', 'r1'])
-  expect(line.revisions).toBe(2)
+  expect(reading.revisions).toBe(2)
 })
 
 test('while the store fails, the last known state counts, one line is logged, and then it continues', async () => {
-  const { clock, line, logged, elsewhere, watch, commit, known } = await watching()
+  const { clock, reading, logged, elsewhere, watch, commit, known } = await watching()
   await commit(elsewhere, registered('r1'))
   watch.start()
   await clock.advance(1000)
-  line.broken = true
+  reading.broken = true
   await commit(elsewhere, registered('r2'))
   watch.refreshSoon()
   await clock.advance(30_000)
   expect(known()).toEqual(['r1'])
   expect(logged).toHaveLength(1)
-  expect(logged[0]).toContain('the line is cut')
-  await expect(watch.refresh()).rejects.toThrow('the line is cut')
-  line.broken = false
+  expect(logged[0]).toContain('the connection is cut')
+  await expect(watch.refresh()).rejects.toThrow('the connection is cut')
+  reading.broken = false
   await clock.advance(1000)
   expect(known().sort()).toEqual(['r1', 'r2'])
 })
 
 test('refreshes no more once it is stopped', async () => {
-  const { clock, line, watch } = await watching()
+  const { clock, reading, watch } = await watching()
   watch.start()
   let answer = () => {}
-  line.beforeAnswer = () =>
+  reading.beforeAnswer = () =>
     new Promise(resolve => {
       answer = resolve
     })
@@ -204,9 +204,9 @@ test('refreshes no more once it is stopped', async () => {
   watch.stop()
   answer()
   await clock.advance(0)
-  const { revisions } = line
+  const { revisions } = reading
   watch.refreshSoon()
   await clock.advance(60_000)
-  expect(line.revisions).toBe(revisions)
+  expect(reading.revisions).toBe(revisions)
   expect(clock.nextTimer()).toBeUndefined()
 })

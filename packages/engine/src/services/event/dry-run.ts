@@ -5,10 +5,7 @@ import type { DryRunReply } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, fanout } from '../../domain/arrival/fanout.ts'
 import { describeFanout, WOULD_BE_DEDUPED } from '../../domain/explain/dry-run.ts'
 import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts'
-import type { IdSource } from '../../domain/text/ids.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Store } from '../../ports/store.ts'
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Core } from '../commit/core.ts'
 import { answerQuestion, refreshAssumption } from '../commit/decide-and-commit.ts'
 import { arrivedEvent, dedupeKey, type IncomingEvent } from './ingest.ts'
 
@@ -17,12 +14,7 @@ const DRY_RUN_DECISIONS_MAX = 100
 /** A token cannot be given back, so none is taken: the answer is as if the limit had one left. */
 const ADMITTING_LIMITER = { take: async () => true }
 
-export interface DryRunDeps {
-  store: Store
-  catalog: Catalog
-  clock: Clock
-  ids: IdSource
-}
+export type DryRunDeps = Pick<Core, 'store' | 'catalog' | 'clock' | 'ids'>
 
 export class DryRun {
   readonly #deps: DryRunDeps

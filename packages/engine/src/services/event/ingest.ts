@@ -3,19 +3,12 @@
 
 import type { SendEventReply } from '@perdure/protocol'
 import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
-import type { Report } from '../../domain/expressions/matching.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import { DEDUPE_WINDOW_MS, type DedupeKey, type Event, type Triggered } from '../../domain/model/event.ts'
-import type { IdSource } from '../../domain/text/ids.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Limiter } from '../../ports/limiter.ts'
-import type { Store } from '../../ports/store.ts'
-import type { Tracing } from '../../ports/tracing.ts'
-import type { Catalog } from '../catalog/catalog.ts'
-import type { Announcer } from '../commit/announce.ts'
+import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Driver } from '../pass/driver.ts'
 import { startEventSpan } from '../support/spans.ts'
@@ -34,17 +27,9 @@ export interface IncomingEvent {
   trace?: Traceparent
 }
 
-export interface IngestDeps {
-  store: Store
-  limiter: Limiter
-  catalog: Catalog
+export interface IngestDeps
+  extends Pick<Core, 'store' | 'limiter' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'report' | 'tracing'> {
   driver: Driver
-  announcer: Announcer
-  clock: Clock
-  ids: IdSource
-  /** Receives filters that could not be evaluated. */
-  report: Report
-  tracing?: Tracing | undefined
 }
 
 export class Ingest {

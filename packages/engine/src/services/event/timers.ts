@@ -2,16 +2,11 @@
 // only keeps other engines from trying at the same time; the row's version ensures that a row fires once however often it is
 // claimed.
 
-import type { Logger } from 'pino'
 import { decideDueRow } from '../../domain/arrival/decide-due-row.ts'
 import type { DueRowDecision } from '../../domain/arrival/due-row.ts'
-import type { Report } from '../../domain/expressions/matching.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { catalogGuards } from '../../domain/run/assumptions.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Store } from '../../ports/store.ts'
-import type { Catalog } from '../catalog/catalog.ts'
-import type { Announcer } from '../commit/announce.ts'
+import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { EngineCapacity } from '../support/engine-capacity.ts'
 import type { Stoppable } from '../support/service.ts'
@@ -19,13 +14,8 @@ import type { Stoppable } from '../support/service.ts'
 /** Far longer than the one commit that fires a row. */
 export const TIMER_LEASE_MS = 15_000
 
-export interface TimersDeps {
-  store: Store
-  catalog: Catalog
-  announcer: Announcer
-  clock: Clock
-  log: Logger
-  report: Report
+export interface TimersDeps
+  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'log' | 'report'> {
   /** Most rows under way at once. */
   timersMax: number
 }

@@ -14,25 +14,20 @@ import {
   transportFailed,
 } from '../../domain/pass/answer/outcome.ts'
 import { childTraceparent, runTraceparent, spanIdOf } from '../../domain/text/traceparent.ts'
-import type { Clock, Random } from '../../ports/clock.ts'
-import type { InvokeOutcome, Metrics } from '../../ports/metrics.ts'
-import type { Span, Tracing } from '../../ports/tracing.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { InvokeOutcome } from '../../ports/metrics.ts'
+import type { Span } from '../../ports/tracing.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
-import type { Catalog } from '../catalog/catalog.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
+import type { Core } from '../commit/core.ts'
 import { endInvokeSpan, serverAttributes, startInvokeSpan } from '../support/spans.ts'
 import type { ActiveRun, Envelope } from './active-run.ts'
 import type { PassLog } from './pass-log.ts'
 import type { Reserved, RunnerQueue } from './runner-queue.ts'
 
-export interface InvokerDeps {
+export interface InvokerDeps extends Pick<Core, 'catalog' | 'clock' | 'random' | 'metrics' | 'tracing'> {
   transport: Transport
-  catalog: Catalog
   health: RunnerHealth
-  clock: Clock
-  random: Random
-  metrics: Metrics
-  tracing?: Tracing | undefined
   /** Deadline of an invoke whose workflow sets none; each transport has its own when this is absent too. */
   invokeTimeoutMs?: number | undefined
   queue: RunnerQueue

@@ -14,23 +14,16 @@ import {
   registrationWarnings,
 } from '../../domain/registry/registration.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { Presence } from '../../ports/connections.ts'
-import type { Store } from '../../ports/store.ts'
-import type { Catalog } from '../catalog/catalog.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
-import type { Announcer } from '../commit/announce.ts'
+import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
 /** How often a runner should repeat its registration. */
 export const HEARTBEAT_MS = 30_000
 
-export interface RegistryDeps {
-  store: Store
-  catalog: Catalog
-  announcer: Announcer
+export interface RegistryDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock'> {
   health: RunnerHealth
-  clock: Clock
   presence: Presence
   staleAfterMs: number
   signingKeys: readonly string[]

@@ -1,14 +1,11 @@
 // Records control actions in the audit log: an entry shares the commit of what the action changed, but never prevents it
 // (docs/concepts.md#audit). Used by services/run/control and bulk-replay.
 
-import type { Logger } from 'pino'
 import type { Unit } from '../../domain/model/change.ts'
 import type { ControlAction } from '../../domain/model/control-action.ts'
 import { EngineError, StaleError } from '../../domain/model/errors.ts'
-import type { IdSource } from '../../domain/text/ids.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Store } from '../../ports/store.ts'
+import type { Core } from '../commit/core.ts'
 
 /** The caller of an action. */
 export interface Actor {
@@ -22,12 +19,7 @@ export interface Actor {
 /** The part of an entry that depends on the action. */
 export type Act = Pick<ControlAction, 'action' | 'runId' | 'newRunId' | 'detail'>
 
-export interface AuditDeps {
-  store: Store
-  clock: Clock
-  ids: IdSource
-  log: Logger
-}
+export type AuditDeps = Pick<Core, 'store' | 'clock' | 'ids' | 'log'>
 
 export class Audit {
   readonly #deps: AuditDeps

@@ -2,30 +2,21 @@
 // newest first, up to a limit. Called by services/run/control.
 
 import type { BulkReplayReply } from '@perdure/protocol'
-import type { Logger } from 'pino'
 import type { Unit } from '../../domain/model/change.ts'
 import type { Run } from '../../domain/model/run.ts'
 import { type Fork, replay } from '../../domain/run/control.ts'
 import type { Under } from '../../domain/run/create.ts'
-import type { IdSource } from '../../domain/text/ids.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import { optionalTimestamp } from '../../domain/text/timestamp.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Store } from '../../ports/store.ts'
 import type { ReplayFilter } from '../../ports/store-reads.ts'
-import type { Announcer } from '../commit/announce.ts'
+import type { Core } from '../commit/core.ts'
 import type { Actor, Audit } from './audit.ts'
 
 /** Forks in one commit: their inputs, a megabyte each at most, are in memory together. */
 const BULK_REPLAY_BATCH = 25
 const NOTHING: Unit = { guards: [], changes: [] }
 
-export interface BulkReplayDeps {
-  store: Store
-  announcer: Announcer
-  clock: Clock
-  ids: IdSource
-  log: Logger
+export interface BulkReplayDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'> {
   audit: Audit
   /** Most runs that one call forks. */
   bulkReplayLimit: number

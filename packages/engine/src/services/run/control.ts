@@ -2,34 +2,21 @@
 // routes.
 
 import type { BulkReplayReply } from '@perdure/protocol'
-import type { Logger } from 'pino'
-import type { Report } from '../../domain/expressions/matching.ts'
 import type { Decision } from '../../domain/model/decision.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
 import type { Run } from '../../domain/model/run.ts'
 import { cancel, type Fork, pause, replay, resume, retryFromStep } from '../../domain/run/control.ts'
 import type { Under } from '../../domain/run/create.ts'
 import { RunState } from '../../domain/run/state.ts'
-import type { IdSource } from '../../domain/text/ids.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Store } from '../../ports/store.ts'
 import type { ReplayFilter, RunView } from '../../ports/store-reads.ts'
-import type { Catalog } from '../catalog/catalog.ts'
-import type { Announcer } from '../commit/announce.ts'
+import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { type Act, type Actor, Audit } from './audit.ts'
 import { BulkReplay } from './bulk-replay.ts'
 
-export interface ControlDeps {
-  store: Store
-  catalog: Catalog
-  announcer: Announcer
-  clock: Clock
-  ids: IdSource
-  log: Logger
-  /** Receives expressions that could not be evaluated. */
-  report: Report
+export interface ControlDeps
+  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'report'> {
   /** Most runs that one bulk replay forks. */
   bulkReplayLimit: number
   /** Throws `namespace_suspended`: no run is started in a suspended namespace. */

@@ -2,7 +2,6 @@
 // out, and the attempt is appended in the commit of its end. If the engine dies in between, its lease runs out: the engine
 // that claims the row next appends the attempt instead, and posts again when the schedule allows.
 
-import type { Logger } from 'pino'
 import type { Unit } from '../../domain/model/change.ts'
 import { type Delivery, destinationOf } from '../../domain/model/delivery.ts'
 import { disabledAsGone, type Endpoint } from '../../domain/model/endpoint.ts'
@@ -15,12 +14,9 @@ import {
   type SendResult,
 } from '../../domain/webhook/delivery-attempt.ts'
 import { secretsAt } from '../../domain/webhook/secrets.ts'
-import type { Clock, Random } from '../../ports/clock.ts'
 import type { SendCall, Sender } from '../../ports/sender.ts'
-import type { Claim, ClaimedDelivery, Store } from '../../ports/store.ts'
-import type { Tracing } from '../../ports/tracing.ts'
-import type { Catalog } from '../catalog/catalog.ts'
-import type { Announcer } from '../commit/announce.ts'
+import type { Claim, ClaimedDelivery } from '../../ports/store.ts'
+import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { EngineCapacity } from '../support/engine-capacity.ts'
 import type { Stoppable } from '../support/service.ts'
@@ -37,16 +33,10 @@ const DELIVERY_POST_TIMEOUT_MS = 15_000
  */
 export const DELIVERY_LEASE_MS = DELIVERY_POST_TIMEOUT_MS + 10_000
 
-export interface DelivererDeps {
-  store: Store
+export interface DelivererDeps
+  extends Pick<Core, 'store' | 'announcer' | 'catalog' | 'clock' | 'random' | 'tracing' | 'log'> {
   sender: Sender
-  announcer: Announcer
-  catalog: Catalog
   vault: Vault
-  clock: Clock
-  random: Random
-  tracing?: Tracing | undefined
-  log: Logger
   scheduleMs: readonly number[]
   /** Most deliveries under way at once. */
   deliveriesMax: number

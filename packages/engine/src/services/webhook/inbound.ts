@@ -8,16 +8,13 @@ import { handshakeReply, webhookData } from '../../domain/webhook/body.ts'
 import type { WebhookPost } from '../../domain/webhook/schemes.ts'
 import { secretsAt } from '../../domain/webhook/secrets.ts'
 import { verifySignature } from '../../domain/webhook/signature-verification.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Core } from '../commit/core.ts'
 import type { IncomingEvent, Ingest } from '../event/ingest.ts'
 import type { Vault } from './vault.ts'
 
-export interface InboundDeps {
-  catalog: Catalog
+export interface InboundDeps extends Pick<Core, 'catalog' | 'clock'> {
   ingest: Pick<Ingest, 'send'>
   vault: Vault
-  clock: Clock
 }
 
 export class Inbound {

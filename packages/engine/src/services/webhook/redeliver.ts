@@ -3,15 +3,10 @@
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import { redeliver } from '../../domain/webhook/redeliver.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Store } from '../../ports/store.ts'
-import type { Announcer } from '../commit/announce.ts'
+import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
-export interface DeliveriesDeps {
-  store: Store
-  announcer: Announcer
-  clock: Clock
+export interface DeliveriesDeps extends Pick<Core, 'store' | 'announcer' | 'clock'> {
   /** Attempts that a full schedule makes. */
   attemptsMax: number
 }

@@ -6,11 +6,10 @@ import { WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
 import type { Change, Guard } from '../../domain/model/change.ts'
 import type { Secrets, SecretsEdit } from '../../domain/model/endpoint.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
-import type { IdSource } from '../../domain/text/ids.ts'
 import { editedSecrets } from '../../domain/webhook/secrets.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Vault } from './vault.ts'
 
@@ -24,12 +23,8 @@ export interface Versioned extends Secrets {
   version: number
 }
 
-export interface VersionedResourceDeps {
-  store: Store
-  catalog: Catalog
+export interface VersionedResourceDeps extends Pick<Core, 'store' | 'catalog' | 'clock' | 'ids'> {
   vault: Vault
-  clock: Clock
-  ids: IdSource
 }
 
 /** How one kind of resource is named, stored and edited. */
