@@ -12,7 +12,7 @@ type Session = Awaited<ReturnType<typeof openSession>>
 const VERSION_MIN = 14
 /** Sessions of one engine: a writer, readers, the bus. */
 const ENGINE_SESSIONS = 8
-export const SKEW_MS_WARN = 1000
+const SKEW_MS_WARN = 1000
 
 export interface Examined {
   findings: Finding[]

@@ -10,7 +10,7 @@ const BATCH_REQUESTS_MAX = 512
 const BATCH_WEIGHT_MAX = 4 * 1024 * 1024
 /** Beyond these bounds new requests are refused, so that memory stays bounded when the disk is too slow. */
 export const QUEUED_REQUESTS_MAX = 20_000
-export const QUEUED_WEIGHT_MAX = 256 * 1024 * 1024
+const QUEUED_WEIGHT_MAX = 256 * 1024 * 1024
 
 /** 1, 2, 4, ... up to the most a batch can hold. */
 const BATCH_BOUNDS = Array.from({ length: Math.log2(BATCH_REQUESTS_MAX) + 1 }, (_, i) => 2 ** i)

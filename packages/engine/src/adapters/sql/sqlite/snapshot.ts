@@ -32,7 +32,7 @@ export function damageOf(connection: Connection): string[] {
 }
 
 /** Throws if the schema is not the one that this code knows. */
-export function refuseOtherVersion(version: number): void {
+function refuseOtherVersion(version: number): void {
   if (version === SCHEMA_VERSION) return
   throw new Error(`it has schema version ${version}, this perdure knows ${SCHEMA_VERSION}`)
 }

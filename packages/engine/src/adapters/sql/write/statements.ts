@@ -26,7 +26,7 @@ const ONCE = 'ON CONFLICT (id) DO NOTHING'
 /** The first runs in the queue of a slot or of a throttle, whose id is the parameter; how many follows `LIMIT`. */
 const firstInQueue = (column: 'waits_for_slot' | 'start_queue') =>
   `FROM runs WHERE ${column} = ? AND lease_owner IS NULL ORDER BY ${QUEUE_ORDER} LIMIT`
-export const FIRST_WAITING_FOR_SLOT = firstInQueue('waits_for_slot')
+const FIRST_WAITING_FOR_SLOT = firstInQueue('waits_for_slot')
 export const FIRST_IN_START_QUEUE = firstInQueue('start_queue')
 
 /** Operations that are one statement. Parameters in the order that change-operations.ts gives them. */
