@@ -1,10 +1,10 @@
-// One line per finished request. Called by `admit` (and for unknown routes by `app.ts`) when the level is on,
-// so that a level that is off costs nothing. Never a URL, a header or a body: those may hold secrets.
+// Logs one line for each finished request. Called by authorize.ts (and by app.ts for requests without a route) when the
+// level is on, so that a level that is off costs nothing. Never logs a URL, a header or a body: they may hold secrets.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 
-/** Logs method, route, status and duration once the response is written out or its connection is gone. */
+/** Logs method, route, status and duration when the response is written or its connection is closed. */
 export function logAccess(
   log: Logger,
   level: 'debug' | 'info',
@@ -13,9 +13,9 @@ export function logAccess(
 ): void {
   const startedAt = performance.now()
   const response = reply.raw
-  const finished = (): void => tell()
-  const closed = (): void => tell(true)
-  const tell = (aborted?: true): void => {
+  const finished = (): void => write()
+  const closed = (): void => write(true)
+  const write = (aborted?: true): void => {
     response.off('finish', finished).off('close', closed)
     log[level](
       {
@@ -23,7 +23,7 @@ export function logAccess(
         route: request.routeOptions.url,
         status: response.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
-        // The client went away before it had the whole answer.
+        // The client left before it had the whole answer.
         aborted,
         requestId: request.id,
       },

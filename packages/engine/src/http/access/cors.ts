@@ -1,13 +1,13 @@
-// Which web pages may call the interface (decisions, "Configuration": ENGINE_CORS_ORIGINS). Installed by `app.ts`;
-// without origins nothing is: browsers then keep every other page's hands off.
+// Lets the web pages of `ENGINE_CORS_ORIGINS` call the interface (docs/operating.md#settings). Installed by app.ts; without
+// origins nothing is installed, and browsers refuse every page of another origin.
 
 import fastifyCors from '@fastify/cors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** How long a browser may remember a preflight's answer. */
+/** How long a browser may cache the answer to a preflight. */
 const PREFLIGHT_MAX_AGE_S = 600
 
-/** Lets pages of these origins call; `*` alone stands for all. */
+/** Lets pages of these origins call; `*` stands for all. */
 export function addCors(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return
   const options = {
@@ -18,13 +18,13 @@ export function addCors(app: FastifyInstance, origins: readonly string[]): void 
     maxAge: PREFLIGHT_MAX_AGE_S,
     strictPreflight: false,
   }
-  // Called, not registered: its hook must stand between ours, and nothing here is loaded in the background.
+  // Called, not registered: its hook must run between ours, and registering is asynchronous.
   fastifyCors(app, options, error => {
     if (error) throw error
   })
 }
 
-/** Whether a browser asks if it may send a request: never with a key, and answered without one. */
+/** Whether the request is a preflight, which browsers send without a key and which is answered without one. */
 export function isPreflight({ method, headers }: FastifyRequest): boolean {
   return (
     method === 'OPTIONS' &&

@@ -1,4 +1,4 @@
-// Everything that routes call: the services by their own types, and the reads of the store. Compose provides it.
+// Everything that routes call: the services by their own types, and the store for reads. compose/http.ts provides it.
 
 import type { Logger } from 'pino'
 import type { Clock } from '../../ports/clock.ts'
@@ -33,12 +33,12 @@ export interface HttpDeps {
   health: Health
   /** The metrics of the engine as text, with those of the namespace's workflows. */
   metrics(namespace: string): Promise<string>
-  /** Takes the sockets of Connect runners. */
+  /** Accepts the sockets of Connect runners. */
   connections: Connections
   /** The integrity header over a text that a runner sent when it connected (docs/wire-protocol.md#proof-of-the-engine). */
   sign(body: string): string
   keys: KeyRing
-  /** Origins of the web pages that may call; `*` alone for all. */
+  /** Origins of the web pages that may call; `*` stands for all. */
   corsOrigins: readonly string[]
   /** Replaces single bounds of `HTTP_LIMITS`. */
   limits?: Partial<HttpLimits> | undefined

@@ -1,5 +1,5 @@
-// Closing without loss: new requests are refused, streams are told to end, and the requests in flight get a
-// bounded time to finish before the sockets are cut. Entered by `admit`, run by `app.ts` when it closes.
+// Closes the interface without loss: new requests are refused, streams end, and requests in flight get a bounded time to
+// finish before the sockets are cut. authorize.ts enters requests; app.ts runs the drain when it closes.
 
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../ports/clock.ts'
@@ -10,7 +10,7 @@ export class Drain {
   #inFlight = 0
   readonly #streams = new Set<() => void>()
   #onEmpty: (() => void) | undefined
-  /** One for every response: a closure each would cost every request. */
+  /** Shared by all responses: a closure for each would cost every request. */
   readonly #leave = (): void => {
     if (--this.#inFlight === 0) this.#onEmpty?.()
   }
@@ -20,12 +20,12 @@ export class Drain {
     return this.#inFlight
   }
 
-  /** How many streams would be told to end. */
+  /** How many streams the drain would end. */
   get streams(): number {
     return this.#streams.size
   }
 
-  /** Counts the response as in flight until it is written out or its connection is gone; `close` tells both, once. */
+  /** Counts the response as in flight until it is written or its connection is closed: `close` follows either, once. */
   enter(response: ServerResponse): void {
     this.#inFlight++
     response.on('close', this.#leave)
@@ -37,7 +37,7 @@ export class Drain {
     return () => this.#streams.delete(end)
   }
 
-  /** Resolves when nothing is in flight any more, or after `graceMs`. */
+  /** Resolves when nothing is in flight, or after `graceMs`. */
   async run(clock: Clock, graceMs: number): Promise<void> {
     this.started = true
     for (const end of this.#streams) end()

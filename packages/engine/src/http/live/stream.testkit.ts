@@ -62,7 +62,7 @@ export function aroundReads(store: Store, around: Around): void {
   }
 }
 
-/** Turns the event loop until the condition holds, for 5 s at most. */
+/** Lets the event loop run until the condition holds, for 5 s at most. */
 export async function eventually(condition: () => boolean): Promise<void> {
   const deadline = performance.now() + 5000
   while (!condition()) {

@@ -1,5 +1,5 @@
-// Reads request bodies and takes them to the letter: raw bytes, checked as UTF-8, bounded in size and depth,
-// parsed, with the text kept for payloads. Installed by `app.ts` as the one parser of every route.
+// Reads request bodies: bounds their size and depth, checks that they are UTF-8, parses them, and keeps the text for
+// payloads. Installed by app.ts as the only parser of every route.
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
@@ -9,12 +9,12 @@ import { isDeeperThan, JSON_DEPTH_MAX, type JsonText } from '../../domain/text/j
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route takes its body to the byte and of any type, by `rawBodyOf`: somebody signed it. */
+    /** The route takes the bytes of its body, of any content type, by `rawBodyOf`: the sender signed them. */
     rawBody?: true
   }
 }
 
-/** A JSON body: its text to the letter, and what it parses to. */
+/** A JSON body: its exact text, and the parsed value. */
 export interface Body {
   text: JsonText
   value: unknown
@@ -25,7 +25,7 @@ export function bodyOf(request: FastifyRequest): Body | undefined {
   return request.body as Body | undefined
 }
 
-/** The body to the byte, of a route whose config asks for it; empty when there is none. */
+/** The bytes of the body, for a route with `rawBody`; empty when there is none. */
 export function rawBodyOf(request: FastifyRequest): Buffer {
   return (request.body as Buffer | undefined) ?? Buffer.alloc(0)
 }
@@ -44,14 +44,14 @@ export function addBodyParser(app: FastifyInstance, discardMax: number): void {
       else done(null, refused ?? (size === 0 ? undefined : takeBody(request, bytes)))
     })
   })
-  // Fastify refuses a type that it cannot read before it asks for a parser; ours say themselves what they take.
+  // Fastify refuses a malformed content type before it calls a parser. Without the header the parser below decides.
   app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
     const type = headers['content-type']
     if (type !== undefined && type !== JSON_TYPE && !MEDIA_TYPE.test(type)) delete headers['content-type']
     done()
   })
-  // A refusal comes as the body, not as the parser's error: after an error fastify closes the connection,
-  // which is right only where the body was not read to its end.
+  // A refusal is passed as the body, not as the parser's error: after an error fastify closes the connection, which is
+  // right only when the body was not read to its end.
   app.addHook('preHandler', (request, _reply, done) => {
     done(request.body instanceof EngineError ? request.body : undefined)
   })
@@ -63,7 +63,7 @@ function tooLarge(bodyMax: number): EngineError {
   })
 }
 
-/** As the route takes it: to the byte, or as JSON. */
+/** The body in the form that the route takes: bytes or JSON. */
 function takeBody(request: FastifyRequest, bytes: Buffer): Buffer | Body | EngineError {
   const { 'content-type': type, 'content-encoding': encoding } = request.headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -72,16 +72,16 @@ function takeBody(request: FastifyRequest, bytes: Buffer): Buffer | Body | Engin
   return request.routeOptions.config.rawBody ? bytes : parseBody(type, bytes)
 }
 
-/** Decisions, "Errors, limits, auth": 415 unless JSON, 400 unless UTF-8, at most 200 levels deep, and valid. */
+/** 415 unless the type is JSON, 400 unless the body is valid UTF-8 and JSON of at most 200 levels (docs/errors.md#how-requests-are-checked). */
 function parseBody(type: string | undefined, bytes: Buffer): Body | EngineError {
-  // A missing type is refused like a wrong one: a web page can send such a request to another origin without
-  // asking, and where no key is configured nothing else would stop it. Almost every request says exactly this.
+  // A missing type is refused like a wrong one: a web page can send such a request to another origin without a preflight,
+  // and without keys nothing else would stop it. Almost every request has exactly JSON_TYPE, so that is compared first.
   if (type !== JSON_TYPE && !/^application\/json\s*(;|$)/i.test(type ?? '')) {
     return new EngineError('unsupported_media_type', 'the content type must be application/json')
   }
   if (!isUtf8(bytes)) return new EngineError('invalid_json', 'the body is not valid UTF-8')
   const text = bytes.toString('utf8')
-  // The bound is the payload's, which lies one level down in every body that carries one.
+  // The bound is for payloads, which are one level down in the body.
   if (isDeeperThan(text, JSON_DEPTH_MAX + 1)) {
     return new EngineError('invalid_json', `the body nests deeper than ${JSON_DEPTH_MAX} levels`)
   }
@@ -94,16 +94,16 @@ function parseBody(type: string | undefined, bytes: Buffer): Body | EngineError 
 
 interface Received {
   bytes: Buffer
-  /** Bytes sent (or, of a body that was not read at all, announced). `bytes` is empty when they are too many. */
+  /** Number of bytes received, or announced if the body was not read. Over the bound, `bytes` is empty. */
   size: number
   /** Whether the body was read to its end. */
   complete: boolean
 }
 
 /**
- * Collects the body. One that is too large is still read to its end (up to `discardMax`) and thrown away:
- * closing the connection under a client that is sending would reset it before it can read the refusal. When
- * the client leaves in the middle nothing more comes, and nobody is left to answer: `done` is not called.
+ * Collects the body. A body that is too large is still read to its end (up to `discardMax`) and discarded: closing the
+ * connection of a client that is sending would reset it before it can read the refusal. When the client disconnects in
+ * the middle, `done` is not called.
  */
 function receive(
   source: IncomingMessage,

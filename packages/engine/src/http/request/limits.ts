@@ -1,32 +1,32 @@
-// Every bound of the HTTP layer in one place. `createApp` takes overrides, so that tests can shrink the waits.
+// The bounds of the HTTP layer. `HttpDeps.limits` replaces single ones, so that tests can shorten the waits.
 
 export interface HttpLimits {
-  /** Largest body in bytes: `POST /register`, and every other route (contract §8, decisions "Events"). */
+  /** Maximum body in bytes: of `POST /register`, and of every other route (docs/operating.md#bounds). */
   registerBodyMax: number
   bodyMax: number
-  /** How much of a refused body is read and thrown away, so that the client reads the refusal, not a reset. */
+  /** Bytes of a refused body that are read and discarded, so that the client reads the refusal instead of a reset. */
   discardMax: number
-  /** A client that has not sent all its headers, or its whole request, by then is cut off. */
+  /** A client that has not sent all headers, or the whole request, in this time is disconnected. */
   headersTimeoutMs: number
   requestTimeoutMs: number
-  /** Longer than the 60 s that load balancers keep idle connections, so that they never meet a closed one. */
+  /** Longer than the 60 s that load balancers keep idle connections, so that they never use a closed one. */
   keepAliveTimeoutMs: number
-  /** How often the two timeouts above are enforced. */
+  /** Interval at which `headersTimeoutMs` and `requestTimeoutMs` are enforced. */
   timeoutCheckMs: number
-  /** A socket on which nothing moves for so long is cut: the client has stopped reading its answer. */
+  /** A socket without traffic for so long is cut: its client has stopped reading the answer. */
   silenceMs: number
-  /** How long a closing app waits for the requests in flight before it cuts them off. */
+  /** How long a closing app waits for the requests in flight before it cuts them. */
   drainMs: number
-  /** Streams: the pause between keep-alive comments, between reads nobody rang for, and before a stalled client is dropped. */
+  /** Streams: the time between keep-alive comments, between reads without a notification, and until a stalled client is dropped. */
   heartbeatMs: number
   rereadMs: number
   stallMs: number
-  /** How much of a live stream a client that has stopped reading may leave unread before it is dropped. */
+  /** Unread messages and bytes of a live stream with which a client that has stopped reading is dropped. */
   unreadFrames: number
   unreadBytes: number
-  /** How long one list may look for runs that its filter matches. */
+  /** How long one list may search for runs that match its filter. */
   searchMs: number
-  /** Timeline frames read, held and written at a time. */
+  /** Timeline frames that a stream reads, holds and writes at a time. */
   pageFrames: number
 }
 

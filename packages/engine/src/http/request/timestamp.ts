@@ -1,4 +1,4 @@
-// Reads the timestamps of callers, in queries and bodies (decisions, "Errors, limits, auth").
+// Reads timestamps of requests, in queries and bodies (docs/errors.md#how-requests-are-checked).
 
 import { invalid } from '../../domain/model/errors.ts'
 
@@ -7,15 +7,15 @@ const TIME = /((?:[01]\d|2[0-3]):[0-5]\d):([0-5]\d|60)(?:\.(\d+))?/
 const OFFSET = /([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)/
 const RFC_3339 = new RegExp(`^${DATE.source}${TIME.source}${OFFSET.source}$`)
 
-/** What is said of any other text. */
+/** The error for any other text. */
 export const TIMESTAMP_WANTED = 'must be an RFC 3339 timestamp'
 
 /**
- * An RFC 3339 timestamp as epoch ms. What is finer is rounded up, so that nothing of before it counts as "at or after"; a
- * leap second is the beginning of the next one.
+ * An RFC 3339 timestamp as epoch ms. Finer fractions are rounded up, so that nothing earlier counts as "at or after". A
+ * leap second is the start of the next second.
  */
 export function timestamp(name: string, value: string): number {
-  // The `+` of an offset that was not escaped arrives as a space.
+  // The `+` of an unescaped offset arrives as a space.
   const match = RFC_3339.exec(value.replace(' ', '+'))
   if (!match) throw invalid(name, TIMESTAMP_WANTED)
   const [, date, minute, second, fraction = '', offset = 'Z'] = match
@@ -30,7 +30,7 @@ export function timestamp(name: string, value: string): number {
   return seconds + (isLeap ? 1000 : 0) + ms + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0)
 }
 
-/** Whether the second is the last of a month in UTC: only there a leap second can be. */
+/** Whether the second is the last of a month in UTC, the only place for a leap second. */
 function endsMonth(ms: number): boolean {
   return new Date(ms + 1000).toISOString().slice(8, 19) === '01T00:00:00'
 }

@@ -1,5 +1,5 @@
-// Turns whatever was thrown into the one error body (decisions, "Errors, limits, auth"). The only place of the
-// engine that looks at HTTP statuses of errors; called by fastify's error paths and, for broken requests, by `app.ts`.
+// Turns a thrown error into the error body (docs/errors.md). The only file of the engine that maps errors to HTTP
+// statuses. Called by the error paths of fastify and of raw responses.
 
 import { API_ERROR_STATUS } from '@perdure/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -12,7 +12,7 @@ export function statusOf(code: ErrorCode): number {
   return API_ERROR_STATUS[code]
 }
 
-/** What fastify itself refuses, in our codes. Anything else of its 4xx errors is an `invalid_request`. */
+/** Errors of fastify as errors of the engine. Its other 4xx errors are an `invalid_request`. */
 const FRAMEWORK: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'the content type must be application/json'],
   FST_ERR_BAD_URL: ['invalid_request', 'the URL is malformed'],
@@ -20,7 +20,7 @@ const FRAMEWORK: Record<string, [ErrorCode, string]> = {
   FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'no such resource'],
 }
 
-/** Answers `error` on `reply`, and logs what an operator has to know of. */
+/** Answers with `error`, and logs errors that concern the operator. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
   const known = asEngineError(error)
   const status = API_ERROR_STATUS[known.code]
@@ -30,7 +30,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   sendJson(reply, status, problemText(known, request.id))
 }
 
-/** The error body. Of an `internal` error it tells nothing but the request id. */
+/** The error body. For an `internal` error it contains nothing but the request id. */
 export function problemText(error: EngineError, requestId: string): string {
   const hidden = error.code === 'internal'
   const message = hidden ? 'the engine failed; its log has the details under this request id' : error.message
@@ -38,7 +38,7 @@ export function problemText(error: EngineError, requestId: string): string {
   return JSON.stringify({ error: { code: error.code, message, details, requestId } })
 }
 
-/** What the `error` frame of a Connect socket says: as the error body, without a request. */
+/** The payload of a Connect `error` frame: the error body without a request id. */
 export function problemOf(error: unknown): { code: ErrorCode; message: string; details?: unknown } {
   const known = asEngineError(error)
   if (known.code === 'internal')
@@ -60,7 +60,7 @@ function asEngineError(error: unknown): EngineError {
   return new EngineError('internal', 'unexpected error', { cause: error })
 }
 
-/** What a status has to say besides the body. */
+/** The headers that the status of the error requires. */
 export function extraHeaders(error: EngineError): [string, string][] {
   const status = API_ERROR_STATUS[error.code]
   if (status === 401) return [['www-authenticate', 'Bearer']]
@@ -69,7 +69,7 @@ export function extraHeaders(error: EngineError): [string, string][] {
   return Array.isArray(allow) ? [['allow', allow.join(', ')]] : []
 }
 
-/** A refusal for want of room is expected under load and must not add to it: only a debug line. */
+/** An `overloaded` is expected under load and must not add to it, so it is logged at debug. */
 function logFailure(log: Logger, error: unknown, code: ErrorCode, request: FastifyRequest): void {
   const level = code === 'internal' ? 'error' : code === 'unavailable' ? 'warn' : 'debug'
   if (!log.isLevelEnabled(level)) return

@@ -1,4 +1,4 @@
-// How routes answer: with a ready JSON text, which fastify then sends as it is.
+// Answers with a JSON text, which fastify sends unchanged.
 
 import type { FastifyReply } from 'fastify'
 import type { JsonText } from '../../domain/text/json-text.ts'

@@ -1,4 +1,4 @@
-// What only this layer shows of POST /events: which texts its names take. The rest is in test/scenario/event.
+// The texts that the members of POST /events may have. test/scenario/event has the rest.
 
 import { describe, expect, test } from 'vitest'
 import { messageOf, postJson, recordedData, refusal, testApp } from '../../http.testkit.ts'

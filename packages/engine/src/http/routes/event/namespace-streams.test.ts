@@ -1,5 +1,5 @@
-// What only this layer shows of the streams of a namespace: their bytes, and what they leave behind. The rest is in
-// test/scenario/live.
+// The exact bytes of the streams of a namespace, and that they leave no listener or timer behind. test/scenario/live has
+// the rest.
 
 import { describe, expect, test } from 'vitest'
 import { eventually, openStream, streamApp } from '../../live/stream.testkit.ts'

@@ -1,4 +1,4 @@
-// Event records on the wire (contract §2.7).
+// Event records on the wire (docs/http-api.md#eventrecord).
 
 import type { EventFrame, EventRecord } from '@perdure/protocol'
 import type { Event } from '../../../domain/model/event.ts'
@@ -10,7 +10,7 @@ export function eventText(event: Event): JsonText {
   return splice(head(event), { data: event.data })
 }
 
-/** The record as it goes down `GET /events/stream` (decisions, "Events"). */
+/** The frame of `GET /events/stream`: the record with its kind. */
 export function eventFrame(event: Event): JsonText {
   const frame: EventFrame = { kind: 'event', ...head(event) }
   return splice(frame, { data: event.data })

@@ -1,4 +1,4 @@
-// Apps, runners and workflow definitions on the wire (contract §2.5, §2.6). No key ever, only its fingerprint.
+// Apps, runners and workflow definitions on the wire. A runner shows the fingerprint of its key, never the key.
 
 import type { App as WireApp, Runner as WireRunner, WorkflowDefinition } from '@perdure/protocol'
 import type { App } from '../../../domain/model/workflow.ts'

@@ -1,4 +1,4 @@
-// What only this layer shows of acting on runs: the bodies that the routes take. The rest is in test/scenario/run.
+// The bodies that the routes of run control take. test/scenario/run has the rest.
 
 import { describe, expect, test } from 'vitest'
 import { aRun, endedRun, messageOf, postJson, refusal, testApp } from '../../http.testkit.ts'

@@ -1,5 +1,5 @@
-// What only this layer shows of a run's stream: its reads, its wake-ups, slow clients, and its end. That it loses and
-// repeats nothing is shown in test/scenario/live/run-stream.test.ts.
+// A run's stream: its reads, notifications, slow clients, and its end. test/scenario/live/run-stream.test.ts shows that it
+// loses and repeats no frame.
 
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../../domain/model/change.ts'

@@ -1,5 +1,4 @@
-// What only this layer shows of reading runs: texts to the letter, ids, cursors and searches that are given up. The rest is
-// in test/scenario/run.
+// Reads of runs: exact texts, ids, cursors, and searches that take too long. test/scenario/run has the rest.
 
 import { describe, expect, test } from 'vitest'
 import type { Reads } from '../../../ports/store-reads.ts'
@@ -38,7 +37,7 @@ test.each(['', '/steps', '/logs', '/stream'])('GET /runs/{id}%s of a run that do
     '%F0%9F%98%80',
   ]
   for (const id of ids) expect(refusal(await app.inject(`/runs/${id}${path}`))).toBe('404 not_found')
-  // What cannot be an id is not even looked for.
+  // A text that cannot be an id causes no read.
   expect(new Set(reads.map(({ args }) => args[0]))).toEqual(new Set([ids[0]]))
 })
 
