@@ -1,5 +1,5 @@
-// The HTTP face of the engine: one fastify app with its hooks, error paths, timeouts and routes. Made by
-// compose.ts, which also listens and closes.
+// The HTTP interface of the engine: one fastify app with its hooks, error paths, timeouts and routes. Created by
+// compose/http.ts.
 
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -20,13 +20,10 @@ import { connectRoutes } from './connect/route.ts'
 import { addBodyParser } from './request/body.ts'
 import { HTTP_LIMITS } from './request/limits.ts'
 import { sendProblem } from './response/problem.ts'
-import { rawAnswer } from './response/raw-answer.ts'
+import { rawResponse } from './response/raw-response.ts'
 import { eventRoutes } from './routes/event/events.ts'
 import { namespaceStreamRoutes } from './routes/event/namespace-streams.ts'
-import { healthRoutes } from './routes/operating/health.ts'
-import { metricsRoutes } from './routes/operating/metrics.ts'
-import { openApiRoutes } from './routes/operating/openapi.ts'
-import { registerRoutes } from './routes/registry/register.ts'
+import { operatingRoutes } from './routes/operating/operating.ts'
 import { registryRoutes } from './routes/registry/registry.ts'
 import { controlRoutes } from './routes/run/control.ts'
 import { runListRoutes } from './routes/run/run-list.ts'
@@ -43,16 +40,14 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   app.decorateRequest('actor')
   addBodyParser(app, limits.discardMax)
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, deps.log))
-  const refuseTaken = addEntry(app, deps)
-  // An `Expect` that nobody knows may be ignored (RFC 9110, section 10.1.1); node would answer without a body.
+  const refuseAmbiguousPaths = addEntryHooks(app, deps)
+  // A server may ignore an unknown `Expect` (RFC 9110, section 10.1.1); node would refuse it without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  // The sockets are cut (forceCloseConnections) when this is done.
+  // Fastify cuts the sockets (forceCloseConnections) after the drain.
   app.addHook('preClose', () => context.drain.run(deps.clock, limits.drainMs))
 
-  healthRoutes(app, context)
-  metricsRoutes(app, context)
+  operatingRoutes(app, context)
   eventRoutes(app, context)
-  registerRoutes(app, context)
   connectRoutes(app, context)
   runListRoutes(app, context)
   runRoutes(app, context)
@@ -63,17 +58,16 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   webhookDeliveryRoutes(app, context)
   webhookEndpointRoutes(app, context)
   webhookReceiverRoutes(app, context)
-  openApiRoutes(app, context)
-  refuseTaken()
+  refuseAmbiguousPaths()
   return app
 }
 
 function newFastify({ deps, limits }: HttpContext): FastifyInstance {
   const newRequestId = requestIds()
   return Fastify({
-    // Our own access log instead: fastify's would cost a child logger per request.
+    // authorize.ts logs instead: fastify would create a child logger for each request.
     logger: false,
-    // Nothing here is loaded in the background, so there is no start to time: a busy process must not fail by it.
+    // No plugin loads asynchronously, so a start that takes long on a busy machine is no fault.
     pluginTimeout: 0,
     bodyLimit: limits.bodyMax,
     genReqId: newRequestId,
@@ -83,11 +77,11 @@ function newFastify({ deps, limits }: HttpContext): FastifyInstance {
     http: {
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: limits.timeoutCheckMs,
-      // Node would refuse in its own words; `addEntry` does in ours.
+      // Node would refuse without our error body; `addEntryHooks` refuses with it.
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: 256 },
-    // The drain refuses with our error body, and cuts what is left when the requests in flight are done.
+    // The drain refuses with our error body, and cuts the remaining sockets after the requests in flight.
     return503OnClosing: false,
     forceCloseConnections: true,
     frameworkErrors: (error, request, reply) => {
@@ -98,7 +92,7 @@ function newFastify({ deps, limits }: HttpContext): FastifyInstance {
   })
 }
 
-/** `req_`, a prefix made at start that tells engines apart, and a counter. */
+/** Ids of requests: `req_`, a random prefix of this process, and a counter. */
 function requestIds(): () => string {
   const prefix = `req_${randomBytes(4).toString('hex')}`
   let count = 0
@@ -106,10 +100,10 @@ function requestIds(): () => string {
 }
 
 /**
- * What happens first to every request; and to one that no route takes, all that happens. To be called when the routes are
- * there: keeps those with an id from taking the literal paths.
+ * Adds the hooks that run first on every request, and that refuse requests without a route. Returns a function to call
+ * after the routes are added: it keeps routes with an id from answering for literal paths.
  */
-function addEntry(app: FastifyInstance, { log, corsOrigins }: HttpDeps): () => void {
+function addEntryHooks(app: FastifyInstance, { log, corsOrigins }: HttpDeps): () => void {
   const table = new RouteTable()
   const refusal = (request: FastifyRequest, reply: FastifyReply): EngineError => {
     if (log.isLevelEnabled('debug')) logAccess(log, 'debug', request, reply)
@@ -124,8 +118,8 @@ function addEntry(app: FastifyInstance, { log, corsOrigins }: HttpDeps): () => v
     }
     done(request.method === 'OPTIONS' && !isPreflight(request) ? refusal(request, reply) : undefined)
   })
-  // Ahead of the table, which must not know the route that catches preflights; and ahead of the refusals below, so
-  // that a page can read them.
+  // Before the table, which must not list the route of preflights, and before the refusals below, so that a page can read
+  // them.
   addCors(app, corsOrigins)
   app.addHook('onRoute', ({ url, method, config }) => {
     if (!config?.refused) table.add(url, method)
@@ -134,13 +128,13 @@ function addEntry(app: FastifyInstance, { log, corsOrigins }: HttpDeps): () => v
     done(request.is404 || request.routeOptions.config.refused ? refusal(request, reply) : undefined)
   })
   return () => {
-    for (const { url, methods } of table.taken) {
+    for (const { url, methods } of table.ambiguous) {
       app.route({ method: methods as HTTPMethods[], url, config: { refused: true }, handler: async () => {} })
     }
   }
 }
 
-/** Bytes that are no HTTP request, or not one in time: there is no request to answer, only a socket. */
+/** Answers bytes that are no HTTP request, or a request that did not arrive in time: there is only a socket to write to. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -148,7 +142,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, reque
   }
   const [status, message] = brokenRequest(error.code)
   const problem = new EngineError('invalid_request', message)
-  socket.end(rawAnswer(status, problem, requestId), () => socket.destroy())
+  socket.end(rawResponse(status, problem, requestId), () => socket.destroy())
 }
 
 function brokenRequest(code: string | undefined): [number, string] {

@@ -12,6 +12,7 @@ import { receivers } from './webhook-receivers.ts'
 
 export { errorsOf } from './errors.ts'
 export type * from './operation.ts'
+export { CURSOR_PARAM, ID_CHARS_MAX } from './operation.ts'
 
 const webhooks = { ...deliveries, ...endpoints, ...receivers }
 

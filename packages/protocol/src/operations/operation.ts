@@ -114,7 +114,7 @@ export const APP_PARAM = {
   description: 'Only items of this app',
 } as const
 
-/** Maximum length of an id in a query parameter, in characters. */
+/** Maximum length of an id in a path or a query parameter, in characters. */
 export const ID_CHARS_MAX = 64
 
 /** Operations that change the webhook configuration, or that post to other systems, always need a secret key. */

@@ -1,4 +1,5 @@
-// Who may do what (decisions, "Errors, limits, auth"). Pure: `admit` calls it with the request's header.
+// Authenticates requests by their API key (docs/operating.md#keys-and-namespaces). Pure. Called by authorize.ts with the
+// headers of a request, and by connect/hub.ts with those of an upgrade.
 
 import type { Access, Operation } from '@perdure/protocol/operations'
 import type { KeyKind } from '../../domain/model/api-key.ts'
@@ -6,7 +7,7 @@ import { EngineError } from '../../domain/model/errors.ts'
 import type { KeyRing } from '../../services/admin/keys.ts'
 import type { Actor } from '../../services/run/audit.ts'
 
-/** The kinds of key that open an operation; a secret key opens everything. */
+/** By access of an operation: the kinds of key that open it. A secret key opens everything. */
 export const KINDS: Record<Exclude<Access, 'public'>, readonly KeyKind[]> = {
   read: ['secret', 'read'],
   event: ['secret', 'event'],
@@ -16,7 +17,7 @@ export const KINDS: Record<Exclude<Access, 'public'>, readonly KeyKind[]> = {
 
 const OPEN: Actor = { namespace: 'default' }
 
-/** What is looked at of a request's headers. */
+/** The headers of a request that authentication reads. */
 export interface Credentials {
   authorization?: string | undefined
   host?: string | undefined
@@ -24,9 +25,9 @@ export interface Credentials {
 }
 
 /**
- * The actor behind a request, if its key opens the operation. While no key was ever made everyone on this machine
- * is let in, except where the contract asks for a key in every case; but a key that is given and wrong is refused
- * even then: its sender believes to be somewhere else.
+ * The actor behind a request, if its key opens the operation. Until the first key is made everyone on this machine may call
+ * (docs/operating.md#without-keys), except operations that always require a key. A wrong key is refused even then: its
+ * sender means another engine.
  */
 export function authenticate(
   keys: KeyRing,
@@ -53,10 +54,10 @@ export function authenticate(
   return { namespace: key.namespace, label: key.label }
 }
 
-/** Whether who was let in as `actor` would be let in as the same now: keys come and go while a stream or socket is open. */
-export function isStillAdmitted(actor: Actor, ...asked: Parameters<typeof authenticate>): boolean {
+/** Whether the same credentials still give the actor's namespace: keys change while a stream or socket is open. */
+export function isStillAuthorized(actor: Actor, ...credentials: Parameters<typeof authenticate>): boolean {
   try {
-    return authenticate(...asked).namespace === actor.namespace
+    return authenticate(...credentials).namespace === actor.namespace
   } catch (error) {
     if (error instanceof EngineError) return false
     throw error
@@ -64,8 +65,8 @@ export function isStillAdmitted(actor: Actor, ...asked: Parameters<typeof authen
 }
 
 /**
- * A page of anywhere may post to localhost: the browser only keeps the answer from it. It does say where the page is
- * from, and pages that were not let in by `ENGINE_CORS_ORIGINS` get nothing done.
+ * Any web page may post to localhost: the browser only withholds the answer. It sends the origin of the page, and a page
+ * whose origin `ENGINE_CORS_ORIGINS` does not list is refused.
  */
 function refuseForeignPage(origin: string | undefined, corsOrigins: readonly string[]): void {
   if (origin === undefined || corsOrigins.includes('*') || corsOrigins.includes(origin)) return
@@ -76,7 +77,7 @@ function refuseForeignPage(origin: string | undefined, corsOrigins: readonly str
   )
 }
 
-/** The token of a `Bearer` header; the scheme's case does not matter (RFC 9110, section 11.1). */
+/** The token of a `Bearer` header. The scheme is case-insensitive (RFC 9110, section 11.1). */
 function bearerToken(authorization: string): string | undefined {
   if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
   const token = authorization.slice(7).trim()
@@ -86,8 +87,8 @@ function bearerToken(authorization: string): string | undefined {
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
 
 /**
- * Without keys, being on this machine is the only credential, and a browser on it runs pages from anywhere. A page
- * whose name was made to resolve to loopback (DNS rebinding) still sends that name as `Host`.
+ * Without keys the only credential is to be on this machine, and its browser runs pages from everywhere. A page whose
+ * name resolves to loopback (DNS rebinding) still sends that name as `Host`.
  */
 function refuseForeignHost(host = ''): void {
   if (LOOPBACK_HOST.test(host)) return

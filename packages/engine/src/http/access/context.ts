@@ -1,4 +1,4 @@
-// What every route file is given: the faces it calls, the bounds it keeps, and the drain it takes part in.
+// The context that every route file gets: the services it calls, the bounds of the HTTP layer, and the drain.
 
 import type { Actor } from '../../services/run/audit.ts'
 import type { HttpLimits } from '../request/limits.ts'
@@ -7,7 +7,7 @@ import type { Drain } from './drain.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks, and in which namespace. Set by `admit`, so present on every route but the probes. */
+    /** The caller and its namespace. Set by `authorizeRequest`, so present on every route except the probes. */
     actor: Actor
   }
 }

@@ -1,15 +1,15 @@
-// Mounts an operation of the protocol as a route: who may call it, how its query is read and what it streams all
-// come from the one description, so the OpenAPI document cannot say anything else.
+// Mounts an operation of the protocol as a route. The access, the query and the kind of reply come from the operation, so
+// that the OpenAPI document cannot differ. Called by every route file.
 
 import type { Operation, QueryParams, QueryValues } from '@perdure/protocol/operations'
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readQuery } from '../request/query.ts'
-import { admit } from './admit.ts'
+import { authorizeRequest } from './authorize.ts'
 import type { HttpContext } from './context.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route is there only to refuse: its method is not offered. */
+    /** The route exists only to refuse its method. */
     refused?: true
   }
 }
@@ -25,7 +25,7 @@ export type Handler<Op extends Operation> = (
 
 export interface MountOptions {
   bodyLimit?: number
-  /** Refuses by throwing, before anything of the body or the query is looked at. */
+  /** Refuses by throwing, before the body and the query are read. */
   refuseEarly?: (request: FastifyRequest) => void
   config?: FastifyContextConfig
 }
@@ -42,9 +42,9 @@ export function mount<const Op extends Operation>(
   app.route({
     method,
     url,
-    onRequest: admit(context, operation),
+    onRequest: authorizeRequest(context, operation),
     ...(refuseEarly ? { preParsing: async (request: FastifyRequest) => refuseEarly(request) } : {}),
-    // A HEAD request would hold a stream open that has no body.
+    // A HEAD request would hold open a stream without a body.
     exposeHeadRoute: method === 'GET' && !reply.stream,
     ...options,
     handler: (request, answer) =>

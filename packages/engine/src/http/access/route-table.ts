@@ -1,5 +1,5 @@
-// Which methods each path answers, so that a request no route took is told apart: wrong path or wrong method; and which
-// literal paths the router would take for ids. Filled and asked by `app.ts`.
+// The methods that each path answers: separates wrong methods (405) from wrong paths (404), and finds the literal paths that
+// the router would take for ids. Filled and used by app.ts.
 
 import { EngineError } from '../../domain/model/errors.ts'
 
@@ -12,8 +12,8 @@ export class RouteTable {
     this.#methods.set(pattern, known)
   }
 
-  /** The methods that a literal path does not answer, but a pattern that it fits does: `/runs/stats` is no run. */
-  get taken(): { url: string; methods: string[] }[] {
+  /** By literal path: the methods that it does not answer, but that a matching pattern does (`/runs/stats` is no run). */
+  get ambiguous(): { url: string; methods: string[] }[] {
     const patterns = [...this.#methods].filter(([pattern]) => pattern.includes(':'))
     return [...this.#methods].flatMap(([url, own]) => {
       const others = url.includes(':') ? [] : patterns.filter(([pattern]) => matches(pattern, url))
@@ -22,9 +22,9 @@ export class RouteTable {
     })
   }
 
-  /** 405 naming the methods that a known path does answer, 404 for an unknown path. */
+  /** The error for a request without a route: 405 with the methods that a known path answers, or 404. */
   refusal(path: string): EngineError {
-    // `/runs/stream` is a path of its own, not one of `/runs/:id`.
+    // `/runs/stream` is a path of its own, not a run.
     const allow = new Set(this.#methods.get(path))
     for (const [pattern, methods] of allow.size > 0 ? [] : this.#methods) {
       if (matches(pattern, path)) for (const method of methods) allow.add(method)
@@ -36,7 +36,7 @@ export class RouteTable {
   }
 }
 
-/** Segment by segment, as the router does: `:name` takes any one segment. */
+/** Compares segment by segment, as the router does: `:name` matches any segment. */
 function matches(pattern: string, path: string): boolean {
   const expected = pattern.split('/')
   const actual = path.split('/')

@@ -16,11 +16,11 @@ import { operations } from '@perdure/protocol/operations'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Actor } from '../../services/run/audit.ts'
-import { authenticate, isStillAdmitted } from '../access/auth.ts'
+import { authenticate, isStillAuthorized } from '../access/auth.ts'
 import { statusOf } from '../response/problem.ts'
-import { rawAnswer } from '../response/raw-answer.ts'
+import { rawResponse } from '../response/raw-response.ts'
+import { afterAnswers, isWhole, withoutOffer } from './ignored-upgrade.ts'
 import { CONNECT_LIMITS, type ConnectLimits } from './limits.ts'
-import { afterAnswers, isWhole, withoutOffer } from './offered-upgrade.ts'
 import { type ConnectDeps, Peer, SHUTDOWN_REASON } from './peer.ts'
 import { ConnectSocket } from './socket.ts'
 
@@ -158,7 +158,7 @@ export class ConnectHub {
       socket,
       peer,
       isRegistered: false,
-      isKeyValid: () => isStillAdmitted(actor, ...credentials),
+      isKeyValid: () => isStillAuthorized(actor, ...credentials),
     }
     this.#connections.add(connection)
     this.#startHeartbeats()
@@ -214,7 +214,7 @@ export class ConnectHub {
 
 function refuse(stream: Duplex, refusal: EngineError, headers: readonly [string, string][] = []): void {
   const requestId = `req_${randomBytes(8).toString('hex')}`
-  stream.end(rawAnswer(statusOf(refusal.code), refusal, requestId, headers), () => stream.destroy())
+  stream.end(rawResponse(statusOf(refusal.code), refusal, requestId, headers), () => stream.destroy())
 }
 
 /** The refusal of a handshake that `ws` finds malformed. */

@@ -21,20 +21,20 @@ function setUp() {
 }
 
 describe('RunTail', () => {
-  test('hands on what follows without a gap, from one unit or several', async () => {
+  test('passes on frames that follow without a gap, from one unit or several', async () => {
     const { tail, next } = setUp()
     const waiting = next(4)
-    tail.tell([frame(5), frame(6)])
-    tail.tell([frame(7)])
+    tail.notify([frame(5), frame(6)])
+    tail.notify([frame(7)])
     expect(await waiting).toEqual([5, 6, 7])
   })
 
-  test('what was read meanwhile is not sent again', async () => {
+  test('frames that the stream has read are not sent again', async () => {
     const { tail, next } = setUp()
-    tail.tell([frame(3), frame(4)])
-    tail.tell([frame(5)])
+    tail.notify([frame(3), frame(4)])
+    tail.notify([frame(5)])
     expect(await next(4)).toEqual([5])
-    tail.tell([frame(5)])
+    tail.notify([frame(5)])
     expect(await next(5)).toEqual([])
   })
 
@@ -44,34 +44,34 @@ describe('RunTail', () => {
     ['they come out of order', 4, [frame(6), frame(5)]],
   ])('the store is read when %s', async (_, after, frames) => {
     const { tail, next } = setUp()
-    for (const one of frames) tail.tell([one])
+    for (const one of frames) tail.notify([one])
     expect(await next(after)).toBeUndefined()
   })
 
-  test('the store is read when only it knows, whatever else was told', async () => {
+  test('the store is read when a commit came without its frames', async () => {
     const { tail, next } = setUp()
-    tail.tell([frame(5)])
-    tail.tell(undefined)
-    tail.tell([frame(6)])
+    tail.notify([frame(5)])
+    tail.notify(undefined)
+    tail.notify([frame(6)])
     expect(await next(4)).toBeUndefined()
-    tail.tell([frame(7)])
+    tail.notify([frame(7)])
     expect(await next(6)).toEqual([7])
   })
 
-  test('the store is read when nothing is told in time, or the wait is ended', async () => {
+  test('the store is read when nothing comes in time, or the wait is ended', async () => {
     const { clock, tail, next } = setUp()
     const late = next(4)
     await clock.advance(1000)
     expect(await late).toBeUndefined()
     const ended = next(4)
-    tail.ring()
+    tail.endWait()
     expect(await ended).toBeUndefined()
     expect(clock.timerCount).toBe(0)
   })
 
   test('keeps no more than a bound for a client that does not read', async () => {
     const { tail, next } = setUp()
-    for (let seq = 1; seq <= 1001; seq++) tail.tell([frame(seq)])
+    for (let seq = 1; seq <= 1001; seq++) tail.notify([frame(seq)])
     expect(await next(0)).toBeUndefined()
   })
 })

@@ -8,7 +8,7 @@ import { HTTP_LIMITS, type HttpLimits } from '../request/limits.ts'
 import { SseStream, sseMessage } from './sse.ts'
 
 /** A stream over a response that writes nowhere. */
-function setUp(limits: Partial<HttpLimits> = {}, isAdmitted = () => true) {
+function setUp(limits: Partial<HttpLimits> = {}, isAuthorized = () => true) {
   const clock = new VirtualClock()
   const keys = new KeyRing({ fixed: [], loopback: true })
   const drain = new Drain()
@@ -37,7 +37,7 @@ function setUp(limits: Partial<HttpLimits> = {}, isAdmitted = () => true) {
   }
   const reply = { raw, hijack: () => {}, getHeaders: () => ({}) } as unknown as FastifyReply
   let ended = 0
-  const stream = new SseStream(reply, context, { isAdmitted, onEnd: () => ended++ })
+  const stream = new SseStream(reply, context, { isAuthorized, onEnd: () => ended++ })
   return { stream, raw, drain, keys, clock, ended: () => ended, written, stall, catchUp }
 }
 
@@ -60,11 +60,11 @@ test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
 })
 
 test('ends when its key counts no more, also if that was before anybody listened', () => {
-  let isAdmitted = true
-  const { stream, keys, ended } = setUp({}, () => isAdmitted)
+  let isAuthorized = true
+  const { stream, keys, ended } = setUp({}, () => isAuthorized)
   keys.replaceStored([])
   expect(stream.open).toBe(true)
-  isAdmitted = false
+  isAuthorized = false
   keys.replaceStored([])
   expect([stream.open, ended(), setUp({}, () => false).stream.open]).toEqual([false, 1, false])
 })

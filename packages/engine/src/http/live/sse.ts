@@ -1,5 +1,5 @@
-// One server-sent event stream over one response: framing, keep-alive, backpressure, and an end that leaves no
-// listener behind. Opened by routes/run-stream.ts and routes/namespace-streams.ts.
+// One stream of server-sent events over one response: framing, keep-alive, back-pressure, and an end that leaves no
+// listener behind. Opened by routes/run/run-stream.ts and routes/event/namespace-streams.ts.
 
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
@@ -8,20 +8,20 @@ import type { HttpContext } from '../access/context.ts'
 import type { HttpDeps } from '../access/deps.ts'
 import type { HttpLimits } from '../request/limits.ts'
 
-/** Decisions, "Events": how long a client waits before it reconnects. */
+/** `retry` is the time in ms after which a client reconnects (docs/concepts.md#timeline-and-streams). */
 const OPENING = 'retry: 2000\n\n'
 const KEEP_ALIVE = Buffer.from(': keep-alive\n\n')
 
-/** One message. `data` is JSON text without line breaks, so that one `data:` line holds it. */
+/** One message. `data` is JSON without line breaks, so that one `data:` line holds it. */
 export function sseMessage(message: { id?: number; event: string; data: string }): string {
   const id = message.id === undefined ? '' : `id: ${message.id}\n`
   return `${id}event: ${message.event}\ndata: ${message.data}\n\n`
 }
 
 export interface SseOptions {
-  /** Whether its request would still be let in: the stream ends when it would not. Asked when keys have changed. */
-  isAdmitted(): boolean
-  /** Called once, when the stream is no longer open. */
+  /** Whether the stream's request would still be authorized; else the stream ends. Called when keys have changed. */
+  isAuthorized(): boolean
+  /** Called once, when the stream closes. */
   onEnd(): void
 }
 
@@ -29,7 +29,7 @@ export interface SseOptions {
 type SseContext = Pick<HttpContext, 'limits' | 'drain'> & { deps: Pick<HttpDeps, 'clock' | 'keys'> }
 
 export class SseStream {
-  /** False once the client has gone, the app is closing, its key counts no more, or `end` was called. */
+  /** False after the client has left, the app has started to close, the key was revoked, or `end` was called. */
   open = true
   readonly #response: FastifyReply['raw']
   readonly #clock: Clock
@@ -37,13 +37,13 @@ export class SseStream {
   readonly #onEnd: () => void
   readonly #leaveDrain: () => void
   readonly #leaveKeys: () => void
-  #stopBeat = (): void => {}
+  #stopKeepAlive = (): void => {}
   #stalled = false
   /** Messages sent since the client stalled. */
   #unread = 0
 
-  /** Takes the reply over and sends the headers. */
-  constructor(reply: FastifyReply, { deps, limits, drain }: SseContext, { isAdmitted, onEnd }: SseOptions) {
+  /** Takes over the reply and sends the headers. */
+  constructor(reply: FastifyReply, { deps, limits, drain }: SseContext, { isAuthorized, onEnd }: SseOptions) {
     reply.hijack()
     this.#response = reply.raw
     this.#clock = deps.clock
@@ -51,24 +51,24 @@ export class SseStream {
     this.#onEnd = onEnd
     this.#leaveDrain = drain.onStart(() => this.end())
     this.#leaveKeys = deps.keys.onChange(() => {
-      if (!isAdmitted()) this.end()
+      if (!isAuthorized()) this.end()
     })
     this.#response.on('close', this.#closed)
     this.#response.writeHead(200, {
-      // What the hooks have set: the request id, and which pages may read the stream.
+      // The hooks have set the request id and the CORS headers.
       ...(reply.getHeaders() as OutgoingHttpHeaders),
       'content-type': 'text/event-stream',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
     })
     this.#response.write(OPENING)
-    this.#beatLater()
-    // The client may have left, the drain begun, or the key gone, before there was a listener to tell.
+    this.#keepAliveLater()
+    // The client may have left, the drain started or the key been revoked before the listeners were added.
     if (this.#response.destroyed) this.#closed()
-    else if (drain.started || !isAdmitted()) this.end()
+    else if (drain.started || !isAuthorized()) this.end()
   }
 
-  /** Writes, and waits until there is room for more. A client that makes no room in time is dropped. */
+  /** Writes, and waits until there is room for more. A client that does not read in time is dropped. */
   async write(text: string | Buffer): Promise<void> {
     if (!this.open || this.#response.write(text)) return
     this.#stalled = true
@@ -78,8 +78,8 @@ export class SseStream {
   }
 
   /**
-   * Sends without waiting. A client that has stopped reading is given more only up to a bound, and then dropped. The
-   * bytes are kept, not copied: send the same ones to every client.
+   * Sends without waiting. A client that has stopped reading is dropped when a bound of unread messages is reached. The
+   * bytes are kept, not copied: pass the same buffer for every client.
    */
   offer(bytes: Buffer): void {
     if (!this.open) return
@@ -88,7 +88,7 @@ export class SseStream {
     else this.abort()
   }
 
-  /** Ends the stream in order: what was written still reaches a client that reads. */
+  /** Ends the stream in order: a client that reads still gets everything written. */
   end(): void {
     if (!this.open) return
     this.#close()
@@ -96,12 +96,12 @@ export class SseStream {
       this.#response.destroy()
       return
     }
-    const cancel = this.#inTime(() => this.#response.destroy())
+    const cancel = this.#afterStall(() => this.#response.destroy())
     this.#response.on('finish', cancel).on('close', cancel)
     this.#response.end()
   }
 
-  /** Breaks the stream off, so that the client knows it was no regular end and comes back. */
+  /** Cuts the stream, so that the client sees an irregular end and reconnects. */
   abort(): void {
     this.#response.destroy()
     this.#close()
@@ -119,21 +119,21 @@ export class SseStream {
         this.#response.off('drain', settle).off('close', settle)
         resolve()
       }
-      const cancel = this.#inTime(() => this.abort())
+      const cancel = this.#afterStall(() => this.abort())
       this.#response.on('drain', settle).on('close', settle)
     })
   }
 
-  /** Calls `drop` unless it is taken back within the time that a client has to read. */
-  #inTime(drop: () => void): () => void {
+  /** Calls `drop` after the time that a client has to read, unless the returned function is called before. */
+  #afterStall(drop: () => void): () => void {
     return this.#clock.at(this.#clock.now() + this.#limits.stallMs, drop)
   }
 
-  /** Comments keep proxies from taking a quiet stream for a dead one. A client that does not read needs none. */
-  #beatLater(): void {
-    this.#stopBeat = this.#clock.at(this.#clock.now() + this.#limits.heartbeatMs, () => {
+  /** Sends comments, so that proxies do not cut a quiet stream. A client that does not read gets none. */
+  #keepAliveLater(): void {
+    this.#stopKeepAlive = this.#clock.at(this.#clock.now() + this.#limits.heartbeatMs, () => {
       if (!this.#stalled) this.offer(KEEP_ALIVE)
-      if (this.open) this.#beatLater()
+      if (this.open) this.#keepAliveLater()
     })
   }
 
@@ -142,7 +142,7 @@ export class SseStream {
   #close(): void {
     if (!this.open) return
     this.open = false
-    this.#stopBeat()
+    this.#stopKeepAlive()
     this.#leaveDrain()
     this.#leaveKeys()
     this.#response.off('close', this.#closed)

@@ -1,18 +1,16 @@
-// Opaque cursors of the keyset lists (contract §4.1, "Pagination rules"): the last row's sort position, bound to
-// the list, namespace and filter it was issued for. A cursor from anywhere else is refused, never followed.
+// Opaque cursors of the lists with pages (docs/concepts.md#lists-and-cursors): the sort position of a page's last row,
+// bound to the list, namespace and filter. A cursor of another list, namespace or filter is refused.
 
 import { createHash } from 'node:crypto'
+import { CURSOR_PARAM } from '@perdure/protocol/operations'
 import { EngineError } from '../../domain/model/errors.ts'
 
-/** What a cursor is good for. The page size is not part of it: it may change from page to page. */
+/** The list that a cursor belongs to. The page size is not part of it: it may change from page to page. */
 export interface CursorScope {
   kind: 'runs' | 'events' | 'deliveries'
   namespace: string
   filter: Record<string, string | undefined>
 }
-
-/** The longest has a workflow name of 256 characters in it. */
-const CURSOR_CHARS_MAX = 4096
 
 /** The cursor that leads to the rows after `position`. */
 export function encodeCursor(scope: CursorScope, position: readonly (string | number)[]): string {
@@ -21,19 +19,20 @@ export function encodeCursor(scope: CursorScope, position: readonly (string | nu
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
-/** The position in `cursor`, through `read`, which answers undefined for one that no row can have. */
+/** The position in `cursor`; undefined without one. `read` checks it, and returns undefined for one that no row can have. */
 export function decodeCursor<Position>(
-  cursor: string,
+  cursor: string | undefined,
   scope: CursorScope,
   read: (position: unknown[]) => Position | undefined,
-): Position {
+): Position | undefined {
+  if (cursor === undefined) return undefined
   const parts = parse(cursor)
-  const mine =
+  const isInScope =
     parts?.kind === scope.kind &&
     parts.namespace === scope.namespace &&
     parts.filter === fingerprint(scope.filter) &&
     Array.isArray(parts.position)
-  const position = mine ? read(parts.position as unknown[]) : undefined
+  const position = isInScope ? read(parts.position as unknown[]) : undefined
   if (position === undefined) {
     throw new EngineError('invalid_cursor', 'cursor is malformed, or was issued for another list or filter', {
       details: { field: 'cursor' },
@@ -42,15 +41,15 @@ export function decodeCursor<Position>(
   return position
 }
 
-/** Whether `value` can be a sort position that is a number. */
+/** Whether `value` can be a numeric sort position. */
 export function isPosition(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 function parse(cursor: string): Record<string, unknown> | undefined {
-  if (cursor.length > CURSOR_CHARS_MAX) return undefined
+  if (cursor.length > CURSOR_PARAM.maxLength) return undefined
   const bytes = Buffer.from(cursor, 'base64url')
-  // Decoding skips what is no base64; what does not encode back was never issued.
+  // Decoding skips characters that are not base64, so a cursor must encode to itself.
   if (bytes.toString('base64url') !== cursor) return undefined
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'))

@@ -1,13 +1,18 @@
-// Reads what callers put into URLs: ids in paths and parameters in queries (decisions, "Errors, limits, auth").
-// Used by every route; a parameter that is given and unusable is 400, naming it.
+// Reads the ids in paths and the parameters in queries (docs/errors.md#how-requests-are-checked). Used by every route. An
+// unusable parameter is 400, naming it.
 
-import type { QueryParam, QueryParams, QueryValues } from '@perdure/protocol/operations'
+import {
+  ID_CHARS_MAX,
+  type QueryParam,
+  type QueryParams,
+  type QueryValues,
+} from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import { timestamp } from './timestamp.ts'
 import { checkName } from './validate.ts'
 
-/** The values of the parameters an operation takes, each of which may be given once. Unknown parameters are ignored. */
+/** The values of an operation's parameters. Each may be given once; unknown parameters are ignored. */
 export function readQuery<const Params extends QueryParams>(
   request: FastifyRequest,
   params: Params,
@@ -48,14 +53,14 @@ function flag(name: string, value: string | undefined): boolean {
   throw invalid(name, 'must be 1 or 0')
 }
 
-/** Counted in characters, as the schemas do: one outside the BMP has length 2. */
+/** Counts characters, as the schemas do; `length` counts a character outside the BMP as 2. */
 function checkLength(name: string, value: string, max: number): void {
   if (value.length > max && [...value].length > max) {
     throw invalid(name, `must not have more than ${max} characters`)
   }
 }
 
-/** An integer, moved into the range when it is outside. */
+/** An integer, clamped to the range. */
 export function clampedInteger(
   name: string,
   value: string,
@@ -65,9 +70,9 @@ export function clampedInteger(
   return Math.min(Math.max(Number(value), range.minimum), range.maximum)
 }
 
-const ID = /^[\w-]{1,64}$/
+const ID = new RegExp(`^[\\w-]{1,${ID_CHARS_MAX}}$`)
 
-/** The `:id` of the path. What cannot be an id is not found; the store need not be asked. */
+/** The `:id` of the path. A text that cannot be an id is not found without a read of the store. */
 export function pathId(request: FastifyRequest, noun: string): string {
   const { id } = request.params as { id: string }
   if (!ID.test(id)) throw notFound(noun)

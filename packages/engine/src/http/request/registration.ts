@@ -4,7 +4,7 @@
 import { PROTOCOL_VERSION, type RegisterRequest } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
-import { checkCharacters, checkName, validator } from './validate.ts'
+import { checkCharacters, checkName, checkUrl, validator } from './validate.ts'
 
 const checkShape = validator(operations.register.body.schema)
 
@@ -24,7 +24,6 @@ export function checkRegistration(value: unknown): RegisterRequest {
   checkVersion(value)
   const request = checkShape(value)
   checkParts(request)
-  checkName('url', request.url)
   checkUrl(request.url)
   return request
 }
@@ -44,15 +43,6 @@ export function checkVersion(value: unknown): void {
   throw new EngineError('protocol_mismatch', `protocolVersion must be ${PROTOCOL_VERSION}, or absent`, {
     details: { field: 'protocolVersion', supported: [PROTOCOL_VERSION] },
   })
-}
-
-function checkUrl(text: string): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw invalid('url', 'must be an http or https URL')
-  }
-  // Lists of runners show the URL, and invokes would not send the credentials.
-  if (url.username !== '' || url.password !== '') throw invalid('url', 'must not carry credentials')
 }
 
 function checkWorkflow(workflow: RegisterRequest['workflows'][number], path: string): void {

@@ -1,4 +1,4 @@
-// Events: sending one, and reading the log (contract §4.4). `POST /events` is the hottest route of the engine.
+// Sends events (docs/events.md#send-an-event) and reads the event log. `POST /events` is the hottest route of the engine.
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -33,8 +33,8 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
     const filter = { app: query.app, name: query.name }
     const { namespace } = request.actor
     const scope = { kind: 'events', namespace, filter } as const
-    const before = cursor === undefined ? undefined : decodeCursor(cursor, scope, readPosition)
-    // One more than asked for tells whether there is a next page.
+    const before = decodeCursor(cursor, scope, readPosition)
+    // One row more than the limit shows whether there is a next page.
     const found = await deps.store.in(namespace).events({ ...filter, before, limit: limit + 1 })
     const page = found.slice(0, limit)
     const last = page.at(-1)
@@ -49,7 +49,7 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   })
 }
 
-/** The validated body; `data` is the text it came in. */
+/** The checked body, with the exact text of `data`. */
 function incomingEvent(request: FastifyRequest): IncomingEvent {
   const body = bodyOf(request)
   const { name, app, dedupeId, runner, targetApp } = checkEvent(body?.value)

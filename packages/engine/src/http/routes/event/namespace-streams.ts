@@ -1,5 +1,5 @@
-// `GET /runs/stream` and `GET /events/stream`: a namespace live, from the moment of connecting on (contract §4.1,
-// §4.4, §6). Nothing is replayed or kept for later: a client that does not keep up is dropped, and comes back.
+// `GET /runs/stream` and `GET /events/stream`: the new statuses and events of a namespace from the moment of connecting
+// (docs/concepts.md#timeline-and-streams). Nothing is replayed: a client that does not keep up is dropped, and reconnects.
 
 import type { RunStatusFrame } from '@perdure/protocol'
 import { type Operation, operations } from '@perdure/protocol/operations'
@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Event } from '../../../domain/model/event.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { RunMove, Topic } from '../../../services/live/live.ts'
-import { admission } from '../../access/admit.ts'
+import { stillAuthorized } from '../../access/authorize.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { SseStream, sseMessage } from '../../live/sse.ts'
@@ -21,28 +21,28 @@ export function namespaceStreamRoutes(app: FastifyInstance, context: HttpContext
   mount(app, context, operations.streamEvents, async (request, reply) => followEvents(request, reply))
 }
 
-/** Sends one client all that is told of its namespace, from now until it leaves. */
+/** A handler that sends each item published for the client's namespace, until the client leaves. */
 function follower<T extends object>(
   context: HttpContext,
   operation: Operation,
   topic: Topic<T>,
-  message: (told: T) => string,
+  messageOf: (item: T) => string,
 ): (request: FastifyRequest, reply: FastifyReply) => void {
-  const bytesOf = writtenOnce(message)
+  const bytesOf = encodedOnce(messageOf)
   return (request, reply) => {
     let stopListening = (): void => {}
-    const isAdmitted = admission(context, operation, request)
-    const stream = new SseStream(reply, context, { isAdmitted, onEnd: () => stopListening() })
+    const isAuthorized = stillAuthorized(context, operation, request)
+    const stream = new SseStream(reply, context, { isAuthorized, onEnd: () => stopListening() })
     if (!stream.open) return
-    stopListening = topic.on(request.actor.namespace, told => stream.offer(bytesOf(told)))
+    stopListening = topic.on(request.actor.namespace, item => stream.offer(bytesOf(item)))
   }
 }
 
-/** The same bytes for every client: what is told goes to one after the other before the next is told. */
-function writtenOnce<T extends object>(message: (told: T) => string): (told: T) => Buffer {
-  let last: { told: T; bytes: Buffer } | undefined
-  return told => {
-    if (last?.told !== told) last = { told, bytes: Buffer.from(message(told)) }
+/** Encodes each item once for all clients: a topic passes an item to every listener before the next item. */
+function encodedOnce<T extends object>(messageOf: (item: T) => string): (item: T) => Buffer {
+  let last: { item: T; bytes: Buffer } | undefined
+  return item => {
+    if (last?.item !== item) last = { item, bytes: Buffer.from(messageOf(item)) }
     return last.bytes
   }
 }
@@ -54,6 +54,6 @@ function runMessage({ runId, seq, ts, status, attempt }: RunMove): string {
 }
 
 function eventMessage(event: Event): string {
-  // The data is as it was sent, perhaps over several lines. Between the tokens of JSON a space is as good.
+  // The data is the sender's text, perhaps with line breaks, which in JSON are only between tokens.
   return sseMessage({ event: 'event', data: eventFrame(event).replace(/[\r\n]/g, ' ') })
 }

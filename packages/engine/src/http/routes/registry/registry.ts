@@ -1,14 +1,24 @@
-// What runners have registered: apps, runners and workflows (contract §4.3).
+// `POST /register` (docs/wire-protocol.md#register), and lists of what runners registered: apps, runners and workflows
+// (docs/http-api.md#apps-runners-workflows).
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import type { HttpContext } from '../../access/context.ts'
-import { mount } from '../../access/mount.ts'
+import { type Handler, mount } from '../../access/mount.ts'
+import { bodyOf } from '../../request/body.ts'
+import { checkRegistration } from '../../request/registration.ts'
 import { sendJson } from '../../response/reply.ts'
 import { presentApp, presentRunner, presentWorkflow } from './present-registry.ts'
 
 export function registryRoutes(app: FastifyInstance, context: HttpContext): void {
   const { registry } = context.deps
+
+  const register: Handler<typeof operations.register> = async (request, reply) => {
+    const registration = checkRegistration(bodyOf(request)?.value)
+    const registered = await registry.register(request.actor.namespace, registration)
+    return sendJson(reply, 200, JSON.stringify(registered))
+  }
+  mount(app, context, operations.register, register, { bodyLimit: context.limits.registerBodyMax })
 
   mount(app, context, operations.listApps, async (request, reply) => {
     const apps = registry.apps(request.actor.namespace).map(presentApp)

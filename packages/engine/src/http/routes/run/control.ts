@@ -1,5 +1,5 @@
-// Acting on runs: cancel, pause, resume, replay, retry-from-step, bulk replay; and the audit log of it, which tells
-// the label of each actor's key (contract §4.2).
+// Controls runs: cancel, pause, resume, replay, retry-from-step and bulk replay (docs/http-api.md#run-control); and lists
+// the audit log.
 
 import { type Operation, operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -7,6 +7,7 @@ import { EngineError, invalid } from '../../../domain/model/errors.ts'
 import { list } from '../../../domain/text/json-splice.ts'
 import { type JsonText, objectMembers } from '../../../domain/text/json-text.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
+import { runSummary } from '../../../domain/view/run-summary.ts'
 import type { ReplayFilter, RunView } from '../../../ports/store-reads.ts'
 import type { Actor } from '../../../services/run/audit.ts'
 import type { HttpContext } from '../../access/context.ts'
@@ -16,14 +17,13 @@ import { pathId } from '../../request/query.ts'
 import { timestamp } from '../../request/timestamp.ts'
 import { checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
-import { controlActionText } from './present-control-action.ts'
-import { runSummary } from './present-run.ts'
+import { controlActionText } from './present.ts'
 
 const checkBulkReplay = validator(operations.bulkReplayRuns.body.schema)
 
 export function controlRoutes(app: FastifyInstance, context: HttpContext): void {
   const { control, store } = context.deps
-  /** Of what starts runs anew: a suspended namespace refuses it whatever the run and the body (contract §5.4). */
+  /** Forks start runs: a suspended namespace refuses them before the body is read (docs/operating.md#suspended-namespaces). */
   const mountFork = <const Op extends Operation>(operation: Op, handler: Handler<Op>): void =>
     mount(app, context, operation, handler, {
       refuseEarly: ({ actor }) => control.assertActive(actor.namespace),
@@ -43,17 +43,17 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
 
   mountFork(operations.replayRun, async (request, reply) => {
     const input = overridingInput(bodyOf(request))
-    return sendRun(reply, await control.replay(traced(request), pathId(request, 'run'), input))
+    return sendRun(reply, await control.replay(actorWithTrace(request), pathId(request, 'run'), input))
   })
 
   mountFork(operations.retryRunFromStep, async (request, reply) => {
     const step = requiredStep(bodyOf(request))
-    return sendRun(reply, await control.retryFromStep(traced(request), pathId(request, 'run'), step))
+    return sendRun(reply, await control.retryFromStep(actorWithTrace(request), pathId(request, 'run'), step))
   })
 
   mountFork(operations.bulkReplayRuns, async (request, reply) => {
     const filter = replayFilter(bodyOf(request))
-    return sendJson(reply, 200, JSON.stringify(await control.bulkReplay(traced(request), filter)))
+    return sendJson(reply, 200, JSON.stringify(await control.bulkReplay(actorWithTrace(request), filter)))
   })
 
   mount(app, context, operations.listControlActions, async (request, reply, query) => {
@@ -62,8 +62,8 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
   })
 }
 
-/** The forks it asks for go on in its trace. */
-function traced(request: FastifyRequest): Actor {
+/** The actor with the trace of the request, which its forks continue. */
+function actorWithTrace(request: FastifyRequest): Actor {
   const trace = readTraceparent(request.headers.traceparent)
   return trace === undefined ? request.actor : { ...request.actor, trace }
 }
@@ -72,7 +72,7 @@ function sendRun(reply: FastifyReply, run: RunView): FastifyReply {
   return sendJson(reply, 200, JSON.stringify(runSummary(run)))
 }
 
-/** `input` to the letter; `{"input": null}` overrides too, only an absent one copies the source's. */
+/** The exact text of `input`. Only an absent one copies the source's; `{"input": null}` overrides it. */
 function overridingInput(body: Body | undefined): JsonText | undefined {
   return body === undefined ? undefined : members(body).get('input')
 }
@@ -86,7 +86,7 @@ function requiredStep(body: Body | undefined): string {
   return step
 }
 
-/** At least one filter must be given: nobody replays everything by an empty body. */
+/** Requires a filter, so that an empty body does not replay every run. */
 function replayFilter(body: Body | undefined): ReplayFilter {
   const { app, workflow, status, runType, since } = checkBulkReplay(body === undefined ? {} : body.value)
   checkName('app', app)

@@ -1,16 +1,16 @@
-// The list of runs and what they add up to (contract §4.1, §2.4).
+// Lists runs and counts them (docs/http-api.md#get-runs, docs/http-api.md#runstats).
 
 import { operations, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { invalid } from '../../../domain/model/errors.ts'
 import { positionOf, type RunPosition, type RunSort } from '../../../domain/view/run-order.ts'
 import { runStats } from '../../../domain/view/run-stats.ts'
+import { runSummary } from '../../../domain/view/run-summary.ts'
 import type { RunFilter, RunQuery, RunView } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from '../../request/cursor.ts'
 import { sendJson } from '../../response/reply.ts'
-import { runSummary } from './present-run.ts'
 
 type ListQuery = QueryValues<typeof operations.listRuns.query>
 
@@ -22,8 +22,8 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
     const { sort, dir, limit, cursor } = query
     const filter = filterOf(query)
     const scope = scopeOf(namespace, query, filter)
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, scope, readPosition(sort))
-    // One more than asked for tells whether there is a next page.
+    const after = decodeCursor(cursor, scope, readPosition(sort))
+    // One row more than the limit shows whether there is a next page.
     const found = await search(namespace, { ...filter, sort, dir, after, limit: limit + 1 })
     const page = found.slice(0, limit)
     const last = page.at(-1)
@@ -39,20 +39,20 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
     return sendJson(reply, 200, JSON.stringify(runStats(counts)))
   })
 
-  /** Gives up when it takes too long: a filter that matches little can have to look at every run there is. */
+  /** Aborts a search that takes too long: a filter that matches few runs may have to look at all of them. */
   async function search(namespace: string, query: RunQuery): Promise<RunView[]> {
     const { clock } = context.deps
-    const giveUp = new AbortController()
-    const disarm = clock.at(clock.now() + context.limits.searchMs, () => giveUp.abort(tooWide(query)))
+    const deadline = new AbortController()
+    const cancel = clock.at(clock.now() + context.limits.searchMs, () => deadline.abort(tooWide(query)))
     try {
-      return await store.in(namespace).runs(query, giveUp.signal)
+      return await store.in(namespace).runs(query, deadline.signal)
     } finally {
-      disarm()
+      cancel()
     }
   }
 }
 
-/** An empty `q` is part of everything, and `deep` is nothing without `q`. */
+/** An empty `q` matches everything, and `deep` has no effect without `q`. */
 function filterOf({ app, status, runType, eventId, replayOf, since, q, deep }: ListQuery): RunFilter {
   const filter = { app, status, runType, eventId, replayOf, since }
   return q ? { ...filter, q, deep } : filter
@@ -71,7 +71,7 @@ function readPosition(sort: RunSort): (position: unknown[]) => RunPosition | und
   return ([id, key, ...rest]) => {
     if (typeof id !== 'string' || rest.length > 0) return undefined
     if (sort === 'started') return key === undefined ? { id } : undefined
-    // A duration can be negative, when the clock was set back.
+    // A duration is negative when the clock was set back.
     const isKey = sort === 'duration' ? Number.isSafeInteger(key) : typeof key === 'string'
     return isKey ? { key: key as string | number, id } : undefined
   }

@@ -1,13 +1,13 @@
-// `GET /runs/{id}/stream`: a run's timeline, replayed from the store and tailed until the run ends (contract
-// §2.3, §4.1). The store is the truth: it is read first, and again whenever frames that were told do not follow on those
-// that were sent, so no frame is lost or repeated.
+// `GET /runs/{id}/stream`: a run's timeline, from the store and then live until the run ends
+// (docs/concepts.md#timeline-and-streams). The store is read first, and again whenever published frames do not follow on
+// the sent ones, so that no frame is lost or repeated.
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isTerminal } from '../../../domain/model/run.ts'
 import { frameText, type StoredFrame } from '../../../domain/view/timeline-frames.ts'
 import type { Reads, TimelinePage } from '../../../ports/store-reads.ts'
-import { admission } from '../../access/admit.ts'
+import { stillAuthorized } from '../../access/authorize.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { isEnd, RunTail } from '../../live/run-tail.ts'
@@ -19,20 +19,20 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext): voi
 
   mount(app, context, operations.streamRun, async (request, reply, query) => {
     const runId = pathId(request, 'run')
-    // A browser that reconnects asks for the same URL, and says in the header what it has seen since.
+    // A browser reconnects to the same URL, and names the last seq that it has seen in a header.
     const from = Math.max(query.from ?? 0, lastEventId(request))
     const reads = deps.store.in(request.actor.namespace)
     const tail = new RunTail()
-    // Before the first read: what is committed after that read must be told.
-    const stopListening = deps.live.runs.on(runId, frames => tail.tell(frames))
+    // Before the first read, so that each later commit notifies the tail.
+    const stopListening = deps.live.runs.on(runId, frames => tail.notify(frames))
     const timeline = new Timeline(reads, runId, from, limits.pageFrames)
     try {
-      const page = await timeline.read()
-      if (page.status === undefined) throw notFound('run')
-      const isAdmitted = admission(context, operations.streamRun, request)
-      const stream = new SseStream(reply, context, { isAdmitted, onEnd: () => tail.ring() })
+      const firstPage = await timeline.read()
+      if (firstPage.status === undefined) throw notFound('run')
+      const isAuthorized = stillAuthorized(context, operations.streamRun, request)
+      const stream = new SseStream(reply, context, { isAuthorized, onEnd: () => tail.endWait() })
       try {
-        await sendTimeline(context, { stream, tail, timeline, page })
+        await sendTimeline(context, { stream, tail, timeline, firstPage })
         stream.end()
       } catch (err) {
         deps.log.error({ err, requestId: request.id, runId }, 'run stream failed')
@@ -44,20 +44,20 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext): voi
   })
 }
 
-/** Where a client that comes back says, by the standard header, that it had got to. */
+/** The standard header of a client that reconnects: the seq of the last frame that it has seen. */
 function lastEventId(request: FastifyRequest): number {
   const seen = request.headers['last-event-id']
   if (typeof seen !== 'string' || seen === '') return 0
   return clampedInteger('Last-Event-ID', seen, operations.streamRun.query.from)
 }
 
-/** Reads a run's timeline on and on. */
+/** Reads a run's timeline page by page. */
 class Timeline {
   readonly #reads: Reads
   readonly #runId: string
   readonly #limit: number
   #openFrom = 0
-  /** The seq of the last frame that was read or told. */
+  /** Seq of the last frame that was read from the store or taken from the tail. */
   after: number
 
   constructor(reads: Reads, runId: string, after: number, limit: number) {
@@ -80,30 +80,32 @@ interface Sending {
   stream: SseStream
   tail: RunTail
   timeline: Timeline
-  /** The first. */
-  page: TimelinePage
+  firstPage: TimelinePage
 }
 
 /** Sends pages, one at a time, until the run's last frame is out or the stream is closed. */
-async function sendTimeline(context: HttpContext, { stream, tail, timeline, page }: Sending): Promise<void> {
-  let next = page
+async function sendTimeline(
+  context: HttpContext,
+  { stream, tail, timeline, firstPage }: Sending,
+): Promise<void> {
+  let page = firstPage
   for (;;) {
-    if (next.frames.length > 0) await stream.write(messages(next.frames))
-    if (!next.more) {
-      if (next.status === undefined || isTerminal(next.status)) return
-      if (await sendTold(context, { stream, tail, timeline })) return
+    if (page.frames.length > 0) await stream.write(messages(page.frames))
+    if (!page.more) {
+      if (page.status === undefined || isTerminal(page.status)) return
+      if (await sendTail(context, { stream, tail, timeline })) return
     }
     if (!stream.open) return
-    next = await timeline.read()
+    page = await timeline.read()
   }
 }
 
-/** Sends what is told, as long as nothing of it is missing. True when that was the run's last frame. */
-async function sendTold(
+/** Sends frames from the tail while none is missing. True after the run's last frame. */
+async function sendTail(
   { deps: { clock }, limits }: HttpContext,
-  { stream, tail, timeline }: Omit<Sending, 'page'>,
+  { stream, tail, timeline }: Omit<Sending, 'firstPage'>,
 ): Promise<boolean> {
-  // The stream may have closed while we were busy; its ring is remembered, so the wait ends at once.
+  // If the stream has closed in between, `endWait` makes the wait return at once.
   while (stream.open) {
     const frames = await tail.next(timeline.after, clock, clock.now() + limits.rereadMs)
     if (!frames) return false

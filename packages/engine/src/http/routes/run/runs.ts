@@ -1,4 +1,4 @@
-// Reading one run, its steps and its log lines (contract §4.1). The list and the stream have files of their own.
+// Reads one run, its steps, its log lines, and the explanation of its wait. Lists and streams have files of their own.
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
@@ -7,8 +7,7 @@ import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
-import { runText } from './present-run.ts'
-import { logLineText, stepText } from './present-step.ts'
+import { logLineText, runText, stepText } from './present.ts'
 
 export function runRoutes(app: FastifyInstance, context: HttpContext): void {
   const { store, explain } = context.deps
@@ -39,7 +38,7 @@ export function runRoutes(app: FastifyInstance, context: HttpContext): void {
     return sendJson(reply, 200, list(lines.map(logLineText)))
   })
 
-  /** Asked only when nothing was found: a row proves its run, and reading a run reads its payloads. */
+  /** Called only when no row was found: a row proves its run, and reading a run reads its payloads. */
   async function requireRun(namespace: string, runId: string): Promise<void> {
     if (!(await store.in(namespace).run(runId))) throw notFound('run')
   }

@@ -1,14 +1,16 @@
-// Webhook deliveries: the log of what was sent, and sending again (contract §4.5).
+// Webhook deliveries: the log, and redelivery (docs/webhooks.md#deliveries).
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { list } from '../../../domain/text/json-splice.ts'
+import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
+import { list, splice } from '../../../domain/text/json-splice.ts'
+import type { JsonText } from '../../../domain/text/json-text.ts'
+import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
-import { deliveryDetailText, deliveryText } from './present-delivery.ts'
 
 export function webhookDeliveryRoutes(app: FastifyInstance, context: HttpContext): void {
   const { deliveries, store } = context.deps
@@ -18,7 +20,7 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: HttpContext
     const filter = { status: query.status, app: query.app }
     const { namespace } = request.actor
     const scope = { kind: 'deliveries', namespace, filter } as const
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, scope, readPosition)
+    const after = decodeCursor(cursor, scope, readPosition)
     const page = await store.in(namespace).deliveries({ ...filter, after, limit })
     const last = page.deliveries.at(-1)
     if (page.more && last) reply.header('x-next-cursor', encodeCursor(scope, [last.createdAt, last.id]))
@@ -40,4 +42,42 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: HttpContext
 function readPosition([createdAt, id, ...rest]: unknown[]): { createdAt: number; id: string } | undefined {
   if (!isPosition(createdAt) || typeof id !== 'string' || rest.length > 0) return undefined
   return { createdAt, id }
+}
+
+function deliveryText(delivery: Delivery): JsonText {
+  return splice(head(delivery), payloadOf(delivery))
+}
+
+/** The delivery with its attempts. */
+function deliveryDetailText(delivery: Delivery, attempts: readonly DeliveryAttempt[]): JsonText {
+  const made = list(attempts.map(attempt => JSON.stringify(presentAttempt(attempt))))
+  return splice(head(delivery), { ...payloadOf(delivery), attempts: made })
+}
+
+/** The exact text; a send without data has the body `null`. */
+function payloadOf({ payload = 'null' }: Delivery): { payload: JsonText } {
+  return { payload }
+}
+
+function head(delivery: Delivery) {
+  const { nextAttemptAt } = delivery
+  return {
+    id: delivery.id,
+    app: delivery.app,
+    endpointId: delivery.endpointId,
+    url: delivery.url,
+    eventKind: delivery.eventKind,
+    sourceRunId: delivery.sourceRunId,
+    status: delivery.status,
+    attemptCount: delivery.attemptCount,
+    maxAttempts: delivery.maxAttempts,
+    lastStatusCode: delivery.lastStatusCode,
+    nextAttemptAt: nextAttemptAt === undefined ? undefined : timestamp(nextAttemptAt),
+    createdAt: timestamp(delivery.createdAt),
+    updatedAt: timestamp(delivery.updatedAt),
+  }
+}
+
+function presentAttempt({ deliveryId: _, createdAt, ...attempt }: DeliveryAttempt) {
+  return { ...attempt, createdAt: timestamp(createdAt) }
 }

@@ -1,29 +1,39 @@
-// Webhook endpoints: reading, creating, changing and deleting them, and how their deliveries go (contract §4.6).
+// Webhook endpoints and the statistics of their deliveries (docs/webhooks.md#what-endpoints-receive).
 
+import type { WebhookEndpoint, WebhookEndpointStats } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import type { EndpointEdit, NewEndpoint } from '../../../domain/model/endpoint.ts'
-import { invalid } from '../../../domain/model/errors.ts'
+import type { Endpoint, EndpointEdit, NewEndpoint, SavedEndpoint } from '../../../domain/model/endpoint.ts'
+import { timestamp } from '../../../domain/text/timestamp.ts'
+import type { EndpointStats } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
-import { bodyOf } from '../../request/body.ts'
-import { pathId } from '../../request/query.ts'
-import { checkCharacters, checkName, validator } from '../../request/validate.ts'
+import { checkUrl } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
-import { presentEndpoint, presentStats } from './present-endpoint.ts'
+import { mountSetting } from './settings.ts'
 
-/** Contract §8: the window of the stats unless `since` says otherwise. */
+/** The period of the statistics without `since` (docs/operating.md#bounds). */
 const STATS_WINDOW_MS = 30 * 24 * 3_600_000
-
-const checkNew = validator(operations.createWebhookEndpoint.body.schema)
-const checkEdit = validator(operations.updateWebhookEndpoint.body.schema)
 
 export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext): void {
   const { endpoints, store, clock } = context.deps
 
-  mount(app, context, operations.listWebhookEndpoints, async (request, reply) => {
-    const list = endpoints.list(request.actor.namespace).map(presentEndpoint)
-    return sendJson(reply, 200, JSON.stringify(list))
+  mountSetting<Endpoint, NewEndpoint, EndpointEdit, SavedEndpoint>(app, context, {
+    noun: 'webhook endpoint',
+    operations: {
+      list: operations.listWebhookEndpoints,
+      create: operations.createWebhookEndpoint,
+      update: operations.updateWebhookEndpoint,
+      remove: operations.deleteWebhookEndpoint,
+    },
+    service: endpoints,
+    members: ['url', 'eventKinds', 'name', 'app', 'enabled', 'secret'],
+    names: ['name', 'app'],
+    check: ({ url }) => {
+      if (url !== undefined) checkUrl(url)
+    },
+    present: presentEndpoint,
+    presentSaved: ({ endpoint, secret }) => ({ ...presentEndpoint(endpoint), secret }),
   })
 
   mount(app, context, operations.getWebhookEndpointStats, async (request, reply, query) => {
@@ -33,55 +43,26 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext
     const rows = endpoints.list(namespace).map(({ id }) => presentStats(id, stats.get(id)))
     return sendJson(reply, 200, JSON.stringify(rows))
   })
-
-  mount(app, context, operations.createWebhookEndpoint, async (request, reply) => {
-    const fields = checkNew(bodyOf(request)?.value) as NewEndpoint
-    checkFields(fields)
-    checkCharacters('secret', fields.secret)
-    const { endpoint, secret } = await endpoints.create(request.actor.namespace, pick(fields))
-    return sendJson(reply, 201, JSON.stringify({ ...presentEndpoint(endpoint), secret }))
-  })
-
-  mount(app, context, operations.updateWebhookEndpoint, async (request, reply) => {
-    const id = pathId(request, 'webhook endpoint')
-    const edit = checkEdit(bodyOf(request)?.value) as EndpointEdit
-    // Better a refusal than a caller who believes to have changed it.
-    if (Object.hasOwn(edit, 'secret')) throw invalid('secret', 'cannot be set; rotateSecret makes a new one')
-    checkFields(edit)
-    const { endpoint, secret } = await endpoints.update(request.actor.namespace, id, edit)
-    return sendJson(reply, 200, JSON.stringify({ ...presentEndpoint(endpoint), secret }))
-  })
-
-  mount(app, context, operations.deleteWebhookEndpoint, async (request, reply) => {
-    await endpoints.delete(request.actor.namespace, pathId(request, 'webhook endpoint'))
-    return reply.code(204).send()
-  })
 }
 
-/** What the schema cannot say. */
-function checkFields({ name, app, url }: EndpointEdit): void {
-  checkName('name', name ?? undefined)
-  checkName('app', app ?? undefined)
-  if (url !== undefined) checkUrl(url)
-}
-
-function checkUrl(text: string): void {
-  checkName('url', text)
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw invalid('url', 'must be an http or https URL')
-  // Every read shows the URL, and would show them.
-  if (url.username !== '' || url.password !== '') throw invalid('url', 'must not carry credentials')
-}
-
-/** Members of other names are ignored, not stored. */
-function pick({ name, app, url, eventKinds, enabled, secret }: NewEndpoint): NewEndpoint {
+function presentEndpoint(endpoint: Endpoint): WebhookEndpoint {
   return {
-    url,
-    eventKinds,
-    ...(name === undefined ? {} : { name }),
-    ...(app === undefined ? {} : { app }),
-    ...(enabled === undefined ? {} : { enabled }),
-    ...(secret === undefined ? {} : { secret }),
+    id: endpoint.id,
+    name: endpoint.name,
+    app: endpoint.app,
+    url: endpoint.url,
+    scheme: 'standard-webhooks',
+    eventKinds: [...endpoint.eventKinds],
+    enabled: endpoint.enabled,
+    disabledReason: endpoint.disabledReason,
+    createdAt: timestamp(endpoint.createdAt),
+    updatedAt: timestamp(endpoint.updatedAt),
   }
+}
+
+/** An endpoint without deliveries has a row too. */
+function presentStats(endpointId: string, stats: EndpointStats | undefined): WebhookEndpointStats {
+  if (!stats) return { endpointId, delivered: 0, succeeded: 0, failed: 0 }
+  const { delivered, succeeded, failed, lastDelivery } = stats
+  return { endpointId, delivered, succeeded, failed, lastDelivery: timestamp(lastDelivery) }
 }

@@ -1,17 +1,17 @@
-// The first hook of every route but the probes: refuses while draining, counts the request, writes its line in
-// the access log, and finds out who asks.
+// The first hook of every route except the probes: logs the request, refuses it while the app drains, counts it as in
+// flight, and authenticates the caller. Mounted by mount.ts.
 
 import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { EngineError } from '../../domain/model/errors.ts'
 import { logAccess } from './access-log.ts'
-import { authenticate, isStillAdmitted } from './auth.ts'
+import { authenticate, isStillAuthorized } from './auth.ts'
 import type { HttpContext } from './context.ts'
 
-/** What people do to runs and settings is worth a line each; reads and the hot routes only when debugging. */
+/** Changes of runs and settings are logged at info; reads and the hot routes only when debugging. */
 const levelOf = (operation: Operation): 'debug' | 'info' => (operation.access === 'secret' ? 'info' : 'debug')
 
-export function admit({ deps, drain }: HttpContext, operation: Operation): onRequestHookHandler {
+export function authorizeRequest({ deps, drain }: HttpContext, operation: Operation): onRequestHookHandler {
   const logLevel = levelOf(operation)
   return (request, reply, done) => {
     if (!operation.unlogged && deps.log.isLevelEnabled(logLevel))
@@ -31,13 +31,14 @@ export function admit({ deps, drain }: HttpContext, operation: Operation): onReq
   }
 }
 
-/** For what stays open behind a request: whether it would still be let in. */
-export function admission(
+/** A check for streams, which outlive changes of the keys: whether the request would still be authorized. */
+export function stillAuthorized(
   { deps }: HttpContext,
   operation: Operation,
   request: FastifyRequest,
 ): () => boolean {
   const { actor } = request
   const { authorization, host, origin } = request.headers
-  return () => isStillAdmitted(actor, deps.keys, { authorization, host, origin }, operation, deps.corsOrigins)
+  return () =>
+    isStillAuthorized(actor, deps.keys, { authorization, host, origin }, operation, deps.corsOrigins)
 }

@@ -1,11 +1,19 @@
-// Step records and log lines on the wire (contract §2.2, decisions "Step record").
+// Runs, steps, log lines and audit entries on the wire (docs/http-api.md#runs). Payloads keep their exact text.
 
-import type { StepRecord } from '@perdure/protocol'
+import type { StepRecord, ControlAction as WireControlAction } from '@perdure/protocol'
+import type { ControlAction } from '../../../domain/model/control-action.ts'
 import type { LogLine } from '../../../domain/model/log-line.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
+import { runSummary } from '../../../domain/view/run-summary.ts'
+import type { RunView } from '../../../ports/store-reads.ts'
+
+/** The reply of `GET /runs/{id}`: the summary with `input` and `result`. */
+export function runText(run: RunView): JsonText {
+  return splice(runSummary(run), { input: run.input, result: run.result })
+}
 
 export function stepText(step: Step): JsonText {
   const head: StepRecord = {
@@ -34,4 +42,10 @@ export function stepText(step: Step): JsonText {
 export function logLineText(line: LogLine): JsonText {
   const { seq, ts, level, message, scope, attempt, fields } = line
   return splice({ seq, ts: timestamp(ts), level, message, scope, attempt }, { fields })
+}
+
+export function controlActionText(entry: ControlAction): JsonText {
+  const { id, action, runId, newRunId, actor, createdAt, detail } = entry
+  const head: WireControlAction = { id, action, runId, newRunId, actor, createdAt: timestamp(createdAt) }
+  return splice(head, { detail })
 }

@@ -1,11 +1,11 @@
-// An error answer as bytes, for a socket that has no response: bytes that were no request, and upgrades that are refused.
+// An error response as text, for a socket without a response object: malformed requests and refused upgrades.
 
 import { STATUS_CODES } from 'node:http'
 import type { EngineError } from '../../domain/model/errors.ts'
 import { extraHeaders, problemText } from './problem.ts'
 
-/** The whole answer; the connection is closed behind it. `headers` come on top. */
-export function rawAnswer(
+/** The whole response, after which the connection closes, with `headers` added. */
+export function rawResponse(
   status: number,
   error: EngineError,
   requestId: string,

@@ -1,0 +1,39 @@
+// The probes (docs/operating.md#probes), the metrics and the OpenAPI document. The probes need no key, are not logged, and
+// answer during the drain.
+
+import { openApiDocument } from '@perdure/protocol/openapi'
+import { operations } from '@perdure/protocol/operations'
+import type { FastifyInstance } from 'fastify'
+import { ENGINE_VERSION } from '../../../base/version.ts'
+import type { HttpContext } from '../../access/context.ts'
+import { mount } from '../../access/mount.ts'
+import { sendJson } from '../../response/reply.ts'
+
+const METRICS_TYPE = `${operations.getMetrics.reply.contentType}; version=0.0.4; charset=utf-8`
+
+export function operatingRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { deps, drain } = context
+
+  app.get(operations.getHealth.path, (_request, reply) => sendJson(reply, 200, '{"status":"ok"}'))
+
+  app.get(operations.getReadiness.path, async (_request, reply) => {
+    const { ready, checks, draining } = await deps.health.check()
+    if (ready && !draining && !drain.started) {
+      return sendJson(reply, 200, JSON.stringify({ status: 'ready', checks }))
+    }
+    const body = { status: 'not_ready', checks, draining: draining || drain.started || undefined }
+    return sendJson(reply, 503, JSON.stringify(body))
+  })
+
+  mount(app, context, operations.getMetrics, async (request, reply) => {
+    const text = await deps.metrics(request.actor.namespace)
+    return reply.code(200).header('content-type', METRICS_TYPE).send(text)
+  })
+
+  // The document never changes while the process lives.
+  let document: string | undefined
+  mount(app, context, operations.getOpenapi, async (_request, reply) => {
+    document ??= JSON.stringify(openApiDocument(ENGINE_VERSION))
+    return sendJson(reply, 200, document)
+  })
+}

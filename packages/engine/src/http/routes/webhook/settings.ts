@@ -1,0 +1,94 @@
+// The routes that endpoints and receivers have in common: list, create, update and delete. Names every field that it passes
+// on or shows: unknown members are not stored, and a stored secret is never in a reply.
+
+import type { Operation } from '@perdure/protocol/operations'
+import type { FastifyInstance } from 'fastify'
+import { invalid, invariant } from '../../../domain/model/errors.ts'
+import type { HttpContext } from '../../access/context.ts'
+import { mount } from '../../access/mount.ts'
+import { bodyOf } from '../../request/body.ts'
+import { pathId } from '../../request/query.ts'
+import { checkCharacters, checkName, validator } from '../../request/validate.ts'
+import { sendJson } from '../../response/reply.ts'
+
+export interface Setting<Row, New, Edit, Saved> {
+  noun: string
+  operations: Record<'list' | 'create' | 'update' | 'remove', Operation>
+  service: {
+    list(namespace: string): readonly Row[]
+    create(namespace: string, fields: New): Promise<Saved>
+    update(namespace: string, id: string, edit: Edit): Promise<Saved>
+    delete(namespace: string, id: string): Promise<void>
+  }
+  /** Members of a create that are stored. */
+  members: readonly (keyof New & string)[]
+  /** Members that may be names, or null to remove them. */
+  names: readonly string[]
+  /** Members that an edit must not have, with the reason. */
+  fixed?: Record<string, string>
+  /** Further checks that the schema cannot express. */
+  check?(fields: New | Edit): void
+  present(row: Row): object
+  /** The saved row with its secret, if the call created one. */
+  presentSaved(saved: Saved): object
+}
+
+export function mountSetting<Row, New extends object, Edit extends object, Saved>(
+  app: FastifyInstance,
+  context: HttpContext,
+  setting: Setting<Row, New, Edit, Saved>,
+): void {
+  const { noun, service, members, present, presentSaved } = setting
+  const { list, create, update, remove } = setting.operations
+  const [newBody, editBody] = [bodyReader<New>(create), bodyReader<Edit>(update)]
+
+  mount(app, context, list, async (request, reply) => {
+    return sendJson(reply, 200, JSON.stringify(service.list(request.actor.namespace).map(present)))
+  })
+
+  mount(app, context, create, async (request, reply) => {
+    const fields = newBody(bodyOf(request)?.value)
+    checkFields(setting, fields)
+    checkCharacters('secret', (fields as { secret?: string }).secret)
+    const saved = await service.create(request.actor.namespace, definedMembers(fields, members))
+    return sendJson(reply, 201, JSON.stringify(presentSaved(saved)))
+  })
+
+  mount(app, context, update, async (request, reply) => {
+    const id = pathId(request, noun)
+    const edit = editBody(bodyOf(request)?.value)
+    // A caller must not believe that an ignored member was changed.
+    const fixed = { ...setting.fixed, secret: 'cannot be set; rotateSecret makes a new one' }
+    for (const [field, problem] of Object.entries(fixed)) {
+      if (Object.hasOwn(edit, field)) throw invalid(field, problem)
+    }
+    checkFields(setting, edit)
+    const saved = await service.update(request.actor.namespace, id, edit)
+    return sendJson(reply, 200, JSON.stringify(presentSaved(saved)))
+  })
+
+  mount(app, context, remove, async (request, reply) => {
+    await service.delete(request.actor.namespace, pathId(request, noun))
+    return reply.code(204).send()
+  })
+}
+
+/** Checks a body against the operation's schema, whose checked value is a `T`. */
+function bodyReader<T>({ body }: Operation): (value: unknown) => T {
+  invariant(body, 'a create or update has a body')
+  return validator(body.schema) as (value: unknown) => T
+}
+
+function checkFields<New, Edit>(
+  { names, check }: Pick<Setting<never, New, Edit, never>, 'names' | 'check'>,
+  fields: New | Edit,
+): void {
+  const values = fields as Record<string, string | null | undefined>
+  for (const name of names) checkName(name, values[name] ?? undefined)
+  check?.(fields)
+}
+
+function definedMembers<T extends object>(fields: T, names: readonly (keyof T)[]): T {
+  const entries = names.map(name => [name, fields[name]]).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as T
+}
