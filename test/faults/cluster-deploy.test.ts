@@ -1,5 +1,5 @@
-// Engines of two versions on one database, and engines that leave: what one gives back the others take at once, and one that
-// leaves without a goodbye is no worse than one that was killed.
+// Engines of two versions on one database, and engines that leave. Runs that an engine gives back are taken by the
+// others at once; an engine that leaves without giving back is no worse than a killed one.
 
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -27,11 +27,11 @@ import { claimOf, isClaimed } from '../kit/servers/once.ts'
 import { TcpProxy } from '../kit/servers/tcp-proxy.ts'
 
 const STARTS = 10
-/** What a step of the next version would be: it only adds. */
+/** A migration of the next version that only adds. */
 const NEXT = `ALTER TABLE runs ADD COLUMN planted text; ALTER TABLE steps ADD COLUMN planted bigint NOT NULL DEFAULT 7;
   CREATE TABLE planted (id bigint PRIMARY KEY)`
 
-/** An engine of the next version. */
+/** Opens an engine of the next version. */
 async function openNext(storeFile: string): Promise<OpenEngine> {
   const steps = MIGRATIONS as string[]
   steps.push(NEXT)
@@ -42,7 +42,7 @@ async function openNext(storeFile: string): Promise<OpenEngine> {
   }
 }
 
-/** A workflow whose second step hangs until the test lets it go on, at the next try. */
+/** A workflow whose second step hangs until the test releases it, at the next attempt. */
 function hanging() {
   const name = unique('work')
   const state = { hangs: true }
@@ -64,9 +64,9 @@ async function sql(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-// These wait for bounds of seconds to pass: together.
+// These tests wait seconds for bounds to pass, so they run at the same time.
 describe.concurrent('engines that come and go', () => {
-  test('of the version before, under load: work on beside the new, and are taken over from at the deadline of the drain', async () => {
+  test('of the previous version, under load: work on beside the new, which take their runs at the deadline of the drain', async () => {
     const url = await freshSchema()
     const before = await startEngine({ storeFile: url, env: { ENGINE_DRAIN_TIMEOUT: '1s' } })
     const { name, workflows, goOn } = hanging()
@@ -79,7 +79,7 @@ describe.concurrent('engines that come and go', () => {
     const load = (async () => {
       while (isLoaded) sent.push((await (leaves && after ? after : before).api.send({ name: quick })).runId)
     })()
-    // Should anything below fail, that is what is told.
+    // If an expectation below fails, that failure is reported.
     load.catch(() => {})
     await until(() => sent.length > 5)
     after = await openNext(url)
@@ -88,7 +88,7 @@ describe.concurrent('engines that come and go', () => {
       Array.from({ length: MIGRATIONS.length + 1 }, (_, i) => ({ version: i + 1, needs: NEEDS_VERSION })),
     )
     const some = sent.length
-    await until(() => sent.length > some + 5, { what: 'events at the engine of the version before' })
+    await until(() => sent.length > some + 5, { what: 'events at the engine of the previous version' })
     const { runId } = await before.api.send({ name })
     await until(() => runner.record.times(runId, 'second') === 1)
     leaves = true
@@ -108,7 +108,7 @@ describe.concurrent('engines that come and go', () => {
     expect(runner.record.names(runId)).toEqual(['first', 'second', 'second', 'third'])
   })
 
-  test('at a second signal go at once; their runs are taken over as after a crash', async () => {
+  test('end at once at a second signal; their runs are taken over as after a crash', async () => {
     const url = await freshSchema()
     const env = { ENGINE_DRAIN_TIMEOUT: '60s' }
     const [leaving, staying] = [
@@ -130,7 +130,7 @@ describe.concurrent('engines that come and go', () => {
     expect(record.names(runId)).toEqual(['first', 'second', 'second', 'third'])
   })
 
-  test('while the network swallows all they get away too, and lose nothing', async () => {
+  test('stop while the network swallows everything, and lose nothing', async () => {
     const url = await freshSchema()
     const proxy = await TcpProxy.open(POSTGRES_URL, 5432)
     const env = { ENGINE_DRAIN_TIMEOUT: '1s' }
@@ -147,7 +147,7 @@ describe.concurrent('engines that come and go', () => {
     expect(record.names(runId)).toEqual(['first', 'second', 'second', 'third'])
   })
 
-  test('that start wait for a migration that takes its time instead of giving up', async () => {
+  test('that start wait for a slow migration instead of giving up', async () => {
     const url = await freshSchema()
     const migrating = new Client({ connectionString: url })
     await migrating.connect()
@@ -163,7 +163,7 @@ describe.concurrent('engines that come and go', () => {
 })
 
 describe('engines that start', () => {
-  test('many at once on an empty schema all come up, and make it once', async () => {
+  test('many at once on an empty schema all start, and create it once', async () => {
     const url = await freshSchema()
     const stores = await Promise.all(Array.from({ length: STARTS }, () => openPostgresStore({ url })))
     expect(await sql(url, 'SELECT version::int FROM migrations')).toEqual(
@@ -171,11 +171,11 @@ describe('engines that start', () => {
     )
     await Promise.all(stores.map((store, i) => store.commit(claimOf(`of ${i}`))))
     for (let i = 0; i < STARTS; i++) expect(await isClaimed(stores[0] as PostgresStore, `of ${i}`)).toBe(true)
-    // Sessions are the server's scarcest good: none is kept until the end of the file.
+    // Sessions are the scarcest resource of the server: none is kept until the end of the file.
     await Promise.all(stores.map(store => store.close()))
   })
 
-  test('on a newer schema work where it only adds, and refuse where it does not, in one line', async () => {
+  test('on a newer schema work if it only adds, and refuse it in one line if it does not', async () => {
     const url = await freshSchema()
     await (await openNext(url)).stop()
     const engine = await openEngine({ storeFile: url })
@@ -189,7 +189,7 @@ describe('engines that start', () => {
     await expect(openEngine({ storeFile: url })).rejects.toThrow(
       /needs an engine that knows version \d+;.*use a newer engine$/,
     )
-    // One that runs goes on.
+    // A running engine goes on.
     await engine.api.succeeded((await engine.api.send({ name })).runId)
   })
 })

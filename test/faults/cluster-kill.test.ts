@@ -1,8 +1,8 @@
-// Three engines on one database, and faults without end: kill -9, a freeze past the lease and back, every session of the
-// database cut, Redis emptied. Nothing that was acknowledged is lost, nothing that was seen is done again, limits and
-// schedules hold for all engines together, and work goes on soon after each fault.
-// `PERDURE_FAULTS=200` for the long run, `PERDURE_SEED` to repeat the choices of an earlier one. `PERDURE_RESTART` is a
-// command that restarts PostgreSQL, where both servers are one's own: it is run, and all of Redis is flushed.
+// Three engines on one database, and repeated faults: kill -9, a freeze for longer than a lease, every session of the
+// database cut, Redis emptied. Nothing that was acknowledged is lost, no step runs again whose result was seen,
+// limits and schedules hold for all engines together, and work goes on soon after each fault. `PERDURE_FAULTS=200`
+// for the long run, `PERDURE_SEED` to repeat the choices of an earlier run. `PERDURE_RESTART` is a command that
+// restarts PostgreSQL, for servers that nothing else uses: then all of Redis is flushed, too.
 
 import { exec } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -47,7 +47,7 @@ const ENV = {
   ENGINE_LOG_LEVEL: 'silent',
 }
 
-/** The engines of the test, and those of them that can be spoken to. */
+/** The engines of the test. Requests go to those that are up. */
 class Cluster {
   readonly url: string
   readonly engines: EngineProcess[]
@@ -67,7 +67,7 @@ class Cluster {
     return this
   }
 
-  /** kill -9 of one of those that are up, and a new start. */
+  /** Kills one of the engines that are up, and starts it again. */
   async kill(random: Seeded): Promise<void> {
     const engine = this.#pick(random)
     this.#up.delete(engine)
@@ -75,7 +75,7 @@ class Cluster {
     await this.#start(engine)
   }
 
-  /** One stands still for longer than its leases last, and goes on as if nothing had been. */
+  /** Stops one engine for longer than its leases last, and continues it. */
   async freeze(random: Seeded): Promise<void> {
     const engine = this.#pick(random)
     this.#up.delete(engine)
@@ -85,7 +85,7 @@ class Cluster {
     this.#up.add(engine)
   }
 
-  /** Nothing but a kill ends it. */
+  /** Starts the engine. Only a kill may end it. */
   async #start(engine: EngineProcess): Promise<void> {
     this.#up.add(await engine.start())
     void engine.exit.then(({ code, signal, stderr }) => {
@@ -103,7 +103,7 @@ class Cluster {
   }
 }
 
-/** A workflow that counts how many of its passes are under way, and one that tells when it was due. */
+/** A workflow that counts its passes in flight, and a workflow that reports when it was due. */
 function extras() {
   const seen = { underWay: 0, most: 0, passes: 0 }
   const limited: Handler = async () => {
@@ -133,9 +133,9 @@ test(TITLE, { timeout: 120_000 + FAULTS * 15_000 }, async () => {
   const { seen, workflows: others } = extras()
   const extra = await new PlainRunner({ app: 'extras', runner: 'extra', workflows: others }).listen()
   for (const runner of [steady, socketed, extra]) await runner.register(api)
-  // An event that comes to an engine before word of a registration elsewhere has, meets no trigger there.
+  // An event that reaches an engine before a registration made elsewhere meets no trigger there.
   for (const engine of cluster.engines) await knows(new Api(() => engine.url), ['orders', 'extras'])
-  const stopBeats = keepRegistered(api, { plain: [steady, extra], socketed })
+  const stopHeartbeats = keepRegistered(api, { plain: [steady, extra], socketed })
 
   const client = new LoadClient({ api, app, whenUp: async () => {}, parallel: ORDERS_UNDER_WAY })
   const posting = postLimited(api)
@@ -163,15 +163,15 @@ test(TITLE, { timeout: 120_000 + FAULTS * 15_000 }, async () => {
     return client.acknowledged.every(({ token }) => delivered.has(token))
   }
   await until(quiet, { deadlineMs: PROGRESS_MS_MAX }).catch(() => {})
-  stopBeats()
+  stopHeartbeats()
 
   const summary = `seed ${SEED}: ${FAULTS} faults, ${client.acknowledged.length} orders acknowledged, ${record.executedCount} steps, ${posted.length} limited runs`
   console.log(summary)
   expect(cluster.problems, summary).toEqual([])
   const problems = await verdict({ api, app, client, runner: record, hooks: destination.requests })
-  // An invoke whose socket went down with another engine was broken: that is the transport's, and costs a try.
-  const told = problems.filter(problem => !/spent \d+ attempts/.test(problem))
-  expect(told.slice(0, 40), `${told.length} differences; ${summary}`).toEqual([])
+  // A socket that went down with another engine breaks its invoke. That fault is the transport's, and costs a try.
+  const counted = problems.filter(problem => !/spent \d+ attempts/.test(problem))
+  expect(counted.slice(0, 40), `${counted.length} differences; ${summary}`).toEqual([])
   for (const runId of posted) await api.reaches(runId, 'succeeded', PROGRESS_MS_MAX)
   expect(seen.most, summary).toBeLessThanOrEqual(LIMIT)
   const ticks = await Promise.all((await api.runs('?app=extras&limit=200')).map(({ id }) => api.run(id)))
@@ -187,12 +187,12 @@ async function fault(cluster: Cluster, random: Seeded): Promise<void> {
   else await (RESTART ? flushAll() : deleteKeysOf(cluster.url))
 }
 
-/** Heartbeats of the runners at an address, and the redialling of the one behind a socket. */
+/** Sends the heartheartbeats of the runners at an address, and redials the runner behind a socket. */
 function keepRegistered(
   api: Api,
   { plain, socketed }: { plain: PlainRunner[]; socketed: ConnectRunner },
 ): () => void {
-  const beats = setInterval(() => {
+  const heartbeats = setInterval(() => {
     for (const runner of plain) void runner.register(api).catch(() => {})
   }, 10_000)
   let isDialling = false
@@ -207,14 +207,13 @@ function keepRegistered(
       })
   }, 200)
   const stop = () => {
-    clearInterval(beats)
+    clearInterval(heartbeats)
     clearInterval(dials)
   }
   onCleanup(stop)
   return stop
 }
 
-/** Starts limited runs all the time; answers the ids of those that were acknowledged. */
 /** Resolves when the engine knows workflows of the apps. */
 async function knows(api: Api, apps: readonly string[]): Promise<void> {
   await until(async () => {
@@ -224,6 +223,7 @@ async function knows(api: Api, apps: readonly string[]): Promise<void> {
   })
 }
 
+/** Starts limited runs until it is stopped; `stop` answers the ids of the acknowledged runs. */
 function postLimited(api: Api): { stop(): Promise<string[]> } {
   const posted: string[] = []
   let isOver = false

@@ -1,5 +1,5 @@
-// kill -9 under load with concurrency limits: the runner's own count never goes above one, every accepted run ends,
-// and at rest nobody holds a slot. `PERDURE_KILLS=100` for a long run.
+// kill -9 under load with concurrency limits: the runner's own count never exceeds a limit, every accepted run ends,
+// and at rest no run holds a slot. `PERDURE_KILLS=100` for a long run.
 
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, test } from 'vitest'
@@ -24,11 +24,11 @@ const KEYS = ['ada', 'eve', 'joe']
 const PER_KEY = 2
 const IN_ALL = 4
 const PARALLEL = 12
-/** How long the runner works on each pass: long enough for passes to overlap if they may. */
+/** How long the runner works on each pass: long enough for passes to overlap if the engine lets them. */
 const WORK_MS = 3
 const SETTLE_MS_MAX = 30_000
 
-/** Passes under way in the runner, by key. A pass is over when it is answered or its engine is gone. */
+/** Passes in flight at the runner, by key. A pass ends when it is answered or its engine is gone. */
 class Counted {
   readonly #under = new Map<string, number>()
   readonly most = new Map<string, number>()
@@ -109,7 +109,7 @@ test(TITLE, { timeout: 60_000 + KILLS * 4000 }, async () => {
   expect(heldIn(engine.storeFile)).toEqual({ leased: 0, held: 0 })
 })
 
-/** Posts events while the engine is up, so many at a time. */
+/** Posts events while the engine is up, `PARALLEL` at a time. */
 class Load {
   readonly accepted: string[] = []
   readonly #loops: Promise<void>[]
@@ -122,7 +122,7 @@ class Load {
         await whenUp()
         const data = { key: KEYS[sent % KEYS.length], p: sent % 3 }
         sent++
-        // One that got no answer may have been taken or not: it is no promise.
+        // An event without an answer may have been accepted or not, so nothing is expected of it.
         const runId = await api.send({ name, data }).then(
           answer => answer.runId as string,
           () => undefined,

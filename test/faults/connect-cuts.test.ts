@@ -1,5 +1,5 @@
-// A Connect socket that is cut at every frame of a run of three steps: the runner dials again, says what it still
-// works on, sends again what was not acknowledged, and the run ends as if nothing had been.
+// Cuts a Connect socket at every frame of a run of three steps. The runner dials again, reports the invokes it still
+// works on, sends unacknowledged results again, and the run ends as if the socket had not been cut.
 
 import { expect, test } from 'vitest'
 import { flow, type Invoke, type Reply, RunnerRecord, run, scenario, unique, until } from '../kit/index.ts'
@@ -9,13 +9,13 @@ const { api, url } = await scenario({ realTime: true })
 const STEPS = ['one', 'two', 'three']
 
 interface Cut {
-  /** The frame, counted over all sockets and both directions, at which the socket is cut once. */
+  /** The frame at which the socket is cut once, counted over all sockets and both directions. */
   at: number
-  /** Whether that frame is lost for sure, or was handed over a moment before. */
+  /** Whether the cut comes before the frame is sent, so that it is surely lost, or just after. */
   lost: boolean
 }
 
-/** A runner that dials until its run is over, and whose first socket is cut once. */
+/** A runner that dials until its run has ended. Its first socket is cut once. */
 class CutRunner {
   readonly record = new RunnerRecord()
   readonly name = unique('cut')
@@ -23,7 +23,7 @@ class CutRunner {
   wasCut = false
   readonly #cut: Cut
   readonly #handler = flow(STEPS.map(name => run(name)))
-  /** Invokes it works on, and results that were not acknowledged. */
+  /** The invokes that the runner works on, and the results that were not acknowledged. */
   readonly #underWay = new Set<string>()
   readonly #results = new Map<string, Reply>()
   #client: ConnectClient | undefined
@@ -53,13 +53,13 @@ class CutRunner {
     this.#client?.ws.terminate()
   }
 
-  /** One frame, in or out; the socket is cut before or after the one that is meant. */
+  /** Counts one frame, in or out, and cuts the socket before or after the chosen one. */
   #pass(client: ConnectClient, through: () => void): void {
     if (!client.isOpen) return
     const isCut = !this.wasCut && ++this.frames === this.#cut.at
     if (isCut) this.wasCut = true
     if (!isCut || !this.#cut.lost) through()
-    // What was handed over may have got through or not: nobody knows, as after any cut.
+    // A frame that was sent before the cut may have arrived or not, as after any cut.
     if (isCut) client.ws.terminate()
   }
 
@@ -88,7 +88,7 @@ class CutRunner {
   }
 }
 
-/** Steps that were executed although an earlier pass had been shown their result. */
+/** Steps that were executed although an earlier pass had carried their result. */
 function executedAgain(record: RunnerRecord, runId: string): string[] {
   return record.executed
     .filter(step => step.runId === runId)
@@ -119,10 +119,11 @@ test('a run survives a cut at any of its frames', async () => {
     }),
   )
   for (const { cut, result, again, ran } of endings) {
-    const told = JSON.stringify(cut)
-    expect(result, told).toEqual({ one: 'one', two: 'two', three: 'three' })
-    expect(again, told).toEqual([])
-    // A result that was sent, or is sent again, is never computed twice: only a lost invoke is repeated, unexecuted.
-    expect(ran, told).toEqual(STEPS)
+    const at = JSON.stringify(cut)
+    expect(result, at).toEqual({ one: 'one', two: 'two', three: 'three' })
+    expect(again, at).toEqual([])
+    // A result that was sent, or is sent again, is never computed twice: only a lost invoke is repeated, and its step
+    // was not executed.
+    expect(ran, at).toEqual(STEPS)
   }
 })

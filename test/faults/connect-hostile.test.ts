@@ -1,5 +1,5 @@
-// Sockets that send what no runner sends, do not read, or freeze: they are refused or cut by the bound they break, and
-// nobody else notices.
+// Sockets that send what no runner sends, do not read, or freeze: they are refused or cut at the bound they break,
+// and no other socket is affected.
 
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -64,7 +64,7 @@ describe.each([false, true])('on a socket that is registered: %s', isRegistered 
     expect(await client.closes()).toBe(1007)
   })
 
-  test('deep JSON in a frame nobody knows does nothing', async () => {
+  test('deep JSON in a frame of an unknown type does nothing', async () => {
     const client = await open()
     const deep = 100_000
     client.ws.send(`{"type":"unknown","id":"1","payload":${'['.repeat(deep)}${']'.repeat(deep)}}`)
@@ -103,7 +103,7 @@ describe.each([false, true])('on a socket that is registered: %s', isRegistered 
   })
 })
 
-test('results of invokes it was never sent change nothing', async () => {
+test('results of invokes that were never sent to the runner change nothing', async () => {
   const name = unique('guessed')
   const rightful = await dialAs(url, { app: name, runner: 'rightful', workflows: [name] })
   const { runId } = await api.send({ name, runner: 'rightful' })
@@ -117,12 +117,12 @@ test('results of invokes it was never sent change nothing', async () => {
   expect(await api.succeeded(runId)).toMatchObject({ result: 'right' })
 })
 
-test('a socket that asks and does not read is cut', async () => {
+test('a socket that sends requests and does not read the answers is cut', async () => {
   const client = await dialAs(url, { app: unique('deaf') })
   client.ws.pause()
   const id = 'x'.repeat(250)
   const frame = JSON.stringify({ type: 'heartbeat', id })
-  // Sent in portions, as far as the socket takes them: until the engine has had enough of it.
+  // Sent in portions, as far as the socket takes them, until the engine cuts it.
   await until(() => {
     if (client.ws.bufferedAmount < MIB) for (let i = 0; i < 20_000; i++) client.ws.send(frame)
     return client.ws.readyState !== client.ws.OPEN || client.ws.bufferedAmount > 64 * MIB || isCut(client)
@@ -131,7 +131,7 @@ test('a socket that asks and does not read is cut', async () => {
   await client.closes()
 })
 
-/** The engine resets the connection, which the paused reader hears of only as a failed write. */
+/** The engine resets the connection. The paused reader notices that only as a failed write. */
 function isCut(client: ConnectClient): boolean {
   const { _socket: socket } = client.ws as unknown as { _socket: { destroyed: boolean } | null }
   return socket === null || socket.destroyed
@@ -153,7 +153,7 @@ test('a runner that reads slowly is sent no more than it reads', async () => {
   expect(client.count('invoke')).toBe(30)
 })
 
-test('a half-open socket holds nothing up: what was on it goes on where the runner dials again', async () => {
+test('a half-open socket holds nothing up: its invokes go on where the runner dials again', async () => {
   const name = unique('half')
   const who = { app: name, runner: 'r', workflows: [name] }
   const halfOpen = await dialAs(url, who)
@@ -167,12 +167,12 @@ test('a half-open socket holds nothing up: what was on it goes on where the runn
     const before = again.count('heartbeat')
     clock.jump(10_000)
     await until(() => again.count('heartbeat') > before)
-    // A lease that is not extended before the next jump runs out in it, and the pass is sent anew.
+    // A lease that is not extended before the next jump runs out during the jump, and the pass is sent again.
     const isExtended = () => (lease.all(runId) as { until: number }[])[0]!.until >= clock.now() + RUN_LEASE_MS
     await until(isExtended)
     await api.get('/healthz')
   }
-  // By now the first is evicted, and it took nothing along.
+  // By now the first socket is evicted, and its invokes were not lost.
   again.result(id, 200, '{"data":"on the second","logs":[]}')
   expect(await api.succeeded(runId)).toMatchObject({ result: 'on the second' })
   expect(again.count('invoke')).toBe(0)
@@ -180,14 +180,14 @@ test('a half-open socket holds nothing up: what was on it goes on where the runn
   await halfOpen.closes()
 })
 
-test('a runner that freezes loses its runs to others, and what it says when it thaws is ignored', async () => {
+test('a runner that freezes loses its runs to others, and its late answers are ignored', async () => {
   const name = unique('frozen')
   const frozen = await dialAs(url, { app: name, runner: 'frozen', workflows: [name] })
   const { runId } = await api.send({ name })
   const { id } = await frozen.next('invoke')
   frozen.ws.pause()
   const other = await dialAs(url, { app: name, runner: 'other', workflows: [name] })
-  // Leases run out under such jumps too, so that the other may be asked more than once.
+  // Leases run out during such jumps too, so that the other runner may be invoked more than once.
   const asked = gate()
   const answered = gate()
   const handler: Handler = async () => {

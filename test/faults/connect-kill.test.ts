@@ -1,5 +1,5 @@
-// `kill -9` of an engine with a thousand invokes on Connect sockets: none of the runs is lost, and no step runs again
-// whose result a later pass was shown.
+// kill -9 of an engine with a thousand invokes on Connect sockets: no run is lost, and no step runs again whose
+// result a later pass has carried.
 
 import { expect, test } from 'vitest'
 import { flow, gate, RunnerRecord, run, startEngine, until } from '../kit/index.ts'

@@ -1,5 +1,6 @@
-// kill -9, again and again, while webhooks are delivered: none is lost, a repeat carries the id of the first, every POST
-// is an attempt, and the log of attempts is only ever appended to. `PERDURE_KILLS` and `PERDURE_SEED` as for the kill loop of runs.
+// Repeated kill -9 while webhooks are delivered: no delivery is lost, a repeated POST carries the id of the first,
+// every POST is an attempt, and the list of attempts only grows. `PERDURE_KILLS` and `PERDURE_SEED` work as in the
+// kill loop of runs.
 
 import { expect, test } from 'vitest'
 import { CUT_OFF_ERROR } from '../../packages/engine/src/domain/webhook/delivery-attempt.ts'
@@ -26,7 +27,7 @@ import { Availability } from './kill/availability.ts'
 const KILLS = Number(process.env.PERDURE_KILLS ?? 25)
 const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
 const EVENTS_A_ROUND = 4
-/** Each is a destination of its own, so that several POSTs are under way at once. */
+/** Each endpoint has a queue of its own, so that several POSTs are in flight at once. */
 const ENDPOINTS = 4
 /** A delivery arrives at its third POST. */
 const FAILURES = 2
@@ -55,7 +56,7 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   const webhooks = new Webhooks(api)
   const runner = await new PlainRunner({
     runner: 'steady',
-    workflows: { told: () => returned({ ok: true }) },
+    workflows: { notified: () => returned({ ok: true }) },
   }).listen()
   await runner.register(api)
   const { app } = runner
@@ -71,9 +72,9 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
     await engine.start()
     availability.up()
     const looked = log.look(app).catch(() => {})
-    // Every other look comes to its end, however slow the machine is; the rest may be cut off.
+    // Every second read runs to its end, however slow the machine is; the others may be cut off.
     if (i % 2 === 0) await looked
-    // Dies with POSTs under way: the destination takes its time to answer.
+    // The engine dies with POSTs in flight, because the destination delays its answers.
     const enough = posts.length + random.between(1, 8)
     await until(() => posts.length >= enough, { what: 'POSTs to be cut off', deadlineMs: SETTLE_MS_MAX })
     availability.down()
@@ -117,18 +118,18 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
     expect(new Set(attempts.map(attempt => attempt.id)).size).toBe(attempts.length)
     const made = posts.filter(post => post.messageId === id).length
     expect(made, summary).toBeGreaterThanOrEqual(FAILURES + 1)
-    // A kill may come between the claim and the POST: then there is an attempt that nobody saw.
+    // A kill between the claim and the POST leaves an attempt without a request.
     expect(made, summary).toBeLessThanOrEqual(attempts.length)
     cutOff += attempts.filter(({ error }) => error === CUT_OFF_ERROR).length
     expect(attempts.at(-1)?.outcome).toBe('succeeded')
     for (const earlier of log.of(id)) expect(attempts.slice(0, earlier.length), summary).toEqual(earlier)
   }
-  expect(log.attempts, 'the log was looked at while it grew').toBeGreaterThan(KILLS)
+  expect(log.attempts, 'the attempts were read while they grew').toBeGreaterThan(KILLS)
   expect(cutOff, 'kills met deliveries on their way').toBeGreaterThan(0)
   expect(await engine.sigterm()).toMatchObject({ code: 0 })
 })
 
-test('a destination that brings the engine down is not posted to for ever', async () => {
+test('a destination whose POST kills the engine is not posted to without end', async () => {
   const env = {
     ENGINE_API_KEYS: API_KEYS,
     ENGINE_WEBHOOK_ALLOW_PRIVATE: '1',
@@ -138,7 +139,7 @@ test('a destination that brings the engine down is not posted to for ever', asyn
   const destination = await openDestination(acts.hang)
   const engine = await new EngineProcess({ env }).start()
   const webhooks = new Webhooks(engine.api.as(SECRET_KEY))
-  const { runId, app } = await aRunThatIsToldOf(webhooks, destination.url)
+  const { runId, app } = await runWithEndpoint(webhooks, destination.url)
   for (let posts = 1; posts <= 3; posts++) {
     await until(() => destination.requests.length === posts, {
       what: `POST ${posts}`,
@@ -157,12 +158,12 @@ test('a destination that brings the engine down is not posted to for ever', asyn
       error: CUT_OFF_ERROR,
       durationMs: 0,
     })
-  // People may send it again: that is a schedule more.
+  // A redelivery by hand starts another schedule.
   expect((await webhooks.api.post(`/webhook-deliveries/${id}/redeliver`)).status).toBe(204)
   await until(() => destination.requests.length === 4, { what: 'the POST of the redelivery' })
 })
 
-test('what a graceful stop finds under way is no attempt but the one that ended', async () => {
+test('a POST in flight at a graceful stop is one attempt, the one that ended', async () => {
   const destination = await openDestination(request => {
     engine.signal('SIGTERM')
     answerSoon(request, 200, 300)
@@ -170,7 +171,7 @@ test('what a graceful stop finds under way is no attempt but the one that ended'
   const env = { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' }
   const engine = await new EngineProcess({ env }).start()
   const webhooks = new Webhooks(engine.api.as(SECRET_KEY))
-  const { app } = await aRunThatIsToldOf(webhooks, destination.url)
+  const { app } = await runWithEndpoint(webhooks, destination.url)
   expect(await engine.exit).toMatchObject({ code: 0 })
   await engine.start()
   const [delivery] = await webhooks.list(`?app=${app}`)
@@ -178,20 +179,20 @@ test('what a graceful stop finds under way is no attempt but the one that ended'
   expect(destination.requests).toHaveLength(1)
 })
 
-/** Ends a run of a fresh app, whose endpoint is at that URL. */
-async function aRunThatIsToldOf(webhooks: Webhooks, url: string): Promise<{ app: string; runId: string }> {
-  const runner = await new PlainRunner({ workflows: { told: () => returned({ ok: true }) } }).listen()
+/** Ends a run of a new app with an endpoint at that URL. */
+async function runWithEndpoint(webhooks: Webhooks, url: string): Promise<{ app: string; runId: string }> {
+  const runner = await new PlainRunner({ workflows: { notified: () => returned({ ok: true }) } }).listen()
   await runner.register(webhooks.api)
   const { app } = runner
   await webhooks.endpoint({ app, url })
-  return { app, runId: (await webhooks.api.send({ name: 'told', app })).runId }
+  return { app, runId: (await webhooks.api.send({ name: 'notified', app })).runId }
 }
 
 function answerSoon(request: RawRequest, status: number, delayMs: number): void {
   setTimeout(() => answer(request, status), delayMs)
 }
 
-/** Posts an event until it is acknowledged; a repeat is dropped as a duplicate. */
+/** Posts an event until it is acknowledged. The engine drops a repeat as a duplicate. */
 async function sendOnce(
   api: Api,
   { whenUp }: Availability,
@@ -201,16 +202,21 @@ async function sendOnce(
   for (;;) {
     await whenUp()
     try {
-      const { status } = await api.post('/events', { name: 'told', app, data: { token }, dedupeId: token })
+      const { status } = await api.post('/events', {
+        name: 'notified',
+        app,
+        data: { token },
+        dedupeId: token,
+      })
       if (status === 202) return
     } catch {
-      // The engine is gone; once it is back we ask again.
+      // The engine is gone; the post is repeated once it is back.
     }
     await new Promise(resolve => setTimeout(resolve, 10))
   }
 }
 
-/** What was seen of the attempts, to be compared with the end. */
+/** The attempts as they were read on the way, for the comparison at the end. */
 class AttemptLog {
   readonly #webhooks: Webhooks
   readonly #seen = new Map<string, AttemptRecord[][]>()
@@ -225,7 +231,7 @@ class AttemptLog {
     return this.#seen.get(id) ?? []
   }
 
-  /** Reads deliveries that were tried already, until the engine is killed. */
+  /** Reads deliveries that were attempted already, until the engine is killed. */
   async look(app: string): Promise<void> {
     const tried = (await this.#webhooks.list(`?app=${app}&limit=200`)).filter(
       ({ attemptCount }) => attemptCount > 0,

@@ -1,5 +1,5 @@
-// Answers that say again, or otherwise, what is settled: a committed step never changes (R2), effects happen once
-// (X1), and a pass whose lease was taken over changes nothing (R3).
+// Answers that repeat or contradict what is settled: a committed step never changes, effects happen once, and a pass
+// whose lease was taken over changes nothing (docs/promises.md#runs).
 
 import type { EventRecord } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -50,7 +50,7 @@ describe('opcodes of steps that are settled already', () => {
     expect(await api.succeeded(runId)).toMatchObject({ result: 'fine', attempt: 1 })
   })
 
-  test('the id is what counts: another opcode or name under it is a repeat', async () => {
+  test('the id decides: another opcode or name with the same id is a repeat', async () => {
     const { runId } = await start(({ pass }) => {
       if (pass === 3) return returned()
       const first = opcode('StepRun', 'once', { data: 1 })
@@ -103,7 +103,7 @@ describe('opcodes of steps that are settled already', () => {
   })
 })
 
-/** The store, but for some of what it does. */
+/** The store, with some of its methods replaced. */
 function overriding(store: Store, own: Partial<Store>): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -114,18 +114,21 @@ function overriding(store: Store, own: Partial<Store>): Store {
   })
 }
 
-describe('a pass whose lease was taken over (R3)', () => {
-  /** Two engines on one store: the second takes the first one's leases over, as after a crash, while it still lives. */
+describe('a pass whose lease was taken over', () => {
+  /**
+   * Opens two engines on one store. The second takes over the first one's leases, as after a crash, while the first
+   * still lives.
+   */
   async function takeover(
     answers: { first: Handler; second: Handler },
     { hold = (store: Store) => store, ready = Promise.resolve() } = {},
   ) {
     const store = await openSqliteStore({ file: tempStoreFile() })
     onCleanup(() => store.close())
-    // The engines must not close what they share.
+    // The engines must not close the store they share.
     const shared = overriding(store, { close: async () => {} })
     const name = unique('contested')
-    // What its lease was taken of must not go back to it: it is the heir's.
+    // A run that lost its lease must not return to its first engine: it belongs to the second.
     let isDead = false
     const its = overriding(hold(shared), {
       claimRuns: async claim => (isDead ? [] : shared.claimRuns(claim)),
@@ -144,9 +147,9 @@ describe('a pass whose lease was taken over (R3)', () => {
     return { zombie, heir, runId, record: runner.record }
   }
 
-  test('an answer that comes after the heir has ended the run changes nothing', async () => {
+  test('an answer that comes after the second engine has ended the run changes nothing', async () => {
     const late = gate()
-    const event = unique('told')
+    const event = unique('sent')
     const { heir, zombie, runId, record } = await takeover({
       first: async () => {
         await late.opened
@@ -164,7 +167,7 @@ describe('a pass whose lease was taken over (R3)', () => {
       (await heir.api.get(`/runs/${runId}/steps`)).text,
     ]
     late.open()
-    // The zombie goes on working for others, so its late commit has been judged by then.
+    // The first engine goes on with other work, so its late commit has been decided by then.
     const other = await zombie.api.send({ name: unique('other') })
     expect(other.eventId).toBeDefined()
     await zombie.stop()
@@ -176,7 +179,7 @@ describe('a pass whose lease was taken over (R3)', () => {
     expect(record.passes(runId)).toBe(3)
   })
 
-  test("an answer that comes while the heir's pass is in flight is not committed", async () => {
+  test("an answer that comes while the second engine's pass is in flight is not committed", async () => {
     const [late, held] = [gate(), gate()]
     const { heir, zombie, runId, record } = await takeover({
       first: async () => {
@@ -196,10 +199,10 @@ describe('a pass whose lease was taken over (R3)', () => {
     expect(await heir.api.succeeded(runId)).toMatchObject({ result: 'heir' })
   })
 
-  test('an engine that stood still sends no further pass of a run that has gone on', async () => {
+  test('an engine that was stopped sends no further pass of a run that another engine has continued', async () => {
     const [still, thawed] = [gate(), gate()]
     let isStill = false
-    /** What is done is done, but an engine that stands still does not hear of it. */
+    /** Calls take effect, but a stopped engine gets no answer to them. */
     const heard = async <T>(answer: Promise<T>): Promise<T> => {
       if (!isStill) return answer
       await answer.then(() => still.open())
@@ -228,14 +231,14 @@ describe('a pass whose lease was taken over (R3)', () => {
     clock.jump(15_000)
     isStill = false
     thawed.open()
-    // It goes on, and would have sent its next pass before it has recorded an event.
+    // The engine goes on. It would have sent its next pass before it records an event.
     await zombie.api.send({ name: unique('other') })
     await zombie.stop()
     expect(record.passes(runId)).toBe(2)
   })
 
   test('an emit by both is one event', async () => {
-    const [late, event] = [gate(), unique('told')]
+    const [late, event] = [gate(), unique('sent')]
     const tell = (from: string) => discovered([opcode('Emit', 'e', { eventName: event, data: from })])
     const { heir, zombie, runId } = await takeover({
       first: async () => {

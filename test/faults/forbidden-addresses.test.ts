@@ -1,5 +1,5 @@
-// Webhooks to addresses that are not public, in every spelling there is: the engine makes no connection (decisions,
-// "Webhooks"). A destination listens on every address of this machine and must hear nothing.
+// Webhooks to addresses that are not public, in every spelling: the engine opens no connection
+// (docs/webhooks.md#addresses). Listeners on every address of this machine must see nothing.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +20,7 @@ import {
 } from '../kit/index.ts'
 import type { DeliveryRecord } from '../kit/webhook/webhooks.ts'
 
-/** Hosts of URLs that lead to this machine, its network or a cloud's metadata. */
+/** Hosts of URLs that lead to this machine, its network or a cloud's metadata service. */
 const HOSTS: Record<string, string[]> = {
   plain: ['127.0.0.1', '127.0.0.2', '127.255.255.254', '0.0.0.0', '[::1]', '[::]'],
   names: ['localhost', 'LOCALHOST', 'localhost.', 'LocalHost'],
@@ -46,7 +46,7 @@ const HOSTS: Record<string, string[]> = {
   'unique local, link-local, site-local': ['[fc00::1]', '[fd12:3456::1]', '[fe80::1]', '[fec0::1]'],
   'multicast, broadcast': ['224.0.0.1', '255.255.255.255', '240.0.0.1', '[ff02::1]'],
 }
-/** URLs whose eye-catching part is not their host. */
+/** URLs in which a prominent part is not the host. */
 const TRICKS = [
   'http://example.com@127.0.0.1:PORT/',
   'http://example.com:80@127.0.0.1:PORT/',
@@ -68,7 +68,7 @@ interface Heard {
   paths: string[]
 }
 
-/** Listens where `host` says; counts every connection. */
+/** Listens on `host` and counts every connection. */
 async function listenOn(host: string, redirectTo?: string): Promise<Heard> {
   const heard: Heard = { port: 0, connections: 0, paths: [] }
   const server: Server = createServer((request, response) => {
@@ -86,7 +86,7 @@ async function listenOn(host: string, redirectTo?: string): Promise<Heard> {
   return heard
 }
 
-/** Sends to all of the URLs from one run, as custom sends; answers what the run's steps say of each. */
+/** Sends to all the URLs from one run, as custom sends; answers the outcome of each of the run's steps. */
 async function sendTo(engine: OpenEngine, urls: readonly string[]) {
   const [name, app] = [unique('sender'), unique('app')]
   const opcodes = urls.map((webhookUrl, i) => opcode('Webhook', `to ${i}`, { webhookUrl, data: i }))
@@ -126,7 +126,7 @@ test('no spelling of a forbidden address is called', async () => {
   expect(steps).toHaveLength(urls.length)
 
   const deliveries = await attempted(engine.api, app)
-  // A URL that is none, or none of HTTP, fails its step instead.
+  // A text that is no HTTP URL fails its step instead.
   expect(deliveries).toHaveLength(steps.filter(({ status }) => status === 'succeeded').length)
   expect(deliveries.length).toBeGreaterThanOrEqual(hosts.length * sinks.length)
   for (const { id, url } of deliveries) {
@@ -143,7 +143,7 @@ test('no spelling of a forbidden address is called', async () => {
 })
 
 describe('ENGINE_WEBHOOK_ALLOW', () => {
-  test('lets webhooks go where it says, and nowhere else; a redirect out of there is not followed', async () => {
+  test('allows webhooks to its addresses and to no others; a redirect to another address is not followed', async () => {
     const forbidden = await listenOn('127.0.0.1')
     const allowed = await listenOn('127.0.0.2')
     const redirecting = await listenOn('127.0.0.2', `http://127.0.0.1:${forbidden.port}/`)
@@ -169,7 +169,7 @@ test('a name that changes its address between look-ups does not get through', as
   const clock = new JumpClock()
   let asked = 0
   const lookup = (_host: string, _options: object, callback: (...answer: unknown[]) => void) => {
-    // In turn the destination's own address and one that is none of its business, alone or beside its own.
+    // The name resolves in rotation to the destination's own address, to a foreign one, or to both.
     const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.2', '127.0.0.1']]
     const addresses = answers[asked++ % answers.length] as string[]
     setImmediate(() =>
@@ -183,7 +183,7 @@ test('a name that changes its address between look-ups does not get through', as
   const sender = new HttpSender({ clock, allowList, lookup: lookup as never })
   const engine = await openEngine({ clock, ports: { sender } })
   for (let i = 0; i < 9; i++) {
-    // Each port is an origin of its own: a new connection, and a new look-up.
+    // Each port is an origin of its own, with a new connection and a new look-up.
     const port = i % 3 === 0 ? destination.port : forbidden.port
     const { app } = await sendTo(engine, [`http://rebinding-${i}.example:${port}/`])
     const [delivery] = await attempted(engine.api, app)

@@ -1,5 +1,5 @@
-// kill -9, again and again, under load: nothing that was acknowledged is lost, nothing that was seen is done again.
-// `PERDURE_KILLS=1000` for the long run, `PERDURE_SEED` to repeat the choices of an earlier one.
+// Repeated kill -9 under load: nothing that was acknowledged is lost, and no step runs again whose result was seen.
+// `PERDURE_KILLS=1000` for the long run, `PERDURE_SEED` to repeat the choices of an earlier run.
 
 import { type Violation, verifyStore } from '@perdure/engine'
 import { expect, test } from 'vitest'
@@ -67,7 +67,7 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   expect(await violationsOf(engine.storeFile)).toEqual([])
 })
 
-/** Gives what is still under way its time: the verdict then tells what has not come. */
+/** Waits for everything in flight, up to a deadline. The verdict then reports what is missing. */
 async function settled(
   api: Api,
   { app, client, destination }: { app: string; client: LoadClient; destination: Destination },

@@ -1,5 +1,5 @@
-// The way to PostgreSQL is cut at chosen moments: what a caller is told then is true. And readiness follows what an engine
-// stands on (contract §4.7).
+// The connection to PostgreSQL is cut at chosen moments: a caller's answer is true in every case. Readiness follows
+// the servers that an engine needs (docs/operating.md#probes).
 
 import { describe, expect, test } from 'vitest'
 import { openPostgresStore } from '../../packages/engine/src/adapters/sql/postgres/store.ts'
@@ -23,14 +23,14 @@ describe('a commit', () => {
     expect(await isThere('before')).toBe(true)
   })
 
-  test('whose answer was lost was made, and is not made again', async () => {
+  test('whose answer was lost is in the database once', async () => {
     proxy.cutAt('answered', 'answer')
     await store.commit(claimOf('answered'))
     expect(proxy.cuts).toBe(2)
     expect(await isThere('answered')).toBe(true)
   })
 
-  test('that was refused is told to be refused also when that answer was lost', async () => {
+  test('that was refused is reported as refused even when that answer was lost', async () => {
     proxy.cutAt('answered', 'answer')
     await expect(store.commit(claimOf('answered'))).rejects.toMatchObject({ name: 'StaleError' })
     expect(proxy.cuts).toBe(3)

@@ -1,5 +1,6 @@
-// Sessions of PostgreSQL that end in the middle of something, by the server's own bounds, by an administrator, or in a
-// network that swallows all: what waits is told in time, nothing is lost or done twice, and no lock stays behind.
+// PostgreSQL sessions that end in the middle of something: at the server's own bounds, by an administrator, or in a
+// network that swallows everything. Callers get their answer in time, nothing is lost or done twice, and no lock
+// stays behind.
 
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -23,11 +24,11 @@ import { claimOf, isClaimed } from '../kit/servers/once.ts'
 import { TcpProxy } from '../kit/servers/tcp-proxy.ts'
 import { WriteLock } from '../kit/servers/write-lock.ts'
 
-/** What a caller waits for an answer at most, whatever became of the way to the database. */
+/** How long a caller waits at most, whatever happened to the connection. */
 const ANSWER_MS_MAX = 15_000
 const LEASE_MS = 15_000
 
-/** The address with a bound of sessions set. */
+/** The address with a session bound set. */
 function bounded(url: string, bound: string): string {
   const with_ = new URL(url)
   with_.searchParams.set('options', `${with_.searchParams.get('options')} -c ${bound}`)
@@ -49,7 +50,7 @@ async function sqlOn(url: string): Promise<Client> {
   return client
 }
 
-/** How long it took to be told that the store is not there. */
+/** How long a call takes to fail because the store is not there. */
 async function refusedAfter(work: Promise<unknown>): Promise<number> {
   const begunAt = performance.now()
   await expect(work).rejects.toMatchObject({ code: 'unavailable' })
@@ -64,7 +65,7 @@ describe('a session that ends inside a claim', async () => {
   const claim = (store: PostgresStore, owner: string, now = NOW) =>
     store.claimRuns({ owner, now, leaseUntil: now + LEASE_MS, limit: 100 })
   const idsOf = (claimed: Awaited<ReturnType<typeof claim>>) => claimed.map(({ run }) => run.id)
-  /** Runs that are due, and claimed by nobody. */
+  /** Runs that are due and claimed by no engine. */
   async function due(): Promise<string[]> {
     await claim(other, unique('before'), NOW + 10 * LEASE_MS)
     const runs = [aRun(), aRun(), aRun()]
@@ -72,7 +73,7 @@ describe('a session that ends inside a claim', async () => {
     return runs.map(({ id }) => id)
   }
 
-  test('before its leases were taken: others, or it itself, take them at once', async () => {
+  test('before it took its leases: another session, or the same engine, takes them at once', async () => {
     const ids = await due()
     const owner = unique('owner')
     proxy.cutAt(owner, 'before')
@@ -83,7 +84,7 @@ describe('a session that ends inside a claim', async () => {
     expect(idsOf(await claim(other, unique('owner')))).toEqual([])
   })
 
-  test('behind its commit, whose answer is lost: nobody else has them, and they come back when the leases run out', async () => {
+  test('after its commit, whose answer is lost: no other engine has the runs, and they come back when the leases run out', async () => {
     const ids = await due()
     proxy.cutAt('COMMIT', 'answer')
     await refusedAfter(claim(cut, unique('owner')))
@@ -92,7 +93,7 @@ describe('a session that ends inside a claim', async () => {
     expect(idsOf(await claim(cut, unique('owner'), NOW + LEASE_MS))).toEqual(ids)
   })
 
-  test('while it waits for its turn, by an administrator: the next claim takes them', async () => {
+  test('while it waits for the lock, by an administrator: the next claim takes the runs', async () => {
     const ids = await due()
     await lock.take()
     const claimed = refusedAfter(claim(cut, unique('owner')))
@@ -107,7 +108,7 @@ describe('a session that ends inside a claim', async () => {
     expect(idsOf(await claim(cut, unique('owner')))).toEqual(ids)
   })
 
-  test('for doing nothing in a transaction: others go on at once, the frozen one afterwards', async () => {
+  test('because its transaction is idle: other engines go on at once, the frozen one afterwards', async () => {
     const ids = await due()
     const idle = await open(proxy.urlOf(bounded(url, 'idle_in_transaction_session_timeout=300')))
     const owner = unique('owner')
@@ -120,7 +121,7 @@ describe('a session that ends inside a claim', async () => {
     expect(performance.now() - begunAt).toBeLessThan(5000)
     expect(await claimed).toBeLessThan(ANSWER_MS_MAX)
     proxy.release()
-    // What was swallowed arrives now, and meets a session that is over.
+    // The swallowed bytes arrive now, at a session that has ended.
     expect(idsOf(await claim(idle, owner))).toEqual(ids)
   })
 })
@@ -129,7 +130,7 @@ describe.each([
   ['lock_timeout=200', 'waited too long for its turn'],
   ['statement_timeout=200', 'took too long'],
 ])('a statement that the server ends by %s', bound => {
-  test('is a commit that is sent again, and written once; a claim is told, and made later', async () => {
+  test('makes a commit be sent again and written once; a claim fails, and is repeated later', async () => {
     const url = await freshSchema()
     const store = await open(bounded(url, bound))
     const lock = await WriteLock.of(url)
@@ -157,9 +158,9 @@ describe.each([
   })
 })
 
-// These wait for bounds of seconds to pass: together.
+// These tests wait seconds for bounds to pass, so they run at the same time.
 describe.concurrent('an answer that does not come', () => {
-  test('because the server works on it is waited for, however long; the session stays', async () => {
+  test('because the server works on it is waited for without a bound, and the session stays', async () => {
     const url = await freshSchema()
     const store = await open(url)
     const lock = await WriteLock.of(url)
@@ -178,27 +179,27 @@ describe.concurrent('an answer that does not come', () => {
     expect(store.troubles).toEqual([])
   })
 
-  test('because a network swallows all: whoever waits is told within 15 s; what arrives after all is not written a second time', async () => {
+  test('because a network swallows everything: callers fail within 15 s, and a late copy is not written a second time', async () => {
     const url = await freshSchema()
     const proxy = await TcpProxy.open(POSTGRES_URL, 5432)
     const store = await open(proxy.urlOf(url))
     const id = unique('swallowed')
     proxy.cutAt(id, 'swallow')
-    const told = [refusedAfter(store.commit(claimOf(id)))]
+    const refusals = [refusedAfter(store.commit(claimOf(id)))]
     await until(() => proxy.cuts === 1)
-    told.push(refusedAfter(store.commit(claimOf(unique('behind')))))
-    told.push(refusedAfter(store.claimRuns({ owner: 'o', now: NOW, leaseUntil: NOW + 1, limit: 1 })))
-    told.push(refusedAfter(isClaimed(store, id)))
-    for (const ms of await Promise.all(told)) expect(ms).toBeLessThan(ANSWER_MS_MAX)
+    refusals.push(refusedAfter(store.commit(claimOf(unique('behind')))))
+    refusals.push(refusedAfter(store.claimRuns({ owner: 'o', now: NOW, leaseUntil: NOW + 1, limit: 1 })))
+    refusals.push(refusedAfter(isClaimed(store, id)))
+    for (const ms of await Promise.all(refusals)) expect(ms).toBeLessThan(ANSWER_MS_MAX)
     const direct = await open(url)
     proxy.release()
-    // Before anything else is written: behind a later batch of its writer it would be left out.
+    // Before anything else is written: after a later batch of its writer the late copy would be left out.
     await until(() => isClaimed(direct, id), { what: 'the late copy' })
     await until(() => store.commit(claimOf(unique('back'))).then(() => true))
     await expect(store.commit(claimOf(id))).rejects.toMatchObject({ name: 'StaleError' })
   })
 
-  test('turns readiness within 5 s, and back within 10 s of the return; events are refused or taken once, runs end', async () => {
+  test('ends readiness within 5 s, which is back within 10 s of the return; events are refused or taken once, runs end', async () => {
     const proxy = await TcpProxy.open(POSTGRES_URL, 5432)
     const engine = await openEngine({ storeFile: proxy.urlOf(await freshSchema()) })
     const { api } = engine
@@ -235,7 +236,7 @@ describe.concurrent('an answer that does not come', () => {
 })
 
 describe('what writers leave behind', () => {
-  test('goes a day after, at the next start; of those that may still be asked about nothing does', async () => {
+  test('is removed a day later, at the next start, except what may still be needed', async () => {
     const url = await freshSchema()
     const [writing, sql] = [await open(url), await sqlOn(url)]
     await writing.commit(claimOf('first'))
@@ -253,7 +254,7 @@ describe('what writers leave behind', () => {
     expect(await left()).toHaveLength(2)
   })
 
-  test('is written anew by one that was silent for days', async () => {
+  test('is written again by a writer that wrote nothing for days', async () => {
     const url = await freshSchema()
     const proxy = await TcpProxy.open(POSTGRES_URL, 5432)
     const [silent, sql] = [await open(proxy.urlOf(url)), await sqlOn(url)]

@@ -1,5 +1,5 @@
-// Everybody at once: events, pauses, resumes and cancels on runs that are moving. Whatever order they win in, a
-// cancelled run stays cancelled, every other one ends with each step executed once (R1, R2, R4, W1, A1).
+// Concurrent events, pauses, resumes and cancels on moving runs. In whatever order they take effect, a cancelled run
+// stays cancelled, and every other run ends with each step executed once (docs/promises.md#runs).
 
 import type { Run, RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -49,14 +49,14 @@ async function startRuns() {
   return { record, started }
 }
 
-/** Answers that an action may meet, by what the run was at that moment. */
+/** The statuses that an action may answer, by the run's status at that moment. */
 function expectPlausible({ status, code, text }: Answer, action: string): void {
   if (status === 200) return
   expect(status, `${action}: ${text}`).toBe(409)
   expect(['run_terminal', 'run_not_paused']).toContain(code)
 }
 
-/** Worries one run: pauses and resumes it in any order, sends what it waits for once, may cancel it. */
+/** Acts on one run: pauses and resumes it in any order, sends its event once, may cancel it. */
 async function worry(random: Seeded, { runId, go }: { runId: string; go: string }, cancelled: Set<string>) {
   const sendAt = random.between(0, ROUNDS - 1)
   for (let round = 0; round < ROUNDS; round++) {
@@ -69,11 +69,11 @@ async function worry(random: Seeded, { runId, go }: { runId: string; go: string 
       if (action === 'cancel' && answer.status === 200) cancelled.add(runId)
     }
   }
-  // However it was left: paused runs go on.
+  // In whatever state the run was left, a paused run goes on.
   expectPlausible(await api.post(`/runs/${runId}/resume`), 'resume')
 }
 
-test(`${RUNS} runs under fire end as they were told to`, async () => {
+test(`${RUNS} runs under concurrent actions end as the actions require`, async () => {
   const { record, started } = await startRuns()
   const random = seeded(SEED)
   const cancelled = new Set<string>()
@@ -98,7 +98,7 @@ test(`${RUNS} runs under fire end as they were told to`, async () => {
   expect(orphans, 'children that outlive their parents').toEqual([])
 })
 
-/** The timeline must only make moves that are known (§3, decisions "Status moves"), and end once. */
+/** The timeline makes only documented status changes, and ends once. */
 async function statusesOf(runId: string): Promise<string[]> {
   const { messages } = await api.stream(runId)
   const statuses = messages
@@ -111,7 +111,7 @@ async function statusesOf(runId: string): Promise<string[]> {
 function movesFrom(earlier: readonly string[]): readonly string[] {
   const [before, last] = [earlier.at(-2), earlier.at(-1) as string]
   const moves = MOVES[last] ?? []
-  // Resumed while the pass from before the pause was still in flight: its answer decides.
+  // Resumed while the pass from before the pause was still in flight: the answer of that pass decides.
   return last === 'queued' && before === 'paused' ? [...moves, 'waiting', 'succeeded'] : moves
 }
 

@@ -1,5 +1,5 @@
-// Runners that hang, break, babble or come too late: the pass is repeated, or the run fails, and nothing is kept of
-// an answer that did not arrive whole (§3, §7, §8; decisions "Retries").
+// Runners that hang, break, send garbage or answer too late: the pass is repeated, or the run fails, and nothing of
+// an incomplete answer is kept (docs/concepts.md#failures).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -26,19 +26,19 @@ const { api, barrier, clock, start, engine, workflow } = await scenario()
 
 const quick = { timeouts: { invoke: '150ms' } }
 
-/** Sends 200 and a byte of the body now and then, without ever ending it. */
+/** Sends 200 and a byte of the body at intervals, without end. */
 const drip: Reply = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' })
   const timer = setInterval(() => response.write(' '), 20)
   response.on('close', () => clearInterval(timer))
 }
 
-/** Sends the headers and then nothing. */
+/** Sends the headers and nothing else. */
 const headersOnly: Reply = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
 }
 
-/** Is no HTTP at all. */
+/** Sends bytes that are no HTTP. */
 const noHttp: Reply = request => {
   request.socket.end('SSH-2.0-OpenSSH_9.6\r\n')
 }
@@ -72,13 +72,13 @@ describe.each(FAULTS)('a runner that %s', (_what, fault) => {
     })
     expect(record.names(runId)).toEqual(['first', 'second'])
     expect(record.of(runId).map(({ ctx }) => ctx.attempt)).toEqual([1, 1, 2, 2])
-    // The repeated pass carries the same memo as the one that was lost.
+    // The repeated pass carries the same memo as the lost one.
     expect(record.of(runId)[2]?.steps).toEqual(record.of(runId)[1]?.steps)
   })
 })
 
 describe('late answers', () => {
-  test('an answer after timeouts.invoke is not heard: its connection is gone, its steps are not stored', async () => {
+  test('an answer after timeouts.invoke is not read: its connection is closed, its steps are not stored', async () => {
     const late = gate()
     const { runId, record } = await start(
       async ({ pass }) => {
@@ -99,7 +99,7 @@ describe('late answers', () => {
     expect(await api.succeeded(runId)).toMatchObject({ result: 'in time', attempt: 2 })
   })
 
-  test('a slow answer within the deadline is heard', async () => {
+  test('a slow answer within the deadline is accepted', async () => {
     const slow = gate()
     const { runId, record } = await start(
       async () => {
@@ -109,7 +109,7 @@ describe('late answers', () => {
       { registration: { timeouts: { invoke: '1h' } } },
     )
     await until(() => record.passes(runId) === 1)
-    // Far beyond the lease of 15 s, which is extended meanwhile.
+    // Far beyond the lease of 15 s, which the engine extends.
     for (let i = 0; i < 10; i++) {
       clock.jump(6000)
       await barrier()
@@ -120,27 +120,30 @@ describe('late answers', () => {
   })
 })
 
-describe('the response cap of 1 MiB (§7, §8)', () => {
+describe('the response cap of 1 MiB', () => {
   const padded = (head: string, tail: string, bytes: number) =>
     `${head}${'x'.repeat(bytes - Buffer.byteLength(head) - Buffer.byteLength(tail))}${tail}`
 
-  test('a response of exactly 1 MiB is taken', async () => {
+  test('a response of exactly 1 MiB is accepted', async () => {
     const text = padded('{"data":"', '","logs":[]}', MIB)
     const { runId } = await start(() => ({ status: 200, text }))
     const { result } = await api.succeeded(runId)
     expect(result).toHaveLength(MIB - 21)
   })
 
-  test.each([200, 206, 500])('a %i over the cap fails the invoke: nothing of it is kept', async status => {
-    const opcode = '{"opcodes":[{"op":"StepRun","id":"a","name":"a","data":"'
-    const text = padded(opcode, '"}],"logs":[]}', MIB + 1)
-    const { runId, record } = await start(() => ({ status, text }))
-    const { error, attempt } = await api.failed(runId)
-    expect(error).toMatchObject({ code: 'response_too_large' })
-    expect(attempt).toBe(1)
-    expect(record.passes(runId)).toBe(1)
-    expect(await api.steps(runId)).toEqual([])
-  })
+  test.each([200, 206, 500])(
+    'a %i over the cap fails the invoke: nothing of the answer is kept',
+    async status => {
+      const opcode = '{"opcodes":[{"op":"StepRun","id":"a","name":"a","data":"'
+      const text = padded(opcode, '"}],"logs":[]}', MIB + 1)
+      const { runId, record } = await start(() => ({ status, text }))
+      const { error, attempt } = await api.failed(runId)
+      expect(error).toMatchObject({ code: 'response_too_large' })
+      expect(attempt).toBe(1)
+      expect(record.passes(runId)).toBe(1)
+      expect(await api.steps(runId)).toEqual([])
+    },
+  )
 
   test('an endless response is cut off, not collected', async () => {
     let sent = 0

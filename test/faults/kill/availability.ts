@@ -1,8 +1,8 @@
-// Whether the engine can be spoken to, and the hand that kills it.
+// Whether the engine is up, and the kill at a random moment.
 
 import { type EngineProcess, gate, type Seeded } from '../../kit/index.ts'
 
-/** Open when the engine can be spoken to, shut while it is dead. */
+/** Open while the engine is up, closed while it is down. */
 export class Availability {
   #gate = gate()
   #isUp = false
@@ -21,7 +21,7 @@ export class Availability {
   }
 }
 
-/** Starts the engine and kills it at a random moment: mostly while it works, now and then while it starts. */
+/** Starts the engine and kills it at a random moment: mostly while it works, sometimes while it starts. */
 export async function killOnce(
   engine: EngineProcess,
   availability: Availability,
@@ -31,7 +31,7 @@ export async function killOnce(
   const delayMs = random.between(0, 500)
   const started = engine.start().then(
     () => availability.up(),
-    // Killed before it listened.
+    // The engine was killed before it listened.
     () => {},
   )
   if (!early) await started

@@ -1,6 +1,6 @@
-// The client of the kill loop: posts orders and their approvals as fast as they are finished, and keeps a record of
-// every acknowledgement. An order whose answer was lost is given up; an approval is repeated, under one dedupe id,
-// until somebody has taken it.
+// The client of the kill loop. It posts orders and their approvals as fast as orders end, and records every
+// acknowledgement. An order without an answer is given up; an approval is repeated, with one dedupe id, until an
+// engine accepts it.
 
 import { type Accepted, type Api, within } from '../../kit/index.ts'
 import { approvalOf, ORDER } from './workload.ts'
@@ -13,17 +13,17 @@ export interface Acknowledged {
 export interface ClientOptions {
   api: Api
   app: string
-  /** Resolves when the engine can be spoken to (again). */
+  /** Resolves when the engine is up. */
   whenUp(): Promise<void>
-  /** Orders under way at once. */
+  /** Orders in flight at once. */
   parallel: number
 }
 
 export class LoadClient {
   readonly acknowledged: Acknowledged[] = []
-  /** Tokens whose post got no answer: each is all or nothing. */
+  /** Tokens whose post got no answer: each order happened completely or not at all. */
   readonly unanswered = new Set<string>()
-  /** Runs as they were once read after their end: they must never change again. */
+  /** Runs as they were read after their end: they must never change again. */
   readonly ended = new Map<string, string>()
   readonly problems: string[] = []
   readonly #options: ClientOptions
@@ -37,7 +37,10 @@ export class LoadClient {
     this.#lanes = Array.from({ length: options.parallel }, () => this.#lane())
   }
 
-  /** No new orders; resolves when those under way are finished, or given up, and all that were taken are approved. */
+  /**
+   * Starts no new orders. Resolves when those in flight have ended or are given up, and all accepted orders are
+   * approved.
+   */
   async finish(deadlineMs: number): Promise<void> {
     this.#stopping = true
     const lanes = Promise.all(this.#lanes)
@@ -67,7 +70,7 @@ export class LoadClient {
       if (status === 202) return json as Accepted
       if (status !== 503) this.problems.push(`order ${token} was answered ${status} ${text}`)
     } catch {
-      // The engine died over it.
+      // The engine died before it answered.
     }
     this.unanswered.add(token)
     return undefined
@@ -83,7 +86,7 @@ export class LoadClient {
     }
   }
 
-  /** Follows the run's stream, over every crash, to its end, and keeps how it ended. */
+  /** Follows the run's stream to its end, across crashes, and keeps how the run ended. */
   async #ended(runId: string): Promise<void> {
     let last = 0
     while (!this.#givenUp) {

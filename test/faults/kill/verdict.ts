@@ -1,5 +1,5 @@
-// Compares the evidence of client and runner with what the engine says after the last crash. Answers differences in
-// words; none is the only good answer.
+// Compares what client and runner recorded with what the engine reports after the last crash. Answers the differences
+// in words; an empty list is the only good answer.
 
 import type { EventRecord, Run, RunSummary, StepRecord } from '@perdure/protocol'
 import type { Api } from '../../kit/index.ts'
@@ -12,7 +12,7 @@ export interface Evidence {
   app: string
   client: LoadClient
   runner: MemoRecord
-  /** What the webhook destination received. */
+  /** The requests that the webhook destination received. */
   hooks: readonly RawRequest[]
 }
 
@@ -40,7 +40,10 @@ interface Found {
   announced: EventRecord[]
 }
 
-/** E1: each 202's event is in the log as it was answered, and what had ended has not changed (R1). */
+/**
+ * Each acknowledged event is in the log as it was answered, and ended runs have not changed
+ * (docs/promises.md#events).
+ */
 async function acknowledgedAreThere({ api, client }: Evidence): Promise<string[]> {
   const problems: string[] = []
   for (const { token, accepted } of client.acknowledged) {
@@ -60,7 +63,10 @@ async function acknowledgedAreThere({ api, client }: Evidence): Promise<string[]
   return problems
 }
 
-/** E2: every run has its event, parent or nothing; every run of an event exists; all have ended well, at no cost. */
+/**
+ * Every run has its event or parent, every run of an event exists, and all have succeeded without spending an
+ * attempt.
+ */
 function everyRunIsAccountedFor({ runs, orders, announced }: Found, runner: MemoRecord): string[] {
   const problems: string[] = []
   const byId = new Map(runs.map(run => [run.id, run]))
@@ -79,7 +85,7 @@ function everyRunIsAccountedFor({ runs, orders, announced }: Found, runner: Memo
   return problems
 }
 
-/** X1, X3: one emitted event, one listener and one child per order; no token twice. */
+/** Each order has one emitted event, one listener and one child; no token occurs twice. */
 function effectsHappenedOnce({ runs, orders, announced }: Found): string[] {
   const tokens = orders.map(({ data }) => tokenOf(data))
   const orderRuns = runs.filter(({ workflow }) => workflow === ORDER).map(({ id }) => id)
@@ -110,7 +116,7 @@ function effectsHappenedOnce({ runs, orders, announced }: Found): string[] {
   ]
 }
 
-/** E3, R2, R5, X2: every order that was taken, acknowledged or not, has each of its steps once, with the right result. */
+/** Every accepted order, acknowledged or not, has each of its steps once, with the right result. */
 async function ordersAreWhole({ api, hooks }: Evidence, orders: EventRecord[]): Promise<string[]> {
   const problems: string[] = []
   const delivered = new Map<string, Set<string>>()
@@ -149,7 +155,7 @@ async function ordersAreWhole({ api, hooks }: Evidence, orders: EventRecord[]): 
   return problems
 }
 
-/** What one list has more often than the other. */
+/** The entries that one list has more often than the other. */
 function differences(what: string, actual: readonly string[], expected: readonly string[]): string[] {
   const counts = new Map<string, number>()
   for (const value of actual) counts.set(value, (counts.get(value) ?? 0) + 1)

@@ -1,5 +1,5 @@
-// What runs while the engine is being killed: an order that uses every opcode, its child, and a listener to what it
-// emits. Every payload carries the order's token, by which client, runner and engine are compared.
+// The workflows that run while the engine is killed: an order that uses every opcode, its child, and a listener to
+// its events. Every payload carries the order's token, which links the records of client, runner and engine.
 
 import {
   type Api,
@@ -19,7 +19,7 @@ export const LISTENER = 'listener'
 export const ANNOUNCED = 'order.announced'
 export const approvalOf = (token: string) => `approved.${token}`
 
-/** Names of the steps of an order, in no order. */
+/** The names of the steps of an order, in no order. */
 export const ORDER_STEPS = ['reserve', 'charge', 'announce', 'notify', 'pause', 'approval', 'pack', 'ship']
 
 const tokenOf = ({ event }: Invoke) => (event.data as { token: string }).token
@@ -56,8 +56,8 @@ export function workload(hookUrl: string): PlainRunnerOptions['workflows'] {
 }
 
 /**
- * The runner's record of a long test. Judges as it goes and keeps only what the end needs: per run the memo seen last.
- * A memo only grows: a settled step that a later pass does not carry, or carries with another result, was lost; one
+ * The runner's record of a long test. It checks each invoke as it comes, and keeps only the memo seen last for each
+ * run. A memo only grows: a settled step that a later pass lacks, or carries with another result, was lost; a step
  * that is executed although an earlier pass carried its result was run again.
  */
 export class MemoRecord extends RunnerRecord {
@@ -107,10 +107,10 @@ function resultOf({ steps }: Pick<Invoke, 'steps'>, id: string): string | undefi
   return entry === undefined || entry.pending ? undefined : JSON.stringify(entry)
 }
 
-/** A kill in the middle of a POST uses up an attempt: enough of them for a delivery that meets many. */
+/** Enough attempts for a delivery that meets many kills: a kill during a POST costs an attempt. */
 export const MANY_ATTEMPTS = Array(100).fill('1s').join(',')
 
-/** Whether a delivery of the app is under way, or is to be tried again. */
+/** Whether a delivery of the app is in flight or waits for its next attempt. */
 export async function hasOpenDeliveries(api: Api, app: string): Promise<boolean> {
   for (const status of ['pending', 'delivering', 'failed']) {
     const { json } = await api.get(`/webhook-deliveries?app=${app}&status=${status}&limit=1`)
