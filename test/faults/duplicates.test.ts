@@ -133,70 +133,70 @@ describe('a pass whose lease was taken over', () => {
     const its = overriding(hold(shared), {
       claimRuns: async claim => (isDead ? [] : shared.claimRuns(claim)),
     })
-    const zombie = await openEngine({ clock, ports: { store: its } })
-    const runner = await zombie.runner({
+    const former = await openEngine({ clock, ports: { store: its } })
+    const runner = await former.runner({
       workflows: {
         [name]: (invoke, record) => (invoke.pass === 1 ? answers.first : answers.second)(invoke, record),
       },
     })
-    const { runId } = await zombie.api.send({ name })
+    const { runId } = await former.api.send({ name })
     await until(() => runner.record.passes(runId) === 1)
     await ready
     isDead = true
-    const heir = await openEngine({ clock, ports: { store: shared } })
-    return { zombie, heir, runId, record: runner.record }
+    const successor = await openEngine({ clock, ports: { store: shared } })
+    return { former, successor, runId, record: runner.record }
   }
 
   test('an answer that comes after the second engine has ended the run changes nothing', async () => {
     const late = gate()
     const event = unique('sent')
-    const { heir, zombie, runId, record } = await takeover({
+    const { successor, former, runId, record } = await takeover({
       first: async () => {
         await late.opened
         return discovered([
-          opcode('StepRun', 'a', { data: 'zombie' }),
+          opcode('StepRun', 'a', { data: 'former' }),
           opcode('Emit', 'e', { eventName: event }),
         ])
       },
       second: ({ pass }) =>
-        pass === 2 ? discovered([opcode('StepRun', 'a', { data: 'heir' })]) : returned('heir'),
+        pass === 2 ? discovered([opcode('StepRun', 'a', { data: 'successor' })]) : returned('successor'),
     })
-    expect(await heir.api.succeeded(runId)).toMatchObject({ result: 'heir', attempt: 1 })
+    expect(await successor.api.succeeded(runId)).toMatchObject({ result: 'successor', attempt: 1 })
     const before = [
-      (await heir.api.get(`/runs/${runId}`)).text,
-      (await heir.api.get(`/runs/${runId}/steps`)).text,
+      (await successor.api.get(`/runs/${runId}`)).text,
+      (await successor.api.get(`/runs/${runId}/steps`)).text,
     ]
     late.open()
     // The first engine goes on with other work, so its late commit has been decided by then.
-    const other = await zombie.api.send({ name: unique('other') })
+    const other = await former.api.send({ name: unique('other') })
     expect(other.eventId).toBeDefined()
-    await zombie.stop()
+    await former.stop()
     expect([
-      (await heir.api.get(`/runs/${runId}`)).text,
-      (await heir.api.get(`/runs/${runId}/steps`)).text,
+      (await successor.api.get(`/runs/${runId}`)).text,
+      (await successor.api.get(`/runs/${runId}/steps`)).text,
     ]).toEqual(before)
-    expect((await heir.api.get(`/events?name=${event}`)).json).toEqual([])
+    expect((await successor.api.get(`/events?name=${event}`)).json).toEqual([])
     expect(record.passes(runId)).toBe(3)
   })
 
   test("an answer that comes while the second engine's pass is in flight is not committed", async () => {
     const [late, held] = [gate(), gate()]
-    const { heir, zombie, runId, record } = await takeover({
+    const { successor, former, runId, record } = await takeover({
       first: async () => {
         await late.opened
-        return returned('zombie')
+        return returned('former')
       },
       second: async () => {
         await held.opened
-        return returned('heir')
+        return returned('successor')
       },
     })
     await until(() => record.passes(runId) === 2)
     late.open()
-    await zombie.stop()
-    expect((await heir.api.run(runId)).status).toBe('running')
+    await former.stop()
+    expect((await successor.api.run(runId)).status).toBe('running')
     held.open()
-    expect(await heir.api.succeeded(runId)).toMatchObject({ result: 'heir' })
+    expect(await successor.api.succeeded(runId)).toMatchObject({ result: 'successor' })
   })
 
   test('an engine that was stopped sends no further pass of a run that another engine has continued', async () => {
@@ -209,13 +209,13 @@ describe('a pass whose lease was taken over', () => {
       await thawed.opened
       return answer
     }
-    const { heir, zombie, runId, record } = await takeover(
+    const { successor, former, runId, record } = await takeover(
       {
         first: async () => {
           isStill = true
-          return discovered([opcode('StepRun', 'a', { data: 'zombie' })])
+          return discovered([opcode('StepRun', 'a', { data: 'former' })])
         },
-        second: () => returned('heir'),
+        second: () => returned('successor'),
       },
       {
         hold: store =>
@@ -226,32 +226,32 @@ describe('a pass whose lease was taken over', () => {
         ready: still.opened,
       },
     )
-    expect(await heir.api.succeeded(runId)).toMatchObject({ result: 'heir' })
+    expect(await successor.api.succeeded(runId)).toMatchObject({ result: 'successor' })
     expect(record.passes(runId)).toBe(2)
     clock.jump(15_000)
     isStill = false
     thawed.open()
     // The engine goes on. It would have sent its next pass before it records an event.
-    await zombie.api.send({ name: unique('other') })
-    await zombie.stop()
+    await former.api.send({ name: unique('other') })
+    await former.stop()
     expect(record.passes(runId)).toBe(2)
   })
 
   test('an emit by both is one event', async () => {
     const [late, event] = [gate(), unique('sent')]
     const tell = (from: string) => discovered([opcode('Emit', 'e', { eventName: event, data: from })])
-    const { heir, zombie, runId } = await takeover({
+    const { successor, former, runId } = await takeover({
       first: async () => {
         await late.opened
-        return tell('zombie')
+        return tell('former')
       },
-      second: ({ pass }) => (pass === 2 ? tell('heir') : returned()),
+      second: ({ pass }) => (pass === 2 ? tell('successor') : returned()),
     })
-    await heir.api.succeeded(runId)
+    await successor.api.succeeded(runId)
     late.open()
-    await zombie.stop()
-    const log = (await heir.api.get(`/events?name=${event}`)).json as EventRecord[]
-    expect(log.map(({ data }) => data)).toEqual(['heir'])
+    await former.stop()
+    const log = (await successor.api.get(`/events?name=${event}`)).json as EventRecord[]
+    expect(log.map(({ data }) => data)).toEqual(['successor'])
   })
 })
 

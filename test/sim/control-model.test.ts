@@ -1,6 +1,6 @@
 // Control actions in any order and at any moment: 2,000 random histories, in which the engine and a reference model
-// must tell the same after every step. `PERDURE_SEED=n` plays other ones, `PERDURE_SEEDS=10000` more of them; a
-// failure prints its seed and the shortest history that shows it.
+// must agree after every step. `PERDURE_SEED=n` plays other histories, `PERDURE_SEEDS=10000` more of them; a failure
+// prints its seed and the shortest history that shows it.
 
 import { assert, asyncProperty, commands as histories } from 'fast-check'
 import { it } from 'vitest'
@@ -25,7 +25,7 @@ it(`control does as its model says in ${numRuns} histories`, {
     try {
       await play(history, engine as ControlledEngine)
     } catch (error) {
-      // Nobody knows what it has left behind.
+      // The failed history may have left anything behind.
       await engine?.stop()
       engine = undefined
       throw error

@@ -1,4 +1,4 @@
-// The checkers are checked: every planted bug must turn the simulation red within a few seeds.
+// Checks the checkers: every planted bug must make the simulation fail within a few seeds.
 
 import { expect, it } from 'vitest'
 import { PLANTED_BUGS } from './core/planted.ts'

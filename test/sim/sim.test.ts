@@ -1,4 +1,4 @@
-// Seeds of the simulation. `PERDURE_SEEDS=10000` runs more of them, `PERDURE_SEED=n` runs one again.
+// Runs the seeds of the simulation. `PERDURE_SEEDS=10000` runs more of them, `PERDURE_SEED=n` repeats one.
 
 import { expect, it } from 'vitest'
 import { shrink, simulate } from './core/simulate.ts'
@@ -17,7 +17,7 @@ it(`keeps its promises under ${seeds.length} seeds`, { timeout: 60_000 + seeds.l
     const verdict = await simulate({ seed, off: NOTHING_OFF })
     runs += verdict.runs
     passes += verdict.passes
-    if (verdict.failure) throw new Error(await tell(seed, verdict))
+    if (verdict.failure) throw new Error(await describeFailure(seed, verdict))
   }
   const seconds = (performance.now() - began) / 1000
   console.info(
@@ -33,7 +33,7 @@ it('repeats a seed to the letter', async () => {
   }
 })
 
-async function tell(seed: number, failed: Awaited<ReturnType<typeof simulate>>): Promise<string> {
+async function describeFailure(seed: number, failed: Awaited<ReturnType<typeof simulate>>): Promise<string> {
   const { verdict, off } = await shrink({ seed, off: NOTHING_OFF }, failed)
   return [
     `seed ${seed}: ${verdict.failure?.violation.message}`,

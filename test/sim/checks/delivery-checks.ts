@@ -1,5 +1,5 @@
-// Promises about webhook deliveries, judged at the end: one per step that asked for it, its attempts append only,
-// and what was posted is what was stored.
+// Checks webhook deliveries at the end of a simulation: one delivery for each webhook step, attempts that are only
+// appended, and posts that equal what is stored (docs/promises.md#deliveries).
 
 import { CUT_OFF_ERROR } from '../../../packages/engine/src/domain/webhook/delivery-attempt.ts'
 import { ensure, same } from '../core/violation.ts'
@@ -32,19 +32,19 @@ function checkDelivery({ deliveries, posts }: Snapshot, { id: runId }: RunRecord
   const found = deliveries.get(deliveryId)
   if (!found) return
   const { delivery, attempts } = found
-  const tell = () => `${JSON.stringify(delivery)} ${JSON.stringify(attempts)}`
+  const detail = () => `${JSON.stringify(delivery)} ${JSON.stringify(attempts)}`
   const subjects = [runId, deliveryId]
   ensure(
     delivery.url === HOOK_URL && delivery.eventKind === 'custom',
     'a custom delivery goes to its url',
-    tell,
+    detail,
     subjects,
   )
-  ensure(ENDED.includes(delivery.status), 'every delivery ends', tell, subjects)
+  ensure(ENDED.includes(delivery.status), 'every delivery ends', detail, subjects)
   ensure(
     delivery.availableAt === undefined && delivery.leaseOwner === undefined,
     'a delivery that ended is not leased',
-    tell,
+    detail,
     subjects,
   )
   ensure(
@@ -53,35 +53,35 @@ function checkDelivery({ deliveries, posts }: Snapshot, { id: runId }: RunRecord
       attempts.map((_, i) => i + 1),
     ) && attempts.length === delivery.attemptCount,
     'attempts are numbered from 1 without a gap',
-    tell,
+    detail,
     subjects,
   )
-  ensure(attempts.length <= delivery.maxAttempts, 'attempts keep to their budget', tell, subjects)
+  ensure(attempts.length <= delivery.maxAttempts, 'attempts keep to their budget', detail, subjects)
   const last = attempts.at(-1)
   ensure(
     (last?.outcome === 'succeeded') === (delivery.status === 'succeeded'),
-    'the last attempt tells the end',
-    tell,
+    'the last attempt has the outcome',
+    detail,
     subjects,
   )
   const made = posts.filter(post => post.deliveryId === deliveryId)
   // An engine may stop between its claim and its post.
-  const told = attempts.filter(({ error }) => error !== CUT_OFF_ERROR)
+  const answered = attempts.filter(({ error }) => error !== CUT_OFF_ERROR)
   ensure(
-    told.length <= made.length && made.length <= attempts.length,
+    answered.length <= made.length && made.length <= attempts.length,
     'every post is an attempt, and every attempt that ended was a post',
-    () => `${made.length} posts: ${tell()}`,
+    () => `${made.length} posts: ${detail()}`,
     subjects,
   )
   ensure(
     made.every(({ body }) => body === delivery.payload),
     'what is posted is the payload',
-    () => `${JSON.stringify(made)}: ${tell()}`,
+    () => `${JSON.stringify(made)}: ${detail()}`,
     subjects,
   )
 }
 
-/** Whatever was posted belongs to one delivery of one step. */
+/** Every post belongs to one delivery of one step. */
 function checkPosts({ posts }: Snapshot, known: ReadonlySet<string>): void {
   const byBody = new Map<string, string>()
   for (const { deliveryId, body } of posts) {

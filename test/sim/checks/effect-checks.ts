@@ -1,5 +1,6 @@
-// Promises about what runs set off, judged at the end: emits and webhooks once per step, children started once and
-// answered once, one on-failure run per failure, forks that carry what they must.
+// Checks the effects of runs at the end of a simulation: one emit and one webhook for each step, children started and
+// answered once, one on-failure run for each failure, and forks with the right input and steps
+// (docs/promises.md#runs).
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
@@ -17,21 +18,26 @@ export function checkEffects(all: Snapshot): void {
   checkPauses(all)
 }
 
-/** A pause is lifted by a resume and by nothing else. */
+/** Only a resume ends a pause. */
 function checkPauses({ runs, journal }: Snapshot): void {
   for (const { id, frames } of runs.values()) {
-    const told = frames.flatMap(frame => (frame.kind === 'run_status' ? [frame.status] : []))
-    const lifted = told.filter((status, i) => status === 'queued' && told[i - 1] === 'paused').length
-    // One without an answer may have been heard.
-    const asked = journal.controls.filter(
+    const statuses = frames.flatMap(frame => (frame.kind === 'run_status' ? [frame.status] : []))
+    const lifted = statuses.filter((status, i) => status === 'queued' && statuses[i - 1] === 'paused').length
+    // A call without an answer may have reached the engine.
+    const requested = journal.controls.filter(
       ({ runId, action, status = 500 }) =>
         runId === id && action === 'resume' && (status < 400 || status >= 500),
     )
-    ensure(lifted <= asked.length, 'a pause is lifted by a resume', () => `${id}: ${told.join(' ')}`, [id])
+    ensure(
+      lifted <= requested.length,
+      'a pause is lifted by a resume',
+      () => `${id}: ${statuses.join(' ')}`,
+      [id],
+    )
   }
 }
 
-/** X1: one event per (run, step id), and none that no step tells of. */
+/** One event for each emit step, and no emitted event without a step. */
 function checkEmits(all: Snapshot): void {
   const emitted = new Set<string>()
   for (const event of all.events.values()) {
@@ -39,20 +45,20 @@ function checkEmits(all: Snapshot): void {
     const { run: runId, step: stepId } = JSON.parse(event.data ?? 'null') as Origin
     const record = all.runs.get(runId)
     const step = record?.steps.find(({ id }) => id === hashId(stepId))
-    const tell = () => `${JSON.stringify(event)}: ${JSON.stringify(step)}`
+    const detail = () => `${JSON.stringify(event)}: ${JSON.stringify(step)}`
     const key = `${runId} ${stepId}`
-    ensure(!emitted.has(key), 'an emit happens once per step', tell, [runId, event.id])
+    ensure(!emitted.has(key), 'an emit happens once per step', detail, [runId, event.id])
     emitted.add(key)
     ensure(
       step?.op === 'Emit' && step.emittedEventId === event.id,
       'an emitted event belongs to a step',
-      tell,
+      detail,
       [runId, event.id],
     )
     ensure(
       event.app === record?.run.app && event.namespace === record?.namespace,
       "an emitted event is recorded under its run's app",
-      tell,
+      detail,
       [runId, event.id],
     )
   }
@@ -69,16 +75,16 @@ function checkEmits(all: Snapshot): void {
   }
 }
 
-/** X2: started once, answered once, with what became of it. */
+/** A child is started once and answered once, with its outcome. */
 function checkChildren(all: Snapshot): void {
   const children = new Set<string>()
   for (const { id, run, steps } of all.runs.values()) {
     for (const step of steps) {
       if (step.op !== 'RunWorkflow' || step.childRunId === undefined) continue
       const child = all.runs.get(step.childRunId)
-      const tell = () => `${id}#${step.index} ${JSON.stringify(step)}: ${JSON.stringify(child?.run)}`
+      const detail = () => `${id}#${step.index} ${JSON.stringify(step)}: ${JSON.stringify(child?.run)}`
       const subjects = [id, step.childRunId]
-      ensure(child, 'a child that was started exists', tell, subjects)
+      ensure(child, 'a child that was started exists', detail, subjects)
       if (step.carried) continue
       children.add(step.childRunId)
       ensure(
@@ -86,16 +92,16 @@ function checkChildren(all: Snapshot): void {
           child.run.parentStepIndex === step.index &&
           child.namespace === run.namespace,
         'a child knows its parent',
-        tell,
+        detail,
         subjects,
       )
       ensure(
         step.status !== 'cancelled' || child.run.status === 'cancelled',
         'what a run left open is cancelled, children too',
-        tell,
+        detail,
         subjects,
       )
-      checkAnswer(step, child.run, tell, subjects)
+      checkAnswer(step, child.run, detail, subjects)
     }
   }
   for (const { id, run } of all.runs.values()) {
@@ -112,7 +118,7 @@ function checkChildren(all: Snapshot): void {
 function checkAnswer(
   step: Step,
   child: { status: string; result?: string; error?: { message: string } },
-  tell: () => string,
+  detail: () => string,
   subjects: string[],
 ): void {
   if (!isDone(step) || step.status === 'cancelled') return
@@ -121,10 +127,13 @@ function checkAnswer(
       ? child.status === 'succeeded' && same(step.data, child.result)
       : child.status === 'cancelled' ||
         (child.status === 'failed' && step.error?.message === child.error?.message)
-  ensure(holds, 'a parent is answered with what became of its child', tell, subjects)
+  ensure(holds, 'a parent is answered with what became of its child', detail, subjects)
 }
 
-/** X3: one on-failure run for every failure of a workflow that asked for it, and none for its own. */
+/**
+ * One on-failure run for each failure of a workflow that has it enabled, and none for the failure of an on-failure
+ * run.
+ */
 function checkFailureRuns({ runs, specs }: Snapshot): void {
   const following = new Map<string, string[]>()
   for (const { id, run } of runs.values()) {
@@ -150,16 +159,16 @@ function checkFailureRuns({ runs, specs }: Snapshot): void {
   }
 }
 
-/** Contract 3: a fork is a new run of the same work; a retry carries the results before its step. */
+/** A fork is a new run of the same workflow; a retry carries the results of the steps before its step. */
 function checkForks({ runs, journal }: Snapshot): void {
   for (const { id, run, steps } of runs.values()) {
     if (run.replayOf === undefined) continue
     const source = runs.get(run.replayOf)
-    const tell = () => `${JSON.stringify(run)} of ${JSON.stringify(source?.run)}`
+    const detail = () => `${JSON.stringify(run)} of ${JSON.stringify(source?.run)}`
     ensure(
       source && run.workflow === source.run.workflow && run.app === source.run.app,
       'a fork copies its source',
-      tell,
+      detail,
       [id],
     )
     ensure(
@@ -167,16 +176,19 @@ function checkForks({ runs, journal }: Snapshot): void {
         call =>
           call.runId === run.replayOf && (call.action === 'replay' || call.action === 'retry-from-step'),
       ),
-      'nothing is forked that nobody asked for',
-      tell,
+      'nothing is forked that nobody requested for',
+      detail,
       [id],
     )
     const call = journal.controls.find(({ answeredRunId }) => answeredRunId === id)
     const override = (call?.body as { input?: unknown } | undefined)?.input
     const input = override === undefined ? source.run.input : JSON.stringify(override)
-    ensure(call === undefined || run.input === input, 'a fork has the input of its source or its own', tell, [
-      id,
-    ])
+    ensure(
+      call === undefined || run.input === input,
+      'a fork has the input of its source or its own',
+      detail,
+      [id],
+    )
     for (const step of steps) if (step.carried) checkCarried(step, source, id)
   }
 }

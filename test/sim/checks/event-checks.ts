@@ -1,5 +1,5 @@
-// Promises about events, judged at the end: what was acknowledged is in the log, what is in the log set off exactly
-// what it had to, a dedupe id counts once, and no wait missed an event it could have had.
+// Checks events at the end of a simulation: acknowledged events are in the log, each event in the log had exactly its
+// effects, a dedupe id counts once, and no wait missed an event (docs/promises.md#events).
 
 import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
@@ -32,8 +32,8 @@ export function checkEvents(all: Snapshot): void {
 }
 
 /**
- * W1: `woke` counts the waits that were parked when the event came, not those that found it in the log. One of the
- * emitting run itself may have been parked by the very same pass, and then counts or not.
+ * `woke` counts the waits that were parked when the event came, but not waits that found it in the log. A wait of the
+ * emitting run itself may have been parked by the same pass, so it may count or not.
  */
 function checkWoke({ runs, events }: Snapshot): void {
   const woken = new Map<string, { others: number; own: number }>()
@@ -59,7 +59,7 @@ function checkWoke({ runs, events }: Snapshot): void {
   }
 }
 
-/** E1, E2: an event and the runs it started are there together. */
+/** An event and the runs it started exist together. */
 function checkFanout({ runs, specs }: Snapshot, event: Event): void {
   const subjects = [event.id]
   for (const { workflow, app, runId } of event.triggered) {
@@ -77,7 +77,7 @@ function checkFanout({ runs, specs }: Snapshot, event: Event): void {
   const started = [...runs.values()].filter(({ run }) => run.eventId === event.id).map(({ id }) => id)
   ensure(
     same(started.sort(), event.triggered.map(({ runId }) => runId).sort()),
-    'an event tells every run it started',
+    'an event names every run it started',
     () => `${JSON.stringify(event)}: ${started}`,
     subjects,
   )
@@ -92,7 +92,7 @@ function checkFanout({ runs, specs }: Snapshot, event: Event): void {
   )
 }
 
-/** Contract 4.4: exact or trailing wildcard, sorted by workflow, then app. */
+/** The triggers of an event: by exact name or trailing wildcard, sorted by workflow, then app. */
 function expectedFanout(
   specs: readonly WorkflowSpec[],
   eventName: string,
@@ -110,27 +110,27 @@ function expectedFanout(
 function checkAcknowledged({ events }: Snapshot, post: PostedEvent, logged: ReadonlySet<string>): void {
   const { reply, token } = post
   if (reply === undefined) return
-  const tell = () => JSON.stringify(post)
+  const detail = () => JSON.stringify(post)
   if (reply.deduped) {
-    ensure(!logged.has(token), 'a duplicate leaves no trace', tell, [token])
+    ensure(!logged.has(token), 'a duplicate leaves no trace', detail, [token])
     return
   }
   const event = events.get(reply.eventId ?? '')
   ensure(
     event?.namespace === post.namespace && logged.has(token),
     'every acknowledged event is in the log',
-    tell,
+    detail,
     [token],
   )
   ensure(
     same(event.triggered, reply.triggered) && event.woke === reply.woke,
-    'the log tells what the answer told',
-    () => `${tell()}; ${JSON.stringify(event)}`,
+    'the log has what the answer said',
+    () => `${detail()}; ${JSON.stringify(event)}`,
     [token, event.id],
   )
 }
 
-/** E3: and a duplicate is one only if the first is in the log. */
+/** An event is refused as a duplicate only if the first one is in the log. */
 function checkDedupe({ journal }: Snapshot, logged: ReadonlySet<string>): void {
   const byKey = new Map<string, PostedEvent[]>()
   for (const post of journal.events) {
@@ -156,37 +156,37 @@ function checkDedupe({ journal }: Snapshot, logged: ReadonlySet<string>): void {
   }
 }
 
-/** W1: what each wait of a run took, and whether one that timed out could have had an event. */
+/** Checks which event each wait of a run took, and that no wait timed out although there was an event for it. */
 function checkWaits(all: Snapshot, record: JudgedRun): void {
   const { id, run, steps } = record
   const taken = new Set<string>()
   for (const step of steps) {
     if (step.op !== 'WaitForEvent' || step.eventId === undefined) continue
-    const tell = () => `${id}#${step.index}: ${JSON.stringify(step)}`
+    const detail = () => `${id}#${step.index}: ${JSON.stringify(step)}`
     const event = all.events.get(step.eventId)
     ensure(
       event?.name === step.eventName && event?.namespace === record.namespace,
       'a wait takes a matching event',
-      tell,
+      detail,
       [id],
     )
-    ensure(!taken.has(event.id), 'a run takes an event once', tell, [id])
-    ensure(step.carried || event.id !== run.trigger.id, 'no wait takes the trigger of its run', tell, [id])
+    ensure(!taken.has(event.id), 'a run takes an event once', detail, [id])
+    ensure(step.carried || event.id !== run.trigger.id, 'no wait takes the trigger of its run', detail, [id])
     taken.add(event.id)
     const { id: eventId, name, data, receivedAt } = event
-    const told = {
+    const carried = {
       id: eventId,
       name,
       ...(data === undefined ? {} : { data: JSON.parse(data) }),
       receivedAt: new Date(receivedAt).toISOString(),
     }
-    ensure(same(JSON.parse(step.data ?? 'null'), told), 'the result of a wait is its event', tell, [id])
+    ensure(same(JSON.parse(step.data ?? 'null'), carried), 'the result of a wait is its event', detail, [id])
   }
   checkOldestFirst(record)
   for (const step of steps) if (step.timedOut && !step.carried) checkTimeout(all, record, step, taken)
 }
 
-/** Decisions, "Step record": with several waiting, the oldest first. */
+/** When several events match, the wait takes the oldest. */
 function checkOldestFirst({ id, steps, frames }: JudgedRun): void {
   const parkedAt = (step: Step) =>
     frames.find(

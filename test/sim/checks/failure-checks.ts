@@ -1,5 +1,5 @@
-// Promises about failing, judged at the end: steps are tried as often as their policy says, and a run that failed
-// had a reason that runners and registrations bear out.
+// Checks failures at the end of a simulation: steps are tried as often as their policy says, and every failed run has
+// a reason in the records of runners and registrations.
 
 import { ensure } from '../core/violation.ts'
 import { hashId } from '../workload/handler.ts'
@@ -7,7 +7,7 @@ import type { WorkflowSpec } from '../workload/program.ts'
 import { leaves } from '../workload/runner.ts'
 import type { JudgedRun, Snapshot } from './snapshot.ts'
 
-/** Decisions, "Retries": what a pass may fail in a row on its way before its run fails. */
+/** How many invokes in a row may fail in transport before the run fails. */
 const TRANSPORT_TRIES = 8
 
 export function checkFailures(all: Snapshot): void {
@@ -32,33 +32,33 @@ function checkAttempts({ id, run, steps }: JudgedRun, spec: WorkflowSpec | undef
   for (const step of steps) {
     if (step.op !== 'StepRun' || step.carried || spec === undefined) continue
     const node = nodes.find(each => hashId(each.id) === step.id)
-    const tell = () => `${id}#${step.index} ${JSON.stringify(step)}: ${JSON.stringify(node)}`
+    const detail = () => `${id}#${step.index} ${JSON.stringify(step)}: ${JSON.stringify(node)}`
     const { maxAttempts } = spec.retry
-    ensure(step.attempt <= maxAttempts, 'a step is tried no more than its policy says', tell, [id])
+    ensure(step.attempt <= maxAttempts, 'a step is tried no more than its policy says', detail, [id])
     const given = node?.kind === 'run' && node.nonRetriable
     ensure(
       step.status !== 'failed' || given || step.attempt === maxAttempts,
       'a step fails for good only when its attempts are spent',
-      tell,
+      detail,
       [id],
     )
   }
 }
 
 function checkReason({ runnerRecord }: Snapshot, { id, run, steps }: JudgedRun): void {
-  const tell = () => `${JSON.stringify(run)} ${JSON.stringify(steps)}`
+  const detail = () => `${JSON.stringify(run)} ${JSON.stringify(steps)}`
   const { code, stepName } = run.error ?? { message: '' }
   const passes = runnerRecord.passes(id)
   if (code === 'step_failed') {
     ensure(
       steps.some(({ name, status }) => name === stepName && status === 'failed'),
       'a run that a step failed has that step',
-      tell,
+      detail,
       [id],
     )
   } else if (code === 'runner_unreachable') {
-    ensure(passes.length >= TRANSPORT_TRIES, 'the transport has its budget', tell, [id])
+    ensure(passes.length >= TRANSPORT_TRIES, 'the transport has its budget', detail, [id])
   } else if (code === 'runner_not_registered') {
-    ensure(run.runner !== undefined, 'only a pinned run misses its runner', tell, [id])
-  } else ensure(passes.length > 0, 'a run fails by a pass', tell, [id])
+    ensure(run.runner !== undefined, 'only a pinned run misses its runner', detail, [id])
+  } else ensure(passes.length > 0, 'a run fails by a pass', detail, [id])
 }

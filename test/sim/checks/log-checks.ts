@@ -1,5 +1,5 @@
-// L1, judged at the end: a log line is stored once per (run, scope, attempt, index), a handler's line once at all,
-// and none of a pass that counted is missing.
+// Checks log lines at the end of a simulation: a line is stored once per run, scope, attempt and index, a line of the
+// handler once per run, and no line of a committed pass is missing (docs/promises.md#logs-streams-lists).
 
 import type { LogLine } from '../../../packages/engine/src/domain/model/log-line.ts'
 import { ensure, same } from '../core/violation.ts'
@@ -20,32 +20,32 @@ function checkOnce(runId: string, lines: readonly LogLine[]): void {
   const seen = new Set<string>()
   let last = 0
   for (const line of lines) {
-    const tell = () => `${runId}: ${JSON.stringify(line)}`
-    ensure(line.seq > last, 'log lines come in seq order', tell, [runId])
+    const detail = () => `${runId}: ${JSON.stringify(line)}`
+    ensure(line.seq > last, 'log lines come in seq order', detail, [runId])
     last = line.seq
-    // Execution tokens are unique, so the same message twice is the same line twice.
+    // Execution tokens are unique, so an equal message is the same line.
     const key = line.scope === '@root' ? `@root ${line.index}` : `${line.message} ${line.index}`
-    ensure(!seen.has(key), 'a log line is stored once', tell, [runId])
+    ensure(!seen.has(key), 'a log line is stored once', detail, [runId])
     seen.add(key)
     if (line.scope === '@root') continue
-    // The token tells which step of that name it was.
+    // The token identifies the step among steps of one name.
     const step = `${line.message.split('|')[1]} ${line.attempt} ${line.index}`
-    ensure(!seen.has(step), 'one line per scope, attempt and index', tell, [runId])
+    ensure(!seen.has(step), 'one line per scope, attempt and index', detail, [runId])
     seen.add(step)
   }
 }
 
 function checkFrames({ id, frames }: RunRecord, lines: readonly LogLine[]): void {
-  const told = frames.flatMap(frame =>
+  const framed = frames.flatMap(frame =>
     frame.kind === 'log' ? [[frame.seq, frame.message, frame.attempt]] : [],
   )
   ensure(
     same(
-      told,
+      framed,
       lines.map(({ seq, message, attempt }) => [seq, message, attempt]),
     ),
     'every log line has its frame',
-    () => `${id}: ${JSON.stringify(told)}: ${JSON.stringify(lines)}`,
+    () => `${id}: ${JSON.stringify(framed)}: ${JSON.stringify(lines)}`,
     [id],
   )
 }

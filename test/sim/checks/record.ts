@@ -1,4 +1,5 @@
-// What the checkers know of one run: what was read of it when all was last still, and what was learnt on the way.
+// The checkers' record of one run: what was read of it when the engine was last idle, and what has been observed
+// since.
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import type { StoredFrame } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
@@ -8,24 +9,24 @@ import type { MemoEntry } from '../workload/wire.ts'
 export interface RunRecord {
   namespace: string
   id: string
-  /** Absent until it was first read. */
+  /** Absent until the run was first read. */
   run?: RunView
   steps: readonly Step[]
   /** Every frame read so far, page by page. */
   frames: StoredFrame[]
   openFrom: number
-  /** Frames that streams were told of without reading, since they were last held against the stored ones. */
-  told: StoredFrame[]
-  /** Time of the last frame that was decided on all before it. */
+  /** Frames that were sent to streams without being read, since the last comparison with the stored ones. */
+  sentFrames: StoredFrame[]
+  /** Time of the last frame that was decided on all frames before it. */
   lastTs: string
   terminalSince?: number
-  /** Passes sent while it was known to be paused. */
+  /** Passes sent while the run was paused. */
   sentWhilePaused: number
-  /** Checkpoints answered without a stop while it was known to be paused. */
+  /** Checkpoints answered without `stop` while the run was paused. */
   wentOnWhilePaused: number
   /** Settled entries that invokes of this run, and acks, have carried. */
   memo: Map<string, MemoEntry>
-  /** Their step ids, in the order in which they were told. */
+  /** Their step ids, in the order in which they were carried. */
   order: readonly string[]
   lastAttempt: number
 }
@@ -37,7 +38,7 @@ export function newRecord(namespace: string, id: string): RunRecord {
     steps: [],
     frames: [],
     openFrom: 0,
-    told: [],
+    sentFrames: [],
     lastTs: '',
     sentWhilePaused: 0,
     wentOnWhilePaused: 0,
@@ -50,7 +51,7 @@ export function newRecord(namespace: string, id: string): RunRecord {
 const TERMINAL = ['succeeded', 'failed', 'cancelled']
 const SETTLED = ['succeeded', 'failed', 'cancelled']
 
-/** Contract 3: these statuses never change. */
+/** Statuses that never change again. */
 export function isEnded(run: { status: string } | undefined): boolean {
   return run !== undefined && TERMINAL.includes(run.status)
 }

@@ -1,4 +1,5 @@
-// Promises about the run itself: what has ended stays as it is, and what has not ended has a reason to go on.
+// Checks runs: an ended run stays as it is, and a run that has not ended will be looked at again
+// (docs/promises.md#runs).
 
 import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
 import { ensure, same } from '../core/violation.ts'
@@ -22,7 +23,7 @@ const IDENTITY = [
   'createdAt',
 ] as const satisfies readonly (keyof RunView)[]
 
-/** From one reading of a run to the next. */
+/** Compares two successive reads of a run. */
 export function checkRunKept(before: RunView | undefined, now: RunView): void {
   if (before === undefined) return
   const subjects = [now.id]
@@ -62,31 +63,31 @@ export function checkRunKept(before: RunView | undefined, now: RunView): void {
   )
 }
 
-/** One reading on its own. */
+/** Checks one read of a run. */
 export function checkRunWhole(run: RunView): void {
-  const tell = () => JSON.stringify(run)
+  const detail = () => JSON.stringify(run)
   const { createdAt, startedAt = createdAt, finishedAt = startedAt } = run
-  ensure(createdAt <= startedAt && startedAt <= finishedAt, 'a run begins before it ends', tell, [run.id])
+  ensure(createdAt <= startedAt && startedAt <= finishedAt, 'a run begins before it ends', detail, [run.id])
   if (!isEnded(run)) {
-    ensure(run.finishedAt === undefined, 'only what ended has an end', tell, [run.id])
+    ensure(run.finishedAt === undefined, 'only what ended has an end', detail, [run.id])
     return
   }
-  ensure(run.finishedAt !== undefined, 'what ended has an end', tell, [run.id])
+  ensure(run.finishedAt !== undefined, 'what ended has an end', detail, [run.id])
   ensure(
     run.availableAt === undefined && run.leaseOwner === undefined && run.waitingFor === undefined,
     'what ended is not scheduled',
-    tell,
+    detail,
     [run.id],
   )
-  ensure((run.error !== undefined) === (run.status === 'failed'), 'an error means failed', tell, [run.id])
-  ensure(run.result === undefined || run.status === 'succeeded', 'a result means succeeded', tell, [run.id])
+  ensure((run.error !== undefined) === (run.status === 'failed'), 'an error means failed', detail, [run.id])
+  ensure(run.result === undefined || run.status === 'succeeded', 'a result means succeeded', detail, [run.id])
 }
 
-/** R4: every run that has not ended will be looked at again by somebody. `childOf` tells of another run. */
+/** A run that has not ended has a reason to wake. `childOf` looks up another run. */
 export function checkReason(record: RunRecord, childOf: (runId: string) => RunRecord | undefined): void {
   const { run, steps } = record
   if (run === undefined || isEnded(run)) return
-  const tell = () => `${JSON.stringify(run)} with ${JSON.stringify(steps.filter(step => !isDone(step)))}`
+  const detail = () => `${JSON.stringify(run)} with ${JSON.stringify(steps.filter(step => !isDone(step)))}`
   const open = steps.filter(step => step.status === 'waiting')
   for (const step of open) {
     if (step.childRunId === undefined) continue
@@ -94,7 +95,7 @@ export function checkReason(record: RunRecord, childOf: (runId: string) => RunRe
     ensure(
       child?.run && !isEnded(child.run),
       'a child that ended has answered its parent',
-      () => `${step.childRunId} is ${child?.run?.status}; its parent: ${tell()}`,
+      () => `${step.childRunId} is ${child?.run?.status}; its parent: ${detail()}`,
       [run.id, step.childRunId],
     )
   }
@@ -102,16 +103,16 @@ export function checkReason(record: RunRecord, childOf: (runId: string) => RunRe
   ensure(
     run.availableAt !== undefined || run.status === 'paused' || wakes,
     'every run that has not ended has a reason to wake',
-    tell,
+    detail,
     [run.id],
   )
-  ensure(run.leaseOwner === undefined || run.availableAt !== undefined, 'a lease runs out', tell, [run.id])
-  checkDeadline(record, tell)
+  ensure(run.leaseOwner === undefined || run.availableAt !== undefined, 'a lease runs out', detail, [run.id])
+  checkDeadline(record, detail)
 }
 
-/** R5: a parked run wakes at the earliest deadline. */
-function checkDeadline({ run, steps }: RunRecord, tell: () => string): void {
-  // One that is to be cancelled is due at once, however long its timers have been.
+/** A parked run wakes at its earliest deadline. */
+function checkDeadline({ run, steps }: RunRecord, detail: () => string): void {
+  // A run with a requested cancel is due at once, whatever its timers.
   if (run === undefined || run.leaseOwner !== undefined || run.cancelRequested) return
   const parked =
     run.status === 'waiting' && !(run.waitingFor?.kind === 'retry' && run.waitingFor.stepName === undefined)
@@ -123,7 +124,7 @@ function checkDeadline({ run, steps }: RunRecord, tell: () => string): void {
   ensure(
     deadlines.length === 0 || (run.availableAt !== undefined && run.availableAt <= earliest),
     'a parked run wakes at the earliest deadline',
-    () => `due ${earliest}: ${tell()}`,
+    () => `due ${earliest}: ${detail()}`,
     [run.id],
   )
 }

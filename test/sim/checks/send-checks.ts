@@ -1,5 +1,5 @@
-// Promises about every invoke at the moment it is sent: it goes to the right runner, carries all that is known, and
-// comes neither too early nor too late. What is known is what could be read when all was last still.
+// Checks every invoke at the moment it is sent: it goes to the right runner, carries everything that is settled, and
+// comes neither too early nor too late. It is compared with what could be read when the engine was last idle.
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
@@ -9,7 +9,7 @@ import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
 import type { CheckpointAck, MemoEntry } from '../workload/wire.ts'
 import { isDone, type RunRecord } from './record.ts'
 
-/** A pass may cross with the end of its run on the way; later than a lease lasts there is no excuse. */
+/** A pass may be sent just before its run ends elsewhere, but no later than a lease lasts. */
 const CROSSING_MS = 20_000
 
 export function checkSend(record: RunRecord, pass: Pass, runner: SimRunner): void {
@@ -37,24 +37,27 @@ function checkAddress({ id, run, namespace }: RunRecord, pass: Pass, { deps }: S
     [id],
   )
   const { ctx, event } = request
-  const tell = () =>
+  const detail = () =>
     `${id} of ${namespace}/${run.app}, pin ${run.runner}: ${JSON.stringify(ctx)} to ${deps.namespace}/${deps.app}/${deps.runnerId}`
-  ensure(deps.namespace === namespace && deps.app === run.app, 'a pass goes to a runner of its app', tell, [
-    id,
-  ])
-  ensure(run.runner === undefined || run.runner === deps.runnerId, 'a pinned run goes to its runner', tell, [
+  ensure(deps.namespace === namespace && deps.app === run.app, 'a pass goes to a runner of its app', detail, [
     id,
   ])
   ensure(
+    run.runner === undefined || run.runner === deps.runnerId,
+    'a pinned run goes to its runner',
+    detail,
+    [id],
+  )
+  ensure(
     ctx.app === run.app && ctx.workflow === run.workflow && ctx.runner === (run.runner ?? ''),
-    'the context tells the run',
-    tell,
+    'the context describes the run',
+    detail,
     [id],
   )
   ensure(
     (ctx.onFailure ?? false) === (run.failure !== undefined),
-    'the context tells of an on-failure run',
-    tell,
+    'the context marks an on-failure run',
+    detail,
     [id],
   )
   const input = run.input === undefined ? undefined : JSON.parse(run.input)
@@ -63,7 +66,7 @@ function checkAddress({ id, run, namespace }: RunRecord, pass: Pass, { deps }: S
   ])
 }
 
-/** R3: passes of one run overlap only when an engine died or lost its lease, and then it gives the old one up. */
+/** Passes of one run overlap only when an engine died or lost its lease; that engine aborts its own pass. */
 export function checkAlone(pass: Pass, underWay: Iterable<Pass>): void {
   const { runId } = pass.request.ctx
   for (const other of underWay) {
@@ -94,17 +97,17 @@ function checkMemo(record: RunRecord, pass: Pass): void {
   const { request, sentAt } = pass
   for (const step of steps) {
     const entry = request.steps[step.id]
-    const tell = () =>
+    const detail = () =>
       `pass ${pass.no} of ${id} at ${sentAt}: ${JSON.stringify(step)}; memo ${JSON.stringify(entry)}`
     ensure(
       entry !== undefined || !mustBeTold(step, sentAt),
       'a committed step is never executed again',
-      tell,
+      detail,
       [id],
     )
     if (entry?.pending && isDone(step)) {
       const byOutsiders = step.op === 'WaitForEvent' || step.op === 'RunWorkflow'
-      ensure(byOutsiders, 'a settled step is told with its result', tell, [id])
+      ensure(byOutsiders, 'a settled step is carried with its result', detail, [id])
     }
   }
   for (const [stepId, entry] of memo) {
@@ -116,12 +119,12 @@ function checkMemo(record: RunRecord, pass: Pass): void {
       [id],
     )
   }
-  keepTold(record, request.steps)
+  keepMemo(record, request.steps)
 }
 
 /**
- * What an ack tells is what every memo tells, and in that order: a race in the handler goes the same way again. And a
- * paused run stops at the next step. An ack that took its time on the way may tell less than others have told since.
+ * An ack carries what every memo carries, in the same order, so that a race in the handler has the same winner again.
+ * A paused run stops at its next step. An ack that was delayed may carry less than later ones.
  */
 export function checkAck(record: RunRecord, pass: Pass, ack: CheckpointAck): void {
   const { id, memo, run } = record
@@ -130,27 +133,27 @@ export function checkAck(record: RunRecord, pass: Pass, ack: CheckpointAck): voi
     const before = memo.get(stepId)
     ensure(
       before === undefined || entry?.pending || same(before, entry),
-      'what was told once stays',
+      'what a memo carried once stays',
       () =>
         `pass ${pass.no} of ${id}, step ${stepId}: ${JSON.stringify(before)} became ${JSON.stringify(entry)}`,
       [id],
     )
   }
-  keepTold(record, pass.memo)
+  keepMemo(record, pass.memo)
   if (run?.status !== 'paused' || ack.stop) return
   record.wentOnWhilePaused++
   ensure(record.wentOnWhilePaused <= 1, 'a paused run is stopped at its next checkpoint', () => id, [id])
 }
 
-/** Notes what a runner knows of the run now. More of it comes at its end, and nowhere else. */
-function keepTold(record: RunRecord, steps: Readonly<Record<string, MemoEntry>>): void {
+/** Records what a runner knows of the run now. The memo grows only at its end. */
+function keepMemo(record: RunRecord, steps: Readonly<Record<string, MemoEntry>>): void {
   const { id, memo, order } = record
   const settled = Object.entries(steps).filter(([, entry]) => !entry.pending)
   const ids = settled.map(([stepId]) => stepId)
   const [shorter, longer] = ids.length < order.length ? [ids, order] : [order, ids]
   ensure(
     shorter.every((stepId, i) => longer[i] === stepId),
-    'results are told in the same order every time',
+    'results are carried in the same order every time',
     () => `${id}: ${order} became ${ids}`,
     [id],
   )
@@ -158,20 +161,20 @@ function keepTold(record: RunRecord, steps: Readonly<Record<string, MemoEntry>>)
   for (const [stepId, entry] of settled) memo.set(stepId, entry)
 }
 
-/** Everything but a failed step whose next attempt is due. */
+/** All entries except a failed step whose next attempt is due. */
 function mustBeTold(step: Step, sentAt: number): boolean {
   return step.status !== 'retrying' || (step.nextAttemptAt ?? 0) > sentAt
 }
 
-/** T1: no memo tells the end of a timer before its time, counted from when the runner first asked for it. */
+/** No memo carries the end of a timer before its time, counted from when the runner first reported the timer. */
 export function checkTimers(pass: Pass, runnerRecord: RunnerRecord, startedAt: number): void {
   const { request, sentAt } = pass
   const { runId } = request.ctx
   for (const [stepId, entry] of Object.entries(request.steps)) {
     if (entry.pending || entry.error) continue
-    // Whichever pass that asked for it counted: the earliest end of any is a bound.
-    const asked = runnerRecord.passes(runId).filter(earlier => earlier.reported.has(stepId))
-    const dues = asked
+    // Any of the passes that reported the timer may be the committed one: the earliest end is the bound.
+    const reporters = runnerRecord.passes(runId).filter(earlier => earlier.reported.has(stepId))
+    const dues = reporters
       .map(earlier => dueAt(earlier, stepId, entry, startedAt))
       .filter(due => due !== undefined)
     ensure(
@@ -183,8 +186,8 @@ export function checkTimers(pass: Pass, runnerRecord: RunnerRecord, startedAt: n
   }
 }
 
-function dueAt(asked: Pass, stepId: string, entry: MemoEntry, startedAt: number): number | undefined {
-  const { node, at: from = 0 } = asked.reported.get(stepId) ?? {}
+function dueAt(pass: Pass, stepId: string, entry: MemoEntry, startedAt: number): number | undefined {
+  const { node, at: from = 0 } = pass.reported.get(stepId) ?? {}
   if (node?.kind === 'sleep') return from + node.ms
   if (node?.kind === 'sleepUntil') return startedAt + node.atMs
   if (node?.kind === 'wait' && entry.data === null && node.timeoutMs !== undefined)

@@ -1,4 +1,5 @@
-// The whole store as it is at the end, read through the same doors as the interface, in pages of random size.
+// Reads the whole store at the end of a simulation, with the reads that the HTTP interface uses, in pages of random
+// size.
 
 import type { Delivery, DeliveryAttempt } from '../../../packages/engine/src/domain/model/delivery.ts'
 import type { Event } from '../../../packages/engine/src/domain/model/event.ts'

@@ -1,5 +1,4 @@
-// Promises about steps: what is settled stays as it is, no id has two results, and every result is one that a
-// runner really gave.
+// Checks steps: a settled step stays as it is, no step id has two results, and every result was returned by a runner.
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
@@ -11,26 +10,26 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
   retrying: ['retrying', 'succeeded', 'failed', 'cancelled'],
 }
 
-/** From one reading of a run's steps to the next. */
+/** Compares two successive reads of a run's steps. */
 export function checkStepsKept(before: readonly Step[], now: readonly Step[], runId: string): void {
   for (const old of before) {
     const step = now[old.index]
-    const tell = () => `${runId}#${old.index} was ${JSON.stringify(old)}, is ${JSON.stringify(step)}`
+    const detail = () => `${runId}#${old.index} was ${JSON.stringify(old)}, is ${JSON.stringify(step)}`
     ensure(
       step?.id === old.id && step.op === old.op && step.name === old.name,
       'a step stays where it is',
-      tell,
+      detail,
       [runId],
     )
-    if (isDone(old)) ensure(same(old, step), 'a settled step never changes', tell, [runId])
+    if (isDone(old)) ensure(same(old, step), 'a settled step never changes', detail, [runId])
     else {
-      ensure(NEXT[old.status]?.includes(step.status), 'a step moves only as documented', tell, [runId])
-      ensure(old.attempt <= step.attempt, 'step attempts only rise', tell, [runId])
+      ensure(NEXT[old.status]?.includes(step.status), 'a step moves only as documented', detail, [runId])
+      ensure(old.attempt <= step.attempt, 'step attempts only rise', detail, [runId])
     }
   }
 }
 
-/** One reading on its own. */
+/** Checks one read of a run's steps. */
 export function checkStepsWhole({ run, steps }: RunRecord, runnerRecord: RunnerRecord): void {
   if (run === undefined) return
   const result = tokenOf(run.result)
@@ -42,22 +41,22 @@ export function checkStepsWhole({ run, steps }: RunRecord, runnerRecord: RunnerR
   )
   const ids = new Set<string>()
   for (const [position, step] of steps.entries()) {
-    const tell = () => `${run.id}#${position}: ${JSON.stringify(step)}`
-    ensure(step.index === position, 'step indexes are dense', tell, [run.id])
-    ensure(!ids.has(step.id), 'no step id has two results', tell, [run.id])
+    const detail = () => `${run.id}#${position}: ${JSON.stringify(step)}`
+    ensure(step.index === position, 'step indexes are dense', detail, [run.id])
+    ensure(!ids.has(step.id), 'no step id has two results', detail, [run.id])
     ids.add(step.id)
-    ensure(isDone(step) || !isEnded(run), 'an ended run leaves no step open', tell, [run.id])
+    ensure(isDone(step) || !isEnded(run), 'an ended run leaves no step open', detail, [run.id])
     if (isDone(step)) {
       ensure(
         step.finishedAt !== undefined && step.finishedAt >= step.startedAt,
         'a step ends after it began',
-        tell,
+        detail,
         [run.id],
       )
       ensure(
         (step.error !== undefined) === (step.status === 'failed') || step.status === 'cancelled',
         'an error means failed',
-        tell,
+        detail,
         [run.id],
       )
     }
@@ -65,7 +64,7 @@ export function checkStepsWhole({ run, steps }: RunRecord, runnerRecord: RunnerR
   }
 }
 
-/** The stored result of a StepRun is that of one of its executions. */
+/** The stored result of a StepRun is the result of one of its executions. */
 function checkResult(runId: string, step: Step, runnerRecord: RunnerRecord): void {
   if (step.op !== 'StepRun') return
   const executions = runnerRecord.executions(runId, step.id)
@@ -82,7 +81,7 @@ function checkResult(runId: string, step: Step, runnerRecord: RunnerRecord): voi
   )
 }
 
-/** The token of a payload, if it has one. */
+/** The token of a payload, if the payload has one. */
 export function tokenOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   return (JSON.parse(text) as { token?: string } | null)?.token

@@ -1,5 +1,5 @@
-// Promises about a run's timeline: seqs rise, pages have no holes, statuses move only as documented, and the last
-// frame tells the end.
+// Checks a run's timeline: seqs rise, pages have no gaps, statuses change only as documented, and the last frame has
+// the final status.
 
 import type { StoredFrame } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
 import type { Reads } from '../../../packages/engine/src/ports/store-reads.ts'
@@ -7,7 +7,7 @@ import type { Rng } from '../core/random.ts'
 import { ensure, same } from '../core/violation.ts'
 import { isEnded, type RunRecord } from './record.ts'
 
-/** Contract 3 and decisions "Status moves"; '' is before the first frame. */
+/** The documented status changes (docs/state-machine.md#status-changes). '' is the status before the first frame. */
 const MOVES: Readonly<Record<string, readonly string[]>> = {
   '': ['queued'],
   queued: ['running', 'paused', 'failed', 'cancelled'],
@@ -16,10 +16,10 @@ const MOVES: Readonly<Record<string, readonly string[]>> = {
   // Failed or succeeded by the pass that was in flight at the pause.
   paused: ['queued', 'succeeded', 'failed', 'cancelled'],
 }
-/** After a resume the pass in flight at the pause may still be under way: its end finds the run queued. */
+/** After a resume the pass that was in flight at the pause may still run, and its end finds the run queued. */
 const MOVES_RESUMED = ['waiting', 'succeeded']
 
-/** Follows the timeline on as a stream does: from the last seq seen, in pages of random size. */
+/** Follows the timeline as a stream does: from the last seq, in pages of random size. */
 export async function followTimeline(record: RunRecord, reads: Reads, rng: Rng): Promise<void> {
   for (;;) {
     const limit = rng.pick([1, 3, 10, 100, 100, 100])
@@ -38,10 +38,10 @@ export async function followTimeline(record: RunRecord, reads: Reads, rng: Rng):
 function appendFrame(record: RunRecord, frame: StoredFrame): void {
   const last = record.frames.at(-1)
   const subjects = [record.id]
-  const tell = () => `${record.id}: ${JSON.stringify(frame)} after ${JSON.stringify(last)}`
-  ensure(frame.seq > (last?.seq ?? 0), 'seqs strictly rise', tell, subjects)
+  const detail = () => `${record.id}: ${JSON.stringify(frame)} after ${JSON.stringify(last)}`
+  ensure(frame.seq > (last?.seq ?? 0), 'seqs strictly rise', detail, subjects)
   if (isTimely(record, frame)) {
-    ensure(frame.ts >= record.lastTs, 'time in the timeline does not run backwards', tell, subjects)
+    ensure(frame.ts >= record.lastTs, 'time in the timeline does not run backwards', detail, subjects)
     record.lastTs = frame.ts
   }
   if (frame.kind === 'run_status') {
@@ -57,29 +57,29 @@ function appendFrame(record: RunRecord, frame: StoredFrame): void {
   record.frames.push(frame)
 }
 
-/** A stream sends what it is told as it is: it must be what is stored. */
+/** Frames that were sent to a stream without being read must equal the stored ones. */
 export function checkTold(record: RunRecord): void {
   const stored = new Map(record.frames.map(frame => [frame.seq, frame]))
-  for (const told of record.told) {
-    const frame = stored.get(told.seq)
+  for (const sent of record.sentFrames) {
+    const frame = stored.get(sent.seq)
     ensure(
-      frame !== undefined && same(told, frame),
-      'what streams are told is what is stored',
-      () => `${record.id}: told ${JSON.stringify(told)}, stored ${JSON.stringify(frame)}`,
+      frame !== undefined && same(sent, frame),
+      'frames sent to streams equal the stored ones',
+      () => `${record.id}: sent ${JSON.stringify(sent)}, stored ${JSON.stringify(frame)}`,
       [record.id],
     )
   }
-  record.told = []
+  record.sentFrames = []
 }
 
-/** What was read bit by bit against the run and its steps as they are now. */
+/** Compares the frames read so far with the run and its steps as they are now. */
 export function checkTimelineWhole({ id, run, steps, frames }: RunRecord): void {
   if (run === undefined) return
   const last = frames.at(-1)
   const status = statuses(frames).at(-1)
   ensure(
     status === run.status,
-    'the last status frame tells the status',
+    'the last status frame has the status',
     () => `${id}: ${run.status}, frame ${status}`,
     [id],
   )
@@ -92,20 +92,20 @@ export function checkTimelineWhole({ id, run, steps, frames }: RunRecord): void 
     )
   }
   for (const step of steps) {
-    const told = frames.findLast(frame => frame.kind === 'step_status' && frame.index === step.index)
+    const last = frames.findLast(frame => frame.kind === 'step_status' && frame.index === step.index)
     ensure(
-      told?.kind === 'step_status' &&
-        told.seq === step.seq &&
-        told.status === step.status &&
-        told.attempt === step.attempt,
+      last?.kind === 'step_status' &&
+        last.seq === step.seq &&
+        last.status === step.status &&
+        last.attempt === step.attempt,
       'every step status has its frame',
-      () => `${id}#${step.index}: ${JSON.stringify(step)}; frame ${JSON.stringify(told)}`,
+      () => `${id}#${step.index}: ${JSON.stringify(step)}; frame ${JSON.stringify(last)}`,
       [id],
     )
   }
 }
 
-/** At the end: bit by bit and all at once read the same. */
+/** Reading in pages and reading all at once give the same frames. */
 export async function checkNoHoles(record: RunRecord, reads: Reads): Promise<void> {
   const full = await reads.timeline(record.id, { after: 0, limit: 100_000, openFrom: 0 })
   const missed = full.frames.filter(frame => !record.frames.some(({ seq }) => seq === frame.seq))
@@ -125,8 +125,8 @@ function statuses(frames: readonly StoredFrame[]): string[] {
 }
 
 /**
- * Whether the frame was decided on all frames before it. Not so for wakes from outside, decided a moment before they
- * are committed, and for steps that a fork carries, which keep the time at which they ended.
+ * Whether the frame was decided on all frames before it. Wakes from outside are decided a moment before they are
+ * committed, and steps that a fork carries keep the time at which they ended.
  */
 function isTimely({ steps }: RunRecord, frame: StoredFrame): boolean {
   if (frame.kind === 'run_status') return frame.status !== 'queued'

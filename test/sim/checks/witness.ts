@@ -1,5 +1,5 @@
-// Watches the store from beside the engine. Whenever all is still it reads every run that a commit touched and holds
-// it against what it read before; promises about answers are checked at the next still moment after them.
+// Observes the store from outside the engine. Whenever the engine is idle, it reads every run that a commit touched
+// and compares it with the previous read. Answers of the interface are checked at the next idle moment.
 
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { derivedFrames } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
@@ -31,12 +31,12 @@ export class Witness implements StoreTap, SendTap {
   readonly #deps: WitnessDeps
   readonly records = new Map<string, RunRecord>()
   readonly #touched = new Set<string>()
-  /** Checks to make when all is still. */
+  /** Checks to make when the engine is next idle. */
   #pending: (() => void)[] = []
-  /** The first broken promise; the simulation stops at it. */
+  /** The first violation. The simulation stops at it. */
   failure: Violation | undefined
-  /** How many rows each lane of each engine asked for last. */
-  readonly lastAsked = new Map<string, number>()
+  /** How many rows each lane of each engine requested last. */
+  readonly lastRequested = new Map<string, number>()
 
   constructor(deps: WitnessDeps) {
     this.#deps = deps
@@ -60,13 +60,13 @@ export class Witness implements StoreTap, SendTap {
       else if (change.type === 'step.woken' || change.type === 'run.cancelRequested')
         this.#touched.add(change.runId)
     }
-    this.#keepTold(unit.changes)
+    this.#keepSentFrames(unit.changes)
   }
 
-  #keepTold(changes: readonly Change[]): void {
+  #keepSentFrames(changes: readonly Change[]): void {
     for (const runId of this.#touched) {
       const frames = derivedFrames(changes, runId)
-      if (frames) this.records.get(runId)?.told.push(...frames)
+      if (frames) this.records.get(runId)?.sentFrames.push(...frames)
     }
   }
 
@@ -74,11 +74,11 @@ export class Witness implements StoreTap, SendTap {
     for (const { id } of runs) this.#touched.add(id)
   }
 
-  asked(engine: number, lane: Lane, limit: number): void {
-    this.lastAsked.set(`${engine} ${lane}`, limit)
+  requested(engine: number, lane: Lane, limit: number): void {
+    this.lastRequested.set(`${engine} ${lane}`, limit)
   }
 
-  /** Everything, not only what was touched. */
+  /** Reads all runs next time, not only the touched ones. */
   touchAll(): void {
     for (const id of this.records.keys()) this.#touched.add(id)
   }
@@ -98,7 +98,7 @@ export class Witness implements StoreTap, SendTap {
     this.guard(() => checkAck(this.records.get(pass.request.ctx.runId) as RunRecord, pass, ack))
   }
 
-  /** W1: call it before the event is posted; the answer is to be given to what it returns. */
+  /** Call it before the event is posted, and call the returned function with the answer. */
   expectWakes(namespace: string, eventName: string): (posted: PostedEvent) => void {
     const waiting = [...this.records.values()].flatMap(record => {
       const waits = record.steps.filter(step => step.status === 'waiting' && step.eventName === eventName)
@@ -120,29 +120,34 @@ export class Witness implements StoreTap, SendTap {
     }
   }
 
-  /** Control answers against what the run has become. */
+  /** Compares the answer of a control action with the run. */
   controlled(call: ControlCall): void {
     this.later(() => {
       const status = this.records.get(call.runId)?.run?.status
-      const tell = () => `${JSON.stringify(call)}: ${status}`
+      const detail = () => `${JSON.stringify(call)}: ${status}`
       const cancelled = call.action === 'cancel' && call.status === 200
-      ensure(!cancelled || status === 'cancelled', 'a run whose cancel was acknowledged is cancelled', tell, [
+      ensure(
+        !cancelled || status === 'cancelled',
+        'a run whose cancel was acknowledged is cancelled',
+        detail,
+        [call.runId],
+      )
+      const refused = call.errorCode === 'run_terminal'
+      ensure(!refused || isEnded({ status: status ?? '' }), 'only a terminal run refuses', detail, [
         call.runId,
       ])
-      const refused = call.errorCode === 'run_terminal'
-      ensure(!refused || isEnded({ status: status ?? '' }), 'only a terminal run refuses', tell, [call.runId])
       const forked = call.status === 200 && (call.action === 'replay' || call.action === 'retry-from-step')
       const fork = this.records.get(call.answeredRunId ?? '')?.run
-      ensure(!forked || fork?.replayOf === call.runId, 'an acknowledged fork exists', tell, [call.runId])
+      ensure(!forked || fork?.replayOf === call.runId, 'an acknowledged fork exists', detail, [call.runId])
     })
   }
 
-  /** Checks it at the next still moment. */
+  /** Runs the check at the next idle moment. */
   later(check: () => void): void {
     this.#pending.push(check)
   }
 
-  /** Runs a check; its violation ends the simulation, wherever it was found. */
+  /** Runs a check. A violation ends the simulation. */
   guard(check: () => void): void {
     try {
       check()
@@ -158,7 +163,7 @@ export class Witness implements StoreTap, SendTap {
         : new Violation('the simulation works', (error as Error).stack ?? String(error))
   }
 
-  /** Reads what was touched and checks it. Called when all is still. */
+  /** Reads the touched runs and checks them. Called when the engine is idle. */
   async look(): Promise<void> {
     if (this.failure) throw this.failure
     if (this.#touched.size > 0) {
@@ -189,7 +194,7 @@ export class Witness implements StoreTap, SendTap {
     if (isEnded(run)) record.terminalSince ??= clock.now()
     record.run = run
     record.steps = steps
-    // Not at every step: a follower that comes late must find the same.
+    // Not at every step: a stream that opens late must read the same frames.
     if (!isEnded(run) && rng.chance(0.85)) return
     await followTimeline(record, reads, rng)
     checkTimelineWhole(record)

@@ -1,5 +1,4 @@
-// What can happen in a history of control, each as a command that the model and the engine carry out side by side;
-// after each of them both must tell the same.
+// The commands of a history of control. The model and the engine carry out each of them, and must agree after each.
 
 import {
   type Arbitrary,
@@ -18,7 +17,7 @@ import { type Action, isEnded, Model, type ModelRun, type Op, SLEEP_MS } from '.
 export interface Real {
   engine: ControlledEngine
   ids: string[]
-  /** Ended runs that were found as they should be: they never change, and are looked at again at the end. */
+  /** Ended runs that were compared already. They never change, and are compared again at the end. */
   done: Set<number>
 }
 
@@ -27,7 +26,7 @@ type Command = AsyncCommand<Model, Real>
 const RUNS_MAX = 8
 const UNKNOWN_RUN = 'run_01ARZ3NDEKTSV4RRFFQ69G5FAV'
 
-/** Time always goes on a little first, so that nothing depends on what happens within one millisecond. */
+/** Time always goes on a little first, so that nothing depends on the order within one millisecond. */
 function command(
   text: string,
   options: {
@@ -70,7 +69,7 @@ const deliver = command('an event arrives', {
 
 const advance = (ms: number) => command(`${ms} ms pass`, { run: (model, real) => passTime(model, real, ms) })
 
-/** A pass answers that it found these steps. */
+/** A pass reports that it found these steps. */
 function discover(ops: readonly Op[], pick: number): Command {
   return command(`pass ${pick} answers ${ops.join(' and ')}`, {
     check: model => model.underWay.length > 0 && model.runs.length < RUNS_MAX,
@@ -103,7 +102,7 @@ function end(status: 'succeeded' | 'failed', pick: number): Command {
   })
 }
 
-/** Somebody acts on one of the runs, or on one that does not exist. */
+/** A control action on one of the runs, or on a run that does not exist. */
 function act(action: Action, pick: number, pickStep: number): Command {
   const forks = action === 'replay' || action === 'retry-from-step'
   return command(`${action} run ${pick}, step ${pickStep}`, {
@@ -167,7 +166,7 @@ export const commands: Arbitrary<Command>[] = [
   ),
 ]
 
-/** Plays one history, and compares everything once more at its end. What is left of it is cancelled. */
+/** Plays one history, compares everything once more at its end, and cancels what is left. */
 export async function play(history: Iterable<Command>, engine: ControlledEngine): Promise<void> {
   const model = new Model(engine.clock.now())
   const real: Real = { engine, ids: [], done: new Set() }
@@ -181,13 +180,13 @@ export async function play(history: Iterable<Command>, engine: ControlledEngine)
   }
 }
 
-/** The passes under way with what they were told, and every run with its steps. */
+/** The passes in flight with their memos, and every run with its steps. */
 async function compare(model: Model, { engine, ids, done }: Real): Promise<void> {
   const runs = model.runs.filter(({ no }) => !done.has(no))
   const loaded = await Promise.all(runs.map(({ no }) => engine.load(ids[no] as string)))
   const found = {
     passes: [...engine.held]
-      .map(({ runId, memo }) => [ids.indexOf(runId), told(memo)] as const)
+      .map(({ runId, memo }) => [ids.indexOf(runId), carried(memo)] as const)
       .sort(([a], [b]) => a - b),
     runs: loaded.map(({ run, steps }) => ({
       status: run.status,
@@ -211,7 +210,7 @@ async function compare(model: Model, { engine, ids, done }: Real): Promise<void>
   for (const run of runs) if (isEnded(run)) done.add(run.no)
 }
 
-/** No run that the model does not know, and the audit log entry by entry. */
+/** No run is unknown to the model, and the audit log agrees entry by entry. */
 async function compareLists({ runs, audit }: Model, { engine, ids }: Real): Promise<void> {
   const listed = (await engine.request('GET', '/runs?limit=200')).body as { id: string }[]
   expect(listed.map(({ id }) => id).sort(), 'all runs').toEqual(
@@ -233,12 +232,12 @@ async function compareLists({ runs, audit }: Model, { engine, ids }: Real): Prom
   )
 }
 
-/** Equal JSON needs no closer look, which would take most of the time. */
+/** Compares JSON first: comparing in detail would take most of the time. */
 function expectSame(found: object, expected: object): void {
   if (JSON.stringify(found) !== JSON.stringify(expected)) expect(found).toEqual(expected)
 }
 
-function told(memo: Record<string, { pending?: boolean }>): Record<string, string> {
+function carried(memo: Record<string, { pending?: boolean }>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(memo).map(([name, { pending }]) => [name, pending ? 'pending' : 'settled']),
   )

@@ -1,8 +1,8 @@
-// The reference model of control: what runs, steps, passes and the audit log must be after any history, told from the
-// interface alone (§3, §4.2, §7; decisions "Status moves") and as plainly as possible.
+// The reference model of control: the state of runs, steps, passes and the audit log after any history. It is written
+// from docs/state-machine.md and docs/concepts.md#pause-resume-cancel, as plainly as possible.
 
 export type Status = 'queued' | 'running' | 'waiting' | 'paused' | 'succeeded' | 'failed' | 'cancelled'
-/** `Broken` is a StepRun that fails for good. */
+/** `Broken` is a StepRun that fails without a retry. */
 export type Op = 'StepRun' | 'Broken' | 'Sleep' | 'WaitForEvent' | 'RunWorkflow'
 export type Action = 'cancel' | 'pause' | 'resume' | 'replay' | 'retry-from-step'
 export type Answer = { status: number; code?: string }
@@ -17,16 +17,16 @@ export interface ModelStep {
 }
 
 export interface ModelRun {
-  /** Its place in `runs`, the order in which they came into being. */
+  /** The run's index in `runs`, the order of creation. */
   no: number
   status: Status
   createdAt: number
   replayOf?: ModelRun
   parent?: { run: ModelRun; step: ModelStep }
   steps: ModelStep[]
-  /** Arrival times of the events that its waits have taken. */
+  /** Arrival times of the events that the run's waits have taken. */
   taken: Set<number>
-  /** The pass under way: what it was told of each step, and how many of them were settled. */
+  /** The pass in flight: the memo entry of each step, and how many of them were settled. */
   pass?: { memo: Record<string, 'settled' | 'pending'>; settled: number }
   passes: number
 }
@@ -41,7 +41,7 @@ const settled = (run: ModelRun) => run.steps.length - open(run).length
 export class Model {
   readonly runs: ModelRun[] = []
   readonly audit: { action: string; run: ModelRun; newRun?: ModelRun }[] = []
-  /** When each `go` arrived; no two at once. */
+  /** When each `go` arrived; no two arrive at the same time. */
   readonly events: number[] = []
   now: number
   #names = 0
@@ -60,7 +60,7 @@ export class Model {
     this.#send()
   }
 
-  /** The names of the steps that a pass reports; they are new in every run. */
+  /** The names of the steps that a pass reports, new in every run. */
   newNames(ops: readonly Op[]): string[] {
     return ops.map(() => `step-${++this.#names}`)
   }
@@ -83,7 +83,7 @@ export class Model {
     this.#send()
   }
 
-  /** A run that has a pass under way notices its timers only when that is answered. */
+  /** A run with a pass in flight notices its timers only when the pass is answered. */
   advance(ms: number): void {
     this.now += ms
     for (const run of this.runs) {
@@ -152,7 +152,10 @@ export class Model {
     return run
   }
 
-  /** Steps before the named one are carried with their results: not what was cancelled, nor what ended the run. */
+  /**
+   * Steps before the named one are carried with their results, except cancelled steps and the step that ended the
+   * run.
+   */
   #fork(source: ModelRun, stepName: string | undefined): ModelRun {
     const before = source.steps.slice(
       0,
@@ -170,7 +173,7 @@ export class Model {
     if (op === 'Sleep') step.wakeAt = this.now + SLEEP_MS
     if (op === 'RunWorkflow') step.child = this.#create({ parent: { run, step } })
     if (op === 'WaitForEvent') {
-      // A wait also sees what came between the run's creation and itself.
+      // A wait also sees events between the run's creation and itself.
       const event = this.events.find(at => at >= run.createdAt && !run.taken.has(at))
       if (event === undefined) return
       run.taken.add(event)
@@ -187,7 +190,7 @@ export class Model {
     if (run.status === 'waiting') run.status = 'queued'
   }
 
-  /** What is outstanding is cancelled, children and all; a parent that still waits gets its answer. */
+  /** Cancels open steps and children. A parent that still waits gets its answer. */
   #end(run: ModelRun, status: 'succeeded' | 'failed' | 'cancelled'): void {
     run.status = status
     delete run.pass
@@ -200,7 +203,10 @@ export class Model {
     this.#wake(parent.run, parent.step, status === 'succeeded' ? 'succeeded' : 'failed')
   }
 
-  /** There is always a runner, so what is queued is sent at once, unless its pass from before a pause still runs. */
+  /**
+   * There is always a runner, so a queued run is sent at once, unless its pass from before a pause is still in
+   * flight.
+   */
   #send(): void {
     for (const run of this.runs) {
       if (run.status !== 'queued' || run.pass) continue

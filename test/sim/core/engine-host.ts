@@ -1,4 +1,4 @@
-// Starts, crashes and drains engines, one after the other on the same store, and collects what they log.
+// Starts, crashes and drains engines, one after the other on the same store, and checks the errors they log.
 
 import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
 import type { Bounds, Engine } from '../../../packages/engine/src/compose.ts'
@@ -16,7 +16,7 @@ import type { Trace } from './trace.ts'
 import { ensure } from './violation.ts'
 
 const DRAIN_TIMEOUT_MS = 5000
-/** A drain that takes longer hangs: the timeout, and the longest that a few stalled commits in a row may take. */
+/** A longer drain hangs: this is the timeout, plus the longest that a few stalled commits in a row may take. */
 const DRAIN_MS_MAX = 300_000
 
 export interface HostDeps {
@@ -24,11 +24,11 @@ export interface HostDeps {
   rng: Rng
   trace: Trace
   bounds: Bounds
-  /** The ports of one engine. */
+  /** Builds the ports of one engine. */
   store(life: Life): Store
   transport(life: Life): Transport
   sender(life: Life): Sender
-  /** An engine logged an error that nobody injected. */
+  /** Called when an engine logs an error that no fault has injected. */
   onLoggedError(message: string): void
 }
 
@@ -69,7 +69,7 @@ export class EngineHost {
     trace.addGlobal(`engine ${life.no} starts`)
   }
 
-  /** The process is gone, or (a zombie) only held up for so long that another one took its place. */
+  /** Ends the process (dead), or stops it for so long that another engine takes its place (zombie). */
   crash(how: 'dead' | 'zombie'): void {
     const { trace } = this.#deps
     if (!this.#current) return
@@ -78,7 +78,7 @@ export class EngineHost {
     this.#current = undefined
   }
 
-  /** Stops as at SIGTERM. Nothing may be left under way, or it never ends: that is how a leaked slot shows. */
+  /** Stops the engine as SIGTERM does. A leaked slot shows here: the stop never ends. */
   async drain(): Promise<void> {
     const { clock, trace } = this.#deps
     const incarnation = this.#current

@@ -1,22 +1,22 @@
-// Which faults a seed meets, and how often. Each seed draws its own mix: some are calm, some meet one kind of fault
-// in abundance, so that rare combinations are not drowned by the common ones.
+// Which faults a seed meets, and how often. Each seed draws its own mix: some seeds are calm, others have one kind of
+// fault in abundance, so that common faults do not hide rare combinations.
 
 import { Rng } from './random.ts'
 
-/** How often each kind strikes at most: a seed draws its probability below this. */
+/** The upper bound of each fault's probability. A seed draws its own below it. */
 const STRIKES_MAX = {
-  /** The store: a commit fails before it is applied, loses its answer, or takes its time. */
+  /** Faults of the store: a commit fails before it is applied, loses its answer, or is slow. */
   commitFails: 0.06,
   commitLost: 0.06,
   commitSlow: 0.5,
-  /** It takes longer than a lease lasts. */
+  /** The commit takes longer than a lease lasts. */
   commitStalls: 0.03,
   claimFails: 0.1,
   claimLost: 0.1,
   readFails: 0.05,
   readSlow: 0.3,
   extendFails: 0.95,
-  /** The way to a runner. */
+  /** Faults between engine and runner. */
   refused: 0.15,
   brokenBefore: 0.1,
   brokenAfter: 0.1,
@@ -30,9 +30,9 @@ const STRIKES_MAX = {
   slowRunner: 0.2,
   /** Slower than a lease lasts, or than the engine waits. */
   stalledRunner: 0.1,
-  /** The webhook's receiver. */
+  /** Faults of the webhook's receiver. */
   sendFails: 0.5,
-  /** No fault: the runner makes steps durable while its pass goes on. At times it sends that again. */
+  /** Not a fault: the runner sends checkpoints during its pass, some of them twice. */
   checkpoints: 1,
   repeatedCheckpoints: 0.3,
 } as const
@@ -45,10 +45,10 @@ export class Faults {
   readonly #streams = new Map<FaultKind, Rng>()
   #paused = false
 
-  /** `always`: those that strike in every seed, as often as they may. */
+  /** `always`: faults that strike in every seed, at their upper bound. */
   constructor(seed: number, off: ReadonlySet<string>, always: readonly FaultKind[] = []) {
     const draw = new Rng(seed, 'fault mix')
-    // Not quite half of the kinds on average, none at all in one seed of ten.
+    // On average fewer than half of the kinds are on; in one seed of ten none is.
     const share = draw.chance(0.1) ? 0 : draw.next() * 0.9
     for (const kind of FAULT_KINDS) {
       const on = draw.chance(share)
@@ -59,7 +59,7 @@ export class Faults {
     }
   }
 
-  /** From now on nothing fails any more. */
+  /** Stops all faults from now on. */
   pause(): void {
     this.#paused = true
   }
@@ -73,7 +73,7 @@ export class Faults {
     return !this.#paused && rate !== undefined && this.stream(kind).chance(rate)
   }
 
-  /** For the details of a fault of that kind. */
+  /** Random numbers for the details of a fault of that kind. */
   stream(kind: FaultKind): Rng {
     return this.#streams.get(kind) as Rng
   }

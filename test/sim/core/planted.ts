@@ -1,14 +1,14 @@
-// Bugs planted on purpose, each a lie about what is committed: `planted.test.ts` sees the simulation turn red for
-// every one of them. A checker that no lie can trip would prove nothing.
+// Planted bugs, each a change to what is committed. `planted.test.ts` shows that the simulation fails for every one
+// of them: a checker that no bug can trip would prove nothing.
 
 import type { Change, Guard, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { FaultKind } from './faults.ts'
 
 export interface PlantedBug {
   name: string
-  /** What is committed in place of the unit. */
+  /** Answers what is committed in place of the unit. */
   tamper(unit: Unit): Unit
-  /** Faults without which the lie is rarely met. */
+  /** Faults without which the bug rarely shows. */
   always?: readonly FaultKind[]
 }
 
@@ -24,7 +24,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   { name: 'a dedupe id is not claimed', tamper: withoutGuards('dedupe') },
   { name: 'a wake is dropped', tamper: without(change => change.type === 'step.woken') },
   {
-    name: 'children are not told of a cancel',
+    name: 'a cancel does not reach the children',
     tamper: without(change => change.type === 'run.cancelRequested'),
   },
   { name: 'a child is not started', tamper: without(change => isCreated(change) && isChild(change.run)) },
@@ -156,7 +156,7 @@ function isChild(run: { parentRunId?: string; failure?: unknown }): boolean {
   return run.parentRunId !== undefined && run.failure === undefined
 }
 
-/** The same id but for its last character. */
+/** The same id with another last character. */
 function twin(id: string): string {
   return `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`
 }

@@ -1,5 +1,5 @@
-// Randomness that a seed repeats, with the draws the simulation needs. Every part of it draws from a stream of its
-// own, so that switching one part off while a failure is made smaller leaves the others as they were.
+// Random numbers that a seed repeats, with the draws that the simulation needs. Every part draws from a stream of its
+// own: switching one part off while a failure is shrunk leaves the others unchanged.
 
 import { seededRandom } from '../../../packages/engine/src/adapters/clock/seeded-random.ts'
 import type { Random } from '../../../packages/engine/src/ports/clock.ts'
@@ -32,7 +32,7 @@ export class Rng implements Random {
     return items[Math.floor(this.next() * items.length)] as T
   }
 
-  /** One of the keys, as often as its weight says. */
+  /** One of the keys, drawn by weight. */
   weighted<K extends string>(weights: Readonly<Partial<Record<K, number>>>): K {
     const entries = Object.entries(weights) as [K, number][]
     let rest = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0)
@@ -49,7 +49,7 @@ export class Rng implements Random {
   }
 }
 
-/** A number in [0, 1) that follows from the text alone: for what must be the same whenever it is asked. */
+/** A number in [0, 1) that depends on the text alone, for draws that must be equal each time. */
 export function unitOf(text: string): number {
   return hash32(text) / 0x1_0000_0000
 }

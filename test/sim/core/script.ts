@@ -1,5 +1,5 @@
-// What happens in a world: a stretch of chaos with events, control actions, crashes and runners that go away, then
-// calm, then everything that still waits is let go and must end.
+// The course of a simulation: a phase of chaos with events, control actions, crashes and runners that go away, then
+// calm, then everything that still waits is woken and must end.
 
 import { checkAllEnded, checkAtRest, checkPrompt, checkSlots } from '../checks/rest-checks.ts'
 import type { ControlAction } from '../workload/journal.ts'
@@ -22,10 +22,10 @@ const ACTIONS = [
 export type ActionKind = (typeof ACTIONS)[number]
 export const ACTION_KINDS: readonly string[] = ACTIONS
 
-/** No further events once a seed has set off this many runs: it is about variety, not load. */
+/** A seed sends no further events after this many runs: the simulation is about variety, not load. */
 const RUNS_MAX = 60
 const DEDUPE_IDS = 3
-/** Longer than any sleep, backoff and stall of a calm world. */
+/** Longer than any sleep, backoff and stall of a calm simulation. */
 const REST_MS_MAX = 3_600_000
 const ENDING_ROUNDS_MAX = 60
 
@@ -75,7 +75,7 @@ export class Script {
       at: start + rng.int(0, lengthMs),
       kind: rng.weighted(weights),
     }))
-    // Something must go on.
+    // At least one runner must stay.
     actions.push({ at: start, kind: 'event' }, { at: start, kind: 'event' })
     for (const { at, kind } of actions.sort((a, b) => a.at - b.at)) {
       await clock.advanceTo(Math.max(at, clock.now()))
@@ -164,7 +164,7 @@ export class Script {
       'retry-from-step': isFinished,
     }
     const fitting = records.filter(({ run }) => run && wanted[action](run.status))
-    // Best in the middle of a pass.
+    // A crash in the middle of a pass finds the most.
     const busy = this.#busy()
     const fittingBusy = fitting.filter(({ id }) => busy.has(id))
     const choices = [fittingBusy, fitting, records].filter(
@@ -180,7 +180,7 @@ export class Script {
     client.control(namespace, action, id, input)
   }
 
-  /** Everything that has a pass in flight at once: answers and actions cross. */
+  /** Acts on every run with a pass in flight at once, so that answers and actions cross. */
   #controlBusy(rng: Rng): void {
     const { client, witness } = this.#world
     const action = rng.weighted<ControlAction>({ cancel: 1, pause: 2 })
@@ -199,7 +199,7 @@ export class Script {
     return rng.chance(0.15) && !this.#off.has('namespaces') ? NAMESPACES[1] : NAMESPACES[0]
   }
 
-  /** No more faults: whatever can go on by itself does, and then nothing is due or held. */
+  /** Ends all faults, and lets everything happen that can happen on its own: then nothing is due or held. */
   async #calm(): Promise<void> {
     const { faults, host, bounds, clock, runners, trace, witness, client } = this.#world
     trace.addGlobal('calm')
@@ -210,13 +210,13 @@ export class Script {
     }
     if (!host.current) await host.start()
     await this.#rest()
-    // The longest stall of a commit is over, there and back, and every lane has looked once more.
+    // The longest stall of a commit is over, there and back, and every lane has looked for work once more.
     await clock.advance(120_000)
     checkAtRest(witness.records.values())
-    checkSlots(witness.lastAsked, host.current?.life.no ?? 0, bounds)
+    checkSlots(witness.lastRequested, host.current?.life.no ?? 0, bounds)
   }
 
-  /** Lifts every pause and sends every signal until nothing is left, then stops the engine in good order. */
+  /** Resumes every paused run and sends every signal until nothing is left, then drains the engine. */
   async #ending(): Promise<void> {
     const { bounds, client, clock, witness, host, trace } = this.#world
     trace.addGlobal('the ending')
@@ -227,7 +227,7 @@ export class Script {
       for (const namespace of NAMESPACES) {
         for (const name of SIGNALS) {
           const token = `ending-${round}-${namespace}-${name}`
-          // To an app that is not there: waits are woken, and nothing is started.
+          // Sent to an app that does not exist, so that waits are woken and nothing is started.
           client.post(token, namespace, { name, targetApp: 'nobody', data: { token, targetApp: 'nobody' } })
         }
       }
@@ -239,7 +239,7 @@ export class Script {
     await host.drain()
   }
 
-  /** Lets time go on until nothing is due or under way. */
+  /** Advances time until nothing is due or in flight. */
   async #rest(): Promise<void> {
     const { clock, client, inner, underWay } = this.#world
     const deadline = clock.now() + REST_MS_MAX

@@ -1,26 +1,26 @@
-// The virtual clock of the simulation. Between two timers it lets everything the first one set off run to its end,
-// and then looks: `onSettled` is where the checkers read what was committed.
+// The virtual clock of the simulation. Between two timers it lets everything run to its end that the first one set
+// off, and then calls `onSettled`, where the checkers read what was committed.
 
 import { VirtualClock } from '../../../packages/engine/src/adapters/clock/virtual.ts'
 import { ensure } from './violation.ts'
 
-/** Turns of the event loop without a sign of life after which nothing more is expected. */
+/** After this many turns of the event loop without activity nothing more is expected. */
 const QUIET_TURNS = 4
 
-/** A calm engine needs a handful of turns, a busy one hundreds: this many mean that it turns in circles. */
+/** A calm engine needs a handful of turns, a busy one hundreds. This many turns are an endless loop. */
 const TURNS_MAX = 20_000
 
-/** Counts what goes on in real time: calls over the ports, requests. The clock waits until it is still. */
+/** Counts activity in real time: calls of the ports, requests. The clock waits until there is none. */
 export class Activity {
   #signs = 0
   #underWay = 0
 
-  /** Something happened. */
+  /** Records an activity. */
   sign(): void {
     this.#signs++
   }
 
-  /** Something happens until the promise settles, however many turns that takes. */
+  /** Counts an activity until the promise settles, however many turns that takes. */
   async during<T>(work: Promise<T>): Promise<T> {
     this.#underWay++
     try {
@@ -43,7 +43,7 @@ export class Activity {
 
 export class SimClock extends VirtualClock {
   readonly activity: Activity
-  /** Called whenever all is still, before time goes on. */
+  /** `onSettled` is called whenever there is no activity, before time goes on. */
   readonly settled: { onSettled: () => Promise<void> }
 
   constructor() {

@@ -20,7 +20,7 @@ export interface SimEngineOptions {
   config: Config
   ports: Partial<Ports>
   bounds?: Bounds
-  /** Called with each error that the engine logs, and with its line. */
+  /** Called with each error that the engine logs, and with its log line. */
   onError(error: LoggedError, line: string): void
 }
 

@@ -1,5 +1,5 @@
-// Runs one seed from beginning to end and judges it; and when it fails, looks for a smaller world that fails the same
-// way.
+// Runs one seed from beginning to end and checks it. When it fails, looks for a smaller simulation that fails in the
+// same way.
 
 import { checkDeliveries } from '../checks/delivery-checks.ts'
 import { checkEffects } from '../checks/effect-checks.ts'
@@ -15,7 +15,7 @@ import type { Violation } from './violation.ts'
 import { createWorld, type World, type WorldOptions } from './world.ts'
 
 export interface Verdict {
-  /** Of everything that happened: the same seed gives the same. */
+  /** A digest of everything that happened: a seed always gives the same digest. */
   digest: string
   runs: number
   passes: number
@@ -46,7 +46,7 @@ export async function simulate(options: WorldOptions): Promise<Verdict> {
   }
 }
 
-/** What can only be said at the end. */
+/** The checks that need the whole history. */
 async function judge(world: World): Promise<void> {
   const { witness, inner, rng, specs, runnerRecord, journal, posts, runners } = world
   witness.touchAll()
@@ -69,7 +69,7 @@ async function judge(world: World): Promise<void> {
   checkLogs(all)
 }
 
-/** Switches off one kind of fault or action after the other for as long as the same promise stays broken. */
+/** Switches off one kind of fault or action after the other for as long as the same check fails. */
 export async function shrink(
   options: WorldOptions,
   failed: Verdict,

@@ -1,5 +1,5 @@
-// What happened, in virtual time. Kept for every seed (it is cheap) and printed, filtered, when one fails; its
-// digest tells whether a seed repeats itself.
+// The trace of a simulation, in virtual time. It is kept for every seed (it is cheap) and printed, filtered, when one fails; its
+// digest shows whether a seed repeats itself.
 
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../packages/engine/src/ports/clock.ts'
@@ -29,7 +29,7 @@ export class Trace {
     this.#push(text, false)
   }
 
-  /** A line that every excerpt shows. */
+  /** Adds a line that every excerpt contains. */
   addGlobal(text: string): void {
     this.#push(text, true)
   }
@@ -38,7 +38,7 @@ export class Trace {
     return this.#digest.copy().digest('hex')
   }
 
-  /** The lines about the subjects and the global ones; with no subjects, the last lines of all. */
+  /** The lines about the subjects and the global ones; without subjects, the last lines of all. */
   excerpt(subjects: readonly string[]): string {
     const concerned = this.#lines.filter(
       line => subjects.length === 0 || line.global || subjects.some(subject => line.text.includes(subject)),

@@ -1,11 +1,11 @@
-// What a checker says when a promise is broken, and the fault the simulation itself injects.
+// The error of a broken check, and the faults that the simulation itself injects.
 
 import { EngineError } from '../../../packages/engine/src/domain/model/errors.ts'
 
 export class Violation extends Error {
-  /** Short name of the promise: while a failure is made smaller, it must stay the same one. */
+  /** The short name of the check. While a failure is shrunk it must stay the same. */
   readonly invariant: string
-  /** Ids the trace is filtered by: runs, events, deliveries. */
+  /** The ids by which the trace is filtered: runs, events, deliveries. */
   readonly subjects: readonly string[]
 
   constructor(invariant: string, detail: string, subjects: readonly (string | undefined)[] = []) {
@@ -16,7 +16,7 @@ export class Violation extends Error {
   }
 }
 
-/** Throws the violation unless the promise holds; `detail` is only asked for when it does not. */
+/** Throws the violation unless the check holds. `detail` is called only when it throws. */
 export function ensure(
   holds: unknown,
   invariant: string,
@@ -26,7 +26,7 @@ export function ensure(
   if (!holds) throw new Violation(invariant, detail(), subjects)
 }
 
-/** An error the engine is meant to meet: the store or the network of the simulation made it. */
+/** An error that the engine is meant to meet: the simulation's store or network raised it. */
 export class InjectedFault extends EngineError {
   constructor(what: string) {
     super('unavailable', `injected: ${what}`)
@@ -34,7 +34,7 @@ export class InjectedFault extends EngineError {
   }
 }
 
-/** Whether two JSON-like values say the same. */
+/** Whether two JSON-like values are equal. */
 export function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }

@@ -1,5 +1,5 @@
-// One seed's world, put together: the real engine on the real store in memory, with simulated runners, a simulated
-// way to them, and checkers that watch. `script.ts` makes things happen in it.
+// Puts one seed's simulation together: the real engine on the real store in memory, with simulated runners, a
+// simulated network to them, and checkers. `script.ts` makes things happen in it.
 
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import type { Bounds } from '../../../packages/engine/src/compose.ts'
@@ -25,9 +25,9 @@ import { Violation } from './violation.ts'
 
 export interface WorldOptions {
   seed: number
-  /** Faults and kinds of action that are switched off. */
+  /** Faults and kinds of actions that are switched off. */
   off: ReadonlySet<string>
-  /** A planted bug: what is committed in place of a unit. */
+  /** A planted bug: answers what is committed in place of a unit. */
   tamper?: (unit: Unit) => Unit
   /** Faults that strike in every seed. */
   always?: readonly FaultKind[]
@@ -69,7 +69,7 @@ export async function createWorld({ seed, off, tamper, always }: WorldOptions): 
   const runners = createRunners({ specs, faults, runnerRecord, startedAt, rng: rng.fork('runners') })
   const wire = rng.fork('wire')
   const shared = { clock, faults, trace, rng: wire }
-  // Few enough to run out of them, or as many as in earnest.
+  // Either few enough to run out, or as many as in production.
   const bounds = rng.fork('bounds').pick([
     { passesMax: 2, deliveriesMax: 1, timersMax: 1 },
     { passesMax: 6, deliveriesMax: 3, timersMax: 2 },
@@ -106,7 +106,7 @@ export async function createWorld({ seed, off, tamper, always }: WorldOptions): 
   }
 }
 
-/** One or two runners of every app in every namespace, by url. */
+/** One or two runners of every app in every namespace, by URL. */
 function createRunners(options: {
   specs: readonly WorkflowSpec[]
   faults: Faults

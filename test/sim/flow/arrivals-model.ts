@@ -1,5 +1,5 @@
-// What becomes of events under idempotency, rateLimit, singleton and cancelOn, as a model of its own: told from the
-// interface alone, event by event in the order of the log.
+// A reference model of events under idempotency, rateLimit, singleton and cancelOn. It is written from
+// docs/flow-control.md alone, and processes the events in the order of the log.
 
 export interface Policies {
   name: string
@@ -13,7 +13,7 @@ export interface Policies {
 export interface Payload {
   k: string
   id: number
-  /** Tells this event apart from any other. */
+  /** Identifies the event. */
   token: string
 }
 
@@ -32,7 +32,7 @@ export interface ModelRun {
 }
 
 export type Outcome = 'run' | 'deduped' | 'dropped' | 'skipped'
-/** `any`: a crash may or may not have cost a token, so that the limit does not tell. */
+/** `any`: a crash may or may not have cost a token, so the model does not know whether the limit drops the event. */
 export type Expected = Outcome | 'any'
 
 export class Model {
@@ -45,18 +45,21 @@ export class Model {
     this.#workflows = workflows
   }
 
-  /** By workflow, what the next event of the log must come to. `told` is what the engine says, for what only it knows. */
-  arrive(event: ModelEvent, told: (workflow: string) => Outcome | undefined): Map<string, Expected> {
+  /**
+   * The outcome of the next event of the log, by workflow. `reported` is the engine's answer, for what only the engine
+   * knows.
+   */
+  arrive(event: ModelEvent, reported: (workflow: string) => Outcome | undefined): Map<string, Expected> {
     for (const run of this.#live()) if (isCancelledBy(run, event)) run.status = 'cancelled'
     const expected = new Map<string, Expected>()
     for (const policies of this.#workflows) {
       if (policies.triggers.every(trigger => trigger.event !== event.name)) continue
-      expected.set(policies.name, this.#meet(policies, event, told(policies.name)))
+      expected.set(policies.name, this.#meet(policies, event, reported(policies.name)))
     }
     return expected
   }
 
-  /** An event that was on its way when the engine died, and is not in the log: its tokens may be gone. */
+  /** An event that was being sent when the engine died, and is not in the log: its tokens may be spent. */
   lost(name: string, data: Payload, at: number): void {
     for (const policies of this.#workflows) {
       if (!policies.rateLimit || policies.triggers.every(trigger => trigger.event !== name)) continue
@@ -64,7 +67,7 @@ export class Model {
     }
   }
 
-  #meet(policies: Policies, event: ModelEvent, told: Outcome | undefined): Expected {
+  #meet(policies: Policies, event: ModelEvent, reported: Outcome | undefined): Expected {
     const { name, idempotency, rateLimit, singleton } = policies
     const { data, at } = event
     if (idempotency) {
@@ -78,7 +81,7 @@ export class Model {
       const sure = tokens.filter(token => token.sure).length
       if (sure >= rateLimit.limit) return 'dropped'
       isAny = tokens.length >= rateLimit.limit
-      if (isAny && told === 'dropped') return 'any'
+      if (isAny && reported === 'dropped') return 'any'
       tokens.push({ at, sure: true })
     }
     if (singleton) {

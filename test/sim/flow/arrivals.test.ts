@@ -1,6 +1,6 @@
 // Idempotency, rateLimit, singleton and cancelOn, alone and together, over random histories of posted and emitted
-// events with crashes between any two writes: the engine and a reference model must agree whenever all is still.
-// `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
+// events with crashes between any two writes: the engine and a reference model must agree whenever the engine is
+// idle. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { describe, expect, it } from 'vitest'
 import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
@@ -15,7 +15,7 @@ const STEPS = 30
 const SECOND = 1000
 const POLICIES = ['idempotency', 'rateLimit', 'singleton', 'cancelOn'] as const
 type Policy = (typeof POLICIES)[number]
-/** Every workflow is started by this one. */
+/** The event that starts every workflow. */
 const ALL = 'all'
 const NAMESPACE = 'default'
 
@@ -35,7 +35,7 @@ describe.each<Policy[][]>([
       const engine = await CrashingEngine.open()
       const history = new History(engine, new Rng(seed, `arrivals ${focus}`), focus)
       await history.play().catch(error => {
-        throw new Error(`seed ${seed}: ${error.message}\n${history.told.join('\n')}`, { cause: error })
+        throw new Error(`seed ${seed}: ${error.message}\n${history.transcript.join('\n')}`, { cause: error })
       })
       await engine.close()
       for (const [what, count] of Object.entries(history.seen)) seen[what] = (seen[what] ?? 0) + count
@@ -74,7 +74,7 @@ function workflowsOf(rng: Rng, focus: readonly Policy[]): Policies[] {
 }
 
 class History {
-  readonly told: string[] = []
+  readonly transcript: string[] = []
   readonly seen: Record<string, number> = {}
   readonly #engine: CrashingEngine
   readonly #rng: Rng
@@ -90,7 +90,7 @@ class History {
     this.#workflows = workflowsOf(rng, focus)
     this.#limited = focus.includes('rateLimit')
     this.#model = new Model(this.#workflows)
-    this.told.push(JSON.stringify(this.#workflows))
+    this.transcript.push(JSON.stringify(this.#workflows))
   }
 
   async play(): Promise<void> {
@@ -131,13 +131,13 @@ class History {
     const events = kind === 'send' ? [this.#event()] : []
     if (kind === 'burst' || kind === 'emit')
       for (let i = rng.int(1, 3); i > 0; i--) events.push(this.#event())
-    this.told.push(`${said} ${JSON.stringify(events)}`)
+    this.transcript.push(`${said} ${JSON.stringify(events)}`)
     switch (kind) {
       case 'send':
         await engine.request('POST', '/events', events[0])
         return { events }
       case 'burst':
-        // Which of them takes the last token is nobody's to say.
+        // Which of these events takes the last token is not determined.
         if (this.#limited) for (const event of events) await engine.request('POST', '/events', event)
         else await Promise.all(events.map(event => engine.request('POST', '/events', event)))
         return { events }
@@ -164,7 +164,7 @@ class History {
     return { name, data: { k: rng.pick(['x', 'y']), id: rng.int(1, 4), token: `t${++this.#count}` } }
   }
 
-  /** What the log has more than when it was last looked at. */
+  /** The events that were added to the log since the last look. */
   async #logged(): Promise<{ event: Event; data: Payload }[]> {
     const log = await this.#engine.store.in(NAMESPACE).events({ limit: 1000 })
     const fresh = log.reverse().slice(this.#recorded)
@@ -179,13 +179,19 @@ class History {
     const expected = this.#model.arrive({ id, name, data, at }, workflow => came.get(workflow))
     for (const outcome of came.values()) this.#note(outcome)
     for (const [workflow, outcome] of expected) {
-      const told = came.get(workflow)
-      expect([data.token, workflow, told]).toEqual([data.token, workflow, outcome === 'any' ? told : outcome])
+      const actual = came.get(workflow)
+      expect([data.token, workflow, actual]).toEqual([
+        data.token,
+        workflow,
+        outcome === 'any' ? actual : outcome,
+      ])
     }
     expect(came.size).toBe(expected.size)
   }
 
-  /** Every run is there, and as it must be; of a run that was answered while the engine died both ways are right. */
+  /**
+   * Every run exists and has its expected state. A run that was answered while the engine died may have either state.
+   */
   async #compareRuns(answered: string | undefined, mayDie: boolean): Promise<void> {
     const { store } = this.#engine
     const runs = await store.in(NAMESPACE).runs({ limit: 1000, dir: 'asc' })
@@ -213,7 +219,7 @@ class History {
     expect((await this.#watches()).sort(), 'watches').toEqual(watching.sort())
   }
 
-  /** Who watches for anything, as stored: nobody who has ended. */
+  /** Which runs have stored watches. Ended runs have none. */
   async #watches(): Promise<string[]> {
     const { store } = this.#engine
     const names = ['one', 'two', 'three', ALL, 'stop']

@@ -1,5 +1,6 @@
-// Debounce and batch as a model of its own, written from the interface alone: which runs come of which events. It is
-// told the events as the log has them, and needs no clock: an event that comes when a buffer's time is over is not its.
+// A reference model of debounce and batch, written from docs/flow-control.md alone: which runs follow from which
+// events. It reads the events as the log has them and needs no clock: an event that comes after a buffer's time is
+// not in the buffer.
 
 export interface Rule {
   name: string
@@ -17,9 +18,9 @@ export interface Logged {
 export interface Expected {
   input: unknown
   eventId: string
-  /** When the run is to be created, if somebody is there to do it. */
+  /** When the run is to be created, if an engine is up. */
   at: number
-  /** The event that brings it about, if one does. */
+  /** The event that completes the buffer, if one does. */
   by?: string
 }
 
@@ -29,7 +30,7 @@ interface Open {
   fireAt: number
 }
 
-/** The runs that these events lead to, once all has been quiet for long enough. */
+/** The runs that follow from these events, once no event has come for long enough. */
 export function runsOf(rule: Rule, events: readonly Logged[]): Expected[] {
   const runs: Expected[] = []
   const open = new Map<string, Open>()

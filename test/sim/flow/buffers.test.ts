@@ -1,6 +1,6 @@
-// Debounce, batch and cron over random histories with crashes between any two writes: what became of the events, and
-// of the instants, must be what a reference model says. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only
-// that one; a failure names its seed.
+// Debounce, batch and cron over random histories with crashes between any two writes: the runs of events and of cron
+// instants must be those of a reference model. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that
+// one; a failure names its seed.
 
 import { expect, it } from 'vitest'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
@@ -13,7 +13,7 @@ const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 30)
 const ONLY = process.env.PERDURE_SEED
 const ACTIONS = 25
 const EVENT = 'thing.happened'
-/** After this long of quiet every buffer has had its time. */
+/** After this long without events every buffer has ended. */
 const QUIET_MS = 12_000
 const CRON = '*/3 * * * * *'
 const CRON_MS = 3000
@@ -31,7 +31,7 @@ it(`is as the model says in ${seeds.length} histories`, {
       await history.play()
       await history.check(seen)
     } catch (error) {
-      throw new Error(`seed ${seed}: ${(error as Error).message}\n${history.told.join('\n')}`, {
+      throw new Error(`seed ${seed}: ${(error as Error).message}\n${history.transcript.join('\n')}`, {
         cause: error,
       })
     }
@@ -39,19 +39,19 @@ it(`is as the model says in ${seeds.length} histories`, {
   }
   console.info(`${seeds.length} histories`, seen)
   if (ONLY !== undefined) return
-  // What the histories are for has come about.
+  // Everything that the histories are meant to show has happened.
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(HISTORIES / 3)
 })
 
-/** What came about, so that histories in which nothing happens are noticed. */
+/** Counts what happened, to notice histories in which nothing happens. */
 type Seen = Record<'runs' | 'filled' | 'late' | 'emitted' | 'crons' | 'missed', number>
 
 class History {
-  readonly told: string[] = []
+  readonly transcript: string[] = []
   readonly #engine: CrashingEngine
   readonly #rng: Rng
   readonly #rules: Rule[]
-  /** When there was no engine: from, until. */
+  /** The times without an engine: from, until. */
   readonly #downs: [number, number][] = []
   readonly #beganAt: number
   #posted = 0
@@ -88,11 +88,11 @@ class History {
     else if (kind === 'burst') await Promise.all([this.#post(), this.#post(), this.#post(), this.#post()])
     else if (kind === 'pass') await this.#pass(rng.pick([100, 500, 1000, 2000, 4000, 7000]))
     else if (kind === 'heartbeat') await this.#register()
-    else if (kind === 'crash') await this.#tell('crash', () => this.#engine.crash())
+    else if (kind === 'crash') await this.#record('crash', () => this.#engine.crash())
     else if (kind === 'down') await this.#down(rng.pick([100, 3000, 20_000]))
     else {
       const [n, before] = [rng.int(1, 6), rng.chance(0.5)]
-      await this.#tell(`crash at write ${n}, before ${before}`, async () =>
+      await this.#record(`crash at write ${n}, before ${before}`, async () =>
         this.#engine.crashAtWrite(n, before),
       )
     }
@@ -101,15 +101,15 @@ class History {
   async #down(ms: number): Promise<void> {
     const now = this.#engine.clock.now()
     this.#downs.push([now, now + ms])
-    await this.#tell(`down ${ms}`, () => this.#engine.down(ms))
+    await this.#record(`down ${ms}`, () => this.#engine.down(ms))
   }
 
-  /** An event of a client that repeats what was not answered. */
+  /** An event of a client that repeats unanswered posts. */
   async #post(): Promise<void> {
     const n = ++this.#posted
     const data = { n, key: this.#rng.pick(['a', 'b']) }
     const event = { name: EVENT, data, dedupeId: `once ${n}` }
-    await this.#tell(`post ${JSON.stringify(data)}`, async () => {
+    await this.#record(`post ${JSON.stringify(data)}`, async () => {
       let answer: Awaited<ReturnType<CrashingEngine['request']>>
       do answer = await this.#engine.request('POST', '/events', event)
       while (answer === undefined)
@@ -130,13 +130,13 @@ class History {
       { name: 'cron', triggers: [{ cron: CRON }] },
     ]
     const body = { app: 'shop', runner: 'r', url: 'http://r.test', workflows }
-    await this.#tell('register', async () => {
+    await this.#record('register', async () => {
       while ((await this.#engine.request('POST', '/register', body)) === undefined);
     })
   }
 
   #pass(ms: number): Promise<void> {
-    return this.#tell(`pass ${ms}`, async () => {
+    return this.#record(`pass ${ms}`, async () => {
       await this.#engine.pass(ms)
       for (const pass of [...this.#engine.held]) this.#answer(pass)
       await this.#engine.settle()
@@ -155,12 +155,12 @@ class History {
       const data = { n: -++this.#emitted, key: this.#rng.pick(['a', 'b']) }
       return { op: 'Emit', id: `${i}`.padStart(40, '0'), name: `emit ${i}`, eventName: EVENT, data }
     })
-    this.told.push(`emits ${JSON.stringify(opcodes.map(({ data }) => data))}`)
+    this.transcript.push(`emits ${JSON.stringify(opcodes.map(({ data }) => data))}`)
     pass.answer(206, { opcodes, logs: [] })
   }
 
-  async #tell(what: string, action: () => Promise<void>): Promise<void> {
-    this.told.push(`${this.#engine.clock.now() - this.#beganAt}: ${what}`)
+  async #record(what: string, action: () => Promise<void>): Promise<void> {
+    this.transcript.push(`${this.#engine.clock.now() - this.#beganAt}: ${what}`)
     await action()
   }
 
@@ -212,7 +212,7 @@ class History {
     expect(await store.nextAvailableAt('timers')).toBeGreaterThan(clock.now())
   }
 
-  /** Every instant has its run, but for those while there was no engine: of them the latest has. */
+  /** Every instant has its run, except instants without an engine: only the latest of them has one. */
   #checkCron(runs: readonly Run[], seen: Seen): void {
     const expected = new Map<number, number>()
     const until = this.#engine.clock.now()
@@ -229,7 +229,7 @@ class History {
     seen.crons += found.length
   }
 
-  /** That moment, or the first one after it when there was an engine. */
+  /** That moment, or the first one after it at which there was an engine. */
   #up(at: number): number {
     let up = at
     for (const [from, until] of this.#downs) if (from < up && up <= until) up = until

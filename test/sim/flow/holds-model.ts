@@ -1,5 +1,5 @@
-// What holds runs back, as a model of its own: who shares a slot or a throttle with whom, who is to start before whom,
-// when a throttle lets the next one start, and when a timeout ends it. Written from the interface alone.
+// A reference model of what holds runs back, written from docs/flow-control.md alone: which runs share a slot or a
+// throttle, which starts first, when a throttle allows the next start, and when a timeout ends a run.
 
 export interface Limit {
   limit: number
@@ -21,7 +21,7 @@ export interface Payload {
   p: number
 }
 
-/** The slots of a run, by a name that two runs have in common if they share it, with the run's own limits. */
+/** The slots of a run with the run's own limits. Runs that share a slot have its name in common. */
 export function slotsOf({ name, concurrency = [] }: Policies, data: Payload): Map<string, number> {
   const slots = new Map<string, number>()
   for (const { limit, key, scope } of concurrency) {
@@ -36,12 +36,12 @@ export function priorityOf({ priority }: Policies, data: Payload): number {
   return priority === undefined ? 0 : data.p
 }
 
-/** Runs that share a throttle have this in common. */
+/** The name that runs with a common throttle share. */
 export function throttleNameOf({ name, throttle }: Policies, data: Payload): string | undefined {
   return throttle && `${name} ${throttle.key === undefined ? '' : data.a}`
 }
 
-/** When the next start is free, after starts at these times, in their order. */
+/** When the next start is allowed, after starts at these times, in their order. */
 export function nextStart(
   { limit, period, burst }: NonNullable<Policies['throttle']>,
   starts: readonly number[],

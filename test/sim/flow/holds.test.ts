@@ -1,5 +1,5 @@
 // Concurrency, priorities, throttle and timeouts over random histories, with crashes between any two writes: the
-// engine and a reference model must agree whenever all is still. `PERDURE_SEEDS=1000` plays more of them,
+// engine and a reference model must agree whenever the engine is idle. `PERDURE_SEEDS=1000` plays more of them,
 // `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { expect, it } from 'vitest'
@@ -31,7 +31,7 @@ it(`runs are held as the model says in ${HISTORIES} histories`, {
     const engine = await CrashingEngine.open()
     const history = new History(engine, new Rng(seed, 'holds'))
     await history.play().catch(error => {
-      throw new Error(`seed ${seed}: ${error.message}\n${history.told.join('\n')}`, { cause: error })
+      throw new Error(`seed ${seed}: ${error.message}\n${history.transcript.join('\n')}`, { cause: error })
     })
     runs += history.runCount
     await engine.close()
@@ -41,7 +41,7 @@ it(`runs are held as the model says in ${HISTORIES} histories`, {
 })
 
 function workflowsOf(rng: Rng): Policies[] {
-  // Who shares a slot beyond the workflow has the same limit: with different ones each run goes by its own.
+  // Workflows that share a slot have the same limit: with different limits each run uses its own.
   const shared = { app: rng.int(1, 3), namespace: rng.int(1, 4) }
   const limits = (count: number) =>
     Array.from({ length: count }, (): Limit => {
@@ -79,7 +79,7 @@ interface Seen {
 }
 
 class History {
-  readonly told: string[] = []
+  readonly transcript: string[] = []
   runCount = 0
   readonly #engine: CrashingEngine
   readonly #rng: Rng
@@ -90,7 +90,7 @@ class History {
     this.#engine = engine
     this.#rng = rng
     this.#workflows = workflowsOf(rng)
-    this.told.push(JSON.stringify(this.#workflows))
+    this.transcript.push(JSON.stringify(this.#workflows))
   }
 
   async play(): Promise<void> {
@@ -118,7 +118,7 @@ class History {
     if (diesSoon) {
       this.#crashed = true
       engine.crashAtWrite(this.#rng.int(1, 6), this.#rng.chance(0.5))
-      this.told.push('dies soon')
+      this.transcript.push('dies soon')
     }
     await this.#do(kind, before)
     const after = await this.#runs()
@@ -134,7 +134,7 @@ class History {
     const rng = this.#rng
     const pass = engine.held.size > 0 ? rng.pick([...engine.held]) : undefined
     const chosen = seen.length > 0 ? rng.pick(seen) : undefined
-    this.told.push(
+    this.transcript.push(
       `${kind} ${pass?.runId.slice(-4)} ${chosen?.run.id.slice(-4)} at ${engine.clock.now() % 1e7}`,
     )
     switch (kind) {
@@ -199,7 +199,7 @@ class History {
       } else if (run.status === 'queued') {
         const isFull = slots.some(([slot, limit]) => (taken.get(slot) ?? 0) >= limit)
         const { kind } = run.waitingFor ?? {}
-        // A throttle's line is stood in without a slot.
+        // A run needs no slot to wait in a throttle's start queue.
         const isInLine = policies.throttle !== undefined && kind === 'throttle'
         if (!isInLine) expect([run.id, kind, isFull]).toEqual([run.id, 'concurrency', true])
       }
@@ -208,7 +208,7 @@ class History {
     for (const line of linesOf(seen)) checkThrottle(line, now, this.#crashed)
   }
 
-  /** Answers whatever comes until nothing is left: nobody is forgotten, and no slot is held at rest. */
+  /** Answers every pass until nothing is left: no run is forgotten, and no slot is held at rest. */
   async #finishAll(): Promise<void> {
     for (const { run } of await this.#runs()) {
       if (run.status === 'paused') await this.#engine.request('POST', `/runs/${run.id}/resume`)
@@ -237,7 +237,7 @@ function sleep(pass: HeldPass | undefined, sleepMs: number) {
   return { op: 'Sleep', id, name: 'nap', sleepMs }
 }
 
-/** Of runs that share all their slots those of higher priority start first, and then the older ones. */
+/** Among runs that share all their slots, those of higher priority start first, and then the older ones. */
 function checkOrder(before: Seen[], after: Seen[]): void {
   const now = new Map(after.map(seen => [seen.run.id, seen.run]))
   const held = before.filter(({ run }) => run.waitingFor?.kind === 'concurrency')
@@ -282,7 +282,10 @@ function byRank(one: Seen, other: Seen): number {
   return rank(other) - rank(one) || (one.run.id < other.run.id ? -1 : 1)
 }
 
-/** Never more starts than the rate; and whoever is first in line has no free start before it, and wakes for the next. */
+/**
+ * Never more starts than the rate allows. The first run of a start queue has no allowed start before it, and wakes
+ * for the next.
+ */
 function checkThrottle(line: Seen[], now: number, crashed: boolean): void {
   const throttle = line[0]?.policies.throttle as NonNullable<Policies['throttle']>
   const starts = line.flatMap(({ run }) => run.startedAt ?? []).sort((a, b) => a - b)
@@ -303,7 +306,7 @@ function checkThrottle(line: Seen[], now: number, crashed: boolean): void {
   expect(availableAt, `${id} is called for the next start`).toBeLessThanOrEqual(free)
 }
 
-/** Of those that stood in a throttle's line, and had no slot to wait for, the first have started. */
+/** Among the runs of a start queue that need no slot, the first have started. */
 function checkLineOrder(before: Seen[], after: Seen[]): void {
   const now = new Map(after.map(seen => [seen.run.id, seen]))
   for (const line of linesOf(before)) {

@@ -1,5 +1,5 @@
-// A throttle over time that is virtual, told through the HTTP interface: what is cancelled, timed out, paused or crashed
-// leaves no hole in its starts and makes no crowd of them, and its line is in the order of priorities.
+// A throttle over virtual time, through the HTTP interface: runs that are cancelled, timed out, paused or crashed
+// leave no gap in its starts and cause no burst, and its start queue is in order of priority.
 
 import { describe, expect, test } from 'vitest'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
@@ -9,7 +9,7 @@ import { CrashingEngine } from './crashing-engine.ts'
 
 const SECOND = 1000
 
-/** An engine with one workflow, whose runner is done with a pass at once unless it is told to hold it. */
+/** An engine with one workflow, whose runner ends a pass at once unless `hold` is set. */
 class Rated {
   holdsPasses = false
   readonly #engine: CrashingEngine
@@ -43,7 +43,7 @@ class Rated {
     return this.#engine.request('POST', '/register', body)
   }
 
-  /** Ms since it was opened. */
+  /** Ms since the engine was opened. */
   now(): number {
     return this.#engine.clock.now() - this.#beganAt
   }
@@ -54,7 +54,7 @@ class Rated {
     return answer?.body.runId
   }
 
-  /** A ms apart, so that they are in the order of their ages. */
+  /** The events are 1 ms apart, so that the runs have an order by age. */
   async sendMany(count: number): Promise<string[]> {
     const runIds: string[] = []
     for (let i = 0; i < count; i++) {
@@ -73,7 +73,7 @@ class Rated {
     return this.passTo(this.now() + ms)
   }
 
-  /** Ms since it was opened. */
+  /** Ms since the engine was opened. */
   async passTo(at: number): Promise<void> {
     await this.#engine.pass(at - this.now())
     await this.#answerAll()
@@ -94,12 +94,12 @@ class Rated {
     return this.#engine.store.in('default').runs({ limit: 1000, dir: 'asc' })
   }
 
-  /** When runs started, in ms since it was opened, in that order. */
+  /** When runs started, in ms since the engine was opened, in that order. */
   async starts(): Promise<number[]> {
     return (await this.#started()).map(({ startedAt }) => (startedAt as number) - this.#beganAt)
   }
 
-  /** Ids in the order in which they started. */
+  /** The run ids in the order in which they started. */
   async order(): Promise<string[]> {
     return (await this.#started()).map(({ id }) => id)
   }
@@ -113,7 +113,7 @@ class Rated {
 const every = (ms: number, count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i * ms)
 const aSecond = { limit: 1, period: '1s' }
 
-describe('a start that is not taken is left to others', () => {
+describe('a start that a run does not take is left to others', () => {
   test('when runs time out in the queue', async () => {
     const rated = await Rated.open({ throttle: aSecond, timeouts: { queue: '900ms' } })
     for (let i = 0; i < 40; i++) {
@@ -152,7 +152,7 @@ describe('a start that is not taken is left to others', () => {
     expect(await rated.starts()).toEqual(every(SECOND, 6))
   })
 
-  test('when the first in line is paused', async () => {
+  test('when the first of the start queue is paused', async () => {
     const rated = await Rated.open({ throttle: aSecond })
     const [, first, second] = (await rated.sendMany(3)) as [string, string, string]
     await rated.act('pause', [first])
@@ -165,7 +165,7 @@ describe('a start that is not taken is left to others', () => {
 })
 
 describe('the rate is kept', () => {
-  test('over a restart, whatever the limiter forgot', async () => {
+  test('over a restart, although the limiter is empty', async () => {
     const rated = await Rated.open({ throttle: aSecond })
     await rated.sendMany(20)
     await rated.passTo(3 * SECOND)
@@ -178,7 +178,7 @@ describe('the rate is kept', () => {
     expect(await rated.starts()).toEqual([...every(SECOND, 4), ...every(SECOND, 17, 8500)])
   })
 
-  test('when many are resumed at once, and each has its place of before', async () => {
+  test('when many are resumed at once, and each has its former place', async () => {
     const rated = await Rated.open({ throttle: aSecond })
     const [first, ...paused] = await rated.sendMany(10)
     await rated.act('pause', paused)
@@ -206,7 +206,7 @@ describe('the rate is kept', () => {
     expect(starts.at(-1)).toBeLessThanOrEqual((11 - tried.length + 20) * SECOND)
   })
 
-  test('a thousand a second is a thousand a second', async () => {
+  test('with a thousand starts a second', async () => {
     const rated = await Rated.open({ throttle: { limit: 1000, period: '1s' } })
     rated.holdsPasses = true
     await Promise.all(
@@ -227,11 +227,12 @@ describe('the rate is kept', () => {
     }
   })
 
-  test('for runs that an engine of the version before gave times to', async () => {
+  test('for runs to which an engine of the previous version gave start times', async () => {
     const rated = await Rated.open({ throttle: aSecond })
     const runIds = await rated.sendMany(6)
     const held = await Promise.all(runIds.slice(1).map(runId => rated.engine.store.loadRun(runId)))
-    // As that one left them: no place in line, but a time, which has come for all of them.
+    // As the previous version left them: without a place in the start queue, but with a time, which has come for all
+    // of them.
     for (const { run } of held.flatMap(loaded => loaded ?? [])) {
       const availableAt = rated.engine.clock.now() - rated.now() + 5 * SECOND
       const moved = { ...run, startQueue: undefined, availableAt, fence: run.fence + 1 }
@@ -245,14 +246,14 @@ describe('the rate is kept', () => {
   })
 })
 
-describe('the line', () => {
+describe('the start queue', () => {
   test('is in the order of priorities, and then of age', async () => {
     const rated = await Rated.open({ throttle: aSecond, priority: 'event.data.p' })
     const first = await rated.send({ p: 0 })
     const runs = new Map<number, string>()
     for (const p of [0, 3, 9, 1, 2]) runs.set(p, await rated.send({ p }))
     await rated.pass(1500)
-    // Comes later, and before those of lower priority.
+    // This run comes later, and starts before those of lower priority.
     const late = await rated.send({ p: 5 })
     await rated.pass(10 * SECOND)
     const of = (p: number) => runs.get(p)
@@ -260,7 +261,7 @@ describe('the line', () => {
     expect(await rated.starts()).toEqual(every(SECOND, 7))
   })
 
-  test('is not overtaken by who comes when a start is free', async () => {
+  test('is not overtaken by a run that comes when a start is allowed', async () => {
     const rated = await Rated.open({ throttle: aSecond })
     const runIds = await rated.sendMany(3)
     rated.engine.forget()
@@ -270,16 +271,16 @@ describe('the line', () => {
     expect(await rated.order()).toEqual([...runIds].sort())
   })
 
-  test('gives way to a slot that is not free, and asks for it again', async () => {
+  test('waits for a slot that is not free, and takes a start again', async () => {
     const rated = await Rated.open({ throttle: aSecond, concurrency: { limit: 1 } })
     rated.holdsPasses = true
     const runIds = await rated.sendMany(5)
-    // Slower than the throttle: a run starts with the slot.
+    // The slot is slower than the throttle: a run starts when it gets the slot.
     await rated.passTo(1500)
     expect(await rated.starts()).toEqual([0])
     await rated.end(rated.passes[0] as HeldPass)
     expect(await rated.starts()).toEqual([0, 1500])
-    // Faster: with the throttle's start, and the slot is free meanwhile.
+    // The slot is faster: a run starts when the throttle allows it, and the slot is free by then.
     await rated.end(rated.passes[0] as HeldPass)
     expect(rated.passes).toEqual([])
     for (const at of [2500, 3500, 4500]) {
@@ -290,7 +291,7 @@ describe('the line', () => {
     expect(await rated.order()).toEqual([...runIds].sort())
   })
 
-  test('is told of: why a run waits, and how many are before it', async () => {
+  test('is reported: why a run waits, and how many runs are before it', async () => {
     const rated = await Rated.open({ throttle: aSecond })
     const runIds = (await rated.sendMany(3)).sort()
     const why = async (at: number) => (await rated.engine.request('GET', `/runs/${runIds[at]}/why`))?.body

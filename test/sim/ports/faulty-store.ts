@@ -1,5 +1,6 @@
-// The real store as one engine sees it over a bad line: slow, at times refusing, at times silent about what it did.
-// What it does is done by the real store; a commit that stalls longer than a lease meets the guards of the present.
+// The real store as one engine sees it over a bad connection: slow, sometimes failing, sometimes without an answer.
+// The real store carries out the calls; a commit that stalls for longer than a lease meets the guards of that later
+// moment.
 
 import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { StaleError } from '../../../packages/engine/src/domain/model/errors.ts'
@@ -10,13 +11,13 @@ import type { Trace } from '../core/trace.ts'
 import { InjectedFault } from '../core/violation.ts'
 import { type Life, never } from './life.ts'
 
-/** Told of what reaches the real store. */
+/** Observes what reaches the real store. */
 export interface StoreTap {
-  /** The unit was applied a moment ago. */
+  /** Called just after the unit was applied. */
   applied(unit: Unit): void
   claimedRuns(runs: readonly { id: string }[]): void
-  /** A lane of an engine asked for so many rows. */
-  asked(engine: number, lane: Lane, limit: number): void
+  /** Called when a lane of an engine requests that many rows. */
+  requested(engine: number, lane: Lane, limit: number): void
 }
 
 export interface FaultyStoreDeps {
@@ -26,7 +27,7 @@ export interface FaultyStoreDeps {
   trace: Trace
   tap: StoreTap
   life: Life
-  /** A planted bug: what really is committed in place of the unit. */
+  /** A planted bug: answers what is committed in place of the unit. */
   tamper?: (unit: Unit) => Unit
 }
 
@@ -70,7 +71,7 @@ export class FaultyStore implements Store {
 
   claimRuns(claim: Claim) {
     const { inner, tap, trace, life } = this.#deps
-    tap.asked(life.no, 'runs', claim.limit)
+    tap.requested(life.no, 'runs', claim.limit)
     return this.#over({ fails: 'claimFails', slow: 'readSlow', lost: 'claimLost' }, async () => {
       const claimed = await inner.claimRuns(claim)
       tap.claimedRuns(claimed.map(({ run }) => run))
@@ -81,7 +82,7 @@ export class FaultyStore implements Store {
 
   claimDeliveries(claim: DeliveryClaim) {
     const { inner, tap, life } = this.#deps
-    tap.asked(life.no, 'deliveries', claim.limit)
+    tap.requested(life.no, 'deliveries', claim.limit)
     return this.#over({ fails: 'claimFails', slow: 'readSlow', lost: 'claimLost' }, () =>
       inner.claimDeliveries(claim),
     )
@@ -89,7 +90,7 @@ export class FaultyStore implements Store {
 
   claimTimers(claim: Claim) {
     const { inner, tap, life } = this.#deps
-    tap.asked(life.no, 'timers', claim.limit)
+    tap.requested(life.no, 'timers', claim.limit)
     return this.#over({ fails: 'claimFails', slow: 'readSlow', lost: 'claimLost' }, () =>
       inner.claimTimers(claim),
     )
@@ -158,7 +159,7 @@ export class FaultyStore implements Store {
     return this.#deps.inner.in(namespace)
   }
 
-  /** Nobody changes keys or namespaces here: this line has no faults. */
+  /** Without faults: nothing changes keys or namespaces here. */
   get admin() {
     return this.#deps.inner.admin
   }
@@ -174,7 +175,7 @@ export class FaultyStore implements Store {
     return this.#over({ fails: 'readFails', slow: 'readSlow' }, call)
   }
 
-  /** Does the call at the end of a bad line. */
+  /** Makes a call over the bad connection. */
   async #over<T>(line: Line, call: () => Promise<T>): Promise<T> {
     const { clock, faults, life } = this.#deps
     if (life.dead || (line.fails === 'claimFails' && !life.alive)) return never()
@@ -182,7 +183,7 @@ export class FaultyStore implements Store {
     activity.sign()
     await this.#pass(line)
     if (line.fails && faults.strikes(line.fails)) throw new InjectedFault(line.fails)
-    // On its way when the engine died: it may still arrive.
+    // The call was on its way when the engine died: it may still arrive.
     if (life.dead && line.fails && faults.stream(line.fails).chance(0.5)) return never()
     let answer: Promise<T>
     try {
@@ -199,7 +200,7 @@ export class FaultyStore implements Store {
     return answer
   }
 
-  /** Takes its time. */
+  /** Delays the call. */
   async #pass({ slow, stalls }: Line): Promise<void> {
     const { clock, faults } = this.#deps
     if (stalls && faults.strikes(stalls)) await clock.after(faults.stream(stalls).int(5000, 40_000))

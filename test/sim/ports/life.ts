@@ -1,6 +1,6 @@
-// The life of one engine in the simulation. A crash must leave nothing running, although the engine's objects are
-// still in memory: every port of a dead engine goes silent. A zombie is an engine that was only held up (a stalled
-// machine): answers it was waiting for still reach it, and it may try to commit, but it gets nothing new.
+// The life of one engine in the simulation. After a crash the engine's objects are still in memory, so every port of
+// a dead engine goes silent. A zombie is an engine on a stalled machine: answers it was waiting for still reach it,
+// and it may try to commit, but it gets nothing new.
 
 import type { Clock } from '../../../packages/engine/src/ports/clock.ts'
 import type { Queue } from '../../../packages/engine/src/ports/queue.ts'
@@ -8,7 +8,7 @@ import type { Queue } from '../../../packages/engine/src/ports/queue.ts'
 export class Life {
   readonly no: number
   state: 'alive' | 'zombie' | 'dead' = 'alive'
-  /** It was told to stop: from some moment on nobody listens. */
+  /** The engine drains: from some moment on it does not listen any more. */
   draining = false
 
   constructor(no: number) {
@@ -24,12 +24,12 @@ export class Life {
   }
 }
 
-/** Never settles: what a dead engine waits for. */
+/** A promise that never settles, for calls of a dead engine. */
 export function never<T>(): Promise<T> {
   return new Promise(() => {})
 }
 
-/** Timers of a dead engine stand still. */
+/** The clock of one engine. Its timers do not fire after the engine's death. */
 export function mortalClock(clock: Clock, life: Life): Clock {
   return {
     now: () => clock.now(),

@@ -1,5 +1,5 @@
-// The way from an engine to the runners: slow, at times refusing, at times breaking before or after the runner did
-// its work. A request that is on its way may be executed although its sender gave up or died.
+// The network between an engine and the runners: slow, sometimes refusing, sometimes breaking before or after the
+// runner did its work. A request on its way may be executed although its sender gave up or died.
 
 import type { InvokeCall, InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'
 import type { Faults } from '../core/faults.ts'
@@ -12,9 +12,9 @@ import type { Answer, CheckpointAck, InvokeRequest } from '../workload/wire.ts'
 import { type Life, never } from './life.ts'
 
 export interface SendTap {
-  /** A pass goes out now, while those others are under way. */
+  /** Called when a pass is sent, with the passes in flight at that moment. */
   sent(pass: Pass, runner: SimRunner, underWay: Iterable<Pass>): void
-  /** The runner of the pass has taken up an ack. */
+  /** Called when the runner of the pass has processed an ack. */
   acknowledged(pass: Pass, ack: CheckpointAck): void
 }
 
@@ -27,23 +27,23 @@ export interface SimTransportDeps {
   tap: SendTap
   life: Life
   runners: ReadonlyMap<string, SimRunner>
-  /** Invokes under way, over all engines: what a quiet end waits for. */
+  /** Invokes in flight, over all engines. A quiet end waits for them. */
   underWay: Set<Pass>
 }
 
-/** An invoke under way. */
+/** An invoke in flight. */
 interface Flight {
   call: InvokeCall
   runner: SimRunner
   pass: Pass
   ended: boolean
-  /** The deadline begins anew. */
+  /** Restarts the deadline. */
   renew(): void
 }
 
 type Told = 'goesOn' | 'done' | 'stop' | 'useless'
 
-/** Nothing runs any more, and nothing more was begun. */
+/** Nothing runs any more, and nothing new was started. */
 const STOPPED: InvokeReply = { kind: 'answered', status: 206, body: '{"opcodes":[],"logs":[]}' }
 
 const GARBAGE: readonly Answer[] = [
@@ -83,7 +83,7 @@ export class SimTransport implements Transport {
     const reply = await this.#reply(call, runner, pass)
     underWay.delete(pass)
     clock.activity.sign()
-    trace.add(`engine ${life.no} pass ${pass.no} of ${pass.request.ctx.runId}: ${told(reply)}`)
+    trace.add(`engine ${life.no} pass ${pass.no} of ${pass.request.ctx.runId}: ${describeReply(reply)}`)
     return life.dead ? never() : reply
   }
 
@@ -135,7 +135,7 @@ export class SimTransport implements Transport {
         return
       }
       clock.at(arrivesAt, () => {
-        // Given up while it was on its way: half of those never arrive.
+        // Given up while it was on its way: half of such requests never arrive.
         if (call.signal.aborted && this.#deps.rng.chance(0.5)) return
         if (faults.strikes('checkpoints')) void this.#checkpointed(flight).then(end)
         else this.#answerAt(answersAt, flight, end)
@@ -150,16 +150,16 @@ export class SimTransport implements Transport {
     clock.at(time, () => end(broken ? { kind: 'broken', message: 'reset' } : reply))
   }
 
-  /** A pass that makes steps durable while it goes on, one after the other, until it ends, breaks or is stopped. */
+  /** A pass that sends checkpoints, one after the other, until it ends, breaks or is stopped. */
   async #checkpointed(flight: Flight): Promise<InvokeReply> {
     const { clock, faults } = this.#deps
     const stream = faults.stream('checkpoints')
     for (let seq = 1; !flight.ended && stream.chance(0.85); seq++) {
-      const told = await this.#checkpoint(flight, seq)
-      if (told === 'useless') return { kind: 'aborted' }
+      const result = await this.#checkpoint(flight, seq)
+      if (result === 'useless') return { kind: 'aborted' }
       await clock.after(stream.int(1, 30))
-      if (told === 'stop') return STOPPED
-      if (told === 'done') break
+      if (result === 'stop') return STOPPED
+      if (result === 'done') break
       if (faults.strikes('brokenAfter')) return { kind: 'broken', message: 'reset' }
     }
     return new Promise(resolve => this.#answerAt(clock.now() + stream.int(1, 5), flight, resolve))
@@ -182,7 +182,7 @@ export class SimTransport implements Transport {
     if (answer === undefined) return 'useless'
     flight.renew()
     const ack = JSON.parse(answer) as CheckpointAck
-    runner.told(pass, report, ack)
+    runner.acked(pass, report, ack)
     tap.acknowledged(pass, ack)
     return ack.stop ? 'stop' : 'goesOn'
   }
@@ -193,7 +193,7 @@ export class SimTransport implements Transport {
     let worksMs = rng.int(1, 20)
     if (faults.strikes('slowRunner')) worksMs = faults.stream('slowRunner').int(100, 4000)
     if (faults.strikes('stalledRunner')) worksMs = faults.stream('stalledRunner').int(8000, 70_000)
-    // The work is done at one moment; whether the stall comes before or after it is another draw.
+    // The work happens at one moment; another draw decides whether the stall comes before or after it.
     return rng.chance(0.5)
       ? { arrivesAt, answersAt: arrivesAt + worksMs }
       : { arrivesAt: arrivesAt + worksMs, answersAt: arrivesAt + worksMs + 1 }
@@ -216,6 +216,6 @@ export class SimTransport implements Transport {
   }
 }
 
-function told(reply: InvokeReply): string {
+function describeReply(reply: InvokeReply): string {
   return reply.kind === 'answered' ? `${reply.status} ${reply.body.slice(0, 300)}` : reply.kind
 }

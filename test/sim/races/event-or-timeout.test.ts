@@ -1,5 +1,6 @@
-// A wait's event and its timeout, at the same moment and in every order of their steps: one of them settles it, and
-// both sides know which. `PERDURE_RACES=100000` runs that many; `PERDURE_SEED=n` begins with that seed.
+// A wait's event and its timeout, at the same moment and in every order of their store calls: one of them settles the
+// wait, and both sides know which. `PERDURE_RACES=100000` runs that many races; `PERDURE_SEED=n` begins with that
+// seed.
 
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
@@ -28,7 +29,7 @@ const LEASE_MS = 1e12
 const view = catalog(workflow('order'))
 const report = () => {}
 
-/** The engine that leases the run when its wait is due, and settles what has timed out. */
+/** The engine that leases the run when its wait is due, and settles the waits that have timed out. */
 async function owner(store: Store, runId: string, now: number): Promise<void> {
   const [loaded] = await store.claimRuns({ owner: 'engine-1', now, leaseUntil: now + LEASE_MS, limit: 1 })
   if (loaded?.run.id !== runId) throw new Error(`claimed ${loaded?.run.id} instead of ${runId}`)
@@ -47,7 +48,7 @@ async function owner(store: Store, runId: string, now: number): Promise<void> {
   expect(decided?.run.status).toBe('running')
 }
 
-/** The event comes in. */
+/** The event arrives. */
 async function poster(store: Store, id: string, now: number): Promise<void> {
   const event = { namespace: NAMESPACE, id, name: EVENT, source: 'api' as const, receivedAt: now, data: '1' }
   await decideAndCommit<Fanout>({
@@ -58,7 +59,7 @@ async function poster(store: Store, id: string, now: number): Promise<void> {
   })
 }
 
-/** One race; which of the two settled the wait. */
+/** Runs one race; answers which of the two settled the wait. */
 async function race(store: Store, seed: number): Promise<'event' | 'timeout'> {
   const random = seeded(seed)
   const [runId, eventId] = [`run_${seed}`, `evt_${seed}`]
@@ -74,7 +75,7 @@ async function race(store: Store, seed: number): Promise<'event' | 'timeout'> {
   })
   const interleaving = new Interleaving(random)
   const stopping = interleaving.through(store, ['claimRuns', 'commit', 'loadRun', 'waiters'])
-  // The event takes a step more than the timeout, so that is held back for some.
+  // The event makes one store call more than the timeout, so the timeout is delayed in some races.
   const late = random.between(0, 2)
   await interleaving.run(
     async () => {
@@ -103,6 +104,6 @@ test(`${RACES} races of an event against a timeout have one outcome each`, { tim
   const won = { event: 0, timeout: 0 }
   for (let seed = FIRST_SEED; seed < FIRST_SEED + RACES; seed++) won[await race(store, seed)]++
   await store.close()
-  // Each wins often: otherwise they did not meet.
+  // Each side wins often: otherwise the two did not meet.
   expect(Math.min(won.event, won.timeout)).toBeGreaterThan(RACES / 10)
 })

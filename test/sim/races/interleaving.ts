@@ -1,4 +1,4 @@
-// Lets a seed decide who goes next: every side stops before each call of its store, until it is let through.
+// Lets a seed decide which side goes next: every side stops before each of its store calls until it is released.
 
 import type { Seeded } from '../../kit/seeded.ts'
 
@@ -12,7 +12,7 @@ export class Interleaving {
     this.#random = random
   }
 
-  /** The target, whose methods called `names` wait for their turn. */
+  /** The target, whose methods in `names` wait until they are released. */
   through<T extends object>(target: T, names: readonly (keyof T)[]): T {
     return new Proxy(target, {
       get: (inner, name) => {
@@ -28,12 +28,12 @@ export class Interleaving {
     })
   }
 
-  /** Runs the sides to their ends, one step of one side at a time. */
+  /** Runs the sides to their ends, one store call of one side at a time. */
   async run(...sides: (() => Promise<void>)[]): Promise<void> {
     this.#going = sides.length
     const ends = sides.map(side => side().finally(() => this.#stop()))
     const all = Promise.all(ends)
-    // A side that fails ends the race; the others are let run out.
+    // A side that fails ends the race; the other sides still run to their ends.
     all.catch(() => {})
     for (;;) {
       if (this.#going > 0) await new Promise<void>(resolve => (this.#still = resolve))
@@ -45,7 +45,7 @@ export class Interleaving {
     await all
   }
 
-  /** Stops the side that calls it until it is let through. */
+  /** Stops the caller until it is released. */
   turn(): Promise<void> {
     return new Promise(resolve => {
       this.#stopped.push(resolve)

@@ -1,5 +1,5 @@
-// The caller of the HTTP interface: registers runners, posts events, acts on runs. An engine that dies under a
-// request leaves the caller without an answer, as a reset connection would.
+// The caller of the HTTP interface: it registers runners, posts events and acts on runs. An engine that dies during a
+// request leaves the caller without an answer, like a reset connection.
 
 import type { SendEvent, SendEventReply } from '../../../packages/protocol/src/index.ts'
 import type { Witness } from '../checks/witness.ts'
@@ -34,7 +34,7 @@ export class Client {
     return [...this.#owing].filter(({ life }) => life.alive).length
   }
 
-  /** The runner makes itself known, or repeats it: that is its heartbeat. */
+  /** Registers the runner. A repeated registration is its heartbeat. */
   register(runner: SimRunner): void {
     const { namespace, app, runnerId, url, workflows } = runner.deps
     const registrations = workflows.map(({ name, triggers, retry, onFailure, invokeTimeoutMs }) => ({
@@ -61,7 +61,7 @@ export class Client {
       if (answer.status !== 202) return
       posted.ackedAt = clock.now()
       posted.reply = answer.body as SendEventReply
-      trace.add(`client is told ${token}: ${JSON.stringify(posted.reply)}`)
+      trace.add(`client gets ${token}: ${JSON.stringify(posted.reply)}`)
       checkWakes(posted)
     })
   }
@@ -70,7 +70,7 @@ export class Client {
     const { clock, journal, trace, witness } = this.#deps
     const call: ControlCall = { namespace, action, runId, body, askedAt: clock.now() }
     journal.controls.push(call)
-    trace.add(`client asks to ${action} ${runId} ${JSON.stringify(body) ?? ''}`)
+    trace.add(`client requests ${action} ${runId} ${JSON.stringify(body) ?? ''}`)
     this.#request(namespace, `/runs/${runId}/${action}`, body, answer => {
       this.#expect(answer, [200, 404, 409, 500], `${action} ${runId}`)
       call.answeredAt = clock.now()
@@ -78,12 +78,12 @@ export class Client {
       const { id, error } = answer.body as { id?: string; error?: { code: string } }
       if (answer.status === 200 && id !== undefined) call.answeredRunId = id
       if (error) call.errorCode = error.code
-      trace.add(`client is told ${answer.status} of ${action} ${runId}: ${id ?? error?.code}`)
+      trace.add(`client gets ${answer.status} of ${action} ${runId}: ${id ?? error?.code}`)
       if (answer.status < 500) witness.controlled(call)
     })
   }
 
-  /** Asks the engine that serves now, and hands on its answer should one come. */
+  /** Sends a request to the engine that serves now, and passes its answer on if one comes. */
   #request(namespace: string, url: string, body: unknown, onAnswer: (answer: HttpAnswer) => void): void {
     const { host, clock, witness } = this.#deps
     const incarnation = host.current

@@ -1,4 +1,4 @@
-// Grows the workflows of a seed: random trees of every kind of step, bounded in depth and in what they can start.
+// Generates the workflows of a seed: random trees of every kind of step, bounded in depth and in what they can start.
 
 import type { Rng } from '../core/random.ts'
 import { APPS, eventsOfLevel, HOOK_URL, LEVELS, SIGNALS, STARTING_SIGNAL } from './names.ts'
@@ -143,7 +143,7 @@ class Grower {
     }
   }
 
-  /** A name of its own, or now and then that of an earlier step of the same sequence, told apart by position. */
+  /** A new name, or sometimes the name of an earlier step of the same sequence: the position distinguishes them. */
   #named(before: Sequence): { id: string; name: string } {
     const own = `s${this.#count++}`
     const names = before.flatMap(node => ('name' in node ? [node.name] : []))
@@ -158,7 +158,7 @@ class Grower {
     return level < LEVELS && rng.chance(0.4) ? rng.pick(eventsOfLevel(level)) : rng.pick(SIGNALS)
   }
 
-  /** Of a higher level; it may not be registered at all. */
+  /** A workflow of a higher level. It may not be registered at all. */
   #child(): string {
     const rng = this.#rng
     return rng.chance(0.05) ? 'nowhere' : `flow-${rng.int(this.#level + 1, LEVELS - 1)}-${rng.int(0, 1)}`

@@ -1,5 +1,5 @@
-// One pass over a workflow: walks its tree along the memo and comes back with what the handler would do next. This
-// is the part of an SDK that decides what is new; `runner.ts` carries it out.
+// One pass over a workflow: follows its tree along the memo and answers what the handler would do next. This is the
+// part of an SDK that decides what is new; `runner.ts` carries it out.
 
 import { createHash } from 'node:crypto'
 import type { Node, Sequence } from './program.ts'
@@ -7,18 +7,18 @@ import type { MemoEntry, StepError } from './wire.ts'
 
 export type Found = Exclude<Node, { kind: 'all' | 'race' | 'caught' | 'log' }>
 
-/** Where a branch of the handler stands. */
+/** The state of a branch of the handler. */
 type Flow =
   | { state: 'done' }
   | { state: 'threw'; error: StepError }
-  /** It waits for a step that is parked, or was found in this very pass. */
+  /** The branch waits for a step that is parked, or was found in this very pass. */
   | { state: 'suspended' }
 
 export interface Walked {
   flow: Flow
-  /** Steps the memo does not know, in the order they were met. */
+  /** Steps that the memo does not have, in the order in which they were met. */
   found: Found[]
-  /** Lines of the handler itself. */
+  /** Log lines of the handler itself. */
   lines: string[]
 }
 
@@ -53,7 +53,7 @@ export function walk(body: Sequence, memo: Readonly<Record<string, MemoEntry>>):
       }
       case 'race': {
         const flows = node.branches.map(sequence)
-        // Not by branch: a branch that throws later must not change what an earlier pass went on from.
+        // Not by branch: a branch that throws later must not change the result that an earlier pass used.
         return (
           flows.find(flow => flow.state === 'done') ??
           flows.find(flow => flow.state === 'threw') ?? { state: 'suspended' }
@@ -74,7 +74,7 @@ export function walk(body: Sequence, memo: Readonly<Record<string, MemoEntry>>):
 
 const hashes = new Map<string, string>()
 
-/** Contract 2.11: lowercase hex of SHA-256 over the UTF-8 bytes of the step id. */
+/** The id of a step on the wire (docs/wire-protocol.md#step-ids). */
 export function hashId(id: string): string {
   let hash = hashes.get(id)
   if (hash === undefined) {

@@ -1,10 +1,10 @@
-// What the client did and was told: events it posted, control actions it asked for, and the answers. Kept outside
-// the engine, for the checkers to hold it against.
+// The record of the client: posted events, control actions and their answers. It is kept outside
+// the engine, for the checkers to compare.
 
 import type { SendEvent, SendEventReply } from '../../../packages/protocol/src/index.ts'
 
 export interface PostedEvent {
-  /** Unique, in the event's data. */
+  /** Unique; part of the event's data. */
   token: string
   namespace: string
   event: SendEvent

@@ -1,4 +1,4 @@
-// Names that generator, actions and checkers agree on.
+// Names that the generator, the actions and the checkers share.
 
 export const APPS = ['shop', 'mail'] as const
 

@@ -1,7 +1,7 @@
-// The workflows of the simulation: small trees that stand for user code. `handler.ts` runs them, `generate.ts`
-// grows them.
+// The workflows of the simulation: small trees that stand for user code. `generate.ts` generates them, `handler.ts`
+// runs them.
 
-/** A durable step; `id` is unhashed and unique in the workflow, `name` is what people see and may repeat. */
+/** A durable step; `id` is unhashed and unique in the workflow, `name` is what the interface shows and may repeat. */
 interface Leaf {
   id: string
   name: string
@@ -20,19 +20,19 @@ export interface RunNode extends Leaf {
 export type Node =
   | RunNode
   | (Leaf & { kind: 'sleep'; ms: number })
-  /** Absolute, counted from the start of the simulation; it may have passed. */
+  /** Absolute, counted from the start of the simulation; the time may have passed. */
   | (Leaf & { kind: 'sleepUntil'; atMs: number })
   | (Leaf & { kind: 'wait'; eventName: string; timeoutMs?: number })
   | (Leaf & { kind: 'emit'; eventName: string })
   | (Leaf & { kind: 'child'; workflow: string; app?: string })
   | (Leaf & { kind: 'webhook'; url: string })
-  /** All of them, as by Promise.all. */
+  /** All branches, as by Promise.all. */
   | { kind: 'all'; branches: Sequence[] }
-  /** The first of them, as by Promise.race. */
+  /** The first branch, as by Promise.race. */
   | { kind: 'race'; branches: Sequence[] }
-  /** What is thrown inside is caught. */
+  /** Catches what is thrown inside. */
   | { kind: 'caught'; body: Sequence }
-  /** A line by the handler itself. */
+  /** A log line of the handler itself. */
   | { kind: 'log'; message: string }
 
 export type Sequence = Node[]
@@ -41,7 +41,7 @@ export type Sequence = Node[]
 export interface WorkflowSpec {
   app: string
   name: string
-  /** It may start only what is on a higher level, so that no chain of events goes on for ever. */
+  /** A workflow may start only workflows of a higher level, so that no chain of events goes on without end. */
   level: number
   /** Absent: the implicit trigger on its name. */
   triggers?: { event: string }[]
@@ -49,7 +49,7 @@ export interface WorkflowSpec {
   onFailure: boolean
   invokeTimeoutMs?: number
   body: Sequence
-  /** What an on-failure run does. */
+  /** The body of on-failure runs. */
   failureBody: Sequence
   /** How often the handler itself throws, outside any step. */
   throwsOften: number

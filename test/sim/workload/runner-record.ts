@@ -1,5 +1,5 @@
-// What the runners did: every pass that was sent to one and every step they executed. The checkers compare it with
-// what the engine stored; nothing in it comes from the engine but the invokes themselves.
+// The record of the runners: every pass sent to them and every step they executed. The checkers compare it with what the
+// engine stored; only the invokes come from the engine.
 
 import type { Found } from './handler.ts'
 import type { InvokeRequest, LogLine, MemoEntry } from './wire.ts'
@@ -16,18 +16,18 @@ export interface Execution {
 /** One invoke that was sent. */
 export interface Pass {
   no: number
-  /** Which incarnation of the engine sent it. */
+  /** The number of the engine that sent it. */
   engine: number
   namespace: string
   request: InvokeRequest
   sentAt: number
   timeoutMs: number
-  /** What the runner knows: the memo, and what acks have told since. */
+  /** The knowledge of the runner: the memo, and the acks since. */
   memo: Record<string, MemoEntry>
   executions: Execution[]
-  /** Steps it reported first in this pass, by hashed id, and when. */
+  /** Steps that were first reported in this pass, by hashed id, and when. */
   reported: Map<string, { node: Found; at: number }>
-  /** The result's token, of a pass that returned. */
+  /** The token of the result, for a pass that returned. */
   returned?: string
   rootLines: LogLine[]
 }

@@ -1,5 +1,5 @@
-// A runner: answers invokes by walking the workflow and executing what it found, and misbehaves when the faults say
-// so. Every execution and every return makes a token of its own, so that two results can always be told apart.
+// A runner: it answers invokes by following the workflow and executing new steps, and misbehaves when the faults say
+// so. Every execution and every return makes a new token, so that two results can always be distinguished.
 
 import type { Faults } from '../core/faults.ts'
 import { unitOf } from '../core/random.ts'
@@ -29,7 +29,7 @@ export class SimRunner {
     this.deps = deps
   }
 
-  /** Carries out what comes next, and does not end the pass with it; undefined when nothing comes next. */
+  /** Carries out what comes next without ending the pass; undefined when nothing comes next. */
   checkpoint(pass: Pass, seq: number, now: number): Checkpoint | undefined {
     const body = this.#body(pass)
     if (!body) return undefined
@@ -39,11 +39,11 @@ export class SimRunner {
     return { seq, opcodes: this.#report(pass, walked, lines, now), logs: lines.all }
   }
 
-  /** Takes up what the engine made of a checkpoint. */
-  told(pass: Pass, { opcodes }: Checkpoint, ack: CheckpointAck): void {
-    for (const { id, ...told } of ack.steps) {
-      const asReported = told.data === undefined && !told.error && !told.pending
-      const entry = asReported ? { data: opcodes.find(opcode => opcode.id === id)?.data } : told
+  /** Processes the engine's answer to a checkpoint. */
+  acked(pass: Pass, { opcodes }: Checkpoint, ack: CheckpointAck): void {
+    for (const { id, ...carried } of ack.steps) {
+      const asReported = carried.data === undefined && !carried.error && !carried.pending
+      const entry = asReported ? { data: opcodes.find(opcode => opcode.id === id)?.data } : carried
       const known = pass.memo[id]
       // In the order in which they settled, as in a memo.
       if (known?.pending && !entry.pending) delete pass.memo[id]
@@ -118,7 +118,7 @@ export class SimRunner {
     }
   }
 
-  /** Opcodes once more: of this answer, and of steps the memo knows already, with results that must not count. */
+  /** Repeated opcodes: of this answer, and of steps that the memo has already, with results that must not count. */
   #repeats(pass: Pass, opcodes: readonly Opcode[]): Opcode[] {
     const stream = this.deps.faults.stream('repeatedOpcodes')
     const { request } = pass
@@ -187,7 +187,7 @@ export function leaves(body: Sequence): Found[] {
   })
 }
 
-/** The lines of one pass, counted per scope. */
+/** The log lines of one pass, counted per scope. */
 class Lines {
   readonly all: LogLine[] = []
 

@@ -1,4 +1,4 @@
-// The wire protocol as the simulated runners know it: written down from the contract (2.11), not imported, so that
+// The wire protocol as the simulated runners know it, written from docs/wire-protocol.md and not imported, so that
 // engine and runners cannot share a mistake.
 
 export interface StepError {
@@ -52,13 +52,13 @@ export interface Opcode {
   webhookUrl?: string
 }
 
-/** What a runner answers. */
+/** The answer of a runner. */
 export interface Answer {
   status: number
   body: string
 }
 
-/** What a runner reports while its pass goes on (decisions, "Connect"). */
+/** A report of the runner while its pass goes on (docs/wire-protocol.md#checkpoints). */
 export interface Checkpoint {
   seq: number
   opcodes: Opcode[]
