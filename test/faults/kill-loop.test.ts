@@ -21,7 +21,7 @@ const KILLS = Number(process.env.PERDURE_KILLS ?? 25)
 const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
 const ORDERS_UNDER_WAY = 24
 const SETTLE_MS_MAX = 30_000
-const TITLE = `${KILLS} kills: no acknowledged event lost, no step run again, no effect twice (E1-E3, R1, R2, X1-X3)`
+const TITLE = `${KILLS} kills: no acknowledged event lost, no step run again, no effect twice`
 
 test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   const destination = await openDestination()

@@ -129,7 +129,7 @@ describe('what is found', () => {
     expect((await entries('?action=cancel&limit=1'))[0]).toMatchObject({ runId })
   })
 
-  test('limit is 100 by default and at most 1000; out of range it is clamped (§8)', async () => {
+  test('limit is 100 by default and at most 1000; out of range it is clamped', async () => {
     const runId = await parked()
     await Promise.all(Array.from({ length: 101 }, () => act(runId, 'pause')))
     expect(await entries(`?runId=${runId}`)).toHaveLength(100)

@@ -175,7 +175,7 @@ describe('an open engine and a foreign Host', () => {
   })
 })
 
-test('no key is ever shown: not in an answer, not in the log (N2)', async () => {
+test('no key is ever shown: not in an answer, not in the log', async () => {
   for (const path of ['/runs', '/apps', '/readyz']) {
     const { text } = await guarded.api.as(keyOf('secret')).get(path)
     for (const { key } of keys) expect(text).not.toContain(key)

@@ -1,5 +1,5 @@
-// What expressions see of an event's data is what was sent: every digit of a whole number, every member by its name
-// (decisions "Events", "Flow control at registration"; docs/events.md, "Expressions").
+// Expressions see an event's data exactly as it was sent: every digit of a whole number, every member by its name
+// (docs/events.md#expressions).
 
 import type { DryRunReply, SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -15,7 +15,7 @@ async function serve(
   return name
 }
 
-/** Sends the data to the letter. */
+/** Sends the data as this JSON text. */
 async function send(name: string, data: string): Promise<SendEventReply> {
   const { json, status } = await api.postText('/events', `{"name":"${name}","data":${data}}`)
   expect(status).toBe(202)
@@ -45,7 +45,7 @@ describe('two ids that are the same as doubles', () => {
     await expect.poll(async () => (await api.runs(`?q=${debounced}`)).length).toBe(2)
   })
 
-  test('are told apart by a filter, and by its dry run', async () => {
+  test('are different for a filter, and for its dry run', async () => {
     const name = unique('data')
     await serve({ triggers: [{ event: name, if: 'event.data.id == 1840000000000000001' }] })
     expect((await send(name, ids[0])).triggered).toHaveLength(1)
@@ -83,7 +83,7 @@ describe('two ids that are the same as doubles', () => {
 })
 
 describe('a member called constructor', () => {
-  test('switches no filter off', async () => {
+  test('does not switch a filter off', async () => {
     const name = unique('data')
     await serve({ triggers: [{ event: name, if: 'event.data.n > 3' }] })
     expect((await send(name, '{"n":5,"constructor":1}')).triggered).toHaveLength(1)

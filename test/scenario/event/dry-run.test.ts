@@ -1,4 +1,4 @@
-// `POST /events?dryRun=1`: says what the same post would do, and does nothing (§4.4; decisions "Flow control").
+// `POST /events?dryRun=1` reports what the same post would do, and does nothing (docs/events.md#dry-runs).
 
 import type { DryRunReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ async function dryRun(body: Record<string, unknown>): Promise<DryRunReply> {
   return answer.json as DryRunReply
 }
 
-/** A workflow of the name, triggered by events of that name unless the registration says otherwise. */
+/** Registers a workflow of the name, triggered by events of that name unless the registration says otherwise. */
 async function serve(registration: Record<string, unknown> = {}, handler = flow([run('work')])) {
   const { name, app } = await workflow(handler, { registration })
   return { name, app }
@@ -98,7 +98,7 @@ test('knows a dedupe id that is taken, and takes none', async () => {
 describe('policies', () => {
   const outcomeOf = async (name: string, data?: unknown) => (await dryRun({ name, data })).workflows[0]
 
-  test('every key is told, and why one cannot be evaluated', async () => {
+  test('every key is reported, and why one cannot be evaluated', async () => {
     const { name } = await serve({
       concurrency: [{ limit: 2, key: 'event.data.user' }],
       throttle: { limit: 1, period: '1m', key: 'event.data.missing' },
@@ -113,7 +113,7 @@ describe('policies', () => {
     })
   })
 
-  test('idempotency: told again and again before the first post, deduped after it', async () => {
+  test('idempotency: reported every time before the first post, deduped after it', async () => {
     const { name } = await serve({ idempotency: { key: 'event.data.id' } })
     for (let i = 0; i < 2; i++) expect(await outcomeOf(name, { id: 'a' })).toMatchObject({ outcome: 'run' })
     await api.send({ name, data: { id: 'a' } })
@@ -124,7 +124,7 @@ describe('policies', () => {
     expect(await outcomeOf(name, { id: 'b' })).toMatchObject({ outcome: 'run' })
   })
 
-  test('singleton: what would be skipped, and whom it would cancel', async () => {
+  test('singleton: what would be skipped, and which run it would cancel', async () => {
     for (const mode of ['skip', 'cancel']) {
       const open = gate()
       const { name } = await serve({ singleton: { mode } }, flow([run('work', () => open.opened)]))
@@ -141,7 +141,7 @@ describe('policies', () => {
     }
   })
 
-  test('a rate limit is not asked, so no dry run takes a token', async () => {
+  test('a rate limit is not used, so no dry run takes a token', async () => {
     const { name } = await serve({ rateLimit: { limit: 1, period: '1h' } })
     for (let i = 0; i < 3; i++) {
       expect(await outcomeOf(name)).toMatchObject({
@@ -152,7 +152,7 @@ describe('policies', () => {
     expect((await api.send({ name })).triggered[0]).not.toHaveProperty('dropped')
   })
 
-  test('debounce and batch are told and nothing is buffered', async () => {
+  test('debounce and batch are reported and nothing is buffered', async () => {
     const debounced = await serve({ debounce: { period: '10s', key: 'event.data.k' } })
     const batched = await serve({ batch: { maxSize: 3, timeout: '10s' } })
     for (let i = 0; i < 5; i++) {

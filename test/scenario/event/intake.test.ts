@@ -1,4 +1,4 @@
-// What `POST /events` accepts and refuses (§4.4, §7; decisions "Events" and "Errors, limits, auth").
+// What `POST /events` accepts and refuses (docs/events.md#send-an-event).
 
 import { describe, expect, test } from 'vitest'
 import { returned, scenario, unique } from '../../kit/index.ts'
@@ -9,7 +9,7 @@ const runner = await engine.runner({ workflows: { [echo]: ({ event }) => returne
 
 const long = (length: number) => 'x'.repeat(length)
 
-describe('refused with 400 (§7)', () => {
+describe('refused with 400', () => {
   test.each([
     ['no name', { name: undefined }, 'name'],
     ['a blank name', { name: ' \t' }, 'name'],
@@ -86,7 +86,7 @@ describe('accepted with 202', () => {
     expect(answer.status).toBe(202)
   })
 
-  test('the answer has eventId, runId, woke and triggered (§4.4)', async () => {
+  test('the answer has eventId, runId, woke and triggered', async () => {
     const { json } = await api.post('/events', { name: echo, app: runner.app })
     const { eventId, runId } = json as { eventId: string; runId: string }
     expect(json).toEqual({ eventId, runId, woke: 0, triggered: [{ workflow: echo, app: runner.app, runId }] })

@@ -1,4 +1,4 @@
-// The durable log of events: `GET /events`, `GET /events/{id}` (§2.7, §4.4).
+// The durable log of events: `GET /events` and `GET /events/{id}` (docs/events.md#the-event-log).
 
 import type { EventRecord } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -20,7 +20,7 @@ async function sendMany(name: string, count: number): Promise<string[]> {
 }
 
 describe('GET /events/{id}', () => {
-  test('has the fields of §2.7, with what it woke and triggered', async () => {
+  test('has every field, with what it woke and triggered', async () => {
     const [name, start] = [unique('event'), unique('start')]
     const runner = await engine.runner({
       workflows: {
@@ -73,7 +73,7 @@ describe('GET /events', () => {
     expect((await page(`app=${app}&name=${unique('none')}`)).events).toEqual([])
   })
 
-  test('pages meet every event once, also while new ones arrive (P1)', async () => {
+  test('pages meet every event once, also while new ones arrive', async () => {
     const name = unique('event')
     const ids = await sendMany(name, 7)
     const met: string[] = []
@@ -96,7 +96,7 @@ describe('GET /events', () => {
     expect((await page(`name=${name}&limit=1`)).next).not.toBeNull()
   })
 
-  test('limit is 100 by default and clamped to 1-1000 (decisions)', async () => {
+  test('limit is 100 by default and clamped to 1-1000', async () => {
     const name = unique('event')
     await Promise.all(Array.from({ length: 101 }, () => api.send({ name })))
     const lengths = [
@@ -113,7 +113,7 @@ describe('GET /events', () => {
     expect(await api.get(`/events?${query}`)).toMatchObject({ status: 400, code: 'invalid_request' })
   })
 
-  test('a malformed cursor, or one of another filter, is 400 invalid_cursor (decisions)', async () => {
+  test('a malformed cursor, or one of another filter, is 400 invalid_cursor', async () => {
     const name = unique('event')
     await sendMany(name, 2)
     const { next } = await page(`name=${name}&limit=1`)

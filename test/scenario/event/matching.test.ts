@@ -1,11 +1,11 @@
-// Which workflows an event starts, and how it is scoped, pinned and deduplicated (§4.4, §6).
+// Which workflows an event starts, and how it is scoped, pinned and deduplicated (docs/events.md#triggers).
 
 import { describe, expect, test } from 'vitest'
 import { returned, scenario, unique } from '../../kit/index.ts'
 
 const { api, clock, engine } = await scenario()
 
-/** An app whose one workflow has these triggers. */
+/** Registers an app whose one workflow has these triggers. */
 async function app(
   triggers?: { event: string; if?: string }[],
   options: { app?: string; name?: string; runner?: string } = {},
@@ -20,12 +20,12 @@ async function app(
   return { app: runner.app, name, record: runner.record }
 }
 
-/** `app/workflow` of everything the event started. */
+/** Everything that the event started, as `app/workflow`. */
 async function starts(event: Record<string, unknown>): Promise<string[]> {
   return (await api.send(event)).triggered.map(({ workflow, app }) => `${app}/${workflow}`)
 }
 
-describe('triggers (§4.4 "exact or * wildcard", §6)', () => {
+describe('triggers', () => {
   test('an exact name matches itself alone', async () => {
     const event = unique('order.paid')
     const { app: owner, name } = await app([{ event }])
@@ -58,7 +58,7 @@ describe('triggers (§4.4 "exact or * wildcard", §6)', () => {
     await api.post('/register', { app: owner, runner: 'greedy', url: 'http://127.0.0.1:9/', workflows: [] })
   })
 
-  test('omitted triggers are an implicit trigger on the workflow name, explicit ones replace it (§2.11)', async () => {
+  test('omitted triggers are an implicit trigger on the workflow name, explicit ones replace it', async () => {
     const implicit = await app()
     expect(await starts({ name: implicit.name })).toEqual([`${implicit.app}/${implicit.name}`])
     const explicit = await app([{ event: unique('event') }])
@@ -72,7 +72,7 @@ describe('triggers (§4.4 "exact or * wildcard", §6)', () => {
   })
 })
 
-describe('scope: app and targetApp (§4.4, decisions "Events")', () => {
+describe('scope: app and targetApp', () => {
   test('without app the event is broadcast; triggered is sorted by workflow, then app', async () => {
     const event = unique('shared')
     const [b, a] = [unique('b-app'), unique('a-app')]
@@ -115,7 +115,7 @@ describe('scope: app and targetApp (§4.4, decisions "Events")', () => {
   })
 })
 
-describe('dedupeId (§4.4 "dropped entirely", §8 "24 hours, per app")', () => {
+describe('dedupeId', () => {
   const DAY_MS = 86_400_000
 
   test('a repeat is answered with just deduped, starts nothing and leaves no log row', async () => {
@@ -149,7 +149,7 @@ describe('dedupeId (§4.4 "dropped entirely", §8 "24 hours, per app")', () => {
     expect(await api.send(event)).toHaveProperty('eventId')
   })
 
-  test('of many racing posts with one id exactly one is taken', async () => {
+  test('of many racing posts with one id exactly one is accepted', async () => {
     const { name, app: owner } = await app()
     const post = () => api.post('/events', { name, app: owner, dedupeId: 'race' })
     const answers = await Promise.all(Array.from({ length: 20 }, post))
@@ -165,7 +165,7 @@ describe('dedupeId (§4.4 "dropped entirely", §8 "24 hours, per app")', () => {
   })
 })
 
-describe('filters (§6 "a CEL `if` filter on an event trigger must be satisfied", decisions "Events")', () => {
+describe('filters', () => {
   test('a workflow runs only for events that meet its filter', async () => {
     const event = unique('order')
     const { app: owner, name } = await app([

@@ -1,4 +1,4 @@
-// Batch: up to so many events become one run (decisions, "Flow control at registration").
+// Batch: several events become one run (docs/flow-control.md#batch).
 
 import { expect, test } from 'vitest'
 import { newStoreFile, openEngine, returned, scenario, unique, until } from '../../kit/index.ts'
@@ -23,7 +23,7 @@ test('the event that fills the batch is answered with its run', async () => {
   expect(record.invokes[0]?.event).toEqual({ id: eventId, name, data: [1, 2] })
 })
 
-test('what has come by the timeout becomes a run', async () => {
+test('the events that came by the timeout become a run', async () => {
   const { name } = await batched({ maxSize: 10, timeout: '1h' })
   for (const data of [1, 2, 3]) await api.send({ name, data })
   clock.jump(3_600_000)

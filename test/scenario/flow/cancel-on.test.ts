@@ -1,4 +1,4 @@
-// cancelOn over the interface (decisions, "Flow control at registration").
+// Events that cancel runs, through the HTTP interface (docs/flow-control.md#events-that-cancel).
 
 import { expect, test } from 'vitest'
 import { child, emit, flow, scenario, unique, until, wait } from '../../kit/index.ts'
@@ -28,7 +28,7 @@ test('the event cancels the live runs whose condition holds, without an error, a
   expect((await api.run(b)).status).toBe('waiting')
 })
 
-test('a run that began after it is spared, and one that has ended stays as it is', async () => {
+test('a run that began after the event goes on, and one that has ended stays as it is', async () => {
   const stop = unique('stop')
   const name = await stoppable([{ event: stop }])
   const first = await start(name)
@@ -40,7 +40,7 @@ test('a run that began after it is spared, and one that has ended stays as it is
   await cancelled(second)
 })
 
-test('an event that is its own start cancels the runs before it alone', async () => {
+test('an event that also starts a run cancels only the runs before it', async () => {
   const name = unique('latest')
   await engine.runner({
     workflows: {
@@ -75,7 +75,7 @@ test('an emitted event cancels too: the run that emits it, and children with the
   await cancelled(kidRun?.id as string)
 })
 
-test('it is the runs of its namespace and name that it cancels, hundreds of them as one', async () => {
+test('it cancels the runs of its namespace and name, hundreds of them at once', async () => {
   const stop = unique('stop')
   const name = await stoppable([{ event: stop, if: 'event.data.n >= async.data.from' }])
   for (let batch = 0; batch < 5; batch++) {

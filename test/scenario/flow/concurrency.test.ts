@@ -1,5 +1,5 @@
-// Concurrency limits and priorities (decisions, "Flow control at registration"): what is over a limit waits queued,
-// says so, and goes on when a slot is free.
+// Concurrency limits and priorities: a run over a limit stays queued, reports why, and goes on when a slot is free
+// (docs/flow-control.md#concurrency).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -17,7 +17,7 @@ import {
 
 const { api, clock, engine, workflow } = await scenario()
 
-/** A workflow whose runs stay in their one pass until the test opens their gate. */
+/** A workflow whose runs stay in their one pass until the test lets them end. */
 async function openGated(registration: Record<string, unknown>) {
   const under = new Map<string, ReturnType<typeof gate>>()
   const started: string[] = []
@@ -31,12 +31,12 @@ async function openGated(registration: Record<string, unknown>) {
   }
   const { name } = await workflow(handler, { registration })
   return {
-    /** Runs in their pass now. */
+    /** Runs that are in their pass now. */
     under,
-    /** In the order in which they began. */
+    /** Runs in the order in which they began. */
     started,
     async send(data: Record<string, unknown> = {}): Promise<string> {
-      // Ids of one millisecond are in no order.
+      // Ids of one millisecond have no order.
       clock.jump(1)
       return (await api.send({ name, data })).runId as string
     },
@@ -53,7 +53,7 @@ async function openGated(registration: Record<string, unknown>) {
 }
 
 describe('a limit', () => {
-  test('lets so many runs of a key be under way, and holds the others of it queued', async () => {
+  test('lets that many runs of a key be in flight, and keeps the others of the key queued', async () => {
     const gated = await openGated({ concurrency: { limit: 1, key: 'event.data.user' } })
     const first = await gated.start({ user: 'ada' })
     const second = await gated.send({ user: 'ada' })
@@ -68,7 +68,7 @@ describe('a limit', () => {
     await gated.end(other)
   })
 
-  test('counts runs under way, not those that sleep: they give their slot back and get it again', async () => {
+  test('counts runs in flight, not those that sleep: a sleeping run releases its slot and takes one again', async () => {
     const name = unique('sleeper')
     const handler = flow([sleep('nap', 60_000), run('after')])
     const { record } = await engine.runner({
@@ -83,7 +83,7 @@ describe('a limit', () => {
     }
   })
 
-  test('of several all count; a run of another workflow shares the slot of an app', async () => {
+  test('applies together with others; a run of another workflow shares the slot of an app', async () => {
     const concurrency = [{ limit: 5 }, { limit: 1, scope: 'app', key: 'event.data.user' }]
     const [one, two] = [unique('one'), unique('two')]
     const opened = gate()
@@ -106,7 +106,7 @@ describe('a limit', () => {
     await api.succeeded(second)
   })
 
-  test('is passed on by a run that is cancelled, and left by one that is paused', async () => {
+  test('releases the slot of a cancelled run, and not that of a paused one', async () => {
     const gated = await openGated({ concurrency: { limit: 1 } })
     const first = await gated.start()
     const [paused, next, last] = [await gated.send(), await gated.send(), await gated.send()]
@@ -126,7 +126,7 @@ describe('a limit', () => {
 })
 
 describe('priority', () => {
-  test('decides who of those that are held goes first; then who came first', async () => {
+  test('decides which waiting run goes first; among equals the oldest does', async () => {
     const gated = await openGated({ concurrency: { limit: 1 }, priority: 'event.data.p' })
     const first = await gated.start({ p: 0 })
     const ranked = [0, -3, 5, 0, 5, 'none'] as const
@@ -144,7 +144,7 @@ describe('priority', () => {
   })
 })
 
-test('a registration with limits is done in full: there is nothing to warn of', async () => {
+test('a registration with limits is applied in full, without a warning', async () => {
   const workflows = [
     {
       name: unique('limited'),

@@ -1,4 +1,4 @@
-// Cron triggers (§2.1, §2.6, §6; decisions "Events"): schedules come with registrations, and start runs.
+// Cron triggers: schedules come with registrations, and start runs (docs/events.md#schedules).
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -24,7 +24,7 @@ async function runsOf(runner: PlainRunner, of = api) {
   return (await of.runs(`?q=${name}`)).filter(run => run.workflow === name)
 }
 
-/** The workflow's runs, once there are so many. */
+/** The workflow's runs, once there are that many. */
 function runs(runner: PlainRunner, count: number, of = api) {
   return until(
     async () => {
@@ -78,7 +78,7 @@ test('an event of its name does not start a workflow that has only cron triggers
   expect((await api.send({ name: nameOf(runner) })).triggered).toEqual([])
 })
 
-test('heartbeats leave schedules alone; a changed one counts at once', async () => {
+test('heartbeats do not change schedules; a changed schedule counts at once', async () => {
   const runner = await tidy('0 * * * *').listen()
   await runner.register(api)
   await toNext(runner)
@@ -102,7 +102,7 @@ test('heartbeats leave schedules alone; a changed one counts at once', async () 
   expect(await runsOf(runner)).toHaveLength(1)
 })
 
-/** A schedule of another workflow has fired since: what was due before has had its turn. */
+/** Another workflow's schedule has fired since, so anything that was due before has been handled. */
 async function toLater(): Promise<void> {
   const other = await tidy('* * * * *').listen()
   await other.register(api)
@@ -111,7 +111,7 @@ async function toLater(): Promise<void> {
   await api.post('/register', other.registration({ workflows: [] }))
 }
 
-test('a cron that is none is refused by its field', async () => {
+test('an invalid cron is refused, and the error names its field', async () => {
   for (const cron of ['* * *', '61 * * * *', 'TZ=Nowhere/Land 0 0 * * *', '0 0 31 2 *']) {
     const workflows = [{ name: 'a' }, { name: 'b', triggers: [{ event: 'x' }, { cron }] }]
     const answer = await api.post('/register', tidy().registration({ url: 'http://a.test', workflows }))
@@ -120,7 +120,7 @@ test('a cron that is none is refused by its field', async () => {
   }
 })
 
-test('instants missed while the engine was down are made up for by one run of the latest', async () => {
+test('of the instants missed while the engine was down, the latest gets one run', async () => {
   const storeFile = await newStoreFile()
   const before = await openEngine({ clock, storeFile })
   const runner = await tidy('*/10 * * * *').listen()

@@ -1,4 +1,4 @@
-// Debounce: a burst of events becomes one run (decisions, "Flow control at registration").
+// Debounce: a burst of events becomes one run (docs/flow-control.md#debounce).
 
 import { expect, test } from 'vitest'
 import { emit, flow, returned, scenario, unique, until } from '../../kit/index.ts'
@@ -12,7 +12,7 @@ async function runsOf(workflow: string) {
   return (await api.runs(`?q=${workflow}&limit=500`)).filter(run => run.workflow === workflow)
 }
 
-/** The runs of the workflow, once there are so many. */
+/** The runs of the workflow, once there are that many. */
 function runs(workflow: string, count: number) {
   return until(
     async () => {
@@ -23,7 +23,7 @@ function runs(workflow: string, count: number) {
   )
 }
 
-test('the run comes when it has been quiet for the period, with the last event', async () => {
+test('the run starts when no event has come for the period, with the last event', async () => {
   const { name, record } = await debounced({ period: '10s' })
   await api.send({ name, data: 1 })
   clock.jump(9000)
@@ -50,7 +50,7 @@ test('mode all gives every payload; each key has a burst of its own', async () =
   )
 })
 
-test('an event that is emitted is debounced as well', async () => {
+test('an emitted event is debounced, too', async () => {
   const { name } = await debounced({ period: '10s', timeout: '12s', mode: 'first' })
   const source = unique('source')
   await engine.runner({

@@ -1,4 +1,4 @@
-// Idempotency over the interface (§4.4 "deduped"; decisions, "Flow control at registration").
+// Idempotency, through the HTTP interface (docs/flow-control.md#idempotency).
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -46,14 +46,14 @@ test('a ttl of its own counts from the event that claimed the key', async () => 
   expect((await send(name, 'a')).runId).toBeDefined()
 })
 
-test('of many at once exactly one starts a run', async () => {
+test('of many events at once exactly one starts a run', async () => {
   const name = await once({ key: 'event.data.id' })
   const replies = await Promise.all(Array.from({ length: 20 }, () => send(name, 'same')))
   expect(replies.filter(({ runId }) => runId !== undefined)).toHaveLength(1)
   expect(replies.filter(({ deduped }) => deduped)).toHaveLength(19)
 })
 
-test('an emitted event is no different, also twice in one pass', async () => {
+test('an emitted event is treated alike, also twice in one pass', async () => {
   const name = await once({ key: 'event.data.id' })
   const emitter = unique('emitter')
   const twice = [emit('one', name, { id: 'e' }), emit('two', name, { id: 'e' })]
@@ -64,7 +64,7 @@ test('an emitted event is no different, also twice in one pass', async () => {
   expect((await send(name, 'e')).deduped).toBe(true)
 })
 
-test('where one workflow starts a run and another has seen the key, the answer tells of the run', async () => {
+test('when one workflow starts a run and another has seen the key, the answer names the run', async () => {
   const event = unique('shared')
   const triggers = [{ event }]
   const handler = flow([run('say')])

@@ -1,4 +1,4 @@
-// Rate limits over the interface (§4.4 "dropped"; decisions, "Flow control at registration").
+// Rate limits, through the HTTP interface (docs/flow-control.md#rate-limit).
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -18,7 +18,7 @@ const send = async (name: string, data: object = {}, more: object = {}) =>
 const outcome = ({ runId, dropped, deduped }: SendEventReply) =>
   runId !== undefined ? 'run' : dropped ? 'dropped' : deduped ? 'deduped' : 'nothing'
 
-test('what is over the limit is dropped, at both levels, and recorded', async () => {
+test('an event over the limit is dropped, at both levels, and recorded', async () => {
   const name = await limited({ rateLimit: { limit: 2, period: '10s' } })
   expect([outcome(await send(name)), outcome(await send(name))]).toEqual(['run', 'run'])
   const third = await send(name)
@@ -35,7 +35,7 @@ test('what is over the limit is dropped, at both levels, and recorded', async ()
   expect(outcome(await send(name))).toBe('run')
 })
 
-test('of many at once exactly the limit gets past, for each key', async () => {
+test('of many events at once exactly as many as the limit start runs, for each key', async () => {
   const name = await limited({ rateLimit: { limit: 3, period: '1h', key: 'event.data.k' } })
   const replies = await Promise.all(
     ['x', 'y'].flatMap(k => Array.from({ length: 10 }, async () => [k, outcome(await send(name, { k }))])),
@@ -64,7 +64,7 @@ test('no repeat takes a token: not of a dedupe id, nor of an idempotency key', a
   expect(told).toEqual(['run', 'deduped', 'deduped', 'run', 'dropped'])
 })
 
-test('an emitted event is no different', async () => {
+test('an emitted event is treated alike', async () => {
   const name = await limited({ rateLimit: { limit: 2, period: '1h' } })
   const emitter = unique('emitter')
   const steps = ['one', 'two', 'three'].map(step => emit(step, name))

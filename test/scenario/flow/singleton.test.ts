@@ -1,4 +1,4 @@
-// Singletons over the interface (§4.4 "skipped"; decisions, "Flow control at registration").
+// Singletons, through the HTTP interface (docs/flow-control.md#singleton).
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -17,7 +17,7 @@ const send = async (name: string, k = 'x') =>
   (await api.post('/events', { name, data: { k } })).json as SendEventReply
 const runIdOf = ({ runId }: SendEventReply) => runId as string
 
-test('skip: while a run of the key is live others are skipped, at both levels', async () => {
+test('skip: while a run of the key is live, others are skipped, at both levels', async () => {
   const name = await single({ mode: 'skip', key: 'event.data.k' })
   const first = runIdOf(await send(name))
   const second = await send(name)
@@ -34,14 +34,14 @@ test('skip: while a run of the key is live others are skipped, at both levels', 
   expect((await send(name)).runId).toBeDefined()
 })
 
-test('skip: of many at once exactly one starts a run', async () => {
+test('skip: of many events at once exactly one starts a run', async () => {
   const name = await single({ mode: 'skip' })
   const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => send(name, `${i}`)))
   expect(replies.filter(({ runId }) => runId !== undefined)).toHaveLength(1)
   expect(replies.filter(({ skipped }) => skipped)).toHaveLength(19)
 })
 
-test('cancel: when the answer comes the live run is cancelled, its children are asked to, and its pass is cut', async () => {
+test('cancel: by the time of the answer the live run is cancelled, its children get a cancel request, and its pass is aborted', async () => {
   const kid = unique('kid')
   const cut = gate()
   const name = unique('single')
@@ -80,7 +80,7 @@ test('cancel: when the answer comes the live run is cancelled, its children are 
   expect((await api.run(third)).status).not.toBe('cancelled')
 })
 
-test('cancel: of many at once one run is live in the end, and each but the last is cancelled', async () => {
+test('cancel: after many events at once one run is live, and each but the last is cancelled', async () => {
   const name = await single({ mode: 'cancel' })
   await Promise.all(Array.from({ length: 12 }, () => send(name)))
   const runs = await runsOf(name)
@@ -88,7 +88,7 @@ test('cancel: of many at once one run is live in the end, and each but the last 
   expect(runs.filter(({ status }) => status !== 'cancelled')).toHaveLength(1)
 })
 
-test('a run that emits the event that cancels it ends with that very pass', async () => {
+test('a run that emits the event that cancels it ends with that pass', async () => {
   const name = unique('again')
   const runner = await engine.runner({
     workflows: {
@@ -104,7 +104,7 @@ test('a run that emits the event that cancels it ends with that very pass', asyn
     },
   })
   const first = runIdOf(await send(name))
-  // Skip: its own run is live, so nothing is started.
+  // Skip: the run itself is live, so its event starts nothing.
   await api.succeeded(first)
   expect(await runsOf(name)).toHaveLength(1)
   await runner.register(api, {
@@ -115,7 +115,7 @@ test('a run that emits the event that cancels it ends with that very pass', asyn
   const second = runIdOf(await send(name, 'second'))
   await until(async () => (await api.run(second)).status === 'cancelled')
   expect((await api.steps(second)).map(step => step.name)).not.toContain('after')
-  // Each successor cancels itself in turn, until the workflow is gone: there is never more than one.
+  // Each successor cancels itself in turn, until the workflow is gone: there is never more than one run.
   await runner.close()
   const live = (await runsOf(name)).filter(({ status }) => ['queued', 'running', 'waiting'].includes(status))
   expect(live.length).toBeLessThanOrEqual(1)

@@ -1,4 +1,4 @@
-// Throttle (decisions, "Flow control at registration"): starts over the rate wait queued, and none is dropped.
+// Throttle: starts over the rate stay queued, and none is dropped (docs/flow-control.md#throttle).
 
 import { describe, expect, test } from 'vitest'
 import { flow, run, scenario, sleep, waitsFor, wakesAt } from '../../kit/index.ts'
@@ -19,7 +19,7 @@ describe('a throttle', () => {
     const first = await send({ user: 'ada' })
     await waitsFor(api, first, 'sleep')
     const held = [await send({ user: 'ada' })]
-    // Of runs of the same ms either may be first in line.
+    // Either of two runs of the same millisecond may be first in the start queue.
     clock.jump(1)
     held.push(await send({ user: 'ada' }))
     const waits = []
@@ -41,7 +41,7 @@ describe('a throttle', () => {
     expect(Date.parse((await api.run(held[1] as string)).startedAt ?? '')).toBe(began + 10_000)
   })
 
-  test('lets a burst through after a quiet time', async () => {
+  test('lets a burst through after a time without starts', async () => {
     const { send } = await open({ limit: 1, periodMs: 60_000, burst: 2 })
     for (let i = 0; i < 3; i++) await waitsFor(api, await send(), 'sleep')
     const held = await waitsFor(api, await send(), 'throttle')

@@ -1,5 +1,5 @@
-// timeouts.queue and timeouts.run (decisions, "Flow control at registration"): a run that does not start, or end, in
-// time fails with `timeout`.
+// `timeouts.queue` and `timeouts.run`: a run that does not start, or end, in time fails with `timeout`
+// (docs/flow-control.md#timeouts).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -28,7 +28,7 @@ const timedOut = (runId: string, message: RegExp) =>
 const waitForever = flow([wait('paid', unique('never'))])
 
 describe('timeouts.run', () => {
-  test('fails a run that waits, then and not before, and its on-failure run follows', async () => {
+  test('fails a waiting run at that time and not before, and its on-failure run follows', async () => {
     const timeouts = { run: '1m' }
     const handler: Handler = (invoke, record) =>
       invoke.ctx.onFailure ? returned('cleaned up') : waitForever(invoke, record)
@@ -42,7 +42,7 @@ describe('timeouts.run', () => {
     await until(() => record.invokes.some(({ ctx }) => ctx.onFailure))
   })
 
-  test('bounds the pass that is under way', async () => {
+  test('bounds the pass in flight', async () => {
     const handler: Handler = ({ signal }) =>
       new Promise(resolve => signal.addEventListener('abort', () => resolve(returned('too late'))))
     const { runId, record } = await start(handler, { registration: { timeouts: { run: 200 } } })
@@ -60,7 +60,7 @@ describe('timeouts.run', () => {
     await timedOut(runId, /timeouts\.run/)
   })
 
-  test('leaves a run alone that ends in time', async () => {
+  test('does not touch a run that ends in time', async () => {
     const { runId } = await start(flow([run('quick')]), {
       registration: { timeouts: { run: 1000, queue: 1000 } },
     })
@@ -69,7 +69,7 @@ describe('timeouts.run', () => {
 })
 
 describe('timeouts.queue', () => {
-  test('fails a run that is held beyond it, and nothing was sent', async () => {
+  test('fails a run that is held for longer, and nothing was sent', async () => {
     const registration = { concurrency: { limit: 1 }, timeouts: { queue: '30s' } }
     const handler: Handler = ({ signal }) =>
       new Promise(resolve => signal.addEventListener('abort', () => resolve(returned(null))))
@@ -88,7 +88,7 @@ describe('timeouts.queue', () => {
     const registration = { timeouts: { queue: '30s' } }
     const { name, runner } = await workflow(waitForever, { registration })
     await runner.close()
-    // The first one finds out that nobody answers, for it is sent; the second one is not.
+    // The first run finds that no runner answers, because it is sent; the second one is not sent.
     await waitsFor(api, (await api.send({ name })).runId as string, 'runner')
     const runId = (await api.send({ name })).runId as string
     await waitsFor(api, runId, 'runner')

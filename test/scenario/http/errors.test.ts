@@ -18,7 +18,7 @@ function expectProblem(answer: Answer, status: number, code: string): void {
   ).toEqual([])
 }
 
-describe('{"error": {code, message, details?, requestId}} (decisions)', () => {
+describe('{"error": {code, message, details?, requestId}}', () => {
   test('every refusal has it', async () => {
     expectProblem(await api.get('/nowhere'), 404, 'not_found')
     expectProblem(await api.get('/runs/run_nope'), 404, 'not_found')

@@ -69,7 +69,7 @@ async function watched() {
   return { runId, live: await live }
 }
 
-describe('frames (§2.3)', () => {
+describe('frames', () => {
   test('run_status, step_status and log frames carry their fields', async () => {
     const runId = await begin(({ pass }) =>
       pass === 1
@@ -126,7 +126,7 @@ describe('frames (§2.3)', () => {
   })
 })
 
-describe('lossless (§4.1)', () => {
+describe('lossless', () => {
   test('a stream opened live tells the same as one opened at the end', async () => {
     const { runId, live } = await watched()
     expectOrderly(live, runId)

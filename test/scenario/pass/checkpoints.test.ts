@@ -1,5 +1,5 @@
-// Checkpoints as the engine takes them, over a transport that is a function of the test (decisions "Connect"): what is
-// durable when, what the runner is told and in which order, and what stops it.
+// Checkpoints as the engine processes them, over a transport that is a function of the test: when steps are durable,
+// what the acks carry and in which order, and what stops a pass (docs/wire-protocol.md#checkpoints).
 
 import type { InvokeReply } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
@@ -40,7 +40,7 @@ const done = answeredWith(returned('done') as { status: number })
 const nothingMore = answeredWith(discovered([]) as { status: number })
 const act = (runId: string, action: string) => api.post(`/runs/${runId}/${action}`)
 
-/** Starts a run whose passes go as the script says. */
+/** Starts a run whose passes follow the script. */
 async function start(
   script: (pass: ScriptedPass) => Promise<InvokeReply>,
   { on = engine, registration = {} }: { on?: OpenEngine; registration?: object } = {},
@@ -65,7 +65,7 @@ const statuses = async (runId: string) =>
   Object.fromEntries((await api.steps(runId)).map(({ name, status }) => [name, status]))
 
 describe('a pass that goes on', () => {
-  test('has its steps stored one by one, and needs no other pass', async () => {
+  test('stores its steps one by one, and needs no other pass', async () => {
     const [first, second] = [gate(), gate()]
     const runId = await start(async ({ checkpoint }) => {
       expect(await checkpoint([ran('a', 1)])).toEqual({ seq: 1, steps: [{ id: stepId('a') }] })
@@ -82,7 +82,7 @@ describe('a pass that goes on', () => {
     expect(passes(runId)).toBe(1)
   })
 
-  test('shows each step in the timeline when it is stored, and begins the next one there', async () => {
+  test('shows each step in the timeline when it is stored, and the start of the next one', async () => {
     const runId = await start(async ({ checkpoint }) => {
       clock.jump(1000)
       await checkpoint([ran('a')])
@@ -117,7 +117,7 @@ describe('a pass that goes on', () => {
     expect((await api.logs(runId)).map(({ message }) => message)).toEqual(['one', 'two', 'tried', 'three'])
   })
 
-  test('parks at its end without another pass when the runner knows all there is', async () => {
+  test('parks at its end without another pass when the runner knows everything', async () => {
     const event = unique('paid')
     const runId = await start(async ({ no, checkpoint }) => {
       if (no > 1) return done
@@ -132,7 +132,7 @@ describe('a pass that goes on', () => {
     expect(Object.keys(memoOf(runId, 2))).toEqual(ids('a', 'payment'))
   })
 
-  test('that breaks off over a checkpoint waits for it: nothing else is decided meanwhile', async () => {
+  test('that breaks off during a checkpoint waits for it: nothing else is decided before', async () => {
     const runId = await start(async ({ no, checkpoint }) => {
       if (no > 1) return done
       void checkpoint([ran('a')])
@@ -162,7 +162,7 @@ describe('a pass that goes on', () => {
 })
 
 describe('the ack', () => {
-  test('tells first what settled from outside, in the order that every later replay has', async () => {
+  test('first carries what settled from outside, in the order that every later replay has', async () => {
     const event = unique('paid')
     const acks: (Ack | undefined)[] = []
     const runId = await start(async ({ no, checkpoint, request }) => {
@@ -185,7 +185,7 @@ describe('the ack', () => {
     expect(Object.keys(memoOf(runId, 2))).toEqual(ids('a', 'payment', 'b', 'tell'))
   })
 
-  test('of a checkpoint without steps tells what settled meanwhile', async () => {
+  test('of a checkpoint without steps carries what has settled since', async () => {
     const event = unique('paid')
     const runId = await start(async ({ checkpoint }) => {
       await checkpoint([waits('payment', event)])
@@ -198,7 +198,7 @@ describe('the ack', () => {
     expect(passes(runId)).toBe(1)
   })
 
-  test('what settles after the last of them is told by another pass', async () => {
+  test('does not carry what settles after it: another pass does', async () => {
     const event = unique('paid')
     const runId = await start(async ({ no, checkpoint }) => {
       if (no > 1) return done
@@ -210,7 +210,7 @@ describe('the ack', () => {
     expect(Object.keys(memoOf(runId, 2))).toEqual(ids('a', 'payment'))
   })
 
-  test('of a checkpoint that is sent again tells the same, with data, and nothing happens twice', async () => {
+  test('of a repeated checkpoint carries the same, with data, and nothing happens twice', async () => {
     const [event, told] = [unique('paid'), unique('told')]
     const runId = await start(async ({ checkpoint }) => {
       const steps = [waits('payment', event), ran('a', { n: 1 }), emits('tell', told), threw('ship')]
@@ -250,7 +250,7 @@ describe('steps that fail', () => {
     expect(await api.step(runId, 'a')).toMatchObject({ status: 'succeeded', attempt: 2 })
   })
 
-  test('for good fail the run at once: the pass is of no use any more', async () => {
+  test('without a retry fail the run at once: the pass is aborted', async () => {
     let ack: Ack | undefined | 'none' = 'none'
     const runId = await start(async ({ checkpoint }) => {
       await checkpoint([ran('a')])
@@ -263,7 +263,7 @@ describe('steps that fail', () => {
     expect(passes(runId)).toBe(1)
   })
 
-  test('a checkpoint that is no checkpoint fails the run, and the error names the field', async () => {
+  test('an invalid checkpoint fails the run, and the error names the field', async () => {
     const runId = await start(async ({ checkpoint }) => {
       expect(await checkpoint([{ ...ran('a'), op: 'Dance' }])).toBeUndefined()
       return aborted
@@ -274,7 +274,7 @@ describe('steps that fail', () => {
 })
 
 describe('what stops a pass', () => {
-  test('a pause: the step in flight is stored, the runner is told to stop, and the resume goes on behind it', async () => {
+  test('a pause: the step in flight is stored, the ack stops the runner, and the resume goes on after it', async () => {
     const [stopped, resumed] = [gate(), gate()]
     const runId = await start(async ({ runId, no, checkpoint }) => {
       if (no > 1) return done
@@ -308,7 +308,7 @@ describe('what stops a pass', () => {
     expect(Object.keys(memoOf(runId, 2))).toEqual(ids('a', 'b', 'c'))
   })
 
-  test('a cancel: its checkpoint is not kept, and the invoke is aborted', async () => {
+  test('a cancel: its checkpoint is not stored, and the invoke is aborted', async () => {
     const over = gate<[Ack | undefined, boolean]>()
     const runId = await start(async ({ runId, checkpoint, signal }) => {
       await checkpoint([ran('a')])
@@ -322,7 +322,7 @@ describe('what stops a pass', () => {
     expect(passes(runId)).toBe(1)
   })
 
-  test('a lease that is lost: nothing is stored any more', async () => {
+  test('a lease that is lost: nothing more is stored', async () => {
     const over = gate<Ack | undefined>()
     const database = await openDatabase(engine.storeFile)
     const runId = await start(async ({ runId, no, checkpoint }) => {
@@ -334,7 +334,7 @@ describe('what stops a pass', () => {
     })
     expect(await over.opened).toBeUndefined()
     expect(await statuses(runId)).toEqual({ a: 'succeeded' })
-    // It runs out like any lease.
+    // The lease runs out like any other.
     await until(async () => {
       clock.jump(5000)
       return (await api.run(runId)).status === 'succeeded'
@@ -342,7 +342,7 @@ describe('what stops a pass', () => {
     expect(Object.keys(memoOf(runId, 2))).toEqual(ids('a'))
   })
 
-  test("the run's own timeout, though every checkpoint gives the pass new time", async () => {
+  test("the run's own timeout, although every checkpoint extends the deadline of the pass", async () => {
     const going = gate()
     const runId = await start(
       async ({ checkpoint, signal }) => {
@@ -359,7 +359,7 @@ describe('what stops a pass', () => {
     expect(await statuses(runId)).toEqual({ a: 'succeeded' })
   })
 
-  test('a drain: the step in flight is stored, and the next engine goes on behind it', async () => {
+  test('a drain: the step in flight is stored, and the next engine goes on after it', async () => {
     const storeFile = tempStoreFile()
     const first = await openEngine({ storeFile, ports: { transport }, env: { ENGINE_DRAIN_TIMEOUT: '10s' } })
     const [going, draining] = [gate(), gate()]

@@ -1,4 +1,4 @@
-// Emit: an event from inside a workflow (§2.11.3, §6; promise X1).
+// Emit: an event from inside a workflow (docs/wire-protocol.md#opcodes).
 
 import type { EventRecord } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ const { api, engine } = await scenario({ realTime: true })
 const log = async (name: string) => (await api.get(`/events?name=${name}`)).json as EventRecord[]
 
 describe('an emitted event', () => {
-  test('is recorded with source emit under its run\'s app (§2.7, decisions "Events")', async () => {
+  test("is recorded with source emit under its run's app", async () => {
     const [name, event] = [unique('emitter'), unique('shipped')]
     const runner = await engine.runner({ workflows: { [name]: flow([emit('tell', event, { n: 1 })]) } })
     const { runId } = await api.send({ name })
@@ -46,7 +46,7 @@ describe('an emitted event', () => {
     expect(await api.event(id)).toEqual(record)
   })
 
-  test('fans out to the triggers of every app and wakes waiters, like a posted one (§6 "same effect")', async () => {
+  test('fans out to the triggers of every app and wakes waiters, like a posted one', async () => {
     const [name, event, waiter] = [unique('emitter'), unique('shipped'), unique('waiter')]
     const triggers = [{ event }]
     await engine.runner({
@@ -96,7 +96,7 @@ describe('an emitted event', () => {
   })
 })
 
-describe('once per run and step (X1)', () => {
+describe('once per run and step', () => {
   test('an opcode that is repeated by later passes emits nothing more', async () => {
     const [name, event] = [unique('emitter'), unique('shipped')]
     const tell = opcode('Emit', 'tell', { eventName: event, data: 1 })
@@ -119,7 +119,7 @@ describe('once per run and step (X1)', () => {
     expect((await log(event)).map(({ data }) => data)).toEqual([2, 1])
   })
 
-  test('a pass that fails as a whole emits nothing (R5: all or none)', async () => {
+  test('a pass that fails as a whole emits nothing (all or none)', async () => {
     const [name, event] = [unique('emitter'), unique('shipped')]
     await engine.runner({
       workflows: {
@@ -169,7 +169,7 @@ describe('an emit and a wait of one run', () => {
     expect((await until(() => log(event)))[0]).toMatchObject({ woke: 1 })
   })
 
-  test('two workflows that start each other go on and on, one run per event', async () => {
+  test('two workflows that start each other go on, one run per event', async () => {
     const [ping, pong] = [unique('ping'), unique('pong')]
     const over = unique('rally.over')
     const bounce = (next: string) =>

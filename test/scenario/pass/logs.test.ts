@@ -1,4 +1,4 @@
-// Log lines: stored once under replay, redacted, told apart by attempt (§2.2, §4.1, §8; decisions "Redaction").
+// Log lines: stored once under replay, redacted, and distinct by attempt (docs/concepts.md#logs).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -34,10 +34,10 @@ async function finished(handler: Handler, status: 'succeeded' | 'failed' = 'succ
 const told = async (runId: string) =>
   (await api.logs(runId)).map(({ scope, message, attempt }) => [scope, message, attempt])
 
-describe('stored once under replay (§2.2)', () => {
+describe('stored once under replay', () => {
   test('a handler-level line re-runs on every pass but is stored once', async () => {
     const runId = await finished(({ pass }) => {
-      // Each pass repeats the lines of the ones before and adds its own.
+      // Each pass repeats the lines of the passes before and adds its own.
       const logs = Array.from({ length: pass }, (_, i) => line('@root', i))
       if (pass === 4) return returned(undefined, logs)
       return discovered([opcode('StepRun', `step ${pass}`, { data: pass })], logs)
@@ -87,7 +87,7 @@ describe('stored once under replay (§2.2)', () => {
     ])
   })
 
-  test('lines up to a throw still ship with a 500, once although the pass is repeated (§2.11)', async () => {
+  test('lines up to a throw are sent with a 500, once although the pass is repeated', async () => {
     const runId = await finished(({ pass }) => {
       const logs = [line('@root', 0), line('@root', 1)]
       return pass === 1
@@ -97,7 +97,7 @@ describe('stored once under replay (§2.2)', () => {
     expect((await told(runId)).map(([, message]) => message)).toEqual(['@root 0', '@root 1'])
   })
 
-  test("a step's line that a 500 brought is not stored again when the step is reported", async () => {
+  test("a step's line that came with a 500 is not stored again when the step is reported", async () => {
     const runId = await finished(({ pass, steps }) => {
       if (pass === 1) return { status: 500, body: { error: { message: 'oops' }, logs: [line('pay', 0)] } }
       if (steps[stepId('pay')]) return returned()
@@ -118,7 +118,7 @@ describe('stored once under replay (§2.2)', () => {
   })
 })
 
-describe('fields (§2.2)', () => {
+describe('fields', () => {
   test('a line has seq, ts, level, message, scope, attempt, and fields when some were logged', async () => {
     const levels = ['debug', 'info', 'warn', 'error'] as const
     const logs = levels.map((level, i) => line('@root', i, { level, tsMs: 1 }))
@@ -143,7 +143,7 @@ describe('fields (§2.2)', () => {
     for (const { ts } of lines) expect(Math.abs(Date.parse(ts) - Date.now())).toBeLessThan(60_000)
   })
 
-  test('they are kept to the letter, in the list and in the stream (decisions)', async () => {
+  test('they are kept as they came, in the list and in the stream', async () => {
     const letters =
       '{"big":9007199254740993,"huge":1e400, "zero":-0,\n"price":1.50,"a":1,"a":2,"text":"\\u0041"}'
     const text = `{"data":1,"logs":[{"level":"info","message":"m","scope":"@root","index":0,"fields":${letters}}]}`
@@ -154,7 +154,7 @@ describe('fields (§2.2)', () => {
     expect(frame?.raw).toContain(`"fields":${letters.replace('\n', ' ')}}`)
   })
 
-  test('sensitive keys are redacted at any depth, before storage (decisions)', async () => {
+  test('sensitive keys are redacted at any depth, before storage', async () => {
     const fields = {
       password: 'p',
       apiKey: 'k',
@@ -180,7 +180,7 @@ describe('fields (§2.2)', () => {
   })
 })
 
-describe('lines that are not as they should be', () => {
+describe('invalid lines', () => {
   const bad = [
     { level: 'INFO', message: 'capitals', scope: '@root', index: 0 },
     { level: 'warning', message: 'another name', scope: '@root', index: 1, fields: null },
@@ -189,7 +189,7 @@ describe('lines that are not as they should be', () => {
     'no line',
   ]
 
-  test.each([200, 206, 500])('cost no more than themselves, in a %d', async status => {
+  test.each([200, 206, 500])('are dropped and cost nothing else, in a %d', async status => {
     const before = engine.log.length
     const runId = await finished(({ pass }) => {
       if (pass > 1 || status === 200) return { status: 200, body: { data: 'done', logs: bad } }
@@ -202,7 +202,7 @@ describe('lines that are not as they should be', () => {
       ['warn', 'another name'],
       ['info', 'no index'],
     ])
-    // Once, although every pass has brought them.
+    // Stored once, although every pass has sent the lines.
     const warned = engine.log.slice(before).map(text => JSON.parse(text))
     expect(warned.filter(({ unread }) => unread !== undefined)).toMatchObject([
       { level: 40, unread: 2, error: '/logs/3 message must be a string' },
@@ -210,7 +210,7 @@ describe('lines that are not as they should be', () => {
   })
 })
 
-describe('GET /runs/{id}/logs: from and limit (§4.1, §8)', () => {
+describe('GET /runs/{id}/logs: from and limit', () => {
   test('oldest first, seq rises, from is exclusive, limit cuts', async () => {
     const runId = await finished(() =>
       returned(

@@ -1,4 +1,4 @@
-// Several opcodes in one 206 (§2.11.4, §3 "parallel branch fails terminally"; promise R5).
+// Several opcodes in one 206 (docs/wire-protocol.md#opcodes).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -23,7 +23,7 @@ import {
 const { api, barrier, clock, engine, workflow } = await scenario()
 
 describe('one 206 with several opcodes', () => {
-  test('all are persisted, in the order they were reported', async () => {
+  test('all are persisted, in the order of the report', async () => {
     const [name, event] = [unique('fan'), unique('go')]
     const stage = [run('a'), sleep('b', 1000), wait('c', event), emit('d', unique('told')), run('e')]
     const { record } = await engine.runner({ workflows: { [name]: flow([stage]) } })
@@ -94,7 +94,7 @@ describe('one 206 with several opcodes', () => {
     ).toHaveLength(1)
   })
 
-  test('the same id twice in one 206 is one step: the first counts (R2)', async () => {
+  test('the same id twice in one 206 is one step: the first counts', async () => {
     const { name } = await workflow(({ pass }) =>
       pass > 1
         ? returned()
@@ -126,7 +126,7 @@ describe('failures among siblings', () => {
       options,
     )
 
-  test('a terminal failure in one branch fails the run and cancels in-flight siblings (§2.11.4)', async () => {
+  test('a terminal failure in one branch fails the run and cancels in-flight siblings', async () => {
     const [name, kid] = [unique('fan'), unique('kid')]
     const never = unique('never')
     const stage = [sleep('s', 60_000), wait('w', never), child('kid', kid), run('done'), broken()]

@@ -1,4 +1,4 @@
-// Which runner gets a pass (§4.3 "Routing", decisions "Registration, routing, wire").
+// Which runner gets a pass (docs/wire-protocol.md#routing).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -16,7 +16,7 @@ import {
 
 const { api, clock, engine, workflow } = await scenario()
 
-/** Runners of one app that serve one workflow and share a record. */
+/** Opens runners of one app that serve one workflow and share a record. */
 async function fleet(ids: string[], stages = 1) {
   const [app, name, record] = [unique('app'), unique('work'), new RunnerRecord()]
   const handler = flow(Array.from({ length: stages }, (_, i) => run(`step ${i}`)))
@@ -34,14 +34,14 @@ async function fleet(ids: string[], stages = 1) {
   }
 }
 
-describe('anycast (§4.3.1)', () => {
+describe('anycast', () => {
   test('each invoke goes to one random registered runner of the app', async () => {
     const { send, record } = await fleet(['a', 'b', 'c'], 40)
     const { runId } = await send()
     await api.succeeded(runId)
     const counts = new Map<string, number>()
     for (const { receivedBy } of record.of(runId)) counts.set(receivedBy, (counts.get(receivedBy) ?? 0) + 1)
-    // 41 passes over 3 runners: one of them left out has a chance of 1 in 5 million.
+    // 41 passes over 3 runners: the chance that one runner gets none is 1 in 5 million.
     expect([...counts.keys()].sort()).toEqual(['a', 'b', 'c'])
   })
 
@@ -53,7 +53,7 @@ describe('anycast (§4.3.1)', () => {
     for (let i = 0; i < 5; i++) expect(record.times(runId, `step ${i}`)).toBe(1)
   })
 
-  test('a runner of another app is never asked, though it serves a workflow of that name', async () => {
+  test('a runner of another app is never invoked, although it serves a workflow of that name', async () => {
     const { send, name, record } = await fleet(['mine'])
     const stranger = await engine.runner({ workflows: { [name]: flow([run('strange')]) } })
     for (let i = 0; i < 10; i++) await api.succeeded((await send()).runId)
@@ -62,22 +62,19 @@ describe('anycast (§4.3.1)', () => {
   })
 
   const httpOnly = overHttp('a runner behind a socket is live as long as it has one, and never stale')
-  httpOnly(
-    'stale runners are passed over while a live one is there, and asked when none is (decisions)',
-    async () => {
-      const { send, runners, receivers } = await fleet(['stale', 'live'])
-      clock.jump(91_000)
-      await runners[1]?.register(api)
-      for (let i = 0; i < 15; i++) await api.succeeded((await send()).runId)
-      expect(new Set(receivers())).toEqual(new Set(['live']))
-      clock.jump(91_000)
-      for (let i = 0; i < 25; i++) await api.succeeded((await send()).runId)
-      expect(new Set(receivers())).toEqual(new Set(['stale', 'live']))
-    },
-  )
+  httpOnly('stale runners are passed over while a live one is there, and invoked when none is', async () => {
+    const { send, runners, receivers } = await fleet(['stale', 'live'])
+    clock.jump(91_000)
+    await runners[1]?.register(api)
+    for (let i = 0; i < 15; i++) await api.succeeded((await send()).runId)
+    expect(new Set(receivers())).toEqual(new Set(['live']))
+    clock.jump(91_000)
+    for (let i = 0; i < 25; i++) await api.succeeded((await send()).runId)
+    expect(new Set(receivers())).toEqual(new Set(['stale', 'live']))
+  })
 })
 
-describe('pinned (§4.3.2)', () => {
+describe('pinned', () => {
   test('a pinned run is routed only to that runner id', async () => {
     const { send, record } = await fleet(['a', 'b', 'c'], 10)
     const { runId } = await send({ runner: 'b' })
@@ -85,7 +82,7 @@ describe('pinned (§4.3.2)', () => {
     expect(new Set(record.of(runId).map(({ receivedBy }) => receivedBy))).toEqual(new Set(['b']))
   })
 
-  test('a runner without an id is pinned by its URL (§4.3.4)', async () => {
+  test('a runner without an id is pinned by its URL', async () => {
     const { name, runner: keyless } = await workflow(flow([]))
     await engine.runner({ app: keyless.app, runner: 'other', workflows: { [name]: flow([]) } })
     const { runId } = await api.send({ name, runner: keyless.url })
@@ -114,13 +111,13 @@ describe('pinned (§4.3.2)', () => {
   })
 })
 
-describe('no runner to be reached (§3 "run parks and retries", decisions "Retries")', () => {
+describe('no runner to be reached', () => {
   test('a runner that refuses is passed over: another is tried at once, and nothing is spent', async () => {
     const { send, runners, record } = await fleet(['dead', 'alive'])
     await runners[0]?.close()
     for (let i = 0; i < 12; i++) {
       clock.jump(1000)
-      // The clock stands still again: whoever had to wait would wait for ever.
+      // The clock stands still again: a run that had to wait would never go on.
       const { attempt } = await api.succeeded((await send()).runId)
       expect(attempt).toBe(1)
     }
@@ -145,7 +142,8 @@ describe('no runner to be reached (§3 "run parks and retries", decisions "Retri
     const [only] = runners as [PlainRunner]
     await only.close()
     const { runId } = await send()
-    // Parked anew: a run that is still on its way to the next try would sleep past the jump that wakes it.
+    // The run is parked anew: if it were still on its way to the next try, it would sleep past the jump that wakes
+    // it.
     const nextTry = (after: number) =>
       until(
         async () => {

@@ -1,4 +1,4 @@
-// RunWorkflow: children, their results, errors, cancellation and pins (§2.11, §4.3.3; decisions).
+// RunWorkflow: children, their results, errors, cancellation and pins (docs/concepts.md#children).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -57,7 +57,7 @@ describe('result', () => {
     })
   })
 
-  test('the child is a run of its own, with its parent\'s triggerKind and no event (§2.1, decisions "Run")', async () => {
+  test("the child is a run of its own, with its parent's triggerKind and no event", async () => {
     const { send, childName, host } = await family(() => returned())
     const { runId } = await send()
     await api.succeeded(runId)
@@ -98,7 +98,7 @@ describe('result', () => {
     expect(await api.run(childId)).not.toHaveProperty('input')
   })
 
-  test('a deep family answers upwards', async () => {
+  test('a chain of children passes its results up', async () => {
     const names = Array.from({ length: 5 }, () => unique('generation'))
     const workflows = Object.fromEntries(
       names.map((name, i) => {
@@ -122,7 +122,7 @@ describe('error', () => {
     }),
   ])
 
-  test("a failed child puts error in the parent's memo, and the handler may catch it (decisions)", async () => {
+  test("a failed child puts error in the parent's memo, and the handler may catch it", async () => {
     const { send, host } = await family(failing)
     const { runId } = await send()
     expect((await api.succeeded(runId)).result).toEqual({
@@ -145,7 +145,7 @@ describe('error', () => {
     })
   })
 
-  test('cancelling the parent cancels its non-terminal children, and theirs (decisions "Status moves")', async () => {
+  test('cancelling the parent cancels its non-terminal children, and theirs', async () => {
     const [top, middle, bottom] = [unique('top'), unique('middle'), unique('bottom')]
     await engine.runner({
       workflows: {
@@ -166,7 +166,7 @@ describe('error', () => {
 })
 
 describe('which app and which runner', () => {
-  test("a child inherits its parent's pin within the same app (§4.3.3)", async () => {
+  test("a child inherits its parent's pin within the same app", async () => {
     const pin = unique('pin')
     const { send, host } = await family(() => returned(), { runner: pin })
     await engine.runner({ app: host.app, runner: unique('other'), workflows: host.workflows })
@@ -177,7 +177,7 @@ describe('which app and which runner', () => {
     expect(host.record.of(childId)[0]?.ctx.runner).toBe(pin)
   })
 
-  test('the one other app that has the name runs it, without the pin (§4.3.3, decisions)', async () => {
+  test('the one other app that has the name runs it, without the pin', async () => {
     const [parent, kid, pin] = [unique('parent'), unique('child'), unique('pin')]
     await engine.runner({ runner: pin, workflows: { [parent]: flow([child('kid', kid)]) } })
     const other = await engine.runner({ workflows: { [kid]: () => returned('from afar') } })
@@ -188,7 +188,7 @@ describe('which app and which runner', () => {
     expect(childRun).not.toHaveProperty('runner')
   })
 
-  test("the parent's own app comes first, childApp overrides (decisions)", async () => {
+  test("the parent's own app comes first, childApp overrides", async () => {
     const [parent, kid, elsewhere] = [unique('parent'), unique('child'), unique('app')]
     const stages = [
       child('mine', kid),
@@ -200,7 +200,7 @@ describe('which app and which runner', () => {
     expect((await api.succeeded(runId)).result).toEqual({ mine: 'mine', theirs: 'theirs' })
   })
 
-  test('no app, several apps, or a childApp without it: the step gets an error (decisions)', async () => {
+  test('no app, several apps, or a childApp without it: the step gets an error', async () => {
     const [parent, twice] = [unique('parent'), unique('child')]
     const nobody = unique('nobody')
     const stages = [

@@ -1,4 +1,4 @@
-// Sleep and SleepUntil (§2.11 "the service rules" 1 and 2), and promises T1, T2: none early, none lost.
+// Sleep and SleepUntil: no timer fires early and none is lost (docs/promises.md#timers).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -34,7 +34,7 @@ describe('Sleep', () => {
     expect(await api.step(runId, 'nap')).toMatchObject({ status: 'succeeded', durationMs: 60_000 })
   })
 
-  test('a sleep of 30 days wakes then and not a millisecond earlier (T1: past 24.8 days)', async () => {
+  test('a sleep of 30 days wakes then and not a millisecond earlier (past 24.8 days)', async () => {
     const { runId, record } = await start(flow([sleep('long', 30 * DAY_MS), run('after')]))
     const wakes = wakesAt(await waitsFor(api, runId, 'sleep'))
     expect(wakes).toBe(clock.now() + 30 * DAY_MS)
@@ -48,7 +48,7 @@ describe('Sleep', () => {
     expect(record.names(runId)).toEqual(['long', 'after'])
   })
 
-  test('a sibling that wakes the run a moment before does not end the sleep early (T1)', async () => {
+  test('a sibling that wakes the run a moment before does not end the sleep early', async () => {
     const [name, lift] = [unique('sleeper'), unique('lift')]
     const stage = [sleep('nap', 60_000), wait('lift', lift)]
     const { record } = await engine.runner({ workflows: { [name]: flow([stage]) } })
@@ -62,7 +62,7 @@ describe('Sleep', () => {
     await api.succeeded(runId)
   })
 
-  test('a sleep of 0 ms goes on at once', async () => {
+  test('a sleep of 0 ms ends at once', async () => {
     const { runId } = await start(flow([sleep('blink', 0), run('after')]))
     await api.succeeded(runId)
   })
@@ -119,7 +119,7 @@ describe('SleepUntil', () => {
   })
 })
 
-describe('timers over a restart (T2: none is lost)', () => {
+describe('timers over a restart (none is lost)', () => {
   test('a sleep that ended while the engine was down is over when it is back', async () => {
     const first = await openEngine({ onDisk: true, clock })
     const name = unique('sleeper')

@@ -1,11 +1,11 @@
-// Bounds of a run, each with a named error (decisions "Errors, limits, auth": 10,000 steps a run).
+// The bound on the steps of a run (docs/operating.md#bounds).
 
 import { expect, test } from 'vitest'
 import { discovered, opcode, returned, scenario } from '../../kit/index.ts'
 
 const { api, workflow } = await scenario({ realTime: true })
 
-/** A run that reports `counts[i]` steps in its i-th pass. */
+/** Starts a run that reports `counts[i]` steps in its i-th pass. */
 async function start(counts: readonly number[]) {
   const { name } = await workflow(({ pass }) => {
     const count = counts[pass - 1]
@@ -15,7 +15,7 @@ async function start(counts: readonly number[]) {
   return (await api.send({ name })).runId
 }
 
-test('10,000 steps are fine, one more is limit_exceeded', async () => {
+test('10,000 steps are accepted, one more is limit_exceeded', async () => {
   const whole = await start([6000, 4000])
   expect((await api.reaches(whole, 'succeeded', 20_000)).result).toBe('all done')
   expect(await api.steps(whole)).toHaveLength(10_000)

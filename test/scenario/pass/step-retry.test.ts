@@ -1,4 +1,4 @@
-// StepRun: results, failures and when they are tried again (§2.11, §3; decisions "Retries").
+// StepRun: results, failures and when they are retried (docs/concepts.md#failures).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -19,7 +19,7 @@ import {
 
 const { api, barrier, clock, engine, start } = await scenario()
 
-/** A run whose one step fails `failures` times before it succeeds, or for ever. */
+/** A run whose one step fails `failures` times before it succeeds, by default every time. */
 async function failing(
   options: {
     failures?: number
@@ -77,7 +77,7 @@ describe('results', () => {
   })
 })
 
-describe('the default policy (decisions: 5 attempts, 1 s, x2, jitter 20 %)', () => {
+describe('the default policy (5 attempts, 1 s, x2, jitter 20 %)', () => {
   test('five attempts, each after its backoff, then the run fails with the step named', async () => {
     const { runId, executions } = await failing()
     for (const base of [1000, 2000, 4000, 8000]) {
@@ -109,7 +109,7 @@ describe('the default policy (decisions: 5 attempts, 1 s, x2, jitter 20 %)', () 
 })
 
 describe('a retried step', () => {
-  test('succeeds in the end, and its run tells every attempt (§3 "stays active; step retried")', async () => {
+  test('succeeds in the end, and its run shows every attempt', async () => {
     const { runId, record, executions } = await failing({ failures: 2 })
     const parked = await waitsFor(api, runId, 'retry')
     expect(parked).toMatchObject({ status: 'waiting', attempt: 2, currentStepName: 'pick' })
@@ -131,7 +131,7 @@ describe('a retried step', () => {
     expect(step).not.toHaveProperty('nextAttemptAt')
   })
 
-  test('its memo entry is pending while it waits, and gone when it is due (decisions "Status moves")', async () => {
+  test('its memo entry is pending while it waits, and gone when it is due', async () => {
     const [name, lift] = [unique('siblings'), unique('lift')]
     let tries = 0
     const { record } = await engine.runner({
@@ -163,7 +163,7 @@ describe('a retried step', () => {
 })
 
 describe('what the registration and the opcode say', () => {
-  test('retry {maxAttempts, initialMs, factor, maxMs, jitter} is obeyed', async () => {
+  test('retry {maxAttempts, initialMs, factor, maxMs, jitter} is applied', async () => {
     const retry = { maxAttempts: 4, initialMs: 100, factor: 3, maxMs: 500, jitter: 0 }
     const { runId, executions } = await failing({ retry })
     for (const ms of [100, 300, 500]) expect(await skipWait(api, clock, runId, 'retry')).toBe(ms)
@@ -177,7 +177,7 @@ describe('what the registration and the opcode say', () => {
     expect(executions()).toBe(1)
   })
 
-  test('retriable false fails the run now, skipping remaining attempts (§2.11)', async () => {
+  test('retriable false fails the run now, skipping remaining attempts', async () => {
     const { runId, executions } = await failing({
       fail: new StepFailure('no such card', { retriable: false }),
     })
@@ -185,7 +185,7 @@ describe('what the registration and the opcode say', () => {
     expect(executions()).toBe(1)
   })
 
-  test("retryAfterMs overrides the policy's backoff for this retry (§2.11)", async () => {
+  test("retryAfterMs overrides the policy's backoff for this retry", async () => {
     const { runId } = await failing({ failures: 1, fail: new StepFailure('busy', { retryAfterMs: 90_000 }) })
     expect(await skipWait(api, clock, runId, 'retry')).toBe(90_000)
     await api.succeeded(runId)
@@ -196,7 +196,7 @@ describe('what the registration and the opcode say', () => {
       failures: 2,
       fail: new StepFailure('busy', { retryAfterMs: 0 }),
     })
-    // At once may mean within a millisecond, for which this clock waits to be told.
+    // Due at once may mean within a millisecond, and this clock does not advance by itself.
     await until(async () => {
       clock.jump(1)
       return (await api.run(runId)).finishedAt !== undefined
@@ -205,7 +205,7 @@ describe('what the registration and the opcode say', () => {
     expect(executions()).toBe(3)
   })
 
-  test('a catchable failure becomes a memo error instead of failing the run (decisions)', async () => {
+  test('a catchable failure becomes a memo error instead of failing the run', async () => {
     const { runId, record } = await failing({
       catchable: true,
       fail: new StepFailure('sold out', { retriable: false }),

@@ -1,4 +1,4 @@
-// Invoke status codes and the transport budget (§3, §7; decisions "Retries").
+// Invoke status codes and the transport budget (docs/wire-protocol.md#status-codes).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -20,7 +20,7 @@ const { api, clock, start } = await scenario()
 
 const down: Reply = { status: 503, body: { error: { message: 'down for repairs' }, logs: [] } }
 
-describe('4xx is non-retriable: the run fails (§7)', () => {
+describe('4xx is non-retriable: the run fails', () => {
   test.each([400, 401, 404, 409, 422, 429, 499])('%i fails the run at once', async status => {
     const { runId, record } = await start(() => ({
       status,
@@ -41,7 +41,7 @@ describe('4xx is non-retriable: the run fails (§7)', () => {
   })
 })
 
-describe('5xx is retried with backoff on a fixed budget, then the run fails (§3, decisions: 8 tries)', () => {
+describe('5xx is retried with backoff on a fixed budget, then the run fails (8 tries)', () => {
   test('eight tries, 0.5 s doubling to at most 30 s, then runner_unreachable', async () => {
     const { runId, record } = await start(() => down)
     for (const base of [500, 1000, 2000, 4000, 8000, 16_000, 30_000]) {
@@ -68,7 +68,7 @@ describe('5xx is retried with backoff on a fixed budget, then the run fails (§3
     expect(await api.succeeded(runId)).toMatchObject({ result: 'up again', attempt: 2 })
   })
 
-  test('any 2xx restores the budget (decisions)', async () => {
+  test('any 2xx restores the budget', async () => {
     // Seven failures, a step, seven failures, a return: 14 in all, but never 8 in a row.
     const { runId, record } = await start(({ pass }) => {
       if (pass === 8) return discovered([opcode('StepRun', 'progress', { data: 1 })])
@@ -92,7 +92,7 @@ describe('5xx is retried with backoff on a fixed budget, then the run fails (§3
   })
 })
 
-describe('the two budgets are counted separately (§3)', () => {
+describe('the two budgets are counted separately', () => {
   test('transport failures spend no step attempt, step failures no transport try', async () => {
     let stepFailures = 0
     const failing = flow([
@@ -101,7 +101,7 @@ describe('the two budgets are counted separately (§3)', () => {
         return 'done'
       }),
     ])
-    // Every other pass is lost.
+    // Every second pass is lost.
     const { runId } = await start(
       (invoke, record) => (invoke.pass % 2 === 1 ? down : failing(invoke, record)),
       {
@@ -116,7 +116,7 @@ describe('the two budgets are counted separately (§3)', () => {
   })
 })
 
-describe('answers that are none', () => {
+describe('invalid answers', () => {
   test.each([
     ['a 200 that is no JSON', plain(200, '<html>')],
     ['a 200 with an empty body', plain(200, '')],
@@ -135,7 +135,7 @@ describe('answers that are none', () => {
     ['a sleep without a duration', discovered([opcode('Sleep', 'x')])],
     ['a negative sleep', discovered([opcode('Sleep', 'x', { sleepMs: -1 })])],
     ['opcodes that are no list', { status: 206, body: { opcodes: {}, logs: [] } }],
-  ] satisfies [string, Reply][])('%s ends the run: nothing of it is kept', async (_what, reply) => {
+  ] satisfies [string, Reply][])('%s ends the run: nothing of the answer is kept', async (_what, reply) => {
     const { runId, record } = await start(() => reply)
     expect((await api.failed(runId)).error?.code).toBe('invalid_response')
     expect(record.passes(runId)).toBe(1)

@@ -1,4 +1,4 @@
-// WaitForEvent (§2.11, §4.4; decisions "Events", "Step record"; promise W1).
+// WaitForEvent (docs/events.md#waits).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -19,7 +19,7 @@ import {
 const { api, barrier, clock, start, engine, workflow } = await scenario()
 
 describe('woken by an event', () => {
-  test('the result of the wait is the event {id, name, data, receivedAt} (decisions)', async () => {
+  test('the result of the wait is the event {id, name, data, receivedAt}', async () => {
     const event = unique('paid')
     const { runId } = await start(flow([wait('payment', event, 60_000)]))
     const parked = await waitsFor(api, runId, 'event')
@@ -38,7 +38,7 @@ describe('woken by an event', () => {
     expect(await api.step(runId, 'payment')).toMatchObject({ status: 'succeeded', data: payment })
   })
 
-  test('its data reaches the memo to the letter, and absent data is absent', async () => {
+  test('its data reaches the memo as it was sent, and absent data is absent', async () => {
     const event = unique('paid')
     const { runId, record } = await start(flow([wait('one', event), wait('two', event)]))
     await api.reaches(runId, 'waiting')
@@ -50,7 +50,7 @@ describe('woken by an event', () => {
     expect(last?.steps[stepId('two')]?.data).not.toHaveProperty('data')
   })
 
-  test('one event wakes every run that waits for it, and woke counts them (W1)', async () => {
+  test('one event wakes every run that waits for it, and woke counts them', async () => {
     const event = unique('go')
     const runs = await Promise.all([1, 2, 3].map(() => start(flow([wait('go', event)]))))
     for (const { runId } of runs) await api.reaches(runId, 'waiting')
@@ -61,7 +61,7 @@ describe('woken by an event', () => {
     expect((await api.send({ name: event })).woke).toBe(0)
   })
 
-  test('an event of another name wakes nobody', async () => {
+  test('an event of another name wakes no run', async () => {
     const event = unique('go')
     const { runId } = await start(flow([wait('go', event)]))
     await api.reaches(runId, 'waiting')
@@ -70,7 +70,7 @@ describe('woken by an event', () => {
     expect((await api.run(runId)).status).toBe('waiting')
   })
 
-  test('a wait with a filter takes the event that meets it, and no other (decisions "WaitForEvent.if")', async () => {
+  test('a wait with a filter takes the event that meets it, and no other', async () => {
     const event = unique('paid')
     const filtered = step('WaitForEvent', 'mine', {
       eventName: event,
@@ -90,7 +90,7 @@ describe('woken by an event', () => {
     expect((await api.step(runId, 'mine')).data).toMatchObject({ id: eventId, data: { id: 1 } })
   })
 
-  test('app scopes triggers, not waiters: a scoped event still wakes (§4.4 "broadcast")', async () => {
+  test('app scopes triggers, not waiters: a scoped event still wakes', async () => {
     const event = unique('go')
     const { runId } = await start(flow([wait('go', event)]))
     await api.reaches(runId, 'waiting')
@@ -98,7 +98,7 @@ describe('woken by an event', () => {
     await api.succeeded(runId)
   })
 
-  test('a duplicate dedupeId wakes nobody (§4.4)', async () => {
+  test('a duplicate dedupeId wakes no run', async () => {
     const [event, dedupeId] = [unique('go'), unique('d')]
     await api.send({ name: event, dedupeId })
     clock.jump(1)
@@ -111,7 +111,7 @@ describe('woken by an event', () => {
 })
 
 describe('timing out', () => {
-  test('puts data null, once, and the step says timedOut (decisions "Status moves")', async () => {
+  test('puts data null, once, and the step says timedOut', async () => {
     const event = unique('late')
     const { runId, record } = await start(flow([wait('late', event, 5000), run('after')]))
     await waitsFor(api, runId, 'event')
@@ -124,7 +124,7 @@ describe('timing out', () => {
     expect(await api.step(runId, 'late')).toMatchObject({ status: 'succeeded', timedOut: true })
   })
 
-  test('an event after the timeout wakes nobody; event and timeout have one outcome (W1)', async () => {
+  test('an event after the timeout wakes no run; event and timeout have one outcome', async () => {
     const event = unique('late')
     const { runId } = await start(flow([wait('late', event, 5000), wait('next', unique('never'))]))
     await waitsFor(api, runId, 'event')
@@ -136,7 +136,7 @@ describe('timing out', () => {
   })
 })
 
-describe('no gap before the wait (decisions "Events")', () => {
+describe('no gap before the wait', () => {
   test('an event that came since the run was created and before its wait is seen by it', async () => {
     const [name, event] = [unique('waiter'), unique('quick')]
     const early: string[] = []
@@ -214,7 +214,7 @@ describe('no gap before the wait (decisions "Events")', () => {
     expect(await api.step(runId, 'young')).toMatchObject({ data: { data: 2 } })
   })
 
-  test('posts racing the park are never lost (W1)', async () => {
+  test('posts racing the park are never lost', async () => {
     const name = unique('racer')
     const racing = step('WaitForEvent', 'it', ({ event }) => {
       // The event is posted while this very pass is answered.

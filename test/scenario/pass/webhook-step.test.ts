@@ -1,4 +1,4 @@
-// Webhook: a custom send is a durable, unsigned delivery (§2.11.3, §5.6; decisions "Webhooks"; promise X1).
+// Webhook: a custom send is a durable, unsigned delivery (docs/webhooks.md#custom-sends).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -22,14 +22,14 @@ const { api, clock, engine, start } = await scenario({ env })
 const send = (webhookUrl: string, data?: unknown) =>
   step('Webhook', 'notify', { webhookUrl, ...(data === undefined ? {} : { data }) })
 
-/** Runs a workflow with this one webhook step to its end. */
+/** Runs a workflow with one webhook step to its end. */
 async function delivered(webhookUrl: string, data?: unknown) {
   const { runId, record } = await start(flow([send(webhookUrl, data), run('after')]))
   return { run: await api.succeeded(runId), step: await api.step(runId, 'notify'), record }
 }
 
 describe('one POST', () => {
-  test('carries the data verbatim, an id and a time, and no signature (§5.6, decisions "Custom sends")', async () => {
+  test('carries the data verbatim, an id and a time, and no signature', async () => {
     const destination = await openDestination()
     const { step: sent } = await delivered(destination.url, { order: 7, note: 'naïve ☃' })
     const [post] = await until(() => destination.requests.length === 1 && destination.requests, {
@@ -50,7 +50,7 @@ describe('one POST', () => {
     expect(sent).toMatchObject({ op: 'Webhook', status: 'succeeded', deliveryId: expect.any(String) })
   })
 
-  test('data reaches the destination to the letter', async () => {
+  test('data reaches the destination as it was given', async () => {
     const [destination, name] = [await openDestination(), unique('literal')]
     const text = '{"n":12345678901234567890,"f":1.10}'
     await engine.runner({
@@ -70,7 +70,7 @@ describe('one POST', () => {
   })
 })
 
-describe('retries (decisions: 5xx, 408, 425, 429, timeout, connection error by ENGINE_WEBHOOK_SCHEDULE)', () => {
+describe('retries (5xx, 408, 425, 429, timeout, connection error by ENGINE_WEBHOOK_SCHEDULE)', () => {
   /** Lets one delay of the schedule (10 s, jitter 20 %) pass and waits for the next POST. */
   async function nextPost(received: unknown[]): Promise<void> {
     const before = received.length
@@ -91,7 +91,7 @@ describe('retries (decisions: 5xx, 408, 425, 429, timeout, connection error by E
     await nextPost(destination.requests)
     expect(new Set(destination.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(new Set(destination.requests.map(({ body }) => body))).toEqual(new Set(['"x"']))
-    // Another delivery passes through the same lane: what is due has been sent.
+    // A later delivery of the same lane has been sent, so everything that was due before has been, too.
     clock.jump(3_600_000)
     const other = await openDestination()
     await delivered(other.url, 'x')
@@ -124,7 +124,7 @@ describe('retries (decisions: 5xx, 408, 425, 429, timeout, connection error by E
   })
 })
 
-describe('once per run and step (X1)', () => {
+describe('once per run and step', () => {
   test('an opcode that is repeated enqueues nothing more', async () => {
     const [destination, name] = [await openDestination(), unique('repeater')]
     const notify = opcode('Webhook', 'notify', { webhookUrl: destination.url, data: 1 })
@@ -141,20 +141,20 @@ describe('once per run and step (X1)', () => {
     expect(destination.requests).toHaveLength(1)
   })
 
-  test('a URL that is none gives the step an error', async () => {
+  test('an invalid URL gives the step an error', async () => {
     const { run: finished, step: sent } = await delivered('not a url', 1)
     expect(finished.result).toMatchObject({ notify: { error: { message: expect.any(String) } } })
     expect(sent.status).toBe('failed')
   })
 })
 
-test('a loopback destination is refused without ENGINE_WEBHOOK_ALLOW_PRIVATE (decisions)', async () => {
+test('a loopback destination is refused without ENGINE_WEBHOOK_ALLOW_PRIVATE', async () => {
   const strict = await openEngine()
   const [destination, name] = [await openDestination(), unique('notifier')]
   await strict.runner({ workflows: { [name]: flow([send(destination.url, 'secret'), run('after')]) } })
   const { runId } = await strict.api.send({ name })
   await strict.api.succeeded(runId)
-  // Stopping finishes the deliveries under way.
+  // Stopping finishes the deliveries in flight.
   await strict.stop()
   expect(destination.requests).toEqual([])
 })

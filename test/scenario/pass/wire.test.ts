@@ -1,4 +1,4 @@
-// What an invoke looks like on the wire (§2.11, §5.5, §9.2), read by a runner that knows only the document.
+// An invoke as it looks on the wire (docs/wire-protocol.md#invoke).
 
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
@@ -31,7 +31,7 @@ async function invokesOf(
   return runner.record.of(runId)
 }
 
-/** The header as the decisions describe it: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.rawBody">`. */
+/** The header `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.rawBody">` (docs/wire-protocol.md#check-the-signature). */
 function signatures(invoke: Invoke): { t: number; digests: string[] } {
   const header = invoke.headers['x-engine-signature'] as string
   expect(header).toMatch(/^t=\d+(,v1=[0-9a-f]{64})+$/)
@@ -43,7 +43,7 @@ const hmac = (key: string, t: number, raw: string) =>
   createHmac('sha256', key).update(`${t}.${raw}`).digest('hex')
 
 describe('the request', () => {
-  test('is a JSON POST to the registered URL with X-Engine-Protocol: 1 (§9.2)', async () => {
+  test('is a JSON POST to the registered URL with X-Engine-Protocol: 1', async () => {
     for (const { method, path, headers } of await invokesOf()) {
       expect({ method, path }).toEqual({ method: 'POST', path: '/invoke' })
       expect(headers['content-type']).toBe('application/json')
@@ -51,7 +51,7 @@ describe('the request', () => {
     }
   })
 
-  test('its body has event, steps and ctx, each to the letter of §2.11', async () => {
+  test('its body has event, steps and ctx, and nothing else', async () => {
     const [first, second] = (await invokesOf({ data: { n: 1 } })) as [Invoke, Invoke]
     const { traceparent, runId, workflow, app } = first.ctx
     expect(JSON.parse(first.raw)).toEqual({
@@ -63,7 +63,7 @@ describe('the request', () => {
     expect(JSON.parse(second.raw).steps).toEqual({ [stepId('first')]: { data: { sum: 3 } } })
   })
 
-  test('ctx.traceparent is a W3C trace context, one trace for the run and one span per pass (§2.11)', async () => {
+  test('ctx.traceparent is a W3C trace context, one trace for the run and one span per pass', async () => {
     const invokes = await invokesOf()
     const parts = invokes.map(({ ctx }) => ctx.traceparent?.split('-') as string[])
     for (const { ctx } of invokes)
@@ -72,18 +72,18 @@ describe('the request', () => {
     expect(new Set(parts.map(([, , span]) => span)).size).toBe(2)
   })
 
-  test('the trace context is in the body, not in a header (§2.11)', async () => {
+  test('the trace context is in the body, not in a header', async () => {
     for (const { headers } of await invokesOf()) expect(headers).not.toHaveProperty('traceparent')
   })
 
-  test('ctx.runner is the pin, and the empty string for an anycast run (§2.11)', async () => {
+  test('ctx.runner is the pin, and the empty string for an anycast run', async () => {
     const pinned = await invokesOf({ runner: 'the-pin' }, engine, 'the-pin')
     expect(pinned.map(({ ctx }) => ctx.runner)).toEqual(['the-pin', 'the-pin'])
     const anycast = await invokesOf()
     expect(anycast.map(({ ctx }) => ctx.runner)).toEqual(['', ''])
   })
 
-  test('event.name may differ from the workflow (§2.11 "informational")', async () => {
+  test('event.name may differ from the workflow', async () => {
     const [workflow, name] = [unique('workflow'), unique('event')]
     const definition = { handler: () => returned(), registration: { triggers: [{ event: name }] } }
     const runner = await engine.runner({ workflows: { [workflow]: definition } })
@@ -93,7 +93,7 @@ describe('the request', () => {
   })
 })
 
-describe('X-Engine-Signature (§5.5, decisions)', () => {
+describe('X-Engine-Signature', () => {
   test('is v0 alone without a key', async () => {
     for (const { headers } of await invokesOf()) expect(headers['x-engine-signature']).toBe('v0')
   })

@@ -12,7 +12,7 @@ const list = async (path: string) => (await api.get(path)).json as Record<string
 const register = (body: Record<string, unknown>) =>
   api.post('/register', { url: 'http://127.0.0.1:9/', workflows: [], ...body })
 
-describe('GET /apps (§4.3 "array of App, ordered by name")', () => {
+describe('GET /apps', () => {
   test('apps appear through registration, with the time they were first seen', async () => {
     const firstSeen = new Date(clock.now()).toISOString()
     await register({ app: 'zebra' })
@@ -25,7 +25,7 @@ describe('GET /apps (§4.3 "array of App, ordered by name")', () => {
   })
 })
 
-describe('GET /runners (§2.5)', () => {
+describe('GET /runners', () => {
   test('every reported field is shown, and unreported ones are absent', async () => {
     const app = unique('app')
     const told = {
@@ -73,7 +73,7 @@ describe('GET /runners (§2.5)', () => {
   })
 })
 
-describe('GET /workflows (§2.6, decisions)', () => {
+describe('GET /workflows', () => {
   test('a definition carries its triggers, its whole retry policy and its time', async () => {
     const app = unique('app')
     const retry = { maxAttempts: 3, initialMs: 50 }
@@ -113,7 +113,7 @@ describe('GET /workflows (§2.6, decisions)', () => {
   })
 })
 
-test('responses never include a signing key (§4.3)', async () => {
+test('responses never include a signing key', async () => {
   await engine.runner({ workflows: { [unique('w')]: () => returned() } })
   for (const path of ['/apps', '/runners', '/workflows', '/readyz']) {
     expect((await api.get(path)).text).not.toContain(key)

@@ -12,8 +12,8 @@ const minimal = (extra: Record<string, unknown> = {}) => ({
   ...extra,
 })
 
-describe('the answer (decisions, "Registration, routing, wire")', () => {
-  test('a minimal request is keyed by its url (§2.11 "if omitted the engine keys the endpoint by url")', async () => {
+describe('the answer', () => {
+  test('a minimal request is keyed by its url', async () => {
     const answer = await api.post('/register', minimal())
     expect(answer.status).toBe(200)
     expect(answer.json).toEqual({
@@ -33,7 +33,7 @@ describe('the answer (decisions, "Registration, routing, wire")', () => {
     expect(answer.json).toMatchObject({ runnerId: 'blue-1', workflows: 2 })
   })
 
-  test('unknown fields are ignored (decisions: "unknown fields are ignored both ways")', async () => {
+  test('unknown fields are ignored ("unknown fields are ignored both ways")', async () => {
     const answer = await api.post(
       '/register',
       minimal({ mood: 'fine', workflows: [{ name: 'w', colour: 1 }] }),
@@ -51,7 +51,7 @@ describe('lists', () => {
     expect(listed).not.toHaveProperty('flowControl')
   })
 
-  test('of triggers that are empty are none too: only omitted ones are implicit (§2.11), and the answer says so', async () => {
+  test('of triggers that are empty are none too: only omitted ones are implicit, and the answer says so', async () => {
     const name = unique('child')
     const answer = await api.post('/register', minimal({ workflows: [{ name, triggers: [] }] }))
     expect(answer.json).toMatchObject({ warnings: [expect.stringContaining('workflows[0].triggers')] })
@@ -110,7 +110,7 @@ describe('validation', () => {
   })
 })
 
-describe('protocol version (§9.3: absent is compatible, present and different is 400)', () => {
+describe('protocol version', () => {
   test.each([
     [undefined, 200],
     [1, 200],
@@ -172,7 +172,7 @@ describe('repetition and replacement', () => {
   }
 })
 
-describe('signing key (§2.5, decisions: keyFingerprint = first 16 hex digits of SHA-256 of the key)', () => {
+describe('signing key (keyFingerprint = first 16 hex digits of SHA-256 of the key)', () => {
   const key = 'a-signing-key-of-sufficient-length'
   // printf %s "$key" | sha256sum | cut -c1-16
   const fingerprint = 'f93989b2a65beec3'

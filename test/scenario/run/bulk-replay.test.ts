@@ -1,5 +1,5 @@
-// Bulk replay: every finished run that matches is forked, newest first, up to a ceiling (§3, §4.2; decisions "Errors,
-// limits, auth").
+// Bulk replay: every finished run that matches is forked, newest first, up to a bound
+// (docs/concepts.md#replay-retry-from-a-step-bulk-replay).
 
 import type { BulkReplayReply, ControlAction, RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -25,7 +25,7 @@ const keys = ['ops', 'theirs'].map(label => ({
 const { clock, engine } = await scenario({ onDisk: true, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
 const [api, theirs] = [engine.api.as('secret-of-ops'), engine.api.as('secret-of-theirs')]
 
-/** An app whose workflow does what the event's data says: returns, fails, or waits for ever. */
+/** An app whose workflow does what the event's data says: returns, fails, or waits without end. */
 async function openApp(as = api) {
   const name = unique('replayed')
   const runner: PlainRunner = await openRunner({
@@ -80,7 +80,7 @@ describe('what is replayed', () => {
     await api.failed(copyOf(finished[1] as string).id)
   })
 
-  test('the newest first, up to the ceiling; capped says that more finished runs matched', async () => {
+  test('the newest first, up to the bound; capped says that more finished runs matched', async () => {
     const few = await openEngine({ clock, env: { ENGINE_BULK_REPLAY_LIMIT: '2' } })
     const name = unique('replayed')
     const { app } = await few.runner({ workflows: { [name]: () => returned() } })
@@ -102,7 +102,7 @@ describe('what is replayed', () => {
     expect(made.map(({ replayOf }) => replayOf).sort()).toEqual(ids.slice(0, 2).sort())
     await Promise.all(made.map(({ id }) => few.api.succeeded(id)))
     const since = (await few.api.run(ids[1] as string)).createdAt
-    // Exactly as many as the ceiling are not more.
+    // Exactly as many as the bound is not more.
     const rest = await bulk({ app, since, status: 'failed' }, few.api)
     expect(rest).toEqual({ matched: 0, replayed: 0, skipped: 0, failed: 0, capped: false })
   })
@@ -139,7 +139,7 @@ describe('what is replayed', () => {
     expect(await matched({ workflow: 'another' })).toBe(0)
     expect(await matched({ workflow: name, status: 'failed', runType: 'event', since })).toBe(1)
     await Promise.all((await forks(app)).map(({ id }) => api.failed(id)))
-    // Its fork has failed, too.
+    // The fork of the failed run has failed, too.
     expect(await matched({ status: 'failed', since })).toBe(2)
   })
 
@@ -219,11 +219,11 @@ describe('what is recorded', () => {
     expect(own[0]).not.toHaveProperty('runId')
   })
 
-  test('from the first batch on, so that of a call that is cut short it is told what it has done', async () => {
+  test('from the first batch on, so that a call that is cut short shows what it has done', async () => {
     const { app, start } = await openApp()
     const ids = await Promise.all(Array.from({ length: 30 }, (_, i) => start(i)))
     const database = await openDatabase(engine.storeFile)
-    // Of the second batch nothing can be written, its entry neither.
+    // Nothing of the second batch can be written, and neither can its audit entry.
     const oldest = ids.sort().slice(0, 5)
     database.exec(`CREATE TRIGGER no_fork BEFORE INSERT ON runs WHEN instr('${oldest}', NEW.replay_of)
       BEGIN SELECT RAISE(ABORT, 'no fork'); END;
@@ -250,7 +250,7 @@ describe('what is recorded', () => {
     expect(entry).toMatchObject({ action: 'bulk_replay', detail: { filter: { app }, ...nothing } })
   })
 
-  test('nothing of what was refused', async () => {
+  test('nothing for a refused call', async () => {
     const before = (await api.get('/control-actions')).text
     await api.post('/runs/bulk-replay', {})
     expect((await api.get('/control-actions')).text).toBe(before)

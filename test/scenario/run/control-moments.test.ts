@@ -1,5 +1,5 @@
 // Every control action at every moment of a run: while a pass is in flight, while a step is parked, while a child
-// runs, when all is over (§3, §4.2, §7; decisions "Status moves").
+// runs, after the end (docs/concepts.md#pause-resume-cancel).
 
 import type { RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ import {
 
 const { api, barrier, clock, engine, workflow, start } = await scenario()
 
-/** Longer than a backoff, and less than a lease lasts: passes under way are not lost by it. */
+/** Longer than a backoff, and shorter than a lease: passes in flight are not lost by the jump. */
 const JUMP_MS = 10_000
 
 const act = (runId: string, action: string, body?: unknown) => api.post(`/runs/${runId}/${action}`, body)
@@ -36,18 +36,18 @@ const audited = async (runId: string) =>
     ({ action }) => action,
   )
 
-/** All that can be read of a run. */
+/** Everything that can be read of a run. */
 const everything = async (runId: string) =>
   Promise.all(['', '/steps', '/logs'].map(async part => (await api.get(`/runs/${runId}${part}`)).text))
 
 interface Arrived {
   runId: string
   record: RunnerRecord
-  /** What the run waits for happens. */
+  /** Makes happen what the run waits for. */
   goOn(): Promise<unknown>
 }
 
-/** A run of `first`, `middle` and `last`, where it is in the middle. */
+/** Starts a run of `first`, `middle` and `last`, and waits until it is in the middle. */
 async function startWith(middle: Step, extra: Record<string, ReturnType<typeof flow>> = {}) {
   const stages = flow([run('first'), middle, run('last')])
   return start(stages, { others: extra })
@@ -94,7 +94,7 @@ const MOMENTS: Record<string, () => Promise<Arrived>> = {
 const UNFINISHED: [string, unknown, string][] = [
   ['replay', undefined, 'run_not_finished'],
   ['retry-from-step', { step: 'first' }, 'run_not_finished'],
-  // That the run is not finished is told before that the step does not exist.
+  // The answer that the run is not finished comes before the answer that the step does not exist.
   ['retry-from-step', { step: 'unknown' }, 'run_not_finished'],
 ]
 
@@ -110,7 +110,7 @@ async function refused(runId: string, refusals: readonly [string, unknown, strin
 describe.each(Object.keys(MOMENTS))('during %s', moment => {
   const arrive = () => (MOMENTS[moment] as () => Promise<Arrived>)()
   const isStepRun = moment === 'a pass in flight' || moment === 'a backoff'
-  /** What the runner executes of one whole run, the failed attempt of the backoff aside. */
+  /** What the runner executes in one whole run, without the failed attempt of the backoff. */
   const executed =
     moment === 'a backoff' ? ['first', 'middle', 'middle', 'last'] : ['first', 'middle', 'last']
 
@@ -121,7 +121,7 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
     await api.succeeded(runId)
   })
 
-  test('paused and resumed, the run goes on as if nothing had been', async () => {
+  test('paused and resumed, the run goes on as without the pause', async () => {
     const { runId, record, goOn } = await arrive()
     expect((await act(runId, 'pause')).json).toMatchObject({ status: 'paused' })
     await refused(runId, UNFINISHED)
@@ -137,7 +137,7 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
     expect(await audited(runId)).toEqual(['resume', 'pause'])
   })
 
-  test('what it waits for may come while it is paused: it stays paused until the resume', async () => {
+  test('the awaited event may come while it is paused: it stays paused until the resume', async () => {
     const { runId, record, goOn } = await arrive()
     await act(runId, 'pause')
     const passes = record.passes(runId)
@@ -163,7 +163,7 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
     expect((await api.run(runId)).status).toBe('cancelled')
     expect(record.passes(runId)).toBe(passes)
     const steps = (await api.steps(runId)).map(({ name, status }) => `${name} ${status}`)
-    // Of a pass in flight nothing is known yet.
+    // The result of a pass in flight is not known yet.
     expect(steps).toEqual(
       moment === 'a pass in flight' ? ['first succeeded'] : ['first succeeded', 'middle cancelled'],
     )
@@ -174,7 +174,7 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
     ])
   })
 
-  test('cancelled, it can be retried from where it was: what was carried is not executed again', async () => {
+  test('cancelled, it can be retried from that step: carried steps are not executed again', async () => {
     const { runId, record, goOn } = await arrive()
     await act(runId, 'cancel')
     if (moment === 'a pass in flight') {
@@ -212,13 +212,13 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
     expect(record.names(id)).toEqual(['last'])
     const { id: _, ...copied } = middle
     expect(await api.step(id, 'middle')).toMatchObject({ ...copied, carried: true })
-    // No second child either.
+    // And no second child.
     expect((await api.runs('?limit=200')).length).toBe(Math.min(runs + 1, 200))
   })
 })
 
-describe('a family', () => {
-  /** Three generations; the youngest is at work in a pass that the test holds. */
+describe('parents and children', () => {
+  /** Three generations; the youngest is in a pass that the test holds. */
   async function family() {
     const [top, middle, bottom] = [unique('top'), unique('middle'), unique('bottom')]
     const held = gate()
@@ -246,7 +246,7 @@ describe('a family', () => {
     await api.reaches(grandchildId, 'cancelled')
     await until(() => signal.aborted)
     expect(await api.step(childId, 'kid')).toMatchObject({ status: 'cancelled' })
-    // Only the run that was asked for is in the audit log.
+    // The audit log has only the run that the request named.
     expect(await audited(runId)).toEqual(['cancel'])
     expect(await audited(childId)).toEqual([])
   })
@@ -275,7 +275,7 @@ describe('a family', () => {
     expect(record.names(runId)).toEqual(['kid', 'after'])
   })
 
-  test('a child that is cancelled alone is an error in its parent, who may go on', async () => {
+  test('a child that is cancelled alone is an error in its parent, which may go on', async () => {
     const { runId, childId, grandchildId } = await family()
     await act(childId, 'cancel')
     await api.reaches(grandchildId, 'cancelled')
@@ -285,7 +285,7 @@ describe('a family', () => {
     })
   })
 
-  test("a child's fork is nobody's child: its end answers no parent", async () => {
+  test('the fork of a child has no parent: its end answers none', async () => {
     const { runId, childId, held } = await family()
     held.open()
     await api.succeeded(runId)
@@ -336,7 +336,7 @@ describe.each(['succeeded', 'failed', 'cancelled'] as const)('a run that is %s',
     expect(await audited(runId)).toEqual(before)
   })
 
-  test('it is replayed and retried as often as one likes, and stays as it was', async () => {
+  test('it can be replayed and retried any number of times, and stays as it was', async () => {
     const runId = await finished()
     const before = await everything(runId)
     const ids = [
@@ -354,7 +354,7 @@ describe.each(['succeeded', 'failed', 'cancelled'] as const)('a run that is %s',
   })
 })
 
-test('a run that is held for want of a runner is paused, resumed and cancelled like any other', async () => {
+test('a run that waits for a runner is paused, resumed and cancelled like any other', async () => {
   const { name, runner } = await workflow(() => returned())
   await runner.close()
   const { runId } = await api.send({ name })

@@ -1,4 +1,4 @@
-// Replay and retry-from-step: new runs from finished ones (§3, §4.2, §7; decisions "Run", "Step record").
+// Replay and retry-from-step: new runs from finished ones (docs/concepts.md#replay-retry-from-a-step-bulk-replay).
 
 import type { RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -55,7 +55,7 @@ describe('replay', () => {
       eventName: name,
       attempt: 1,
     })
-    // The event did not fan it out.
+    // The event did not fan the fork out.
     expect(copy).not.toHaveProperty('eventId')
     expect((await api.event(eventId)).triggered).toHaveLength(1)
     expect(record.times(id, 'a')).toBe(1)
@@ -95,16 +95,7 @@ describe('replay', () => {
     expect((await replay(cancelled.runId)).status).toBe(200)
   })
 
-  test('a run that is not finished is 409 (§7)', async () => {
-    const { runId } = await start(flow([wait('w', unique('never'))]))
-    await api.reaches(runId, 'waiting')
-    expect(await replay(runId)).toMatchObject({ status: 409, code: 'run_not_finished' })
-    expect(await retry(runId, 'w')).toMatchObject({ status: 409, code: 'run_not_finished' })
-    await api.post(`/runs/${runId}/pause`)
-    expect(await replay(runId)).toMatchObject({ status: 409, code: 'run_not_finished' })
-  })
-
-  test('an emit is made anew by the replay', async () => {
+  test('a replay emits its events again', async () => {
     const event = unique('told')
     const { runId } = await start(flow([emit('tell', event)]))
     await api.succeeded(runId)
@@ -115,7 +106,7 @@ describe('replay', () => {
 })
 
 describe('retry-from-step', () => {
-  /** a, b, c in a row; `b` fails as long as `broken` says. */
+  /** a, b, c in a row; `b` fails as long as `broken` is true. */
   async function threeSteps() {
     const state = { broken: true }
     const b = run('b', () => {
@@ -186,7 +177,7 @@ describe('retry-from-step', () => {
     expect((await api.steps(id)).map(({ carried }) => carried)).toEqual([true, true, true, undefined])
   })
 
-  test('step takes the human name, :n for repeats, or the hashed id (decisions)', async () => {
+  test('step takes the human name, :n for repeats, or the hashed id', async () => {
     const { runId, record } = await start(flow([run('same'), run('same'), run('same')]))
     await api.succeeded(runId)
     for (const [step, names] of [
@@ -200,10 +191,10 @@ describe('retry-from-step', () => {
     }
   })
 
-  test('a step the run does not have is 404 step_not_found, no step 400 (§7)', async () => {
+  test('a step the run does not have is 404 step_not_found, no step 400', async () => {
     const { runId } = await threeSteps()
     expect(await retry(runId, 'z')).toMatchObject({ status: 404, code: 'step_not_found' })
-    // It was never reached.
+    // The run never reached this step.
     expect(await retry(runId, 'c')).toMatchObject({ status: 404, code: 'step_not_found' })
     for (const body of [{}, { step: '' }, { step: ' ' }, { step: 3 }, { step: null }, []]) {
       const answer = await api.post(`/runs/${runId}/retry-from-step`, body)

@@ -1,4 +1,4 @@
-// The pagination rules of `GET /runs` (§4.1), by their numbers.
+// The pagination rules of `GET /runs`, one by one (docs/concepts.md#lists-and-cursors).
 
 import { describe, expect, test } from 'vitest'
 import { allPages, page, RunHistory } from '../../kit/engine/run-history.ts'
@@ -10,7 +10,7 @@ const ORDERS = SORTS.flatMap(sort => ['desc', 'asc'].map(dir => `sort=${sort}&di
 const history = await RunHistory.open()
 const { api } = history
 
-/** Runs of an app of its own, some of them alike in every key. */
+/** Runs of a new app, some of them equal in every sort key. */
 async function stocked(count: number): Promise<{ app: string; ids: string[] }> {
   const app = unique('app')
   await history.runner(app, ['one', 'two'])
@@ -37,7 +37,7 @@ describe('rule 1: up to limit items, and X-Next-Cursor only when more rows exist
     }
   })
 
-  test('rows that the filter does not match are no more rows', async () => {
+  test('rows that the filter excludes do not count', async () => {
     const { app } = await stocked(5)
     const failed = (await page(api, `app=${app}&status=failed&limit=2`)).cursor
     expect(failed).toBeUndefined()
@@ -124,7 +124,7 @@ describe('rule 4: a cursor is tied to its sort and dir, and to its filters', () 
 })
 
 describe('rule 5: without deep, q searches id, workflow and app only', () => {
-  test('and pages of both go on where the last one stopped', async () => {
+  test('and with both, pages continue where the last one stopped', async () => {
     const app = unique('app')
     await history.runner(app, ['one', 'two'])
     const needle = unique('needle')

@@ -1,4 +1,4 @@
-// Searching runs: `q` and `deep` of `GET /runs` (§4.1).
+// Searching runs: `q` and `deep` of `GET /runs` (docs/http-api.md#get-runs).
 
 import { beforeAll, describe, expect, test } from 'vitest'
 import { page, RunHistory } from '../../kit/engine/run-history.ts'
@@ -8,7 +8,7 @@ const { api } = history
 const made: Record<string, string> = {}
 const names = Object.entries.bind(Object, made)
 
-/** The names of the runs that a search finds, in the order they were made. */
+/** The names of the runs that a search finds, in the order of their creation. */
 async function search(q: string, more = ''): Promise<string[]> {
   const { ids } = await page(api, `q=${encodeURIComponent(q)}&dir=asc${more}`)
   return ids.map(id => names().find(([, known]) => known === id)?.[0] ?? id)
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 
 describe('q', () => {
-  test('is a part of the workflow, the app or the id, whatever its case', async () => {
+  test('matches a part of the workflow, the app or the id, in any case', async () => {
     expect(await search('ORDER')).toEqual(['order', 'reorder', 'long'])
     expect(await search('shop')).toEqual(['order', 'off', 'check'])
     expect(await search('prüf')).toEqual(['check'])
@@ -55,12 +55,12 @@ describe('q', () => {
     for (const q of ['zoë', 'temp', 'refused', 'far behind']) expect(await search(q)).toEqual([])
   })
 
-  test('an empty one is none', async () => {
+  test('an empty q is ignored', async () => {
     expect(await search('')).toEqual(Object.keys(made))
     expect(await search('', '&deep=1')).toEqual(Object.keys(made))
   })
 
-  test('one of more than 256 characters is 400', async () => {
+  test('a q of more than 256 characters is 400', async () => {
     expect(await search('😀'.repeat(256))).toEqual([])
     const answer = await api.get(`/runs?q=${'x'.repeat(257)}`)
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' })
@@ -82,7 +82,7 @@ describe('deep', () => {
     expect(await search('card refused', '&deep=1')).toEqual(['check'])
   })
 
-  test('finds what a reader sees, however it is escaped', async () => {
+  test('finds text as a reader sees it, however it is escaped', async () => {
     expect(await search('zoë', '&deep=1')).toEqual(['order', 'reorder'])
     expect(await search('for "zoë"', '&deep=1')).toEqual(['order'])
     expect(await search('😀', '&deep=1')).toEqual(['reorder'])
@@ -98,7 +98,7 @@ describe('deep', () => {
     expect((await page(api, 'deep=1')).ids).toHaveLength(5)
   })
 
-  test('is bounded by the other filters', async () => {
+  test('is restricted by the other filters', async () => {
     expect(await search('zoë', '&deep=1&app=mail')).toEqual(['reorder'])
     expect(await search('zoë', '&deep=1&status=failed')).toEqual([])
     const { createdAt } = await api.run(made.off as string)

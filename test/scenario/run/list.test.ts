@@ -1,5 +1,5 @@
-// The list of runs: one test for every query parameter of §4.1 but `q`, `deep` and `cursor`, which have files of their
-// own (list-search, list-pages).
+// The list of runs: one test for every query parameter of `GET /runs` except `q`, `deep` and `cursor`, which have
+// files of their own (list-search, list-pages; docs/http-api.md#get-runs).
 
 import { beforeAll, describe, expect, test } from 'vitest'
 import { allPages, page, RunHistory } from '../../kit/engine/run-history.ts'
@@ -12,7 +12,7 @@ const history = await RunHistory.open()
 const { api, clock } = history
 const list = async (query: string) => (await page(api, query)).ids
 
-/** By name; made one after the other, in this order. */
+/** The runs by name, created one after the other in this order. */
 const made: Record<string, string> = {}
 const newest = (...names: string[]) => names.map(name => made[name])
 let fanOut = ''
@@ -70,7 +70,7 @@ describe('status', () => {
   })
 })
 
-test('runType tells event-triggered runs from those of a cron; a replay is of the type of its source', async () => {
+test('runType separates event-triggered runs from those of a cron; a replay has the type of its source', async () => {
   expect(await list('runType=event')).toEqual(newest(...ALL))
   expect(await list('runType=cron')).toEqual([])
 })
@@ -98,7 +98,7 @@ test('since keeps runs that started at that time or later', async () => {
   expect(await list(`since=${new Date(clock.now() + 1).toISOString()}`)).toEqual([])
 })
 
-describe('sort and dir: the key, then the id, both in the direction asked for', () => {
+describe('sort and dir: the key, then the id, both in the requested direction', () => {
   test.each(['started', 'workflow', 'status', 'app', 'duration'])('%s', async sort => {
     const runs = (await page(api, `sort=${sort}`)).runs
     expect(new Set(runs.map(({ id }) => id))).toEqual(new Set(newest(...ALL)))
@@ -121,7 +121,7 @@ describe('sort and dir: the key, then the id, both in the direction asked for', 
   })
 })
 
-test('filters are taken together', async () => {
+test('filters apply together', async () => {
   expect(await list('app=shop&status=succeeded&runType=event')).toEqual(newest('replayed', 'quick'))
   expect(await list(`app=shop&status=succeeded&replayOf=${made.quick}&sort=duration`)).toEqual(
     newest('replayed'),

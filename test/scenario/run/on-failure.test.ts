@@ -1,4 +1,4 @@
-// On-failure runs: what follows a run that failed (§3 "a step fails terminally", §2.11; decisions "Run"; promise X3).
+// On-failure runs: the runs that follow failed runs (docs/concepts.md#on-failure-runs).
 
 import type { RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ const breaks: Handler = flow([
 ])
 const rejects = (): Reply => ({ status: 422, body: { error: { message: 'not for me' }, logs: [] } })
 
-/** A failing workflow; `follow` handles its on-failure invocation. */
+/** Starts a failing workflow; `follow` handles its on-failure invocation. */
 async function start(handler: Handler, follow: Handler = () => returned('cleaned up'), onFailure = true) {
   const { name, runner } = await workflow(
     (invoke, record) => (invoke.ctx.onFailure ? follow : handler)(invoke, record),
@@ -62,7 +62,7 @@ describe('the follow-on run', () => {
     expect(invoke?.steps).toEqual({})
   })
 
-  test('ctx.onFailure and ctx.error are absent from every other invoke (§2.11)', async () => {
+  test('ctx.onFailure and ctx.error are absent from every other invoke', async () => {
     const { runId, record } = await start(breaks)
     await api.failed(runId)
     for (const { ctx } of record.of(runId)) {
@@ -81,7 +81,7 @@ describe('the follow-on run', () => {
     expect(record.names(id)).toEqual(['refund', 'apologise'])
   })
 
-  test('the failed run is retained and can be replayed (§3), with an on-failure run of its own', async () => {
+  test('the failed run is retained and can be replayed, with an on-failure run of its own', async () => {
     const { runId } = await start(breaks)
     await follower(runId)
     const replayed = (await api.post(`/runs/${runId}/replay`)).json as RunSummary
@@ -102,7 +102,7 @@ describe('the follow-on run', () => {
   })
 })
 
-describe('when it comes (decisions: "any terminal failure, never a cancellation, never another on-failure run")', () => {
+describe('when it comes ("any terminal failure, never a cancellation, never another on-failure run")', () => {
   test('after a 4xx', async () => {
     const { runId, record } = await start(rejects)
     const { id } = await follower(runId)

@@ -1,4 +1,4 @@
-// Pause and resume (§3, §4.2; decisions "Status moves"; promise A1).
+// Pause and resume (docs/concepts.md#pause-resume-cancel).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -40,7 +40,7 @@ describe('pause and resume', () => {
     expect(record.names(runId)).toEqual(['first', 'second'])
   })
 
-  test('the pass in flight may take its time after a pause: its lease is extended, and it is not sent again', async () => {
+  test('the pass in flight may go on after a pause: its lease is extended, and it is not sent again', async () => {
     const held = gate()
     const { runId, record } = await start(flow([run('first', () => held.opened), run('second')]))
     await until(() => record.times(runId, 'first') === 1)
@@ -77,7 +77,7 @@ describe('pause and resume', () => {
     expect(record.times(runId, 'b')).toBe(1)
   })
 
-  test('a pass in flight that returns the final result succeeds: there was no next step (decisions)', async () => {
+  test('a pass in flight that returns the final result succeeds: there was no next step', async () => {
     const held = gate()
     const { runId, record } = await start(async () => {
       await held.opened
@@ -101,7 +101,7 @@ describe('pause and resume', () => {
     expect(await act(runId, 'resume')).toMatchObject({ status: 409, code: 'run_not_paused' })
   })
 
-  test('timers settle their steps while paused, but no pass is sent until resume (decisions)', async () => {
+  test('timers settle their steps while paused, but no pass is sent until resume', async () => {
     const { runId, record } = await start(flow([sleep('nap', 1000), run('after')]))
     await waitsFor(api, runId, 'sleep')
     await act(runId, 'pause')
@@ -177,7 +177,7 @@ describe('pause and resume', () => {
     expect(record.names(runId)).toEqual(['first', 'second'])
   })
 
-  test('a paused run outlives a restart, and resumes', async () => {
+  test('a paused run survives a restart, and resumes', async () => {
     const first = await openEngine({ onDisk: true, clock })
     const name = unique('controlled')
     const runner: PlainRunner = await first.runner({

@@ -1,6 +1,6 @@
-// Reading runs and their steps (§2.1, §4.1; decisions "Run", "Step record").
+// Reading runs and their steps (docs/http-api.md#runs).
 
-import type { RunSummary, StepRecord } from '@perdure/protocol'
+import type { StepRecord } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import {
   flow,
@@ -55,7 +55,7 @@ describe('GET /runs/{id}', () => {
     expect(ms(found.startedAt)).toBeGreaterThanOrEqual(ms(found.createdAt))
   })
 
-  test('a run that waits says for what; nothing that does not apply is there', async () => {
+  test('a waiting run says for what; fields that do not apply are absent', async () => {
     const event = unique('never')
     const { send } = await workflow(flow([wait('w', event, 60_000)]))
     const { runId } = await send()
@@ -88,7 +88,7 @@ describe('GET /runs/{id}', () => {
   )
 })
 
-describe('GET /runs/{id}/steps (decisions "Step record")', () => {
+describe('GET /runs/{id}/steps', () => {
   test("every opcode's record, in execution order", async () => {
     const [event, kid] = [unique('event'), unique('kid')]
     await engine.runner({ workflows: { [kid]: () => returned('grown') } })
@@ -145,93 +145,5 @@ describe('GET /runs/{id}/steps (decisions "Step record")', () => {
     const { runId } = await send()
     await api.succeeded(runId)
     expect(await api.steps(runId)).toEqual([])
-  })
-})
-
-describe('GET /runs (§4.1, §8)', () => {
-  const page = async (query: string) => {
-    const answer = await api.get(`/runs?${query}`)
-    expect(answer.status).toBe(200)
-    return { runs: answer.json as RunSummary[], next: answer.headers.get('x-next-cursor') }
-  }
-  const ids = (runs: RunSummary[]) => runs.map(({ id }) => id)
-
-  /** An app with `count` finished runs; their ids, newest first. */
-  async function history(count: number) {
-    const { send, app, name } = await workflow(() => returned('a result'))
-    const all: string[] = []
-    for (let i = 0; i < count; i++) all.unshift((await send(i)).runId)
-    for (const runId of all) await api.succeeded(runId)
-    return { app, name, send, all }
-  }
-
-  test('is newest first and without input and result', async () => {
-    const { app, all } = await history(3)
-    const { runs, next } = await page(`app=${app}`)
-    expect(ids(runs)).toEqual(all)
-    expect(next).toBeNull()
-    for (const summary of runs) {
-      const { input, result, ...full } = await api.run(summary.id)
-      expect(summary).toEqual(full)
-    }
-  })
-
-  test('has 30 runs by default; limit is clamped to 1-200 (decisions)', async () => {
-    const { app } = await history(31)
-    expect((await page(`app=${app}`)).runs).toHaveLength(30)
-    expect((await page(`app=${app}&limit=0`)).runs).toHaveLength(1)
-    expect((await page(`app=${app}&limit=1000`)).runs).toHaveLength(31)
-    expect(await api.get('/runs?limit=many')).toMatchObject({ status: 400, code: 'invalid_request' })
-  })
-
-  test('paging neither skips nor repeats rows when new runs arrive (P1)', async () => {
-    const { app, all, send } = await history(7)
-    const met: string[] = []
-    let query = `app=${app}&limit=2`
-    for (;;) {
-      const { runs, next } = await page(query)
-      met.push(...ids(runs))
-      if (next === null) break
-      await api.succeeded((await send()).runId)
-      query = `app=${app}&limit=2&cursor=${encodeURIComponent(next)}`
-    }
-    expect(met).toEqual(all)
-  })
-
-  test('the last page has no X-Next-Cursor, even when it is full', async () => {
-    const { app } = await history(2)
-    expect((await page(`app=${app}&limit=2`)).next).toBeNull()
-    expect((await page(`app=${app}&limit=1`)).next).not.toBeNull()
-  })
-
-  test('a malformed cursor, or one of another filter, is 400 invalid_cursor (P2)', async () => {
-    const { app } = await history(2)
-    const cursor = encodeURIComponent((await page(`app=${app}&limit=1`)).next as string)
-    for (const query of ['cursor=abc', `cursor=${cursor}`, `app=${app}&status=failed&cursor=${cursor}`]) {
-      expect(await api.get(`/runs?${query}`), query).toMatchObject({ status: 400, code: 'invalid_cursor' })
-    }
-  })
-
-  test('status filters, and running also matches waiting (§3)', async () => {
-    const waits = flow([wait('w', unique('never'))])
-    const { send, app } = await workflow((invoke, record) =>
-      invoke.event.data === 'fail' ? { status: 400, body: { logs: [] } } : waits(invoke, record),
-    )
-    const failed = (await send('fail')).runId
-    const waiting = (await send('wait')).runId
-    const paused = (await send('wait')).runId
-    const cancelled = (await send('wait')).runId
-    await api.failed(failed)
-    for (const runId of [waiting, paused, cancelled]) await api.reaches(runId, 'waiting')
-    await api.post(`/runs/${paused}/pause`)
-    await api.post(`/runs/${cancelled}/cancel`)
-    const of = async (status: string) => ids((await page(`app=${app}&status=${status}`)).runs)
-    expect(await of('failed')).toEqual([failed])
-    expect(await of('waiting')).toEqual([waiting])
-    expect(await of('running')).toEqual([waiting])
-    expect(await of('paused')).toEqual([paused])
-    expect(await of('cancelled')).toEqual([cancelled])
-    expect(await of('succeeded')).toEqual([])
-    expect(await api.get('/runs?status=sleeping')).toMatchObject({ status: 400, code: 'invalid_request' })
   })
 })

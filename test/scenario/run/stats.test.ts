@@ -1,4 +1,4 @@
-// `GET /runs/stats` (§2.4, §4.1).
+// `GET /runs/stats` (docs/http-api.md#get-runsstats).
 
 import { expect, test } from 'vitest'
 import { RunHistory } from '../../kit/engine/run-history.ts'
@@ -37,7 +37,7 @@ test('counts, of all, of an app, and since a time', async () => {
   const since = `since=${middle.createdAt}`
   expect(await stats(`?${since}`)).toEqual({ total: 7, active: 2, succeeded: 1, failed: 2, successRate: 33 })
   expect(await stats(`?app=shop&${since}`)).toMatchObject({ total: 2, active: 1, successRate: 100 })
-  // Every other parameter of the list is none of this one.
+  // The other parameters of the list do not exist here.
   expect(await stats('?status=failed&q=nothing&limit=0')).toEqual(all)
 })
 

@@ -1,4 +1,4 @@
-// `GET /runs/{id}/why` as an operator meets it: what it says of runs at every stage (§4.1).
+// `GET /runs/{id}/why`: its explanation of a run at every stage (docs/http-api.md#get-runsidwhy).
 
 import type { RunExplanation } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -21,7 +21,7 @@ const { api, clock, engine, start } = await scenario()
 
 const why = async (runId: string) => (await api.get(`/runs/${runId}/why`)).json as RunExplanation
 
-test('a run that waits for an event says which, until when, and who could take it', async () => {
+test('a run that waits for an event says which, until when, and which runners could take it', async () => {
   const [name, event] = [unique('why'), unique('paid')]
   const { app } = await engine.runner({ workflows: { [name]: flow([wait('pay', event, 60_000)]) } })
   const { runId } = await api.send({ name })
@@ -40,7 +40,7 @@ test('a run that waits for an event says which, until when, and who could take i
   expect(app).toBeDefined()
 })
 
-test('a sleeping run, then paused, then over', async () => {
+test('a sleeping run, then paused, then ended', async () => {
   const { runId } = await start(flow([sleep('nap', 5000)]))
   await waitsFor(api, runId, 'sleep')
   const wakeAt = new Date(clock.now() + 5000).toISOString()
@@ -101,7 +101,7 @@ test('a parent and its child; a running run names its runner', async () => {
   await api.succeeded(runId)
 })
 
-test('a run held by its limit knows its place in line', async () => {
+test('a run held by its limit shows its place in the queue', async () => {
   const name = unique('held')
   const open = gate()
   const handler = flow([run('work', () => open.opened)])
@@ -125,7 +125,7 @@ test('a run held by its limit knows its place in line', async () => {
   for (const runId of runs) await api.succeeded(runId)
 })
 
-test('a failed run says what failed it; one that never was is 404', async () => {
+test('a failed run says what failed it; an unknown run is 404', async () => {
   const name = unique('fails')
   const fails = run('work', () => {
     throw new StepFailure('no money', { retriable: false })

@@ -104,7 +104,7 @@ describe('POST /webhook-endpoints', () => {
     expect(text).toContain(field)
   })
 
-  test('needs a secret key, even where everything else is open (§5.2)', async () => {
+  test('needs a secret key, even where everything else is open', async () => {
     const readers = engine.api.as(READ_KEY)
     expect((await readers.post('/webhook-endpoints', valid)).status).toBe(403)
     expect((await readers.get('/webhook-endpoints')).status).toBe(200)
@@ -225,7 +225,7 @@ test('DELETE answers 204, and the endpoint is gone', async () => {
   expect((await api.request('DELETE', `/webhook-endpoints/${id}`)).status).toBe(404)
 })
 
-describe('what endpoints are told (§6.1)', () => {
+describe('what endpoints are told', () => {
   /** The deliveries to these endpoints, once there are so many. */
   const deliveries = (endpoints: { id: string }[], count: number) =>
     until(

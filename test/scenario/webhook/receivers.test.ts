@@ -311,7 +311,7 @@ describe('who may', () => {
     expect((await engine.api.get('/webhook-receivers')).status).toBe(401)
   })
 
-  test('where no key is configured, receivers are listed and not changed (§5.2)', async () => {
+  test('where no key is configured, receivers are listed and not changed', async () => {
     const open = await openEngine()
     expect((await open.api.get('/webhook-receivers')).json).toEqual([])
     for (const ask of [
