@@ -39,7 +39,7 @@ export class Link implements Outlet {
   #registered = false
   /** Whether the engine has registered this link before. */
   #wasRegistered = false
-  #engineTakesCheckpoints = false
+  #checkpoints = false
   #ending = false
   /** Connections lost in a row. */
   #failures = 0
@@ -162,9 +162,9 @@ export class Link implements Outlet {
 
   #helloReceived(socket: EngineSocket, payload: unknown): void {
     const heartbeatMs = fieldOf(payload, 'heartbeatMs')
-    this.#engineTakesCheckpoints = fieldOf(payload, 'checkpoints') === true
-    socket.keepAlive(typeof heartbeatMs === 'number' ? heartbeatMs : 0)
     const { settings, passes, index } = this.#options
+    this.#checkpoints = settings.checkpoints && fieldOf(payload, 'checkpoints') === true
+    socket.keepAlive(typeof heartbeatMs === 'number' ? heartbeatMs : 0)
     const maxConcurrency = concurrencyOf(settings, index)
     const underWay = this.#wasRegistered && this.#isNamed ? passes.underWay(this) : undefined
     this.#register(socket, REGISTER_ID, { maxConcurrency, underWay })
@@ -204,10 +204,6 @@ export class Link implements Outlet {
 
   get #isNamed(): boolean {
     return this.#options.settings.registration.runner !== undefined
-  }
-
-  get #checkpoints(): boolean {
-    return this.#engineTakesCheckpoints && this.#options.settings.checkpoints
   }
 
   /** Starts the timer that cancels the passes in flight when the engine stays away too long. */

@@ -64,10 +64,8 @@ export class Passes {
       checkpointCount: 0,
     }
     this.#running.set(id, pass)
-    const options = {
-      cancellation: pass.cancellation,
-      ...(checkpoints && { checkpoint: (report: CheckpointReport) => this.#checkpoint(pass, report) }),
-    }
+    const checkpoint = (report: CheckpointReport) => this.#checkpoint(pass, report)
+    const options = { cancellation: pass.cancellation, checkpoint: checkpoints ? checkpoint : undefined }
     this.#handler.invoke(request, options).then(answer => this.#ended(pass, answer))
   }
 

@@ -2,6 +2,7 @@
 
 import { onTestFinished } from 'vitest'
 import { until } from '../../../../test/kit/until.ts'
+import { deferred } from '../run/deferred.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import { type Connection, ScriptedEngine, type ScriptedEngineOptions } from './engine.testkit.ts'
 import { type ConnectedRunner, type ConnectOptions, connect } from './index.ts'
@@ -26,10 +27,7 @@ interface StartedRunner extends ConnectedRunner {
 export function start(engine: ScriptedEngine, options: Partial<ConnectOptions> = {}): StartedRunner {
   const logged: string[] = []
   const started: string[] = []
-  let release: () => void = () => undefined
-  const held = new Promise<void>(resolve => {
-    release = resolve
-  })
+  const held = deferred()
   const workflows = [
     createWorkflow({ name: 'echo', triggers: { event: 'e' } }, ({ event }) => event.data),
     createWorkflow({ name: 'steps', triggers: { event: 'e' } }, async ({ step }) => {
@@ -41,7 +39,7 @@ export function start(engine: ScriptedEngine, options: Partial<ConnectOptions> =
       await step.run('wait', async ({ signal }) => {
         started.push('held')
         signal.addEventListener('abort', () => started.push(`aborted: ${signal.reason.message}`))
-        await held
+        await held.promise
       })
     }),
   ]
@@ -57,7 +55,7 @@ export function start(engine: ScriptedEngine, options: Partial<ConnectOptions> =
     ...options,
   })
   onTestFinished(async () => {
-    release()
+    held.resolve()
     await engine.close()
     await runner.close()
   })
@@ -70,7 +68,7 @@ export function start(engine: ScriptedEngine, options: Partial<ConnectOptions> =
     close,
     logged,
     started,
-    release,
+    release: held.resolve,
   }
 }
 

@@ -120,7 +120,10 @@ export class EngineSocket {
   #listen(): void {
     const socket = this.#socket
     const { onOpen, onFrame } = this.#options
-    socket.on('upgrade', response => this.#upgraded(response))
+    socket.on('upgrade', response => {
+      this.#tcpSocket = response.socket
+      this.#signature = String(response.headers[SIGNATURE_HEADER] ?? '')
+    })
     socket.on('unexpected-response', (_request: ClientRequest, response: IncomingMessage) => {
       response.resume()
       this.fail(handshakeRefused(response.statusCode ?? 0))
@@ -139,17 +142,12 @@ export class EngineSocket {
     socket.on('ping', () => {
       this.#silentTicks = 0
     })
-    socket.on('error', error => {
-      this.#end ??= unreachable(`The engine cannot be reached at ${this.#options.url}: ${messageOf(error)}`, {
-        cause: error,
-      })
+    socket.on('error', (cause: NodeJS.ErrnoException) => {
+      // Failed attempts on several addresses give an error without a message.
+      const reason = cause.message || cause.code || cause.name
+      this.#end ??= unreachable(`The engine cannot be reached at ${this.#options.url}: ${reason}`, { cause })
     })
     socket.on('close', (code, reason) => this.#finish(code, String(reason)))
-  }
-
-  #upgraded(response: IncomingMessage): void {
-    this.#tcpSocket = response.socket
-    this.#signature = String(response.headers[SIGNATURE_HEADER] ?? '')
   }
 
   /** Whether the engine signed its handshake response with one of the runner's keys. If not, nothing is sent to it. */
@@ -178,9 +176,4 @@ export class EngineSocket {
     clearTimeout(this.#closeTimer)
     this.#options.onEnd(this.#end ?? closedByEngine(code, reason, this.#lastError))
   }
-}
-
-/** Returns a text for an error without a message, too: failed attempts on several addresses give an error without one. */
-function messageOf(error: Error & { code?: string }): string {
-  return error.message || error.code || error.name
 }

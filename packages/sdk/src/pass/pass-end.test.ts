@@ -1,14 +1,8 @@
 // How a pass ends: handlers that settle or throw, stored errors, and misuse.
 
 import { describe, expect, test } from 'vitest'
-import { signal, TestRun, type TestRunOptions } from '../replay/engine.testkit.ts'
+import { runOf, signal } from '../replay/engine.testkit.ts'
 import { NonRetriableError } from '../wire/errors.ts'
-import { createWorkflow } from '../workflow/create-workflow.ts'
-import type { WorkflowArgs } from '../workflow/workflow.ts'
-
-function runOf<R>(handler: (args: WorkflowArgs) => R | Promise<R>, options?: TestRunOptions): TestRun {
-  return new TestRun(createWorkflow({ name: 'flow' }, handler), options)
-}
 
 describe('a handler that settles with steps that nobody awaited', () => {
   test('returns only when those with an effect are stored', async () => {

@@ -3,14 +3,9 @@
 import { readFile } from 'node:fs/promises'
 import { hashStepId } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { signal, TestRun, type TestRunOptions } from '../replay/engine.testkit.ts'
+import { runOf, signal } from '../replay/engine.testkit.ts'
 import { NonRetriableError } from '../wire/errors.ts'
-import { createWorkflow } from '../workflow/create-workflow.ts'
-import type { StepTools, WorkflowArgs } from '../workflow/workflow.ts'
-
-function runOf<R>(handler: (args: WorkflowArgs) => R | Promise<R>, options?: TestRunOptions): TestRun {
-  return new TestRun(createWorkflow({ name: 'flow' }, handler), options)
-}
+import type { StepTools } from '../workflow/workflow.ts'
 
 describe('one step after another', () => {
   test('each pass discovers the next step, and stored steps do not run again', async () => {

@@ -16,20 +16,14 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
 /** Calls `fn` with the engine's span active, also in all code that `fn` awaits. Without a span it only calls `fn`. */
 export function withinTrace<Result>(traceparent: string | undefined, fn: () => Result): Result {
-  const contexts = contextManager()
+  const globals = globalThis as { [OTEL_API_KEY]?: { context?: ContextManager } }
+  const contexts = globals[OTEL_API_KEY]?.context
   const parts = contexts && traceparent !== undefined ? TRACEPARENT.exec(traceparent) : null
   if (!contexts || !parts) return fn()
   const [, traceId = '', spanId = '', flags = ''] = parts
   const span = engineSpan({ traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true })
   const context: Context = contexts.active().setValue(ACTIVE_SPAN_KEY, span)
   return contexts.with(context, fn)
-}
-
-function contextManager(): ContextManager | undefined {
-  const registered = (globalThis as Record<symbol, unknown>)[OTEL_API_KEY] as
-    | { context?: ContextManager }
-    | undefined
-  return registered?.context
 }
 
 /** The engine's span as a parent of other spans. It records nothing: the engine records it. */

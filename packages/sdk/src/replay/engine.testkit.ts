@@ -11,7 +11,8 @@ import {
   type StepError,
 } from '@perdure/protocol'
 import { createHandler } from '../runner/handler.ts'
-import type { Workflow } from '../workflow/workflow.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
+import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 
 interface PassRecord {
   status: number
@@ -117,16 +118,14 @@ export class TestRun {
   }
 }
 
+/** A run of a workflow `flow` with this handler. */
+export function runOf<R>(handler: (args: WorkflowArgs) => R | Promise<R>, options?: TestRunOptions): TestRun {
+  return new TestRun(createWorkflow({ name: 'flow' }, handler), options)
+}
+
 function settleDefault(opcode: Opcode, settle: Settle | undefined): MemoEntry | undefined {
   if (settle) return settle(opcode)
   return opcode.op === 'WaitForEvent' || opcode.op === 'RunWorkflow' ? undefined : { data: null }
 }
 
-/** Creates a promise that the test resolves. */
-export function signal<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve: (value: T) => void = () => undefined
-  const promise = new Promise<T>(done => {
-    resolve = done
-  })
-  return { promise, resolve }
-}
+export { deferred as signal } from '../run/deferred.ts'

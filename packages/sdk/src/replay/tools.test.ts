@@ -5,12 +5,8 @@ import { OpcodeSchema } from '@perdure/protocol/schema'
 import { describe, expect, test } from 'vitest'
 import type { RunContext } from '../run/run-context.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
-import type { StepTools, WorkflowArgs } from '../workflow/workflow.ts'
-import { TestRun } from './engine.testkit.ts'
-
-function runOf<R>(handler: (args: WorkflowArgs) => R | Promise<R>): TestRun {
-  return new TestRun(createWorkflow({ name: 'flow' }, handler))
-}
+import type { StepTools } from '../workflow/workflow.ts'
+import { runOf, TestRun } from './engine.testkit.ts'
 
 async function opcodeOf(call: (step: StepTools, ctx: RunContext) => Promise<unknown>): Promise<unknown> {
   const { opcodes } = await runOf(({ step, ctx }) => call(step, ctx)).pass()

@@ -2,14 +2,8 @@
 
 import type { RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { TestRun } from '../replay/engine.testkit.ts'
-import { createWorkflow } from '../workflow/create-workflow.ts'
-import type { WorkflowArgs } from '../workflow/workflow.ts'
+import { runOf } from '../replay/engine.testkit.ts'
 import { LogBuffer, stepLogScope } from './log-buffer.ts'
-
-function runOf(handler: (args: WorkflowArgs) => unknown): TestRun {
-  return new TestRun(createWorkflow({ name: 'flow' }, handler))
-}
 
 const described = (logs: RunnerLogLine[]) =>
   logs.map(({ scope, index, message }) => `${scope}#${index} ${message}`)

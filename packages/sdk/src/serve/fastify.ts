@@ -31,18 +31,9 @@ export interface FastifyApp {
   route(options: {
     method: string[]
     url: string
-    handler: (request: FastifyRequest, reply: FastifyReply) => void
+    /** `raw` is untyped: Fastify's type also allows HTTP/2 requests, which Node serves with the same interface. */
+    handler: (request: { readonly raw: unknown }, reply: { readonly raw: unknown; hijack(): unknown }) => void
   }): unknown
-}
-
-/** `raw` is untyped: Fastify's type also allows HTTP/2 requests, which Node serves with the same interface. */
-interface FastifyRequest {
-  readonly raw: unknown
-}
-
-interface FastifyReply {
-  readonly raw: unknown
-  hijack(): unknown
 }
 
 /**

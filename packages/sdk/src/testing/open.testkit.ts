@@ -8,12 +8,3 @@ export async function open(options: Parameters<typeof testEngine>[0]): Promise<T
   onTestFinished(() => engine.stop({ leaveRuns: true }))
   return engine
 }
-
-/** A promise that the test resolves. */
-export function gate() {
-  let open = () => {}
-  const opened = new Promise<void>(resolve => {
-    open = resolve
-  })
-  return { opened, open: () => open() }
-}

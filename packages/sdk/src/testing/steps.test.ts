@@ -4,11 +4,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { deferred } from '../run/deferred.ts'
 import { NonRetriableError, StepFailedError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { testEngine } from './index.ts'
-import { gate, open } from './open.testkit.ts'
+import { open } from './open.testkit.ts'
 
 const saga = createWorkflow({ name: 'saga' }, async ({ step }) => {
   await step.run('reserve', () => 'reserved')
@@ -167,17 +168,17 @@ test('time can advance while a step is held, by more than a lease', async () => 
 
 test('a cancelled run aborts its callback, which is not awaited', async () => {
   const reasons: unknown[] = []
-  const begun = gate()
+  const begun = deferred()
   const held = createWorkflow({ name: 'held' }, ({ step }) =>
     step.run('hang', ({ signal }) => {
       signal.addEventListener('abort', () => reasons.push(signal.reason))
-      begun.open()
+      begun.resolve()
       return new Promise(() => {})
     }),
   )
   const engine = await open([held])
   const starting = engine.start(held)
-  await begun.opened
+  await begun.promise
   const [{ id } = { id: '' }] = (await engine.api.listRuns()).items
   await engine.api.cancelRun({ id })
   expect(await (await starting).status()).toBe('cancelled')

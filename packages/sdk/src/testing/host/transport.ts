@@ -64,23 +64,26 @@ export class InProcessTransport implements Transport {
       if (reply) resolve(reply)
       ended()
     }
-    const abort = () => {
-      end({ kind: 'aborted' })
+    const stop = (reply?: InvokeReply) => {
+      end(reply)
       cancellation.cancel()
     }
-    const abandon = () => {
-      end()
-      cancellation.cancel()
-    }
+    const abort = () => stop({ kind: 'aborted' })
     const { runId, workflow } = request.ctx
-    const pass: PassUnderWay = { runId, workflow, since: realNow(), running: 0, held: 0, abandon }
+    const pass: PassUnderWay = {
+      runId,
+      workflow,
+      since: realNow(),
+      running: 0,
+      held: 0,
+      abandon: () => stop(),
+    }
     this.#passes.add(pass)
     signal.addEventListener('abort', abort)
-    const options =
-      checkpoints && onCheckpoint
-        ? { cancellation, checkpoint: checkpointer(onCheckpoint.bind(call), abort, quiescence) }
-        : { cancellation }
-    void insidePass(pass, () => handler.invoke(request, options)).then(answer => end(replyOf(answer)))
+    const checkpoint =
+      checkpoints && onCheckpoint ? checkpointer(onCheckpoint.bind(call), abort, quiescence) : undefined
+    const invoke = () => handler.invoke(request, { cancellation, checkpoint })
+    void insidePass(pass, invoke).then(answer => end(replyOf(answer)))
   }
 }
 

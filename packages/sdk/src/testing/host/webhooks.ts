@@ -42,7 +42,8 @@ export class WebhookRecorder implements Sender {
   }
 
   async send({ url, headers, body, timeoutMs }: SendCall): Promise<SendReply> {
-    const answer = this.#next(url)
+    const answers = this.#answers.get(url) ?? []
+    const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? 200
     this.sent.push({
       url,
       headers,
@@ -61,11 +62,6 @@ export class WebhookRecorder implements Sender {
 
   /** Required by the port; there is nothing to close. */
   async close(): Promise<void> {}
-
-  #next(url: string): WebhookAnswer {
-    const answers = this.#answers.get(url) ?? []
-    return (answers.length > 1 ? answers.shift() : answers[0]) ?? 200
-  }
 }
 
 function parse(body: string): unknown {
