@@ -2,22 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { afterEach, expect, test, vi } from 'vitest'
-import { main, programFor } from './main.ts'
-
-afterEach(() => vi.restoreAllMocks())
-
-/** The output of a command line, and its exit code. */
-async function ran(args: string[]) {
-  const said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    vi.spyOn(process[name], 'write').mockImplementation(text => {
-      said[name] += text
-      return true
-    })
-  }
-  return { code: await main(args), ...said }
-}
+import { expect, test } from 'vitest'
+import { programFor } from './main.ts'
+import { ran } from './ran.testkit.ts'
 
 function paths(command: Command, path: string[] = []): string[][] {
   return [path, ...command.commands.flatMap(child => paths(child, [...path, child.name()]))]

@@ -2,14 +2,15 @@
 
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { EXIT_CODES_HELP, exitOf } from './command-line/exit.ts'
+import { EXIT, EXIT_CODES_HELP, exitOf } from './command-line/exit.ts'
+import type { UnparsedCommand } from './command-line/flags.ts'
 import { auditCommand } from './commands/audit.ts'
-import { listDev, runDev } from './commands/dev/index.ts'
-import { listDoctor, runDoctor } from './commands/doctor.ts'
+import { dev } from './commands/dev/index.ts'
+import { doctor } from './commands/doctor.ts'
 import { eventsCommands } from './commands/events.ts'
 import { registryCommands } from './commands/registry.ts'
 import { runsCommands } from './commands/runs/index.ts'
-import { listServe, runServe } from './commands/serve.ts'
+import { serve } from './commands/serve.ts'
 import { webhooksCommands } from './commands/webhooks/index.ts'
 
 const EXAMPLES = `
@@ -20,22 +21,33 @@ Examples:
   perdure runs list --status failed
   perdure COMMAND --help`
 
+const UNPARSED = new Map<string, UnparsedCommand>(Object.entries({ serve, dev, doctor }))
+
 /** Runs one command line (without node and script); returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   try {
     const given = normal(args)
-    if (given[0] === 'serve') return await runServe(given.slice(1))
-    if (given[0] === 'dev') return await runDev(given.slice(1))
-    if (given[0] === 'doctor') return await runDoctor(given.slice(1))
+    const unparsed = UNPARSED.get(given[0] ?? '')
+    if (unparsed) return await runUnparsed(unparsed, given.slice(1))
     const program = await programFor(given[0])
     await program.parseAsync(given, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
     const { code, message } = exitOf(error)
-    if (message !== undefined) process.stderr.write(`perdure: ${message}\n`)
+    if (message !== undefined) process.stderr.write(`perdure: ${withoutKeys(message)}\n`)
     return code
   }
 }
+
+async function runUnparsed({ help, run }: UnparsedCommand, args: readonly string[]): Promise<number> {
+  const engine = await import('@perdure/engine')
+  if (!args.includes('--help') && !args.includes('-h')) return run(args, engine)
+  process.stdout.write(`${help(engine.FLAGS)}\n`)
+  return EXIT.ok
+}
+
+/** The text without API keys, which may be typed in place of ids. */
+const withoutKeys = (text: string) => text.replace(/pdk_[\w-]+/g, 'pdk_[REDACTED]')
 
 /** Without arguments, `--help`; `help x` becomes `x --help`. */
 function normal(args: readonly string[]): string[] {
@@ -53,11 +65,14 @@ export async function programFor(noun: string | undefined): Promise<Command> {
     .version(versionOf())
     .exitOverride()
     .showHelpAfterError('(--help shows how)')
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'perdure: ')) })
+    .configureOutput({
+      outputError: (text, write) => write(withoutKeys(text.replace(/^error: /, 'perdure: '))),
+    })
     .addHelpText('after', `${EXAMPLES}\n${EXIT_CODES_HELP}`)
-  listServe(program)
-  listDev(program)
-  listDoctor(program)
+  for (const [name, { argument, description }] of UNPARSED) {
+    const command = program.command(name).description(description)
+    if (argument !== undefined) command.argument(argument)
+  }
   runsCommands(program)
   eventsCommands(program)
   registryCommands(program)

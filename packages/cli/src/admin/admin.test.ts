@@ -4,9 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openAdministration } from '@perdure/engine'
-import { Command, CommanderError } from 'commander'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { adminCommands } from './index.ts'
+import { ran } from '../ran.testkit.ts'
 
 interface Outcome {
   code: number
@@ -25,23 +24,8 @@ beforeEach(() => {
 
 /** One command line on the test's store. */
 async function perdure(...args: string[]): Promise<Outcome> {
-  const outcome: Outcome = { code: 0, out: '', err: '' }
-  const program = new Command('perdure').exitOverride().configureOutput({
-    writeOut: text => {
-      outcome.out += text
-    },
-    writeErr: text => {
-      outcome.err += text
-    },
-  })
-  adminCommands(program)
-  try {
-    await program.parseAsync([...args, '--store', store], { from: 'user' })
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error
-    outcome.code = error.exitCode
-  }
-  return outcome
+  const { code, stdout: out, stderr: err } = await ran([...args, '--store', store])
+  return { code, out, err }
 }
 
 async function created(...args: string[]): Promise<Record<string, string>> {
@@ -112,21 +96,25 @@ describe('perdure keys', () => {
     expect(err).toContain('must be the id of an API key')
     expect(out + err).not.toContain(key)
     const stray = await perdure('keys', 'create', '--kind', key as string)
-    expect(stray.code).toBe(1)
+    expect(stray.code).toBe(2)
     expect(stray.err).not.toContain(key)
   })
 
   test.each([
-    [['create'], '--kind'],
-    [['create', '--kind', 'master'], 'secret, read, event, runner'],
-    [['create', '--kind', 'read', '--label', ' '], 'label must not be blank'],
-    [['create', '--kind', 'read', '--namespace', 'n'.repeat(129)], 'namespace must not be longer than 128'],
-    [['create', '--kind', 'read', '--label', 'a\nb'], 'label must not have control characters'],
-    [['revoke'], 'id'],
-    [['remove'], 'remove'],
-  ])('%j is refused', async (args, names) => {
+    [['create'], 2, '--kind'],
+    [['create', '--kind', 'master'], 2, 'secret, read, event, runner'],
+    [['create', '--kind', 'read', '--label', ' '], 1, 'label must not be blank'],
+    [
+      ['create', '--kind', 'read', '--namespace', 'n'.repeat(129)],
+      1,
+      'namespace must not be longer than 128',
+    ],
+    [['create', '--kind', 'read', '--label', 'a\nb'], 1, 'label must not have control characters'],
+    [['revoke'], 2, 'id'],
+    [['remove'], 2, 'remove'],
+  ])('%j is refused with exit code %i', async (args, exitCode, names) => {
     const { code, out, err } = await perdure('keys', ...args)
-    expect(code).toBe(1)
+    expect(code).toBe(exitCode)
     expect(out).toBe('')
     expect(err).toContain(names)
   })

@@ -2,14 +2,9 @@
 
 import { KEY_KINDS, type KeyKind, type StoredKey } from '@perdure/engine'
 import { type Command, Option } from 'commander'
+import { group, list, show } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
-import { administer, group, type SharedOptions, subcommand, timestamp } from './session.ts'
-
-interface CreateOptions extends SharedOptions {
-  kind: KeyKind
-  label?: string
-  namespace?: string
-}
+import { adminCommand, timestamp } from './session.ts'
 
 /** Adds `perdure keys` to the program. */
 export function keyCommands(program: Command): void {
@@ -18,50 +13,44 @@ export function keyCommands(program: Command): void {
     examples: ['perdure keys create --kind secret --label ops', 'perdure keys list'],
   })
 
-  subcommand(keys, 'create', {
-    description: 'create an API key; no later command shows it again',
-    examples: [
+  const creating = keys
+    .command('create')
+    .description('create an API key; no later command shows it again')
+    .addOption(new Option('--kind <kind>', 'kind of the key').choices(KEY_KINDS).makeOptionMandatory())
+    .option('--label <label>', 'name of the key in the audit log (default: its id)')
+    .option('--namespace <name>', 'namespace that the key gives access to (default: default)')
+  adminCommand<{ kind: KeyKind; label?: string; namespace?: string }>(
+    creating,
+    [
       'perdure keys create --kind secret --label ops',
       'perdure keys create --kind event --namespace shop --store sqlite:./data/engine.db',
       'perdure keys create --kind read --json | jq -r .key',
     ],
-  })
-    .addOption(new Option('--kind <kind>', 'kind of the key').choices(KEY_KINDS).makeOptionMandatory())
-    .option('--label <label>', 'name of the key in the audit log (default: its id)')
-    .option('--namespace <name>', 'namespace that the key gives access to (default: default)')
-    .action((options: CreateOptions, command: Command) =>
-      administer(
-        command,
-        options,
-        async (administration, output) => {
-          const { stored, key } = await administration.createKey(options)
-          output.show({ ...shown(stored), key }, created(stored, key))
-        },
-        { create: true },
-      ),
-    )
-
-  subcommand(keys, 'list', {
-    description: 'list the API keys of the store, without the keys themselves',
-    examples: ['perdure keys list', 'perdure keys list --json | jq -r "select(.revokedAt == null) | .id"'],
-  }).action((options: SharedOptions, command: Command) =>
-    administer(command, options, async (administration, output) =>
-      output.list((await administration.keys()).map(shown), COLUMNS, NONE),
-    ),
+    async (session, administration) => {
+      const { stored, key } = await administration.createKey(session.options)
+      return show(session, { ...shown(stored), key }, () => created(stored, key))
+    },
+    { create: true },
   )
 
-  subcommand(keys, 'revoke <id>', {
-    description: 'revoke an API key; a running engine refuses it within 2 s',
-    examples: ['perdure keys revoke key_01K...'],
-  }).action((id: string, options: SharedOptions, command: Command) =>
-    administer(command, options, async (administration, output) => {
+  adminCommand(
+    keys.command('list').description('list the API keys of the store, without the keys themselves'),
+    ['perdure keys list', 'perdure keys list --json | jq -r "select(.revokedAt == null) | .id"'],
+    async (session, administration) =>
+      list(session, (await administration.keys()).map(shown), COLUMNS, {
+        none: 'no API keys in this store; perdure keys create makes one',
+      }),
+  )
+
+  adminCommand(
+    keys.command('revoke <id>').description('revoke an API key; a running engine refuses it within 2 s'),
+    ['perdure keys revoke key_01K...'],
+    async (session, administration, id = '') => {
       const revoked = await administration.revokeKey(id)
-      output.show(shown(revoked), [`revoked ${revoked.id} (${revoked.label})`])
-    }),
+      return show(session, shown(revoked), () => [`revoked ${revoked.id} (${revoked.label})`])
+    },
   )
 }
-
-type ShownKey = ReturnType<typeof shown>
 
 /** The public fields of a key: all except its hash. */
 function shown({ id, kind, namespace, label, createdAt, revokedAt }: StoredKey) {
@@ -84,8 +73,7 @@ function created({ id, kind, namespace, label }: StoredKey, key: string): string
   ]
 }
 
-const NONE = 'no API keys in this store; perdure keys create makes one'
-const COLUMNS: readonly Column<ShownKey>[] = [
+const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
   { title: 'ID', cell: key => key.id, whole: true },
   { title: 'KIND', cell: key => key.kind },
   { title: 'NAMESPACE', cell: key => key.namespace },

@@ -2,8 +2,9 @@
 
 import type { Namespace } from '@perdure/engine'
 import type { Command } from 'commander'
+import { group, list, show } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
-import { administer, group, type SharedOptions, subcommand, timestamp } from './session.ts'
+import { adminCommand, timestamp } from './session.ts'
 
 /** Adds `perdure namespaces` to the program. */
 export function namespaceCommands(program: Command): void {
@@ -12,37 +13,35 @@ export function namespaceCommands(program: Command): void {
     examples: ['perdure namespaces list', 'perdure namespaces suspend shop'],
   })
 
-  subcommand(namespaces, 'list', {
-    description: 'list the namespaces of the store',
-    examples: ['perdure namespaces list', 'perdure namespaces list --store sqlite:./data/engine.db --json'],
-  }).action((options: SharedOptions, command: Command) =>
-    administer(command, options, async (administration, output) =>
-      output.list((await administration.namespaces()).map(shown), COLUMNS, NONE),
-    ),
+  adminCommand(
+    namespaces.command('list').description('list the namespaces of the store'),
+    ['perdure namespaces list', 'perdure namespaces list --store sqlite:./data/engine.db --json'],
+    async (session, administration) =>
+      list(session, (await administration.namespaces()).map(shown), COLUMNS, {
+        none: 'no namespaces in this store yet',
+      }),
   )
 
-  subcommand(namespaces, 'suspend <name>', {
-    description: 'start no new runs in a namespace; a running engine follows within 2 s',
-    examples: ['perdure namespaces suspend shop'],
-  }).action((name: string, options: SharedOptions, command: Command) =>
-    administer(command, options, async (administration, output) => {
+  adminCommand(
+    namespaces
+      .command('suspend <name>')
+      .description('start no new runs in a namespace; a running engine follows within 2 s'),
+    ['perdure namespaces suspend shop'],
+    async (session, administration, name = '') => {
       const suspended = await administration.suspend(name)
-      output.show(shown(suspended), [`suspended ${suspended.name}`])
-    }),
+      return show(session, shown(suspended), () => [`suspended ${suspended.name}`])
+    },
   )
 
-  subcommand(namespaces, 'resume <name>', {
-    description: 'start runs in a suspended namespace again',
-    examples: ['perdure namespaces resume shop'],
-  }).action((name: string, options: SharedOptions, command: Command) =>
-    administer(command, options, async (administration, output) => {
+  adminCommand(
+    namespaces.command('resume <name>').description('start runs in a suspended namespace again'),
+    ['perdure namespaces resume shop'],
+    async (session, administration, name = '') => {
       const resumed = await administration.resume(name)
-      output.show(shown(resumed), [`resumed ${resumed.name}`])
-    }),
+      return show(session, shown(resumed), () => [`resumed ${resumed.name}`])
+    },
   )
 }
-
-type ShownNamespace = ReturnType<typeof shown>
 
 function shown({ name, createdAt, suspendedAt }: Namespace) {
   return {
@@ -52,8 +51,7 @@ function shown({ name, createdAt, suspendedAt }: Namespace) {
   }
 }
 
-const NONE = 'no namespaces in this store yet'
-const COLUMNS: readonly Column<ShownNamespace>[] = [
+const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
   { title: 'NAME', cell: each => each.name },
   { title: 'CREATED', cell: each => each.createdAt },
   { title: 'SUSPENDED', cell: each => each.suspendedAt },

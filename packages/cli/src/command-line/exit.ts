@@ -15,10 +15,15 @@ Exit codes:
   3    the engine cannot be reached
   130  interrupted`
 
+/** An error of a store. Ends the command with exit code 1. */
+export class RefusedError extends Error {}
+
 /** The exit code of an error, and the message to print. Rethrows unexpected errors. */
 export function exitOf(error: unknown): { code: number; message?: string } {
-  if (error instanceof CommanderError) return { code: commanderCode(error) }
+  // Commander has printed its message already. Its errors are all bad usage; help and version are none.
+  if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage }
   if (error instanceof UsageError) return { code: EXIT.usage, message: error.message }
+  if (error instanceof RefusedError) return { code: EXIT.refused, message: error.message }
   if (error instanceof ConnectionError) return { code: EXIT.unreachable, message: error.message }
   if (error instanceof ApiError) {
     const request = error.requestId === undefined ? '' : `, request ${error.requestId}`
@@ -29,9 +34,4 @@ export function exitOf(error: unknown): { code: number; message?: string } {
   // The reader of the output closed the pipe, as `head` does.
   if ((error as NodeJS.ErrnoException).code === 'EPIPE') return { code: EXIT.ok }
   throw error
-}
-
-/** Commander has printed its message already. Its own errors are all bad usage. */
-function commanderCode({ code, exitCode }: CommanderError): number {
-  return exitCode !== 0 && code.startsWith('commander.') ? EXIT.usage : exitCode
 }

@@ -3,6 +3,16 @@
 /** Bad usage of a command. Ends it with exit code 2. */
 export class UsageError extends Error {}
 
+/** A command whose flags are the engine's: it parses its arguments itself, and commander only lists it. */
+export interface UnparsedCommand {
+  /** The argument in the usage, such as `[entry]`. */
+  argument?: string
+  description: string
+  help(flags: readonly string[]): string
+  /** Runs the command line; returns the exit code. The engine, which is slow to load, is loaded only for it. */
+  run(args: readonly string[], engine: typeof import('@perdure/engine')): Promise<number>
+}
+
 /** The flags as name -> value. Throws UsageError for an unknown name, a missing value or an argument without a flag. */
 export function parseFlags(args: readonly string[], known: readonly string[]): Record<string, string> {
   const flags: Record<string, string> = {}

@@ -2,6 +2,7 @@
 
 import { type Client, createClient, DEFAULT_URL } from '@perdure/client'
 import { type Command, Option } from 'commander'
+import type { Paint } from '../output/colour.ts'
 import { type Column, table } from '../output/table.ts'
 import { EXIT } from './exit.ts'
 import { UsageError } from './flags.ts'
@@ -73,23 +74,41 @@ function connect({ url, apiKey }: EngineOptions): Client {
   }
 }
 
+/** Adds a group of commands. */
+export function group(
+  parent: Command,
+  name: string,
+  help: { description: string; examples: string[] },
+): Command {
+  return parent.command(name).description(help.description).addHelpText('after', examplesHelp(help.examples))
+}
+
 /** Writes one value: as JSON, or as the given lines. */
 export async function show(
-  session: LocalSession<unknown>,
+  { terminal, json }: LocalSession<unknown>,
   value: unknown,
   lines: () => readonly string[],
-): Promise<void> {
-  const { terminal, json } = session
-  if (json) return terminal.out(JSON.stringify(value))
-  for (const line of lines()) await terminal.out(line)
+): Promise<undefined> {
+  for (const line of json ? [JSON.stringify(value)] : lines()) await terminal.out(line)
+}
+
+/** Writes each item as it arrives: as JSON, or as one line for people. */
+export async function stream<Item>(
+  { terminal, json }: LocalSession<unknown>,
+  items: AsyncIterable<Item>,
+  lineOf: (item: Item, paint: Paint) => string,
+): Promise<undefined> {
+  for await (const item of items)
+    await terminal.out(json ? JSON.stringify(item) : lineOf(item, terminal.paint))
 }
 
 /** Writes a list of at most `limit` rows: with `--json` a line per row as it arrives, else a table at the end. */
 export async function list<Row>(
   session: LocalSession<unknown>,
   rows: AsyncIterable<Row> | Iterable<Row>,
-  { columns, limit = Number.POSITIVE_INFINITY }: { columns: readonly Column<Row>[]; limit?: number },
-): Promise<void> {
+  columns: readonly Column<Row>[],
+  { limit = Number.POSITIVE_INFINITY, none = 'nothing found' } = {},
+): Promise<undefined> {
   const { terminal, json } = session
   const kept: Row[] = []
   let n = 0
@@ -100,6 +119,6 @@ export async function list<Row>(
     if (n >= limit) break
   }
   if (json) return
-  if (kept.length === 0) return terminal.say('nothing found')
-  for (const line of table(kept, columns, terminal)) await terminal.out(line)
+  if (kept.length === 0) terminal.say(none)
+  else for (const line of table(kept, columns, terminal)) await terminal.out(line)
 }

@@ -21,7 +21,6 @@ export interface Terminal {
   readonly paint: Paint
   /** Aborted by the first SIGINT; a second one ends the process. */
   readonly signal: AbortSignal
-  now(): number
 }
 
 /** The terminal of this process. Listens for SIGINT from now on. */
@@ -62,6 +61,5 @@ export function openTerminal(): Terminal {
     width: stdout.isTTY ? stdout.columns || undefined : undefined,
     paint: painter(wantsColour(stdout, env)),
     signal: interrupt.signal,
-    now: () => Date.now(),
   }
 }

@@ -3,15 +3,9 @@
 import { CONTROL_ACTIONS, type ControlAction } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { limitOption } from '../command-line/options.ts'
-import { engineCommand, list, type Session } from '../command-line/session.ts'
+import { engineCommand, list } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
 import { relative } from '../output/time.ts'
-
-interface AuditOptions {
-  action?: ControlAction['action']
-  run?: string
-  limit: number
-}
 
 /** Adds `perdure audit` to the program. */
 export function auditCommand(program: Command): void {
@@ -21,28 +15,25 @@ export function auditCommand(program: Command): void {
     .addOption(new Option('--action <action>', 'only actions of this kind').choices(CONTROL_ACTIONS))
     .option('--run <id>', 'only actions on this run, or that created it as a fork')
     .addOption(limitOption('entries', 100))
-  engineCommand<AuditOptions>(
+  engineCommand<{ action?: ControlAction['action']; run?: string; limit: number }>(
     command,
     ['perdure audit --run run_01K...', 'perdure audit --action cancel --json | jq -r .actor'],
     async session => {
       const { action, run: runId, limit } = session.options
-      const entries = await session.client.listControlActions({ action, runId, limit }, session)
-      await list(session, entries, { columns: columns(session) })
-      return undefined
+      return list(
+        session,
+        await session.client.listControlActions({ action, runId, limit }, session),
+        COLUMNS,
+      )
     },
   )
 }
 
-function columns({ terminal }: Session<unknown>): Column<ControlAction>[] {
-  return [
-    { title: 'WHEN', cell: entry => relative(entry.createdAt, terminal.now()) },
-    { title: 'ACTION', cell: entry => entry.action },
-    { title: 'RUN', cell: entry => entry.runId, whole: true },
-    { title: 'NEW RUN', cell: entry => entry.newRunId, whole: true },
-    { title: 'ACTOR', cell: entry => entry.actor },
-    {
-      title: 'DETAIL',
-      cell: entry => (entry.detail === undefined ? undefined : JSON.stringify(entry.detail)),
-    },
-  ]
-}
+const COLUMNS: Column<ControlAction>[] = [
+  { title: 'WHEN', cell: entry => relative(entry.createdAt) },
+  { title: 'ACTION', cell: entry => entry.action },
+  { title: 'RUN', cell: entry => entry.runId, whole: true },
+  { title: 'NEW RUN', cell: entry => entry.newRunId, whole: true },
+  { title: 'ACTOR', cell: entry => entry.actor },
+  { title: 'DETAIL', cell: entry => JSON.stringify(entry.detail) },
+]

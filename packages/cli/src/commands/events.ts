@@ -5,10 +5,11 @@ import type { Command } from 'commander'
 import { EXIT } from '../command-line/exit.ts'
 import { waitForRuns } from '../command-line/follow.ts'
 import { appOption, jsonOption, limitOption } from '../command-line/options.ts'
-import { engineCommand, list, type Session, show } from '../command-line/session.ts'
+import { engineCommand, group, list, type Session, show, stream } from '../command-line/session.ts'
+import type { Paint } from '../output/colour.ts'
 import { details } from '../output/details.ts'
 import type { Column } from '../output/table.ts'
-import { relative } from '../output/time.ts'
+import { relative, withAge } from '../output/time.ts'
 import { effectText, eventLine } from '../output/timeline.ts'
 
 interface SendOptions {
@@ -20,15 +21,12 @@ interface SendOptions {
   wait?: true
 }
 
-/** Largest page of events that the engine returns. */
-const PAGE_MAX = 1000
-
 /** Adds `perdure events` to the program. */
 export function eventsCommands(program: Command): void {
-  const events = program
-    .command('events')
-    .description('send, list and follow events')
-    .addHelpText('after', `\nExamples:\n  perdure events send user.signed-up --data '{"name": "Ada"}' --wait`)
+  const events = group(program, 'events', {
+    description: 'send, list and follow events',
+    examples: [`perdure events send user.signed-up --data '{"name": "Ada"}' --wait`],
+  })
 
   const sending = events
     .command('send <name>')
@@ -62,30 +60,20 @@ export function eventsCommands(program: Command): void {
     ['perdure events list --name order.placed', 'perdure events list --limit 500 --json | jq -c .data'],
     async session => {
       const { app, name, limit } = session.options
-      const rows = session.client.pages.listEvents({ app, name, limit: Math.min(limit, PAGE_MAX) }, session)
-      await list(session, rows, { columns: eventColumns(session), limit })
-      return undefined
+      const rows = session.client.pages.listEvents({ app, name, limit }, session)
+      return list(session, rows, COLUMNS, { limit })
     },
   )
 
   const getting = events.command('get <id>').description('show one event, with its payload and its effect')
   engineCommand(getting, ['perdure events get evt_01K...'], async (session, id = '') => {
     const event = await session.client.getEvent({ id }, session)
-    await show(session, event, () => eventDetails(event, session))
-    return undefined
+    return show(session, event, () => eventDetails(event, session.terminal.paint))
   })
 
   const tailing = events.command('tail').description('follow events as they arrive, until interrupted')
-  engineCommand(
-    tailing,
-    ['perdure events tail', 'perdure events tail --json | jq -c .data'],
-    async session => {
-      const { client, terminal, json } = session
-      for await (const frame of client.streamEvents({}, session)) {
-        await terminal.out(json ? JSON.stringify(frame) : eventLine(frame, terminal.paint))
-      }
-      return undefined
-    },
+  engineCommand(tailing, ['perdure events tail', 'perdure events tail --json | jq -c .data'], session =>
+    stream(session, session.client.streamEvents({}, session), eventLine),
   )
 }
 
@@ -121,26 +109,21 @@ function outcome({ eventId, woke = 0, triggered = [], deduped, suspended }: Send
   return [[eventId, ...notes].join('  '), ...lines]
 }
 
-function eventColumns({ terminal }: Session<unknown>): Column<EventRecord>[] {
-  return [
-    { title: 'ID', cell: event => event.id, whole: true },
-    { title: 'NAME', cell: event => event.name },
-    { title: 'APP', cell: event => event.app },
-    { title: 'SOURCE', cell: event => event.source },
-    { title: 'RECEIVED', cell: event => relative(event.receivedAt, terminal.now()) },
-    { title: 'EFFECT', cell: event => effectText(event) },
-    {
-      title: 'DATA',
-      cell: event => (event.data === undefined ? undefined : excerpt(JSON.stringify(event.data))),
-    },
-  ]
-}
-
 const EXCERPT_CHARS = 80
 const excerpt = (text: string) =>
   text.length <= EXCERPT_CHARS ? text : `${text.slice(0, EXCERPT_CHARS - 1)}…`
 
-function eventDetails(event: EventRecord, { terminal }: Session<unknown>): string[] {
+const COLUMNS: Column<EventRecord>[] = [
+  { title: 'ID', cell: event => event.id, whole: true },
+  { title: 'NAME', cell: event => event.name },
+  { title: 'APP', cell: event => event.app },
+  { title: 'SOURCE', cell: event => event.source },
+  { title: 'RECEIVED', cell: event => relative(event.receivedAt) },
+  { title: 'EFFECT', cell: effectText },
+  { title: 'DATA', cell: ({ data }) => (data === undefined ? undefined : excerpt(JSON.stringify(data))) },
+]
+
+function eventDetails(event: EventRecord, paint: Paint): string[] {
   return details(
     {
       lines: [
@@ -148,7 +131,7 @@ function eventDetails(event: EventRecord, { terminal }: Session<unknown>): strin
         ['name', event.name],
         ['app', event.app],
         ['source', event.source],
-        ['received', `${event.receivedAt} (${relative(event.receivedAt, terminal.now())})`],
+        ['received', withAge(event.receivedAt)],
         ['woke', String(event.woke)],
         ...event.triggered.map(
           ({ app, workflow, runId }) => ['triggered', `${app}/${workflow} ${runId ?? ''}`] as const,
@@ -156,6 +139,6 @@ function eventDetails(event: EventRecord, { terminal }: Session<unknown>): strin
       ],
       json: [['data', event.data]],
     },
-    terminal.paint,
+    paint,
   )
 }

@@ -1,6 +1,6 @@
 // Prints tables with aligned columns. On a terminal, lines are cut to its width: the widest columns shrink first.
 
-import type { Colour, Paint } from './colour.ts'
+import { type Colour, colourOf, type Paint } from './colour.ts'
 import { cut, plain, widthOf } from './text.ts'
 
 export interface Cell {
@@ -15,6 +15,12 @@ export interface Column<Row> {
   /** Shortened only when no other column can be, as for ids, which people copy. */
   whole?: true
 }
+
+/** The cell of a record's status, in the colour of the status. */
+export const statusCell = ({ status }: { status: string }): Cell => ({
+  text: status,
+  colour: colourOf(status),
+})
 
 interface TableStyle {
   /** Width of the terminal in columns; undefined leaves every cell at full width. */

@@ -8,13 +8,16 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** "12s ago", "3m ago", "in 2h": the largest whole unit, from now. */
-export function relative(timestamp: string, now: number): string {
+export function relative(timestamp: string, now = Date.now()): string {
   const ms = now - Date.parse(timestamp)
   const distance = Math.abs(ms)
   if (distance < SECOND) return 'now'
   const text = largestUnit(distance)
   return ms > 0 ? `${text} ago` : `in ${text}`
 }
+
+/** A time with its distance from now, for a record in full; undefined without a time. */
+export const withAge = (time: string | undefined) => time && `${time} (${relative(time)})`
 
 function largestUnit(ms: number): string {
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`

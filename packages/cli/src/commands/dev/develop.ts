@@ -2,6 +2,7 @@
 // order.
 
 import { relative } from 'node:path'
+import { DEFAULT_URL } from '@perdure/client'
 import type { LaunchedEngine, LaunchOptions } from '@perdure/engine'
 import { EXIT } from '../../command-line/exit.ts'
 import { painter, wantsColour } from '../../output/colour.ts'
@@ -15,7 +16,6 @@ interface DevOptions extends DevArguments {
   launchEngine(options: LaunchOptions): Promise<LaunchedEngine>
 }
 
-const DEFAULT_URL = 'http://127.0.0.1:4777'
 /** Settings that differ from `serve`: a store of its own, and a short drain, so that stopping is quick. */
 const DEV_SETTINGS = { ENGINE_STORE: 'sqlite:./.perdure/dev.db', ENGINE_DRAIN_TIMEOUT: '3s' }
 

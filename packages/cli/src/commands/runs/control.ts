@@ -12,26 +12,22 @@ interface ForkOptions {
   wait?: true
 }
 
+const ACTIONS = [
+  ['cancel', 'cancelRun', 'cancel a run, its running steps and its children'],
+  ['pause', 'pauseRun', 'pause a run at its next step boundary'],
+  ['resume', 'resumeRun', 'resume a paused run from its next step'],
+] as const
+
 const WAIT = ['--wait', 'follow the new run; exit with 1 if it does not succeed'] as const
 
 /** Adds `cancel`, `pause`, `resume`, `replay` and `retry` to `perdure runs`. */
 export function controlCommands(runs: Command): void {
-  const cancelling = runs
-    .command('cancel <id>')
-    .description('cancel a run, its running steps and its children')
-  engineCommand(cancelling, ['perdure runs cancel run_01K...'], async (session, id = '') =>
-    showRun(session, await session.client.cancelRun({ id }, session)),
-  )
-
-  const pausing = runs.command('pause <id>').description('pause a run at its next step boundary')
-  engineCommand(pausing, ['perdure runs pause run_01K...'], async (session, id = '') =>
-    showRun(session, await session.client.pauseRun({ id }, session)),
-  )
-
-  const resuming = runs.command('resume <id>').description('resume a paused run from its next step')
-  engineCommand(resuming, ['perdure runs resume run_01K...'], async (session, id = '') =>
-    showRun(session, await session.client.resumeRun({ id }, session)),
-  )
+  for (const [verb, operation, description] of ACTIONS) {
+    const command = runs.command(`${verb} <id>`).description(description)
+    engineCommand(command, [`perdure runs ${verb} run_01K...`], async (session, id = '') =>
+      showRun(session, await session.client[operation]({ id }, session)),
+    )
+  }
 
   const replaying = runs
     .command('replay <id>')
@@ -75,7 +71,7 @@ export function controlCommands(runs: Command): void {
 }
 
 async function showRun(session: Session<unknown>, run: RunSummary): Promise<undefined> {
-  await show(session, run, () => [`${run.id} ${run.status}`])
+  return show(session, run, () => [`${run.id} ${run.status}`])
 }
 
 async function forked(session: Session<ForkOptions>, run: RunSummary): Promise<number | undefined> {

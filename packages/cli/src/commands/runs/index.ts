@@ -1,6 +1,7 @@
 // `perdure runs`: reads, follows and controls runs.
 
 import type { Command } from 'commander'
+import { group } from '../../command-line/session.ts'
 import { bulkReplayCommand } from './bulk-replay.ts'
 import { controlCommands } from './control.ts'
 import { logsCommand } from './logs.ts'
@@ -9,10 +10,10 @@ import { watchCommand } from './watch.ts'
 
 /** Adds `perdure runs` to the program. */
 export function runsCommands(program: Command): void {
-  const runs = program
-    .command('runs')
-    .description('list, read, follow and control runs')
-    .addHelpText('after', '\nExamples:\n  perdure runs list --status failed\n  perdure runs watch run_01K...')
+  const runs = group(program, 'runs', {
+    description: 'list, read, follow and control runs',
+    examples: ['perdure runs list --status failed', 'perdure runs watch run_01K...'],
+  })
   readCommands(runs)
   logsCommand(runs)
   watchCommand(runs)

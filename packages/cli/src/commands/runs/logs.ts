@@ -3,7 +3,7 @@
 import type { RunLogLine } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { positiveInteger, wholeNumber } from '../../command-line/options.ts'
-import { engineCommand, type Session } from '../../command-line/session.ts'
+import { engineCommand, type Session, stream } from '../../command-line/session.ts'
 import { logLine } from '../../output/timeline.ts'
 
 interface LogsOptions {
@@ -33,12 +33,8 @@ export function logsCommand(runs: Command): void {
       'perdure runs logs run_01K... --json',
     ],
     async (session, id = '') => {
-      const { terminal, json, options } = session
-      const lines = options.follow ? followed(session, id) : stored(session, id)
-      for await (const line of lines) {
-        await terminal.out(json ? JSON.stringify(line) : logLine(line, terminal.paint))
-      }
-      return undefined
+      const lines = session.options.follow ? followed(session, id) : stored(session, id)
+      return stream(session, lines, logLine)
     },
   )
 }

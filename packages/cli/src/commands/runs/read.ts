@@ -17,25 +17,22 @@ import {
   statusOption,
 } from '../../command-line/options.ts'
 import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
-import { colourOf } from '../../output/colour.ts'
+import type { Paint } from '../../output/colour.ts'
 import { details } from '../../output/details.ts'
-import type { Column } from '../../output/table.ts'
-import { duration, relative } from '../../output/time.ts'
-
-/** Largest page of runs that the engine returns. */
-const PAGE_MAX = 200
+import { type Column, statusCell } from '../../output/table.ts'
+import { duration, relative, withAge } from '../../output/time.ts'
 
 interface ListOptions {
   app?: string
   status?: RunSummary['status']
-  runType?: 'event' | 'cron'
+  runType?: RunSummary['triggerKind']
   event?: string
   replayOf?: string
   query?: string
   deep?: true
   since?: string
-  sort?: 'started' | 'workflow' | 'status' | 'app' | 'duration'
-  dir?: 'asc' | 'desc'
+  sort?: (typeof RUN_SORT_KEYS)[number]
+  dir?: (typeof SORT_DIRECTIONS)[number]
   limit: number
 }
 
@@ -69,7 +66,10 @@ export function readCommands(runs: Command): void {
   engineCommand(
     getting,
     ['perdure runs get run_01K...', 'perdure runs get run_01K... --json | jq .result'],
-    getRun,
+    async (session, id = '') => {
+      const run = await session.client.getRun({ id }, session)
+      return show(session, run, () => runDetails(run, session.terminal.paint))
+    },
   )
 
   const stepping = runs.command('steps <id>').description("list a run's steps in execution order")
@@ -77,9 +77,7 @@ export function readCommands(runs: Command): void {
     stepping,
     ['perdure runs steps run_01K...', 'perdure runs steps run_01K... --json | jq .data'],
     async (session, id = '') => {
-      const steps = await session.client.listRunSteps({ id }, session)
-      await list(session, steps, { columns: stepColumns(session) })
-      return undefined
+      return list(session, await session.client.listRunSteps({ id }, session), STEP_COLUMNS)
     },
   )
 }
@@ -87,53 +85,42 @@ export function readCommands(runs: Command): void {
 async function listRuns(session: Session<ListOptions>): Promise<undefined> {
   const { client, options } = session
   const { app, status, runType, event: eventId, replayOf, query: q, deep, since, sort, dir, limit } = options
-  const filter = { app, status, runType, eventId, replayOf, q, deep, since, sort, dir }
-  const runs = client.pages.listRuns({ ...filter, limit: Math.min(limit, PAGE_MAX) }, session)
-  await list(session, runs, { columns: runColumns(session), limit })
+  const query = { app, status, runType, eventId, replayOf, q, deep, since, sort, dir, limit }
+  return list(session, client.pages.listRuns(query, session), RUN_COLUMNS, { limit })
 }
 
-function runColumns({ terminal }: Session<unknown>): Column<RunSummary>[] {
-  return [
-    { title: 'ID', cell: run => run.id, whole: true },
-    { title: 'STATUS', cell: run => ({ text: run.status, colour: colourOf(run.status) }), whole: true },
-    { title: 'WORKFLOW', cell: run => run.workflow },
-    { title: 'APP', cell: run => run.app },
-    { title: 'CREATED', cell: run => relative(run.createdAt, terminal.now()) },
-    { title: 'TOOK', cell: run => (run.durationMs === undefined ? undefined : duration(run.durationMs)) },
-    {
-      title: 'NOTE',
-      cell: run => run.error?.message ?? waiting(run.waitingFor) ?? run.currentStepName ?? '',
-    },
-  ]
-}
+const took = ({ durationMs }: { durationMs?: number }) =>
+  durationMs === undefined ? undefined : duration(durationMs)
 
-function stepColumns({ terminal }: Session<unknown>): Column<StepRecord>[] {
-  return [
-    { title: '#', cell: step => String(step.index) },
-    { title: 'STEP', cell: step => step.name },
-    { title: 'OP', cell: step => step.op },
-    { title: 'STATUS', cell: step => ({ text: step.status, colour: colourOf(step.status) }), whole: true },
-    { title: 'ATTEMPT', cell: step => String(step.attempt) },
-    { title: 'STARTED', cell: step => relative(step.startedAt, terminal.now()) },
-    { title: 'TOOK', cell: step => (step.durationMs === undefined ? undefined : duration(step.durationMs)) },
-    { title: 'NOTE', cell: step => stepNote(step, terminal.now()) },
-  ]
-}
+const RUN_COLUMNS: Column<RunSummary>[] = [
+  { title: 'ID', cell: run => run.id, whole: true },
+  { title: 'STATUS', cell: statusCell, whole: true },
+  { title: 'WORKFLOW', cell: run => run.workflow },
+  { title: 'APP', cell: run => run.app },
+  { title: 'CREATED', cell: run => relative(run.createdAt) },
+  { title: 'TOOK', cell: took },
+  { title: 'NOTE', cell: run => run.error?.message ?? waiting(run.waitingFor) ?? run.currentStepName ?? '' },
+]
 
-function stepNote(step: StepRecord, now: number): string {
+const STEP_COLUMNS: Column<StepRecord>[] = [
+  { title: '#', cell: step => String(step.index) },
+  { title: 'STEP', cell: step => step.name },
+  { title: 'OP', cell: step => step.op },
+  { title: 'STATUS', cell: statusCell, whole: true },
+  { title: 'ATTEMPT', cell: step => String(step.attempt) },
+  { title: 'STARTED', cell: step => relative(step.startedAt) },
+  { title: 'TOOK', cell: took },
+  { title: 'NOTE', cell: stepNote },
+]
+
+function stepNote(step: StepRecord): string {
   if (step.error) return step.error.message
-  if (step.nextAttemptAt !== undefined) return `next attempt ${relative(step.nextAttemptAt, now)}`
-  if (step.status === 'waiting' && step.wakeAt !== undefined) return `wakes ${relative(step.wakeAt, now)}`
+  if (step.nextAttemptAt !== undefined) return `next attempt ${relative(step.nextAttemptAt)}`
+  if (step.status === 'waiting' && step.wakeAt !== undefined) return `wakes ${relative(step.wakeAt)}`
   return step.childRunId ?? step.eventName ?? step.emittedEventId ?? step.deliveryId ?? ''
 }
 
-async function getRun(session: Session<unknown>, id = ''): Promise<undefined> {
-  const run = await session.client.getRun({ id }, session)
-  await show(session, run, () => runDetails(run, session))
-}
-
-function runDetails(run: Run, { terminal }: Session<unknown>): string[] {
-  const at = (time: string | undefined) => time && `${time} (${relative(time, terminal.now())})`
+function runDetails(run: Run, paint: Paint): string[] {
   const trigger =
     run.triggerKind === 'cron' ? run.cron : [run.eventName, run.eventId].filter(Boolean).join(' ')
   return details(
@@ -148,10 +135,10 @@ function runDetails(run: Run, { terminal }: Session<unknown>): string[] {
         ['replay of', run.replayOf],
         ['parent', run.parentRunId],
         ['attempt', String(run.attempt)],
-        ['created', at(run.createdAt)],
-        ['started', at(run.startedAt)],
-        ['finished', at(run.finishedAt)],
-        ['took', run.durationMs === undefined ? undefined : duration(run.durationMs)],
+        ['created', withAge(run.createdAt)],
+        ['started', withAge(run.startedAt)],
+        ['finished', withAge(run.finishedAt)],
+        ['took', took(run)],
         ['step', run.currentStepName],
         ['waits for', waiting(run.waitingFor)],
         ['last try', run.waitingFor?.error],
@@ -165,7 +152,7 @@ function runDetails(run: Run, { terminal }: Session<unknown>): string[] {
         ['result', run.result],
       ],
     },
-    terminal.paint,
+    paint,
   )
 }
 

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { EXIT } from '../../command-line/exit.ts'
 import { followRun, showEnd } from '../../command-line/follow.ts'
-import { engineCommand, type Session } from '../../command-line/session.ts'
+import { engineCommand, type Session, stream } from '../../command-line/session.ts'
 import { frameLine, runStatusLine } from '../../output/timeline.ts'
 
 /** Adds `watch` to `perdure runs`. */
@@ -18,7 +18,10 @@ export function watchCommand(runs: Command): void {
       'perdure runs watch                 # every run, until interrupted',
       'perdure runs watch --json | jq -c "select(.status == \\"failed\\")"',
     ],
-    (session, id) => (id === undefined ? watchAll(session) : watchOne(session, id)),
+    (session, id) =>
+      id === undefined
+        ? stream(session, session.client.streamRuns({}, session), runStatusLine)
+        : watchOne(session, id),
   )
 }
 
@@ -29,11 +32,4 @@ async function watchOne(session: Session<unknown>, id: string): Promise<number> 
   )
   if (!json) await showEnd(session, run)
   return run.status === 'succeeded' ? EXIT.ok : EXIT.refused
-}
-
-async function watchAll(session: Session<unknown>): Promise<undefined> {
-  const { client, terminal, json } = session
-  for await (const frame of client.streamRuns({}, session)) {
-    await terminal.out(json ? JSON.stringify(frame) : runStatusLine(frame, terminal.paint))
-  }
 }

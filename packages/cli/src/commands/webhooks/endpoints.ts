@@ -2,8 +2,8 @@
 
 import { LIFECYCLE_KINDS, type WebhookEndpoint, type WebhookEndpointStats } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { examplesHelp, listOf, secretOption, sinceOption } from '../../command-line/options.ts'
-import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
+import { listOf, secretOption, sinceOption } from '../../command-line/options.ts'
+import { engineCommand, group, list, type Session, show } from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import { relative } from '../../output/time.ts'
@@ -39,24 +39,18 @@ const kindsOption = () =>
 
 /** Adds `endpoints` to `perdure webhooks`. */
 export function endpointsCommands(webhooks: Command): void {
-  const endpoints = webhooks
-    .command('endpoints')
-    .description('list, create, change and delete endpoints, and count their deliveries')
-    .addHelpText(
-      'after',
-      examplesHelp([
-        'perdure webhooks endpoints list',
-        'perdure webhooks endpoints create https://alerts.example.com/hook --event-kinds run.failed,step.failed',
-      ]),
-    )
+  const endpoints = group(webhooks, 'endpoints', {
+    description: 'list, create, change and delete endpoints, and count their deliveries',
+    examples: [
+      'perdure webhooks endpoints list',
+      'perdure webhooks endpoints create https://alerts.example.com/hook --event-kinds run.failed,step.failed',
+    ],
+  })
 
   engineCommand(
     endpoints.command('list').description('list endpoints, oldest first'),
     ['perdure webhooks endpoints list', 'perdure webhooks endpoints list --json | jq -r .url'],
-    async session => {
-      await list(session, await session.client.listWebhookEndpoints({}, session), { columns: COLUMNS })
-      return undefined
-    },
+    async session => list(session, await session.client.listWebhookEndpoints({}, session), COLUMNS),
   )
 
   const creating = endpoints
@@ -82,8 +76,7 @@ export function endpointsCommands(webhooks: Command): void {
     ['perdure webhooks endpoints delete whe_01K...'],
     async (session, id = '') => {
       await session.client.deleteWebhookEndpoint({ id }, session)
-      await show(session, { id, deleted: true }, () => [`${plain(id)} deleted`])
-      return undefined
+      return show(session, { id, deleted: true }, () => [`${plain(id)} deleted`])
     },
   )
 
@@ -95,9 +88,8 @@ export function endpointsCommands(webhooks: Command): void {
     counting,
     ['perdure webhooks endpoints stats', 'perdure webhooks endpoints stats --since 1d --json'],
     async session => {
-      const rows = await session.client.getWebhookEndpointStats({ since: session.options.since }, session)
-      await list(session, rows, { columns: statsColumns(session) })
-      return undefined
+      const { since } = session.options
+      return list(session, await session.client.getWebhookEndpointStats({ since }, session), STATS_COLUMNS)
     },
   )
 }
@@ -130,7 +122,7 @@ async function create(session: Session<CreateOptions>, url = ''): Promise<undefi
   const { eventKinds, name, app, secret: given } = options
   const secret = given === undefined ? undefined : await secretOption(given, terminal)
   const made = await client.createWebhookEndpoint({ body: { url, eventKinds, name, app, secret } }, session)
-  await showWithSecret(session, made, () => [describe(made)])
+  return showWithSecret(session, made, describe(made))
 }
 
 async function update(session: Session<UpdateOptions>, id = ''): Promise<undefined> {
@@ -138,7 +130,7 @@ async function update(session: Session<UpdateOptions>, id = ''): Promise<undefin
   const edit = { ...editOf(options), url: options.to, eventKinds: options.eventKinds }
   checkNotEmpty(edit)
   const changed = await client.updateWebhookEndpoint({ id, body: edit }, session)
-  await showWithSecret(session, changed, () => [describe(changed)])
+  return showWithSecret(session, changed, describe(changed))
 }
 
 function describe({ id, url, eventKinds, app, enabled }: WebhookEndpoint): string {
@@ -161,15 +153,13 @@ const COLUMNS: Column<WebhookEndpoint>[] = [
   { title: 'URL', cell: endpoint => endpoint.url },
 ]
 
-function statsColumns({ terminal }: Session<unknown>): Column<WebhookEndpointStats>[] {
-  return [
-    { title: 'ENDPOINT', cell: row => row.endpointId, whole: true },
-    { title: 'DELIVERIES', cell: row => String(row.delivered) },
-    { title: 'SUCCEEDED', cell: row => String(row.succeeded) },
-    {
-      title: 'FAILED',
-      cell: row => ({ text: String(row.failed), colour: row.failed > 0 ? 'red' : undefined }),
-    },
-    { title: 'LAST', cell: row => row.lastDelivery && relative(row.lastDelivery, terminal.now()) },
-  ]
-}
+const STATS_COLUMNS: Column<WebhookEndpointStats>[] = [
+  { title: 'ENDPOINT', cell: row => row.endpointId, whole: true },
+  { title: 'DELIVERIES', cell: row => String(row.delivered) },
+  { title: 'SUCCEEDED', cell: row => String(row.succeeded) },
+  {
+    title: 'FAILED',
+    cell: ({ failed }) => ({ text: String(failed), colour: failed > 0 ? 'red' : undefined }),
+  },
+  { title: 'LAST', cell: row => row.lastDelivery && relative(row.lastDelivery) },
+]

@@ -85,7 +85,7 @@ async function take(
   { body, ...post }: Post,
   secret: string | undefined,
 ): Promise<number> {
-  const shown = received({ ...post, body }, secret, terminal.now())
+  const shown = received({ ...post, body }, secret, Date.now())
   const url = options.forward
   const answer: Answer =
     url === undefined ? { status: options.answer } : await forward(url, { ...shown, body }, signal)

@@ -2,8 +2,15 @@
 
 import { RECEIVER_SCHEMES, type WebhookReceiver } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { examplesHelp, secretOption } from '../../command-line/options.ts'
-import { type EngineOptions, engineCommand, list, type Session, show } from '../../command-line/session.ts'
+import { secretOption } from '../../command-line/options.ts'
+import {
+  type EngineOptions,
+  engineCommand,
+  group,
+  list,
+  type Session,
+  show,
+} from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import {
@@ -33,24 +40,18 @@ interface UpdateOptions extends EngineOptions, EditOptions {
 
 /** Adds `receivers` to `perdure webhooks`. */
 export function receiversCommands(webhooks: Command): void {
-  const receivers = webhooks
-    .command('receivers')
-    .description('list, create, change and delete receivers')
-    .addHelpText(
-      'after',
-      examplesHelp([
-        'perdure webhooks receivers list',
-        'perdure webhooks receivers create payment/received --slug payments --scheme stripe --secret @stripe.txt',
-      ]),
-    )
+  const receivers = group(webhooks, 'receivers', {
+    description: 'list, create, change and delete receivers',
+    examples: [
+      'perdure webhooks receivers list',
+      'perdure webhooks receivers create payment/received --slug payments --scheme stripe --secret @stripe.txt',
+    ],
+  })
 
   engineCommand(
     receivers.command('list').description('list receivers, oldest first'),
     ['perdure webhooks receivers list', 'perdure webhooks receivers list --json | jq -r .slug'],
-    async session => {
-      await list(session, await session.client.listWebhookReceivers({}, session), { columns: COLUMNS })
-      return undefined
-    },
+    async session => list(session, await session.client.listWebhookReceivers({}, session), COLUMNS),
   )
 
   const creating = receivers
@@ -86,8 +87,7 @@ export function receiversCommands(webhooks: Command): void {
     ['perdure webhooks receivers delete whr_01K...'],
     async (session, id = '') => {
       await session.client.deleteWebhookReceiver({ id }, session)
-      await show(session, { id, deleted: true }, () => [`${plain(id)} deleted`])
-      return undefined
+      return show(session, { id, deleted: true }, () => [`${plain(id)} deleted`])
     },
   )
 }
@@ -124,7 +124,7 @@ async function create(session: Session<CreateOptions>, eventName = ''): Promise<
   const secret = given === undefined ? undefined : await secretOption(given, terminal)
   const body = { eventName, slug, scheme, name, app, targetApp, secret }
   const made = await client.createWebhookReceiver({ body }, session)
-  await showWithSecret(session, made, () => [describe(made, options)])
+  return showWithSecret(session, made, describe(made, options))
 }
 
 async function update(session: Session<UpdateOptions>, id = ''): Promise<undefined> {
@@ -133,7 +133,7 @@ async function update(session: Session<UpdateOptions>, id = ''): Promise<undefin
   const edit = { ...editOf(options), eventName, targetApp: orNull(targetApp) }
   checkNotEmpty(edit)
   const changed = await client.updateWebhookReceiver({ id, body: edit }, session)
-  await showWithSecret(session, changed, () => [describe(changed, options)])
+  return showWithSecret(session, changed, describe(changed, options))
 }
 
 function describe({ id, slug, eventName, scheme, enabled }: WebhookReceiver, { url }: EngineOptions): string {

@@ -51,11 +51,11 @@ export function checkNotEmpty(edit: object): void {
 export async function showWithSecret(
   session: Session<unknown>,
   made: { secret?: string | undefined },
-  lines: () => readonly string[],
-): Promise<void> {
+  line: string,
+): Promise<undefined> {
   const { secret } = made
   const note = 'The secret is shown this once: no other command, and no answer of the engine, has it.'
-  await show(session, made, () => (secret === undefined ? lines() : [secret, '', ...lines(), note]))
+  return show(session, made, () => (secret === undefined ? [line] : [secret, '', line, note]))
 }
 
 export const onOff = ({ enabled }: { enabled: boolean }): Cell => ({
