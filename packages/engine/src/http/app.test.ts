@@ -68,7 +68,7 @@ describe('routing', () => {
     expect([response.statusCode, response.headers.allow]).toEqual([405, allow])
   })
 
-  test('a wrong method is told before a wrong body', async () => {
+  test('a wrong method is refused before a wrong body', async () => {
     const headers = { 'content-type': 'text/plain' }
     const response = await app.inject({ method: 'PUT', url: '/events', headers, payload: 'x' })
     expect(refusal(response)).toBe('405 method_not_allowed')
@@ -91,17 +91,17 @@ describe('malformed URLs', () => {
     expect(refusal(await app.inject(url))).toBe('400 invalid_request')
   })
 
-  test('a method nobody has heard of, a star, an absolute URL', async () => {
+  test('an unknown method, a star, an absolute URL', async () => {
     const { app } = await testApp()
     const port = await listen(app)
-    const ask = async (line: string): Promise<string> => {
+    const statusLineOf = async (line: string): Promise<string> => {
       const { answer } = rawRequest(port, `${line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
       return (await answer).split('\r\n', 1)[0] as string
     }
-    expect(await ask('PROPFIND /runs')).toContain('405')
-    expect(await ask('OPTIONS *')).toContain('404')
-    expect(await ask(`GET http://127.0.0.1:${port}/healthz`)).toContain('200')
-    expect(await ask('BREW /runs')).toContain('400')
+    expect(await statusLineOf('PROPFIND /runs')).toContain('405')
+    expect(await statusLineOf('OPTIONS *')).toContain('404')
+    expect(await statusLineOf(`GET http://127.0.0.1:${port}/healthz`)).toContain('200')
+    expect(await statusLineOf('BREW /runs')).toContain('400')
   })
 })
 
@@ -126,14 +126,14 @@ describe('request ids', () => {
   })
 })
 
-describe('what is no HTTP', () => {
+describe('bytes that are no HTTP request', () => {
   const bodyOf = (answer: string) => {
     const [head, body] = answer.split('\r\n\r\n') as [string, string]
     expect(head).toContain(`x-request-id: ${JSON.parse(body).error.requestId}`)
     return [Number(head.split(' ', 2)[1]), JSON.parse(body).error.code]
   }
 
-  test('gets an error body too', async () => {
+  test('get an error body too', async () => {
     const port = await listen((await testApp()).app)
     expect(bodyOf(await rawRequest(port, 'hello\r\n\r\n').answer)).toEqual([400, 'invalid_request'])
   })
@@ -153,7 +153,7 @@ describe('what is no HTTP', () => {
       'half its body',
       'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"a"',
     ],
-  ])('a client that sends %s and waits is cut off', async (_, bytes) => {
+  ])('a client that sends %s and waits is disconnected', async (_, bytes) => {
     const { app, store } = await testApp({ limits: impatient })
     const answer = await rawRequest(await listen(app), bytes).answer
     expect(bodyOf(answer)).toEqual([408, 'invalid_request'])
@@ -162,7 +162,7 @@ describe('what is no HTTP', () => {
 })
 
 describe('bodies over the wire', () => {
-  test('a chunked body is taken together', async () => {
+  test('a chunked body is put together', async () => {
     const { app, store } = await testApp()
     const head =
       'POST /events HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n'
@@ -183,7 +183,7 @@ describe('bodies over the wire', () => {
     expect((await answer).match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
   })
 
-  test('what is larger than can be thrown away is refused unread', async () => {
+  test('a body too large to discard is refused unread', async () => {
     const { app } = await testApp({ limits: { bodyMax: 10, discardMax: 100 } })
     const port = await listen(app)
     const head = 'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n'
@@ -193,7 +193,7 @@ describe('bodies over the wire', () => {
     expect(await rawRequest(port, untold).answer).toContain('413 Payload Too Large')
   })
 
-  test('a client that leaves in the middle is forgotten', async () => {
+  test('a client that disconnects in the middle is logged as aborted', async () => {
     const { app, logged } = await testApp({ logLevel: 'debug' })
     const head =
       'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n'
@@ -223,7 +223,7 @@ describe('closing', () => {
     return { store, clock, port, held, answer, closed }
   }
 
-  test('waits for the requests in flight, refuses new ones, and cuts nobody short', async () => {
+  test('waits for the requests in flight, and refuses new ones', async () => {
     const { clock, port, held, answer, closed } = await inFlight()
     const late = await send(port, '{"name":"late"}')
     expect(late.status).toBe(503)
@@ -237,7 +237,7 @@ describe('closing', () => {
     expect(clock.timerCount).toBe(0)
   })
 
-  test('does not wait for ever', async () => {
+  test('cuts the requests in flight after the drain time', async () => {
     const { clock, held, answer, closed } = await inFlight()
     const cut = expect(answer).rejects.toThrow()
     await clock.advance(10_000)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { apiKey, aRun, eventually, listen, openStream, postJson, testApp } from '../http.testkit.ts'
 
 describe('the access log', () => {
-  test('tells method, route, status, duration and request id of every request', async () => {
+  test('has method, route, status, duration and request id of every request', async () => {
     const { app, logged } = await testApp({ logLevel: 'debug' })
     const response = await app.inject('/runs/run_404?token=hunter2')
     expect(logged).toHaveLength(1)
@@ -18,7 +18,7 @@ describe('the access log', () => {
     expect(logged[0]).not.toHaveProperty('aborted')
   })
 
-  test('never tells keys, queries, bodies or hostile paths', async () => {
+  test('never has keys, queries, bodies or hostile paths', async () => {
     const { app, logged } = await testApp({ logLevel: 'debug', config: { apiKeys: [apiKey('hunter2')] } })
     const headers = { authorization: 'Bearer hunter2' }
     await postJson(app, '/events?key=hunter2', '{"name":"n","data":"hunter2"}', headers)

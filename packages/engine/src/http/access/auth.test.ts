@@ -43,7 +43,7 @@ describe('authenticate', () => {
     },
   )
 
-  test('without any key everyone acts in default, but a key that is given must be right', () => {
+  test('without any key everyone acts in default, but a given key must be right', () => {
     expect(authenticate(ring(), HERE, { access: 'secret' })).toEqual({ namespace: 'default' })
     for (const authorization of ['Bearer s', 'Basic dTpw'])
       expect(outcome(() => authenticate(ring(), { ...HERE, authorization }, { access: 'read' }))).toBe(
@@ -51,7 +51,7 @@ describe('authenticate', () => {
       )
   })
 
-  test('what the contract marks asks for a key even then', () => {
+  test('an operation that always requires a key requires one even then', () => {
     const marked = { access: 'secret', alwaysKeyed: true } as const
     expect(outcome(() => authenticate(ring(), HERE, marked))).toBe('unauthorized')
     expect(outcome(() => authenticate(keys, { authorization: 'Bearer s' }, marked))).toMatchObject({
@@ -60,10 +60,10 @@ describe('authenticate', () => {
     expect(outcome(() => authenticate(keys, { authorization: 'Bearer r' }, marked))).toBe('forbidden')
   })
 
-  test('what is public looks at nothing', () => {
-    const asked = { authorization: 'Bearer wrong', host: 'evil.example' }
+  test('a public operation reads no header', () => {
+    const credentials = { authorization: 'Bearer wrong', host: 'evil.example' }
     for (const some of [keys, ring()])
-      expect(authenticate(some, asked, { access: 'public' })).toEqual({ namespace: 'default' })
+      expect(authenticate(some, credentials, { access: 'public' })).toEqual({ namespace: 'default' })
   })
 
   test.each<[string, keyof typeof KINDS, string]>([
@@ -85,7 +85,7 @@ describe('authenticate', () => {
 })
 
 describe('without any key, the Host header', () => {
-  const ask = (host: string | undefined, keys = ring()) =>
+  const authenticated = (host: string | undefined, keys = ring()) =>
     outcome(() => authenticate(keys, { host }, { access: 'read' }))
 
   test.each([
@@ -97,7 +97,7 @@ describe('without any key, the Host header', () => {
     '127.1.2.3:80',
     '[::1]:80',
     '[::1]',
-  ])('may be %s', host => expect(ask(host)).toEqual({ namespace: 'default' }))
+  ])('may be %s', host => expect(authenticated(host)).toEqual({ namespace: 'default' }))
 
   test.each([
     'evil.example',
@@ -114,7 +114,7 @@ describe('without any key, the Host header', () => {
     'localhost:80\n.evil',
     '',
     undefined,
-  ])('must not be %j', host => expect(ask(host)).toBe('forbidden'))
+  ])('must not be %j', host => expect(authenticated(host)).toBe('forbidden'))
 
   test('may be anything once there is a key: that is the credential then', () => {
     const keys = ring(['s', {}])
@@ -124,12 +124,12 @@ describe('without any key, the Host header', () => {
       namespace: 'default',
       label: 's',
     })
-    expect(ask('evil.example', keys)).toBe('unauthorized')
+    expect(authenticated('evil.example', keys)).toBe('unauthorized')
   })
 
   test('a wrong key is 401 whatever the host', () => {
-    const asked = { host: 'evil.example', authorization: 'Bearer x' }
-    expect(outcome(() => authenticate(ring(), asked, { access: 'read' }))).toBe('unauthorized')
+    const credentials = { host: 'evil.example', authorization: 'Bearer x' }
+    expect(outcome(() => authenticate(ring(), credentials, { access: 'read' }))).toBe('unauthorized')
   })
 })
 
@@ -154,27 +154,27 @@ describe('routes', () => {
 })
 
 describe('without any key, the Origin of a web page', () => {
-  const ask = (origin: string | undefined, allowed: string[] = [], keys = ring()) =>
+  const authenticated = (origin: string | undefined, allowed: string[] = [], keys = ring()) =>
     outcome(() => authenticate(keys, { ...HERE, origin }, { access: 'secret' }, allowed))
 
   test.each([undefined, 'http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8080'])(
     'may be %s',
-    origin => expect(ask(origin)).toEqual({ namespace: 'default' }),
+    origin => expect(authenticated(origin)).toEqual({ namespace: 'default' }),
   )
 
   test.each(['https://evil.example', 'http://localhost.evil.example', 'null', '', 'localhost', 'file://'])(
     'must not be %j',
-    origin => expect(ask(origin)).toBe('forbidden'),
+    origin => expect(authenticated(origin)).toBe('forbidden'),
   )
 
   test('may be one that ENGINE_CORS_ORIGINS lists, and any with a star', () => {
-    expect(ask('https://ops.example', ['https://ops.example'])).toEqual({ namespace: 'default' })
-    expect(ask('https://evil.example', ['https://ops.example'])).toBe('forbidden')
-    expect(ask('https://evil.example', ['*'])).toEqual({ namespace: 'default' })
+    expect(authenticated('https://ops.example', ['https://ops.example'])).toEqual({ namespace: 'default' })
+    expect(authenticated('https://evil.example', ['https://ops.example'])).toBe('forbidden')
+    expect(authenticated('https://evil.example', ['*'])).toEqual({ namespace: 'default' })
   })
 
   test('does not matter once there is a key', () => {
-    const asked = { authorization: 'Bearer k', origin: 'https://evil.example' }
-    expect(authenticate(ring(['k', {}]), asked, { access: 'read' })).toMatchObject({ label: 'k' })
+    const credentials = { authorization: 'Bearer k', origin: 'https://evil.example' }
+    expect(authenticate(ring(['k', {}]), credentials, { access: 'read' })).toMatchObject({ label: 'k' })
   })
 })

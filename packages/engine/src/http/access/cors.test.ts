@@ -18,7 +18,7 @@ const preflight = (url: string, origin = PAGE) =>
   }) as const
 
 describe('without origins', () => {
-  test('nothing is said of them, and a preflight is a wrong method', async () => {
+  test('no CORS header is sent, and a preflight is a wrong method', async () => {
     const { app } = await testApp()
     const answer = await app.inject({ url: '/runs', headers: { origin: PAGE } })
     expect(Object.keys(answer.headers).filter(name => name.startsWith('access-control'))).toEqual([])
@@ -27,7 +27,7 @@ describe('without origins', () => {
 })
 
 describe('with origins', () => {
-  test('a page of one of them may call and read the cursor and the request id', async () => {
+  test('a page of a listed origin may call and read the cursor and the request id', async () => {
     const { app } = await corsApp(['https://a.example', PAGE])
     const answer = await app.inject({ url: '/runs', headers: { origin: PAGE } })
     expect(answer.statusCode).toBe(200)
@@ -38,7 +38,7 @@ describe('with origins', () => {
     })
   })
 
-  test('a page of another is not let in', async () => {
+  test('a page of another origin gets no permission', async () => {
     const { app } = await corsApp([PAGE])
     for (const origin of ['https://evil.example', `${PAGE}.evil.example`, `${PAGE}:8443`, 'null']) {
       const answer = await app.inject({ url: '/runs', headers: { origin } })
@@ -49,7 +49,7 @@ describe('with origins', () => {
     }
   })
 
-  test('* is everybody', async () => {
+  test('* allows every origin', async () => {
     const { app } = await corsApp(['*'])
     const answer = await app.inject({ url: '/runs', headers: { origin: 'https://any.example' } })
     expect(answer.headers['access-control-allow-origin']).toBe('*')
@@ -68,7 +68,7 @@ describe('with origins', () => {
     expect((await store.in('default').run('run_1'))?.status).toBe('queued')
   })
 
-  test('refusals can be read too', async () => {
+  test('refusals are readable too', async () => {
     const { app } = await corsApp([PAGE], ['s'])
     const headers = { origin: PAGE }
     const refused = [
@@ -86,7 +86,7 @@ describe('with origins', () => {
     for (const answer of refused) expect(answer.headers['access-control-allow-origin']).toBe(PAGE)
   })
 
-  test('405 names the same methods as ever, and OPTIONS that is no preflight is one', async () => {
+  test('405 names the same methods as without origins, also for OPTIONS that is no preflight', async () => {
     const { app } = await corsApp(['*'])
     const answer = await app.inject({ method: 'OPTIONS', url: '/runs' })
     expect(refusal(answer)).toBe('405 method_not_allowed')
@@ -94,7 +94,7 @@ describe('with origins', () => {
     expect(refusal(await app.inject({ method: 'OPTIONS', url: '/nowhere' }))).toBe('404 not_found')
   })
 
-  test('a stream says who may read it', async () => {
+  test('a stream has the CORS headers', async () => {
     const { app, seed } = await corsApp([PAGE])
     await seed({ type: 'run.created', run: anEndedRun() })
     const answer = await app.inject({ url: '/runs/run_1/stream', headers: { origin: PAGE } })

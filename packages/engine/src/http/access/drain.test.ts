@@ -7,7 +7,7 @@ import { Drain } from './drain.ts'
 const aResponse = (): ServerResponse => new EventEmitter() as ServerResponse
 
 describe('Drain', () => {
-  test('counts a response until it is written out or its connection is gone', () => {
+  test('counts a response until it is written or its connection is closed', () => {
     const drain = new Drain()
     const [written, cut] = [aResponse(), aResponse()]
     drain.enter(written)
@@ -29,7 +29,7 @@ describe('Drain', () => {
     expect(clock.timerCount).toBe(0)
   })
 
-  test('tells the streams that are still open to end, and waits for the last response', async () => {
+  test('ends the streams that are still open, and waits for the last response', async () => {
     const clock = new VirtualClock()
     const drain = new Drain()
     const told: string[] = []

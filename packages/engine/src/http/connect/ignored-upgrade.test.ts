@@ -37,7 +37,7 @@ async function setUp() {
 }
 
 describe('a request that offers another protocol', () => {
-  test('is answered as if it did not, and the connection goes on', async () => {
+  test('is answered as if it did not, and the connection stays open', async () => {
     const warnings: Error[] = []
     const warned = (warning: Error): unknown => warnings.push(warning)
     process.on('warning', warned)

@@ -45,7 +45,7 @@ test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
   ['it ends', stream => stream.end()],
   ['it is broken off', stream => stream.abort()],
   ['the client leaves', (_, raw) => raw.emit('close')],
-])('when %s it says so once and leaves nothing behind', (_, finish) => {
+])('when %s, calls onEnd once and leaves no listener or timer behind', (_, finish) => {
   let checks = 0
   const { stream, raw, drain, keys, clock, ended } = setUp({}, () => ++checks > 0)
   finish(stream, raw)
@@ -59,7 +59,7 @@ test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
   expect(checks).toBe(1)
 })
 
-test('ends when its key counts no more, also if that was before anybody listened', () => {
+test('ends when its key is revoked, also if that was before it listened', () => {
   let isAuthorized = true
   const { stream, keys, ended } = setUp({}, () => isAuthorized)
   keys.replaceStored([])
@@ -74,10 +74,10 @@ test('a message without id has no id line', () => {
   expect(sseMessage({ id: 7, event: 'e', data: '{}' })).toBe('id: 7\nevent: e\ndata: {}\n\n')
 })
 
-describe('what is offered', () => {
+describe('an offered message', () => {
   const frame = Buffer.from('x'.repeat(100))
 
-  test('is written at once, the same bytes for everybody', () => {
+  test('is written at once, the same bytes for every client', () => {
     const [one, other] = [setUp(), setUp()]
     for (const { stream } of [one, other]) stream.offer(frame)
     expect(one.written.at(-1)).toBe(frame)
@@ -87,7 +87,7 @@ describe('what is offered', () => {
   test.each([
     ['messages', { unreadFrames: 3 }, 1 + 3],
     ['bytes', { unreadBytes: 350 }, 3],
-  ])('to a client that does not read is bounded in %s, and then it is dropped', (_, limits, most) => {
+  ])('drops a client that does not read at a bound of unread %s', (_, limits, most) => {
     const { stream, written, stall, clock, drain } = setUp(limits)
     stall()
     const before = written.length
@@ -97,7 +97,7 @@ describe('what is offered', () => {
     expect([clock.timerCount, drain.streams]).toEqual([0, 0])
   })
 
-  test('counts from the last time the client had read everything', async () => {
+  test('counts as unread only since the client last had read everything', async () => {
     const { stream, written, stall, catchUp } = setUp({ unreadFrames: 3 })
     const before = written.length
     for (let round = 0; round < 5; round++) {
@@ -109,7 +109,7 @@ describe('what is offered', () => {
     expect([stream.open, written.length - before]).toEqual([true, 15])
   })
 
-  test('a client that has not read for 30 s is dropped, however little there was', async () => {
+  test('drops a client that has not read for 30 s, even with little unread', async () => {
     const { stream, stall, clock } = setUp()
     stall()
     stream.offer(frame)
@@ -120,26 +120,26 @@ describe('what is offered', () => {
   })
 })
 
-describe('the heartbeat', () => {
-  const BEAT = ': keep-alive\n\n'
+describe('the keep-alive comment', () => {
+  const KEEP_ALIVE = ': keep-alive\n\n'
 
-  test('comes every 15 s, whatever else is sent', async () => {
+  test('comes every 15 s, independent of other messages', async () => {
     const { stream, written, clock } = setUp()
     for (let i = 0; i < 3; i++) {
       await clock.advance(14_999)
       stream.offer(Buffer.from('x'))
-      expect(written.map(String).filter(text => text === BEAT)).toHaveLength(i)
+      expect(written.map(String).filter(text => text === KEEP_ALIVE)).toHaveLength(i)
       await clock.advance(1)
     }
-    expect(written.map(String).filter(text => text === BEAT)).toHaveLength(3)
+    expect(written.map(String).filter(text => text === KEEP_ALIVE)).toHaveLength(3)
   })
 
-  test('is not piled up for a client that does not read', async () => {
+  test('is not sent to a client that does not read', async () => {
     const { stream, written, stall, clock } = setUp({ stallMs: 60_000 })
     stall()
     stream.offer(Buffer.from('x'))
     await clock.advance(15_000)
     await clock.advance(15_000)
-    expect(written.map(String)).not.toContain(BEAT)
+    expect(written.map(String)).not.toContain(KEEP_ALIVE)
   })
 })

@@ -8,7 +8,7 @@ const lastData = async () => (await recordedData(store)).at(-1)
 const event = (data: string): string => `{"name":"n","data":${data}}`
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 
-describe('payloads are kept to the letter', () => {
+describe('payloads keep their exact text', () => {
   test.each([
     ['12345678901234567890'],
     ['1.0'],

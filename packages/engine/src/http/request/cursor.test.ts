@@ -10,7 +10,7 @@ const parts = (): Record<string, unknown> =>
   JSON.parse(Buffer.from(encodeCursor(scope, [42]), 'base64url').toString())
 
 describe('cursors', () => {
-  test('lead back to the position they were made of', () => {
+  test('decode to the position that they encode', () => {
     expect(decodeCursor(encodeCursor(scope, [42]), scope, read)).toBe(42)
   })
 
@@ -18,7 +18,7 @@ describe('cursors', () => {
     expect(encodeCursor({ ...scope, namespace: 'ø/?&#' }, [42, 'run_>>>???'])).toMatch(/^[\w-]+$/)
   })
 
-  test('do not mind the order or absence of filters', () => {
+  test('do not depend on the order of filters or on absent ones', () => {
     const cursor = encodeCursor({ ...scope, filter: { a: '1', b: '2', c: undefined } }, [42])
     expect(decodeCursor(cursor, { ...scope, filter: { b: '2', a: '1' } }, read)).toBe(42)
   })

@@ -47,7 +47,7 @@ describe('an enum', () => {
 })
 
 describe('a name', () => {
-  test('is bounded in characters and holds what a name may hold', () => {
+  test('is bounded in characters and checked as a name', () => {
     const app = (value: string) => read('app', { kind: 'name', maxLength: 4 }, value)
     expect(app('😀'.repeat(4))).toBe('😀'.repeat(4))
     for (const value of ['x'.repeat(5), '', ' ', 'a\u0000']) {
@@ -109,14 +109,14 @@ describe('a timestamp', () => {
 })
 
 describe('a flag', () => {
-  test('is on when it is 1, and nothing else but 0 may be said', () => {
+  test('is on when it is 1, and off when it is 0 or absent', () => {
     const deep = (value?: string) => read('deep', { kind: 'flag' }, value)
     expect([deep('1'), deep('0'), deep()]).toEqual([true, false, false])
     for (const value of ['', 'true', '2']) expect(() => deep(value)).toThrow(refusedFor('deep'))
   })
 })
 
-test('a parameter may be given once; one that nobody knows, as often as one likes', () => {
+test('a parameter may be given once; an unknown one any number of times', () => {
   const request = { query: { q: 'a', foo: ['1', '2'] } as object } as FastifyRequest
   expect(readQuery(request, { q: { kind: 'text', maxLength: 9, description: '' } })).toEqual({ q: 'a' })
   expect(() => read('q', { kind: 'text', maxLength: 9 }, ['a', 'b'])).toThrow(refusedFor('q'))

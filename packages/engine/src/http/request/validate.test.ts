@@ -36,7 +36,7 @@ function messageOf(action: () => unknown): string {
 }
 
 describe('validator', () => {
-  test('answers a value that fits, as it is', () => {
+  test('returns a value that fits unchanged', () => {
     const value = { name: 'n', count: 3, wait: '3s', flag: true, parts: [{ retry: { max: 1 } }], more: 1 }
     expect(check(value)).toBe(value)
   })
@@ -83,7 +83,7 @@ describe('validator', () => {
     expect(messageOf(() => check({ name: '😀'.repeat(5) }))).toContain('more than 4 characters')
   })
 
-  test('says of an absent body what it needs', () => {
+  test('names the first required field of a missing body', () => {
     const optional = validator(Type.Object({ app: Type.Optional(Type.String()) }))
     expect(messageOf(() => optional(undefined))).toBe('body is required')
     expect(messageOf(() => optional(null))).toBe('body must be object')
@@ -97,7 +97,7 @@ describe('validator', () => {
     expect(messageOf(() => check(JSON.parse('{"__proto__":{"name":"n"}}')))).toBe('name is required')
   })
 
-  test('a hostile list is refused without looking at every element', () => {
+  test('a hostile list is refused without a visit to every element', () => {
     // Two million faults: listing them all took 1.5 s.
     let looks = 0
     const get = (list: number[], key: string): unknown => {
@@ -110,7 +110,7 @@ describe('validator', () => {
   })
 })
 
-describe('what the routes say', () => {
+describe('messages of the routes', () => {
   const registration = validator(operations.register.body.schema)
   const ofWorkflow = (fields: object) => () =>
     registration({ app: 'a', url: 'http://r', workflows: [{ name: 'w', ...fields }] })

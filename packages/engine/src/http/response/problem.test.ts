@@ -66,7 +66,7 @@ describe('error bodies', () => {
   })
 })
 
-describe('what nobody foresaw', () => {
+describe('an unexpected error', () => {
   const secret = 'SELECT * FROM secrets'
   const sneaky = Object.assign(new Error(secret), { statusCode: 418, code: 'SQLITE_BUSY' })
 
@@ -109,7 +109,7 @@ describe('the log of refusals', () => {
     expect(logged.map(line => line.level)).toEqual(levels)
   })
 
-  test('an overload is told at level debug, with its stack', async () => {
+  test('an overload is logged at level debug, with its stack', async () => {
     const { logged } = await answerTo(new EngineError('overloaded', 'because'), 'debug')
     expect(logged.find(line => line.code === 'overloaded')).toHaveProperty('err.stack')
   })

@@ -7,7 +7,7 @@ const { app, store } = await testApp()
 const post = (body: unknown) => postJson(app, '/events', JSON.stringify(body))
 
 describe('POST /events', () => {
-  test('records what is given, unknown members aside, and nothing of what is absent', async () => {
+  test('records the given members, and no unknown or absent one', async () => {
     const body = { name: 'n', app: 'a', data: [1], dedupeId: 'd', runner: 'r', targetApp: 't' }
     const response = await post({ ...body, unknown: 1 })
     expect(response.statusCode).toBe(202)

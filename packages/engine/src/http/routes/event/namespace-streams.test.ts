@@ -18,7 +18,7 @@ test('a move of a run is a run_status frame, without an id: there is nothing to 
   expect(stream.text()).toBe(`${OPENING}event: run_status\ndata: ${data}\n\n`)
 })
 
-test('an event is its record with its kind, the data to the letter but on one line', async () => {
+test('an event is its record with its kind, its data unchanged but on one line', async () => {
   const { port, live } = await streamApp()
   const stream = await openStream(port, '/events/stream')
   const data = '{"n":12345678901234567890.10,\r\n"s":"a\\nb\u2028",\n"e":"\\ud800"}'

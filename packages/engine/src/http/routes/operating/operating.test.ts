@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { apiKey, eventually, holdCommits, JSON_TYPE, listen, refusal, testApp } from '../../http.testkit.ts'
 
 describe('the probes', () => {
-  test('a store that does not answer makes the engine not ready; why is in the log alone', async () => {
+  test('a failing store makes the engine not ready, and only the log has the reason', async () => {
     const { app, store, logged } = await testApp({ logLevel: 'error' })
     const ready = await app.inject('/readyz')
     expect([ready.statusCode, ready.json()]).toEqual([200, { status: 'ready', checks: { store: 'ok' } }])
@@ -15,7 +15,7 @@ describe('the probes', () => {
     expect([health.statusCode, health.json()]).toEqual([200, { status: 'ok' }])
   })
 
-  test('while the app closes it is alive, and not ready', async () => {
+  test('while the app closes it is healthy, but not ready', async () => {
     const { app, store, clock } = await testApp()
     const url = `http://127.0.0.1:${await listen(app)}`
     const held = holdCommits(store)

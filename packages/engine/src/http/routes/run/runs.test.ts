@@ -15,7 +15,7 @@ aroundReads(store, (read, name, args) => {
   return name === 'runs' ? list(read, args[1] as AbortSignal) : read()
 })
 
-test('input and result come to the letter', async () => {
+test('input and result keep their exact text', async () => {
   const input = '{"a":12345678901234567890,"__proto__":{"x":1.0},"a":"\\u0000\\ud800"}'
   await seed(...endedRun({ id: 'run_letter', input, result: 'null' }))
   const response = await app.inject('/runs/run_letter')
@@ -51,7 +51,7 @@ describe('GET /runs', () => {
     ['deep=1', {}],
     ['since=2024-01-02T03:04:05.678Z', { since: T }],
     ['sort=duration&dir=asc', { sort: 'duration', dir: 'asc' }],
-  ])('"%s" asks the store for %j', async (query, expected) => {
+  ])('"%s" reads %j from the store', async (query, expected) => {
     reads.length = 0
     expect((await app.inject(`/runs?${query}`)).statusCode).toBe(200)
     const order = { sort: 'started', dir: 'desc', limit: 31 }
@@ -133,7 +133,7 @@ test.each([
   ['q=x', 'q'],
   ['q=x&deep=1', 'deep'],
   ['sort=duration&app=rare', 'sort'],
-])('a search by %s is given up after 5 s, naming %s and how to narrow it', async (query, field) => {
+])('a search by %s is aborted after 5 s, naming %s and how to narrow it', async (query, field) => {
   let isUnderWay = false
   list = (_, signal) =>
     new Promise((_resolve, reject) => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { LogLine } from '../../../domain/model/log-line.ts'
-import type { Step } from '../../../domain/model/step.ts'
-import { timestamp } from '../../../domain/text/timestamp.ts'
-import { runSummary } from '../../../domain/view/run-summary.ts'
-import { anEvent, aRun } from '../../rows.testkit.ts'
-import { eventText } from '../event/present-event.ts'
-import type { ListedWorkflow } from '../registry/present-registry.ts'
-import { presentRunner, presentWorkflow } from '../registry/present-registry.ts'
-import { logLineText, runText, stepText } from '../run/present.ts'
+import type { LogLine } from '../../domain/model/log-line.ts'
+import type { Step } from '../../domain/model/step.ts'
+import { timestamp } from '../../domain/text/timestamp.ts'
+import { runSummary } from '../../domain/view/run-summary.ts'
+import { anEvent, aRun } from '../rows.testkit.ts'
+import { eventText } from './event/present-event.ts'
+import type { ListedWorkflow } from './registry/present-registry.ts'
+import { presentRunner, presentWorkflow } from './registry/present-registry.ts'
+import { logLineText, runText, stepText } from './run/present.ts'
 
 const T = Date.parse('2024-01-02T03:04:05.678Z')
 const LETTER = '{ "b":1.0, "a":12345678901234567890, "a":"\\u0000\\ud800" }'
@@ -77,7 +77,7 @@ describe('runs', () => {
     })
   })
 
-  test('input and result come to the letter', () => {
+  test('input and result keep their exact text', () => {
     const text = runText(aRun({ input: LETTER, result: LETTER }))
     expect(text.endsWith(`,"input":${LETTER},"result":${LETTER}}`)).toBe(true)
     expect(JSON.parse(runText(aRun({ result: 'null' })))).toMatchObject({ id: 'run_1', result: null })
@@ -117,7 +117,7 @@ describe('steps and log lines', () => {
     })
   })
 
-  test('a step shows every field that applies, its data to the letter', () => {
+  test('a step shows every field that applies, and the exact text of its data', () => {
     const rest = { eventName: 'e', childRunId: 'run_2', deliveryId: 'dlv_1', emittedEventId: 'evt_2' }
     const flags = { carried: true, timedOut: true }
     const times = { finishedAt: T + 5, nextAttemptAt: T, wakeAt: 1e300 }
@@ -138,7 +138,7 @@ describe('steps and log lines', () => {
     expect(JSON.parse(stepText({ ...step, data: 'null' })).data).toBeNull()
   })
 
-  test('a log line, its fields to the letter', () => {
+  test('a log line shows the exact text of its fields', () => {
     const line: LogLine = {
       runId: 'run_1',
       seq: 4,
@@ -161,7 +161,7 @@ describe('steps and log lines', () => {
 })
 
 describe('events', () => {
-  test('to the letter, and without what does not apply', () => {
+  test('show the exact text of their data, and no field that does not apply', () => {
     expect(eventText(anEvent({ data: LETTER })).endsWith(`,"data":${LETTER}}`)).toBe(true)
     expect(JSON.parse(eventText(anEvent()))).toEqual({
       id: 'evt_1',
