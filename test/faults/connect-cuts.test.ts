@@ -1,11 +1,24 @@
 // Cuts a Connect socket at every frame of a run of three steps. The runner dials again, reports the invokes it still
 // works on, sends unacknowledged results again, and the run ends as if the socket had not been cut.
 
+import type { Run } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { flow, type Invoke, type Reply, RunnerRecord, run, scenario, unique, until } from '../kit/index.ts'
+import {
+  flow,
+  type Invoke,
+  type Reply,
+  RunnerRecord,
+  run,
+  scenario,
+  unique,
+  until,
+  wakesAt,
+} from '../kit/index.ts'
 import { type ClientFrame, ConnectClient } from '../kit/runner/connect-client.ts'
 
-const { api, url } = await scenario({ realTime: true })
+// The clock stands still over a cut: on a busy machine the runner may take longer to dial again than the engine waits for
+// it, and the engine would rightly repeat the invoke.
+const { api, url, clock } = await scenario()
 const STEPS = ['one', 'two', 'three']
 
 interface Cut {
@@ -21,6 +34,7 @@ class CutRunner {
   readonly name = unique('cut')
   frames = 0
   wasCut = false
+  isRegistered = false
   readonly #cut: Cut
   readonly #handler = flow(STEPS.map(name => run(name)))
   /** The invokes that the runner works on, and the results that were not acknowledged. */
@@ -38,6 +52,7 @@ class CutRunner {
     this.#client = client
     client.onFrame = frame => this.#pass(client, () => this.#take(client, frame))
     client.ws.on('close', () => {
+      this.isRegistered = false
       if (!this.#isOver) this.dial()
     })
     client.ws.on('open', () => {
@@ -66,7 +81,10 @@ class CutRunner {
   #take(client: ConnectClient, { type, id, payload, text }: ClientFrame): void {
     if (type === 'result.ack') this.#results.delete(id)
     if (type === 'invoke.cancel') this.#underWay.delete(id)
-    if (type === 'runner.registered') for (const known of this.#results.keys()) this.#send(client, known)
+    if (type === 'runner.registered') {
+      this.isRegistered = true
+      for (const known of this.#results.keys()) this.#send(client, known)
+    }
     if (type === 'invoke') void this.#answer(id, payload, text)
   }
 
@@ -98,6 +116,15 @@ function executedAgain(record: RunnerRecord, runId: string): string[] {
     .map(({ name }) => name)
 }
 
+/** The run once it has ended. Jumps over its waits for another try: the cut took an invoke, or came before one. */
+function ended(runId: string, runner: CutRunner): Promise<Run> {
+  return until(async () => {
+    const run = await api.run(runId)
+    if (run.waitingFor?.until && runner.isRegistered) clock.jumpTo(Math.max(clock.now(), wakesAt(run)))
+    return run.finishedAt !== undefined && run
+  })
+}
+
 // hello and runner.register, their answers, and four times invoke, result and its acknowledgement.
 const FRAMES = 16
 const CUTS = Array.from({ length: FRAMES }, (_, i) => [
@@ -105,25 +132,18 @@ const CUTS = Array.from({ length: FRAMES }, (_, i) => [
   { at: i + 1, lost: true },
 ]).flat()
 
-test('a run survives a cut at any of its frames', async () => {
-  const endings = await Promise.all(
-    CUTS.map(async cut => {
-      const runner = new CutRunner(cut)
-      runner.dial()
-      await until(async () => ((await api.get(`/workflows?app=${runner.name}`)).json as unknown[]).length > 0)
-      const { runId } = await api.send({ name: runner.name })
-      const { result } = await api.succeeded(runId)
-      await until(() => runner.wasCut, { what: `frame ${cut.at}` })
-      runner.hangUp()
-      return { cut, result, again: executedAgain(runner.record, runId), ran: runner.record.names(runId) }
-    }),
-  )
-  for (const { cut, result, again, ran } of endings) {
-    const at = JSON.stringify(cut)
-    expect(result, at).toEqual({ one: 'one', two: 'two', three: 'three' })
-    expect(again, at).toEqual([])
-    // A result that was sent, or is sent again, is never computed twice: only a lost invoke is repeated, and its step
-    // was not executed.
-    expect(ran, at).toEqual(STEPS)
-  }
+test.each(CUTS)('a run survives a cut at frame $at, lost: $lost', async cut => {
+  const runner = new CutRunner(cut)
+  runner.dial()
+  await until(async () => ((await api.get(`/workflows?app=${runner.name}`)).json as unknown[]).length > 0)
+  const { runId } = await api.send({ name: runner.name })
+  const { status, result } = await ended(runId, runner)
+  await until(() => runner.wasCut)
+  runner.hangUp()
+  expect(status).toBe('succeeded')
+  expect(result).toEqual({ one: 'one', two: 'two', three: 'three' })
+  expect(executedAgain(runner.record, runId)).toEqual([])
+  // A result that was sent, or is sent again, is never computed twice: only a lost invoke is repeated, and its step was
+  // not executed.
+  expect(runner.record.names(runId)).toEqual(STEPS)
 })
