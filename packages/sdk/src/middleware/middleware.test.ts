@@ -3,11 +3,18 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Checkpointer } from '../pass/checkpoints.ts'
-import { type Settle, TestRun } from '../replay/engine.testkit.ts'
+import { type Settle, TestRun, type TestRunOptions } from '../replay/engine.testkit.ts'
 import { createHandler } from '../runner/handler.ts'
 import { defineEvent } from '../schema/event.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
+import type { WorkflowArgs } from '../workflow/workflow.ts'
 import type { InputPlace, Middleware, PassEnd } from './middleware.ts'
+
+const runWith = (
+  middleware: Middleware[],
+  handler: (args: WorkflowArgs) => unknown,
+  options?: TestRunOptions,
+) => new TestRun(createWorkflow({ name: 'w', middleware }, handler), options)
 
 const journal: string[] = []
 const noting = (name: string): Middleware => ({
@@ -29,10 +36,8 @@ const noting = (name: string): Middleware => ({
 describe('wrapRun and wrapStep', () => {
   test('wrap every pass and every step, the first outermost; on a parked pass next() never settles', async () => {
     journal.length = 0
-    const workflow = createWorkflow({ name: 'w', middleware: [noting('a'), noting('b')] }, async ({ step }) =>
-      step.run('s', () => 1),
-    )
-    expect(await new TestRun(workflow).drive()).toMatchObject({ status: 200, data: 1 })
+    const run = runWith([noting('a'), noting('b')], async ({ step }) => step.run('s', () => 1))
+    expect(await run.drive()).toMatchObject({ status: 200, data: 1 })
     const begin = ['a: run run_1 of test begins', 'b: run run_1 of test begins']
     expect(journal).toEqual([
       ...begin,
@@ -77,9 +82,8 @@ describe('wrapRun and wrapStep', () => {
       name: 'twice',
       wrapStep: async ({ next }) => Number(await next()) + Number(await next()),
     }
-    const middleware = [doubling, twice]
-    const workflow = createWorkflow({ name: 'w', middleware }, ({ step }) => step.run('s', () => 5))
-    expect(await new TestRun(workflow).drive()).toMatchObject({ data: 20 })
+    const step = ({ step }: WorkflowArgs) => step.run('s', () => 5)
+    expect(await runWith([doubling, twice], step).drive()).toMatchObject({ data: 20 })
 
     const refusing: Middleware = {
       name: 'refusing',
@@ -87,21 +91,19 @@ describe('wrapRun and wrapStep', () => {
         throw new Error('no step')
       },
     }
-    const refused = createWorkflow({ name: 'w', middleware: [refusing] }, ({ step }) =>
-      step.run('s', () => 5),
-    )
-    expect((await new TestRun(refused).pass()).opcodes).toMatchObject([
+    expect((await runWith([refusing], step).pass()).opcodes).toMatchObject([
       { op: 'StepRun', error: { message: 'no step' } },
     ])
     const blocking: Middleware = { name: 'blocking', wrapRun: () => Promise.reject(new Error('no run')) }
-    const blocked = createWorkflow({ name: 'w', middleware: [blocking] }, () => 1)
-    expect(await new TestRun(blocked).pass()).toMatchObject({ status: 500, error: { message: 'no run' } })
+    expect(await runWith([blocking], () => 1).pass()).toMatchObject({
+      status: 500,
+      error: { message: 'no run' },
+    })
   })
 
   test('a handler cannot be run twice in one pass', async () => {
     const again: Middleware = { name: 'again', wrapRun: async ({ next }) => [await next(), await next()] }
-    const workflow = createWorkflow({ name: 'w', middleware: [again] }, () => 1)
-    expect(await new TestRun(workflow).pass()).toMatchObject({
+    expect(await runWith([again], () => 1).pass()).toMatchObject({
       status: 400,
       error: { message: 'Middleware again: wrapRun called next() twice' },
     })
@@ -128,11 +130,10 @@ describe('onPassEnd', () => {
     const ends: PassEnd[] = []
     const middleware: Middleware[] = [{ name: 'm', onPassEnd: ({ end }) => ends.push(end) }]
     let fail = true
-    const workflow = createWorkflow({ name: 'w', middleware }, async ({ step }) => {
+    const run = runWith(middleware, async ({ step }) => {
       await step.run('s', () => 1)
       if (fail) throw new Error('once')
     })
-    const run = new TestRun(workflow)
     await run.drive()
     fail = false
     await run.drive()
@@ -151,8 +152,7 @@ describe('onPassEnd', () => {
       },
     }
     const rejecting: Middleware = { name: 'rejecting', onPassEnd: async () => Promise.reject(new Error('x')) }
-    const workflow = createWorkflow({ name: 'w', middleware: [broken, rejecting] }, () => 1)
-    expect(await new TestRun(workflow).pass()).toMatchObject({
+    expect(await runWith([broken, rejecting], () => 1).pass()).toMatchObject({
       status: 200,
       data: 1,
       logs: [{ level: 'error', message: 'Middleware "broken": onPassEnd failed: full' }],
@@ -231,10 +231,8 @@ describe('transformInput and transformOutput', () => {
         throw new Error('no key')
       },
     }
-    const workflow = createWorkflow({ name: 'w', middleware: [failing] }, ({ step }) =>
-      step.run('s', () => 1),
-    )
-    expect((await new TestRun(workflow).pass()).opcodes).toMatchObject([{ error: { message: 'no key' } }])
+    const run = runWith([failing], ({ step }) => step.run('s', () => 1))
+    expect((await run.pass()).opcodes).toMatchObject([{ error: { message: 'no key' } }])
   })
 
   test('get the name of the event that a wait received', async () => {
@@ -248,11 +246,9 @@ describe('transformInput and transformOutput', () => {
         },
       },
     ]
-    const workflow = createWorkflow({ name: 'w', middleware }, ({ step }) =>
-      step.waitForEvent('wait', { event: 'seen' }),
-    )
     const event = { id: 'e', name: 'seen', receivedAt: 'then', data: 1 }
-    await new TestRun(workflow, { data: 0, settle: () => ({ data: event }) }).drive()
+    const options = { data: 0, settle: () => ({ data: event }) }
+    await runWith(middleware, ({ step }) => step.waitForEvent('wait', { event: 'seen' }), options).drive()
     const started = { kind: 'event', name: 'test' }
     expect(places).toEqual([started, started, { kind: 'wait', name: 'wait', eventName: 'seen' }])
   })
@@ -261,8 +257,7 @@ describe('transformInput and transformOutput', () => {
     const middleware: Middleware[] = [
       { name: 'slow', [hook]: async () => Promise.reject(new Error('unseen')) },
     ]
-    const workflow = createWorkflow({ name: 'w', middleware }, () => 1)
-    expect(await new TestRun(workflow, { data: 1 }).pass()).toMatchObject({
+    expect(await runWith(middleware, () => 1, { data: 1 }).pass()).toMatchObject({
       status: 400,
       error: { message: `Middleware slow: ${hook} returned a promise, but must be synchronous` },
     })
@@ -314,13 +309,13 @@ describe('transformInput and transformOutput', () => {
   })
 
   test('results settle in the order of the memo', async () => {
-    const workflow = createWorkflow({ name: 'w', middleware: [sealing('seal')] }, async ({ step }) => {
+    const handler = async ({ step }: WorkflowArgs) => {
       const order: string[] = []
       const branch = (name: string) => step.run(name, () => name).then(() => order.push(name))
       await Promise.all([branch('a'), branch('b'), branch('c')])
       return order
-    })
-    const run = new TestRun(workflow, { data: { seal: 1 } })
+    }
+    const run = runWith([sealing('seal')], handler, { data: { seal: 1 } })
     for (const name of ['c', 'a', 'b']) run.settle(name, { data: { seal: name } })
     expect(await run.pass()).toMatchObject({ data: { seal: ['c', 'a', 'b'] } })
   })

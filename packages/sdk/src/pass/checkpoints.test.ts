@@ -29,7 +29,7 @@ class CheckpointedPass {
   #next: (report: Report) => void = () => undefined
   #read = 0
 
-  constructor(handler: (args: WorkflowArgs) => unknown, steps: object = {}, acknowledgesAll = false) {
+  constructor(handler: (args: WorkflowArgs) => unknown, acknowledgesAll = false) {
     const workflow = createWorkflow({ name: 'flow' }, handler as (args: WorkflowArgs) => Promise<unknown>)
     const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '' }
     const checkpoint = (report: CheckpointReport) =>
@@ -49,7 +49,7 @@ class CheckpointedPass {
         this.#next(read)
       })
     this.ended = createHandler({ app: 'tests', workflows: [workflow], signingKey: [] })
-      .invoke({ event: { name: 'flow' }, steps, ctx }, { checkpoint, cancellation: this.cancellation })
+      .invoke({ event: { name: 'flow' }, steps: {}, ctx }, { checkpoint, cancellation: this.cancellation })
       .then(({ status, body }) => ({ status, body: JSON.parse(body) }))
   }
 
@@ -162,15 +162,11 @@ describe('a checkpoint', () => {
   })
 
   test('stays under a megabyte: the rest is in the next', async () => {
-    const pass = new CheckpointedPass(
-      async ({ step, ctx }) => {
-        for (let i = 0; i < 500; i++) ctx.logger.info('l'.repeat(1000))
-        const big = (name: string) => step.run(name, () => 'x'.repeat(500_000))
-        await Promise.all([big('a'), big('b'), big('c'), step.run('largest', () => 'y'.repeat(1_032_000))])
-      },
-      {},
-      true,
-    )
+    const pass = new CheckpointedPass(async ({ step, ctx }) => {
+      for (let i = 0; i < 500; i++) ctx.logger.info('l'.repeat(1000))
+      const big = (name: string) => step.run(name, () => 'x'.repeat(500_000))
+      await Promise.all([big('a'), big('b'), big('c'), step.run('largest', () => 'y'.repeat(1_032_000))])
+    }, true)
     const { status, body } = await pass.ended
     expect({ status, body }).toMatchObject({ status: 200 })
     expect(pass.reports.map(({ opcodes }) => names(opcodes))).toEqual([['a', 'b'], ['c'], ['largest']])
@@ -181,22 +177,18 @@ describe('a checkpoint', () => {
 
   test('contains each log line once, those of a step together with the step', async () => {
     const gate = signal()
-    const pass = new CheckpointedPass(
-      async ({ step, ctx }) => {
-        ctx.logger.info('begin')
-        const slow = step.run('slow', async ({ logger }) => {
-          logger.info('slow begins')
-          await gate.promise
-        })
-        await step.run('quick', ({ logger }) => logger.info('quick'))
-        ctx.logger.info('between')
-        gate.resolve()
-        await slow
-        ctx.logger.info('end')
-      },
-      {},
-      true,
-    )
+    const pass = new CheckpointedPass(async ({ step, ctx }) => {
+      ctx.logger.info('begin')
+      const slow = step.run('slow', async ({ logger }) => {
+        logger.info('slow begins')
+        await gate.promise
+      })
+      await step.run('quick', ({ logger }) => logger.info('quick'))
+      ctx.logger.info('between')
+      gate.resolve()
+      await slow
+      ctx.logger.info('end')
+    }, true)
     const positions = (logs: RunnerLogLine[]) => logs.map(({ scope, index }) => `${scope}#${index}`)
     const { body } = await pass.ended
     expect(pass.reports.map(({ logs }) => positions(logs))).toEqual([
@@ -321,15 +313,11 @@ describe('a receipt', () => {
 describe('the end of a pass with checkpoints', () => {
   test("waits for the handler's own I/O while every step has settled", async () => {
     const gate = signal()
-    const pass = new CheckpointedPass(
-      async ({ step }) => {
-        await step.run('a', () => 1)
-        await gate.promise
-        return step.run('b', () => 2)
-      },
-      {},
-      true,
-    )
+    const pass = new CheckpointedPass(async ({ step }) => {
+      await step.run('a', () => 1)
+      await gate.promise
+      return step.run('b', () => 2)
+    }, true)
     await pass.report()
     for (let i = 0; i < 5; i++) await turn()
     gate.resolve()
@@ -372,15 +360,11 @@ describe('the end of a pass with checkpoints', () => {
 
   test('a pass of thousands of steps takes each in the same time', async () => {
     const count = 5000
-    const pass = new CheckpointedPass(
-      async ({ step }) => {
-        let sum = 0
-        for (let i = 0; i < count; i++) sum += await step.run('add', () => 1)
-        return sum
-      },
-      {},
-      true,
-    )
+    const pass = new CheckpointedPass(async ({ step }) => {
+      let sum = 0
+      for (let i = 0; i < count; i++) sum += await step.run('add', () => 1)
+      return sum
+    }, true)
     expect(await pass.ended).toMatchObject({ status: 200, body: { data: count } })
     expect(pass.reports).toHaveLength(count)
   })

@@ -20,7 +20,7 @@ export class StateLog {
     this.#options = options
   }
 
-  /** Ignores `keyMatches`: the runner has verified the engine's key. */
+  /** Ignores `keyMatches`, which is about one key only: the runner has verified the engine's signature with all of them. */
   registered({ runnerId, warnings = [] }: RegisterReply, message: string): void {
     if (!this.#change(`registered ${runnerId} ${warnings.join()}`)) return
     this.write('info', message)
