@@ -5,7 +5,7 @@ import { systemRandom } from './adapters/clock/seeded-random.ts'
 import { systemClock } from './adapters/clock/system.ts'
 import { openPostgresAdmin } from './adapters/sql/postgres/admin.ts'
 import { openSqliteAdmin } from './adapters/sql/sqlite/admin.ts'
-import { ConfigError, readStore, storeName } from './config.ts'
+import { ConfigError, readStore, storeName } from './config/config.ts'
 import { IdSource } from './domain/text/ids.ts'
 import { Administration } from './services/admin/administration.ts'
 

@@ -5,7 +5,7 @@ import { backupFile, type CopyOptions, restoreFile } from './adapters/sql/sqlite
 import { openSqliteSnapshot } from './adapters/sql/sqlite/snapshot.ts'
 import type { Violation } from './adapters/sql/verify/check.ts'
 import { verify } from './adapters/sql/verify/verify.ts'
-import { ConfigError, readStore, storeName } from './config.ts'
+import { ConfigError, readStore, storeName } from './config/config.ts'
 
 export type { CopyOptions, Violation }
 

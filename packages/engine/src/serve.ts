@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import pino from 'pino'
 import { createEngine, type Engine } from './compose.ts'
-import { type Config, ConfigError, readConfig, storeName } from './config.ts'
+import { type Config, ConfigError, readConfig, storeName } from './config/config.ts'
 
 export interface LaunchOptions {
   env: NodeJS.ProcessEnv

@@ -2,7 +2,7 @@
 
 import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
 import type { Bounds, Engine } from '../../../packages/engine/src/compose.ts'
-import type { Config } from '../../../packages/engine/src/config.ts'
+import type { Config } from '../../../packages/engine/src/config/config.ts'
 import { AddressList } from '../../../packages/engine/src/domain/text/address-list.ts'
 import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'

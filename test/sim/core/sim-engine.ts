@@ -3,7 +3,7 @@
 
 import { pino } from 'pino'
 import { type Bounds, createEngine, type Engine, type Ports } from '../../../packages/engine/src/compose.ts'
-import type { Config } from '../../../packages/engine/src/config.ts'
+import type { Config } from '../../../packages/engine/src/config/config.ts'
 
 export interface HttpAnswer {
   status: number

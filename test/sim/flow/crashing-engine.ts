@@ -6,7 +6,7 @@ import { MemoryLimiter } from '../../../packages/engine/src/adapters/limiter/mem
 import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import type { Engine } from '../../../packages/engine/src/compose.ts'
-import { readConfig } from '../../../packages/engine/src/config.ts'
+import { readConfig } from '../../../packages/engine/src/config/config.ts'
 import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import type { InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'

@@ -1,6 +1,6 @@
 // API keys, namespaces and stored secrets: read before the engine serves anything, and kept up to date while it does.
 
-import { type Config, isLoopback, refuseOpenDoor } from '../config.ts'
+import { type Config, isLoopback, refuseOpenDoor } from '../config/config.ts'
 import { AdminWatch } from '../services/admin/admin-watch.ts'
 import { KeyRing } from '../services/admin/keys.ts'
 import { Namespaces } from '../services/catalog/namespaces.ts'

@@ -3,8 +3,7 @@
 import { systemRandom } from '../adapters/clock/seeded-random.ts'
 import { PrometheusMetrics } from '../adapters/metrics/prometheus.ts'
 import { openTelemetry } from '../adapters/tracing/opentelemetry.ts'
-import type { Backends } from '../backends.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { IdSource } from '../domain/text/ids.ts'
 import type { Random } from '../ports/clock.ts'
 import { Catalog } from '../services/catalog/catalog.ts'
@@ -15,6 +14,7 @@ import { Live } from '../services/live/live.ts'
 import { LiveShare } from '../services/live/live-share.ts'
 import type { LaneDeps } from '../services/support/lane.ts'
 import type { Service } from '../services/support/service.ts'
+import type { Backends } from './backends.ts'
 
 /** The core, with what only compose and its parts use. */
 export interface EngineCore extends Core {

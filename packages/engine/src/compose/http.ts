@@ -2,7 +2,7 @@
 
 import { signBody } from '@perdure/protocol'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { createApp } from '../http/app.ts'
 import type { HttpLimits } from '../http/request/limits.ts'
 import { readGauges } from '../services/admin/gauges.ts'

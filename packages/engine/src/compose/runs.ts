@@ -1,6 +1,6 @@
 // Runs: their lane, the driver that sends their passes, and the keeper of their leases.
 
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { Driver } from '../services/pass/driver.ts'
 import { LeaseKeeper, RUN_LEASE_MS } from '../services/pass/leases.ts'
 import type { Registry } from '../services/registry/register.ts'

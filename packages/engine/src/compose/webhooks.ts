@@ -1,7 +1,7 @@
 // Webhooks: the lane of deliveries and what posts them, the resources that people configure, and posts of providers.
 
 import { HttpSender } from '../adapters/sender/http-sender.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Sender } from '../ports/sender.ts'
 import type { Ingest } from '../services/event/ingest.ts'
 import { LaneLoop } from '../services/support/lane.ts'

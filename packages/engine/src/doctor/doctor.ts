@@ -1,7 +1,7 @@
 // `perdure doctor`: examines everything that an engine with these settings would depend on, and reports what is right and what
 // is not. It changes nothing, and no secret gets into its findings.
 
-import { type Config, type ConfigError, readConfig } from '../config.ts'
+import { type Config, type ConfigError, readConfig } from '../config/config.ts'
 import { error, type Finding, type Findings, ok, warning } from './finding.ts'
 import { examinePostgres } from './postgres.ts'
 import { examineEngine, examinePort, examineRedis } from './services.ts'

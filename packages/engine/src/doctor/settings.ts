@@ -1,6 +1,6 @@
 // Examines what can be checked within the process: Node, the keys that sign and encrypt, who has access.
 
-import { type Config, isLoopback } from '../config.ts'
+import { type Config, isLoopback } from '../config/config.ts'
 import { error, type Finding, ok, warning } from './finding.ts'
 
 const NODE_MIN = [20, 19] as const

@@ -1,4 +1,4 @@
-// Opens a store on PostgreSQL: one session writes, a few read. Called by backends.ts for `postgres://` addresses.
+// Opens a store on PostgreSQL: one session writes, a few read. Called by compose/backends for `postgres://` addresses.
 
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'

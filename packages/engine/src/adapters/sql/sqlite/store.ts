@@ -1,5 +1,5 @@
 // Opens a store on a SQLite file, with a thread for writing and one for reading, or in memory in the calling thread. Called
-// by backends.ts, the testing kit and the simulator.
+// by compose/backends, the testing kit and the simulator.
 
 import { BatchQueue } from '../batches/batch-queue.ts'
 import { InlineChannel } from '../batches/channel.ts'

@@ -2,11 +2,11 @@
 // flag wins. An unknown or unreadable setting stops the start with a message of one line.
 
 import { ENGINE_SETTINGS, parseDurationMs, unknownSetting } from '@perdure/protocol'
-import { type ApiKey, KEY_KINDS, type KeyKind, nameFault } from './domain/model/api-key.ts'
-import { parseRetention, type Retention } from './domain/run/retention.ts'
-import { AddressList } from './domain/text/address-list.ts'
-import { withoutPassword } from './domain/text/service-url.ts'
-import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from './domain/webhook/delivery-attempt.ts'
+import { type ApiKey, KEY_KINDS, type KeyKind, nameFault } from '../domain/model/api-key.ts'
+import { parseRetention, type Retention } from '../domain/run/retention.ts'
+import { AddressList } from '../domain/text/address-list.ts'
+import { withoutPassword } from '../domain/text/service-url.ts'
+import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from '../domain/webhook/delivery-attempt.ts'
 
 export interface FixedKey extends ApiKey {
   key: string
