@@ -5,7 +5,7 @@ import type { Start } from '../domain/holds/throttle.ts'
 
 /** One request for a key's quota. Every request of a key has the numbers of the same policy. */
 export interface Quota {
-  /** Unique over namespaces, apps, workflows and policies (`limiterKey`). */
+  /** Unique over namespaces, apps, workflows and policies (`flowRowId`). */
   key: string
   limit: number
   periodMs: number

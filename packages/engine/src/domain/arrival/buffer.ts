@@ -2,8 +2,8 @@
 // that fills it, the first event after it is due, or the timers lane closes it and creates its run. The run is the same in
 // each case: an event belongs to the buffer that was open when the event arrived.
 
-import { keyOf } from '../expressions/key.ts'
 import type { Report } from '../expressions/matching.ts'
+import { keyOf } from '../expressions/matching.ts'
 import type { Change, Guard } from '../model/change.ts'
 import { type FlowPolicy, type FlowRow, firstVersion, flowRowId } from '../model/flow-row.ts'
 import type { Run } from '../model/run.ts'
@@ -13,14 +13,14 @@ import { eventRun } from '../run/create.ts'
 import { type JsonText, objectMembers } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import type { DueRow, DueRowDecision } from './due-row.ts'
-import type { Arrival, ArrivalInput } from './policy.ts'
+import { type Arrival, type ArrivalInput, startRun } from './policy.ts'
 
 /** Maximum length of the payloads of one buffer in characters; a single payload may be longer. */
 export const BUFFER_CHARS_MAX = 1024 * 1024
 /** How often a due buffer is checked while its namespace is suspended. */
 const SUSPENDED_RECHECK_MS = 60_000
 
-export interface Buffer {
+interface Buffer {
   /** When the first event of the buffer arrived. */
   firstAt: number
   /** When the buffer becomes a run, unless another event changes that. */
@@ -66,9 +66,7 @@ export function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival):
   }
   const filled = withEvent(open, rule, input, arrival.singletonKey)
   if (filled.count !== undefined && filled.count >= (rule.countMax ?? Infinity)) {
-    const run = bufferedRun(filled, { workflow, now, report })
-    arrival.changes.push({ type: 'run.created', run })
-    arrival.entry.runId = run.id
+    startRun(arrival, bufferedRun(filled, { workflow, now, report }))
     if (row) arrival.changes.push({ type: 'flow.deleted', id })
     return
   }
@@ -78,13 +76,8 @@ export function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival):
 }
 
 /** Creates the run of a due buffer; undefined when the buffer is not due. */
-export function decideDueBuffer({
-  row,
-  workflow,
-  suspended,
-  now,
-  report,
-}: DueRow): DueRowDecision | undefined {
+export function decideDueBuffer(due: DueRow): DueRowDecision | undefined {
+  const { row, workflow, suspended, now, report } = due
   const open = bufferOf(row)
   if (!open || open.fireAt > now) return undefined
   const guards: Guard[] = [{ type: 'flow', id: row.id, version: row.version }]

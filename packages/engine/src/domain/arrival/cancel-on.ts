@@ -2,7 +2,7 @@
 // requests the cancel. From then on no pass of the runs is sent and no answer of a runner counts, and the engine that
 // leases a run next ends it with its children.
 
-import { type EventSubject, evaluateWaitCondition, type Report } from '../expressions/matching.ts'
+import { type EventSubject, isAwaited, type Report } from '../expressions/matching.ts'
 import type { Change, Guard } from '../model/change.ts'
 import type { Event, Watcher } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
@@ -28,40 +28,27 @@ export function cancelWatching(input: {
   now: number
   report: Report
 }): CancelledByEvent {
-  const { event, assumptions, drafted, now } = input
+  const { event, subject, assumptions, drafted, now, report } = input
+  const isMet = (watcher: Watcher) => isAwaited(watcher, subject, report)
   const { watchers, after } = assumptions.watchers.get(event.name) ?? { watchers: [], after: 0 }
   const { namespace, name: eventName } = event
   const runIds = new Set<string>()
   const changes: Change[] = []
   const atBirth: string[] = []
   for (const watcher of watchers) {
-    if (runIds.has(watcher.runId) || !isMet(watcher, input)) continue
+    if (runIds.has(watcher.runId) || !isMet(watcher)) continue
     runIds.add(watcher.runId)
     if (watcher.runId !== drafted.self?.id)
       changes.push({ type: 'run.cancelRequested', runId: watcher.runId, at: now })
   }
   for (const run of createdBefore(drafted)) {
-    if (!watchersOf(run, eventName).some(watcher => isMet(watcher, input))) continue
+    if (!watchersOf(run, eventName).some(isMet)) continue
     runIds.add(run.id)
     atBirth.push(run.id)
   }
   const guards: Guard[] = [{ type: 'watchers', namespace, eventName, after }]
-  return {
-    guards,
-    changes,
-    runIds,
-    atBirth,
-    cancelsSelf: drafted.self !== undefined && runIds.has(drafted.self.id),
-  }
-}
-
-function isMet(watcher: Watcher, { subject, report }: { subject: EventSubject; report: Report }): boolean {
-  const { condition, runId } = watcher
-  if (condition === undefined) return true
-  const met = evaluateWaitCondition(condition, subject)
-  if (met.ok) return met.value
-  report({ of: { runId }, filter: condition.filter, error: met.error })
-  return false
+  const cancelsSelf = drafted.self !== undefined && runIds.has(drafted.self.id)
+  return { guards, changes, runIds, atBirth, cancelsSelf }
 }
 
 /** The runs that the unit creates before the event, as far as an event may cancel them. */

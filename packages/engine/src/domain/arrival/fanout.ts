@@ -1,7 +1,7 @@
 // Decides what an event does (docs/events.md#send-an-event): it cancels the runs that watch for it, wakes the steps that
 // wait for it, and triggers workflows. Posted, emitted and dry-run events all use this one decision.
 
-import { EventSubject, evaluateWaitCondition, isTriggered, type Report } from '../expressions/matching.ts'
+import { EventSubject, isAwaited, isTriggered, type Report } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard, StepWoken } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
@@ -160,17 +160,6 @@ export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetA
   const scope = input.targetApp ?? (input.event.source === 'api' ? input.event.app : undefined)
   const all = input.catalog.triggeredBy(input.event.name)
   return scope === undefined ? all : all.filter(workflow => workflow.app === scope)
-}
-
-/** Whether the event meets the wait's filter. Reports a filter that cannot be evaluated. */
-export function isAwaited(waiter: Waiter, arrived: EventSubject, report: Report): boolean {
-  const { condition } = waiter
-  if (condition === undefined) return true
-  const met = evaluateWaitCondition(condition, arrived)
-  if (met.ok) return met.value
-  const { runId, stepIndex } = waiter
-  report({ of: { runId, stepIndex }, filter: condition.filter, error: met.error })
-  return false
 }
 
 /** The first parked waiter of each run: an event settles only one wait of a run. */

@@ -1,7 +1,7 @@
 // Idempotency: within `ttl`, the first event with a key passes and the others are dropped as its repeats
 // (docs/flow-control.md#idempotency). The key is claimed in the commit of the first event, also if that starts no run.
 
-import { keyOf } from '../expressions/key.ts'
+import { keyOf } from '../expressions/matching.ts'
 import { firstVersion, flowRowId } from '../model/flow-row.ts'
 import type { Policy } from './policy.ts'
 

@@ -40,9 +40,7 @@ export interface Drafted {
 }
 
 /** The flag of an event that a policy keeps from starting a run at once. */
-export type PolicyResult = Partial<
-  Pick<Triggered, 'skipped' | 'dropped' | 'debounced' | 'batched' | 'deduped'>
->
+type PolicyResult = Partial<Pick<Triggered, 'skipped' | 'dropped' | 'debounced' | 'batched' | 'deduped'>>
 
 export interface Arrival {
   entry: Triggered

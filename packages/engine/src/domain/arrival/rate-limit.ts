@@ -1,8 +1,8 @@
 // Rate limit: at most `limit` events per key pass in any window of `period`; the others are dropped
 // (docs/flow-control.md#rate-limit). The limiter is queried once per event and workflow, even if the event is decided again.
 
-import { keyOf } from '../expressions/key.ts'
-import { limiterKey } from '../holds/limiter-key.ts'
+import { keyOf } from '../expressions/matching.ts'
+import { flowRowId } from '../model/flow-row.ts'
 import type { Policy } from './policy.ts'
 
 export const rateLimit: Policy = (input, arrival) => {
@@ -15,7 +15,7 @@ export const rateLimit: Policy = (input, arrival) => {
   const { limit, periodMs } = policy
   const { namespace } = event
   const parts = { namespace, app: workflow.app, workflow: workflow.name, policy: 'rateLimit' } as const
-  const key = limiterKey({ ...parts, key: keyOf(policy.key, input) })
+  const key = flowRowId({ ...parts, key: keyOf(policy.key, input) })
   arrival.questions.push({ type: 'take', of: arrivalId, quota: { key, limit, periodMs, now } })
   return {}
 }

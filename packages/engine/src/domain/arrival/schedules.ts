@@ -64,7 +64,12 @@ export function scheduleChanges(options: {
     if (change.type === 'workflow.registered') {
       const { workflow } = change
       const crons = cronsOf(workflow)
-      for (const cron of crons) keepOrCreate(unit, newRow(workflow, cron, now), assumptions)
+      for (const cron of crons) {
+        const row = newRow(workflow, cron, now)
+        const stored = assumptions.flow.get(row.id)
+        unit.guards.push({ type: 'flow', id: row.id, version: stored?.version ?? 0 })
+        if (!stored) unit.changes.push({ type: 'flow.saved', row })
+      }
       deleteUnless(unit, before(workflow.app, workflow.name), crons)
     } else if (change.type === 'workflow.dropped') {
       deleteUnless(unit, before(change.app, change.name), new Set())
@@ -74,13 +79,8 @@ export function scheduleChanges(options: {
 }
 
 /** Starts the run of the instant that is due, and moves the row on to the next instant. */
-export function decideDueSchedule({
-  row,
-  workflow,
-  suspended,
-  now,
-  report,
-}: DueRow): DueRowDecision | undefined {
+export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
+  const { row, workflow, suspended, now, report } = due
   const { scheduledAt, orphaned, ...last } = stateOf(row)
   if (scheduledAt > now) return undefined
   const guards: Guard[] = [{ type: 'flow', id: row.id, version: row.version }]
@@ -91,7 +91,7 @@ export function decideDueSchedule({
     return { guards, changes: [{ type: 'flow.deleted', id: row.id }], dropped }
   }
   const schedule = new Schedule(row.key)
-  // Of several missed instants, only the last one starts a run.
+  // Only the last of several missed instants starts a run.
   const instant = schedule.latest(scheduledAt, now)
   // A schedule without a next instant is refused at registration.
   const next = schedule.next(now) as number
@@ -115,12 +115,6 @@ function newRow({ namespace, app, name }: Workflow, cron: string, now: number): 
   const state: ScheduleState = { scheduledAt }
   const version = firstVersion(`${id} ${now}`)
   return { id, ...of, version, availableAt: scheduledAt, state: JSON.stringify(state) }
-}
-
-function keepOrCreate(unit: Unit, row: FlowRow, assumptions: Assumptions): void {
-  const stored = assumptions.flow.get(row.id)
-  unit.guards.push({ type: 'flow', id: row.id, version: stored?.version ?? 0 })
-  if (!stored) unit.changes.push({ type: 'flow.saved', row })
 }
 
 function deleteUnless(unit: Unit, earlier: Workflow | undefined, kept: ReadonlySet<string>): void {

@@ -2,7 +2,7 @@
 // live run in the commit that creates its own run, so there are never two. Only runs started by events have a key, not
 // children, forks and on-failure runs.
 
-import { keyOf } from '../expressions/key.ts'
+import { keyOf } from '../expressions/matching.ts'
 import type { Change } from '../model/change.ts'
 import { isTerminal, type Run } from '../model/run.ts'
 import { cancel } from '../run/control.ts'

@@ -3,9 +3,8 @@
 
 import type { DryRunReply, DryRunWorkflow } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, scopedTo } from '../arrival/fanout.ts'
-import { compiled } from '../expressions/compiled.ts'
-import { keyOf } from '../expressions/key.ts'
-import { EventSubject, evaluateCondition, matchesEvent } from '../expressions/matching.ts'
+import { compiled } from '../expressions/expression.ts'
+import { EventSubject, evaluateCondition, keyOf, matchesEvent } from '../expressions/matching.ts'
 import type { Change } from '../model/change.ts'
 import { invariant } from '../model/errors.ts'
 import type { FlowControl } from '../model/flow-control.ts'

@@ -22,11 +22,11 @@ export interface Scope {
 
 /** Says why an expression does not compile, and where: `position` counts characters from 0. */
 export class ExpressionError extends Error {
+  override name = 'ExpressionError'
   readonly position: number
 
   constructor(message: string, position: number) {
     super(`${message} (at character ${position + 1})`)
-    this.name = 'ExpressionError'
     this.position = position
   }
 }
@@ -36,12 +36,17 @@ export type Evaluated<T> = { ok: true; value: T } | { ok: false; error: string }
 /** Maximum nesting of comprehensions: each level multiplies the work. */
 const NESTING_MAX = 2
 const COMPARING = new Set(['==', '!=', 'in'])
+const SCALARS = new Set(['string', 'boolean', 'number', 'bigint'])
 const COMPREHENSIONS = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind'])
 
-const RESULT_TYPES: Record<Purpose, readonly string[]> = {
-  condition: ['bool', 'dyn'],
-  key: ['string', 'int', 'uint', 'double', 'bool', 'null', 'dyn'],
-  number: ['int', 'uint', 'double', 'dyn'],
+/** The types that CEL may derive for the result, and their names in errors. */
+const RESULTS: Record<Purpose, { types: readonly string[]; expected: string }> = {
+  condition: { types: ['bool', 'dyn'], expected: 'a bool' },
+  key: {
+    types: ['string', 'int', 'uint', 'double', 'bool', 'null', 'dyn'],
+    expected: 'a string, number, bool or null',
+  },
+  number: { types: ['int', 'uint', 'double', 'dyn'], expected: 'a number' },
 }
 
 interface Node {
@@ -89,14 +94,7 @@ export class Expression {
     const result = this.#evaluate(scope)
     if (!result.ok) return result
     const { value } = result
-    if (typeof value === 'string') return { ok: true, value }
-    if (
-      value === null ||
-      typeof value === 'boolean' ||
-      typeof value === 'number' ||
-      typeof value === 'bigint'
-    )
-      return { ok: true, value: String(value) }
+    if (value === null || SCALARS.has(typeof value)) return { ok: true, value: String(value) }
     return { ok: false, error: `the key gives ${nameOf(value)}, not a string, number, bool or null` }
   }
 
@@ -190,15 +188,8 @@ function checkType(run: Compiled, purpose: Purpose): void {
     throw new ExpressionError(`does not compile: ${reasonOf(checked.error)}`, positionOf(checked.error))
   }
   const type = String(checked.type)
-  if (!RESULT_TYPES[purpose].includes(type)) {
-    throw new ExpressionError(`gives ${type}, not ${EXPECTED[purpose]}`, 0)
-  }
-}
-
-const EXPECTED: Record<Purpose, string> = {
-  condition: 'a bool',
-  key: 'a string, number, bool or null',
-  number: 'a number',
+  const { types, expected } = RESULTS[purpose]
+  if (!types.includes(type)) throw new ExpressionError(`gives ${type}, not ${expected}`, 0)
 }
 
 /** Whether the node is a literal, or a list of literals. */
@@ -225,4 +216,21 @@ function nameOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'bigint') return 'a number'
   return value === null ? 'null' : typeof value === 'object' ? 'a map' : `a ${typeof value}`
+}
+
+/** The cache is cleared at this size, so that expressions of removed workflows do not pile up. */
+const CACHE_MAX = 10_000
+
+const cache = new Map<string, Expression>()
+
+/** The compiled expression. Throws ExpressionError; registered expressions have been checked to compile. */
+export function compiled(source: string, purpose: Purpose, options: { inWait?: boolean } = {}): Expression {
+  const key = `${purpose}${options.inWait ? '*' : ' '}${source}`
+  let expression = cache.get(key)
+  if (!expression) {
+    expression = new Expression(source, purpose, options)
+    if (cache.size >= CACHE_MAX) cache.clear()
+    cache.set(key, expression)
+  }
+  return expression
 }

@@ -1,11 +1,11 @@
-// Matches events: a trigger by its name and filter (docs/events.md#triggers), the condition of a wait or of `cancelOn` by
-// both the run's own event and the one that arrived.
+// Evaluates expressions over events: a trigger by its name and filter (docs/events.md#triggers), the condition of a wait or
+// of `cancelOn` by both the run's own event and the one that arrived, and the key of a policy.
 
-import type { WaitCondition } from '../model/event.ts'
+import type { WaitCondition, Watcher } from '../model/event.ts'
 import type { Trigger, Workflow } from '../model/workflow.ts'
+import { boundedKey } from '../text/bounded-key.ts'
 import type { JsonText } from '../text/json-text.ts'
-import { compiled } from './compiled.ts'
-import type { Evaluated, Scope, Subject } from './expression.ts'
+import { compiled, type Evaluated, type Scope, type Subject } from './expression.ts'
 import { jsonValue } from './json-value.ts'
 
 /** An expression that could not be evaluated. Such a filter does not match; such a key of a policy is ''. */
@@ -38,11 +38,8 @@ export class EventSubject {
   get subject(): Subject {
     if (!this.#subject) {
       const { id, name, data } = this.#event
-      this.#subject = {
-        name,
-        ...(id === undefined ? {} : { id }),
-        data: data === undefined ? null : jsonValue(data),
-      }
+      const value = data === undefined ? null : jsonValue(data)
+      this.#subject = id === undefined ? { name, data: value } : { name, id, data: value }
     }
     return this.#subject
   }
@@ -65,6 +62,20 @@ export function isTriggered(
   })
 }
 
+/** Whether a run's wait or `cancelOn` takes the event that arrived. Reports a filter that cannot be evaluated. */
+export function isAwaited(
+  { runId, stepIndex, condition }: Watcher & { stepIndex?: number },
+  arrived: EventSubject,
+  report: Report,
+): boolean {
+  if (condition === undefined) return true
+  const met = evaluateWaitCondition(condition, arrived)
+  if (met.ok) return met.value
+  const of = stepIndex === undefined ? { runId } : { runId, stepIndex }
+  report({ of, filter: condition.filter, error: met.error })
+  return false
+}
+
 /** Whether the condition of a wait, or of `cancelOn`, holds for the event that arrived. */
 export function evaluateWaitCondition(
   { filter, trigger }: WaitCondition,
@@ -77,4 +88,19 @@ export function evaluateWaitCondition(
 /** Whether the condition holds. With `async` in the scope, it may use `async`. */
 export function evaluateCondition(source: string, scope: Scope): Evaluated<boolean> {
   return compiled(source, 'condition', { inWait: scope.async !== undefined }).holds(scope)
+}
+
+/**
+ * The key of a policy for the event, of bounded length; '' without an expression. An expression that cannot be evaluated is reported
+ * and gives '' too: all such events share one key, so no event escapes the policy.
+ */
+export function keyOf(
+  source: string | undefined,
+  { subject, workflow, report }: { subject: EventSubject; workflow: Workflow; report: Report },
+): string {
+  if (source === undefined) return ''
+  const key = compiled(source, 'key').key({ event: subject.subject })
+  if (key.ok) return boundedKey(key.value)
+  report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error: key.error })
+  return ''
 }

@@ -2,9 +2,8 @@
 // (docs/flow-control.md#the-order). The run keeps them: a later registration changes only later runs.
 
 import { createHash } from 'node:crypto'
-import { compiled } from '../expressions/compiled.ts'
-import { keyOf } from '../expressions/key.ts'
-import { EventSubject, type Report } from '../expressions/matching.ts'
+import { compiled } from '../expressions/expression.ts'
+import { EventSubject, keyOf, type Report } from '../expressions/matching.ts'
 import type { ConcurrencyLimit } from '../model/flow-control.ts'
 import type { Holds, Slot } from '../model/holds.ts'
 import type { Run } from '../model/run.ts'

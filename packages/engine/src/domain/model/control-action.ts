@@ -5,14 +5,8 @@ import type { JsonText } from '../text/json-text.ts'
 
 export type ControlKind = WireControlAction['action']
 
-export interface ControlAction {
+export interface ControlAction extends Omit<WireControlAction, 'detail' | 'createdAt'> {
   namespace: string
-  id: string
-  action: ControlKind
-  runId?: string
-  newRunId?: string
-  /** Label of the API key behind the action. */
-  actor?: string
   detail?: JsonText
   createdAt: number
 }

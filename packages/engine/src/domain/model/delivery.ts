@@ -1,13 +1,13 @@
 // The webhook delivery: a durable POST to a receiver outside the engine, with an append-only log of its attempts
 // (docs/webhooks.md#deliveries). Pure data; webhook/delivery-attempt decides what follows an attempt.
 
-import type { WebhookDelivery, WebhookDeliveryDetail } from '@perdure/protocol'
+import type { WebhookDelivery, DeliveryAttempt as WireAttempt } from '@perdure/protocol'
 import { boundedKey } from '../text/bounded-key.ts'
 import type { JsonText } from '../text/json-text.ts'
 
 export type DeliveryStatus = WebhookDelivery['status']
 export type DeliveryKind = WebhookDelivery['eventKind']
-export type DeliveryOutcome = WebhookDeliveryDetail['attempts'][number]['outcome']
+export type DeliveryOutcome = WireAttempt['outcome']
 
 export interface Delivery {
   namespace: string
@@ -42,15 +42,7 @@ export function destinationOf({ endpointId, url }: Pick<Delivery, 'endpointId' |
   return endpointId ?? boundedKey(URL.canParse(url) ? new URL(url).origin : url)
 }
 
-export interface DeliveryAttempt {
-  id: string
+export interface DeliveryAttempt extends Omit<WireAttempt, 'createdAt'> {
   deliveryId: string
-  /** From 1. */
-  attempt: number
-  outcome: DeliveryOutcome
-  statusCode?: number
-  responseSnippet?: string
-  error?: string
-  durationMs: number
   createdAt: number
 }

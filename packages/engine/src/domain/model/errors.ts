@@ -36,6 +36,7 @@ export type ErrorCode = ApiErrorCode
 
 /** An error a caller may see: a code of the catalogue, a sentence, and machine-readable details. */
 export class EngineError extends Error {
+  override name = 'EngineError'
   readonly code: ErrorCode
   readonly details?: Record<string, unknown>
 
@@ -45,7 +46,6 @@ export class EngineError extends Error {
     options: { details?: Record<string, unknown>; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = 'EngineError'
     this.code = code
     if (options.details) this.details = options.details
   }
@@ -58,11 +58,11 @@ export function invalid(field: string, problem: string): EngineError {
 
 /** A guard of a unit no longer held. The service loads again and decides again; this error never leaves services. */
 export class StaleError extends Error {
+  override name = 'StaleError'
   readonly guard: Guard
 
   constructor(guard: Guard) {
     super(`stale ${guard.type} guard`)
-    this.name = 'StaleError'
     this.guard = guard
   }
 }

@@ -17,12 +17,6 @@ export interface Throttle {
   key?: string
 }
 
-export interface RateLimit {
-  limit: number
-  periodMs: number
-  key?: string
-}
-
 export interface Debounce {
   periodMs: number
   /** Longest wait since the first event of a burst. */
@@ -35,16 +29,6 @@ export interface Batch {
   maxSize: number
   timeoutMs: number
   key?: string
-}
-
-export interface Singleton {
-  mode: 'skip' | 'cancel'
-  key?: string
-}
-
-export interface Idempotency {
-  key: string
-  ttlMs: number
 }
 
 export interface Timeouts {
@@ -64,11 +48,11 @@ export interface CancelOn {
 export interface FlowControl {
   concurrency?: ConcurrencyLimit[]
   throttle?: Throttle
-  rateLimit?: RateLimit
+  rateLimit?: { limit: number; periodMs: number; key?: string }
   debounce?: Debounce
   batch?: Batch
-  singleton?: Singleton
-  idempotency?: Idempotency
+  singleton?: { mode: 'skip' | 'cancel'; key?: string }
+  idempotency?: { key: string; ttlMs: number }
   /** CEL to a number, higher first. */
   priority?: string
   timeouts?: Timeouts

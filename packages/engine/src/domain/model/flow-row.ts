@@ -25,8 +25,10 @@ export interface FlowRow {
   state: JsonText
 }
 
-/** The id of the row: the same parts give the same id. */
-export function flowRowId(row: Pick<FlowRow, 'namespace' | 'app' | 'workflow' | 'policy' | 'key'>): string {
+/** The id of the row, or of the limiter's counter of a rate limit: the same parts give the same id. */
+export function flowRowId(
+  row: Pick<FlowRow, 'namespace' | 'app' | 'workflow' | 'key'> & { policy: FlowPolicy | 'rateLimit' },
+): string {
   const { namespace, app, workflow, policy, key } = row
   return createHash('sha256')
     .update(JSON.stringify([namespace, app, workflow, policy, key]))

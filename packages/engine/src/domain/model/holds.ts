@@ -1,6 +1,8 @@
 // The holds of a run: what its workflow's flow control makes it wait for. holds/holds evaluates them once, when the run is
 // created.
 
+import type { Throttle } from './flow-control.ts'
+
 /** One of the limited places of the runs that share a concurrency key. */
 export interface Slot {
   /** Unique over namespaces, scopes and keys. */
@@ -11,13 +13,10 @@ export interface Slot {
   key?: string
 }
 
-export interface ThrottleHold {
+/** The throttle of the workflow; `key` is the key's value. */
+export interface ThrottleHold extends Throttle {
   /** Unique over namespaces, workflows and keys. */
   id: string
-  limit: number
-  periodMs: number
-  burst: number
-  key?: string
 }
 
 export interface Holds {

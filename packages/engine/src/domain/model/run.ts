@@ -6,19 +6,10 @@ import type { JsonText } from '../text/json-text.ts'
 import type { CancelOn } from './flow-control.ts'
 import type { Holds } from './holds.ts'
 
-export type { RunError, RunStatus, StepError }
+export type { RunStatus }
 
-/** Why a parked run sleeps; times are epoch ms here and timestamps on the wire. */
-export interface WaitingFor {
-  kind: WireWaitingFor['kind']
-  stepName?: string
-  until?: number
-  eventName?: string
-  childRunId?: string
-  key?: string
-  /** Why the last pass failed, if it is repeated. */
-  error?: string
-}
+/** Why a parked run sleeps; `until` is epoch ms here and a timestamp on the wire. */
+export type WaitingFor = Omit<WireWaitingFor, 'until'> & { until?: number }
 
 export interface Run {
   namespace: string
@@ -62,7 +53,7 @@ export interface Run {
   singletonKey?: string
   /** Events that cancel the run; fixed at creation. */
   cancelOn?: CancelOn[]
-  /** What flow control makes the run wait for; fixed at creation. */
+  /** The limits of flow control that the run waits for; fixed at creation. */
   holds?: Holds
   /** Due runs of a higher priority are leased first; absent: 0. */
   priority?: number

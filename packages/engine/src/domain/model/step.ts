@@ -3,7 +3,7 @@
 import type { Op, StepError, StepStatus } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
 
-export type { Op, StepStatus }
+export type { StepStatus }
 
 export interface Step {
   runId: string

@@ -1,18 +1,11 @@
 // The objects that runners register: apps, runners and workflow definitions (docs/wire-protocol.md#register).
 
-import type { Trigger } from '@perdure/protocol'
+import type { Trigger, RetryPolicy as WireRetryPolicy } from '@perdure/protocol'
 import type { FlowControl } from './flow-control.ts'
 
 export type { Trigger }
 
-export interface RetryPolicy {
-  maxAttempts: number
-  initialMs: number
-  factor: number
-  maxMs: number
-  /** Random share of each delay, 0 to 1. */
-  jitter: number
-}
+export type RetryPolicy = Required<WireRetryPolicy>
 
 export interface Workflow {
   namespace: string

@@ -4,6 +4,7 @@
 import type { RetryPolicy as WirePolicy } from '@perdure/protocol'
 import type { RetryPolicy } from '../model/workflow.ts'
 
+/** `jitter` is the random share of each delay, 0 to 1. */
 export const DEFAULT_RETRY: Readonly<RetryPolicy> = {
   maxAttempts: 5,
   initialMs: 1000,

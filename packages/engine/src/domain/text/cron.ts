@@ -10,10 +10,7 @@ import { WallClock } from './wall-clock.ts'
 
 /** The schedule cannot be used; the message says why. */
 export class CronError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'CronError'
-  }
+  override name = 'CronError'
 }
 
 export class Schedule {

@@ -144,42 +144,10 @@ export class Announcer {
 
 /** The run whose timeline the change continues. */
 function runIdOf(change: Change): string | undefined {
-  switch (change.type) {
-    case 'run.created':
-    case 'run.moved':
-      return change.run.id
-    case 'step.recorded':
-    case 'step.moved':
-      return change.step.runId
-    case 'log.written':
-      return change.line.runId
-    case 'step.woken':
-      return change.runId
-    case 'run.cancelRequested':
-    case 'app.runnerArrived':
-    case 'slots.freed':
-    case 'startQueue.woken':
-    case 'event.recorded':
-    case 'dedupe.claimed':
-    case 'delivery.created':
-    case 'delivery.moved':
-    case 'delivery.attempted':
-    case 'app.seen':
-    case 'runner.registered':
-    case 'runner.forgotten':
-    case 'workflow.registered':
-    case 'workflow.dropped':
-    case 'endpoint.saved':
-    case 'endpoint.deleted':
-    case 'receiver.saved':
-    case 'receiver.deleted':
-    case 'flow.saved':
-    case 'flow.deleted':
-    case 'control.recorded':
-      return undefined
-    default:
-      return change satisfies never
-  }
+  if ('run' in change) return change.run.id
+  if ('step' in change) return change.step.runId
+  if ('line' in change) return change.line.runId
+  return change.type === 'step.woken' ? change.runId : undefined
 }
 
 function firstNamespace(changes: readonly Change[]): string | undefined {

@@ -27,31 +27,6 @@ export function countChange(change: Change, metrics: Metrics): void {
     case 'delivery.moved':
       countDelivery(change.delivery, metrics)
       break
-    case 'run.cancelRequested':
-    case 'app.runnerArrived':
-    case 'slots.freed':
-    case 'startQueue.woken':
-    case 'step.recorded':
-    case 'step.moved':
-    case 'step.woken':
-    case 'log.written':
-    case 'dedupe.claimed':
-    case 'delivery.created':
-    case 'app.seen':
-    case 'runner.registered':
-    case 'runner.forgotten':
-    case 'workflow.registered':
-    case 'workflow.dropped':
-    case 'endpoint.saved':
-    case 'endpoint.deleted':
-    case 'receiver.saved':
-    case 'receiver.deleted':
-    case 'flow.saved':
-    case 'flow.deleted':
-    case 'control.recorded':
-      break
-    default:
-      change satisfies never
   }
 }
 

@@ -1,8 +1,7 @@
 // Evaluating many filters in slices has the same results as evaluating each, and lets the event loop go on.
 
 import { expect, test } from 'vitest'
-import { isAwaited } from '../../domain/arrival/fanout.ts'
-import { EventSubject, type FilterFault } from '../../domain/expressions/matching.ts'
+import { EventSubject, type FilterFault, isAwaited } from '../../domain/expressions/matching.ts'
 import type { Waiter } from '../../domain/model/event.ts'
 import { evaluateFilters, FILTERS_AT_ONCE_MAX } from './waiter-filters.ts'
 

@@ -2,8 +2,7 @@
 // which the event loop goes on; the decision that follows only looks up the results. Called by ingest.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isAwaited } from '../../domain/arrival/fanout.ts'
-import { EventSubject, type Report } from '../../domain/expressions/matching.ts'
+import { EventSubject, isAwaited, type Report } from '../../domain/expressions/matching.ts'
 import type { Waiter } from '../../domain/model/event.ts'
 
 /** With fewer waits, the decision evaluates the filters itself. */

@@ -2,8 +2,7 @@
 // this pass emits, or one to come.
 
 import { eventResult } from '../../arrival/fanout.ts'
-import { compiled } from '../../expressions/compiled.ts'
-import { ExpressionError } from '../../expressions/expression.ts'
+import { compiled, ExpressionError } from '../../expressions/expression.ts'
 import { EventSubject, evaluateWaitCondition } from '../../expressions/matching.ts'
 import type { Event } from '../../model/event.ts'
 import type { Step } from '../../model/step.ts'
