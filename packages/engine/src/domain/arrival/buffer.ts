@@ -1,4 +1,4 @@
-// Buffers events that become one run: the common part of debounce and batch. A buffer is a flow-control row. The event
+// Debounce and batch: events that are buffered and become one run (docs/flow-control.md#debounce, #batch). A buffer is a flow-control row. The event
 // that fills it, the first event after it is due, or the timers lane closes it and creates its run. The run is the same in
 // each case: an event belongs to the buffer that was open when the event arrived.
 
@@ -13,10 +13,12 @@ import { eventRun } from '../run/create.ts'
 import { type JsonText, objectMembers } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import type { DueRow, DueRowDecision } from './due-row.ts'
-import { type Arrival, type ArrivalInput, startRun } from './policy.ts'
+import { type Arrival, type ArrivalInput, type Policy, startRun } from './policy.ts'
 
 /** Maximum length of the payloads of one buffer in characters; a single payload may be longer. */
 export const BUFFER_CHARS_MAX = 1024 * 1024
+/** Maximum number of events of a burst with `mode: all`: the last of them starts the run at once. */
+export const DEBOUNCE_COUNT_MAX = 1000
 /** How often a due buffer is checked while its namespace is suspended. */
 const SUSPENDED_RECHECK_MS = 60_000
 
@@ -38,7 +40,7 @@ interface Buffer {
 }
 
 /** How a policy buffers events. */
-export interface BufferRule {
+interface BufferRule {
   policy: Extract<FlowPolicy, 'debounce' | 'batch'>
   /** The expression of the policy's key. */
   key: string | undefined
@@ -51,8 +53,29 @@ export interface BufferRule {
   keepsTrace?: boolean
 }
 
+/** One run for a burst of events, once no event has arrived for the period. */
+export const debounce: Policy = (input, arrival) => {
+  const policy = input.workflow.flowControl?.debounce
+  if (!policy) return undefined
+  const { periodMs, timeoutMs = Infinity, mode, key } = policy
+  const fireAt = (firstAt: number, now: number) => Math.min(now + periodMs, firstAt + timeoutMs)
+  const keeps = { last: {}, first: { keepsFirst: true }, all: { countMax: DEBOUNCE_COUNT_MAX } }[mode]
+  buffer({ policy: 'debounce', key, fireAt, ...keeps }, input, arrival)
+  return { debounced: true }
+}
+
+/** One run for up to `maxSize` events, or for those that arrive before the timeout. */
+export const batch: Policy = (input, arrival) => {
+  const policy = input.workflow.flowControl?.batch
+  if (!policy) return undefined
+  const { maxSize, timeoutMs, key } = policy
+  const fireAt = (firstAt: number) => firstAt + timeoutMs
+  buffer({ policy: 'batch', key, fireAt, countMax: maxSize, keepsTrace: true }, input, arrival)
+  return { batched: true }
+}
+
 /** Puts the event into its buffer, and creates the runs of the buffers that it closes. */
-export function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival): void {
+function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival): void {
   const { event, workflow, assumptions, now, report } = input
   const { namespace, app, name } = workflow
   const of = { namespace, app, workflow: name, policy: rule.policy, key: keyOf(rule.key, input) }
@@ -130,11 +153,11 @@ function withEvent(
     firstAt,
     fireAt,
     event: { id, name },
-    ...(pin === undefined ? {} : { runner: pin }),
-    ...(trace === undefined ? {} : { trace }),
-    ...(singletonKey === undefined ? {} : { singletonKey }),
+    runner: pin,
+    trace,
+    singletonKey,
   }
-  if (rule.countMax === undefined) return { ...newest, ...(data === undefined ? {} : { data }) }
+  if (rule.countMax === undefined) return { ...newest, data }
   const payload = data ?? 'null'
   const list = open?.data === undefined ? `[${payload}]` : `${open.data.slice(0, -1)},${payload}]`
   return { ...newest, count: (open?.count ?? 0) + 1, data: list }
@@ -144,6 +167,6 @@ function bufferedRun(buffer: Buffer, under: { workflow: Workflow; now: number; r
   const { event, runner: pin, trace, singletonKey, data } = buffer
   const { workflow, now, report } = under
   const { namespace } = workflow
-  const carried = { namespace, ...event, receivedAt: now, ...(data === undefined ? {} : { data }) }
+  const carried = { namespace, ...event, receivedAt: now, data }
   return eventRun({ event: carried, workflow, pin, trace, singletonKey, report })
 }

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Debounce } from '../model/flow-control.ts'
 import { FlowRows } from '../testkit/flow-rows.testkit.ts'
 import { catalog, NOW, workflow } from '../testkit/nouns.testkit.ts'
-import { BUFFER_CHARS_MAX } from './buffer.ts'
-import { DEBOUNCE_COUNT_MAX } from './debounce.ts'
+import { BUFFER_CHARS_MAX, DEBOUNCE_COUNT_MAX } from './buffer.ts'
 
 const debounced = (debounce: Partial<Debounce> = {}) =>
   new FlowRows(

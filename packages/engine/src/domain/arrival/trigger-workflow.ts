@@ -2,8 +2,7 @@
 // a run if every policy lets the event through. Called by fanout.ts.
 
 import { eventRun } from '../run/create.ts'
-import { batch } from './batch.ts'
-import { debounce } from './debounce.ts'
+import { batch, debounce } from './buffer.ts'
 import { idempotency } from './idempotency.ts'
 import { type Arrival, type ArrivalInput, type Policy, startRun } from './policy.ts'
 import { rateLimit } from './rate-limit.ts'

@@ -125,6 +125,12 @@ const CHANGES_CATALOG = {
   'control.recorded': false,
 } as const satisfies Record<Change['type'], boolean>
 
+type CatalogChangeType = keyof {
+  [T in Change['type'] as (typeof CHANGES_CATALOG)[T] extends true ? T : never]: true
+}
+/** The changes that make every engine on the store read the catalog again, heartbeats included. */
+export type CatalogChange = Extract<Change, { type: CatalogChangeType }>
+
 /** A fact that a unit was decided on. If it no longer holds at commit, the store writes nothing and throws StaleError. */
 export type Guard =
   /** The run exists with this fence. */
@@ -152,7 +158,7 @@ export type Guard =
   /** The catalog has not changed since this revision. */
   | { type: 'catalog'; revision: number }
 
-export interface Waiting {
+interface Waiting {
   runId: string
   stepIndex: number
 }

@@ -34,6 +34,16 @@ export interface Delivery {
   leaseOwner?: string
 }
 
+/** A delivery that is due at once. */
+export function newDelivery(
+  now: number,
+  fields: Pick<Delivery, 'namespace' | 'id' | 'app' | 'url' | 'eventKind' | 'maxAttempts'> &
+    Partial<Delivery>,
+): Delivery {
+  const times = { createdAt: now, updatedAt: now, availableAt: now }
+  return { ...fields, ...times, status: 'pending', attemptCount: 0, fence: 0 }
+}
+
 /**
  * The key of the delivery's destination: its endpoint, or the server of a custom send. A slow destination delays only its
  * own deliveries.

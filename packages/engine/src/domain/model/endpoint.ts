@@ -31,9 +31,17 @@ export interface Secrets {
   oldSecrets?: readonly OldSecret[]
 }
 
-export interface Endpoint extends Secrets {
+/** The fields that endpoints and receivers have in common. */
+export interface Versioned extends Secrets {
   namespace: string
   id: string
+  createdAt: number
+  updatedAt: number
+  /** 1 at first. Rises with every change, so that concurrent edits cannot overwrite each other. */
+  version: number
+}
+
+export interface Endpoint extends Versioned {
   name?: string
   /** Limits the endpoint to runs of this app; absent: every app. */
   app?: string
@@ -42,35 +50,6 @@ export interface Endpoint extends Secrets {
   enabled: boolean
   /** Why the engine disabled the endpoint. */
   disabledReason?: string
-  createdAt: number
-  updatedAt: number
-  /** Rises with every change, so that concurrent edits cannot overwrite each other. */
-  version: number
-}
-
-export interface NewEndpoint {
-  name?: string
-  app?: string
-  url: string
-  eventKinds: readonly NoticeKind[]
-  enabled?: boolean
-  /** A known secret to adopt; one is generated when absent. */
-  secret?: string
-}
-
-export interface SecretsEdit {
-  rotateSecret?: boolean
-  /** Stops all earlier secrets from counting at once. */
-  revokeOldSecrets?: boolean
-}
-
-/** Absent fields stay; `null` removes an optional field. */
-export interface EndpointEdit extends SecretsEdit {
-  name?: string | null
-  app?: string | null
-  url?: string
-  eventKinds?: readonly NoticeKind[]
-  enabled?: boolean
 }
 
 /** An endpoint, with its secret if this edit made one. */

@@ -3,18 +3,17 @@
 
 import {
   isMalformedWebhookSecret,
+  type UpdateWebhookReceiver,
   WEBHOOK_SECRET_PREFIX,
   type WebhookReceiver,
   webhookKeyOf,
 } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
-import { SECRET_BYTES_MIN, type Secrets, type SecretsEdit } from './endpoint.ts'
+import { SECRET_BYTES_MIN, type Versioned } from './endpoint.ts'
 
 export type ReceiverScheme = WebhookReceiver['scheme']
 
-export interface Receiver extends Secrets {
-  namespace: string
-  id: string
+export interface Receiver extends Versioned {
   name?: string
   /** The app that the events belong to. */
   app?: string
@@ -24,32 +23,6 @@ export interface Receiver extends Secrets {
   targetApp?: string
   scheme: ReceiverScheme
   enabled: boolean
-  createdAt: number
-  updatedAt: number
-  version: number
-}
-
-/** The input of a create. */
-export interface NewReceiver {
-  name?: string
-  app?: string
-  /** Generated when absent. */
-  slug?: string
-  eventName: string
-  targetApp?: string
-  scheme?: ReceiverScheme
-  enabled?: boolean
-  /** A secret that the provider made; generated when absent. */
-  secret?: string
-}
-
-/** The input of an edit: absent fields stay, `null` removes an optional field. */
-export interface ReceiverEdit extends SecretsEdit {
-  name?: string | null
-  app?: string | null
-  eventName?: string
-  targetApp?: string | null
-  enabled?: boolean
 }
 
 /** A saved receiver, with its secret in the clear if this edit set one. The secret is never shown again. */
@@ -77,17 +50,10 @@ export function secretFault(scheme: ReceiverScheme, secret: string): string | un
     : undefined
 }
 
-/** The receiver after the edit, but for secrets, version and times. */
-export function edited(before: Receiver, edit: ReceiverEdit): Receiver {
+/** The receiver after the edit, but for secrets, version and times. `null` removes a field, absent fields stay. */
+export function edited(before: Receiver, edit: UpdateWebhookReceiver): Receiver {
   const { name = before.name, app = before.app, targetApp = before.targetApp } = edit
   const { eventName = before.eventName, enabled = before.enabled } = edit
-  const { name: _name, app: _app, targetApp: _targetApp, ...kept } = before
-  return {
-    ...kept,
-    ...(name == null ? {} : { name }),
-    ...(app == null ? {} : { app }),
-    ...(targetApp == null ? {} : { targetApp }),
-    eventName,
-    enabled,
-  }
+  const optional = { name: name ?? undefined, app: app ?? undefined, targetApp: targetApp ?? undefined }
+  return { ...before, ...optional, eventName, enabled }
 }

@@ -2,7 +2,6 @@
 // them are in one draft, so that one commit persists all or none.
 
 import type { RunError } from '@perdure/protocol'
-import { ownAssumptions } from '../run/assumptions.ts'
 import type { Draft } from '../run/draft.ts'
 import { isDue, type RunState } from '../run/state.ts'
 import type { PassContext } from './opcodes/context.ts'
@@ -26,7 +25,8 @@ export function applyOpcodes(
     emittedEvents: [],
     takenEventIds: new Set(),
     wokenWaiters: new Set(),
-    assumptions: ownAssumptions(context.assumptions),
+    // A copy: the pass reads the flow-control rows that it has written itself (`noteWritten`).
+    assumptions: { ...context.assumptions },
   }
   // Nearly every pass reports one step, which cannot repeat another.
   const seen = opcodes.length > 1 ? new Set<string>() : undefined

@@ -43,22 +43,6 @@ export function noAssumptions(): Assumptions {
   }
 }
 
-/** A copy of the map with the entry set. */
-export function withEntry<V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> {
-  return new Map(map).set(key, value)
-}
-
-/** The guard of a wait that found no event: none has come after the ones that were read. */
-export function noLaterEvent(options: {
-  assumptions: Assumptions
-  namespace: string
-  eventName: string
-  since: number
-}): Guard {
-  const { assumptions, namespace, eventName, since } = options
-  return { type: 'events', namespace, eventName, since, after: assumptions.events.get(eventName)?.after ?? 0 }
-}
-
 /**
  * The guard of a decision that reads the catalog: registrations that another engine acknowledged before it count. No guard
  * is needed where only this engine changes the catalog. Nor is one set after the catalog was read again for the decision:
@@ -72,11 +56,6 @@ export function catalogGuards({ revision }: CatalogView, { isCatalogFresh }: Ass
 export interface OwnAssumptions extends Assumptions {
   /** The same map as `flow`, once the decision has written a row. */
   written?: Map<string, FlowRow | null>
-}
-
-/** A copy for a decision that reads rows which it has written itself: see `noteWritten`. */
-export function ownAssumptions(assumptions: Assumptions): OwnAssumptions {
-  return { ...assumptions }
 }
 
 /** State of a row that the decision itself has deleted. */

@@ -5,7 +5,7 @@
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change } from '../model/change.ts'
 import type { Decision } from '../model/decision.ts'
-import { EngineError } from '../model/errors.ts'
+import { EngineError, type ErrorCode } from '../model/errors.ts'
 import { isTerminal, type Run } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
 import { isSettled, type Step } from '../model/step.ts'
@@ -39,11 +39,7 @@ export function pause(state: RunState, now: number): Decision | undefined {
 
 /** Resumes a paused run. If the pass that was in flight at the pause still is, its owner keeps the lease and continues. */
 export function resume(state: RunState, now: number): Decision {
-  if (state.run.status !== 'paused') {
-    throw new EngineError('run_not_paused', `Run ${state.run.id} is ${state.run.status}, not paused.`, {
-      details: { status: state.run.status },
-    })
-  }
+  if (state.run.status !== 'paused') throw refusal('run_not_paused', state.run, ', not paused.')
   const draft = new Draft(state, now)
   draft.move('queued')
   if (draft.run.leaseOwner === undefined) draft.set({ availableAt: now })
@@ -139,18 +135,14 @@ export function nextTimer(steps: Iterable<Step>): number | undefined {
 
 function refuseTerminal(run: Run, action: string): void {
   if (!isTerminal(run.status)) return
-  throw new EngineError('run_terminal', `Run ${run.id} is ${run.status}: it is too late to ${action} it.`, {
-    details: { status: run.status },
-  })
+  throw refusal('run_terminal', run, `: it is too late to ${action} it.`)
 }
 
 function refuseUnfinished(run: Run): void {
   if (isTerminal(run.status)) return
-  throw new EngineError(
-    'run_not_finished',
-    `Run ${run.id} is ${run.status}: only a finished run can be forked.`,
-    {
-      details: { status: run.status },
-    },
-  )
+  throw refusal('run_not_finished', run, ': only a finished run can be forked.')
+}
+
+function refusal(code: ErrorCode, { id, status }: Run, why: string): EngineError {
+  return new EngineError(code, `Run ${id} is ${status}${why}`, { details: { status } })
 }

@@ -34,13 +34,11 @@ export function finish(draft: Draft, end: End, catalog: CatalogView): void {
 function cancelOutstanding(draft: Draft): void {
   for (const step of [...draft.open.values()]) {
     draft.moveStep(step, { status: 'cancelled', finishedAt: draft.now, nextAttemptAt: undefined })
-    if (step.childRunId !== undefined) cancelChild(draft, step.childRunId)
+    const { childRunId: runId } = step
+    // A child that this decision creates is created with the request.
+    if (runId !== undefined && !draft.cancelAtBirth(runId))
+      draft.changes.push({ type: 'run.cancelRequested', runId, at: draft.now })
   }
-}
-
-/** Requests that a child be cancelled: of a child that this decision creates, at its creation. */
-function cancelChild(draft: Draft, runId: string): void {
-  if (!draft.cancelAtBirth(runId)) draft.changes.push({ type: 'run.cancelRequested', runId, at: draft.now })
 }
 
 function answerParent(draft: Draft, end: End): void {

@@ -2,7 +2,8 @@
 // (docs/webhooks.md#what-endpoints-receive). They are written in the commit of the transition, so none is lost or invented.
 
 import type { CatalogView } from '../model/catalog.ts'
-import type { Endpoint, NoticeKind } from '../model/endpoint.ts'
+import { newDelivery } from '../model/delivery.ts'
+import type { NoticeKind } from '../model/endpoint.ts'
 import type { Run } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import { derivedId } from '../text/ids.ts'
@@ -41,42 +42,21 @@ function notify(
   const subscribers = catalog.subscribers(kind, draft.run.app)
   if (subscribers.length === 0) return
   const payload = splice({ type: kind, timestamp: timestamp(draft.now) }, { data: data() })
+  const { namespace, app, id: sourceRunId, trace } = draft.run
   for (const endpoint of subscribers) {
-    const id = derivedId('dlv', draft.now, draft.run.id, kind, ...parts, endpoint.id)
-    draft.changes.push({
-      type: 'delivery.created',
-      delivery: newDelivery({ draft, endpoint, kind, id, payload, attemptsMax: catalog.deliveryAttemptsMax }),
+    const delivery = newDelivery(draft.now, {
+      namespace,
+      id: derivedId('dlv', draft.now, sourceRunId, kind, ...parts, endpoint.id),
+      app,
+      endpointId: endpoint.id,
+      url: endpoint.url,
+      eventKind: kind,
+      sourceRunId,
+      trace,
+      payload,
+      maxAttempts: catalog.deliveryAttemptsMax,
     })
-  }
-}
-
-function newDelivery(options: {
-  draft: Draft
-  endpoint: Endpoint
-  kind: NoticeKind
-  id: string
-  payload: JsonText
-  attemptsMax: number
-}) {
-  const { draft, endpoint, kind, id, payload, attemptsMax } = options
-  const { run, now } = draft
-  return {
-    namespace: run.namespace,
-    id,
-    app: run.app,
-    endpointId: endpoint.id,
-    url: endpoint.url,
-    eventKind: kind,
-    sourceRunId: run.id,
-    ...(run.trace === undefined ? {} : { trace: run.trace }),
-    payload,
-    status: 'pending' as const,
-    attemptCount: 0,
-    maxAttempts: attemptsMax,
-    createdAt: now,
-    updatedAt: now,
-    fence: 0,
-    availableAt: now,
+    draft.changes.push({ type: 'delivery.created', delivery })
   }
 }
 

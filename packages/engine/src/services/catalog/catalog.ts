@@ -1,7 +1,7 @@
 // Apps, runners, workflows, webhook endpoints and receivers in memory: read from the store at start, changed after each
 // commit that changes them. Decisions read one namespace of it through `view`.
 
-import { type Change, changesCatalog } from '../../domain/model/change.ts'
+import { type CatalogChange, type Change, changesCatalog } from '../../domain/model/change.ts'
 import type { Receiver } from '../../domain/model/receiver.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import type { Configured, Store } from '../../ports/store.ts'
@@ -139,27 +139,9 @@ export class Catalog {
       case 'receiver.deleted':
         this.#dropReceiver(change.id)
         break
-      case 'run.created':
-      case 'run.moved':
-      case 'run.cancelRequested':
-      case 'app.runnerArrived':
-      case 'slots.freed':
-      case 'startQueue.woken':
-      case 'step.recorded':
-      case 'step.moved':
-      case 'step.woken':
-      case 'log.written':
-      case 'event.recorded':
-      case 'dedupe.claimed':
-      case 'delivery.created':
-      case 'delivery.moved':
-      case 'delivery.attempted':
-      case 'flow.saved':
-      case 'flow.deleted':
-      case 'control.recorded':
-        break
       default:
-        change satisfies never
+        // Does not compile if a change of the catalog has no case above.
+        change satisfies Exclude<Change, CatalogChange>
     }
   }
 

@@ -5,7 +5,7 @@ import { liveKey } from '../../domain/arrival/singleton.ts'
 import type { Guard, Unit } from '../../domain/model/change.ts'
 import type { Question } from '../../domain/model/decision.ts'
 import { invariant, StaleError } from '../../domain/model/errors.ts'
-import { type Assumptions, noAssumptions, withEntry } from '../../domain/run/assumptions.ts'
+import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts'
 import { RunState } from '../../domain/run/state.ts'
 import type { Limiter } from '../../ports/limiter.ts'
 import type { Store } from '../../ports/store.ts'
@@ -88,45 +88,45 @@ export async function refreshAssumption(
   assumptions: Assumptions,
   guard: Guard,
 ): Promise<boolean> {
-  if (guard.type === 'waiters') {
-    const waiters = await store.waiters(guard.namespace, guard.eventName)
-    assumptions.waiters = withEntry(assumptions.waiters, guard.eventName, waiters)
-    return true
+  switch (guard.type) {
+    case 'waiters': {
+      const waiters = await store.waiters(guard.namespace, guard.eventName)
+      assumptions.waiters = new Map(assumptions.waiters).set(guard.eventName, waiters)
+      return true
+    }
+    case 'flow':
+      await answerQuestion(guard, assumptions, { store })
+      return true
+    case 'events': {
+      const { eventName, after } = guard
+      const page = await store.eventsSince({ ...guard, limit: EVENTS_PAGE })
+      const earlier = assumptions.events.get(eventName)?.events ?? []
+      const events = [...earlier, ...page.map(({ event }) => event)]
+      const read = { events, after: page.at(-1)?.position ?? after }
+      assumptions.events = new Map(assumptions.events).set(eventName, read)
+      return true
+    }
+    case 'watchers': {
+      const { eventName, after } = guard
+      const page = await store.watchers({ ...guard, limit: WATCHERS_PAGE })
+      const earlier = assumptions.watchers.get(eventName)?.watchers ?? []
+      const watchers = [...earlier, ...page.map(({ watcher }) => watcher)]
+      const read = { watchers, after: page.at(-1)?.position ?? after }
+      assumptions.watchers = new Map(assumptions.watchers).set(eventName, read)
+      return true
+    }
+    case 'live':
+      assumptions.live = new Map(assumptions.live).set(liveKey(guard), await store.liveRuns(guard))
+      return true
+    case 'run':
+    case 'steps':
+      // A run that the decision ends has changed: the next decision asks for it again.
+      if (!assumptions.runs.has(guard.runId)) return false
+      assumptions.runs = new Map([...assumptions.runs].filter(([runId]) => runId !== guard.runId))
+      return true
+    default:
+      return false
   }
-  if (guard.type === 'flow') {
-    const row = (await store.flowRow(guard.id)) ?? null
-    assumptions.flow = withEntry(assumptions.flow, guard.id, row)
-    return true
-  }
-  if (guard.type === 'events') {
-    const { namespace, eventName, since, after } = guard
-    const page = await store.eventsSince({ namespace, eventName, since, after, limit: EVENTS_PAGE })
-    const earlier = assumptions.events.get(eventName)?.events ?? []
-    assumptions.events = withEntry(assumptions.events, eventName, {
-      events: [...earlier, ...page.map(({ event }) => event)],
-      after: page.at(-1)?.position ?? after,
-    })
-    return true
-  }
-  if (guard.type === 'watchers') {
-    const { namespace, eventName, after } = guard
-    const page = await store.watchers({ namespace, eventName, after, limit: WATCHERS_PAGE })
-    const earlier = assumptions.watchers.get(eventName)?.watchers ?? []
-    assumptions.watchers = withEntry(assumptions.watchers, eventName, {
-      watchers: [...earlier, ...page.map(({ watcher }) => watcher)],
-      after: page.at(-1)?.position ?? after,
-    })
-    return true
-  }
-  if (guard.type === 'live') {
-    const runIds = await store.liveRuns(guard)
-    assumptions.live = withEntry(assumptions.live, liveKey(guard), runIds)
-    return true
-  }
-  // A run that the decision ends has changed: the next decision asks for it again.
-  if ((guard.type !== 'run' && guard.type !== 'steps') || !assumptions.runs.has(guard.runId)) return false
-  assumptions.runs = new Map([...assumptions.runs].filter(([runId]) => runId !== guard.runId))
-  return true
 }
 
 /** Reads the answer to a question of a decision, or takes it from the limiter. */
@@ -137,14 +137,14 @@ export async function answerQuestion(
 ): Promise<void> {
   if (question.type === 'flow') {
     const row = (await store.flowRow(question.id)) ?? null
-    assumptions.flow = withEntry(assumptions.flow, question.id, row)
+    assumptions.flow = new Map(assumptions.flow).set(question.id, row)
   } else if (question.type === 'run') {
     const loaded = await store.loadRun(question.runId)
-    if (loaded) assumptions.runs = withEntry(assumptions.runs, question.runId, RunState.loaded(loaded))
+    if (loaded) assumptions.runs = new Map(assumptions.runs).set(question.runId, RunState.loaded(loaded))
     else assumptions.live = noAssumptions().live
   } else if (!assumptions.limiterAnswers.has(question.of)) {
     invariant(limiter, 'a service that decides on arrivals has a limiter')
     const admitted = await limiter.take(question.quota)
-    assumptions.limiterAnswers = withEntry(assumptions.limiterAnswers, question.of, admitted)
+    assumptions.limiterAnswers = new Map(assumptions.limiterAnswers).set(question.of, admitted)
   }
 }

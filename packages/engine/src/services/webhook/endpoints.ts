@@ -1,7 +1,8 @@
 // Webhook endpoints: the URLs that are notified of how runs go (docs/webhooks.md#what-endpoints-receive). Called by the
 // HTTP routes. Deliveries are decided from the catalog, which has every change as soon as it is committed.
 
-import type { Endpoint, EndpointEdit, NewEndpoint, SavedEndpoint } from '../../domain/model/endpoint.ts'
+import type { CreateWebhookEndpoint, UpdateWebhookEndpoint } from '@perdure/protocol'
+import type { Endpoint, SavedEndpoint } from '../../domain/model/endpoint.ts'
 import { invalid } from '../../domain/model/errors.ts'
 import { broughtSecretFault } from '../../domain/webhook/secrets.ts'
 import { newWebhookSecret, VersionedResource, type VersionedResourceDeps } from './versioned-resource.ts'
@@ -11,11 +12,11 @@ const ENDPOINTS_MAX = 1000
 
 export class Endpoints {
   readonly #deps: VersionedResourceDeps
-  readonly #resource: VersionedResource<Endpoint, EndpointEdit>
+  readonly #resource: VersionedResource<Endpoint, UpdateWebhookEndpoint>
 
   constructor(deps: VersionedResourceDeps) {
     this.#deps = deps
-    this.#resource = new VersionedResource<Endpoint, EndpointEdit>(deps, {
+    this.#resource = new VersionedResource<Endpoint, UpdateWebhookEndpoint>(deps, {
       name: 'webhook endpoint',
       idPrefix: 'whe',
       countMax: ENDPOINTS_MAX,
@@ -34,7 +35,10 @@ export class Endpoints {
   }
 
   /** Answers the secret in clear text: this is the only time it shows. */
-  async create(namespace: string, { secret: adopted, ...fields }: NewEndpoint): Promise<SavedEndpoint> {
+  async create(
+    namespace: string,
+    { secret: adopted, ...fields }: CreateWebhookEndpoint,
+  ): Promise<SavedEndpoint> {
     const fault = adopted === undefined ? undefined : broughtSecretFault(adopted)
     if (fault) throw invalid('secret', fault)
     const secret = adopted ?? newWebhookSecret()
@@ -48,7 +52,7 @@ export class Endpoints {
   }
 
   /** Throws `not_found` for an id that the namespace lacks. */
-  async update(namespace: string, id: string, edit: EndpointEdit): Promise<SavedEndpoint> {
+  async update(namespace: string, id: string, edit: UpdateWebhookEndpoint): Promise<SavedEndpoint> {
     const { saved: endpoint, ...made } = await this.#resource.update(namespace, id, edit)
     return { endpoint, ...made }
   }
@@ -59,16 +63,10 @@ export class Endpoints {
   }
 }
 
-function edited(before: Endpoint, edit: EndpointEdit): Endpoint {
+function edited(before: Endpoint, edit: UpdateWebhookEndpoint): Endpoint {
   const { name = before.name, app = before.app, url = before.url, enabled = before.enabled } = edit
-  const { name: _name, app: _app, disabledReason, ...kept } = before
-  return {
-    ...kept,
-    ...(name === undefined || name === null ? {} : { name }),
-    ...(app === undefined || app === null ? {} : { app }),
-    url,
-    eventKinds: edit.eventKinds === undefined ? before.eventKinds : [...new Set(edit.eventKinds)],
-    enabled,
-    ...(enabled || disabledReason === undefined ? {} : { disabledReason }),
-  }
+  const eventKinds = edit.eventKinds === undefined ? before.eventKinds : [...new Set(edit.eventKinds)]
+  const disabledReason = enabled ? undefined : before.disabledReason
+  const optional = { name: name ?? undefined, app: app ?? undefined, disabledReason }
+  return { ...before, ...optional, url, eventKinds, enabled }
 }

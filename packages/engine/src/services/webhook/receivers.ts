@@ -2,12 +2,11 @@
 // services/webhook/inbound takes the posts.
 
 import { randomBytes, randomInt } from 'node:crypto'
+import type { CreateWebhookReceiver, UpdateWebhookReceiver } from '@perdure/protocol'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import {
   edited,
-  type NewReceiver,
   type Receiver,
-  type ReceiverEdit,
   type ReceiverScheme,
   type SavedReceiver,
   secretFault,
@@ -19,11 +18,11 @@ const RECEIVERS_MAX = 1000
 
 export class Receivers {
   readonly #deps: VersionedResourceDeps
-  readonly #resource: VersionedResource<Receiver, ReceiverEdit>
+  readonly #resource: VersionedResource<Receiver, UpdateWebhookReceiver>
 
   constructor(deps: VersionedResourceDeps) {
     this.#deps = deps
-    this.#resource = new VersionedResource<Receiver, ReceiverEdit>(deps, {
+    this.#resource = new VersionedResource<Receiver, UpdateWebhookReceiver>(deps, {
       name: 'webhook receiver',
       idPrefix: 'whr',
       countMax: RECEIVERS_MAX,
@@ -45,7 +44,7 @@ export class Receivers {
    * Answers the secret in clear text: this is the only time it shows. Throws `slug_taken` when a receiver of any
    * namespace has the slug.
    */
-  async create(namespace: string, fields: NewReceiver): Promise<SavedReceiver> {
+  async create(namespace: string, fields: CreateWebhookReceiver): Promise<SavedReceiver> {
     const { slug: chosen, secret: adopted, scheme = 'standard-webhooks', enabled = true, ...about } = fields
     const fault = adopted === undefined ? undefined : secretFault(scheme, adopted)
     if (fault) throw invalid('secret', fault)
@@ -64,7 +63,7 @@ export class Receivers {
   }
 
   /** Throws `not_found` for an id that the namespace lacks. */
-  async update(namespace: string, id: string, edit: ReceiverEdit): Promise<SavedReceiver> {
+  async update(namespace: string, id: string, edit: UpdateWebhookReceiver): Promise<SavedReceiver> {
     const { saved: receiver, ...made } = await this.#resource.update(namespace, id, edit)
     return { receiver, ...made }
   }

@@ -2,9 +2,9 @@
 // by the version it was decided on. Called by services/webhook/endpoints and receivers.
 
 import { randomBytes } from 'node:crypto'
-import { WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
+import { type UpdateWebhookEndpoint, WEBHOOK_SECRET_PREFIX } from '@perdure/protocol'
 import type { Change, Guard } from '../../domain/model/change.ts'
-import type { Secrets, SecretsEdit } from '../../domain/model/endpoint.ts'
+import type { Versioned } from '../../domain/model/endpoint.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
 import { editedSecrets } from '../../domain/webhook/secrets.ts'
 import type { Store } from '../../ports/store.ts'
@@ -13,19 +13,11 @@ import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Vault } from './vault.ts'
 
-/** The fields that every versioned resource has. */
-export interface Versioned extends Secrets {
-  namespace: string
-  id: string
-  createdAt: number
-  updatedAt: number
-  /** 1 at first; rises with every change. */
-  version: number
-}
-
 export interface VersionedResourceDeps extends Pick<Core, 'store' | 'catalog' | 'clock' | 'ids'> {
   vault: Vault
 }
+
+type SecretsEdit = Pick<UpdateWebhookEndpoint, 'rotateSecret' | 'revokeOldSecrets'>
 
 /** How one kind of resource is named, stored and edited. */
 export interface ResourceKind<T extends Versioned, Edit extends SecretsEdit> {

@@ -18,10 +18,7 @@ export const emit: OpcodeRules<'Emit'> = {
     const { draft, assumptions, wokenWaiters } = pass
     const { catalog, report, now } = pass.context
     const { eventName } = opcode
-    if (!isEventName(eventName)) {
-      recordFailed(pass, opcode, EVENT_NAME_ERROR)
-      return undefined
-    }
+    if (!isEventName(eventName)) return recordFailed(pass, opcode, EVENT_NAME_ERROR)
     const { namespace, app, id: runId } = draft.run
     const id = derivedId('evt', now, runId, opcode.id)
     const source = 'emit' as const
@@ -49,7 +46,6 @@ export const emit: OpcodeRules<'Emit'> = {
     }
     const emitted = { ...event, woke: 0, triggered: [] }
     if (!settleOwnWait(pass, emitted)) pass.emittedEvents.push(emitted)
-    recordSucceeded(pass, opcode, { data: `{"eventId":"${id}"}`, emittedEventId: id, eventName })
-    return undefined
+    return recordSucceeded(pass, opcode, { data: `{"eventId":"${id}"}`, emittedEventId: id, eventName })
   },
 }

@@ -1,5 +1,5 @@
 // Records a new step in the draft of a pass, in the status that its opcode gives it at once. Used by the opcodes that
-// the engine carries out itself.
+// the engine carries out itself. Each returns undefined, as the draft of an opcode that does not end the run.
 
 import type { StepError } from '@perdure/protocol'
 import type { Step } from '../../model/step.ts'
@@ -14,17 +14,21 @@ export function firstAttempt(
   return { id, name, op, attempt: 1, startedAt }
 }
 
-export function recordWaiting({ draft }: DraftedPass, opcode: PassOpcode, fields: Partial<Step>): void {
+export function recordWaiting({ draft }: DraftedPass, opcode: PassOpcode, fields: Partial<Step>): undefined {
   draft.record({ ...firstAttempt(opcode, draft.now), status: 'waiting', ...fields })
 }
 
-export function recordSucceeded({ draft }: DraftedPass, opcode: PassOpcode, fields: Partial<Step>): void {
+export function recordSucceeded(
+  { draft }: DraftedPass,
+  opcode: PassOpcode,
+  fields: Partial<Step>,
+): undefined {
   const { now } = draft
   draft.record({ ...firstAttempt(opcode, now), status: 'succeeded', finishedAt: now, ...fields })
 }
 
 /** A step that the engine refuses: the handler sees the error thrown, and may catch it. */
-export function recordFailed({ draft }: DraftedPass, opcode: PassOpcode, error: StepError): void {
+export function recordFailed({ draft }: DraftedPass, opcode: PassOpcode, error: StepError): undefined {
   const { now } = draft
   draft.record({ ...firstAttempt(opcode, now), status: 'failed', finishedAt: now, error })
 }

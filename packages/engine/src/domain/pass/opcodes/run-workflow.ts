@@ -15,10 +15,7 @@ export const runWorkflow: OpcodeRules<'RunWorkflow'> = {
     const { draft, context } = pass
     draft.guards.push(...catalogGuards(context.catalog, context.assumptions))
     const app = childApp(pass, opcode)
-    if (typeof app !== 'string') {
-      recordFailed(pass, opcode, app)
-      return undefined
-    }
+    if (typeof app !== 'string') return recordFailed(pass, opcode, app)
     const child = childRun({
       parent: draft.run,
       step: { id: opcode.id, index: draft.nextIndex },

@@ -1,7 +1,10 @@
-// Sleep: a step that ends after a duration.
+// Sleep and SleepUntil: steps that end after a duration, or at a point in time.
 
 import type { OpcodeRules } from './opcode.ts'
 import { recordWaiting } from './record.ts'
+
+/** The last millisecond of the year 9999: a timestamp has no fifth digit for the year. */
+const WAKE_AT_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 export const sleep: OpcodeRules<'Sleep'> = {
   payload: null,
@@ -10,7 +13,18 @@ export const sleep: OpcodeRules<'Sleep'> = {
   whenDue: { data: 'null' },
   /** The wake time is fixed when the sleep is persisted, so that a repeated pass cannot lengthen it. */
   draft(pass, opcode) {
-    recordWaiting(pass, opcode, { wakeAt: pass.draft.now + Math.ceil(opcode.sleepMs) })
-    return undefined
+    return recordWaiting(pass, opcode, { wakeAt: pass.draft.now + Math.ceil(opcode.sleepMs) })
+  },
+}
+
+export const sleepUntil: OpcodeRules<'SleepUntil'> = {
+  payload: null,
+  runsOnRunner: false,
+  parksFor: 'sleep',
+  whenDue: { data: 'null' },
+  /** The target is stored as it is, within what a timestamp can express. A sleep until a past time ends at once. */
+  draft(pass, opcode) {
+    const wakeAt = Math.min(WAKE_AT_MS_MAX, Math.max(0, Math.ceil(opcode.sleepUntilMs)))
+    return recordWaiting(pass, opcode, { wakeAt })
   },
 }

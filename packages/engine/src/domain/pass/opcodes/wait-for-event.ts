@@ -6,7 +6,6 @@ import { compiled, ExpressionError } from '../../expressions/expression.ts'
 import { EventSubject, evaluateWaitCondition } from '../../expressions/matching.ts'
 import type { Event } from '../../model/event.ts'
 import type { Step } from '../../model/step.ts'
-import { noLaterEvent } from '../../run/assumptions.ts'
 import { EVENT_NAME_ERROR, isEventName } from './event-name.ts'
 import type { DraftedPass, OpcodeRules } from './opcode.ts'
 import { recordFailed, recordSucceeded, recordWaiting } from './record.ts'
@@ -18,25 +17,17 @@ export const waitForEvent: OpcodeRules<'WaitForEvent'> = {
   whenDue: { data: 'null', timedOut: true },
   draft(pass, opcode) {
     const { eventName, timeoutMs, if: condition } = opcode
-    if (!isEventName(eventName)) {
-      recordFailed(pass, opcode, EVENT_NAME_ERROR)
-      return undefined
-    }
+    if (!isEventName(eventName)) return recordFailed(pass, opcode, EVENT_NAME_ERROR)
     const fault = condition === undefined ? undefined : filterFault(condition)
-    if (fault !== undefined) {
-      recordFailed(pass, opcode, { name: 'WaitFilterError', message: `if ${fault}` })
-      return undefined
-    }
-    const awaited = { eventName, ...(condition === undefined ? {} : { condition }) }
+    if (fault !== undefined)
+      return recordFailed(pass, opcode, { name: 'WaitFilterError', message: `if ${fault}` })
     const event = earlierEvent(pass, eventName, condition)
     if (event) {
       pass.takenEventIds.add(event.id)
-      recordSucceeded(pass, opcode, { ...awaited, ...resultOf(event) })
-    } else {
-      const wakeAt = timeoutMs === undefined ? {} : { wakeAt: pass.draft.now + Math.ceil(timeoutMs) }
-      recordWaiting(pass, opcode, { ...awaited, ...wakeAt })
+      return recordSucceeded(pass, opcode, { eventName, condition, ...resultOf(event) })
     }
-    return undefined
+    const wakeAt = timeoutMs === undefined ? undefined : pass.draft.now + Math.ceil(timeoutMs)
+    return recordWaiting(pass, opcode, { eventName, condition, wakeAt })
   },
 }
 
@@ -82,10 +73,11 @@ function earlierEvent(
     !state.takenEvents.has(event.id) &&
     !pass.takenEventIds.has(event.id) &&
     meetsFilter(pass, condition, event)
-  const logged = context.assumptions.events.get(eventName)?.events.find(isFree)
+  const { events, after } = context.assumptions.events.get(eventName) ?? { events: [], after: 0 }
+  const logged = events.find(isFree)
   if (logged) return logged
   const { namespace, createdAt: since } = draft.run
-  draft.guards.push(noLaterEvent({ assumptions: context.assumptions, namespace, eventName, since }))
+  draft.guards.push({ type: 'events', namespace, eventName, since, after })
   return pass.emittedEvents.find(event => event.name === eventName && isFree(event))
 }
 

@@ -4,6 +4,7 @@
 import { type StepError, URL_CHARS_MAX } from '@perdure/protocol'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
+import { newDelivery } from '../../model/delivery.ts'
 import { derivedId } from '../../text/ids.ts'
 import { hasForbiddenCharacters } from '../../text/name.ts'
 import { runTraceparent } from '../../text/traceparent.ts'
@@ -26,32 +27,21 @@ export const webhook: OpcodeRules<'Webhook'> = {
   draft(pass, opcode) {
     const { draft, context } = pass
     const { webhookUrl: url } = opcode
-    if (!isWebhookUrl(url)) {
-      recordFailed(pass, opcode, WEBHOOK_URL_ERROR)
-      return undefined
-    }
-    const id = derivedId('dlv', context.now, draft.run.id, opcode.id)
-    draft.changes.push({
-      type: 'delivery.created',
-      delivery: {
-        namespace: draft.run.namespace,
-        id,
-        app: draft.run.app,
-        url,
-        eventKind: 'custom',
-        trace: runTraceparent(draft.run),
-        status: 'pending',
-        attemptCount: 0,
-        maxAttempts: context.catalog.deliveryAttemptsMax,
-        createdAt: context.now,
-        updatedAt: context.now,
-        fence: 0,
-        availableAt: context.now,
-        ...(opcode.data === undefined ? {} : { payload: opcode.data }),
-      },
+    if (!isWebhookUrl(url)) return recordFailed(pass, opcode, WEBHOOK_URL_ERROR)
+    const { namespace, app, id: runId } = draft.run
+    const id = derivedId('dlv', context.now, runId, opcode.id)
+    const delivery = newDelivery(context.now, {
+      namespace,
+      id,
+      app,
+      url,
+      eventKind: 'custom',
+      trace: runTraceparent(draft.run),
+      maxAttempts: context.catalog.deliveryAttemptsMax,
+      payload: opcode.data,
     })
-    recordSucceeded(pass, opcode, { data: `{"deliveryId":"${id}"}`, deliveryId: id })
-    return undefined
+    draft.changes.push({ type: 'delivery.created', delivery })
+    return recordSucceeded(pass, opcode, { data: `{"deliveryId":"${id}"}`, deliveryId: id })
   },
 }
 

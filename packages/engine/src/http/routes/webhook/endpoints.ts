@@ -1,9 +1,14 @@
 // Webhook endpoints and the statistics of their deliveries (docs/webhooks.md#what-endpoints-receive).
 
-import type { WebhookEndpoint, WebhookEndpointStats } from '@perdure/protocol'
+import type {
+  CreateWebhookEndpoint,
+  UpdateWebhookEndpoint,
+  WebhookEndpoint,
+  WebhookEndpointStats,
+} from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import type { Endpoint, EndpointEdit, NewEndpoint, SavedEndpoint } from '../../../domain/model/endpoint.ts'
+import type { Endpoint, SavedEndpoint } from '../../../domain/model/endpoint.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { EndpointStats } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
@@ -18,7 +23,7 @@ const STATS_WINDOW_MS = 30 * 24 * 3_600_000
 export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext): void {
   const { endpoints, store, clock } = context.deps
 
-  mountSetting<Endpoint, NewEndpoint, EndpointEdit, SavedEndpoint>(app, context, {
+  mountSetting<Endpoint, CreateWebhookEndpoint, UpdateWebhookEndpoint, SavedEndpoint>(app, context, {
     noun: 'webhook endpoint',
     operations: {
       list: operations.listWebhookEndpoints,

@@ -1,9 +1,9 @@
 // Webhook receivers, and the public URL of each (docs/webhooks.md#receive-webhooks).
 
-import type { WebhookReceiver } from '@perdure/protocol'
+import type { CreateWebhookReceiver, UpdateWebhookReceiver, WebhookReceiver } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import type { NewReceiver, Receiver, ReceiverEdit, SavedReceiver } from '../../../domain/model/receiver.ts'
+import type { Receiver, SavedReceiver } from '../../../domain/model/receiver.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
@@ -16,7 +16,7 @@ const FIXED = 'cannot be changed after the receiver was made'
 export function webhookReceiverRoutes(app: FastifyInstance, context: HttpContext): void {
   const { receivers, inbound } = context.deps
 
-  mountSetting<Receiver, NewReceiver, ReceiverEdit, SavedReceiver>(app, context, {
+  mountSetting<Receiver, CreateWebhookReceiver, UpdateWebhookReceiver, SavedReceiver>(app, context, {
     noun: 'webhook receiver',
     operations: {
       list: operations.listWebhookReceivers,
