@@ -41,7 +41,7 @@ function endpointsOf(deps: Deps): Resource {
   return {
     list: () => endpoints.list(NAMESPACE),
     create: async name => {
-      const fields = { name, url: 'https://example.com/', eventKinds: ['run.failed'] as const }
+      const fields = { name, url: 'https://example.com/', eventKinds: ['run.failed' as const] }
       return (await endpoints.create(NAMESPACE, fields)).endpoint
     },
     rename: (id, name) => edit(id, { name }),

@@ -38,7 +38,7 @@ export const webhook: OpcodeRules<'Webhook'> = {
       eventKind: 'custom',
       trace: runTraceparent(draft.run),
       maxAttempts: context.catalog.deliveryAttemptsMax,
-      payload: opcode.data,
+      ...(opcode.data === undefined ? {} : { payload: opcode.data }),
     })
     draft.changes.push({ type: 'delivery.created', delivery })
     return recordSucceeded(pass, opcode, { data: `{"deliveryId":"${id}"}`, deliveryId: id })
