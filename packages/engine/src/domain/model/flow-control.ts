@@ -31,6 +31,11 @@ export interface Batch {
   key?: string
 }
 
+export interface Singleton {
+  mode: 'skip' | 'cancel'
+  key?: string
+}
+
 export interface Timeouts {
   /** From creation to the first invoke. */
   queueMs?: number
@@ -51,7 +56,7 @@ export interface FlowControl {
   rateLimit?: { limit: number; periodMs: number; key?: string }
   debounce?: Debounce
   batch?: Batch
-  singleton?: { mode: 'skip' | 'cancel'; key?: string }
+  singleton?: Singleton
   idempotency?: { key: string; ttlMs: number }
   /** CEL to a number, higher first. */
   priority?: string
