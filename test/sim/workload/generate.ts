@@ -2,7 +2,7 @@
 
 import type { Rng } from '../core/random.ts'
 import { APPS, eventsOfLevel, HOOK_URL, LEVELS, SIGNALS, STARTING_SIGNAL } from './names.ts'
-import type { Node, Sequence, WorkflowSpec } from './program.ts'
+import type { Node, Sequence, StepKind, WorkflowSpec } from './program.ts'
 
 const DEPTH_MAX = 2
 
@@ -72,7 +72,7 @@ class Grower {
     const rng = this.#rng
     const startsMore = this.#level < LEVELS
     const branching = depth < DEPTH_MAX ? 1 : 0
-    const kind = rng.weighted<Node['kind']>({
+    const kind = rng.weighted({
       run: 7,
       sleep: 1.5,
       sleepUntil: 0.5,
@@ -85,7 +85,7 @@ class Grower {
       caught: 1 * branching,
       // Only where every pass comes by in the same order: the index of a handler's line counts from the start.
       log: depth === 0 ? 1 : 0,
-    })
+    } satisfies Record<Node['kind'], number>)
     switch (kind) {
       case 'all':
       case 'race': {
@@ -103,11 +103,7 @@ class Grower {
     }
   }
 
-  #leaf(
-    kind: Exclude<Node['kind'], 'all' | 'race' | 'caught' | 'log'>,
-    insideCatch: boolean,
-    before: Sequence,
-  ): Node {
+  #leaf(kind: StepKind, insideCatch: boolean, before: Sequence): Node {
     const rng = this.#rng
     const leaf = this.#named(before)
     switch (kind) {

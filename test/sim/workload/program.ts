@@ -1,6 +1,20 @@
 // The workflows of the simulation: small trees that stand for user code. `generate.ts` generates them, `handler.ts`
 // runs them.
 
+import type { Opcode } from '@perdure/protocol'
+
+/** The node that reports an opcode of each kind. A kind of the wire protocol without an entry does not compile. */
+interface NodeOfOpcode {
+  StepRun: 'run'
+  Sleep: 'sleep'
+  SleepUntil: 'sleepUntil'
+  WaitForEvent: 'wait'
+  RunWorkflow: 'child'
+  Emit: 'emit'
+  Webhook: 'webhook'
+}
+export type StepKind = NodeOfOpcode[Opcode['op']]
+
 /** A durable step; `id` is unhashed and unique in the workflow, `name` is what the interface shows and may repeat. */
 interface Leaf {
   id: string

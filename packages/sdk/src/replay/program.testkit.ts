@@ -1,6 +1,7 @@
 // Random workflows: any nesting of steps with `Promise.all`, `race`, `any`, `allSettled`, loops and catches. Runs them as
 // a handler, and computes without an engine which results they may have.
 
+import type { Opcode } from '@perdure/protocol'
 import {
   type Arbitrary,
   array,
@@ -14,7 +15,17 @@ import {
 } from 'fast-check'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 
-type StepOp = 'run' | 'sleep' | 'wait' | 'child' | 'emit' | 'webhook' | 'now'
+/** The call of each kind of opcode. A kind of the wire protocol without an entry does not compile. */
+interface CallOfOpcode {
+  StepRun: 'run' | 'now'
+  Sleep: 'sleep'
+  SleepUntil: 'sleepUntil'
+  WaitForEvent: 'wait'
+  RunWorkflow: 'child'
+  Emit: 'emit'
+  Webhook: 'webhook'
+}
+type StepOp = CallOfOpcode[Opcode['op']]
 export interface StepNode {
   kind: 'step'
   op: StepOp
@@ -33,9 +44,22 @@ export type Node =
 
 const ALWAYS = 99
 
+/** How often a step makes each call. */
+const OFTEN: Record<StepOp, number> = {
+  run: 4,
+  sleep: 1,
+  sleepUntil: 1,
+  wait: 1,
+  child: 1,
+  emit: 1,
+  webhook: 1,
+  now: 1,
+}
+const STEP_OPS = (Object.keys(OFTEN) as StepOp[]).flatMap(op => Array<StepOp>(OFTEN[op]).fill(op))
+
 const step: Arbitrary<StepNode> = record({
   kind: constant('step' as const),
-  op: constantFrom<StepOp[]>('run', 'run', 'run', 'run', 'sleep', 'wait', 'child', 'emit', 'webhook', 'now'),
+  op: constantFrom(...STEP_OPS),
   name: constantFrom('a', 'b', 'a:1'),
   failures: constantFrom(0, 0, 0, 0, 1, 2, ALWAYS),
   quick: boolean(),
@@ -117,6 +141,7 @@ async function callStep(node: StepNode, path: string, { step, ctx, runCallback }
   const does = {
     run: () => step.run(name, () => runCallback(path, node), { catch: true }),
     sleep: () => step.sleep(name, 1000).then(() => path),
+    sleepUntil: () => step.sleepUntil(name, 1000).then(() => path),
     wait: () => step.waitForEvent(name, { event: path }).then(event => event?.name ?? 'nothing'),
     child: () =>
       step.runWorkflow<string>(name, { workflow: 'child', data: { path, fails: node.failures === ALWAYS } }),

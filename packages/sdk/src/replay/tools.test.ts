@@ -67,10 +67,9 @@ describe('opcodes', () => {
     expect(await opcodeOf(call)).toEqual(expected)
   })
 
-  test('every kind of opcode has its schema', () => {
-    expect(new Set(cases.map(([, , { op }]: [string, unknown, { op?: string }]) => op)).size).toBe(
-      OpcodeSchema.anyOf.length,
-    )
+  test('every kind of opcode has a tool', () => {
+    const called = cases.map(([, , { op }]: [string, unknown, { op?: string }]) => op)
+    expect(new Set(called)).toEqual(new Set(OpcodeSchema.anyOf.map(({ properties }) => properties.op.const)))
   })
 
   test('destructured tools work', async () => {

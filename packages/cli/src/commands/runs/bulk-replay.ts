@@ -71,9 +71,8 @@ async function bulkReplay(session: Session<BulkOptions>): Promise<number> {
 }
 
 function filterOf({ app, workflow, status, runType, since }: BulkOptions): Filter {
-  const given = Object.entries({ app, workflow, status, runType, since }).filter(
-    ([, value]) => value !== undefined,
-  )
+  const filters: Record<keyof Filter, string | undefined> = { app, workflow, status, runType, since }
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined)
   if (given.length === 0) {
     throw new UsageError('give a filter: --app, --workflow, --status, --run-type or --since')
   }

@@ -1,5 +1,6 @@
 // `perdure runs list|get|steps`: lists runs, shows one run and its steps.
 
+import type { Client } from '@perdure/client'
 import {
   RUN_SORT_KEYS,
   type Run,
@@ -34,6 +35,12 @@ interface ListOptions {
   sort?: (typeof RUN_SORT_KEYS)[number]
   dir?: (typeof SORT_DIRECTIONS)[number]
   limit: number
+}
+
+type ListQuery = NonNullable<Parameters<Client['listRuns']>[0]>
+/** The parameters of the list that are options here. A parameter of the operation that is missing does not compile. */
+type ListParams = {
+  [Name in Exclude<keyof Required<ListQuery>, 'cursor'>]: ListQuery[Name]
 }
 
 /** Adds `list`, `get` and `steps` to `perdure runs`. */
@@ -85,7 +92,7 @@ export function readCommands(runs: Command): void {
 async function listRuns(session: Session<ListOptions>): Promise<undefined> {
   const { client, options } = session
   const { app, status, runType, event: eventId, replayOf, query: q, deep, since, sort, dir, limit } = options
-  const query = { app, status, runType, eventId, replayOf, q, deep, since, sort, dir, limit }
+  const query: ListParams = { app, status, runType, eventId, replayOf, q, deep, since, sort, dir, limit }
   return list(session, client.pages.listRuns(query, session), RUN_COLUMNS, { limit })
 }
 

@@ -1,6 +1,7 @@
 // Decides what an event does at one workflow that it triggers: its policies in order (docs/flow-control.md#the-order), then
 // a run if every policy lets the event through. Called by fanout.ts.
 
+import type { FlowControl } from '../model/flow-control.ts'
 import { eventRun } from '../run/create.ts'
 import { batch, debounce } from './buffer.ts'
 import { idempotency } from './idempotency.ts'
@@ -8,14 +9,29 @@ import { type Arrival, type ArrivalInput, type Policy, startRun } from './policy
 import { rateLimit } from './rate-limit.ts'
 import { singleton } from './singleton.ts'
 
-/** In the order in which they decide. Each lets the events of a workflow without that policy through. */
-const POLICIES: readonly Policy[] = [idempotency, rateLimit, singleton, debounce, batch]
+/**
+ * Who applies each policy: a function here decides about the event, in this order, and lets the events of a workflow without
+ * that policy through; the others shape the run that the event starts. The type demands an entry for each policy.
+ */
+const POLICIES: { readonly [P in keyof Required<FlowControl>]: Policy | 'holds/holds' | 'run/create' } = {
+  idempotency,
+  rateLimit,
+  singleton,
+  debounce,
+  batch,
+  concurrency: 'holds/holds',
+  throttle: 'holds/holds',
+  priority: 'holds/holds',
+  timeouts: 'holds/holds',
+  cancelOn: 'run/create',
+}
+const DECIDING = Object.values(POLICIES).filter(policy => typeof policy === 'function')
 
 export function triggerWorkflow(input: ArrivalInput): Arrival {
   const { event, workflow, pin, trace, report } = input
   const entry = { workflow: workflow.name, app: workflow.app }
   const arrival: Arrival = { entry, guards: [], changes: [], questions: [], cancelledAtBirth: [] }
-  for (const policy of workflow.flowControl ? POLICIES : []) {
+  for (const policy of workflow.flowControl ? DECIDING : []) {
     const result = policy(input, arrival)
     if (result) {
       Object.assign(arrival.entry, result)

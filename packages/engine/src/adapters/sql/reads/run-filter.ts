@@ -33,28 +33,32 @@ export function allOf(terms: readonly Term[]): Condition {
 
 export type FilterName = Exclude<keyof RunFilter, 'deep'>
 
-/** A term for each field of the filter. */
-export function filterTerms(filter: RunFilter): Map<FilterName, Term> {
-  const { app, workflow, status, runType, eventId, replayOf, since, q, deep } = filter
-  const terms = new Map<FilterName, Term>()
-  const equal = (name: FilterName, column: string, value: string | undefined) => {
-    if (value !== undefined) terms.set(name, equals(column, value))
-  }
-  equal('app', 'app', app)
-  equal('workflow', 'workflow', workflow)
-  equal('eventId', 'event_id', eventId)
-  equal('replayOf', 'replay_of', replayOf)
-  if (status !== undefined) terms.set('status', ofStatus(status))
+/** The term of every filter: the type demands one for each. `deep` has none, since it only widens `q`. */
+const TERMS: {
+  readonly [Name in FilterName]: (value: Required<RunFilter>[Name], filter: RunFilter) => Term
+} = {
+  app: app => equals('app', app),
+  workflow: workflow => equals('workflow', workflow),
+  eventId: eventId => equals('event_id', eventId),
+  replayOf: replayOf => equals('replay_of', replayOf),
+  status: ofStatus,
   // A literal: the planner must see that a partial index is meant.
-  if (runType !== undefined) {
+  runType: runType => {
     const sql = runType === 'cron' ? `trigger_kind = 'cron'` : `trigger_kind = 'event'`
-    terms.set('runType', { sql, params: [], columns: ['trigger_kind'] })
-  }
+    return { sql, params: [], columns: ['trigger_kind'] }
+  },
   // A run's id begins with its time.
-  if (since !== undefined) {
-    terms.set('since', { sql: 'id >= ?', params: [earliestId('run', since)], columns: ['id'] })
+  since: since => ({ sql: 'id >= ?', params: [earliestId('run', since)], columns: ['id'] }),
+  q: (q, { deep }) => contains(folded(q), deep === true),
+}
+
+/** The terms of the filters that are present. */
+export function filterTerms(filter: RunFilter): Map<FilterName, Term> {
+  const terms = new Map<FilterName, Term>()
+  for (const name of Object.keys(TERMS) as FilterName[]) {
+    const value = filter[name]
+    if (value !== undefined) terms.set(name, TERMS[name](value as never, filter))
   }
-  if (q !== undefined) terms.set('q', contains(folded(q), deep === true))
   return terms
 }
 

@@ -1,16 +1,26 @@
 // The rules of runs, and of their steps, frames, logs and watches, as queries over a range of run ids.
 
 import { SEQ_SPAN } from '../../../domain/model/seq.ts'
+import { opsThatParkFor } from '../../../domain/pass/opcodes/registry.ts'
 import { FINAL_STATUSES, LIVE_STATUSES } from '../tables/statuses.ts'
 import type { Check } from './check.ts'
 
 const IN_RANGE = (column: string) => `${column} > ? AND ${column} <= ?`
 const OPEN = `('waiting', 'retrying', 'running')`
 
+/** The kinds of opcode whose steps wait for this, as an SQL list. */
+const parkedFor = (reason: 'sleep' | 'event' | 'child') =>
+  `(${opsThatParkFor(reason)
+    .map(op => `'${op}'`)
+    .join(', ')})`
+const SLEEPS = parkedFor('sleep')
+const WAITS = parkedFor('event')
+const CHILDREN = parkedFor('child')
+
 const RUN = `FROM runs r WHERE ${IN_RANGE('r.id')}`
 const STEP = `FROM steps s LEFT JOIN runs r ON r.id = s.run_id WHERE ${IN_RANGE('s.run_id')}`
 const PARKED_STEP = `EXISTS (SELECT 1 FROM steps s WHERE s.run_id = r.id AND s.status = 'waiting'
-  AND s.op IN ('WaitForEvent', 'RunWorkflow'))`
+  AND (s.op IN ${WAITS} OR s.op IN ${CHILDREN}))`
 
 /** The first run in a queue is due at some time, or a run that starts before it wakes it. */
 function firstInQueue(column: 'waits_for_slot' | 'start_queue'): Check {
@@ -104,14 +114,14 @@ const STEPS: Check[] = [
       OR (s.status IN ${FINAL_STATUSES} AND s.finished_at IS NULL)
       OR (s.status = 'waiting' AND s.finished_at IS NOT NULL)
       OR (s.status = 'retrying' AND s.next_attempt_at IS NULL)
-      OR (s.status = 'waiting' AND s.op IN ('Sleep', 'SleepUntil') AND s.wake_at IS NULL)
-      OR (s.status = 'waiting' AND s.op = 'WaitForEvent' AND s.event_name IS NULL)
-      OR (s.status = 'waiting' AND s.op = 'RunWorkflow' AND s.child_run_id IS NULL))`,
+      OR (s.status = 'waiting' AND s.op IN ${SLEEPS} AND s.wake_at IS NULL)
+      OR (s.status = 'waiting' AND s.op IN ${WAITS} AND s.event_name IS NULL)
+      OR (s.status = 'waiting' AND s.op IN ${CHILDREN} AND s.child_run_id IS NULL))`,
     message: ([, index, name, status]) => `has step ${index} (${name}), ${status}, without what that takes`,
   },
   {
     name: 'step.wait',
-    sql: `SELECT s.run_id, s.idx, s.event_name ${STEP} AND s.status = 'waiting' AND s.op = 'WaitForEvent'
+    sql: `SELECT s.run_id, s.idx, s.event_name ${STEP} AND s.status = 'waiting' AND s.op IN ${WAITS}
       AND (s.namespace IS NULL OR s.namespace <> r.namespace)`,
     message: ([, index, event]) => `waits in step ${index} for ${event}, and no such event finds it`,
   },
@@ -119,7 +129,7 @@ const STEPS: Check[] = [
     name: 'step.child',
     sql: `SELECT s.run_id, s.idx, s.child_run_id, c.status FROM steps s JOIN runs r ON r.id = s.run_id
         LEFT JOIN runs c ON c.id = s.child_run_id
-      WHERE ${IN_RANGE('s.run_id')} AND s.status = 'waiting' AND s.op = 'RunWorkflow' AND r.status IN ${LIVE_STATUSES}
+      WHERE ${IN_RANGE('s.run_id')} AND s.status = 'waiting' AND s.op IN ${CHILDREN} AND r.status IN ${LIVE_STATUSES}
         AND s.child_run_id IS NOT NULL AND (c.id IS NULL OR c.status IN ${FINAL_STATUSES} OR c.parent_run_id IS NULL
           OR c.parent_run_id <> s.run_id OR c.parent_step_index IS NULL OR c.parent_step_index <> s.idx)`,
     message: ([, index, child, status]) =>

@@ -3,6 +3,7 @@
 import type { Change } from '../../../domain/model/change.ts'
 import { isTerminal } from '../../../domain/model/run.ts'
 import { isSettled, type Step } from '../../../domain/model/step.ts'
+import { OPCODES } from '../../../domain/pass/opcodes/registry.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { INLINE_CHARS_MAX } from '../description/row-functions.ts'
 import type { Table } from '../description/table.ts'
@@ -67,7 +68,7 @@ const APPENDS: {
   'startQueue.woken': (to, { at, id, count }) => appendOperation(to, 'startQueue.wake', at, id, count, at),
   'step.recorded': (to, change) => {
     const { step } = change
-    const isParkedWait = step.op === 'WaitForEvent' && step.status === 'waiting'
+    const isParkedWait = OPCODES[step.op].parksFor === 'event' && step.status === 'waiting'
     if (isParkedWait) appendParkedWait(to, step)
     else appendRow(to, 'step.insert', STEPS, step)
     appendStepFrame(to, change)

@@ -19,3 +19,9 @@ export const OPCODES = {
   Emit: emit,
   Webhook: webhook,
 } as const satisfies { readonly [Op in Opcode['op']]: OpcodeRules<Op> }
+
+/** The kinds of opcode whose unsettled steps park their run for this reason. */
+export function opsThatParkFor(reason: OpcodeRules<Opcode['op']>['parksFor']): Opcode['op'][] {
+  const ops = Object.keys(OPCODES) as Opcode['op'][]
+  return ops.filter(op => OPCODES[op].parksFor === reason)
+}

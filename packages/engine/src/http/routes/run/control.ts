@@ -1,6 +1,7 @@
 // Controls runs: cancel, pause, resume, replay, retry-from-step and bulk replay (docs/http-api.md#run-control); and lists
 // the audit log.
 
+import type { BulkReplayRequest } from '@perdure/protocol'
 import { type Operation, operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../../domain/model/errors.ts'
@@ -20,6 +21,8 @@ import { sendJson } from '../../response/reply.ts'
 import { controlActionText } from './present.ts'
 
 const checkBulkReplay = validator(operations.bulkReplayRuns.body.schema)
+/** The filters of a bulk replay. A filter that only the operation or only the store has does not compile. */
+type ReplayFilters = { [Name in keyof BulkReplayRequest | keyof ReplayFilter]: ReplayFilter[Name] }
 
 export function controlRoutes(app: FastifyInstance, context: HttpContext): void {
   const { control, store } = context.deps
@@ -92,7 +95,7 @@ function replayFilter(body: Body | undefined): ReplayFilter {
   checkName('app', app)
   checkName('workflow', workflow)
   const from = since === undefined ? undefined : timestamp('since', since)
-  const filter: ReplayFilter = { app, workflow, status, runType, since: from }
+  const filter: ReplayFilters = { app, workflow, status, runType, since: from }
   if (Object.values(filter).every(value => value === undefined)) {
     throw new EngineError('invalid_request', 'one of app, workflow, status, runType and since is required', {
       details: { field: 'body' },

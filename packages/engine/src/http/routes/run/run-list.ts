@@ -13,6 +13,10 @@ import { type CursorScope, decodeCursor, encodeCursor } from '../../request/curs
 import { sendJson } from '../../response/reply.ts'
 
 type ListQuery = QueryValues<typeof operations.listRuns.query>
+/** The filters of the list: a parameter of the operation that the store or `filterOf` lacks does not compile. */
+type Filters = {
+  [Name in Exclude<keyof ListQuery, 'sort' | 'dir' | 'limit' | 'cursor'>]: RunFilter[Name]
+}
 
 export function runListRoutes(app: FastifyInstance, context: HttpContext): void {
   const { store } = context.deps
@@ -53,9 +57,9 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
 }
 
 /** An empty `q` matches everything, and `deep` has no effect without `q`. */
-function filterOf({ app, status, runType, eventId, replayOf, since, q, deep }: ListQuery): RunFilter {
+function filterOf({ app, status, runType, eventId, replayOf, since, q, deep }: ListQuery): Filters {
   const filter = { app, status, runType, eventId, replayOf, since }
-  return q ? { ...filter, q, deep } : filter
+  return q ? { ...filter, q, deep } : { ...filter, q: undefined, deep: undefined }
 }
 
 function scopeOf(namespace: string, { sort, dir }: ListQuery, filter: RunFilter): CursorScope {
