@@ -12,7 +12,7 @@ interface Package {
   license?: string
 }
 
-/** What the bundler tells of its output, as far as it is asked here. */
+/** The part of the bundler's description of its output that is read here. */
 interface Output {
   type: string
   moduleIds?: readonly string[]
@@ -39,7 +39,7 @@ export function noticesOf(modules: readonly string[]): string {
 
 /** The directory of the package a module belongs to; undefined of a module of ours. */
 function directoryOf(id: string): string | undefined {
-  // Of a package inside another one it is the inner one. Bundlers put a NUL before modules of their making.
+  // For a package inside another one, this is the inner one. Bundlers put a NUL before modules of their making.
   return /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id.replaceAll('\\', '/'))?.[1]
 }
 

@@ -1,4 +1,4 @@
-// What the tests of compose.yaml and deploy/kubernetes share: strict YAML, and the image that both run.
+// Shared by the tests of compose.yaml and deploy/kubernetes: strict YAML, and the image that both run.
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -33,7 +33,7 @@ export interface OpenEngine {
   readonly storeFile: string
   /** The store as `ENGINE_STORE` names it. */
   readonly store: string
-  /** What the engine logged, as JSON lines. */
+  /** Lines of the engine's log, parsed from JSON. */
   log: string[]
   /** Opens a runner that listens and is registered. */
   runner(options: PlainRunnerOptions): Promise<PlainRunner>

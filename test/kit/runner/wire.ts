@@ -1,4 +1,4 @@
-// What a runner reads and writes on the wire, written from docs/wire-protocol.md alone and shared with no code of the
+// The wire as a runner reads and writes it, written from docs/wire-protocol.md alone and shared with no code of the
 // engine.
 
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// What tests of inbound webhooks share: two namespaces with a key each, receivers, and posts as their providers sign
+// Shared by the tests of inbound webhooks: two namespaces with a key each, receivers, and posts as their providers sign
 // them.
 
 import type { WebhookReceiver } from '@perdure/protocol'

@@ -1,4 +1,4 @@
-// What tests of outbound webhooks share: keys of two namespaces, and calls that make endpoints and read deliveries.
+// Shared by the tests of outbound webhooks: keys of two namespaces, and calls that make endpoints and read deliveries.
 
 import { HttpSender } from '../../../packages/engine/src/adapters/sender/http-sender.ts'
 import type { Clock } from '../../../packages/engine/src/ports/clock.ts'

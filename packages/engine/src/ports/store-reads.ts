@@ -110,7 +110,7 @@ export interface EndpointStats {
   lastDelivery: number
 }
 
-/** What the place of a held run in its queue depends on. */
+/** The fields that decide the place of a held run in its queue. */
 export type HeldRun = Pick<Run, 'id' | 'waitsForSlot' | 'startQueue' | 'priority'>
 
 /** Most held runs that are counted to find a run's place in its queue. */

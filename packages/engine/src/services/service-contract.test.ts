@@ -33,7 +33,7 @@ import type { Service, Stoppable } from './support/service.ts'
 import { Deliverer } from './webhook/deliver.ts'
 import { Vault } from './webhook/vault.ts'
 
-/** What the services of one engine need. */
+/** The parts that the services of one engine need. */
 interface Setting extends Core {
   clock: VirtualClock
   queue: MemoryQueue

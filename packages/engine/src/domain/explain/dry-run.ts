@@ -84,7 +84,7 @@ type PolicyViews = Required<NonNullable<DryRunWorkflow['policies']>>
 type Policies = Required<FlowControl>
 
 /**
- * What the dry run shows of each policy, in the order in which the engine checks them; null: nothing. The type demands an
+ * The dry run's view of each policy, in the order in which the engine checks them; null: it shows nothing. The type demands an
  * entry for each policy.
  */
 const POLICY_VIEWS: {

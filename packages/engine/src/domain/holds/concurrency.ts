@@ -26,7 +26,7 @@ export function fullSlot(run: Run, taken: (slotId: string) => number): Slot | un
 /** Fields of a run that waits in no queue of a slot or a throttle, and whose lease, if it has one, took its slots. */
 export const NOT_HELD = { waitsForSlot: undefined, startQueue: undefined, leasedWithoutSlots: undefined }
 
-/** The run held for want of a slot: queued, in the line of that slot, and awake in time for its deadline. */
+/** The run held for a full slot: queued, in the slot's queue, and available by its deadline. */
 export function heldForSlot(run: Run, slot: Slot, now: number): Run {
   const deadline = runDeadline(run) ?? Number.POSITIVE_INFINITY
   return {

@@ -1,4 +1,4 @@
-// What the engine is doing right now, read for `GET /metrics`: how late its lanes are, what is under way, and whether its
+// The engine's current activity, read for `GET /metrics`: how late its lanes are, what is under way, and whether its
 // dependencies answer. Called by compose.
 
 import type { Clock } from '../../ports/clock.ts'
