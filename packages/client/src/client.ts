@@ -26,6 +26,9 @@ const DEFAULT_STREAM: StreamSettings = {
   attemptsMax: 12,
 }
 
+/** The way to call an operation, by the kind of its reply. */
+const CALLS = { value: 'json', pages: 'page', stream: 'live' } as const
+
 interface Route {
   method: string
   path: string
@@ -41,19 +44,14 @@ export function createClient(options: ClientOptions = {}): Client {
   const caller = new Caller(connection, options)
   const methods: Record<string, unknown> = {}
   const pages: Record<string, unknown> = {}
-  for (const [id, route] of Object.entries(ROUTES)) {
-    const [method, path, kind] = route.split(' ') as [string, string, string?]
-    const at = { method, path }
-    if (kind === 'stream') {
-      const source = (input: RawInput, call: CallOptions) =>
-        id === 'streamRun' ? caller.runSource(at, input, call) : caller.liveSource(at, input)
-      methods[id] = (input: RawInput = {}, call: CallOptions = {}) => caller.stream(source(input, call), call)
-    } else if (kind === 'pages') {
-      methods[id] = (input: RawInput = {}, call: CallOptions = {}) => caller.page(at, input, call)
-      pages[id] = (input: RawInput = {}, call: CallOptions = {}) => caller.items(at, input, call)
-    } else {
-      methods[id] = (input: RawInput = {}, call: CallOptions = {}) => caller.json(at, input, call)
-    }
+  for (const [id, text] of Object.entries(ROUTES)) {
+    const [method, path, kind = 'value'] = text.split(' ') as [string, string, keyof typeof CALLS]
+    const bound =
+      (call: keyof Caller) =>
+      (input: RawInput = {}, options: CallOptions = {}) =>
+        caller[call]({ method, path }, input, options)
+    methods[id] = bound(id === 'streamRun' ? 'timeline' : CALLS[kind])
+    if (kind === 'pages') pages[id] = bound('items')
   }
   return { ...methods, pages } as unknown as Client
 }
@@ -87,33 +85,30 @@ class Caller {
     }
   }
 
-  stream(source: Source, call: CallOptions): AsyncGenerator<Frame, void, undefined> {
-    const settings = { ...DEFAULT_STREAM, ...this.#options.stream, signal: call.signal }
-    return follow(this.#connection, source, settings)
-  }
-
   /** A live stream: it has no position to resume from, and never ends. */
-  liveSource(route: Route, input: RawInput): Source {
+  live(route: Route, input: RawInput, call: CallOptions): AsyncGenerator<Frame, void, undefined> {
     const request = requestOf(this.#connection, route, input)
-    return { request: () => request, isOver: async () => false }
+    return this.#follow({ request: () => request, isOver: async () => false }, call)
   }
 
   /** A run's timeline: resumed after the last seq, and over when the run has ended. */
-  runSource(route: Route, input: RawInput, call: CallOptions): Source {
+  timeline(route: Route, input: RawInput, call: CallOptions): AsyncGenerator<Frame, void, undefined> {
+    const getRun = { method: 'GET', path: ROUTES.getRun.slice(4) }
     let hasEnded = false
-    return {
-      request: (seq = input.from as number | undefined) =>
-        requestOf(this.#connection, route, { ...input, from: seq }),
-      isOver: async last => {
-        if (hasEnded || isTerminal(last)) return true
-        // An engine that shuts down ends its streams too. If the run has ended by now, the stream may lack the last
-        // frames: one more connection reads them.
-        hasEnded = isTerminal(
-          await this.json({ method: 'GET', path: ROUTES.getRun.slice(4) }, { id: input.id }, call),
-        )
-        return false
-      },
+    const request = (seq = input.from as number | undefined) =>
+      requestOf(this.#connection, route, { ...input, from: seq })
+    const isOver = async (last: Frame | undefined) => {
+      if (hasEnded || isTerminal(last)) return true
+      // An engine that shuts down ends its streams too. If the run has ended by now, the stream may lack the last
+      // frames: one more connection reads them.
+      hasEnded = isTerminal(await this.json(getRun, { id: input.id }, call))
+      return false
     }
+    return this.#follow({ request, isOver }, call)
+  }
+
+  #follow(source: Source, { signal }: CallOptions): AsyncGenerator<Frame, void, undefined> {
+    return follow(this.#connection, source, { ...DEFAULT_STREAM, ...this.#options.stream, signal })
   }
 
   #send(route: Route, input: RawInput, call: CallOptions) {

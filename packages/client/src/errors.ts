@@ -10,13 +10,7 @@ export class ApiError extends Error {
   /** Id of the request in the engine's log. */
   readonly requestId: string | undefined
 
-  constructor(answer: {
-    status: number
-    code: string
-    message: string
-    details?: unknown
-    requestId?: string
-  }) {
+  constructor(answer: Pick<ApiError, 'status' | 'code' | 'message' | 'details' | 'requestId'>) {
     super(answer.message)
     this.status = answer.status
     this.code = answer.code

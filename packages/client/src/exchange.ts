@@ -1,6 +1,7 @@
 // One HTTP exchange with the engine: builds the request of an operation, and turns its answer into a result or an
 // error.
 
+import type { ErrorBody } from '@perdure/protocol'
 import { ApiError, ConnectionError, reasonOf } from './errors.ts'
 
 /** The address of the engine, and the means to call it. */
@@ -96,22 +97,17 @@ export function unreachable(url: string, error: unknown): ConnectionError {
 
 /** The ApiError of an answer that is not 2xx. */
 export function refusal(status: number, text: string): ApiError {
-  const body = parse(text)
-  const error = (
-    body as
-      | { error?: { code?: unknown; message?: unknown; details?: unknown; requestId?: string } }
-      | undefined
-  )?.error
-  if (typeof error?.code !== 'string' || typeof error.message !== 'string') {
-    return new ApiError({
-      status,
-      code: 'unknown',
-      message: `the engine answered ${status}`,
-      details: body ?? text,
-    })
-  }
-  const { code, message, details, requestId } = error
-  return new ApiError({ status, code, message, details, ...(requestId === undefined ? {} : { requestId }) })
+  const body = parse(text) as { error?: Partial<ErrorBody['error']> } | null | undefined
+  const { code, message, details, requestId } = body?.error ?? {}
+  if (typeof code === 'string' && typeof message === 'string')
+    return new ApiError({ status, code, message, details, requestId })
+  return new ApiError({
+    status,
+    code: 'unknown',
+    message: `the engine answered ${status}`,
+    details: body ?? text,
+    requestId: undefined,
+  })
 }
 
 function parse(text: string): unknown {

@@ -65,28 +65,24 @@ export async function* follow(
 /** Whether a refusal is final. 5xx and 429 are temporary. */
 const isFinal = (error: unknown) => error instanceof ApiError && error.status < 500 && error.status !== 429
 
-interface OneConnection {
-  silenceMs: number
-  signal: AbortSignal | undefined
-  onOpen(): void
-}
-
 /** Yields the frames of one connection. */
 async function* connect(
   connection: Connection,
   request: Request,
-  { silenceMs, signal, onOpen }: OneConnection,
+  { silenceMs, signal, onOpen }: { silenceMs: number; signal: AbortSignal | undefined; onOpen(): void },
 ): AsyncGenerator<Frame, void, undefined> {
   const cut = new AbortController()
   const both = signal ? AbortSignal.any([signal, cut.signal]) : cut.signal
-  const silence = () => cut.abort(new Error(`silent for ${silenceMs} ms`))
+  const inTime: InTime = async promise => {
+    const timer = setTimeout(() => cut.abort(new Error(`silent for ${silenceMs} ms`)), silenceMs)
+    return promise.finally(() => clearTimeout(timer))
+  }
   try {
     const { fetch } = connection
-    const response = await within(silenceMs, silence, fetch(request.url, { ...request, signal: both }))
-    if (!response.ok) throw refusal(response.status, await within(silenceMs, silence, response.text()))
+    const response = await inTime(fetch(request.url, { ...request, signal: both }))
+    if (!response.ok) throw refusal(response.status, await inTime(response.text()))
     onOpen()
-    for await (const data of readMessages(chunksOf(response, silenceMs, silence)))
-      yield JSON.parse(data) as Frame
+    for await (const data of readMessages(chunksOf(response, inTime))) yield JSON.parse(data) as Frame
   } catch (error) {
     if (error instanceof ApiError) throw error
     throw unreachable(request.url, cut.signal.aborted ? cut.signal.reason : error)
@@ -95,44 +91,30 @@ async function* connect(
   }
 }
 
+/** Awaits data of the engine; cuts the connection when none comes in time. */
+type InTime = <T>(promise: Promise<T>) => Promise<T>
+
 /** The body's chunks. The silence timer runs only while waiting for the engine, not while the consumer is busy. */
-async function* chunksOf(
-  response: Response,
-  silenceMs: number,
-  silence: () => void,
-): AsyncGenerator<Uint8Array> {
-  const reader = response.body?.getReader()
-  for (;;) {
-    const chunk = await within(
-      silenceMs,
-      silence,
-      reader?.read() ?? Promise.resolve({ done: true as const, value: undefined }),
-    )
+async function* chunksOf({ body }: Response, inTime: InTime): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader()
+  while (reader) {
+    const chunk = await inTime(reader.read())
     if (chunk.done) return
     yield chunk.value
-  }
-}
-
-async function within<T>(ms: number, late: () => void, promise: Promise<T>): Promise<T> {
-  const timer = setTimeout(late, ms)
-  try {
-    return await promise
-  } finally {
-    clearTimeout(timer)
   }
 }
 
 /** Waits 75 to 100 % of `ms`, at random, so that many clients do not reconnect at the same moment. */
 async function backOff(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted()
-  let wake = () => {}
-  const woken = new Promise<void>(resolve => {
-    wake = resolve
+  await new Promise<void>(resolve => {
+    const wake = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, ms * (0.75 + Math.random() / 4))
+    signal?.addEventListener('abort', wake)
   })
-  const timer = setTimeout(wake, ms * (0.75 + Math.random() / 4))
-  signal?.addEventListener('abort', wake)
-  await woken
-  clearTimeout(timer)
-  signal?.removeEventListener('abort', wake)
   signal?.throwIfAborted()
 }

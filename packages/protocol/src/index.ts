@@ -12,6 +12,7 @@ export {
   RUN_STATUSES,
   RUN_TYPES,
   SORT_DIRECTIONS,
+  TERMINAL_STATUSES,
 } from './api/values.ts'
 export type * from './connect/frames.ts'
 export {

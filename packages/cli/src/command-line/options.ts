@@ -15,6 +15,8 @@ const INPUT_BYTES_MAX = 8 * 1024 * 1024
 export const examplesHelp = (examples: readonly string[]) =>
   `\nExamples:\n${examples.map(example => `  ${example}`).join('\n')}`
 
+const fromOne = wholeNumber('a whole number from 1', 1)
+
 export const appOption = () => new Option('--app <name>', 'only items of this app')
 export const statusOption = () =>
   new Option('--status <status>', 'only runs of this status').choices(RUN_STATUSES)
@@ -23,20 +25,16 @@ export const runTypeOption = () =>
 export const sinceOption = (what = 'runs') =>
   new Option('--since <time>', `only ${what} created since: 2h, 7d, or an RFC 3339 time`).argParser(since)
 export const limitOption = (rows: string, preset: number) =>
-  new Option('--limit <n>', `maximum number of ${rows}`).argParser(positiveInteger).default(preset)
+  new Option('--limit <n>', `maximum number of ${rows}`).argParser(fromOne).default(preset)
 
-/** A whole number from 1. */
-export function positiveInteger(text: string): number {
-  const n = Number(text)
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(n) || n < 1) {
-    throw new InvalidArgumentError('It must be a whole number from 1.')
+/** A parser of whole numbers within bounds, which `what` names in the error. */
+export function wholeNumber(what: string, minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
+  return (text: string): number => {
+    const n = Number(text)
+    if (!/^\d+$/.test(text) || n < minimum || n > maximum)
+      throw new InvalidArgumentError(`It must be ${what}.`)
+    return n
   }
-  return n
-}
-
-/** A whole number from 0. */
-export function wholeNumber(text: string): number {
-  return text === '0' ? 0 : positiveInteger(text)
 }
 
 function since(text: string): string {

@@ -30,7 +30,7 @@ export interface Session<Options> extends LocalSession<Options> {
 }
 
 /** The work of a command; returns the exit code, undefined for 0. */
-export type Action<Options> = (session: Session<Options>, ...args: string[]) => Promise<number | undefined>
+type Action<Options> = (session: Session<Options>, ...args: string[]) => Promise<number | undefined>
 type LocalAction<Options> = (session: LocalSession<Options>, ...args: string[]) => Promise<number | undefined>
 
 /** Makes `command` call an engine: adds the options that select it, and the examples of the help. */

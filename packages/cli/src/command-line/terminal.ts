@@ -1,42 +1,30 @@
 // The streams of the process: results go to stdout, messages for people to stderr, and an interrupt aborts a signal.
 
 import { createInterface } from 'node:readline/promises'
-import { type Paint, painter, wantsColour } from '../output/colour.ts'
+import { painter, wantsColour } from '../output/colour.ts'
 
 /** The abort reason of the terminal's signal after an interrupt. */
 export class Interrupted extends Error {}
 
-export interface Terminal {
-  /** Writes a line of the result to stdout. Rejects with EPIPE when the reader has closed the pipe. */
-  out(line: string): Promise<void>
-  /** Writes a message for people to stderr. */
-  say(line: string): void
-  /** Prompts the user of an `interactive` terminal. Only a yes counts as one. */
-  confirm(question: string): Promise<boolean>
-  /** Reads standard input to its end. Rejects when it is longer than `bytesMax`. */
-  input(bytesMax: number): Promise<string>
-  readonly interactive: boolean
-  /** Width of stdout in columns; undefined when stdout is not a terminal. */
-  readonly width: number | undefined
-  readonly paint: Paint
-  /** Aborted by the first SIGINT; a second one ends the process. */
-  readonly signal: AbortSignal
-}
+export type Terminal = ReturnType<typeof openTerminal>
 
 /** The terminal of this process. Listens for SIGINT from now on. */
-export function openTerminal(): Terminal {
+export function openTerminal() {
   const { stdin, stdout, stderr, env } = process
   const interrupt = new AbortController()
   process.once('SIGINT', () => interrupt.abort(new Interrupted('interrupted')))
   // The callback of the write reports the error.
   stdout.on('error', () => {})
   return {
-    out: line =>
-      new Promise((resolve, reject) => {
+    /** Writes a line of the result to stdout. Rejects with EPIPE when the reader has closed the pipe. */
+    out: (line: string) =>
+      new Promise<void>((resolve, reject) => {
         stdout.write(`${line}\n`, error => (error ? reject(error) : resolve()))
       }),
-    say: line => void stderr.write(`${line}\n`),
-    async confirm(question) {
+    /** Writes a message for people to stderr. */
+    say: (line: string) => void stderr.write(`${line}\n`),
+    /** Prompts the user of an `interactive` terminal. Only a yes counts as one. */
+    async confirm(question: string): Promise<boolean> {
       // With `terminal: false`, readline leaves SIGINT to the process.
       const reader = createInterface({ input: stdin, output: stderr, terminal: false })
       const closed = new Promise<string>(resolve => reader.once('close', () => resolve('')))
@@ -47,7 +35,8 @@ export function openTerminal(): Terminal {
         reader.close()
       }
     },
-    async input(bytesMax) {
+    /** Reads standard input to its end. Rejects when it is longer than `bytesMax`. */
+    async input(bytesMax: number): Promise<string> {
       const chunks: Buffer[] = []
       let bytes = 0
       for await (const chunk of stdin) {
@@ -58,8 +47,10 @@ export function openTerminal(): Terminal {
       return Buffer.concat(chunks).toString('utf8')
     },
     interactive: stdin.isTTY === true && stderr.isTTY === true,
+    /** Width of stdout in columns; undefined when stdout is not a terminal. */
     width: stdout.isTTY ? stdout.columns || undefined : undefined,
     paint: painter(wantsColour(stdout, env)),
-    signal: interrupt.signal,
+    /** Aborted by the first SIGINT; a second one ends the process. */
+    signal: interrupt.signal as AbortSignal,
   }
 }

@@ -19,9 +19,7 @@ export const RunErrorCodeSchema = text(
 )
 
 export const RunErrorSchema = Type.Object({
-  message: Type.String(),
-  stack: optionalText(),
-  name: optionalText(),
+  ...StepErrorSchema.properties,
   code: Type.Optional(RunErrorCodeSchema),
   stepName: optionalText('The step that failed and is not retried again'),
 })

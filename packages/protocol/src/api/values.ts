@@ -11,6 +11,9 @@ export const RUN_STATUSES = [
   'cancelled',
 ] as const
 
+/** The statuses of a run that has ended. */
+export const TERMINAL_STATUSES = ['succeeded', 'failed', 'cancelled'] as const
+
 export const RUN_TYPES = ['event', 'cron'] as const
 
 /** The sort keys of `GET /runs`. */

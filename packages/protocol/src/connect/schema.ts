@@ -4,7 +4,7 @@
 
 import Type from 'typebox'
 import { CONNECT_CONCURRENCY_MAX, OPCODES_MAX } from '../wire/bounds.ts'
-import { OpcodeSchema, RegisterRequestSchema, RunnerLogLineSchema, StepErrorSchema } from '../wire/schema.ts'
+import { MemoEntrySchema, OpcodeSchema, RegisterRequestSchema, RunnerLogLineSchema } from '../wire/schema.ts'
 import { name, optionalFlag } from '../wire/schema-parts.ts'
 
 /** Payload of `hello`, the first frame of a runner. */
@@ -57,12 +57,7 @@ export const CheckpointSchema = Type.Object({
 })
 
 /** The engine's current record of one step. Without `data`, `error` and `pending` the step succeeded as reported. */
-export const CheckpointedStepSchema = Type.Object({
-  id: Type.String(),
-  data: Type.Optional(Type.Unknown()),
-  error: Type.Optional(StepErrorSchema),
-  pending: optionalFlag(),
-})
+export const CheckpointedStepSchema = Type.Object({ id: Type.String(), ...MemoEntrySchema.properties })
 
 /** `checkpoint.ack`: the checkpoint is durable. */
 export const CheckpointAckSchema = Type.Object({

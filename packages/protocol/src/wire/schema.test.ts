@@ -3,9 +3,7 @@
 import Value from 'typebox/value'
 import { describe, expect, it } from 'vitest'
 import {
-  InvokeOpcodesSchema,
   InvokeRequestSchema,
-  InvokeReturnedSchema,
   OpcodeSchema,
   RegisterRequestSchema,
   RunnerLogLineSchema,
@@ -63,9 +61,6 @@ describe("a log line's index", () => {
 
 describe('a documented message', () => {
   it.each([
-    ['a 200', InvokeReturnedSchema, { data: 1, logs: [] }],
-    ['a 200 without logs', InvokeReturnedSchema, { data: 1 }],
-    ['a 206', InvokeOpcodesSchema, { opcodes: [], logs: [] }],
     ['a log line', RunnerLogLineSchema, { level: 'info', message: '', scope: '@root', index: 0, tsMs: 1 }],
     ['a step error', StepErrorSchema, { message: '', stack: 'at x' }],
     [

@@ -9,7 +9,6 @@ import {
   EXPRESSION_CHARS_MAX,
   LOG_INDEX_MAX,
   NAME_CHARS_MAX,
-  OPCODES_MAX,
   RUNNER_ID_CHARS_MAX,
   STEP_NAME_CHARS_MAX,
   URL_CHARS_MAX,
@@ -158,11 +157,4 @@ export const InvokeRequestSchema = Type.Object({
   }),
   steps: Type.Record(Type.String(), MemoEntrySchema),
   ctx: InvokeContextSchema,
-})
-
-const logs = { logs: Type.Optional(Type.Array(RunnerLogLineSchema)) }
-export const InvokeReturnedSchema = Type.Object({ data: Type.Optional(Type.Unknown()), ...logs })
-export const InvokeOpcodesSchema = Type.Object({
-  opcodes: Type.Array(OpcodeSchema, { maxItems: OPCODES_MAX }),
-  ...logs,
 })

@@ -8,6 +8,7 @@ import {
   type RunLogLine,
   type RunStatus,
   type StepRecord,
+  TERMINAL_STATUSES,
 } from '@perdure/protocol'
 import type { Duration } from '../run/run-context.ts'
 import type { Json } from '../wire/json.ts'
@@ -23,7 +24,7 @@ export interface WithinOptions {
 /** Log lines of a run are read in pages of this size. */
 const LOG_PAGE_LINES = 1000
 const PARKED: readonly string[] = ['waiting', 'retrying']
-export const ENDED: readonly RunStatus[] = ['succeeded', 'failed', 'cancelled']
+export const ENDED: readonly RunStatus[] = TERMINAL_STATUSES
 
 /** A run on the engine under test. */
 export class TestRun<Output = unknown> {

@@ -5,7 +5,12 @@
 // call: it lists the matches page by page towards older runs, where no fork can appear, and replays each by its id.
 
 import { ApiError, type Client } from '@perdure/client'
-import type { BulkReplayReply, BulkReplayRequest, RunSummary } from '@perdure/protocol'
+import {
+  type BulkReplayReply,
+  type BulkReplayRequest,
+  type RunSummary,
+  TERMINAL_STATUSES,
+} from '@perdure/protocol'
 import type { Command } from 'commander'
 import { EXIT } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
@@ -22,7 +27,7 @@ interface BulkOptions extends Filter {
 const CALL_TIMEOUT_MS = 300_000
 const PAGE = 200
 const IN_FLIGHT = 8
-const FINISHED: readonly string[] = ['succeeded', 'failed', 'cancelled']
+const FINISHED: readonly string[] = TERMINAL_STATUSES
 
 /** Adds `bulk-replay` to `perdure runs`. */
 export function bulkReplayCommand(runs: Command): void {

@@ -2,7 +2,7 @@
 
 import type { RunLogLine } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { positiveInteger, wholeNumber } from '../../command-line/options.ts'
+import { wholeNumber } from '../../command-line/options.ts'
 import { engineCommand, type Session, stream } from '../../command-line/session.ts'
 import { logLine } from '../../output/timeline.ts'
 
@@ -23,8 +23,12 @@ export function logsCommand(runs: Command): void {
     .addOption(
       new Option('-f, --follow', 'also show new lines as they arrive, until the run ends').conflicts('limit'),
     )
-    .addOption(new Option('--from <seq>', 'only lines after this seq').argParser(wholeNumber))
-    .addOption(new Option('--limit <n>', 'maximum number of lines').argParser(positiveInteger))
+    .addOption(
+      new Option('--from <seq>', 'only lines after this seq').argParser(wholeNumber('a whole number', 0)),
+    )
+    .addOption(
+      new Option('--limit <n>', 'maximum number of lines').argParser(wholeNumber('a whole number from 1', 1)),
+    )
   engineCommand<LogsOptions>(
     command,
     [

@@ -7,15 +7,7 @@ import { engineCommand, group, list, type Session, show } from '../../command-li
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import { relative } from '../../output/time.ts'
-import {
-  addEditOptions,
-  checkNotEmpty,
-  type EditOptions,
-  editOf,
-  onOff,
-  secretFlag,
-  showWithSecret,
-} from './shared.ts'
+import { addEditOptions, type EditOptions, editOf, onOff, secretFlag, showWithSecret } from './shared.ts'
 
 type Kind = WebhookEndpoint['eventKinds'][number]
 
@@ -127,9 +119,8 @@ async function create(session: Session<CreateOptions>, url = ''): Promise<undefi
 
 async function update(session: Session<UpdateOptions>, id = ''): Promise<undefined> {
   const { client, options } = session
-  const edit = { ...editOf(options), url: options.to, eventKinds: options.eventKinds }
-  checkNotEmpty(edit)
-  const changed = await client.updateWebhookEndpoint({ id, body: edit }, session)
+  const body = editOf(options, { url: options.to, eventKinds: options.eventKinds })
+  const changed = await client.updateWebhookEndpoint({ id, body }, session)
   return showWithSecret(session, changed, describe(changed))
 }
 

@@ -29,7 +29,7 @@ export function listenCommand(webhooks: Command): void {
     .description('receive webhooks on loopback and show them, until interrupted: for development')
     .addOption(
       new Option('--port <port>', 'port to listen on; 0 selects a free one')
-        .argParser(portNumber)
+        .argParser(wholeNumber(`a port from 0 to ${PORT_MAX}`, 0, PORT_MAX))
         .default(PORT),
     )
     .addOption(secretFlag("the endpoint's secret, to check signatures with").env('WEBHOOK_SECRET'))
@@ -40,7 +40,8 @@ export function listenCommand(webhooks: Command): void {
     )
     .addOption(
       new Option('--answer <status>', 'answer with this status, 200 to 599')
-        .argParser(finalStatus)
+        // A status below 200 is only informational.
+        .argParser(wholeNumber('a status from 200 to 599', 200, 599))
         .default(STATUS)
         .conflicts('forward'),
     )
@@ -114,19 +115,6 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
-}
-
-function portNumber(text: string): number {
-  const port = wholeNumber(text)
-  if (port > PORT_MAX) throw new InvalidArgumentError(`It must be a port from 0 to ${PORT_MAX}.`)
-  return port
-}
-
-/** Parses a final status. A status below 200 is only informational. */
-function finalStatus(text: string): number {
-  const status = wholeNumber(text)
-  if (status < 200 || status > 599) throw new InvalidArgumentError('It must be a status from 200 to 599.')
-  return status
 }
 
 function httpUrl(text: string): string {

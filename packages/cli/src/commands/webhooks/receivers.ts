@@ -15,7 +15,6 @@ import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import {
   addEditOptions,
-  checkNotEmpty,
   type EditOptions,
   editOf,
   onOff,
@@ -130,9 +129,8 @@ async function create(session: Session<CreateOptions>, eventName = ''): Promise<
 async function update(session: Session<UpdateOptions>, id = ''): Promise<undefined> {
   const { client, options } = session
   const { eventName, targetApp } = options
-  const edit = { ...editOf(options), eventName, targetApp: orNull(targetApp) }
-  checkNotEmpty(edit)
-  const changed = await client.updateWebhookReceiver({ id, body: edit }, session)
+  const body = editOf(options, { eventName, targetApp: orNull(targetApp) })
+  const changed = await client.updateWebhookReceiver({ id, body }, session)
   return showWithSecret(session, changed, describe(changed, options))
 }
 

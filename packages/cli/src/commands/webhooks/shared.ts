@@ -27,25 +27,23 @@ export function addEditOptions(command: Command): Command {
     .option('--revoke-old-secrets', 'revoke all secrets except the current one, at once')
 }
 
-/** The fields of an edit that both commands have. */
-export function editOf(options: EditOptions) {
+/** The edit: its fields that both commands have, and `own` fields of one. Throws when it changes nothing. */
+export function editOf<Own extends object>(options: EditOptions, own: Own) {
   const { name, app, enable, disable, rotateSecret, revokeOldSecrets } = options
-  return {
+  const edit = {
     name: orNull(name),
     app: orNull(app),
     enabled: enable ? true : disable ? false : undefined,
     rotateSecret,
     revokeOldSecrets,
+    ...own,
   }
+  if (Object.values(edit).every(value => value === undefined)) throw new UsageError('say what to change')
+  return edit
 }
 
 /** The value of an edit: `null` removes the value. */
 export const orNull = (value: string | false | undefined) => (value === false ? null : value)
-
-/** Refuses an edit that changes nothing. */
-export function checkNotEmpty(edit: object): void {
-  if (Object.values(edit).every(value => value === undefined)) throw new UsageError('say what to change')
-}
 
 /** Shows a created or changed record, with a new secret first: no other reply contains the secret. */
 export async function showWithSecret(

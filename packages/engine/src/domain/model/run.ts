@@ -1,7 +1,13 @@
 // The run: one execution of a workflow (docs/http-api.md#run, docs/state-machine.md#run). Pure data and predicates; only
 // run/draft changes it.
 
-import type { RunError, RunStatus, StepError, WaitingFor as WireWaitingFor } from '@perdure/protocol'
+import {
+  type RunError,
+  type RunStatus,
+  type StepError,
+  TERMINAL_STATUSES,
+  type WaitingFor as WireWaitingFor,
+} from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
 import type { CancelOn } from './flow-control.ts'
 import type { Holds } from './holds.ts'
@@ -73,7 +79,7 @@ export interface Run {
   leaseOwner?: string
 }
 
-const TERMINAL: ReadonlySet<RunStatus> = new Set(['succeeded', 'failed', 'cancelled'])
+const TERMINAL: ReadonlySet<RunStatus> = new Set(TERMINAL_STATUSES)
 
 /** Whether the run has ended for good: a terminal status never changes. */
 export function isTerminal(status: RunStatus): boolean {

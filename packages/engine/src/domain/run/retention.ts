@@ -1,10 +1,9 @@
 // Retention: how long ended runs, events, deliveries and audit entries are kept (`ENGINE_RETENTION`). config parses it,
 // services/admin/prune applies it.
 
-import { parseDurationMs } from '@perdure/protocol'
+import { parseDurationMs, TERMINAL_STATUSES } from '@perdure/protocol'
 
-export const ENDED_STATUSES = ['succeeded', 'failed', 'cancelled'] as const
-export type EndedStatus = (typeof ENDED_STATUSES)[number]
+export type EndedStatus = (typeof TERMINAL_STATUSES)[number]
 
 /** Ms from the end of a run to its removal, by status. Runs of a missing status are kept. Never empty. */
 export type Retention = Partial<Record<EndedStatus, number>>
@@ -51,7 +50,7 @@ export function agedRows(retention: Retention | undefined, now: number): Aged[] 
     { rows: 'claims', before: now },
   ]
   if (!retention) return over
-  const runs = ENDED_STATUSES.flatMap((status): Aged[] => {
+  const runs = TERMINAL_STATUSES.flatMap((status): Aged[] => {
     const ms = retention[status]
     return ms === undefined ? [] : [{ rows: `runs.${status}`, before: now - ms }]
   })
@@ -66,7 +65,7 @@ export function agedRows(retention: Retention | undefined, now: number): Aged[] 
 }
 
 function isEnded(status: string): status is EndedStatus {
-  return (ENDED_STATUSES as readonly string[]).includes(status)
+  return (TERMINAL_STATUSES as readonly string[]).includes(status)
 }
 
 function retentionMs(text: string): number | undefined {
