@@ -2,10 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { ENGINE_SETTINGS } from '@perdure/protocol'
-import { RunErrorCodeSchema } from '@perdure/protocol/schema'
+import { OpcodeSchema, RunErrorCodeSchema } from '@perdure/protocol/schema'
 import { expect, test } from 'vitest'
 import { httpApiPage } from '../../../scripts/http-api-page.ts'
 import { API_ERROR_MEANING } from '../../protocol/src/api/error-meanings.ts'
+import { flowControlMembers } from '../../protocol/src/wire/flow-control-schema.ts'
 import { ENGINE_VERSION } from './base/version.ts'
 import { ERROR_CODES } from './domain/model/errors.ts'
 import { statusOf } from './http/response/problem.ts'
@@ -55,6 +56,16 @@ test('docs/errors.md lists every error code of runs, and no other', () => {
       .flatMap(([code]) => codesOf(code))
       .sort(),
   ).toEqual([...RunErrorCodeSchema.enum].sort())
+})
+
+test('docs/wire-protocol.md lists every opcode, and no other', () => {
+  const [, opcodes] = page('wire-protocol').split('### Opcodes')
+  const listed = rows((opcodes as string).split('\n### ')[0] as string).flatMap(([op]) => codesOf(op))
+  expect(listed).toEqual(OpcodeSchema.anyOf.map(({ properties }) => properties.op.const))
+})
+
+test.each(Object.keys(flowControlMembers))('docs/flow-control.md explains the policy %s', policy => {
+  expect(page('flow-control')).toMatch(new RegExp(`\\b${policy}\\b`))
 })
 
 test('docs/operating.md lists every setting, and no other', () => {

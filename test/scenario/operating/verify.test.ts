@@ -3,6 +3,11 @@
 import { copyFileSync } from 'node:fs'
 import type { RunSummary } from '@perdure/protocol'
 import { beforeAll, expect, test } from 'vitest'
+import {
+  DELIVERY_CHECKS,
+  PAYLOAD_CHECKS,
+} from '../../../packages/engine/src/adapters/sql/verify/row-checks.ts'
+import { RUN_CHECKS } from '../../../packages/engine/src/adapters/sql/verify/run-checks.ts'
 import { violations } from '../../kit/engine/violations.ts'
 import {
   child,
@@ -91,7 +96,8 @@ test('an engine leaves nothing to tell', async () => {
 
 const OF = (status: string) => `(SELECT id FROM runs WHERE status = '${status}' ORDER BY id LIMIT 1)`
 
-test.each([
+/** A violation of every check. */
+const PLANTED: [check: string, sql: string][] = [
   ['run.status', `UPDATE runs SET status = 'lost' WHERE id = ${OF('succeeded')}`],
   ['run.wake', `UPDATE runs SET status = 'queued', available_at = NULL WHERE id = ${OF('waiting')}`],
   ['run.wake', `UPDATE steps SET status = 'succeeded', finished_at = 1 WHERE status = 'waiting'`],
@@ -141,7 +147,14 @@ test.each([
   ['flow.readable', `UPDATE flow_rows SET available_at = NULL WHERE policy = 'debounce'`],
   ['workflow.schedule', `DELETE FROM flow_rows WHERE policy = 'cron'`],
   ['workflow.readable', `UPDATE workflows SET triggers = '{'`],
-])('%s is told: %s', async (check, sql) => {
+]
+
+test('every check of rows has a planted violation', () => {
+  const checks = [...RUN_CHECKS, ...DELIVERY_CHECKS, ...PAYLOAD_CHECKS].map(({ name }) => name)
+  expect(checks.filter(name => !PLANTED.some(([check]) => check === name))).toEqual([])
+})
+
+test.each(PLANTED)('%s is found: %s', async (check, sql) => {
   const copy = tempStoreFile()
   copyFileSync(file, copy)
   const database = await openDatabase(copy)

@@ -1,6 +1,7 @@
 // Reading runs and their steps (docs/http-api.md#runs).
 
 import type { StepRecord } from '@perdure/protocol'
+import { OpSchema } from '@perdure/protocol/schema'
 import { describe, expect, test } from 'vitest'
 import {
   flow,
@@ -135,6 +136,8 @@ describe('GET /runs/{id}/steps', () => {
       { ...common('f', 'RunWorkflow', 5), childRunId, data: 'grown' },
       { ...common('g', 'Webhook', 6), deliveryId, data: expect.anything() },
     ])
+    // Every opcode that there is.
+    expect(new Set(steps.map(({ op }) => op))).toEqual(new Set(OpSchema.enum))
     expect(emittedEventId).toMatch(/^evt_/)
     expect(childRunId).toMatch(/^run_/)
     expect(deliveryId).toMatch(/^dlv_/)

@@ -2,12 +2,15 @@
 // events with crashes between any two writes: the engine and a reference model must agree whenever the engine is
 // idle. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
+import type { FlowControl } from '../../../packages/engine/src/domain/model/flow-control.ts'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { Rng } from '../core/random.ts'
 import { Model, type Outcome, type Payload, type Policies } from './arrivals-model.ts'
+import type { Rule } from './buffers-model.ts'
 import { CrashingEngine } from './crashing-engine.ts'
+import type { Policies as Holds } from './holds-model.ts'
 
 const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 12)
 const ONLY = process.env.PERDURE_SEED
@@ -51,6 +54,10 @@ describe.each<Policy[][]>([
       expect(seen[wanted[policy]], `${policy} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
     expect(seen.emitted, 'emitted events').toBeGreaterThan(5)
   })
+})
+
+it('every policy has a reference model: this one, or one of the others in the folder', () => {
+  expectTypeOf<keyof FlowControl>().toExtend<keyof Policies | keyof Holds | keyof Rule>()
 })
 
 function workflowsOf(rng: Rng, focus: readonly Policy[]): Policies[] {

@@ -28,7 +28,7 @@ const EVERYTHING = {
   priority: 'event.data.vip ? 10 : 0',
   timeouts: { queue: '10m', run: '2h', invoke: 30_000 },
   cancelOn: [{ event: 'order/cancelled', if: 'async.data.id == event.data.id' }, { event: 'shop/closed' }],
-} satisfies FlowControl
+} satisfies Required<Omit<FlowControl, 'batch'>>
 
 describe('is registered unchanged', () => {
   test('every policy', () => {

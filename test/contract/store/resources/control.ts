@@ -39,7 +39,7 @@ export function controlContract(open: OpenStore): void {
         { createdAt: NOW + 9 },
       ]
       await write(store(), created(run), ...others.map(other => created(endedRun({ ...wanted, ...other }))))
-      const filter: ReplayFilter = {
+      const filter: Required<ReplayFilter> = {
         app: 'a',
         workflow: 'w',
         status: 'failed',

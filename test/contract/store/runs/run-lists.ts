@@ -8,7 +8,7 @@ import type { Store } from '../../../../packages/engine/src/ports/store.ts'
 import type { RunFilter, RunQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
 import { seeded } from '../../../kit/seeded.ts'
 import { aRun, created, eachStore, moved, NOW, NS, type OpenStore, write } from '../samples.ts'
-import { DIRS, matches, SORTS, sorted } from './run-model.ts'
+import { DIRS, type FilterName, matches, SORTS, sorted } from './run-model.ts'
 
 /** The ids of every page, one after the other. */
 export async function walked(store: Store, query: Omit<RunQuery, 'limit'>, limit: number): Promise<string[]> {
@@ -51,20 +51,21 @@ function variedRuns(count: number): Run[] {
   })
 }
 
+/** Values of every filter. The type demands an entry for each. */
+const VALUES: { readonly [Name in FilterName]: readonly Required<RunFilter>[Name][] } = {
+  app: ['shop', 'none'],
+  workflow: ['order'],
+  status: RUN_STATUSES,
+  runType: ['cron', 'event'],
+  eventId: ['evt_1'],
+  replayOf: ['run_a'],
+  since: [NOW + 20],
+  q: ['ORDER', 'order_', 'käs'],
+}
+
 const FILTERS: RunFilter[] = [
   {},
-  { app: 'shop' },
-  { app: 'none' },
-  { workflow: 'order' },
-  ...RUN_STATUSES.map(status => ({ status })),
-  { runType: 'cron' },
-  { runType: 'event' },
-  { eventId: 'evt_1' },
-  { replayOf: 'run_a' },
-  { since: NOW + 20 },
-  { q: 'ORDER' },
-  { q: 'order_' },
-  { q: 'käs' },
+  ...Object.entries(VALUES).flatMap(([name, values]) => values.map(value => ({ [name]: value }))),
   { app: 'shop', status: 'running' },
   { app: 'shop', since: NOW + 10, runType: 'event' },
   { status: 'running', since: NOW + 10, q: 'mail' },

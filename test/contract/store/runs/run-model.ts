@@ -7,23 +7,25 @@ import type { RunFilter } from '../../../../packages/engine/src/ports/store-read
 export const SORTS: readonly RunSort[] = ['started', 'workflow', 'status', 'app', 'duration']
 export const DIRS: readonly SortDir[] = ['desc', 'asc']
 
+export type FilterName = Exclude<keyof RunFilter, 'deep'>
+
+/** Whether a run matches the value of each filter. The type demands an entry for every filter. */
+const MATCHES: { readonly [Name in FilterName]: (run: Run, value: Required<RunFilter>[Name]) => boolean } = {
+  app: (run, app) => run.app === app,
+  workflow: (run, workflow) => run.workflow === workflow,
+  status: (run, status) => run.status === status || (status === 'running' && run.status === 'waiting'),
+  runType: (run, runType) => run.triggerKind === runType,
+  eventId: (run, eventId) => run.eventId === eventId,
+  replayOf: (run, replayOf) => run.replayOf === replayOf,
+  since: (run, since) => run.createdAt >= since,
+  q: (run, q) => [run.id, run.workflow, run.app].some(text => text.toLowerCase().includes(q.toLowerCase())),
+}
+
 export function matches(run: Run, filter: RunFilter): boolean {
-  const { app, workflow, status, runType, eventId, replayOf, since, q } = filter
-  const equal = (wanted: string | undefined, value: string | undefined) =>
-    wanted === undefined || wanted === value
-  const named = [run.id, run.workflow, run.app].some(text =>
-    text.toLowerCase().includes(q?.toLowerCase() ?? ''),
-  )
-  return (
-    equal(app, run.app) &&
-    equal(workflow, run.workflow) &&
-    (equal(status, run.status) || (status === 'running' && run.status === 'waiting')) &&
-    equal(runType, run.triggerKind) &&
-    equal(eventId, run.eventId) &&
-    equal(replayOf, run.replayOf) &&
-    (since === undefined || run.createdAt >= since) &&
-    named
-  )
+  return (Object.keys(MATCHES) as FilterName[]).every(name => {
+    const value = filter[name]
+    return value === undefined || MATCHES[name](run, value as never)
+  })
 }
 
 /** By key as bytes, then by id. */

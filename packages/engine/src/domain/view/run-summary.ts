@@ -5,8 +5,11 @@ import type { RunSummary, WaitingFor as WireWaitingFor } from '@perdure/protocol
 import { type Run, runDurationMs, type WaitingFor } from '../model/run.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 
+/** An object of the wire with every field named, present or not: a field that is forgotten does not compile. */
+export type EveryField<Wire> = { [Name in keyof Required<Wire>]: Wire[Name] }
+
 /** The summary. Serialising it omits absent fields. */
-export function runSummary(run: Run & { currentStepName?: string }): RunSummary {
+export function runSummary(run: Run & { currentStepName?: string }): EveryField<RunSummary> {
   return {
     id: run.id,
     workflow: run.workflow,
@@ -31,7 +34,7 @@ export function runSummary(run: Run & { currentStepName?: string }): RunSummary 
 }
 
 /** The reason for a wait, as the wire shows it. */
-export function waitingForText(waiting: WaitingFor): WireWaitingFor {
+export function waitingForText(waiting: WaitingFor): EveryField<WireWaitingFor> {
   const { kind, stepName, until, eventName, childRunId, key, error } = waiting
   return { kind, stepName, until: optionalTimestamp(until), eventName, childRunId, key, error }
 }

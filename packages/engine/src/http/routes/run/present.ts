@@ -7,7 +7,7 @@ import type { Step } from '../../../domain/model/step.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
-import { runSummary } from '../../../domain/view/run-summary.ts'
+import { type EveryField, runSummary } from '../../../domain/view/run-summary.ts'
 import type { RunView } from '../../../ports/store-reads.ts'
 
 /** The reply of `GET /runs/{id}`: the summary with `input` and `result`. */
@@ -16,7 +16,7 @@ export function runText(run: RunView): JsonText {
 }
 
 export function stepText(step: Step): JsonText {
-  const head: StepRecord = {
+  const head: EveryField<Omit<StepRecord, 'data'>> = {
     id: step.id,
     name: step.name,
     op: step.op,
@@ -46,6 +46,13 @@ export function logLineText(line: LogLine): JsonText {
 
 export function controlActionText(entry: ControlAction): JsonText {
   const { id, action, runId, newRunId, actor, createdAt, detail } = entry
-  const head: WireControlAction = { id, action, runId, newRunId, actor, createdAt: timestamp(createdAt) }
+  const head: EveryField<Omit<WireControlAction, 'detail'>> = {
+    id,
+    action,
+    runId,
+    newRunId,
+    actor,
+    createdAt: timestamp(createdAt),
+  }
   return splice(head, { detail })
 }
