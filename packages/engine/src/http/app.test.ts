@@ -1,6 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { operationList } from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
+import { aRun } from '../../../../test/kit/http/rows.ts'
+import { aroundReads } from '../../../../test/kit/http/stream.ts'
 import {
   eventually,
   holdCommits,
@@ -11,9 +13,7 @@ import {
   recordedData,
   refusal,
   testApp,
-} from './http.testkit.ts'
-import { aroundReads } from './live/stream.testkit.ts'
-import { aRun } from './rows.testkit.ts'
+} from '../../../../test/kit/http/test-app.ts'
 
 /** Sends raw bytes; `answer` resolves with everything that came back once the server has closed the socket. */
 function rawRequest(port: number, bytes: string): { socket: Socket; answer: Promise<string> } {

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { apiKey, aRun, eventually, listen, openStream, postJson, testApp } from '../http.testkit.ts'
+import {
+  apiKey,
+  aRun,
+  eventually,
+  listen,
+  openStream,
+  postJson,
+  testApp,
+} from '../../../../../test/kit/http/test-app.ts'
 
 describe('the access log', () => {
   test('has method, route, status, duration and request id of every request', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { apiKey, postJson, refusal, testApp } from '../../../../../test/kit/http/test-app.ts'
 import type { KeyKind } from '../../domain/model/api-key.ts'
 import { KeyRing } from '../../services/admin/keys.ts'
-import { apiKey, postJson, refusal, testApp } from '../http.testkit.ts'
 import { authenticate, type KINDS } from './auth.ts'
 
 const ring = (...keys: Parameters<typeof apiKey>[]) =>

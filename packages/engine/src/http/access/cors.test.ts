@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { anEndedRun, apiKey, aRun, postJson, refusal, testApp } from '../http.testkit.ts'
+import {
+  anEndedRun,
+  apiKey,
+  aRun,
+  postJson,
+  refusal,
+  testApp,
+} from '../../../../../test/kit/http/test-app.ts'
 
 const PAGE = 'https://console.example.com'
 

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { aRun, messageOf, postJson, recordedData, refusal, testApp } from '../http.testkit.ts'
+import {
+  aRun,
+  messageOf,
+  postJson,
+  recordedData,
+  refusal,
+  testApp,
+} from '../../../../../test/kit/http/test-app.ts'
 
 const { app, store, seed } = await testApp()
 /** Data of the last event recorded. */

@@ -1,8 +1,8 @@
 import Fastify from 'fastify'
 import pino from 'pino'
 import { describe, expect, test } from 'vitest'
+import { refusal } from '../../../../../test/kit/http/requests.ts'
 import { EngineError, ERROR_CODES, type ErrorCode } from '../../domain/model/errors.ts'
-import { refusal } from '../requests.testkit.ts'
 import { sendProblem } from './problem.ts'
 
 /** The answer to an error that a route throws, and what is logged. */

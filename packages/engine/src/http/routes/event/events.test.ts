@@ -1,7 +1,13 @@
 // The texts that the members of POST /events may have. test/scenario/event has the rest.
 
 import { describe, expect, test } from 'vitest'
-import { messageOf, postJson, recordedData, refusal, testApp } from '../../http.testkit.ts'
+import {
+  messageOf,
+  postJson,
+  recordedData,
+  refusal,
+  testApp,
+} from '../../../../../../test/kit/http/test-app.ts'
 
 const { app, store } = await testApp()
 const post = (body: unknown) => postJson(app, '/events', JSON.stringify(body))

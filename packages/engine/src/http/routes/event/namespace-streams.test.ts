@@ -2,8 +2,8 @@
 // the rest.
 
 import { describe, expect, test } from 'vitest'
-import { eventually, openStream, streamApp } from '../../live/stream.testkit.ts'
-import { anEvent } from '../../rows.testkit.ts'
+import { anEvent } from '../../../../../../test/kit/http/rows.ts'
+import { eventually, openStream, streamApp } from '../../../../../../test/kit/http/stream.ts'
 
 const OPENING = 'retry: 2000\n\n'
 const ts = Date.parse('2024-01-02T03:04:05.678Z')

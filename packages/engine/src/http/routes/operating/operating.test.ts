@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { apiKey, eventually, holdCommits, JSON_TYPE, listen, refusal, testApp } from '../../http.testkit.ts'
+import {
+  apiKey,
+  eventually,
+  holdCommits,
+  JSON_TYPE,
+  listen,
+  refusal,
+  testApp,
+} from '../../../../../../test/kit/http/test-app.ts'
 
 describe('the probes', () => {
   test('a failing store makes the engine not ready, and only the log has the reason', async () => {

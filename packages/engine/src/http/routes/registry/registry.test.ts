@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { postJson, testApp } from '../../http.testkit.ts'
+import { postJson, testApp } from '../../../../../../test/kit/http/test-app.ts'
 
 test('apps are ordered by code unit, whatever the locale of the machine', async () => {
   const { app } = await testApp()

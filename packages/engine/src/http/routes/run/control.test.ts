@@ -1,7 +1,14 @@
 // The bodies that the routes of run control take. test/scenario/run has the rest.
 
 import { describe, expect, test } from 'vitest'
-import { aRun, endedRun, messageOf, postJson, refusal, testApp } from '../../http.testkit.ts'
+import {
+  aRun,
+  endedRun,
+  messageOf,
+  postJson,
+  refusal,
+  testApp,
+} from '../../../../../../test/kit/http/test-app.ts'
 
 const { app, store, seed } = await testApp()
 await seed(...endedRun({ input: '"source"' }), { type: 'run.created', run: aRun({ id: 'run_2' }) })

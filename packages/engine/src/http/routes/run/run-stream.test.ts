@@ -2,12 +2,12 @@
 // loses and repeats no frame.
 
 import { describe, expect, test } from 'vitest'
+import { anEndedRun, aRun } from '../../../../../../test/kit/http/rows.ts'
+import { aroundReads, eventually, openStream, streamApp } from '../../../../../../test/kit/http/stream.ts'
 import type { Change } from '../../../domain/model/change.ts'
 import type { RunStatus } from '../../../domain/model/run.ts'
 import type { StoredFrame } from '../../../domain/view/timeline-frames.ts'
-import { aroundReads, eventually, openStream, streamApp } from '../../live/stream.testkit.ts'
 import type { HttpLimits } from '../../request/limits.ts'
-import { anEndedRun, aRun } from '../../rows.testkit.ts'
 
 const ts = '2024-01-02T03:04:05.678Z'
 const T = Date.parse(ts)

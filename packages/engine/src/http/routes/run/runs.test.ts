@@ -1,9 +1,16 @@
 // Reads of runs: exact texts, ids, cursors, and searches that take too long. test/scenario/run has the rest.
 
 import { describe, expect, test } from 'vitest'
+import { aroundReads } from '../../../../../../test/kit/http/stream.ts'
+import {
+  aRun,
+  endedRun,
+  eventually,
+  messageOf,
+  refusal,
+  testApp,
+} from '../../../../../../test/kit/http/test-app.ts'
 import type { Reads } from '../../../ports/store-reads.ts'
-import { aRun, endedRun, eventually, messageOf, refusal, testApp } from '../../http.testkit.ts'
-import { aroundReads } from '../../live/stream.testkit.ts'
 
 const T = Date.parse('2024-01-02T03:04:05.678Z')
 const { app, store, clock, seed } = await testApp()

@@ -3,17 +3,17 @@
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { afterAll, onTestFinished, TestRunner } from 'vitest'
-import { seededRandom } from '../adapters/clock/seeded-random.ts'
-import { VirtualClock } from '../adapters/clock/virtual.ts'
-import { createEngine } from '../compose.ts'
-import { type Config, readConfig } from '../config/config.ts'
-import type { Change } from '../domain/model/change.ts'
-import type { Store } from '../ports/store.ts'
-import type { HttpLimits } from './request/limits.ts'
+import { seededRandom } from '../../../packages/engine/src/adapters/clock/seeded-random.ts'
+import { VirtualClock } from '../../../packages/engine/src/adapters/clock/virtual.ts'
+import { createEngine } from '../../../packages/engine/src/compose.ts'
+import { type Config, readConfig } from '../../../packages/engine/src/config/config.ts'
+import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
+import type { HttpLimits } from '../../../packages/engine/src/http/request/limits.ts'
+import type { Store } from '../../../packages/engine/src/ports/store.ts'
 
-export { eventually, type OpenStream, openStream } from './live/stream.testkit.ts'
-export * from './requests.testkit.ts'
-export { anEndedRun, aRun, endedRun } from './rows.testkit.ts'
+export * from './requests.ts'
+export { anEndedRun, aRun, endedRun } from './rows.ts'
+export { eventually, type OpenStream, openStream } from './stream.ts'
 
 export interface TestApp {
   app: FastifyInstance

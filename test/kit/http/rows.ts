@@ -1,8 +1,8 @@
 // Rows of runs and events with everything unremarkable filled in.
 
-import type { Change } from '../domain/model/change.ts'
-import type { Event } from '../domain/model/event.ts'
-import type { Run } from '../domain/model/run.ts'
+import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
+import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 
 const CREATED_AT = Date.parse('2024-01-02T03:04:05.678Z')
 
