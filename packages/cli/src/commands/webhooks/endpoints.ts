@@ -1,6 +1,7 @@
 // `perdure webhooks endpoints`: manages the endpoints that get webhooks about runs, and counts their deliveries.
 
 import { LIFECYCLE_KINDS, type WebhookEndpoint, type WebhookEndpointStats } from '@perdure/protocol'
+import type { BodyOf, Operations } from '@perdure/protocol/operations'
 import { type Command, Option } from 'commander'
 import { listOf, secretOption, sinceOption } from '../../command-line/options.ts'
 import { engineCommand, group, list, type Session, show } from '../../command-line/session.ts'
@@ -9,18 +10,11 @@ import { plain } from '../../output/text.ts'
 import { relative } from '../../output/time.ts'
 import { addEditOptions, type EditOptions, editOf, onOff, secretFlag, showWithSecret } from './shared.ts'
 
-type Kind = WebhookEndpoint['eventKinds'][number]
-
-interface CreateOptions {
-  eventKinds: Kind[]
-  name?: string
-  app?: string
-  secret?: string
-}
+type CreateOptions = Omit<BodyOf<Operations['createWebhookEndpoint']>, 'url'>
 
 interface UpdateOptions extends EditOptions {
   to?: string
-  eventKinds?: Kind[]
+  eventKinds?: WebhookEndpoint['eventKinds']
 }
 
 const kindsOption = () =>

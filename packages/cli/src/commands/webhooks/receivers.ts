@@ -1,6 +1,7 @@
 // `perdure webhooks receivers`: manages the URLs whose verified posts become events.
 
 import { RECEIVER_SCHEMES, type WebhookReceiver } from '@perdure/protocol'
+import type { BodyOf, Operations } from '@perdure/protocol/operations'
 import { type Command, Option } from 'commander'
 import { secretOption } from '../../command-line/options.ts'
 import {
@@ -23,14 +24,7 @@ import {
   showWithSecret,
 } from './shared.ts'
 
-interface CreateOptions extends EngineOptions {
-  slug?: string
-  scheme?: WebhookReceiver['scheme']
-  name?: string
-  app?: string
-  targetApp?: string
-  secret?: string
-}
+type CreateOptions = EngineOptions & Omit<BodyOf<Operations['createWebhookReceiver']>, 'eventName'>
 
 interface UpdateOptions extends EngineOptions, EditOptions {
   eventName?: string
