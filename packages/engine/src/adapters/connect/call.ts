@@ -38,7 +38,7 @@ export class Call {
     this.id = id
     this.#call = call
     this.#onReply = onReply
-    this.#timer = startDeadline(call.timeoutMs, expire, this)
+    this.#timer = startDeadline(this, call.timeoutMs)
     call.signal.addEventListener('abort', this)
   }
 
@@ -136,10 +136,6 @@ export class Call {
     const deadlineMs = Math.min(Math.max(1, Math.ceil(timeoutMs)), Number.MAX_SAFE_INTEGER)
     return `{"deadlineMs":${deadlineMs}${body.length > 2 ? ',' : ''}${body.slice(1)}`
   }
-}
-
-function expire(call: Call): void {
-  call.expire()
 }
 
 function broken(message: string): InvokeReply {

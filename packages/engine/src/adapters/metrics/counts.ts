@@ -1,29 +1,52 @@
-// The numbers behind the metrics: counters with labels and a histogram, where counting is a few additions. exposition.ts
+// The numbers behind the metrics: counters with labels and histograms, where counting is a few additions. exposition.ts
 // turns them into Prometheus' text on each scrape.
 
-/** One counter for each combination of label values, in a fixed order. Values must be few and without line breaks. */
+export interface Sample {
+  labels: Record<string, string | number>
+  value: number
+}
+
+/** One counter for each combination of label values. Values must be few and without line breaks. */
 export class Counts {
+  readonly #labels: readonly string[]
   readonly #counts = new Map<string, number>()
 
+  constructor(...labels: string[]) {
+    this.#labels = labels
+  }
+
+  /** Takes the values in the order of the labels. */
   add(...values: string[]): void {
     const key = values.join('\n')
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
   }
 
-  /** The label values of each counter, and its count. */
-  *entries(): Iterable<[values: string[], count: number]> {
-    for (const [key, count] of this.#counts) yield [key.split('\n'), count]
+  samples(): Sample[] {
+    return [...this.#counts].map(([key, value]) => {
+      const values = key.split('\n')
+      return { labels: Object.fromEntries(this.#labels.map((label, i) => [label, values[i] ?? ''])), value }
+    })
   }
 }
 
-/** A histogram: counts values by ascending upper bounds. */
-export class Buckets {
+export interface Histogram {
+  /** Distinguishes the histograms of one metric. */
+  readonly labels?: Record<string, string>
+  /** Ascending upper bounds. */
   readonly bounds: readonly number[]
   /** The count of each bound, without those of smaller bounds; the last is for all larger values. */
+  readonly counts: readonly number[]
+  readonly sum: number
+}
+
+export class Buckets implements Histogram {
+  readonly labels: Record<string, string>
+  readonly bounds: readonly number[]
   readonly counts: number[]
   sum = 0
 
-  constructor(bounds: readonly number[]) {
+  constructor(bounds: readonly number[], labels: Record<string, string>) {
+    this.labels = labels
     this.bounds = bounds
     this.counts = Array.from({ length: bounds.length + 1 }, () => 0)
   }
@@ -33,23 +56,5 @@ export class Buckets {
     while (i < this.bounds.length && value > (this.bounds[i] as number)) i++
     this.counts[i] = (this.counts[i] as number) + 1
     this.sum += value
-  }
-}
-
-/** Most workflows named per namespace; further ones are `other`, since users choose the names. */
-export const NAMED_WORKFLOWS_MAX = 100
-
-const OTHER = 'other'
-
-/** Admits the first NAMED_WORKFLOWS_MAX pairs of app and workflow; every later pair becomes `other`. */
-export class BoundedNames {
-  readonly #known = new Set<string>()
-
-  admit(app: string, workflow: string): [app: string, workflow: string] {
-    const name = `${app}\n${workflow}`
-    if (this.#known.has(name)) return [app, workflow]
-    if (this.#known.size >= NAMED_WORKFLOWS_MAX) return [OTHER, OTHER]
-    this.#known.add(name)
-    return [app, workflow]
   }
 }

@@ -1,65 +1,89 @@
-// Families of metrics as Prometheus' text, written by prom-client. It is loaded at the first scrape, so an engine that is
-// never scraped does not load it.
+// Every metric of the engine, and its values as Prometheus' text, written by prom-client. That is loaded at the first
+// scrape, so an engine that is never scraped does not load it.
 
 import type { Metric, Registry } from 'prom-client'
-import type { Buckets } from './counts.ts'
+import type { Histogram, Sample } from './counts.ts'
 
-type Labels = Record<string, string | number>
+/** The help of every metric, by type. */
+const METRICS = {
+  counter: {
+    perdure_events_accepted_total: 'Events made durable, sent or emitted.',
+    perdure_runs_started_total: 'Runs that were sent to a runner first.',
+    perdure_runs_ended_total: 'Runs that ended, by status.',
+    perdure_invokes_total: 'Calls of runners, by transport and outcome.',
+    perdure_checkpoints_total: 'Checkpoints made durable.',
+    perdure_delivery_attempts_total: 'Webhook posts that were concluded, by outcome.',
+    perdure_deliveries_ended_total: 'Webhook deliveries that ended, by status.',
+    perdure_leases_lost_total: 'Leases of runs lost to another owner.',
+    perdure_workflow_runs_started_total:
+      "Runs that were sent to a runner first, by workflow, of the key's namespace.",
+    perdure_workflow_runs_ended_total: "Runs that ended, by workflow and status, of the key's namespace.",
+    perdure_store_commits_total: 'Units that became durable.',
+    perdure_store_stale_commits_total:
+      'Units refused because their guard no longer held, by the kind of guard.',
+    perdure_store_requests_total: 'Requests to the store: units, claims and others.',
+    perdure_store_transactions_total: 'Durable transactions.',
+  },
+  histogram: {
+    perdure_invoke_duration_seconds: 'How long calls of runners took, by transport.',
+    perdure_store_batch_requests: 'Requests that went to the writer together.',
+  },
+  gauge: {
+    perdure_lane_lag_seconds: 'How long the oldest due row has waited, by lane; 0 when none is due.',
+    perdure_lane_oldest_ready_timestamp_seconds:
+      'When the oldest due row became due, by lane; absent when none is due.',
+    perdure_lane_under_way: 'Rows of the lane that this engine works on: passes, deliveries, timers.',
+    perdure_connect_sockets: 'Sockets of Connect runners that are registered.',
+    perdure_streams_open: 'Event streams that are being read, by kind.',
+    perdure_dependency_up: '1 while the dependency answers.',
+    perdure_draining: '1 while the engine shuts down.',
+    perdure_limiter_entries: 'Numbers the limiter keeps in memory.',
+    perdure_store_pending_requests: 'Writes that are not durable yet.',
+  },
+} as const
 
-interface Sample {
-  labels: Labels
-  value: number
-  metricName?: string
-}
+/** By metric: its one value, its samples, or its histograms. Undefined leaves the metric out. */
+export type Values = {
+  [Name in keyof (typeof METRICS.counter & typeof METRICS.gauge)]?: number | Sample[] | undefined
+} & { [Name in keyof typeof METRICS.histogram]?: Histogram[] }
 
-/** One metric with all its values. */
-export interface Family {
-  name: string
-  help: string
-  type: 'counter' | 'gauge' | 'histogram'
-  values: Sample[]
-}
-
-export function counter(name: string, help: string, values: Sample[]): Family {
-  return { name, help, type: 'counter', values }
-}
-
-export function gauge(name: string, help: string, values: Sample[]): Family {
-  return { name, help, type: 'gauge', values }
-}
-
-export function single(value: number): Sample[] {
-  return [{ labels: {}, value }]
-}
-
-/** The samples of a histogram. A family may have several, distinguished by labels. */
-export function histogramOf(
-  name: string,
-  { bounds, counts, sum }: Readonly<Pick<Buckets, 'bounds' | 'sum'>> & { counts: readonly number[] },
-  labels: Labels = {},
-): Sample[] {
-  const samples: Sample[] = []
-  let count = 0
-  for (const [i, bound] of [...bounds, '+Inf'].entries()) {
-    count += counts[i] ?? 0
-    samples.push({ labels: { ...labels, le: bound }, value: count, metricName: `${name}_bucket` })
-  }
-  samples.push({ labels, value: sum, metricName: `${name}_sum` })
-  samples.push({ labels, value: count, metricName: `${name}_count` })
-  return samples
-}
-
-/** The text of the families, followed by node's metrics of this process. */
-export async function exposition(families: readonly Family[]): Promise<string> {
+/** The text of the metrics, followed by node's metrics of this process. */
+export async function exposition(values: Values): Promise<string> {
   const { Registry } = await import('prom-client')
   const registry = new Registry()
-  for (const { values, ...family } of families) {
-    // The values are ready, and a registry uses no more of a metric than these members.
-    const metric = { ...family, aggregator: 'sum', get: async () => ({ ...family, values }) }
-    registry.registerMetric(metric as unknown as Metric)
+  for (const [type, metrics] of Object.entries(METRICS)) {
+    for (const [name, help] of Object.entries(metrics)) {
+      const value = values[name as keyof Values]
+      if (value === undefined) continue
+      const samples = typeof value === 'number' ? [{ labels: {}, value }] : value
+      const family = {
+        name,
+        help,
+        type,
+        values: samples.flatMap(one => ('sum' in one ? buckets(name, one) : one)),
+      }
+      // The values are ready, and a registry uses no more of a metric than these members.
+      registry.registerMetric({ name, aggregator: 'sum', get: async () => family } as unknown as Metric)
+    }
   }
   const ofProcess = await processRegistry()
   return (await registry.metrics()) + (await ofProcess.metrics())
+}
+
+function buckets(
+  name: string,
+  { bounds, counts, sum, labels = {} }: Histogram,
+): (Sample & { metricName: string })[] {
+  let count = 0
+  const samples = [...bounds, '+Inf'].map((bound, i) => {
+    count += counts[i] ?? 0
+    return { labels: { ...labels, le: bound }, value: count, metricName: `${name}_bucket` }
+  })
+  return [
+    ...samples,
+    { labels, value: sum, metricName: `${name}_sum` },
+    { labels, value: count, metricName: `${name}_count` },
+  ]
 }
 
 let ofProcess: Promise<Registry> | undefined

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Gauges } from '../../ports/metrics.ts'
-import { NAMED_WORKFLOWS_MAX } from './counts.ts'
-import { PrometheusMetrics } from './prometheus.ts'
+import { NAMED_WORKFLOWS_MAX, PrometheusMetrics } from './prometheus.ts'
 
 const IDLE: Gauges = {
   lanes: [

@@ -10,9 +10,8 @@ import type {
   Metrics,
   RunLabels,
 } from '../../ports/metrics.ts'
-import { BoundedNames, Buckets, Counts } from './counts.ts'
-import { counter, exposition, type Family, histogramOf, single } from './exposition.ts'
-import { gaugeFamilies } from './gauge-families.ts'
+import { Buckets, Counts, type Sample } from './counts.ts'
+import { exposition, type Values } from './exposition.ts'
 
 /** Upper bounds in seconds: from a runner on the engine's machine to one that works for hours. */
 const INVOKE_SECONDS = [
@@ -20,21 +19,34 @@ const INVOKE_SECONDS = [
 ]
 /** Most namespaces whose workflows are counted by name. */
 const NAMED_NAMESPACES_MAX = 1000
+/** Most workflows named per namespace; further ones are `other`, since users choose the names. */
+export const NAMED_WORKFLOWS_MAX = 100
 
 /** The runs of one namespace, by workflow. */
 class NamedRuns {
-  readonly names = new BoundedNames()
-  readonly started = new Counts()
-  readonly ended = new Counts()
+  readonly started = new Counts('app', 'workflow')
+  readonly ended = new Counts('app', 'workflow', 'status')
+  readonly #known = new Set<string>()
+
+  /** The labels of a workflow: its names, if it is among the first NAMED_WORKFLOWS_MAX. */
+  name({ app, workflow }: RunLabels): [app: string, workflow: string] {
+    const name = `${app}\n${workflow}`
+    if (!this.#known.has(name) && this.#known.size >= NAMED_WORKFLOWS_MAX) return ['other', 'other']
+    this.#known.add(name)
+    return [app, workflow]
+  }
 }
 
 export class PrometheusMetrics implements Metrics {
   readonly #namespaces = new Map<string, NamedRuns>()
-  readonly #ended = new Counts()
-  readonly #invokes = new Counts()
-  readonly #invokeSeconds = { http: new Buckets(INVOKE_SECONDS), connect: new Buckets(INVOKE_SECONDS) }
-  readonly #attempts = new Counts()
-  readonly #deliveries = new Counts()
+  readonly #ended = new Counts('status')
+  readonly #invokes = new Counts('transport', 'outcome')
+  readonly #invokeSeconds = {
+    http: new Buckets(INVOKE_SECONDS, { transport: 'http' }),
+    connect: new Buckets(INVOKE_SECONDS, { transport: 'connect' }),
+  }
+  readonly #attempts = new Counts('outcome')
+  readonly #deliveries = new Counts('status')
   #events = 0
   #started = 0
   #checkpoints = 0
@@ -47,13 +59,13 @@ export class PrometheusMetrics implements Metrics {
   runStarted(of: RunLabels): void {
     this.#started++
     const named = this.#namedRuns(of.namespace)
-    named?.started.add(...named.names.admit(of.app, of.workflow))
+    named?.started.add(...named.name(of))
   }
 
   runEnded(of: RunLabels, status: EndedRunStatus): void {
     this.#ended.add(status)
     const named = this.#namedRuns(of.namespace)
-    named?.ended.add(...named.names.admit(of.app, of.workflow), status)
+    named?.ended.add(...named.name(of), status)
   }
 
   invoked(invoke: { transport: 'http' | 'connect'; outcome: InvokeOutcome; durationMs: number }): void {
@@ -80,7 +92,7 @@ export class PrometheusMetrics implements Metrics {
 
   /** The whole text. The engine's numbers include all namespaces; only apps and workflows of `namespace` are named. */
   text(namespace: string, gauges: Gauges): Promise<string> {
-    return exposition([...this.#counters(), ...this.#named(namespace), ...gaugeFamilies(gauges)])
+    return exposition({ ...this.#counts(namespace), ...gaugeValues(gauges) })
   }
 
   #namedRuns(namespace: string): NamedRuns | undefined {
@@ -91,62 +103,56 @@ export class PrometheusMetrics implements Metrics {
     return named
   }
 
-  #counters(): Family[] {
-    const seconds = 'perdure_invoke_duration_seconds'
-    const { http, connect } = this.#invokeSeconds
-    return [
-      counter('perdure_events_accepted_total', 'Events made durable, sent or emitted.', single(this.#events)),
-      counter('perdure_runs_started_total', 'Runs that were sent to a runner first.', single(this.#started)),
-      counter('perdure_runs_ended_total', 'Runs that ended, by status.', labelled(this.#ended, 'status')),
-      counter(
-        'perdure_invokes_total',
-        'Calls of runners, by transport and outcome.',
-        labelled(this.#invokes, 'transport', 'outcome'),
-      ),
-      {
-        name: seconds,
-        help: 'How long calls of runners took, by transport.',
-        type: 'histogram',
-        values: [
-          ...histogramOf(seconds, http, { transport: 'http' }),
-          ...histogramOf(seconds, connect, { transport: 'connect' }),
-        ],
-      },
-      counter('perdure_checkpoints_total', 'Checkpoints made durable.', single(this.#checkpoints)),
-      counter(
-        'perdure_delivery_attempts_total',
-        'Webhook posts that were concluded, by outcome.',
-        labelled(this.#attempts, 'outcome'),
-      ),
-      counter(
-        'perdure_deliveries_ended_total',
-        'Webhook deliveries that ended, by status.',
-        labelled(this.#deliveries, 'status'),
-      ),
-      counter('perdure_leases_lost_total', 'Leases of runs lost to another owner.', single(this.#leasesLost)),
-    ]
-  }
-
-  #named(namespace: string): Family[] {
-    const { started, ended } = this.#namespaces.get(namespace) ?? new NamedRuns()
-    return [
-      counter(
-        'perdure_workflow_runs_started_total',
-        "Runs that were sent to a runner first, by workflow, of the key's namespace.",
-        labelled(started, 'app', 'workflow'),
-      ),
-      counter(
-        'perdure_workflow_runs_ended_total',
-        "Runs that ended, by workflow and status, of the key's namespace.",
-        labelled(ended, 'app', 'workflow', 'status'),
-      ),
-    ]
+  #counts(namespace: string): Values {
+    const named = this.#namespaces.get(namespace)
+    return {
+      perdure_events_accepted_total: this.#events,
+      perdure_runs_started_total: this.#started,
+      perdure_runs_ended_total: this.#ended.samples(),
+      perdure_invokes_total: this.#invokes.samples(),
+      perdure_invoke_duration_seconds: Object.values(this.#invokeSeconds),
+      perdure_checkpoints_total: this.#checkpoints,
+      perdure_delivery_attempts_total: this.#attempts.samples(),
+      perdure_deliveries_ended_total: this.#deliveries.samples(),
+      perdure_leases_lost_total: this.#leasesLost,
+      perdure_workflow_runs_started_total: named?.started.samples() ?? [],
+      perdure_workflow_runs_ended_total: named?.ended.samples() ?? [],
+    }
   }
 }
 
-function labelled(counts: Counts, ...names: string[]): Family['values'] {
-  return [...counts.entries()].map(([values, value]) => ({
-    labels: Object.fromEntries(names.map((name, i) => [name, values[i] ?? ''])),
-    value,
-  }))
+/** In the units of Prometheus: seconds, never milliseconds. */
+function gaugeValues({ lanes, store, ...gauges }: Gauges): Values {
+  const byLane = (value: (lane: Gauges['lanes'][number]) => number | undefined) =>
+    labelled('lane', Object.fromEntries(lanes.map(lane => [lane.lane, value(lane)])))
+  return {
+    perdure_lane_lag_seconds: byLane(({ lagMs }) => lagMs && lagMs / 1000),
+    perdure_lane_oldest_ready_timestamp_seconds: byLane(({ oldestReadyAt: at }) => at && at / 1000),
+    perdure_lane_under_way: byLane(({ underWay }) => underWay),
+    perdure_connect_sockets: gauges.sockets,
+    perdure_streams_open: labelled('kind', gauges.streams),
+    perdure_dependency_up: labelled(
+      'dependency',
+      Object.fromEntries(
+        Object.entries(gauges.dependencies).map(([name, state]) => [name, Number(state === 'ok')]),
+      ),
+    ),
+    perdure_draining: Number(gauges.draining),
+    perdure_limiter_entries: gauges.limiterEntries,
+    ...(store && {
+      perdure_store_commits_total: store.commits,
+      perdure_store_stale_commits_total: labelled('guard', store.stale),
+      perdure_store_requests_total: store.requests,
+      perdure_store_transactions_total: store.transactions,
+      perdure_store_pending_requests: store.pending,
+      perdure_store_batch_requests: [store.batchSizes],
+    }),
+  }
+}
+
+/** One sample for each value of the label, without those that are undefined. */
+function labelled(label: string, values: Readonly<Record<string, number | undefined>>): Sample[] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : { labels: { [label]: name }, value },
+  )
 }

@@ -2,9 +2,11 @@
 // http-sender.ts.
 
 import type { Dispatcher } from 'undici'
+import type { Clock } from '../../ports/clock.ts'
 import type { SendReply } from '../../ports/sender.ts'
 import { startDeadline } from '../transport/deadline.ts'
 import { CALL_OVER, describeFailure, errorCode } from '../transport/failure.ts'
+import type { CallEvents } from '../transport/http-calls.ts'
 import { AddressRefusedError } from './guarded-connect.ts'
 import { parseRetryAfterMs } from './retry-after.ts'
 
@@ -16,21 +18,14 @@ const READ_BYTES_MAX = 65_536
 /** Error codes of a connection attempt that took too long. */
 const TIMEOUT_CODES = ['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']
 
-export interface SendExchangeOptions {
-  timeoutMs: number
-  now: () => number
-  /** Called once: the call no longer waits for a connection. */
-  onWaitOver: () => void
-  /** Called once, with the reply. */
-  onReply: (reply: SendReply) => void
-}
-
 /**
  * The status decides the attempt: once it has come, a body that is cut, reset or endless only shortens the snippet. A
  * receiver that answered 200 must not get the delivery again.
  */
 export class SendExchange implements Dispatcher.DispatchHandler {
-  readonly #options: SendExchangeOptions
+  readonly #timeoutMs: number
+  readonly #clock: Clock
+  readonly #events: CallEvents<SendReply>
   readonly #startedAt: number
   readonly #timer: NodeJS.Timeout
   #controller: Dispatcher.DispatchController | undefined
@@ -39,15 +34,17 @@ export class SendExchange implements Dispatcher.DispatchHandler {
   #bytes = 0
   #isOver = false
 
-  constructor(options: SendExchangeOptions) {
-    this.#options = options
-    this.#startedAt = options.now()
-    this.#timer = startDeadline(options.timeoutMs, expire, this)
+  constructor(timeoutMs: number, clock: Clock, events: CallEvents<SendReply>) {
+    this.#timeoutMs = timeoutMs
+    this.#clock = clock
+    this.#events = events
+    this.#startedAt = clock.now()
+    this.#timer = startDeadline(this, timeoutMs)
   }
 
   /** The deadline passed. */
   expire(): void {
-    const error = `no answer within ${this.#options.timeoutMs} ms`
+    const error = `no answer within ${this.#timeoutMs} ms`
     this.#end(durationMs => ({ kind: 'timeout', error, durationMs }))
   }
 
@@ -60,7 +57,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
     // Throwing drops the call and keeps the socket, which `abort` would destroy.
     if (this.#isOver) throw CALL_OVER
     this.#controller = controller
-    this.#options.onWaitOver()
+    this.#events.onWaitOver()
   }
 
   onResponseStart(
@@ -69,7 +66,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200) return
-    const retryAfterMs = parseRetryAfterMs([headers['retry-after']].flat()[0], this.#options.now())
+    const retryAfterMs = parseRetryAfterMs([headers['retry-after']].flat()[0], this.#clock.now())
     this.#answer = retryAfterMs === undefined ? { status } : { status, retryAfterMs }
   }
 
@@ -98,9 +95,9 @@ export class SendExchange implements Dispatcher.DispatchHandler {
     this.#isOver = true
     clearTimeout(this.#timer)
     if (this.#controller) this.#controller.abort(CALL_OVER)
-    else this.#options.onWaitOver()
-    const durationMs = Math.max(0, this.#options.now() - this.#startedAt)
-    this.#options.onReply(
+    else this.#events.onWaitOver()
+    const durationMs = Math.max(0, this.#clock.now() - this.#startedAt)
+    this.#events.onReply(
       this.#answer
         ? { kind: 'answered', ...this.#answer, responseSnippet: this.#snippet(), durationMs }
         : otherwise(durationMs),
@@ -117,8 +114,4 @@ export class SendExchange implements Dispatcher.DispatchHandler {
 /** Replaces NUL, which PostgreSQL does not store as text: a receiver must not be able to block the attempt's commit. */
 function printable(text: string): string {
   return text.replaceAll('\0', '\uFFFD')
-}
-
-function expire(exchange: SendExchange): void {
-  exchange.expire()
 }

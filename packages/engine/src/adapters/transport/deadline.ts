@@ -4,11 +4,11 @@
 /** The longest delay of `setTimeout` (24.8 days); it fires at once beyond it. */
 const SET_TIMEOUT_MS_MAX = 2 ** 31 - 1
 
-/** Calls `onDeadline(call)` after `ms`, at the earliest in the next millisecond. Creates no closure per call. */
-export function startDeadline<Call>(
-  ms: number,
-  onDeadline: (call: Call) => void,
-  call: Call,
-): NodeJS.Timeout {
-  return setTimeout(onDeadline, Math.min(Math.max(1, ms), SET_TIMEOUT_MS_MAX), call)
+/** Calls `call.expire` after `ms`, at the earliest in the next millisecond. Creates no closure per call. */
+export function startDeadline(call: { expire(): void }, ms: number): NodeJS.Timeout {
+  return setTimeout(expire, Math.min(Math.max(1, ms), SET_TIMEOUT_MS_MAX), call)
+}
+
+function expire(call: { expire(): void }): void {
+  call.expire()
 }

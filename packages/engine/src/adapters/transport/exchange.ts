@@ -1,20 +1,12 @@
 // One HTTP invoke: the handler that undici calls back, which turns every outcome into one InvokeReply. Opened by http.ts.
 
 import { isUtf8 } from 'node:buffer'
+import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { Dispatcher } from 'undici'
-import type { InvokeReply, InvokeSignal } from '../../ports/transport.ts'
+import type { InvokeCall, InvokeReply } from '../../ports/transport.ts'
 import { startDeadline } from './deadline.ts'
 import { CALL_OVER, describeFailure } from './failure.ts'
-
-export interface ExchangeOptions {
-  timeoutMs: number
-  signal: InvokeSignal
-  responseBytesMax: number
-  /** Called once: the call no longer waits for a connection. */
-  onWaitOver: () => void
-  /** Called once, with the reply. */
-  onReply: (reply: InvokeReply) => void
-}
+import type { CallEvents } from './http-calls.ts'
 
 /**
  * Uses undici's plain handler methods, which pass raw header bytes: an invoke reads no response header (measured: 45 us
@@ -26,7 +18,8 @@ export interface ExchangeOptions {
  * that moment looks the same as one that crashed during the request: the call is broken.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #options: ExchangeOptions
+  readonly #call: InvokeCall
+  readonly #events: CallEvents<InvokeReply>
   readonly #timer: NodeJS.Timeout
   #chunks: Buffer[] = []
   #bytes = 0
@@ -34,10 +27,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #isOver = false
   #abort: ((error: Error) => void) | undefined
 
-  constructor(options: ExchangeOptions) {
-    this.#options = options
-    this.#timer = startDeadline(options.timeoutMs, expire, this)
-    options.signal.addEventListener('abort', this)
+  constructor(call: InvokeCall, events: CallEvents<InvokeReply>) {
+    this.#call = call
+    this.#events = events
+    this.#timer = startDeadline(this, call.timeoutMs)
+    call.signal.addEventListener('abort', this)
   }
 
   /** The caller aborted. */
@@ -48,7 +42,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The deadline passed. */
   expire(): void {
     const what = this.#abort ? 'no complete answer' : 'no connection'
-    this.fail(`${what} within ${this.#options.timeoutMs} ms`)
+    this.fail(`${what} within ${this.#call.timeoutMs} ms`)
   }
 
   /** Ends the call without an answer: refused if nothing was sent, else broken. */
@@ -60,7 +54,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // Throwing drops the call and keeps the socket, which `abort` would destroy.
     if (this.#isOver) throw CALL_OVER
     this.#abort = abort
-    this.#options.onWaitOver()
+    this.#events.onWaitOver()
   }
 
   onHeaders(status: number): boolean {
@@ -70,7 +64,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onData(chunk: Buffer): boolean {
     this.#bytes += chunk.length
-    if (this.#bytes > this.#options.responseBytesMax) this.#end({ kind: 'tooLarge' })
+    if (this.#bytes > RESPONSE_BYTES_MAX) this.#end({ kind: 'tooLarge' })
     else this.#chunks.push(chunk)
     return true
   }
@@ -89,15 +83,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
-    this.#options.signal.removeEventListener('abort', this)
+    this.#call.signal.removeEventListener('abort', this)
     this.#chunks = []
     // Does nothing when the answer is complete; otherwise it destroys the socket, which cannot be used again.
     if (this.#abort) this.#abort(CALL_OVER)
-    else this.#options.onWaitOver()
-    this.#options.onReply(reply)
+    else this.#events.onWaitOver()
+    this.#events.onReply(reply)
   }
-}
-
-function expire(exchange: Exchange): void {
-  exchange.expire()
 }

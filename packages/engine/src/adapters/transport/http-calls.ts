@@ -1,0 +1,72 @@
+// The calls under way of the HTTP transport, and of the webhook sender: each is a POST on a pooled connection.
+
+import type { buildConnector, Dispatcher } from 'undici'
+import { CLOSE_GRACE_MS, PendingCalls } from './pending-calls.ts'
+import { type PoolLimits, Pools } from './pools.ts'
+import type { Target } from './target.ts'
+
+export interface HttpCallsOptions extends PoolLimits {
+  /** How long `close` waits for the pending calls. */
+  closeGraceMs?: number | undefined
+  /** Opens each connection. */
+  connect: buildConnector.connector
+}
+
+/** What a call reports, each once. */
+export interface CallEvents<Reply> {
+  /** The call no longer waits for a connection. */
+  onWaitOver(): void
+  onReply(reply: Reply): void
+}
+
+type Call = Dispatcher.DispatchHandler & { fail(message: string): void }
+
+export class HttpCalls {
+  readonly #pools: Pools
+  readonly #closeGraceMs: number
+  readonly #pending = new PendingCalls<number, Call>()
+  #callCount = 0
+  #closed: Promise<void> | undefined
+
+  constructor({ connect, closeGraceMs = CLOSE_GRACE_MS, ...limits }: HttpCallsOptions) {
+    this.#pools = new Pools(limits, connect)
+    this.#closeGraceMs = closeGraceMs
+  }
+
+  get isClosing(): boolean {
+    return this.#closed !== undefined
+  }
+
+  get poolCount(): number {
+    return this.#pools.size
+  }
+
+  /** Resolves to the reply of the call that `open` returns. */
+  post<Reply>(
+    { origin, path }: Target,
+    { headers, body }: Pick<Dispatcher.DispatchOptions, 'headers' | 'body'>,
+    open: (events: CallEvents<Reply>) => Call,
+  ): Promise<Reply> {
+    const entry = this.#pools.acquire(origin)
+    const no = ++this.#callCount
+    return new Promise(resolve => {
+      const call = open({
+        onWaitOver: () => {
+          entry.waiting--
+        },
+        onReply: reply => {
+          this.#pools.release(entry)
+          this.#pending.delete(no)
+          resolve(reply)
+        },
+      })
+      this.#pending.add(no, call)
+      entry.pool.dispatch({ method: 'POST', path, headers, body }, call)
+    })
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#pending.drain(this.#closeGraceMs).then(() => this.#pools.destroy())
+    return this.#closed
+  }
+}
