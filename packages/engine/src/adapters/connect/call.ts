@@ -6,14 +6,15 @@ import type { TransientMap } from '../../base/transient-map.ts'
 import type { RunnerSocket } from '../../ports/connections.ts'
 import type { InvokeCall, InvokeReply } from '../../ports/transport.ts'
 import { startDeadline } from '../transport/deadline.ts'
-import { CheckpointQueue } from './checkpoints.ts'
 
-/** Calls by their ids. */
-export type Calls = TransientMap<string, Call>
+/** Bounds of what one invoke may have waiting: a runner usually sends the next checkpoint after the ack of the last. */
+const WAITING_CHECKPOINTS_MAX = 1000
+const WAITING_CHECKPOINTS_LENGTH_MAX = 16 * 1024 * 1024
 
 /** The owner of a call: a registered socket, or a lost one, on which nothing can be sent. */
 export interface CallHolder {
-  readonly calls: Calls
+  /** By their ids. */
+  readonly calls: TransientMap<string, Call>
   readonly socket?: RunnerSocket
 }
 
@@ -32,7 +33,10 @@ export class Call {
   #holder: CallHolder | undefined
   #isOver = false
   #result: InvokeReply | undefined
-  #checkpoints: CheckpointQueue | undefined
+  /** Checkpoints are stored one at a time, in the order they came; these wait. */
+  #checkpoints: string[] | undefined
+  #checkpointsLength = 0
+  #isStoring = false
 
   constructor({ id, call, onReply }: CallOptions) {
     this.id = id
@@ -70,32 +74,44 @@ export class Call {
     this.#result ??= isLonger(body, RESPONSE_BYTES_MAX)
       ? { kind: 'tooLarge' }
       : { kind: 'answered', status, body }
-    if (!this.#checkpoints?.isBusy) this.#end(this.#result)
+    if (!this.#isStoring) this.#end(this.#result)
   }
 
   /** The runner reports finished steps. */
   checkpoint(payload: string): void {
-    const failure = this.#addCheckpoint(payload)
-    if (failure) this.#stop(failure)
+    if (!this.#call.onCheckpoint) this.fail('a checkpoint came for an invoke that takes none')
+    else if (isLonger(payload, RESPONSE_BYTES_MAX)) this.#stop({ kind: 'tooLarge' })
+    else if (!this.#addCheckpoint(payload)) this.fail('too many checkpoints wait to be stored')
+    else if (!this.#isStoring) void this.#storeCheckpoints()
   }
 
-  #addCheckpoint(payload: string): InvokeReply | undefined {
-    const store = this.#call.onCheckpoint?.bind(this.#call)
-    if (!store) return broken('a checkpoint came for an invoke that takes none')
-    if (isLonger(payload, RESPONSE_BYTES_MAX)) return { kind: 'tooLarge' }
+  /** False when too much waits already. */
+  #addCheckpoint(payload: string): boolean {
     this.#timer.refresh()
-    this.#checkpoints ??= new CheckpointQueue(store, {
-      onStored: ack => {
-        this.#timer.refresh()
-        this.#holder?.socket?.send('checkpoint.ack', this.id, ack)
-      },
-      onObsolete: () => this.#stop({ kind: 'aborted' }),
-      onFailed: () => this.#stop(broken('a checkpoint could not be stored')),
-      onIdle: () => {
-        if (this.#result) this.#end(this.#result)
-      },
-    })
-    return this.#checkpoints.add(payload) ? undefined : broken('too many checkpoints wait to be stored')
+    this.#checkpoints ??= []
+    this.#checkpointsLength += payload.length
+    const count = this.#checkpoints.push(payload)
+    return count <= WAITING_CHECKPOINTS_MAX && this.#checkpointsLength <= WAITING_CHECKPOINTS_LENGTH_MAX
+  }
+
+  async #storeCheckpoints(): Promise<void> {
+    this.#isStoring = true
+    for (let next = this.#checkpoints?.shift(); next !== undefined; next = this.#checkpoints?.shift()) {
+      this.#checkpointsLength -= next.length
+      let ack: string | undefined
+      try {
+        ack = await this.#call.onCheckpoint?.(next)
+      } catch {
+        return this.fail('a checkpoint could not be stored')
+      }
+      if (this.#isOver) return
+      // The invoke is obsolete: nothing of it is stored any more.
+      if (ack === undefined) return this.#stop({ kind: 'aborted' })
+      this.#timer.refresh()
+      this.#holder?.socket?.send('checkpoint.ack', this.id, ack)
+    }
+    this.#isStoring = false
+    if (this.#result) this.#end(this.#result)
   }
 
   /** Ends the call without an answer, and cancels it at the runner. */
@@ -124,7 +140,7 @@ export class Call {
     this.#isOver = true
     clearTimeout(this.#timer)
     this.#call.signal.removeEventListener('abort', this)
-    this.#checkpoints?.stop()
+    this.#checkpoints = undefined
     this.#holder?.calls.delete(this.id)
     this.#holder = undefined
     this.#onReply(reply)

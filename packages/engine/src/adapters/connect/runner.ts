@@ -30,8 +30,6 @@ export interface ConnectedRunnerOptions {
   find(id: string): Call | undefined
   /** Whether the id may be that of another engine's call. */
   isForeign(id: string): boolean
-  /** The runner may have room for more, or has lost its last socket. */
-  onRoomChange(): void
   /** The last socket is gone. */
   onDisconnected(): void
   /** Neither sockets nor calls are left. */
@@ -67,8 +65,8 @@ export class ConnectedRunner {
   }
 
   /** Sets the bound of calls; undefined removes it. */
-  bound(maxConcurrency: number | undefined): void {
-    this.#maxConcurrency = maxConcurrency ?? Number.POSITIVE_INFINITY
+  bound(maxConcurrency = Number.POSITIVE_INFINITY): void {
+    this.#maxConcurrency = maxConcurrency
   }
 
   open(
@@ -101,9 +99,10 @@ export class ConnectedRunner {
       else this.#cancelLater(claimant, id)
     }
     for (const lost of [...this.#lost]) {
-      if (!mayBeSameInstance(lost, claimant)) continue
-      for (const call of [...lost.calls.values()]) call.fail('the runner came back without it')
-      this.#remove(lost)
+      const instances = [lost.instance, claimant.instance]
+      // Sockets that name no instance may belong to any.
+      const mayBeSame = instances.includes(undefined) || instances[0] === instances[1]
+      if (mayBeSame) this.#settle(lost, call => call.fail('the runner came back without it'))
     }
   }
 
@@ -120,21 +119,14 @@ export class ConnectedRunner {
     this.sockets.splice(index, 1)
     if (socket.isNamed) this.#awaitReturn(socket)
     else for (const call of [...socket.calls.values()]) call.breakOff()
-    if (this.sockets.length === 0) {
-      this.#options.onDisconnected()
-      this.#options.onRoomChange()
-    }
+    if (this.sockets.length === 0) this.#options.onDisconnected()
     this.#checkEmpty()
   }
 
   #awaitReturn({ calls, instance }: RegisteredSocket): void {
     if (calls.size === 0) return
     const { clock, graceMs } = this.#options
-    const giveUp = () => {
-      for (const call of [...lost.calls.values()]) call.breakOff()
-      this.#remove(lost)
-    }
-    const cancelTimer = clock.at(clock.now() + graceMs, giveUp)
+    const cancelTimer = clock.at(clock.now() + graceMs, () => this.#settle(lost, call => call.breakOff()))
     const lost: LostSocket = { calls: new TransientMap(), instance, cancelTimer }
     for (const call of [...calls.values()]) call.moveTo(lost)
     this.#lost.add(lost)
@@ -143,13 +135,13 @@ export class ConnectedRunner {
   /** Moves the calls of the instance's earlier socket, whose replacement states nothing of its calls. */
   #inherit(heir: RegisteredSocket): void {
     for (const lost of [...this.#lost]) {
-      if (lost.instance !== heir.instance) continue
-      for (const call of [...lost.calls.values()]) call.moveTo(heir)
-      this.#remove(lost)
+      if (lost.instance === heir.instance) this.#settle(lost, call => call.moveTo(heir))
     }
   }
 
-  #remove(lost: LostSocket): void {
+  /** Ends or moves the calls of a lost socket, and forgets it. */
+  #settle(lost: LostSocket, settle: (call: Call) => void): void {
+    for (const call of [...lost.calls.values()]) settle(call)
     lost.cancelTimer()
     this.#lost.delete(lost)
     this.#checkEmpty()
@@ -171,12 +163,4 @@ export class ConnectedRunner {
     }
     return best
   }
-}
-
-/** Sockets that name no instance may belong to any. */
-function mayBeSameInstance(
-  a: { instance: string | undefined },
-  b: { instance: string | undefined },
-): boolean {
-  return a.instance === undefined || b.instance === undefined || a.instance === b.instance
 }

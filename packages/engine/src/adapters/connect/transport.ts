@@ -7,8 +7,7 @@ import type { Connections, Presence, RunnerSocket, Session, SessionOptions } fro
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
 import { CLOSE_GRACE_MS, ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
 import { Call } from './call.ts'
-import { ConnectedRunner } from './runner.ts'
-import { ConnectSession } from './session.ts'
+import { ConnectedRunner, type RegisteredSocket } from './runner.ts'
 
 /** A result that came on a socket of the runner at `url`, for a call that is not pending on this engine. */
 export interface ForeignResult {
@@ -39,8 +38,7 @@ export const NOT_CONNECTED: InvokeReply = { kind: 'refused', message: 'the runne
 
 export class ConnectTransport implements Transport, Connections, Presence {
   isDraining = false
-  readonly #options: Required<Omit<ConnectTransportOptions, 'onForeignResult'>> &
-    Pick<ConnectTransportOptions, 'onForeignResult'>
+  readonly #options: ConnectTransportOptions & Required<Omit<ConnectTransportOptions, 'onForeignResult'>>
   /** By URL: the runners with a socket, or with calls that wait for one. */
   readonly #runners = new Map<string, ConnectedRunner>()
   readonly #pending = new PendingCalls<string, Call>()
@@ -49,22 +47,9 @@ export class ConnectTransport implements Transport, Connections, Presence {
   #idCount = 0
   #closed: Promise<void> | undefined
 
-  constructor({
-    clock,
-    lostGraceMs = LOST_GRACE_MS,
-    closeGraceMs = CLOSE_GRACE_MS,
-    onPresence = () => {},
-    onRoomChange = () => {},
-    onForeignResult,
-  }: ConnectTransportOptions) {
-    this.#options = {
-      clock,
-      lostGraceMs,
-      closeGraceMs,
-      onPresence,
-      onRoomChange,
-      ...(onForeignResult && { onForeignResult }),
-    }
+  constructor(options: ConnectTransportOptions) {
+    const defaults = { lostGraceMs: LOST_GRACE_MS, closeGraceMs: CLOSE_GRACE_MS }
+    this.#options = { ...defaults, onPresence: () => {}, onRoomChange: () => {}, ...options }
   }
 
   /** `body` is a JSON object: it becomes the frame's payload, with the deadline added. */
@@ -135,14 +120,33 @@ export class ConnectTransport implements Transport, Connections, Presence {
     const registered = runner.open(socket, options)
     if (isFirst) this.#options.onPresence(url, true)
     this.#options.onRoomChange(url)
-    return new ConnectSession({
-      runner,
-      registered,
-      find: id => this.#find(url, id),
-      forwardResult: (id, status, body) =>
-        this.#isForeign(id) ? this.#options.onForeignResult?.({ url, id, status, body }) : undefined,
-      onRoomChange: () => this.#options.onRoomChange(url),
-    })
+    return this.#session(url, runner, registered)
+  }
+
+  #session(url: string, runner: ConnectedRunner, registered: RegisteredSocket): Session {
+    const { onForeignResult, onRoomChange } = this.#options
+    return {
+      renew: ({ maxConcurrency, underWay }) => {
+        runner.bound(maxConcurrency)
+        if (underWay) runner.reclaim(registered, underWay)
+        onRoomChange(url)
+      },
+      result: (id, status, body) => {
+        if (this.#isForeign(id)) return onForeignResult?.({ url, id, status, body })
+        this.#find(url, id)?.answer(status, body)
+        return undefined
+      },
+      checkpoint: (id, payload) => {
+        const call = this.#find(url, id)
+        if (!call) registered.socket.send('invoke.cancel', id)
+        // The call's own socket may be dead without the engine having noticed; this one is alive.
+        call?.moveTo(registered)
+        call?.checkpoint(payload)
+      },
+      unreadable: (id, problem) => this.#find(url, id)?.fail(problem),
+      drained: () => onRoomChange(url),
+      close: () => runner.lose(registered),
+    }
   }
 
   /** Announces the shutdown to every runner. Results are still taken. */
@@ -170,17 +174,16 @@ export class ConnectTransport implements Transport, Connections, Presence {
 
   #newRunner(url: string): ConnectedRunner {
     const { clock, lostGraceMs: graceMs } = this.#options
-    const runner = new ConnectedRunner({
+    return new ConnectedRunner({
       clock,
       graceMs,
       find: id => this.#find(url, id),
       isForeign: id => this.#isForeign(id),
-      onRoomChange: () => this.#options.onRoomChange(url),
-      onDisconnected: () => this.#options.onPresence(url, false),
-      onEmpty: () => {
-        if (this.#runners.get(url) === runner) this.#runners.delete(url)
+      onDisconnected: () => {
+        this.#options.onPresence(url, false)
+        this.#options.onRoomChange(url)
       },
+      onEmpty: () => this.#runners.delete(url),
     })
-    return runner
   }
 }
