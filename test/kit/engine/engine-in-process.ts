@@ -33,7 +33,7 @@ export interface OpenEngine {
   readonly storeFile: string
   /** The store as `ENGINE_STORE` names it. */
   readonly store: string
-  /** Lines of the engine's log, parsed from JSON. */
+  /** The engine's log, as JSON lines. */
   log: string[]
   /** Opens a runner that listens and is registered. */
   runner(options: PlainRunnerOptions): Promise<PlainRunner>

@@ -87,7 +87,7 @@ export class EngineProcess {
     this.#process().child.kill(signal)
   }
 
-  /** Asks the process to drain: sends SIGTERM, and resolves when the process has ended. */
+  /** Drains the process: sends SIGTERM, and resolves when it has ended. */
   async sigterm(): Promise<Exit> {
     const running = this.#process()
     running.child.kill('SIGTERM')

@@ -1,4 +1,5 @@
-// The invokes that runners received and the steps they executed, kept outside the engine: every invoke as it came, every executed step.
+// The record of what runners received and executed, kept outside the engine: every invoke as it came, every executed
+// step.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { InvokeRequest } from './wire.ts'

@@ -1,4 +1,4 @@
-// The wire as a runner reads and writes it, written from docs/wire-protocol.md alone and shared with no code of the
+// The messages that a runner reads and writes, written from docs/wire-protocol.md alone and shared with no code of the
 // engine.
 
 import { createHash } from 'node:crypto'

@@ -1,7 +1,6 @@
-// What each operation of the interface is about, for access.test.ts: which of one namespace's things to ask it for
-// from another.
+// How access.test.ts requests each operation from a namespace that does not own the things it names.
 
-/** Things of the north: every name contains its namespace's, `http://127.0.0.1:9/` is an address nobody answers. */
+/** Things of the namespace `north`. Every name contains the namespace's; nothing listens on `http://127.0.0.1:9/`. */
 export const APP = 'north-app'
 export const RUNNER = 'north-runner'
 export const WORKFLOW = 'north-order'
@@ -10,7 +9,7 @@ export const AWAITED = 'north-awaited'
 export const PAYLOAD = 'north-payload'
 const NOWHERE = 'http://127.0.0.1:9/'
 
-/** Ids of what the north holds. */
+/** Ids of things that the north has. */
 export interface Holdings {
   run: string
   fork: string
@@ -23,17 +22,17 @@ export interface Holdings {
 }
 
 export interface Entry {
-  /** What the placeholder of the path takes: from elsewhere it is 404. */
+  /** The id for the placeholder of the path. From another namespace it is 404. */
   id?: keyof Holdings
-  /** A list. Queries that find something here, and nothing from elsewhere. */
+  /** The operation is a list: queries that find something here, and nothing from another namespace. */
   finds?: (held: Holdings) => string[]
-  /** A body that is in order. */
+  /** A valid body. */
   body?: unknown
-  /** What the answer elsewhere says, at least. */
+  /** Fields that the answer to another namespace has, at least. */
   elsewhere?: Record<string, unknown>
-  /** A stream of a whole namespace: has a test of its own. */
+  /** A stream of a whole namespace, with a test of its own. */
   stream?: true
-  /** A WebSocket: connect-handshake.test.ts. */
+  /** A WebSocket, tested in connect/handshake.test.ts. */
   socket?: true
   /** Belongs to no namespace. */
   common?: true

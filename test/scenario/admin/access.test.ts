@@ -1,5 +1,6 @@
-// Who may do what, and that no byte crosses a namespace, on every operation of the interface (§5; decisions "Errors,
-// limits, auth"; promise N1). Walks the operations themselves: a new one fails here until access.entries.ts has it.
+// Which key may call which operation, and that no operation shows anything of another namespace
+// (docs/operating.md#keys-and-namespaces). The test iterates over all operations: a new one fails here until
+// access.entries.ts has it.
 
 import { type ListedOperation, operationList } from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
@@ -59,7 +60,7 @@ test('every operation has its entry', () => {
   expect(ALL.map(({ id }) => id).filter(id => !(id in ENTRIES))).toEqual([])
 })
 
-// What only reads comes first: then the south is still empty.
+// Operations that only read come first, while the south is still empty.
 const READING_FIRST = ALL.filter(({ method }) => method === 'GET').concat(
   ALL.filter(({ method }) => method !== 'GET'),
 )
@@ -85,7 +86,7 @@ describe.each(
   })
 })
 
-test('a dry run from the south finds nobody of the north', async () => {
+test('a dry run from the south finds nothing of the north', async () => {
   const [there, here] = await Promise.all(
     [north, south].map(api => api.post('/events?dryRun=1', { name: WORKFLOW })),
   )
@@ -104,7 +105,7 @@ test.each(ALL.filter(({ reply }) => reply.pages))(
   },
 )
 
-/** What is there for the north is for the south as if it had never been. */
+/** Everything that the north has is unknown to the south. */
 async function isAbsent(operation: ListedOperation, id: string): Promise<void> {
   const never = `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`
   const [there, nowhere] = [await ask(south, operation, { id }), await ask(south, operation, { id: never })]
@@ -127,11 +128,11 @@ test.each(ALL.filter(operation => entryOf(operation).stream))(
     const app = `south-${path.split('/')[1]}`
     const runner = await new PlainRunner({ app, workflows: { [app]: flow([run('work')]) } }).listen()
     await runner.register(south)
-    const told = { north: new Set<string>(), south: new Set<string>() }
+    const seen = { north: new Set<string>(), south: new Set<string>() }
     const isOf =
       (side: 'north' | 'south') =>
       ({ data }: SseMessage) =>
-        told[side].has(idOf(data))
+        seen[side].has(idOf(data))
     const follow = (side: 'north' | 'south') =>
       readSse(engine.url + path, {
         headers: { authorization: `Bearer ${keyOf('read', side)}` },
@@ -141,14 +142,14 @@ test.each(ALL.filter(operation => entryOf(operation).stream))(
     const both = Promise.all([follow('north'), follow('south')]).finally(() => {
       following = false
     })
-    // Again and again, since a stream tells only of what comes after it was opened.
+    // Repeated, since a stream sends only what comes after it was opened.
     while (following) {
       for (const [side, api, name] of [
         ['north', north, WORKFLOW],
         ['south', south, app],
       ] as const) {
         const { runId, eventId } = await api.send({ name })
-        told[side].add(runId).add(eventId)
+        seen[side].add(runId).add(eventId)
         await api.succeeded(runId)
       }
     }
@@ -159,7 +160,7 @@ test.each(ALL.filter(operation => entryOf(operation).stream))(
   },
 )
 
-/** Of the run or the event that a frame tells of. */
+/** The app of the run or the event in a frame. */
 function idOf({ runId, id }: Record<string, unknown>): string {
   return String(runId ?? id)
 }
@@ -169,7 +170,7 @@ describe.each(ALL)('$id ($access)', operation => {
   const isLetIn = ({ status }: Answer) =>
     status === operation.reply.status ||
     (status === 404 && operation.path.includes('{')) ||
-    // No upgrade was asked for.
+    // The request has no upgrade.
     (status === 400 && entryOf(operation).socket === true)
 
   test.each(['north', 'south'])(
@@ -195,7 +196,7 @@ describe.each(ALL)('$id ($access)', operation => {
     }
   })
 
-  test('where no key was ever made, is open unless it always asks for one; a wrong key is 401 even there', async () => {
+  test('without any key in the engine it is open, unless it always needs one; a wrong key is 401 even there', async () => {
     const answer = await ask(open.api, operation)
     if (alwaysKeyed) expect(answer).toMatchObject({ status: 401, code: 'unauthorized' })
     else expect(isLetIn(answer), answer.text).toBe(true)
@@ -207,7 +208,7 @@ describe.each(ALL)('$id ($access)', operation => {
 
 type Answer = Awaited<ReturnType<Api['request']>>
 
-/** One request that is in order; about something that is not there when the path asks for an id and none is given. */
+/** One valid request. When the path needs an id and none is given, the id is unknown. */
 async function ask(
   api: Api,
   operation: ListedOperation,
@@ -223,18 +224,18 @@ async function ask(
   })
 }
 
-/** Everything the north's lists show. */
+/** Everything that the north's lists show. */
 async function snapshot(): Promise<Record<string, unknown>> {
   const lists = ALL.filter(operation => entryOf(operation).finds)
   const shown = await Promise.all(lists.map(async list => [list.id, (await ask(north, list)).json] as const))
   return Object.fromEntries(shown)
 }
 
-/** At least one of everything; two of what is listed in pages. */
+/** Creates at least one of everything, and two of what is listed in pages. */
 async function fillTheNorth(): Promise<Holdings> {
   const destination = await openDestination()
   const post = step('Webhook', 'post', { webhookUrl: destination.url, data: PAYLOAD })
-  const order = flow([run('work', () => PAYLOAD), emit('tell', 'north-told'), post])
+  const order = flow([run('work', () => PAYLOAD), emit('say', 'north-said'), post])
   const workflows = { [WORKFLOW]: order, [WAITER]: flow([wait('wait', AWAITED)]) }
   const runner = await new PlainRunner({ app: APP, runner: RUNNER, workflows }).listen()
   await runner.register(north)

@@ -1,4 +1,4 @@
-// The audit log of control actions (§2.10, §4.2 audit rules, §5.3, §8).
+// The audit log of control actions (docs/concepts.md#audit).
 
 import type { ControlAction, RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -60,7 +60,7 @@ describe('every action is recorded', () => {
     const found = await entries(`?runId=${runId}`)
     const at = (ms: number) => new Date(clock.now() - 1000 + ms).toISOString()
     const id = expect.stringMatching(/^act_[0-9A-Z]{26}$/)
-    // A repeated pause changes nothing and is an action all the same.
+    // A repeated pause changes nothing, and is an action all the same.
     expect(found).toEqual([
       {
         id,
@@ -89,7 +89,7 @@ describe('every action is recorded', () => {
     expect(entry).not.toHaveProperty('actor')
   })
 
-  test('what was refused is not', async () => {
+  test('a refused action is not', async () => {
     const runId = await parked()
     await act(runId, 'resume')
     await act(runId, 'replay')
@@ -101,15 +101,15 @@ describe('every action is recorded', () => {
     expect(await entries('?runId=run_unknown')).toEqual([])
   })
 
-  test('of two racing cancels only the one that won', async () => {
+  test('of two concurrent cancels only the successful one', async () => {
     const runId = await parked()
     await Promise.all([act(runId, 'cancel'), act(runId, 'cancel', undefined, nightShift)])
     expect(await entries(`?runId=${runId}`)).toHaveLength(1)
   })
 })
 
-describe('what is found', () => {
-  test('runId: what targets the run, and what forked into it', async () => {
+describe('filters', () => {
+  test('runId: actions on the run, and the action that forked it', async () => {
     const runId = await parked()
     await act(runId, 'cancel')
     const { id: copy } = (await act(runId, 'replay')).json as RunSummary
@@ -143,7 +143,7 @@ describe('what is found', () => {
     }
   })
 
-  test('of another namespace nothing', async () => {
+  test('nothing of another namespace', async () => {
     const runId = await parked()
     await act(runId, 'cancel')
     expect(await entries('', strangers)).toEqual([])
@@ -152,7 +152,7 @@ describe('what is found', () => {
 })
 
 describe('an audit log that cannot be written', () => {
-  test('fails no action: each takes effect whole, and the engine logs what went unrecorded (rule 3)', async () => {
+  test('fails no action: each takes full effect, and the engine logs what it could not record', async () => {
     const database = await openDatabase(engine.storeFile)
     const runId = await parked()
     const finished = await parked()
@@ -178,11 +178,11 @@ describe('an audit log that cannot be written', () => {
       database.exec('DROP TRIGGER no_audit')
     }
     expect(await entries()).toEqual(before)
-    const told = engine
+    const logged = engine
       .takeErrors()
       .map(line => JSON.parse(line))
       .filter(({ msg }) => msg === 'a control action was not recorded')
-    expect(told).toMatchObject([
+    expect(logged).toMatchObject([
       { level: 50, action: 'pause', runId },
       { level: 50, action: 'pause', runId },
       { level: 50, action: 'resume', runId },
@@ -191,7 +191,7 @@ describe('an audit log that cannot be written', () => {
       { level: 50, action: 'retry_from_step', runId: finished },
       { level: 50, action: 'bulk_replay' },
     ])
-    // And once it is well again, everything is recorded as before.
+    // Once the log can be written again, everything is recorded as before.
     const next = await parked()
     await act(next, 'cancel')
     expect(await entries(`?runId=${next}`)).toMatchObject([{ action: 'cancel' }])

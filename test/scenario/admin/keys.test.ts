@@ -1,5 +1,5 @@
-// API keys: how they are sent, where they come from, and what is open without any (§5; decisions "Errors, limits,
-// auth"). Which kind opens what, and that no byte crosses a namespace, is in access.test.ts.
+// API keys: how they are sent, where they come from, and what is open without any
+// (docs/operating.md#keys-and-namespaces). Which kind opens which operation is in access.test.ts.
 
 import { get } from 'node:http'
 import { openAdministration } from '@perdure/engine'
@@ -30,7 +30,7 @@ const { engine: guarded } = await scenario({ realTime: true, env: { ENGINE_API_K
 const open = await openEngine()
 
 describe('the probes', () => {
-  test.each(['/healthz', '/readyz'])('%s looks at no key', async path => {
+  test.each(['/healthz', '/readyz'])('%s ignores keys', async path => {
     for (const api of [guarded.api, guarded.api.as('wrong'), open.api.as('wrong')]) {
       expect((await api.get(path)).status).toBe(200)
     }
@@ -41,7 +41,7 @@ describe('the Authorization header', () => {
   const status = async (authorization: string) =>
     (await guarded.api.request('GET', '/runs', { headers: { authorization } })).status
 
-  test('is Bearer, whatever its case; nothing else is a key', async () => {
+  test('is Bearer, in any case; nothing else is a key', async () => {
     expect(await status(`Bearer ${keyOf('read')}`)).toBe(200)
     expect(await status(`bearer ${keyOf('read')}`)).toBe(200)
     for (const wrong of [keyOf('read'), `Basic ${keyOf('read')}`, 'Bearer', `Bearer ${keyOf('read')}x`]) {
@@ -50,21 +50,21 @@ describe('the Authorization header', () => {
   })
 })
 
-test('dedupe ids are of their namespace', async () => {
+test('dedupe ids belong to their namespace', async () => {
   const event = { name: unique('event'), dedupeId: unique('d') }
   for (const namespace of ['default', 'other'])
     expect(await guarded.api.as(keyOf('secret', namespace)).send(event)).toHaveProperty('eventId')
 })
 
 describe('keys of the store, while the engine runs', () => {
-  /** An engine whose clock the test moves, and the store as `perdure keys` opens it. */
+  /** An engine whose clock the test moves, and a connection to its store as `perdure keys` opens one. */
   async function live(env: Record<string, string> = {}) {
     const clock = new JumpClock()
     const { api, storeFile, log } = await openEngine({ onDisk: true, env, clock })
     const { administration, close } = await openAdministration(`sqlite:${storeFile}`)
     onCleanup(close)
     const status = async (as: Api = api) => (await as.get('/runs')).status
-    /** The status once it is that one, moving the clock by one look at a time. */
+    /** Waits for that status, moving the clock to one look at the keys after the other. */
     const becomes = (expected: number, as: Api = api) =>
       until(
         async () => {
@@ -87,7 +87,7 @@ describe('keys of the store, while the engine runs', () => {
     expect(await status()).toBe(401)
   })
 
-  test('count beside the fixed ones, each with its kind, namespace and label', async () => {
+  test('work beside the fixed ones, each with its kind, namespace and label', async () => {
     const { api, administration, becomes, status } = await live({ ENGINE_API_KEYS: JSON.stringify(keys) })
     const { key } = await administration.createKey({ kind: 'read', namespace: 'acme' })
     const secret = await administration.createKey({
@@ -109,7 +109,7 @@ describe('keys of the store, while the engine runs', () => {
     expect((await api.as(keyOf('secret')).get(`/runs/${runId}`)).status).toBe(404)
   })
 
-  test('count for open streams too: one that is revoked ends its own, and no others', async () => {
+  test('hold for open streams, too: a revoked key ends its own streams, and no others', async () => {
     const { api, administration, becomes } = await live({ ENGINE_API_KEYS: JSON.stringify(keys) })
     const { stored, key } = await administration.createKey({ kind: 'read' })
     const [revoked, kept] = [api.as(key), api.as(keyOf('secret'))]
@@ -153,7 +153,7 @@ describe('keys of the store, while the engine runs', () => {
 })
 
 describe('an open engine and a foreign Host', () => {
-  /** `fetch` does not let a Host header through. */
+  /** `fetch` does not allow a Host header. */
   const ask = (url: string, path: string, host: string) =>
     new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
       get(url + path, { headers: { host }, agent: false }, response => {
@@ -165,7 +165,7 @@ describe('an open engine and a foreign Host', () => {
       }).on('error', reject)
     })
 
-  test('a page whose name was made to resolve to loopback gets nothing', async () => {
+  test('a page whose host name resolves to loopback gets nothing', async () => {
     const { status, body } = await ask(open.url, '/runs', 'rebound.example:4777')
     expect(status).toBe(403)
     expect(JSON.parse(body)).toMatchObject({ error: { code: 'forbidden' } })
@@ -175,7 +175,7 @@ describe('an open engine and a foreign Host', () => {
   })
 })
 
-test('no key is ever shown: not in an answer, not in the log', async () => {
+test('no key is ever shown: neither in an answer nor in the log', async () => {
   for (const path of ['/runs', '/apps', '/readyz']) {
     const { text } = await guarded.api.as(keyOf('secret')).get(path)
     for (const { key } of keys) expect(text).not.toContain(key)

@@ -1,5 +1,4 @@
-// A suspended namespace starts nothing anew, and goes on with what it began (§4.4, §5.4; decisions "Suspended
-// namespace").
+// A suspended namespace starts nothing new, and goes on with what it began (docs/operating.md#suspended-namespaces).
 
 import { openAdministration } from '@perdure/engine'
 import { expect, test } from 'vitest'
@@ -22,7 +21,7 @@ const { api, clock, engine } = await scenario({ onDisk: true })
 const { administration, close } = await openAdministration(engine.store)
 onCleanup(close)
 
-/** Until the running engine follows; events of a name that nothing listens to tell. */
+/** Waits until the running engine has noticed. It posts events without any trigger to find out. */
 async function follows(suspended: boolean): Promise<void> {
   await until(
     async () => {
@@ -64,7 +63,7 @@ test('events are recorded and claim their dedupe id, but start no run', async ()
   expect(record.executed).toEqual([])
 })
 
-test('events wake the runs that wait, which go on to their end', async () => {
+test('events wake the runs that wait, which run to their end', async () => {
   const [name, event] = [unique('waiter'), unique('awaited')]
   await engine.runner({ workflows: { [name]: flow([wait('w', event), run('after')]) } })
   const { runId } = await api.send({ name })
@@ -75,8 +74,8 @@ test('events wake the runs that wait, which go on to their end', async () => {
   })
 })
 
-test('emitted events too wake and are recorded, but start no run', async () => {
-  const [name, go, told, listener, waiter] = ['emitter', 'go', 'told', 'listener', 'waiter'].map(unique) as [
+test('emitted events are recorded and wake, too, but start no run', async () => {
+  const [name, go, said, listener, waiter] = ['emitter', 'go', 'said', 'listener', 'waiter'].map(unique) as [
     string,
     string,
     string,
@@ -85,9 +84,9 @@ test('emitted events too wake and are recorded, but start no run', async () => {
   ]
   await engine.runner({
     workflows: {
-      [name]: flow([wait('w', go), emit('tell', told)]),
-      [waiter]: flow([wait('w', told)]),
-      [listener]: { handler: () => returned(), registration: { triggers: [{ event: told }] } },
+      [name]: flow([wait('w', go), emit('notify', said)]),
+      [waiter]: flow([wait('w', said)]),
+      [listener]: { handler: () => returned(), registration: { triggers: [{ event: said }] } },
     },
   })
   const emitter = await api.send({ name })
@@ -97,7 +96,7 @@ test('emitted events too wake and are recorded, but start no run', async () => {
     await api.send({ name: go })
     await api.succeeded(emitter.runId)
     await api.succeeded(waiting.runId)
-    const { emittedEventId } = await api.step(emitter.runId, 'tell')
+    const { emittedEventId } = await api.step(emitter.runId, 'notify')
     expect(await api.event(emittedEventId as string)).toMatchObject({
       woke: 1,
       triggered: [],
@@ -107,7 +106,7 @@ test('emitted events too wake and are recorded, but start no run', async () => {
   expect(await api.runs(`?q=${listener}`)).toEqual([])
 })
 
-test('children and on-failure runs of runs in flight continue what was begun', async () => {
+test('children and on-failure runs of runs in flight start all the same', async () => {
   const [name, go, kid] = [unique('parent'), unique('go'), unique('kid')]
   const parent = flow([
     wait('w', go),
@@ -138,7 +137,7 @@ test('children and on-failure runs of runs in flight continue what was begun', a
   })
 })
 
-test('every replay path is 403, whatever the run and the body; other actions work; afterwards all do', async () => {
+test('every replay path is 403, whatever the run and the body; other actions work; after the resume all do', async () => {
   const [name, waiter] = [unique('workflow'), unique('waiter')]
   await engine.runner({
     workflows: { [name]: flow([run('a')]), [waiter]: flow([wait('w', unique('never'))]) },

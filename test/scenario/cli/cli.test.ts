@@ -1,4 +1,4 @@
-// The `perdure` command against the real engine: what people see, what scripts get, and how it ends.
+// The `perdure` command against the real engine: its output for people and for scripts, and its exit codes.
 
 import { writeFileSync } from 'node:fs'
 import type { Run, RunLogLine, RunSummary, TimelineFrame } from '@perdure/protocol'
@@ -99,7 +99,7 @@ describe('runs', () => {
         expect.any(String),
       ],
     ])
-    // What a step throws cannot steer the terminal.
+    // A step's error message cannot control the terminal.
     expect(people.stdout).toContain('no luck\\u001b[2J')
     expect(people.stdout).not.toContain('\u001b')
     expect(script.map(({ id }) => id)).toEqual([done, failed])
@@ -185,7 +185,7 @@ describe('runs', () => {
   test('watch without an id: every run of the namespace, until interrupted', async () => {
     const started: Promise<string>[] = []
     const { code, stderr, stdout } = await cli(['runs', 'watch', '--json'], {
-      // The stream is live only: runs are started until one of them shows.
+      // The stream is live only, so runs are started until one of them shows.
       onOpen: () => setInterval(() => started.push(start(ok)), 100),
       onOutput: (_, process) => process.interrupt(),
     })
@@ -244,7 +244,7 @@ describe('runs', () => {
     })
     for (const { id } of await api.runs(`?app=${name}`)) await api.succeeded(id)
     expect(await forks()).toBe(3)
-    // The forks match too, but those that it makes itself do not.
+    // The forks match, too, but those that the command itself makes do not.
     const [all] = await lines('runs', 'bulk-replay', '--workflow', name, '--all')
     expect(all).toEqual({ matched: 6, replayed: 6, skipped: 0, failed: 0, capped: false })
     expect(await forks()).toBe(9)
@@ -254,7 +254,7 @@ describe('runs', () => {
     })
   })
 
-  test('bulk-replay beyond the ceiling says how to go on', async () => {
+  test('bulk-replay beyond the bound says how to go on', async () => {
     const small = await openEngine({ env: { ENGINE_BULK_REPLAY_LIMIT: '1' } })
     const { workflows } = await small.runner({ workflows: { [unique('w')]: flow([]) } })
     const [name] = Object.keys(workflows) as [string]

@@ -1,4 +1,5 @@
-// `perdure dev` as a real process in a project of its own: new code answers, a crash is told, and nothing is left.
+// `perdure dev` as a process in a project of its own: new code is loaded, a crash is reported, and nothing is left
+// behind.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +23,7 @@ function project(): string {
   return directory
 }
 
-/** A runner whose workflow answers so. TypeScript, in two files. */
+/** A runner whose workflow answers `answer`: TypeScript, in two files. */
 function write(directory: string, answer: string): void {
   writeFileSync(join(directory, 'src/answer.ts'), `export const answer: string = '${answer}'\n`)
 }
@@ -38,7 +39,7 @@ console.log('pid', process.pid, Object.keys(process.env).filter(name => name.sta
 await connect({ app: 'dev', workflows: [greet] }).ready
 `
 
-/** `perdure dev` and what it has said so far. */
+/** Starts `perdure dev`, and keeps its output. */
 function start(directory: string, ...args: string[]) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_'))
   const child = spawn(process.execPath, [PERDURE, 'dev', ...args, '--port', '0'], {
@@ -91,7 +92,7 @@ describe('perdure dev with a runner', () => {
     api = await dev.api()
   })
 
-  /** Sends events until a run answers so. */
+  /** Sends events until a run has that result. */
   const answers = (expected: string) =>
     until(
       async () => {
@@ -106,7 +107,7 @@ describe('perdure dev with a runner', () => {
     await dev.says(/^dev {4}\| {3}interface {4}http:\S+\/openapi\.json$/m)
     await dev.says(/^runner \| pid \d+ ENGINE_URL$/m)
     await dev.says(/^engine \| \d\d:\d\d:\d\d info {2}runner connected/m)
-    // No terminal, no colours.
+    // Without a terminal there are no colours.
     expect(dev.output()).not.toContain('\u001b')
   })
 
@@ -116,7 +117,7 @@ describe('perdure dev with a runner', () => {
     expect(dev.output().match(/src\/answer\.ts changed: restarting the runner/g)).toHaveLength(1)
   })
 
-  test('a crash is told with its code, and waits for the next change', async () => {
+  test('a crash is reported with its code, and waits for the next change', async () => {
     write(directory, "'.unknown()+'")
     await dev.says(/^runner \| .*unknown is not a function/m)
     await dev.says(/^dev {4}\| the runner ended with code 1; waiting for a file to change$/m)

@@ -1,4 +1,4 @@
-// How the `perdure` command ends: its exit codes, what it says on which stream, and that it ends at all.
+// How the `perdure` command ends: its exit codes, which stream it writes to, and that it ends at all.
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -21,7 +21,7 @@ const cli = (args: readonly string[], options: CliOptions = {}): Promise<Exit> =
   perdure(args, { ...options, env: { ENGINE_URL: engine.url, ...options.env } })
 
 describe('how it ends', () => {
-  test('2: bad usage, told on stderr alone', async () => {
+  test('2: bad usage, reported on stderr alone', async () => {
     const wrong: [string[], string][] = [
       [['fly'], "unknown command 'fly'"],
       [['runs', 'list', '--limit', '0'], 'whole number'],
@@ -53,7 +53,7 @@ describe('how it ends', () => {
     }
   })
 
-  test('1: what the engine refuses', async () => {
+  test('1: a refusal by the engine', async () => {
     const commands = [
       ['runs', 'get'],
       ['runs', 'steps'],
@@ -68,7 +68,7 @@ describe('how it ends', () => {
     }
   })
 
-  test('the key is asked for, and taken from the flag or the environment', async () => {
+  test('a missing key is reported; it comes from the flag or the environment', async () => {
     const key = 'a-read-key-for-the-command-line'
     const keys = JSON.stringify([{ label: 'cli', namespace: 'default', kind: 'read', key }])
     const guarded = await openEngine({ env: { ENGINE_API_KEYS: keys } })
@@ -82,7 +82,7 @@ describe('how it ends', () => {
     for (const exit of [flag, env]) expect(exit).toMatchObject({ code: 0, stderr: 'nothing found\n' })
   })
 
-  test('quietly, when nobody reads on', async () => {
+  test('without a message, when the output is closed', async () => {
     const { runId: id } = await api.send({ name: held })
     await api.reaches(id, 'waiting')
     const { code, stderr } = await cli(['runs', 'watch', id], {

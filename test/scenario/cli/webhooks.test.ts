@@ -1,4 +1,5 @@
-// `perdure webhooks` against the real engine: what people see, what scripts get, and the secrets that show only once.
+// `perdure webhooks` against the real engine: its output for people and for scripts, and the secrets that show only
+// once.
 
 import type { WebhookDelivery, WebhookEndpoint, WebhookReceiver } from '@perdure/protocol'
 import { Webhook } from 'standardwebhooks'
@@ -39,14 +40,14 @@ const cli = (args: readonly string[], options: CliOptions = {}): Promise<Exit> =
 
 const lines = <T>(...args: string[]): Promise<T[]> => linesOf<T>(cli, args)
 
-/** The rows of a table without its titles, those that begin with the id. */
+/** The row of a table that begins with the id. */
 const rowOf = (stdout: string, id: string) =>
   stdout
     .split('\n')
     .map(line => line.split(/ {2,}/))
     .find(([first]) => first === id)
 
-test('endpoints: made, listed, changed, deleted; the secret shows when it is made', async () => {
+test('endpoints: created, listed, changed, deleted; the secret shows when it is made', async () => {
   const url = 'https://alerts.example.com/hook'
   const [made, brought] = await Promise.all([
     lines<WebhookEndpoint & { secret: string }>(
@@ -60,9 +61,9 @@ test('endpoints: made, listed, changed, deleted; the secret shows when it is mad
   expect(endpoint).toMatchObject({ name: 'Alerts', url, eventKinds: ['run.failed', 'step.failed'] })
   expect(secret).toMatch(/^whsec_.{44}$/)
   expect(brought).toMatchObject({ code: 0, stderr: '' })
-  const [shown, blank, told, note] = brought.stdout.split('\n')
+  const [shown, blank, line, note] = brought.stdout.split('\n')
   expect([shown, blank]).toEqual([own, ''])
-  expect(told).toMatch(/^whe_\w+ tells https:\/\/alerts\.example\.com\/hook of run\.succeeded of shop$/)
+  expect(line).toMatch(/^whe_\w+ tells https:\/\/alerts\.example\.com\/hook of run\.succeeded of shop$/)
   expect(note).toMatch(/shown this once/)
 
   const [people, script, counted] = await Promise.all([
@@ -106,12 +107,12 @@ test('endpoints: made, listed, changed, deleted; the secret shows when it is mad
   expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(not_found, ') })
 })
 
-test('receivers: made, listed, changed, deleted; what the secret signs becomes an event', async () => {
+test('receivers: created, listed, changed, deleted; what the secret signs becomes an event', async () => {
   const [slug, eventName] = [unique('hook'), unique('payment')]
   const made = await cli(['receivers', 'create', eventName, '--slug', slug, '--app', 'shop'])
-  const [secret = '', , told = ''] = made.stdout.split('\n')
-  const id = told.split(' ')[0] as string
-  expect(told).toBe(`${id} takes standard-webhooks posts at ${engine.url}/webhooks/${slug} as ${eventName}`)
+  const [secret = '', , line = ''] = made.stdout.split('\n')
+  const id = line.split(' ')[0] as string
+  expect(line).toBe(`${id} takes standard-webhooks posts at ${engine.url}/webhooks/${slug} as ${eventName}`)
   const post = { scheme: 'standard-webhooks', secret, body: '{"amount": 5}', at: Date.now() } as const
   expect((await postWebhook(api, slug, post)).status).toBe(202)
 
@@ -142,7 +143,7 @@ test('receivers: made, listed, changed, deleted; what the secret signs becomes a
   expect(await lines('receivers', 'delete', id)).toEqual([{ id, deleted: true }])
 })
 
-test('deliveries: listed, read, and sent once more', async () => {
+test('deliveries: listed, read, and redelivered', async () => {
   const destination = await openDestination(acts.status(404), acts.status(200))
   const { app, id, runId, endpointId } = await webhooks.deliverOne(destination.url)
   await webhooks.reaches(id, 'dead', 1)
@@ -178,7 +179,7 @@ test('deliveries: listed, read, and sent once more', async () => {
   expect(await lines('deliveries', 'get', id)).toEqual([delivered])
 })
 
-/** `perdure webhooks listen` on a free port: where it listens, how to end it, and how it ended. */
+/** Runs `perdure webhooks listen` on a free port: answers its URL, how to interrupt it, and its exit. */
 async function listen(args: readonly string[], options: CliOptions = {}) {
   const opened = gate<string>()
   let interrupt = () => {}
@@ -194,7 +195,7 @@ async function listen(args: readonly string[], options: CliOptions = {}) {
   return { url, ended, interrupt: () => interrupt() }
 }
 
-test('listen: verifies what the engine delivers, and hands it on to the byte', async () => {
+test('listen: verifies what the engine delivers, and forwards the exact bytes', async () => {
   const app = await openDestination(acts.status(418))
   const { url, ended } = await listen(['--secret', own, '--forward', app.url], {
     onOutput: (stdout, process) => stdout.includes('\n\n') && process.interrupt(),
@@ -214,7 +215,7 @@ test('listen: verifies what the engine delivers, and hands it on to the byte', a
   expect(await webhooks.reaches(id, 'dead', 1)).toMatchObject({ lastStatusCode: 418 })
 })
 
-test('listen: tells apart what is verified, forged, old, and not signed', async () => {
+test('listen: distinguishes verified, forged, old and unsigned posts', async () => {
   const { url, ended } = await listen(['--json', '--answer', '503'], {
     env: { WEBHOOK_SECRET: own },
     onOutput: (stdout, process) => stdout.split('\n').length > 5 && process.interrupt(),
@@ -262,7 +263,7 @@ test('listen: without a secret nothing is verified; a destination that is gone i
   )
 })
 
-test('listen: an interrupt gives up what is being handed on, and still answers it', async () => {
+test('listen: an interrupt gives up a post that is being forwarded, and still answers it', async () => {
   const destination = await openDestination(acts.hang)
   const { url, ended, interrupt } = await listen(['--forward', destination.url, '--json'])
   const answered = fetch(url, { method: 'POST', body: '{}' }).then(({ status }) => status)

@@ -1,5 +1,5 @@
-// Two engines on one PostgreSQL database that do not hear each other: what one has acknowledged counts for the very next
-// thing the other decides, although it has not been told.
+// Two engines on one PostgreSQL database without messages between them: whatever one engine has acknowledged counts
+// for the next decision of the other.
 
 import type { DryRunReply, SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -25,7 +25,7 @@ describe('right after one engine acknowledged', async () => {
   const open = async () => (await openEngine({ storeFile, env })).api.as(INBOUND_KEY)
   const [one, two] = [await open(), await open()]
 
-  /** A runner that listens, with one workflow; not registered yet. */
+  /** A runner that listens, with one workflow, and is not registered yet. */
   async function listening(handler: Handler = () => returned(), registration = {}): Promise<PlainRunner> {
     const name = unique('news')
     const workflows = { [name]: { handler, registration } }
@@ -51,7 +51,7 @@ describe('right after one engine acknowledged', async () => {
     expect((await two.send({ name: runner.app })).triggered).toEqual([])
   })
 
-  test('a registration, a dry run at the other tells of it', async () => {
+  test('a registration, a dry run at the other shows it', async () => {
     const runner = await listening()
     await runner.register(one)
     const told = (await two.post('/events?dryRun=1', { name: runner.app })).json as DryRunReply

@@ -1,5 +1,5 @@
-// Several engines on one PostgreSQL database, in this process: what one registers, commits or holds a socket of, the
-// others know and reach; through Redis, and through the database where there is none.
+// Several engines on one PostgreSQL database, in this process: what one engine registers, commits or has a socket of,
+// the others know and reach; over Redis, and over the database.
 
 import { describe, expect, test } from 'vitest'
 import { WIRES } from '../../kit/engine/cluster.ts'
@@ -69,7 +69,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       await until(known, { what: `${app} on the other engine` })
     }
 
-    test('what is registered with one is known to the other within a second, and forgotten there too', async () => {
+    test('a registration with one is known to the other within a second, and so is its end', async () => {
       const name = unique('shared')
       const runner = await new PlainRunner({ app: name, workflows: { [name]: () => returned() } }).listen()
       const registeredAt = performance.now()
@@ -88,7 +88,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       await until(async () => !(await isListed()), { what: 'the end of the endpoint' })
     })
 
-    test('heartbeats make nobody read the catalog anew', async () => {
+    test('heartbeats make no engine read the catalog again', async () => {
       const name = unique('shared')
       const runner = await new PlainRunner({ app: name, workflows: { [name]: () => returned() } }).listen()
       await runner.register(one.api)
@@ -100,7 +100,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(await revision(storeFile)).toBe(before + 1)
     })
 
-    test('runs of either go on at once whoever wakes them, each step once', async () => {
+    test('runs of either go on at once whichever engine wakes them, each step once', async () => {
       const signal = unique('signal')
       const { name, record } = await workflow(flow([run('a'), wait('w', signal), sleep('nap', 20), run('b')]))
       const runs = await Promise.all([one, two, one, two].map(({ api }) => api.send({ name })))
@@ -112,7 +112,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       }
     })
 
-    test('an invoke reaches a socket on the other engine, its texts to the letter', async () => {
+    test('an invoke reaches a socket on the other engine, its texts unchanged', async () => {
       const big = 'ä€𝄞\u0000'.repeat(60_000)
       const { name, record } = await connected(flow([run('one'), run('two', () => big)], ({ two }) => two))
       const { runId } = await two.api.send({ name, data: { big } })
@@ -144,24 +144,24 @@ for (const [wire, env] of Object.entries(WIRES)) {
       await two.api.succeeded(runId)
     })
 
-    test('a cancel at one stops the pass that the other has under way', async () => {
+    test('a cancel at one stops the pass that the other has in flight', async () => {
       const { name, client } = await connected(() => new Promise(() => {}))
       const { runId } = await two.api.send({ name })
       await client.next('invoke')
       expect((await one.api.post(`/runs/${runId}/cancel`)).status).toBe(200)
       const cancelledAt = performance.now()
       await client.next('invoke.cancel')
-      // The next extension of its lease would tell the other engine too, but later.
+      // The next extension of its lease would notify the other engine too, but later.
       expect(performance.now() - cancelledAt).toBeLessThan(3000)
       await two.api.reaches(runId, 'cancelled')
     })
 
-    test('streams of either tell what the other does', async () => {
+    test('streams of either send what the other does', async () => {
       const { name } = await workflow(flow([run('a'), run('b')]))
       const isEnd = ({ data }: SseMessage) => data.status === 'succeeded'
       const runs = await one.api.follow('/runs/stream', { stopWhen: messages => messages.some(isEnd) })
       const events = await one.api.follow('/events/stream', { stopWhen: messages => messages.length > 0 })
-      // What is followed goes to the other engine in a moment.
+      // A new stream is announced to the other engine in a moment.
       await until(async () => {
         await two.api.send({ name })
         return Promise.race([events.over.then(() => true), new Promise(done => setTimeout(done, 50, false))])
@@ -175,7 +175,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(frames.at(-1)).toBe('succeeded')
     })
 
-    test('the stream of a run at one tells each step as the other drives it', async () => {
+    test('the stream of a run at one sends each step while the other drives it', async () => {
       const going = gate()
       const { name, record } = await workflow(flow([run('a'), run('b', () => going.opened), run('c')]))
       const { runId } = await two.api.send({ name })
@@ -197,7 +197,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(messages.at(-1)?.data).toMatchObject({ kind: 'run_status', status: 'succeeded' })
     })
 
-    test('a schedule fires once, a limit of concurrency is one for all', async () => {
+    test('a schedule fires once, a concurrency limit counts for both', async () => {
       const underWay = { now: 0, most: 0 }
       const slow: Handler = async () => {
         underWay.now++

@@ -14,7 +14,7 @@ import { API_KEYS, hastySender, SECRET_KEY, Webhooks } from '../../kit/webhook/w
 
 const LEASE_MS = 25_000
 
-test('another engine appends the attempt of one that hangs, whose word comes too late', async () => {
+test('another engine appends the attempt of one that hangs, whose own result comes too late', async () => {
   const clock = new JumpClock()
   const storeFile = await freshSchema()
   const env = { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_SCHEDULE: '10s,20s' }

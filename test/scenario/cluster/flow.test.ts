@@ -1,5 +1,5 @@
-// Flow control over three engines on one PostgreSQL database, events going to them in turns: what the policies promise
-// holds for all together, through Redis and without it.
+// Flow control over three engines on one PostgreSQL database, with events going to them in rotation: the policies
+// hold for all engines together, with Redis and without it.
 
 import type { SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
     const cluster = await Cluster.open(ENGINES, clock, env)
     const isCountedTogether = env.ENGINE_LIMITER !== undefined
 
-    /** The workflow's runs, once there are so many. */
+    /** The workflow's runs, once there are that many. */
     function runsOf(name: string, count: number) {
       return until(
         async () => {
@@ -35,7 +35,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
     const post = async (name: string) =>
       (await cluster.api.post('/events', { name, data: {} })).json as SendEventReply
 
-    test('a debounce gathers what came to any of them, and fires once, at its time', async () => {
+    test('a debounce gathers the events of all of them, and fires once, at its time', async () => {
       const { name, record } = await cluster.workflow(() => returned(), {
         debounce: { period: '10s', mode: 'all', key: 'event.data.key' },
       })
@@ -55,7 +55,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(record.invokes).toHaveLength(2)
     })
 
-    test('a batch is filled by what came to any of them, and each event is in exactly one', async () => {
+    test('a batch is filled by the events of all of them, and each event is in exactly one', async () => {
       const { name } = await cluster.workflow(() => returned(), { batch: { maxSize: 5, timeout: '1h' } })
       const answers = await cluster.sendEach(events(name))
       expect(answers.filter(({ runId }) => runId !== undefined)).toHaveLength(2)
@@ -66,7 +66,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(batched.sort((a, b) => a - b)).toEqual(Array.from({ length: EVENTS }, (_, i) => i))
     })
 
-    test('a singleton that skips lets one live run be, whichever engine started it', async () => {
+    test('a singleton that skips allows one live run, whichever engine started it', async () => {
       const { name } = await cluster.workflow(flow([wait('hold', 'nothing')]), {
         singleton: { mode: 'skip' },
       })
@@ -78,7 +78,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect((await post(name)).runId).toBeDefined()
     })
 
-    test('a singleton that cancels leaves one live run, and cuts the passes of the others wherever they are', async () => {
+    test('a singleton that cancels leaves one live run, and aborts the passes of the others at every engine', async () => {
       const live = new Set<string>()
       const hold: Handler = async ({ ctx, signal }) => {
         const cut = gate()
@@ -102,7 +102,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       await until(() => live.size === 0)
     })
 
-    test('a concurrency limit of a key is one for all, and no slot is left over', async () => {
+    test('a concurrency limit of a key counts for all, and no slot stays taken', async () => {
       const under = new Map<number, Map<string, () => void>>()
       const most = new Map<number, number>()
       let finished = 0
@@ -144,7 +144,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(new Set(times).size).toBe(4)
     })
 
-    test('a rate limit counts for all where they share a limiter, and for each where they do not', async () => {
+    test('a rate limit counts for all with a shared limiter, and for each without', async () => {
       const { name } = await cluster.workflow(() => returned(), { rateLimit: { limit: 2, period: '1h' } })
       const past = async () =>
         (await Promise.all(events(name).map(() => post(name)))).filter(({ runId }) => runId !== undefined)
@@ -156,7 +156,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(await past()).toBe(limit)
     })
 
-    test('a throttle spaces the starts of all where they share a limiter, and of each where they do not', async () => {
+    test('a throttle spaces the starts of all with a shared limiter, and of each without', async () => {
       const { name } = await cluster.workflow(flow([wait('hold', 'nothing')]), {
         throttle: { limit: 1, period: '10s' },
       })

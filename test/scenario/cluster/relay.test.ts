@@ -1,5 +1,5 @@
-// Runners behind the sockets of one engine as another engine uses them: their room, their absence; and streams that lose
-// what one engine tells the other. Through Redis, and through the database where there is none.
+// Runners behind the sockets of one engine as another engine uses them: their room, their absence; and streams that
+// miss notifications between engines. Over Redis, and over the database.
 
 import type { RunExplanation } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -38,7 +38,9 @@ for (const [wire, env] of Object.entries(WIRES)) {
     const storeFile = await freshSchema()
     const [one, two] = [await open(storeFile, env), await open(storeFile, env)]
 
-    /** A runner of the app with a socket on the first engine; the second knows it when this resolves. */
+    /**
+     * A runner of the app with a socket on the first engine. The second engine knows the runner when this resolves.
+     */
     async function connected(
       app: string,
       runner: string,
@@ -59,7 +61,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
 
     const why = async (runId: string) => (await two.api.get(`/runs/${runId}/why`)).json as RunExplanation
 
-    test('without room it is sent nothing while another has some', async () => {
+    test('without room gets nothing while another has some', async () => {
       const app = unique('room')
       const open = gate()
       const hangs: Handler = async () => {
@@ -79,7 +81,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect((await two.api.succeeded(held.runId)).result).toBe('late')
     })
 
-    test('runs that are pinned to it wait their turn, each sent once', async () => {
+    test('gets the runs that are pinned to it one after the other, each once', async () => {
       const app = unique('line')
       const under = { now: 0, most: 0 }
       const handler = flow([
@@ -102,7 +104,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(under.most).toBe(1)
     })
 
-    test('a run that is paused in the line, at another engine than the one it waits in, is not sent', async () => {
+    test('is not sent a run that is paused at one engine while it waits for room at the other', async () => {
       const app = unique('recall')
       const open = gate()
       const handler: Handler = async () => {
@@ -113,7 +115,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       const first = await one.api.send({ name: app })
       await until(() => record.of(first.runId).length > 0, { what: 'the invoke that fills it' })
       const waiting = await Promise.all([one, two, one, two].map(({ api }) => api.send({ name: app })))
-      // Only the engine that drives a run knows that it is in line.
+      // Only the engine that drives a run knows that the run waits for room.
       const isInLine = async (runId: string) => {
         const told = await Promise.all([one, two].map(({ api }) => api.get(`/runs/${runId}/why`)))
         return told.some(({ json }) => (json as RunExplanation).sentence.startsWith('It is in line for room'))
@@ -133,7 +135,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       for (const { runId } of waiting) await two.api.succeeded(runId)
     })
 
-    test('that comes back to another engine with a result is not asked for it again', async () => {
+    test('that comes back to another engine with a result is not invoked for it again', async () => {
       const app = unique('roams')
       const { client } = await connected(app, 'r1', { handler: () => returned('never') })
       client.onFrame = () => {}
@@ -148,7 +150,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(back.count('invoke')).toBe(0)
     })
 
-    test('that goes is told of as disconnected, and its run goes on when it is back', async () => {
+    test('that goes is reported as disconnected, and its run goes on when it is back', async () => {
       const app = unique('away')
       const handler: Handler = () => returned('back')
       const { client } = await connected(app, 'r1', { handler })
@@ -166,7 +168,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
   })
 }
 
-test('a stream loses no frame when nothing is heard of the engine that drives its run', async () => {
+test('a stream loses no frame when no notification of the driving engine arrives', async () => {
   const storeFile = await freshSchema()
   const proxy = await TcpProxy.open(REDIS_URL, 6379)
   const one = await open(storeFile, { ENGINE_QUEUE: REDIS_URL })

@@ -1,5 +1,5 @@
-// How a runner dials in (§4.3 "Connect transport", decisions "Connect"): the upgrade, the key, hello and registration,
-// and what is wrong with any of them.
+// How a runner dials in: the upgrade, the key, hello and registration, and the errors of each
+// (docs/wire-protocol.md#connect).
 
 import { type IncomingHttpHeaders, type RequestOptions, request } from 'node:http'
 import { openAdministration } from '@perdure/engine'
@@ -20,13 +20,13 @@ const keyed = await openEngine({
 const ofTeam = new Api(() => keyed.url, 'secret-key-of-team')
 const ofOther = new Api(() => keyed.url, 'secret-key-of-other')
 
-/** What the socket is told is wrong, and how it is closed. */
+/** The error that the socket gets, and the code with which it is closed. */
 async function refusalOf(client: ConnectClient): Promise<{ code: unknown; close: number }> {
   return { code: (await client.next('error')).payload.code, close: await client.closes() }
 }
 
 describe('the upgrade', () => {
-  test('answers with the subprotocol, and signs what the runner dialled with', async () => {
+  test('answers with the subprotocol, and signs a nonce of the runner', async () => {
     const client = await dial(keyed.url, { key: 'runner-key-of-team' })
     expect(client.ws.protocol).toBe('engine.connect.v0')
     expect(client.headers['x-engine-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/)
@@ -34,7 +34,7 @@ describe('the upgrade', () => {
     expect(open.headers['x-engine-signature']).toBe('v0')
   })
 
-  test('signs the very key of the handshake', async () => {
+  test('signs the key of the handshake', async () => {
     const nonce = Buffer.from('0123456789abcdef').toString('base64')
     const header = await new Promise<string>((resolve, reject) => {
       const upgrade = request(`${keyed.url}/connect`, {
@@ -57,7 +57,7 @@ describe('the upgrade', () => {
     expect(verifyBody({ keys: [SIGNING_KEY], body: `${nonce}x`, nowMs: Date.now(), header })).toBe(false)
   })
 
-  test('of another path is refused in plain words; to another protocol, it is not there', async () => {
+  test('to another path is refused with a plain message; to another protocol it is 404', async () => {
     for (const [path, upgrade] of [
       ['/runs', 'websocket'],
       ['/connect', 'h2c'],
@@ -91,7 +91,7 @@ describe('the upgrade', () => {
     expect(error).toEqual({ code, message: expect.any(String), requestId })
   })
 
-  test('is what GET /connect asks for', async () => {
+  test('is required by GET /connect', async () => {
     const { status, json } = await engine.api.get('/connect')
     expect(status).toBe(400)
     expect(json).toMatchObject({
@@ -103,13 +103,13 @@ describe('the upgrade', () => {
     'without the subprotocol ends with 4400: %j',
     async protocols => {
       const client = new ConnectClient(engine.url, { protocols })
-      // A client that asked for another subprotocol hangs up by itself.
+      // A client that requested another subprotocol closes the connection itself.
       if (protocols.length > 0) await until(() => client.closed)
       else expect(await refusalOf(client)).toEqual({ code: 'protocol_mismatch', close: 4400 })
     },
   )
 
-  test('needs a key that opens it', async () => {
+  test('needs a key that may connect', async () => {
     for (const key of ['runner-key-of-team', 'secret-key-of-team']) {
       const client = await dial(keyed.url, { key })
       expect((await client.register({ app: 'team-app' })).type).toBe('runner.registered')
@@ -124,14 +124,14 @@ describe('the upgrade', () => {
     }
   })
 
-  test('counts as long as the key does: one that is revoked closes its sockets', async () => {
+  test('lasts as long as its key: revoking the key closes its sockets', async () => {
     const clock = new JumpClock()
     const timed = await openEngine({ onDisk: true, clock })
     const { administration, close } = await openAdministration(`sqlite:${timed.storeFile}`)
     const { stored, key } = await administration.createKey({ kind: 'runner' })
     await until(async () => {
       clock.jump(1000)
-      // The key counts: what is wrong is only that this is no upgrade.
+      // The key is valid: only the missing upgrade is wrong.
       return (await timed.api.as(key).get('/connect')).status === 400
     })
     const client = await dialAs(timed.url, { app: 'kept' }, { key })
@@ -146,7 +146,7 @@ describe('the upgrade', () => {
     expect(client.frames.at(-1)).toMatchObject({ type: 'error', payload: { code: 'unauthorized' } })
   })
 
-  test('on an open engine is for this machine alone', async () => {
+  test('on an open engine is allowed only from this machine', async () => {
     const foreign: Record<string, string>[] = [{ host: 'evil.example' }, { origin: 'https://evil.example' }]
     for (const headers of foreign) {
       const client = new ConnectClient(engine.url, { headers })
@@ -159,7 +159,7 @@ describe('the upgrade', () => {
 })
 
 describe('hello', () => {
-  test('is answered with what the engine speaks', async () => {
+  test('is answered with the versions of the engine', async () => {
     const client = await dial(engine.url)
     const id = client.send('hello', { protocolVersion: 1 })
     expect(await client.next('hello')).toMatchObject({
@@ -184,7 +184,7 @@ describe('hello', () => {
   })
 
   describe.each(['hello', 'runner.register'])('in %s', type => {
-    test.each([2, 0, '0', '1', true, [0], null])('of another version ends with 4400: %j', async version => {
+    test.each([2, 0, '0', '1', true, [0], null])('another version ends with 4400: %j', async version => {
       const client = await dial(engine.url)
       client.send(type, { protocolVersion: version, app: 'a', workflows: [] })
       expect(await refusalOf(client)).toEqual({ code: 'protocol_mismatch', close: 4400 })
@@ -266,7 +266,7 @@ describe('a registration', () => {
     expect(registered.isOpen).toBe(true)
   })
 
-  test('is of the namespace of its key alone', async () => {
+  test('belongs to the namespace of its key', async () => {
     await dialAs(
       keyed.url,
       { app: 'wall', runner: 'same', workflows: ['wall'] },
@@ -288,19 +288,19 @@ describe('a registration', () => {
   })
 })
 
-/** Asks for an upgrade by hand; answers what came instead. */
+/** Requests an upgrade by hand; answers the response that came instead. */
 function fetchUpgrade(
   url: string,
   options: RequestOptions,
 ): Promise<{ status: number | undefined; headers: IncomingHttpHeaders; text: string }> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, options, response => {
+    const upgrade = request(url, options, response => {
       let text = ''
       response.on('data', chunk => {
         text += chunk
       })
       response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }))
     })
-    asked.on('error', reject).end()
+    upgrade.on('error', reject).end()
   })
 }

@@ -1,4 +1,5 @@
-// Signs of life on Connect sockets (decisions "Connect"): heartbeats both ways, pings, and the end of who is silent.
+// Liveness of Connect sockets: heartbeats in both directions, pings, and the eviction of silent runners
+// (docs/wire-protocol.md#heartbeats).
 
 import { expect, test } from 'vitest'
 import { scenario, unique, until } from '../../kit/index.ts'
@@ -8,7 +9,7 @@ const { api, clock, url } = await scenario()
 const runnersOf = async (app: string) =>
   (await api.get(`/runners?app=${app}`)).json as { lastSeenAt: string }[]
 
-/** One heartbeat later, when `client` has got it. */
+/** Advances to the next heartbeat, and waits until `client` has it. */
 async function beat(client: ConnectClient): Promise<void> {
   const before = client.count('heartbeat')
   clock.jump(10_000)
@@ -28,7 +29,7 @@ test('a heartbeat is answered', async () => {
   expect(await client.next('heartbeat.ack')).toMatchObject({ id })
 })
 
-test('a runner that answers nothing for 30 s is evicted with 4408, and what it has goes elsewhere', async () => {
+test('a runner that answers nothing for 30 s is evicted with 4408, and its runs go to another runner', async () => {
   const app = unique('silent')
   const silent = await mute(app, 'silent')
   const { runId } = await api.send({ name: app })
@@ -40,7 +41,7 @@ test('a runner that answers nothing for 30 s is evicted with 4408, and what it h
   expect(await silent.closes()).toBe(4408)
   expect(await runnersOf(app)).toEqual([])
   const other = await dialAs(url, { app, runner: 'other', workflows: [app] })
-  // The grace of the lost socket, then the delay before the pass is repeated.
+  // First the grace of the lost socket, then the delay before the pass is repeated.
   await until(() => {
     clock.jump(1000)
     return other.count('invoke') > 0
@@ -51,7 +52,7 @@ test('a runner that answers nothing for 30 s is evicted with 4408, and what it h
   await api.succeeded(runId)
 })
 
-test('its 30 s count from when it was last heard of, not from a heartbeat', async () => {
+test('its 30 s count from its last message, not from a heartbeat', async () => {
   const silent = await mute(unique('late'), 'late')
   await beat(silent)
   clock.jump(6000)
@@ -96,7 +97,7 @@ test('a client that only answers pings stays', async () => {
   expect(client.pings).toBeGreaterThanOrEqual(5)
 })
 
-test('a clock that jumps evicts nobody', async () => {
+test('a clock that jumps evicts no runner', async () => {
   const app = unique('asleep')
   const client = await mute(app)
   clock.jump(86_400_000)

@@ -1,5 +1,5 @@
-// Runs whose pass waits for room on a Connect runner (`maxConcurrency`): in what order they get it, that they go to
-// whichever runner has some, and that those that are wanted no more leave the line.
+// Runs whose pass waits for room on a Connect runner (`maxConcurrency`): the order in which they get it, that they go
+// to any runner with room, and that unwanted runs leave the queue.
 
 import { expect, test } from 'vitest'
 import { scenario, unique, until } from '../../kit/index.ts'
@@ -10,17 +10,17 @@ const { api, url } = await scenario({ realTime: true })
 const runIdOf = ({ payload }: { payload: Record<string, unknown> }) =>
   (payload.ctx as { runId: string }).runId
 
-/** The runs that the runner was sent, in order. */
+/** The runs that were sent to the runner, in order. */
 const sentTo = (client: ConnectClient) =>
   client.frames.filter(({ type }) => type === 'invoke').map(frame => runIdOf(frame))
 
-/** Answers the oldest invoke that is open, and so makes room. */
+/** Answers the oldest open invoke, which makes room. */
 async function answerNext(client: ConnectClient): Promise<void> {
   const { id } = await client.next('invoke')
   client.result(id, 200, '{"logs":[]}')
 }
 
-/** A runner with room for one, which has it. */
+/** A runner with room for one pass, and that pass. */
 async function busy(fields: Record<string, unknown> = {}) {
   const app = unique('full')
   const runner = await dialAs(url, { app, runner: 'r1', workflows: [app], maxConcurrency: 1, ...fields })
@@ -29,19 +29,19 @@ async function busy(fields: Record<string, unknown> = {}) {
   return { app, runner, first, firstInvoke: id }
 }
 
-/** The run is in the line: it has a lease, and no runner has it. */
-async function inLine(runId: string): Promise<void> {
+/** Waits until the run is in the queue: an engine has leased it, and no runner has it. */
+async function waitsForRoom(runId: string): Promise<void> {
   await until(async () => {
     const { json } = await api.get(`/runs/${runId}/why`)
     return (json as { sentence: string }).sentence.startsWith('It is in line for room')
   })
 }
 
-test('a run that is paused in the line is sent to nobody until it is resumed', async () => {
+test('a run that is paused in the queue is sent to no runner until it is resumed', async () => {
   const { app, runner, first } = await busy()
   const paused = await api.send({ name: app })
   const next = await api.send({ name: app })
-  for (const { runId } of [paused, next]) await inLine(runId)
+  for (const { runId } of [paused, next]) await waitsForRoom(runId)
   await api.post(`/runs/${paused.runId}/pause`)
   await answerNext(runner)
   await answerNext(runner)
@@ -53,10 +53,10 @@ test('a run that is paused in the line is sent to nobody until it is resumed', a
   await api.succeeded(paused.runId)
 })
 
-test('a run in the line is queued, and has not started until a runner has it', async () => {
+test('a run in the queue has status queued, and has not started until a runner has it', async () => {
   const { app, runner } = await busy()
   const { runId } = await api.send({ name: app })
-  await inLine(runId)
+  await waitsForRoom(runId)
   const { json } = await api.get(`/runs/${runId}`)
   expect(json).toMatchObject({ status: 'queued', attempt: 1, waitingFor: { kind: 'runner' } })
   expect(json).not.toHaveProperty('startedAt')
@@ -69,7 +69,7 @@ test('a run in the line is queued, and has not started until a runner has it', a
   await api.succeeded(runId)
 })
 
-test('a run that waits in the line for longer than timeouts.queue fails without having been sent', async () => {
+test('a run that waits in the queue for longer than timeouts.queue fails without being sent', async () => {
   const app = unique('late')
   const runner = await dial(url)
   const workflows = [{ name: app, timeouts: { queue: 1000 } }]
@@ -82,23 +82,23 @@ test('a run that waits in the line for longer than timeouts.queue fails without 
   expect(runner.count('invoke')).toBe(1)
 })
 
-test('a run that is cancelled in the line leaves it', async () => {
+test('a run that is cancelled in the queue leaves it', async () => {
   const { app, runner, first } = await busy()
   const { runId } = await api.send({ name: app })
-  await inLine(runId)
+  await waitsForRoom(runId)
   await api.post(`/runs/${runId}/cancel`)
   await answerNext(runner)
   await api.succeeded(first.runId)
   expect(sentTo(runner)).toEqual([first.runId])
 })
 
-test('those that wait go to another runner of the app as soon as one joins, or gets room', async () => {
+test('waiting runs go to another runner of the app as soon as one joins, or gets room', async () => {
   const { app, runner, first } = await busy()
   // One after the other: invokes are sent in the order of the runs' ids.
   const waiting: string[] = []
   for (let i = 0; i < 4; i++) waiting.push((await api.send({ name: app })).runId as string)
   const pinned = await api.send({ name: app, runner: 'r1' })
-  for (const runId of [...waiting, pinned.runId]) await inLine(runId)
+  for (const runId of [...waiting, pinned.runId]) await waitsForRoom(runId)
   const joined = await dialAs(url, { app, runner: 'r2', workflows: [app], maxConcurrency: 2 })
   for (const runId of waiting) {
     await answerNext(joined)
@@ -110,7 +110,7 @@ test('those that wait go to another runner of the app as soon as one joins, or g
   await api.succeeded(pinned.runId)
 })
 
-test('of those that wait the highest priority goes first, then the oldest, whichever runner has room', async () => {
+test('of the waiting runs the highest priority goes first, then the oldest, whichever runner has room', async () => {
   const app = unique('order')
   const workflow = { name: app, priority: 'event.data.p' }
   const runners: ConnectClient[] = []
@@ -128,7 +128,7 @@ test('of those that wait the highest priority goes first, then the oldest, which
   const sent: string[] = []
   for (const p of [0, 5, 0, 9, 5]) {
     const { runId } = await send(p)
-    await inLine(runId)
+    await waitsForRoom(runId)
     sent.push(runId as string)
   }
   const order: string[] = []
@@ -145,14 +145,14 @@ test('of those that wait the highest priority goes first, then the oldest, which
   expect(order).toEqual([nine, five, laterFive, oldest, older])
 })
 
-test('a larger bound makes room at once, and a runner that goes leaves its line to be held for another', async () => {
+test('a larger bound makes room at once, and the queue of a runner that goes is held for another', async () => {
   const { app, runner } = await busy()
   const { runId } = await api.send({ name: app })
-  await inLine(runId)
+  await waitsForRoom(runId)
   await runner.register({ app, runner: 'r1', workflows: [app], maxConcurrency: 2 })
   await until(() => runner.count('invoke') === 2)
   const last = await api.send({ name: app })
-  await inLine(last.runId as string)
+  await waitsForRoom(last.runId as string)
   runner.ws.close()
   await until(async () => {
     const { json } = await api.get(`/runs/${last.runId}`)

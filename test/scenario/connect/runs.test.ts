@@ -1,4 +1,4 @@
-// Runs on Connect runners (§4.3 "Routing", "Connect transport"): the same as over HTTP, and what a socket adds to it.
+// Runs on Connect runners: the same as over HTTP, and what sockets add (docs/wire-protocol.md#connect).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -20,7 +20,7 @@ const { api, clock, engine, url } = await scenario()
 
 const runnersOf = async (app: string) => (await api.get(`/runners?app=${app}`)).json as { runnerId: string }[]
 
-/** A runner with one workflow of three steps, which serves itself. */
+/** A runner with one workflow of three steps, which serves its invokes by itself. */
 async function threeSteps(options: { runner?: string; handler?: Handler } = {}) {
   const name = unique('connected')
   const record = new RunnerRecord()
@@ -41,7 +41,7 @@ const queuedFor = (runId: string) =>
     return status === 'queued' && sentence.startsWith('No runner could be reached')
   })
 
-test('a run goes through its steps over the socket, the body to the letter', async () => {
+test('a run goes through its steps over the socket, with the exact body', async () => {
   const { name, record, client } = await threeSteps()
   const { json } = await api.post('/events', { name, data: { n: 1.5, s: 'ä€𝄞' } })
   const { runId } = json as { runId: string }
@@ -55,7 +55,7 @@ test('a run goes through its steps over the socket, the body to the letter', asy
   expect(client.frames.find(({ type }) => type === 'invoke')?.payload.deadlineMs).toBe(7_200_000)
 })
 
-test('the deadline is that of the workflow, or the engine, when one is set', async () => {
+test('the deadline is that of the workflow or of the engine, when one is set', async () => {
   const set = await openEngine({ env: { ENGINE_INVOKE_TIMEOUT: '7m' } })
   const client = await dial(set.url)
   const workflows = [{ name: 'set-plain' }, { name: 'set-own', timeouts: { invoke: '3m' } }]
@@ -74,7 +74,7 @@ test('the deadline is that of the workflow, or the engine, when one is set', asy
 })
 
 describe('a runner without an id', () => {
-  test('is forgotten with its socket, and what it served is not', async () => {
+  test('is removed with its socket, and its workflows are not', async () => {
     const { name, client, dialIn } = await threeSteps()
     expect(await runnersOf(name)).toMatchObject([
       { runnerId: expect.stringContaining(`conn://default/${name}/ses_`) },
@@ -87,7 +87,7 @@ describe('a runner without an id', () => {
     await api.succeeded(runId)
   })
 
-  test('is forgotten at the next start when its engine died', async () => {
+  test('is removed at the next start when its engine died', async () => {
     const first = await openEngine({ onDisk: true })
     await dialAs(first.url, { app: 'left', workflows: ['left'] })
     await dialAs(first.url, { app: 'left', runner: 'named', workflows: ['left'] })
@@ -103,7 +103,7 @@ describe('a runner without an id', () => {
 })
 
 describe('a pinned run', () => {
-  test('is held while its runner is away, and goes on when it is back', async () => {
+  test('waits while its runner is away, and goes on when it is back', async () => {
     const { name, client, dialIn, record } = await threeSteps({ runner: 'here' })
     client.ws.close()
     await until(async () => (await runnersOf(name)).length === 0)
@@ -116,7 +116,7 @@ describe('a pinned run', () => {
     expect(record.of(runId).every(({ receivedBy }) => receivedBy === 'here')).toBe(true)
   })
 
-  test('fails when no such runner was ever there', async () => {
+  test('fails when its runner never existed', async () => {
     const { name } = await threeSteps()
     const { runId } = await api.send({ name, runner: 'never' })
     expect(await api.failed(runId)).toMatchObject({
@@ -192,7 +192,7 @@ describe('routing', () => {
   })
 })
 
-test('a run that is cancelled takes its invoke along', async () => {
+test('a cancelled run cancels its invoke', async () => {
   const name = unique('cancelled')
   const client = await dialAs(url, { app: name, workflows: [name] })
   const { runId } = await api.send({ name })
@@ -212,7 +212,7 @@ describe('a result', () => {
     return { client, runId, invoke: await client.next('invoke') }
   }
 
-  test('of 1 MiB is taken, and a larger one fails the run by name', async () => {
+  test('of 1 MiB is accepted, and a larger one fails the run with a named error', async () => {
     const data = (bytes: number) => `{"logs":[],"data":"${'x'.repeat(bytes - 21)}"}`
     const fits = await open()
     fits.client.result(fits.invoke.id, 200, data(MIB))
@@ -253,7 +253,7 @@ describe('a result', () => {
     await api.succeeded(runId)
   })
 
-  test('that can never be read fails the run, which says what was wrong', async () => {
+  test('that can never be read fails the run, with the reason', async () => {
     const { client, invoke, runId } = await open()
     client.onFrame = ({ type, id }) => {
       if (type === 'invoke') client.send('invoke.result', { status: '200', body: {} }, id)
@@ -278,7 +278,7 @@ describe('a result', () => {
     expect(client.count('invoke')).toBe(1)
   })
 
-  test('of an invoke that nobody knows is acknowledged, and before the registration it is not', async () => {
+  test('of an unknown invoke is acknowledged, but not before the registration', async () => {
     const client = await dial(url)
     client.result('inv_unknown', 200, '{}')
     expect((await client.next('error')).payload).toMatchObject({ code: 'invalid_request' })
@@ -287,7 +287,7 @@ describe('a result', () => {
     expect(await client.next('result.ack')).toMatchObject({ id: 'inv_unknown' })
   })
 
-  test('sent again over the next socket counts once', async () => {
+  test('that is sent again over the next socket counts once', async () => {
     const name = unique('again')
     const who = { app: name, runner: 'r', workflows: [name] }
     const first = await dialAs(url, who)
@@ -295,7 +295,7 @@ describe('a result', () => {
     const { id } = await first.next('invoke')
     first.ws.terminate()
     const second = await dial(url)
-    // Behind the registration without waiting for its answer, as a runner that has no time to lose.
+    // Sent right after the registration, without waiting for its answer.
     second.send('runner.register', { ...who, workflows: [{ name }], underWay: [id] })
     second.result(id, 200, '{"data":1,"logs":[]}')
     second.result(id, 200, '{"data":2,"logs":[]}')
@@ -307,7 +307,7 @@ describe('a result', () => {
   })
 })
 
-test('an engine that drains says so, takes results meanwhile, and closes with 1001', async () => {
+test('an engine that drains says so, still takes results, and closes with 1001', async () => {
   const draining = await openEngine({ env: { ENGINE_DRAIN_TIMEOUT: '20s' } })
   const client: ConnectClient = await dialAs(draining.url, {
     app: 'drain',

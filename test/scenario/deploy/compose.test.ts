@@ -1,5 +1,5 @@
-// compose.yaml, held against the code and the Dockerfile: the settings it gives are settings and can be read, each service
-// is bounded and given the time to end, and what belongs together is equal.
+// compose.yaml, compared with the code and the Dockerfile: its settings exist and are valid, each service is bounded
+// and has time to stop, and values that belong together are equal.
 
 import { readConfig } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
@@ -39,13 +39,13 @@ describe('compose.yaml', () => {
   const { services, volumes } = file as NonNullable<typeof file>
   const engine = services.engine as Service
 
-  test('asks for every secret, and has none of its own', () => {
+  test('requires every secret, and contains none', () => {
     expect(replaced.replaceAll('$$', '')).not.toMatch(/\$\{/)
     const [line] = text.match(/for name in ([\s\S]*?);/) ?? []
     expect(line?.match(/[A-Z_]{4,}/g)?.sort()).toEqual(Object.keys(given).sort())
   })
 
-  test('gives the engine settings that it takes, with two services and two kinds of keys', () => {
+  test('gives the engine valid settings, with two services and two kinds of keys', () => {
     const config = readConfig({ ...environmentOf(image), ...engine.environment })
     expect(config).toMatchObject({
       store: { kind: 'postgres' },

@@ -1,4 +1,4 @@
-// What the engine's bundle is made of, that the licences of all of it go with it, and what the packages are published with.
+// The engine's bundle: its packages, their licences, and what the packages of the repository are published with.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -33,11 +33,11 @@ test('every package in the bundle is named, with its licence', () => {
   expect(notices).toContain('Permission is hereby granted')
 })
 
-test('what is in the bundle is not installed beside it', () => {
+test('a package in the bundle is not installed beside it', () => {
   const { dependencies } = JSON.parse(readFileSync(join(packages, 'engine/package.json'), 'utf8'))
   const packed = bundledPackages()
   expect(Object.keys(dependencies).filter(name => packed.has(name))).toEqual([])
-  // Its declarations name the protocol's; the rest is what the bundler leaves out.
+  // The engine's declarations name the protocol's; the other dependencies are those that the bundler leaves out.
   const code = readdirSync(bundle).filter(name => name.endsWith('.js'))
   const imports = code.flatMap(name => read(name).match(/(?<=\b(?:from |import\())"[@a-z][^"]*(?=")/g) ?? [])
   const needed = new Set([
@@ -51,8 +51,8 @@ test.each(['cli', 'client', 'engine', 'protocol', 'sdk'])(
   '%s is published without what only builds need',
   name => {
     const args = ['pack', '--dry-run', '--json', '--ignore-scripts']
-    const told = execFileSync('npm', args, { cwd: join(packages, name), encoding: 'utf8', stdio: 'pipe' })
-    const [{ files }] = JSON.parse(told) as [{ files: { path: string }[] }]
+    const output = execFileSync('npm', args, { cwd: join(packages, name), encoding: 'utf8', stdio: 'pipe' })
+    const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }]
     expect(files.length).toBeGreaterThan(3)
     expect(files.filter(({ path }) => /tsbuildinfo|\.test\.|testkit/.test(path))).toEqual([])
   },
@@ -73,8 +73,8 @@ test('a package without any licence stops the build', () => {
   expect(noticesOf([module, `\0${module}?commonjs`, '/ours/src/main.ts'])).toContain(
     '@some/package 1.2.3 (MIT)\n',
   )
-  writeFileSync(join(directory, 'readme.md'), '# Package\n\n## License\n\nAs told here.\n')
-  expect(noticesOf([module])).toContain('As told here.')
+  writeFileSync(join(directory, 'readme.md'), '# Package\n\n## License\n\nAs written here.\n')
+  expect(noticesOf([module])).toContain('As written here.')
   writeFileSync(join(directory, 'LICENCE'), 'The text.\r\nOf it.')
   expect(noticesOf([module])).toMatch(/\n\nThe text\.\nOf it\.\n$/)
 })

@@ -1,5 +1,5 @@
-// The Dockerfile, without Docker: what it copies is there, and the engine's stage, laid out in a folder as its COPY
-// lines say, serves, answers its health check, and drains at SIGTERM without having written beside its volume.
+// The Dockerfile, without Docker: the files it copies exist, and the engine's stage, laid out in a folder as its COPY
+// lines say, serves, answers its health check, and drains at SIGTERM without writing outside its volume.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ const WORKDIR = '/app/'
 const NODE = '/nodejs/bin/node'
 
 describe('the Dockerfile', () => {
-  test('copies from the context what is there and let in by .dockerignore', () => {
+  test('copies from the context files that exist and that .dockerignore lets in', () => {
     const letIn = read('.dockerignore').split('\n')
     expect(letIn).toContain('*')
     for (const { from, sources } of stages.flatMap(copiesOf)) {
@@ -42,13 +42,13 @@ describe('the Dockerfile', () => {
     }
   })
 
-  test('keeps what was installed, built and stored here out of the context', () => {
+  test('keeps installed, built and stored files out of the context', () => {
     const ignored = read('.dockerignore').split('\n')
     for (const name of ['node_modules', 'dist', '*.tsbuildinfo', '.perdure', '.env*'])
       expect(ignored).toContain(`**/${name}`)
   })
 
-  test('copies from earlier stages alone, and what they have', () => {
+  test('copies only from earlier stages, and files that they have', () => {
     for (const [index, stage] of stages.entries()) {
       const earlier = stages.slice(0, index).map(({ name }) => name)
       for (const { from, sources } of copiesOf(stage)) {
@@ -65,7 +65,7 @@ describe('the Dockerfile', () => {
     }
   })
 
-  test('gives npm the manifest of every workspace, without which it refuses the lock file', () => {
+  test('gives npm the manifest of every workspace, because npm refuses the lock file without it', () => {
     const copied = stages.flatMap(copiesOf).flatMap(({ from, sources }) => (from ? [] : sources))
     const workspaces = ['packages', 'examples'].flatMap(folder =>
       readdirSync(join(root, folder)).map(name => `${folder}/${name}/package.json`),
@@ -74,7 +74,7 @@ describe('the Dockerfile', () => {
       expect(copied).toContain(manifest)
   })
 
-  test('runs the engine as nobody, on a runtime that has no shell, with a volume that is its own', () => {
+  test('runs the engine as an unprivileged user, on a runtime without a shell, with a volume of its own', () => {
     const [user] = image.instructions.filter(({ word }) => word === 'USER').map(({ rest }) => rest)
     expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     expect(image.from).toMatch(/^gcr\.io\/distroless\/nodejs\d+-debian\d+:nonroot$/)
@@ -84,7 +84,7 @@ describe('the Dockerfile', () => {
     for (const word of ['HEALTHCHECK', 'ENTRYPOINT']) expect(listOf(image, word)[0]).toBe(NODE)
   })
 
-  test('starts the engine with the flag of Node that the docs tell to give', () => {
+  test('starts the engine with the Node flag that the docs recommend', () => {
     const [, flags] = /NODE_OPTIONS=(\S+)`/.exec(read('docs/operating.md')) as unknown as [string, string]
     expect(listOf(image, 'ENTRYPOINT').slice(1, -1)).toEqual([flags])
   })
@@ -123,7 +123,7 @@ describe('the image', () => {
   })
 })
 
-/** A folder with the files of the image's stage. Of packages only those are installed that ours declare. */
+/** A folder with the files of the image's stage. Of the installed packages it has only those that ours declare. */
 function layOut(): string {
   const folder = mkdtempSync(join(tmpdir(), 'perdure-image-'))
   onCleanup(() => rmSync(folder, { recursive: true, force: true }))
@@ -166,7 +166,7 @@ interface Launch {
   command: string[]
 }
 
-/** A command of the image, by the Node that runs the tests, with the image's environment and no other. */
+/** A command of the image, run by this Node with the image's environment and no other. */
 function launch({ folder, env, command: [node, ...args] }: Launch) {
   expect(node).toBe(NODE)
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })

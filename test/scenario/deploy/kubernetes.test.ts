@@ -1,5 +1,5 @@
-// deploy/kubernetes, held against the code and the Dockerfile: the settings are settings and can be read, probes ask
-// operations, names that belong together are equal, and pods are given the time that a shutdown takes.
+// deploy/kubernetes, compared with the code and the Dockerfile: its settings exist and are valid, probes call
+// operations, names that belong together are equal, and pods have the time that a shutdown takes.
 
 import { readdirSync } from 'node:fs'
 import { ConfigError, readConfig } from '@perdure/engine'
@@ -76,7 +76,10 @@ describe('deploy/kubernetes', () => {
     engine: set.spec.template.spec.containers[0],
   }))
 
-  /** What the process of a container sees: of the Secret, filled in, what its pod takes. */
+  /**
+   * The environment of a container's process: the variables that its pod takes from the ConfigMap and the filled-in
+   * Secret.
+   */
   function environmentFor({ envFrom, env = [] }: Container): Record<string, string> {
     const filledIn: Record<string, string> = {
       ...stringData,
@@ -97,11 +100,11 @@ describe('deploy/kubernetes', () => {
     expect(Object.keys(data).filter(name => /KEY|STORE|QUEUE|LIMITER/.test(name))).toEqual([])
   })
 
-  test('no engine starts on the pattern of the Secret', () => {
+  test('no engine starts with the template of the Secret', () => {
     expect(() => readConfig({ ...data, ...stringData })).toThrow(ConfigError)
   })
 
-  test('an engine starts on the ConfigMap and a Secret that is filled in, each on its store', () => {
+  test('an engine starts with the ConfigMap and a filled-in Secret, each on its store', () => {
     const stores = pods.map(({ set, engine }) => [set.kind, readConfig(environmentFor(engine)).store.kind])
     expect(stores).toEqual([
       ['Deployment', 'postgres'],
@@ -109,7 +112,7 @@ describe('deploy/kubernetes', () => {
     ])
   })
 
-  test('probes ask public operations, at the port that the engine listens on', () => {
+  test('probes call public operations, at the port that the engine listens on', () => {
     const known = operationList.filter(({ access, method }) => access === 'public' && method === 'GET')
     for (const { engine } of pods) {
       const [port] = engine.ports
@@ -119,12 +122,12 @@ describe('deploy/kubernetes', () => {
         expect(known.map(({ path }) => path)).toContain(httpGet.path)
         expect(httpGet.port).toBe(port?.name)
       }
-      // A restart heals no dependency.
+      // A restart repairs no dependency.
       expect(probes.map(({ httpGet }) => httpGet.path)).toEqual(['/healthz', '/healthz', '/readyz'])
     }
   })
 
-  test('a pod may take as long to end as its engine does', () => {
+  test('a pod may take as long to stop as its engine', () => {
     for (const { pod, engine } of pods) {
       const { drainTimeoutMs } = readConfig(environmentFor(engine))
       const neededMs = engine.lifecycle.preStop.sleep.seconds * 1000 + drainTimeoutMs + HTTP_LIMITS.drainMs
@@ -155,7 +158,7 @@ describe('deploy/kubernetes', () => {
     )
   })
 
-  test('selectors select the pods of their file, and references name what there is', () => {
+  test('selectors select the pods of their file, and references name things that exist', () => {
     for (const { set, engine } of pods) {
       const { labels } = set.spec.template.metadata
       expect(labels).toMatchObject(set.spec.selector.matchLabels)

@@ -1,5 +1,5 @@
-// The middleware of examples/encryption by itself: what it seals, opens and refuses. That the engine's store holds no
-// plaintext is shown by the example, which `examples.test.ts` runs.
+// The middleware of examples/encryption by itself: what it seals, opens and refuses. `examples.test.ts` runs the
+// whole example, which shows that the engine's store holds no plaintext.
 
 import { randomBytes } from 'node:crypto'
 import { NonRetriableError } from '@perdure/sdk'
@@ -26,16 +26,16 @@ describe('a sealed value', () => {
     },
   )
 
-  test('is another each time, and tells nothing of what is in it', () => {
+  test('differs each time, and shows nothing of its contents', () => {
     expect(seal([current], 'Ada').sealed).not.toBe(seal([current], 'Ada').sealed)
   })
 
-  test('is opened by the key that sealed it, whichever seals now', () => {
+  test('is opened by the key that sealed it, whichever key seals now', () => {
     expect(open([current, old], seal([old], 1))).toBe(1)
     expect(seal([current, old], 1).sealed).toMatch(/^new\./)
   })
 
-  test('is refused for good when it was changed', () => {
+  test('is refused without a retry when it was changed', () => {
     const { sealed } = seal([current], 'Ada')
     const bytes = Buffer.from(sealed.slice('new.'.length), 'base64')
     for (const at of [0, 12, bytes.length - 1]) {
@@ -63,7 +63,7 @@ describe('a sealed value', () => {
   })
 })
 
-test('webhooks go out readable, and what others sent unsealed comes in as it is', () => {
+test('webhooks are sent readable, and unsealed data of others passes unchanged', () => {
   expect(encryption([current]).transformOutput?.('Ada', { kind: 'webhook', name: 'w' })).toBe('Ada')
   expect(open([current], { name: 'Ada' })).toEqual({ name: 'Ada' })
 })

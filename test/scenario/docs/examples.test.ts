@@ -9,10 +9,10 @@ import { onCleanup } from '../../kit/cleanup.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** They mostly wait: a few at a time, so that none is short of the time it waits for. */
+/** The examples mostly wait. Only a few run at a time, so that each gets the time it waits for. */
 const LANES = 3
 
-/** What each has to show; the slow ones go first. */
+/** Texts that each example must print; the slow ones go first. */
 const shown: Record<string, readonly string[]> = {
   'nightly-report': ['nextRunAt', '"revenue"', 'night of'],
   approval: ['waiting   decision of ada', 'woke 0', 'succeeded remind ada', 'ask grace', 'data.amount'],
@@ -56,14 +56,18 @@ async function inLane<T>(use: () => Promise<T>): Promise<T> {
 }
 
 describe('the example', () => {
-  test.concurrent.for(names)('%s goes as told', { timeout: 120_000 }, async (name, { expect }) => {
-    const { code, printed } = await inLane(() => run(name))
-    expect(code, printed).toBe(0)
-    for (const text of shown[name] ?? []) expect(printed).toContain(text)
-  })
+  test.concurrent.for(names)(
+    '%s does what its README says',
+    { timeout: 120_000 },
+    async (name, { expect }) => {
+      const { code, printed } = await inLane(() => run(name))
+      expect(code, printed).toBe(0)
+      for (const text of shown[name] ?? []) expect(printed).toContain(text)
+    },
+  )
 })
 
-test('a name that is none is answered with the names there are', async () => {
+test('an unknown name is answered with the existing names', async () => {
   const { code, printed } = await run('nothing')
   expect(code).toBe(2)
   for (const name of names) expect(printed).toContain(name)

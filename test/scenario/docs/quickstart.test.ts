@@ -1,4 +1,4 @@
-// What docs/quickstart.md tells a newcomer to do, done: its file and its commands as they stand, in its order.
+// Carries out docs/quickstart.md: its file and its commands as they are, in its order.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ function commandWith(part: string): string {
   return found[0] as string
 }
 
-/** What differs from a newcomer's machine: other processes may have the port, and the data is for nobody. */
+/** Differences from a newcomer's machine: other processes may have the port, and the data is removed. */
 const env: Record<string, string> = { ENGINE_PORT: '0', ENGINE_STORE: `sqlite:${tempStoreFile()}` }
 
 interface Running {
@@ -32,7 +32,7 @@ interface Running {
   kill9(): Promise<void>
 }
 
-/** Types a command into a shell of its own. */
+/** Runs a command in a shell of its own. */
 function type(command: string): Running {
   const child: ChildProcess = spawn('bash', ['-c', `exec ${command}`], {
     cwd: root,
@@ -54,7 +54,7 @@ function type(command: string): Running {
   return { printed: () => printed, ended, interrupt: () => child.kill('SIGINT'), kill9 }
 }
 
-/** Types a command and reads what it printed, when it has ended well. */
+/** Runs a command to its end; answers what it printed. */
 async function read(command: string): Promise<string> {
   const { ended, printed } = type(command)
   expect(await within(ended, command), printed()).toBe(0)

@@ -1,4 +1,4 @@
-// What the README promises a newcomer: its example runs as it stands, and so does the demo.
+// The promises of the README to a newcomer: its example runs as it is, and so does the demo.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { onCleanup, startEngine, until } from '../../kit/index.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Runs a TypeScript file as the README says; resolves with what it printed when `done` finds what it looks for. */
+/** Runs a TypeScript file as the README says; resolves with what it printed once `done` matches. */
 async function run(file: string, env: Record<string, string>, done: RegExp): Promise<string> {
   const child = spawn(process.execPath, ['--import', 'tsx', file], {
     cwd: root,

@@ -1,5 +1,5 @@
-// What docs/schemas.md and docs/middleware.md show is code that runs: each block stands in `schemas.workflows.ts`,
-// and does what is said, by a real engine.
+// Runs the code blocks of docs/schemas.md and docs/middleware.md on a real engine: each block is in
+// `schemas.workflows.ts`, and does what the page says.
 
 import { readFileSync } from 'node:fs'
 import { createClient } from '@perdure/sdk'
@@ -36,7 +36,7 @@ test.each(['schemas', 'middleware'])(
   },
 )
 
-test('input that does not fit fails the run at once and names the place', async () => {
+test('input that violates the schema fails the run at once and names the place', async () => {
   const { runId } = await api.send({ name: 'ship', data: { orderId: 'A', items: [{ sku: 's', count: 0 }] } })
   const run = await api.failed(runId)
   expect(run).toMatchObject({ status: 'failed', attempt: 1, error: { name: 'InvalidDataError' } })
@@ -45,7 +45,7 @@ test('input that does not fit fails the run at once and names the place', async 
   )
 })
 
-test('typed events start, wake and follow; a child takes its input as its schema makes it', async () => {
+test('typed events start, wake and follow; a child gets its input as its schema parses it', async () => {
   const { runId } = await api.send({ name: 'every-step', data: { orderId: 'A-1' } })
   await waitsFor(api, runId, 'event')
   await send(client)
@@ -64,7 +64,7 @@ test('typed events start, wake and follow; a child takes its input as its schema
   expect(results.sort()).toEqual([4200, '4200 too many'])
 })
 
-test('what does not fit is not sent', async () => {
+test('data that violates its schema is not sent', async () => {
   const wrong = { orderId: 'A-1' } as { orderId: string; reason: string }
   await expect(client.send(orderRefunded, wrong)).rejects.toThrow('data.reason: ')
 })

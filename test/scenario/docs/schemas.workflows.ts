@@ -1,5 +1,5 @@
-// The code of docs/schemas.md and docs/middleware.md, line by line: `schemas.test.ts` runs it, and holds the
-// pages equal to it.
+// The code of docs/schemas.md and docs/middleware.md, line by line. `schemas.test.ts` runs it, and compares it with
+// the pages.
 
 import {
   type Client,
@@ -15,7 +15,7 @@ import {
 } from '@perdure/sdk'
 import { z } from 'zod'
 
-/** What the middleware below reported, in order. */
+/** The reports of the middleware below, in order. */
 export const reported: string[] = []
 const metrics = {
   timing: (name: string, ms: number) => reported.push(`${name} took ${ms >= 0 ? 'a while' : 'no time'}`),

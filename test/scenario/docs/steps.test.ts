@@ -1,4 +1,5 @@
-// What docs/steps.md shows is code that runs: each block stands in `steps.workflows.ts`, and does what is said.
+// Runs the code blocks of docs/steps.md on a real engine: each block is in `steps.workflows.ts`, and does what the
+// page says.
 
 import { readFileSync } from 'node:fs'
 import { connect } from '@perdure/sdk/connect'
@@ -24,7 +25,8 @@ const order = { orderId: 'A-1', amount: 10, email: 'ada', hookUrl: 'http://127.0
 /** Starts the workflow of that name with this order; answers the run's id. */
 async function start(name: string, data: object = {}): Promise<string> {
   calls.length = 0
-  // A wait takes events of its run's own millisecond, too: this one has none of another test.
+  // A wait also takes events of its run's own millisecond, so this run gets a millisecond without events of other
+  // tests.
   clock.jump(1)
   letChargesFail(0)
   return (await api.send({ name, data: { ...order, ...data } })).runId as string
@@ -41,12 +43,12 @@ test('every block of the page is code that is compiled and run here', () => {
   for (const block of blocks) expect(code).toContain(block)
 })
 
-test('run: the result is what its JSON gives', async () => {
+test('run: the result is what its JSON parses to', async () => {
   const runId = await start('docs-run')
   expect(await resultOf(runId)).toEqual({ chargeId: 'ch_10', at: '1970-01-01T00:00:00.000Z' })
 })
 
-test('run: a failure is tried again after its backoff', async () => {
+test('run: a failure is retried after its backoff', async () => {
   const runId = await start('docs-run')
   letChargesFail(1)
   const waited = await skipWait(api, clock, runId, 'retry')
@@ -56,15 +58,15 @@ test('run: a failure is tried again after its backoff', async () => {
   expect(calls).toEqual(['charge 10', 'charge 10'])
 })
 
-test('sleep: three days; a Monday that has passed is no wait', async () => {
-  // Only the engine's clock is in the future: the Monday that the runner chooses is long gone there.
+test('sleep: three days; a Monday that has passed needs no wait', async () => {
+  // Only the engine's clock is in the future: the Monday that the runner chooses is long past there.
   const runId = await start('docs-sleep')
   expect(await skipWait(api, clock, runId, 'sleep')).toBe(3 * 86_400_000)
   await api.succeeded(runId)
   expect(calls).toEqual(['mail ada: it is Monday'])
 })
 
-test('waitForEvent: the event that its condition means, or null', async () => {
+test('waitForEvent: the event that meets its condition, or null', async () => {
   const runId = await start('docs-wait')
   await waitsFor(api, runId, 'event')
   expect(await api.send({ name: 'order/paid', data: { orderId: 'B-2' } })).toMatchObject({ woke: 0 })
@@ -124,7 +126,7 @@ test('a name that is used again is another step', async () => {
   expect(new Set(steps.map(({ id }) => id)).size).toBe(3)
 })
 
-test('a handler that is not the same on every pass is told of in the log', async () => {
+test('a handler that differs between passes is reported in the log', async () => {
   const runId = await start('docs-drift')
   await api.succeeded(runId)
   const warnings = (await api.logs(runId)).filter(({ scope }) => scope === '@replay')
@@ -133,7 +135,7 @@ test('a handler that is not the same on every pass is told of in the log', async
   ])
 })
 
-test('race: whoever came first', async () => {
+test('race: the first one wins', async () => {
   const runId = await start('docs-together')
   await api.reaches(runId, 'waiting')
   await api.send({ name: 'quote/declined' })
@@ -174,7 +176,7 @@ test('over Connect the same code gives the same', async () => {
   onCleanup(() => connected.close())
   await connected.ready
   const send = async (name: string, of = other.api) => (await of.send({ name, data: order })).runId as string
-  /** What can be told of the steps, whatever the ids and times. */
+  /** The steps without their ids and times. */
   const stepsOf = async (of: typeof api, runId: string) =>
     (await of.steps(runId)).map(({ name, op, index, status, attempt, data }) => {
       return { name, op, index, status, attempt, ...(op === 'StepRun' && { data }) }

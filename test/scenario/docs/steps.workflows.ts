@@ -1,4 +1,4 @@
-// The code of docs/steps.md, line by line: `steps.test.ts` runs it, and holds the page equal to it.
+// The code of docs/steps.md, line by line. `steps.test.ts` runs it, and compares it with the page.
 
 import {
   createWorkflow,
@@ -17,7 +17,7 @@ interface Order {
   hookUrl: string
 }
 
-/** Services, played: what they were asked to do, in order. */
+/** Imitated services: the calls they got, in order. */
 export const calls: string[] = []
 let chargesThatFail = 0
 export const letChargesFail = (times: number) => {

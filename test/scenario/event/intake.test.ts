@@ -1,4 +1,4 @@
-// What `POST /events` accepts and refuses (docs/events.md#send-an-event).
+// Accepted and refused posts of `POST /events` (docs/events.md#send-an-event).
 
 import { describe, expect, test } from 'vitest'
 import { returned, scenario, unique } from '../../kit/index.ts'
@@ -106,7 +106,7 @@ describe('accepted with 202', () => {
   })
 })
 
-describe('data (§4.4 "any valid JSON (object, array or scalar)")', () => {
+describe('data of any valid JSON (object, array or scalar)', () => {
   /** The run that the event with this data text started, once it has succeeded. */
   async function delivered(dataText: string) {
     const answer = await api.postText(

@@ -55,7 +55,7 @@ test('an emitted event is debounced, too', async () => {
   const source = unique('source')
   await engine.runner({
     workflows: {
-      [source]: flow([emit('tell', name, 7)]),
+      [source]: flow([emit('notify', name, 7)]),
     },
   })
   const { runId } = await api.send({ name: source })

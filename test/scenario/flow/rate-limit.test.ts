@@ -52,7 +52,7 @@ test('no repeat takes a token: not of a dedupe id, nor of an idempotency key', a
     idempotency: { key: 'event.data.id' },
   })
   const dedupeId = unique('once')
-  const told = []
+  const outcomes = []
   for (const [id, more] of [
     [1, { dedupeId }],
     [2, { dedupeId }],
@@ -60,8 +60,8 @@ test('no repeat takes a token: not of a dedupe id, nor of an idempotency key', a
     [3, {}],
     [4, {}],
   ] as const)
-    told.push(outcome(await send(name, { id }, more)))
-  expect(told).toEqual(['run', 'deduped', 'deduped', 'run', 'dropped'])
+    outcomes.push(outcome(await send(name, { id }, more)))
+  expect(outcomes).toEqual(['run', 'deduped', 'deduped', 'run', 'dropped'])
 })
 
 test('an emitted event is treated alike', async () => {

@@ -1,4 +1,4 @@
-// The typed client against the real engine: calls, pages, a timeline that survives a dropped connection.
+// The typed client against the real engine: calls, pages, and a timeline that survives dropped connections.
 
 import { ApiError, createClient } from '@perdure/client'
 import type { TimelineFrame } from '@perdure/protocol'
@@ -12,7 +12,7 @@ const runner = await engine.runner({
   app: unique('app'),
   workflows: {
     [unique('two-steps')]: flow([run('first'), run('second')], () => ({ done: true })),
-    [unique('waits')]: flow([run('before'), wait('gate', GO), emit('tell', unique('told'))]),
+    [unique('waits')]: flow([run('before'), wait('gate', GO), emit('say', unique('said'))]),
   },
 })
 const [twoSteps, waits] = Object.keys(runner.workflows) as [string, string]
@@ -99,7 +99,7 @@ describe('a timeline', () => {
     expect(frames.at(-1)).toMatchObject({ kind: 'run_status', status: 'succeeded' })
   })
 
-  test('resumes from where it is told, and ends at once after the end', async () => {
+  test('resumes from the given frame, and ends at once after the end', async () => {
     const id = await ended()
     const all: TimelineFrame[] = []
     for await (const frame of client.streamRun({ id })) all.push(frame)

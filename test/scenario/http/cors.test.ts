@@ -1,4 +1,4 @@
-// Web pages of other origins (decisions, "Configuration": ENGINE_CORS_ORIGINS).
+// Web pages of other origins: ENGINE_CORS_ORIGINS (docs/operating.md#settings).
 
 import { describe, expect, test } from 'vitest'
 import { openEngine, scenario } from '../../kit/index.ts'
@@ -12,7 +12,7 @@ const { engine } = await scenario({
 })
 const closed = await openEngine()
 
-/** What a browser asks before it sends a request with a key. */
+/** The preflight of a browser for a request with a key. */
 const preflight = (origin: string) => ({
   headers: {
     origin,
@@ -22,12 +22,12 @@ const preflight = (origin: string) => ({
 })
 
 describe('ENGINE_CORS_ORIGINS', () => {
-  test('a page of a listed origin asks without a key, then calls with one and pages through a list', async () => {
-    const asked = await engine.api.request('OPTIONS', '/events', preflight(PAGE))
-    expect([asked.status, asked.text]).toEqual([204, ''])
-    expect(asked.headers.get('access-control-allow-origin')).toBe(PAGE)
-    expect(asked.headers.get('access-control-allow-methods')).toContain('POST')
-    expect(asked.headers.get('access-control-allow-headers')).toMatch(/Authorization.*Content-Type/)
+  test('a page of a listed origin sends a preflight without a key, then calls with one and pages through a list', async () => {
+    const allowed = await engine.api.request('OPTIONS', '/events', preflight(PAGE))
+    expect([allowed.status, allowed.text]).toEqual([204, ''])
+    expect(allowed.headers.get('access-control-allow-origin')).toBe(PAGE)
+    expect(allowed.headers.get('access-control-allow-methods')).toContain('POST')
+    expect(allowed.headers.get('access-control-allow-headers')).toMatch(/Authorization.*Content-Type/)
 
     const page = engine.api.as(KEY)
     for (let i = 0; i < 2; i++) await page.send({ name: 'order/placed' })
@@ -50,20 +50,20 @@ describe('ENGINE_CORS_ORIGINS', () => {
     await response.body?.cancel()
   })
 
-  test('a page of any other origin is told nothing', async () => {
+  test('a page of any other origin gets no permission', async () => {
     for (const origin of ['https://evil.example', `${PAGE}.evil.example`, 'null']) {
-      const asked = await engine.api.request('OPTIONS', '/events', preflight(origin))
+      const allowed = await engine.api.request('OPTIONS', '/events', preflight(origin))
       const answer = await engine.api.as(KEY).request('GET', '/runs', { headers: { origin } })
-      for (const { headers } of [asked, answer]) {
+      for (const { headers } of [allowed, answer]) {
         expect(headers.has('access-control-allow-origin'), origin).toBe(false)
       }
     }
   })
 
-  test('without the setting no origin is allowed, and OPTIONS is a wrong method', async () => {
+  test('without the setting no origin is allowed, and OPTIONS is an unknown method', async () => {
     const answer = await closed.api.request('GET', '/runs', { headers: { origin: PAGE } })
     expect(answer.headers.has('access-control-allow-origin')).toBe(false)
-    const asked = await closed.api.request('OPTIONS', '/events', preflight(PAGE))
-    expect([asked.status, asked.code]).toEqual([405, 'method_not_allowed'])
+    const allowed = await closed.api.request('OPTIONS', '/events', preflight(PAGE))
+    expect([allowed.status, allowed.code]).toEqual([405, 'method_not_allowed'])
   })
 })

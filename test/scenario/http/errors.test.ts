@@ -1,4 +1,4 @@
-// The error body and the statuses of requests that no route takes (§7; decisions "Errors, limits, auth").
+// The error body, and the statuses of requests that no route handles (docs/errors.md).
 
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
@@ -33,7 +33,7 @@ describe('{"error": {code, message, details?, requestId}}', () => {
     )
   })
 
-  test('a known path with another method is 405 and says what is allowed', async () => {
+  test('a known path with another method is 405 and names the allowed ones', async () => {
     const answer = await api.request('DELETE', '/events')
     expectProblem(answer, 405, 'method_not_allowed')
     expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(expect.arrayContaining(['GET', 'POST']))
@@ -46,7 +46,7 @@ describe('{"error": {code, message, details?, requestId}}', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  test('bytes that are no HTTP get the error body too, and the connection ends', async () => {
+  test('bytes that are no HTTP get the error body, too, and the connection ends', async () => {
     const { hostname, port } = new URL(engine.url)
     const socket = connect(Number(port), hostname)
     const text = within(

@@ -1,4 +1,4 @@
-// Bodies from people who mean no good: refused with a 4xx that says why, or taken as what they are; never a 500.
+// Hostile bodies: each is refused with a 4xx that says why, or accepted where it is in fact valid; never a 500.
 
 import { errorsOf, type Operation, operationList, operations } from '@perdure/protocol/operations'
 import { Compile } from 'typebox/schema'
@@ -12,10 +12,10 @@ const writing = all.filter(({ method, rawBody }) => method !== 'GET' && !rawBody
 const raw = all.filter(({ rawBody }) => rawBody)
 
 describe('bodies', () => {
-  /** The body of the first example, which is fine; without ids of runs there is nothing to fork by chance. */
+  /** The body of the first example, which is valid. Without ids of runs it forks nothing by chance. */
   const good = ({ examples }: Operation) => (examples?.[0]?.body ?? {}) as Record<string, unknown>
 
-  test.each(writing)('$id: what is no JSON object', async operation => {
+  test.each(writing)('$id: bodies that are no JSON object', async operation => {
     for (const body of NO_OBJECTS) {
       const answer = await attacked.attack(operation, { body })
       if (operation.body) expectRefusal(answer, errorsOf(operation))
@@ -94,13 +94,13 @@ describe('bodies', () => {
     }
   })
 
-  test.each(writing)('$id: too much', async operation => {
+  test.each(writing)('$id: bodies over the limit', async operation => {
     const answer = await attacked.attack(operation, { body: `{"x":"${'y'.repeat(5 * 1024 * 1024)}"}` })
     expect(expectRefusal(answer, errorsOf(operation))).toBe('payload_too_large')
   })
 })
 
-describe('bodies of others', () => {
+describe('raw bodies', () => {
   test.each(raw)('$id: any bytes of any type', async operation => {
     for (const body of [...NO_OBJECTS, 'x'.repeat(2 * 1024 * 1024)]) {
       for (const type of ['application/json', 'text/plain', 'a', 'application/x-www-form-urlencoded']) {
@@ -113,7 +113,7 @@ describe('bodies of others', () => {
   })
 })
 
-test('after all that the engine works as if nothing had been', async () => {
+test('after all that the engine still works', async () => {
   expect(attacked.attacks).toBeGreaterThan(150)
   await attacked.greet()
   expect((await attacked.api.get('/readyz')).status).toBe(200)

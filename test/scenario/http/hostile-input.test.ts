@@ -1,6 +1,5 @@
-// Input from people who mean no good: always a 4xx that says why, or what was asked for where it is in fact allowed;
-// never a 500, never a hang. The cases are made from the operations themselves, so a new route is under attack from
-// its first day.
+// Hostile parameters, ids, cursors and headers: always a 4xx that says why, or a regular answer where the input is in
+// fact allowed; never a 500, never a hang. The cases are made from the operations, so a new route is covered at once.
 
 import type { RunSummary } from '@perdure/protocol'
 import {
@@ -39,9 +38,11 @@ function allows(param: QueryParam, text: string): boolean {
   }
 }
 
-/** A text that was more than text would find something: nothing here has such a name. */
-function expectLiteral(found: unknown, asked: { name: string; param: QueryParam; text: string }): void {
-  const { name, param, text } = asked
+/**
+ * Checks that the text was taken literally: as a pattern it would find something, and nothing here has such a name.
+ */
+function expectLiteral(found: unknown, query: { name: string; param: QueryParam; text: string }): void {
+  const { name, param, text } = query
   if (!Array.isArray(found)) return
   if (param.kind === 'name') expect(found, `${name}=${text}`).toEqual([])
   if (name !== 'q') return
@@ -88,7 +89,7 @@ describe('parameters', () => {
     },
   )
 
-  test('names that are patterns elsewhere are just text', async () => {
+  test('names that are patterns in other languages are plain text', async () => {
     const runner = new PlainRunner({ app: 'pat%ern', workflows: { a_b: flow([run('say')]) } })
     await runner.listen()
     await runner.register(api)
@@ -104,7 +105,7 @@ describe('parameters', () => {
 })
 
 describe('ids', () => {
-  test.each(withId)('$id: no such thing, whatever it looks like', async operation => {
+  test.each(withId)('$id: hostile ids are not found', async operation => {
     for (const text of HOSTILE_TEXTS.filter(text => text !== '')) {
       const answer = await attacked.attack(operation, { id: encodeURIComponent(text) })
       expect(expectRefusal(answer), JSON.stringify(text).slice(0, 80)).toMatch(
@@ -126,7 +127,7 @@ describe('cursors', () => {
     expect(expectRefusal(answer), cursor).toBe('invalid_cursor')
   }
 
-  test.each(lists)('$id: garbage, and cursors of another list or filter', async operation => {
+  test.each(lists)('$id: garbage, and cursors of another list or filter, are refused', async operation => {
     const others = await Promise.all(
       lists.filter(other => other !== operation).map(({ path }) => next(`${path}?limit=1`)),
     )
@@ -143,7 +144,7 @@ describe('cursors', () => {
     await refused(operation, `${mine}==`)
   })
 
-  test.each(lists)('$id: cursors opened up and put together again', async operation => {
+  test.each(lists)('$id: cursors with forged contents', async operation => {
     const mine = await next(`${operation.path}?limit=1`)
     if (mine === '') return
     const whole = JSON.parse(Buffer.from(mine, 'base64url').toString('utf8'))
@@ -159,7 +160,7 @@ describe('cursors', () => {
 describe('methods, keys and headers', () => {
   test.each(all)('$id: by another method', async operation => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY', 'PURGE']) {
-      // `/runs/bulk-replay` is a path of its own, but a GET of it asks for a run of that name.
+      // `/runs/bulk-replay` is a path of its own, but a GET of it requests a run of that name.
       const offered = all.filter(other => other.method === method && matches(other.path, operation.path))
       if (offered.some(({ path }) => path === operation.path)) continue
       const code = expectRefusal(await attacked.attack(operation, { method }))
@@ -167,7 +168,7 @@ describe('methods, keys and headers', () => {
     }
   })
 
-  /** Whether a path with placeholders also stands for another. */
+  /** Whether a path with placeholders matches another path. */
   function matches(pattern: string, path: string): boolean {
     return new RegExp(`^${pattern.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)
   }
@@ -206,7 +207,7 @@ describe('methods, keys and headers', () => {
   })
 })
 
-test('after all that the engine works as if nothing had been', async () => {
+test('after all that the engine still works', async () => {
   expect(attacked.attacks).toBeGreaterThan(150)
   await attacked.greet()
   expect((await api.get('/readyz')).status).toBe(200)

@@ -1,5 +1,5 @@
-// Bytes from people who mean no good: what is no HTTP request, or one at the edge of it. Refused with the one error
-// body like everything else, and the connection ends.
+// Hostile bytes: requests that are no HTTP, or at its limits. They are refused with the error body of every refusal,
+// and the connection ends.
 
 import { describe, expect, test } from 'vitest'
 import { Attacked } from '../../kit/http/attack.ts'
@@ -73,7 +73,7 @@ describe('the wire', () => {
     ['the name of this server in the URL', get('http://localhost/runs?limit=1')],
   ]
 
-  test.each(ALLOWED)('%s is let pass', async (_, bytes) => {
+  test.each(ALLOWED)('%s is allowed', async (_, bytes) => {
     expect(await rawExchange(attacked.url, bytes)).toMatch(/^HTTP\/1\.1 200 /)
   })
 })

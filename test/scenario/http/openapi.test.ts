@@ -1,5 +1,4 @@
-// The interface's description of itself: it is valid, it is complete, and every example in it is what a real engine
-// takes and answers.
+// The OpenAPI document: it is valid, it is complete, and a real engine answers every example as the document shows.
 
 import type { WebhookDelivery } from '@perdure/protocol'
 import {
@@ -35,19 +34,19 @@ const { engine } = await scenario({
 const api = engine.api.as(KEY)
 const all = operationList
 
-// The shop of the examples. An order with `hold` waits for its parcel, one with `tell` tells the warehouse.
+// The shop of the examples. An order with `hold` waits for its parcel; an order with `notify` notifies the warehouse.
 const charge = run('charge-card', () => ({ chargeId: 'ch_82' }))
 const hold = wait('parcel-left', 'parcel/left')
-const tell = (webhookUrl: string) =>
-  step('Webhook', 'tell-warehouse', { webhookUrl, data: { orderId: '4711' } })
+const notify = (webhookUrl: string) =>
+  step('Webhook', 'notify-warehouse', { webhookUrl, data: { orderId: '4711' } })
 const shop = new PlainRunner({
   app: 'shop',
   runner: 'shop-1',
   workflows: {
     'fulfil-order': {
       handler: (invoke, record) => {
-        const order = invoke.event.data as { hold?: boolean; tell?: string }
-        const more = [...(order.hold ? [hold] : []), ...(order.tell ? [tell(order.tell)] : [])]
+        const order = invoke.event.data as { hold?: boolean; notify?: string }
+        const more = [...(order.hold ? [hold] : []), ...(order.notify ? [notify(order.notify)] : [])]
         return flow([charge, ...more])(invoke, record)
       },
       registration: { triggers: [{ event: 'order/placed' }], retry: { maxAttempts: 3 } },
@@ -56,11 +55,11 @@ const shop = new PlainRunner({
 })
 beforeAll(() => shop.listen())
 
-/** What an example's own ids stand for here, by their prefixes; and a receiver's slug and secret. */
+/** Replacements for the examples' own ids, by prefix, and for a receiver's slug and secret. */
 type Ids = Partial<Record<'run' | 'evt' | 'dlv' | 'whe' | 'whr' | 'slug' | 'secret', string>>
 
 async function order(data: Record<string, unknown> = {}): Promise<{ run: string; evt: string }> {
-  // The example of `register` puts another address in its place.
+  // The example of `register` replaces the address.
   await shop.register(api)
   const { runId, eventId } = await api.send({ name: 'order/placed', data: { orderId: '4711', ...data } })
   return { run: runId, evt: eventId }
@@ -84,10 +83,10 @@ async function paused(): Promise<Ids> {
   return placed
 }
 
-/** An order of which the warehouse has been told. */
+/** An order whose webhook has reached the warehouse. */
 async function delivered(): Promise<Ids> {
   const warehouse = await openDestination()
-  await finished({ tell: warehouse.url })
+  await finished({ notify: warehouse.url })
   const dlv = await until(async () => {
     const { json } = await api.get('/webhook-deliveries?status=succeeded')
     return (json as WebhookDelivery[]).find(({ url }) => url === warehouse.url)?.id
@@ -106,7 +105,7 @@ async function receiver(): Promise<Ids> {
   return { whr: id, slug, secret }
 }
 
-/** What has to be there before an operation's examples; a finished order does for all others. */
+/** Creates what an operation's examples need; for most operations a finished order. */
 const BEFORE: Record<string, () => Promise<Ids>> = {
   explainRun: waiting,
   cancelRun: waiting,
@@ -121,7 +120,7 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   receiveWebhook: receiver,
 }
 
-/** The example with the ids of this engine in place of its own, signed with the secret if there is one. */
+/** The example with the ids of this engine, signed with the secret if there is one. */
 function asHere(example: Example, ids: Ids): Example {
   const text = JSON.stringify({ ...example, reply: undefined }).replace(
     /\b(run|evt|dlv|whe|whr)_[0-9A-Z]{26}/g,
@@ -148,7 +147,7 @@ function replyOf({ reply, otherwise }: ListedOperation, example: Example): Reply
   return example.otherwise && otherwise ? otherwise : reply
 }
 
-/** The schema without room for anything it does not name. */
+/** The schema, closed to unknown fields. */
 function closed(schema: unknown): Record<string, unknown> {
   const inner = JSON.parse(JSON.stringify(schema), (_, part) =>
     part?.type === 'object' && part.properties ? { ...part, additionalProperties: false } : part,
@@ -179,7 +178,7 @@ describe('GET /openapi.json', () => {
     const { valid, errors } = await validator.validate(answer.json as Record<string, unknown>)
     expect(valid, JSON.stringify(errors)).toBe(true)
     expect(validator.version).toBe('3.1')
-    // Throws if a reference leads nowhere.
+    // Throws when a reference does not resolve.
     validator.resolveRefs()
   })
 })
@@ -206,7 +205,7 @@ describe('the examples', () => {
     if (example.reply !== undefined) expectToFit(example.reply, reply.schema, 'reply')
   })
 
-  test.each(examples)('%s is answered so', async (_, operation, sample) => {
+  test.each(examples)('%s is answered as shown', async (_, operation, sample) => {
     const before = BEFORE[operation.id] ?? finished
     const example = asHere(sample, await before())
     const { method } = operation
@@ -229,16 +228,16 @@ describe('the examples', () => {
       ? {}
       : { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }
 
-  /** Orders come in until the stream has told something. */
+  /** Sends orders until the stream has sent something. */
   async function firstFrame(path: string): Promise<unknown> {
-    let told = false
+    let sent = false
     const read = readSse(api.base + path, {
       headers: { authorization: `Bearer ${KEY}` },
       stopWhen: messages => messages.length > 0,
     }).finally(() => {
-      told = true
+      sent = true
     })
-    while (!told) await finished()
+    while (!sent) await finished()
     const { status, contentType, messages } = await read
     expect([status, contentType]).toEqual([200, 'text/event-stream'])
     expect(messages[0]?.event).toBe(messages[0]?.data.kind)
@@ -256,7 +255,7 @@ describe('refusals', () => {
     },
   )
 
-  test('what is not a known field in a reply would be noticed', () => {
+  test('an unknown field in a reply is noticed', () => {
     const schema = { type: 'object', required: ['a'], properties: { a: { type: 'string' } } }
     expect(() => expectToFit({ a: 'x', b: 1 }, schema, 'reply')).toThrow(/reply/)
     expect(() => expectToFit([{ a: 'x', b: 1 }], { type: 'array', items: schema }, 'reply')).toThrow(/reply/)

@@ -1,5 +1,5 @@
-// The two streams of a namespace: the status of every run, and the events as they come in. Live from the moment of
-// connecting on, best effort (§2.3, §4.1, §4.4, §6; decisions "Events").
+// The two streams of a namespace: the status of every run, and the events as they come in. They are live from the
+// moment of the connection on, without a guarantee (docs/concepts.md#timeline-and-streams).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -42,14 +42,14 @@ const ended = (runId: string) => (messages: Messages) =>
     ['succeeded', 'failed', 'cancelled'].includes(String(data.status)),
   )
 
-/** The frames of a run's own timeline that the namespace's stream tells too. */
+/** The frames of a run's own timeline that the stream of the namespace sends, too. */
 async function statusFrames(api: Api, runId: string) {
   const { messages } = await api.stream(runId)
   return messages.filter(({ event }) => event === 'run_status').map(({ data }) => data)
 }
 
 describe('GET /runs/stream', () => {
-  test('tells every status a run comes to, each as its own timeline does, and nothing else', async () => {
+  test('sends every status of a run, each as its own timeline has it, and nothing else', async () => {
     const [paused, resumed] = [gate(), gate()]
     const name = await workflow(
       flow([
@@ -100,7 +100,7 @@ describe('GET /runs/stream', () => {
     expect(frames.at(-1)?.status).toBe(last)
   })
 
-  test('a run that an event woke is told as it goes on', async () => {
+  test('sends the statuses of a run that an event has woken', async () => {
     const go = unique('go')
     const name = await workflow(flow([wait('w', go)]))
     let runId = ''
@@ -114,11 +114,11 @@ describe('GET /runs/stream', () => {
       ...['queued', 'running', 'waiting'],
       ...['queued', 'running', 'succeeded'],
     ])
-    // That it was queued again may be missed, when it is running before that could be told.
+    // The status `queued` may be missing, when the run is running before it could be sent.
     expect([timeline, timeline.toSpliced(3, 1)]).toContainEqual(frames)
   })
 
-  test('a run created by replay is told too', async () => {
+  test('sends the statuses of a run created by replay, too', async () => {
     const name = await workflow(flow([run('a', () => 1)]))
     const { runId } = await api.send({ name })
     await api.succeeded(runId)
@@ -130,7 +130,7 @@ describe('GET /runs/stream', () => {
     expect(ofRun(messages, runId)).toEqual([])
   })
 
-  test('tells nothing of other namespaces', async () => {
+  test('sends nothing of other namespaces', async () => {
     const [mine, theirs] = [await workflow(flow([])), await workflow(flow([]), other)]
     let runId = ''
     const stream = await api.follow('/runs/stream', { stopWhen: messages => ended(runId)(messages) })
@@ -142,7 +142,7 @@ describe('GET /runs/stream', () => {
     expect(ofRun(messages, foreign)).toEqual([])
   })
 
-  test('has no from: what is past is not told again', async () => {
+  test('has no from: earlier frames are not sent', async () => {
     const name = await workflow(flow([]))
     const before = (await api.send({ name })).runId
     await api.succeeded(before)
@@ -161,7 +161,7 @@ describe('GET /runs/stream', () => {
 describe('GET /events/stream', () => {
   const named = (name: string) => (messages: Messages) => messages.some(({ data }) => data.name === name)
 
-  test('tells each event once, as its record with its kind', async () => {
+  test('sends each event once, as its record with its kind', async () => {
     const [started, name, last] = [await workflow(flow([])), unique('plain'), unique('last')]
     const stream = await api.follow('/events/stream', { stopWhen: named(last) })
     const first = await api.send({ name: started, data: { n: 1 } })
@@ -178,7 +178,7 @@ describe('GET /events/stream', () => {
     expect(messages[0]?.data).toMatchObject({ source: 'api', woke: 0, triggered: [{ runId: first.runId }] })
   })
 
-  test('tells an emitted event', async () => {
+  test('sends an emitted event', async () => {
     const said = unique('said')
     const name = await workflow(flow([emit('say', said, { a: 1 })]))
     const stream = await api.follow('/events/stream', { stopWhen: named(said) })
@@ -188,7 +188,7 @@ describe('GET /events/stream', () => {
     expect(emitted).toEqual({ kind: 'event', ...(await api.event(String(emitted?.id))) })
   })
 
-  test('keeps data to the letter, on one line', async () => {
+  test('keeps data as it came, on one line', async () => {
     const name = unique('exact')
     const stream = await api.follow('/events/stream', { stopWhen: named(name) })
     await api.postText('/events', `{"name":"${name}","data":{"n":12345678901234567890.10,\n"s":"\\ud800"}}`)
@@ -197,7 +197,7 @@ describe('GET /events/stream', () => {
     expect(message?.raw.split('\n')).toHaveLength(2)
   })
 
-  test('tells nothing of other namespaces, and nothing of before', async () => {
+  test('sends nothing of other namespaces, and nothing from before', async () => {
     const [before, foreign, last] = [unique('before'), unique('foreign'), unique('last')]
     await api.send({ name: before })
     const stream = await api.follow('/events/stream?from=0', { stopWhen: named(last) })

@@ -1,4 +1,4 @@
-// The per-run stream: lossless, in order, resumable at every frame (§2.3, §4.1; decisions "Events"; promise S1).
+// The stream of a run: lossless, in order, resumable at every frame (docs/concepts.md#timeline-and-streams).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -127,7 +127,7 @@ describe('frames', () => {
 })
 
 describe('lossless', () => {
-  test('a stream opened live tells the same as one opened at the end', async () => {
+  test('a stream opened live sends the same as one opened at the end', async () => {
     const { runId, live } = await watched()
     expectOrderly(live, runId)
     const late = await api.stream(runId)
@@ -169,7 +169,7 @@ describe('lossless', () => {
     expect(pieces).toEqual((await api.stream(runId)).messages)
   })
 
-  test('of from and Last-Event-ID the later counts, and one beyond the end ends at once', async () => {
+  test('the later of from and Last-Event-ID counts, and one beyond the end ends at once', async () => {
     const { runId, live } = await watched()
     const [first] = live.messages as [SseMessage]
     const last = live.messages.at(-1)?.id as string
@@ -189,7 +189,7 @@ describe('lossless', () => {
     })
   })
 
-  test('a long timeline comes whole', async () => {
+  test('a long timeline comes complete', async () => {
     const runId = await begin(flow([Array.from({ length: 1200 }, (_, i) => run(`step ${i}`, () => i))]))
     await api.succeeded(runId)
     const { messages } = await api.stream(runId)
@@ -211,7 +211,7 @@ describe('its end', () => {
     expect(other).toContain('retry: 2000')
   })
 
-  test('it stays open while the run lives', async () => {
+  test('it stays open until the run ends', async () => {
     const runId = await begin(flow([wait('w', unique('never'))]))
     await api.reaches(runId, 'waiting')
     const { ended, messages } = await api.stream(runId, {

@@ -1,5 +1,5 @@
 // Many streams on one engine: a thousand that come and go leave nothing open, two thousand at once are all served,
-// and one that does not read costs the others nothing (§6; promise S1).
+// and a reader that does not read costs the others nothing.
 
 import { existsSync, readdirSync } from 'node:fs'
 import net from 'node:net'
@@ -17,7 +17,7 @@ await engine.runner({
 const { runId } = await api.send({ name })
 await api.reaches(runId, 'waiting')
 
-/** A client of nothing but a socket: thousands of them fit into one test. */
+/** A client that is only a socket, so that thousands fit into one test. */
 class Watcher {
   readonly socket: net.Socket
   text = ''
@@ -91,7 +91,7 @@ test('one that does not read is dropped, while another gets every event', async 
   stuck.socket.pause()
   const gone = new Promise(resolve => stuck.socket.on('close', resolve))
   const data = 'x'.repeat(500_000)
-  // Far more than sockets hold, and what is allowed to be left unread.
+  // Far more than sockets hold, and more than may be left unread.
   for (let i = 0; i < 40; i++) {
     await api.send({ name: 'big', data: { i, data } })
     await reader.sees(`"data":{"i":${i},`)

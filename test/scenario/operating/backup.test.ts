@@ -18,7 +18,7 @@ import {
 
 const sqlite = (file: string) => `sqlite:${file}`
 
-/** An engine with a run that waits, and posts that arrive all the time until they are stopped. */
+/** An engine with a run that waits. */
 async function busyEngine() {
   const engine = await openEngine({ onDisk: true })
   const name = unique('held')
@@ -53,7 +53,7 @@ test('a backup of a running engine holds what was acknowledged, and an engine go
   await second.api.reaches(runId, 'succeeded')
 })
 
-test('a backup replaces nothing without being told to, and leaves nothing behind when it cannot be made', async () => {
+test('a backup replaces nothing without --force, and leaves nothing behind when it fails', async () => {
   const { engine } = await busyEngine()
   const file = join(dirname(tempStoreFile()), 'copy.db')
   writeFileSync(file, 'mine')
@@ -72,7 +72,7 @@ test('a backup replaces nothing without being told to, and leaves nothing behind
   await expect(backupStore('postgres://u:hidden@h/d', 'x')).rejects.not.toThrow('hidden')
 })
 
-test('a restore refuses while an engine holds the store, and to replace one unasked', async () => {
+test('a restore refuses while an engine holds the store, and replaces nothing without --force', async () => {
   const { engine, runId } = await busyEngine()
   const file = `${engine.storeFile}.copy`
   const store = sqlite(engine.storeFile)
@@ -86,7 +86,7 @@ test('a restore refuses while an engine holds the store, and to replace one unas
   expect((await again.api.get(`/runs/${runId}`)).status).toBe(200)
 })
 
-test('a restore of what is damaged, foreign or newer leaves the store as it was', async () => {
+test('a restore of a damaged, foreign or newer file leaves the store as it was', async () => {
   const { engine, runId } = await busyEngine()
   const good = `${engine.storeFile}.copy`
   const store = sqlite(engine.storeFile)
@@ -110,7 +110,7 @@ test('a restore of what is damaged, foreign or newer leaves the store as it was'
   expect((await again.api.get(`/runs/${runId}`)).status).toBe(200)
 })
 
-test('a log that a killed engine left beside the old store is not taken for the new one', async () => {
+test('a log that a killed engine left beside the old store is not applied to the new one', async () => {
   const { engine } = await busyEngine()
   const file = `${engine.storeFile}.copy`
   await backupStore(sqlite(engine.storeFile), file)
@@ -126,7 +126,7 @@ test('a log that a killed engine left beside the old store is not taken for the 
   expect((await again.api.get('/events')).text).not.toContain('late')
 })
 
-test('the commands say what they did', async () => {
+test('the commands report what they did', async () => {
   const { engine } = await busyEngine()
   const file = `${engine.storeFile}.copy`
   const made = await perdure(['backup', file, '--store', sqlite(engine.storeFile), '--json'])

@@ -17,7 +17,7 @@ const LONG_KEY = 'a-secret-key-that-must-not-be-printed'
 const key = (change: Record<string, unknown> = {}) =>
   JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: LONG_KEY, ...change }])
 
-/** Nothing listens there. */
+/** An address without a listener. */
 const NOWHERE = 'redis://127.0.0.1:1'
 
 /** Settings that are refused, and what the error message names. */
@@ -95,7 +95,7 @@ describe('a start', () => {
     expect(stdout).not.toContain(LONG_KEY)
   })
 
-  test('a key of the store lets it bind any address; the banner says how people get in', async () => {
+  test('a key of the store lets it bind any address; the banner says how it is protected', async () => {
     const engine = await startEngine()
     const { storeFile } = engine
     const { administration, close } = await openAdministration(`sqlite:${storeFile}`)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { findings, verdictOf } from '../../kit/engine/findings.ts'
 import { freshSchema, REDIS_URL, tempStoreFile } from '../../kit/index.ts'
 
-test('PostgreSQL: its settings are looked at, and synchronous_commit off is an error', async () => {
+test('PostgreSQL: its settings are examined, and synchronous_commit off is an error', async () => {
   const url = await freshSchema()
   const found = await findings({ ENGINE_STORE: url })
   for (const check of ['store', 'postgres.version', 'postgres.synchronous_commit', 'postgres.clock'])

@@ -1,4 +1,4 @@
-// `perdure doctor`: what is right, what is not, and never a secret.
+// `perdure doctor` reports what is right and what is wrong, and never shows a secret.
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -11,7 +11,7 @@ import { flow, onCleanup, openEngine, perdure, run, tempStoreFile, unique } from
 const fresh = () => ({ ENGINE_STORE: `sqlite:${tempStoreFile()}` })
 const GOOD = 'k'.repeat(32)
 
-test('a sound SQLite configuration has no errors, and nothing is made by looking', async () => {
+test('a sound SQLite configuration has no errors, and the examination creates nothing', async () => {
   const file = tempStoreFile()
   const found = await findings({
     ENGINE_STORE: `sqlite:${dirname(file)}/deeper/engine.db`,
@@ -35,7 +35,7 @@ test('a sound SQLite configuration has no errors, and nothing is made by looking
   expect(existsSync(`${dirname(file)}/deeper`)).toBe(false)
 })
 
-test('settings that cannot be read are told as the engine would, and are all that is told', async () => {
+test('invalid settings are reported as the engine reports them, and nothing else is', async () => {
   const found = await findings({ ENGINE_RETENTION: 'soon' })
   expect(found.get('configuration')).toMatchObject({
     verdict: 'error',
@@ -44,7 +44,7 @@ test('settings that cannot be read are told as the engine would, and are all tha
   expect(found.has('store')).toBe(false)
 })
 
-test('keys: too short, shared with runners, or missing where everybody could come in', async () => {
+test('keys: too short, shared with runners, or missing on a public address', async () => {
   const short = await findings({ ...fresh(), ENGINE_SIGNING_KEY: 'short-secret' })
   expect(short.get('signing')).toMatchObject({
     verdict: 'error',
@@ -72,7 +72,7 @@ test('a store that is no database, or cannot be written to, is an error', async 
   expect(verdictOf(await findings({ ENGINE_STORE: 'sqlite:/proc/engine.db' }), 'store.fsync')).toBe('error')
 })
 
-test('a port that another program has is an error, one that an engine has is not', async () => {
+test('a port that another program has is an error, a port that an engine has is not', async () => {
   const stranger = createServer((_, response) => response.end('hello'))
   onCleanup(() => stranger.close())
   await new Promise<void>(resolve => stranger.listen(0, '127.0.0.1', resolve))
@@ -86,7 +86,7 @@ test('a port that another program has is an error, one that an engine has is not
   })
 })
 
-test('an engine at ENGINE_URL tells its readiness and its runners; one that is not there is a warning', async () => {
+test('an engine at ENGINE_URL is reported with its readiness and its runners; a missing engine is a warning', async () => {
   const engine = await openEngine()
   const env = { ...fresh(), ENGINE_URL: engine.url }
   const idle = await findings(env)

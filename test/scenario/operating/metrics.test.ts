@@ -1,4 +1,5 @@
-// The metrics as a scraper reads them (`GET /metrics`): they follow what the engine does, and name nobody else's work.
+// The metrics as a scraper reads them (`GET /metrics`): they follow what the engine does, and show no names of other
+// namespaces.
 
 import { expect, test } from 'vitest'
 import {
@@ -31,7 +32,7 @@ const env = { ENGINE_API_KEYS: JSON.stringify(keys), ENGINE_WEBHOOK_ALLOW_PRIVAT
 const { engine } = await scenario({ realTime: true, env })
 const api = engine.api.as(NORTH)
 
-/** Every sample by its name and labels, as they are written. */
+/** Every sample, by its name and labels as they are written. */
 async function scrape(as: Api = api): Promise<Map<string, number>> {
   const { status, text, headers } = await as.get('/metrics')
   expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
@@ -45,7 +46,7 @@ async function scrape(as: Api = api): Promise<Map<string, number>> {
   )
 }
 
-/** How much each of the samples has risen meanwhile. */
+/** How much each of the samples has risen since the last scrape. */
 async function risen(names: readonly string[], during: () => Promise<unknown>): Promise<number[]> {
   const before = await scrape()
   await during()
@@ -80,13 +81,13 @@ test('a run that succeeds counts its event, its start, its passes and its end', 
   expect(rises).toEqual([1, 1, 1, 1, 1, 2, 1, 3])
 })
 
-test('every commit is counted, and how many shared a transaction', async () => {
+test('every commit is counted, and how many of them shared a transaction', async () => {
   const { name } = await serve(flow([run('one')]))
   const names = ['perdure_store_commits_total', 'perdure_store_transactions_total']
   const [commits, transactions] = await risen(names, async () =>
     api.succeeded((await api.send({ name })).runId),
   )
-  // The event, the step and the end; a scrape probes the store with a write of its own.
+  // The event, the step and the end. A scrape probes the store with a write of its own.
   expect(commits).toBe(3)
   expect(transactions).toBeGreaterThanOrEqual(3)
   const after = await scrape()
@@ -95,7 +96,7 @@ test('every commit is counted, and how many shared a transaction', async () => {
   expect(after.get('perdure_store_batch_requests_sum')).toBe(requests)
 })
 
-test('a run that fails is told apart, and a pass that is refused or broken', async () => {
+test('failed runs are counted apart, and so are refused and broken passes', async () => {
   const failing = flow([
     run('one', () => {
       throw new StepFailure('no', { retriable: false })
@@ -138,7 +139,7 @@ test('a run that waits and is cancelled has ended; a wait lost to an event is a 
 
 test('deliveries are counted by how they went', async () => {
   const destination = await openDestination()
-  const { name } = await serve(flow([step('Webhook', 'tell', { webhookUrl: destination.url, data: 1 })]))
+  const { name } = await serve(flow([step('Webhook', 'notify', { webhookUrl: destination.url, data: 1 })]))
   const names = [
     'perdure_delivery_attempts_total{outcome="succeeded"}',
     'perdure_deliveries_ended_total{status="succeeded"}',
@@ -151,7 +152,7 @@ test('deliveries are counted by how they went', async () => {
   })
 })
 
-test('what is under way and open is told while it is: sockets, passes, streams', async () => {
+test('sockets, passes and streams are counted while they are open', async () => {
   const name = unique('held')
   const release: (() => void)[] = []
   const handler = () =>

@@ -1,4 +1,5 @@
-// ENGINE_RETENTION over the interface: what has had its time reads as absent, and what lives goes on.
+// ENGINE_RETENTION, through the HTTP interface: expired runs read as absent, and live runs go on
+// (docs/operating.md#retention).
 
 import { verifyStore } from '@perdure/engine'
 import { expect, test } from 'vitest'
@@ -28,7 +29,7 @@ async function start(retention: string | undefined) {
   await engine.runner({
     workflows: {
       [done]: flow([
-        step('Webhook', 'tell', { webhookUrl: destination.url, data: { long: 'x'.repeat(3000) } }),
+        step('Webhook', 'notify', { webhookUrl: destination.url, data: { long: 'x'.repeat(3000) } }),
       ]),
       [lost]: flow([run('no', () => Promise.reject(new StepFailure('no', { retriable: false })))]),
       [held]: flow([wait('hold', go, 365 * DAY)]),
@@ -43,7 +44,7 @@ async function start(retention: string | undefined) {
     const list = (await api.get('/webhook-deliveries?status=succeeded')).json as { id: string }[]
     return list[0]
   })
-  /** Lets so much time pass, and the engine look a few times. */
+  /** Lets the time pass, and lets the engine look for expired rows until they are gone. */
   const pass = async (ms: number, isThere: () => Promise<boolean>) => {
     clock.jump(ms)
     await until(async () => {
@@ -59,7 +60,7 @@ async function start(retention: string | undefined) {
   return { engine, api, clock, status, doneId, lostId, eventId, sent, held, go, done, pass, violations }
 }
 
-test('runs go by their status, with their steps, deliveries and events; a live run keeps the events it may meet', async () => {
+test('ended runs expire by status, with their steps, deliveries and events; a live run keeps the events it may wait for', async () => {
   const { api, clock, status, doneId, lostId, eventId, sent, held, go, pass, violations } =
     await start('succeeded=2d,failed=10d')
   clock.jump(1000)
@@ -94,7 +95,7 @@ test('without a retention everything is kept', async () => {
     expect(await status(path)).toBe(200)
 })
 
-test('a run of a pruned event goes on naming it, and a repeat within the window is still one', async () => {
+test('a dedupe id still counts within its window after its event has expired', async () => {
   const { api, clock, done, status, pass } = await start('1m')
   const dedupeId = unique('dedupe')
   const { runId } = await api.send({ name: done, dedupeId })

@@ -1,4 +1,5 @@
-// Traces: whose trace a run goes on in, with and without a tracing SDK in the engine's process, and what the spans say.
+// Traces: which trace a run belongs to, with and without a tracing SDK in the engine's process, and what the spans
+// contain (docs/operating.md#traces).
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -46,7 +47,7 @@ test("without an SDK a run goes on in its caller's trace, through parks, childre
   const engine = await openEngine({ env })
   const [name, childName] = [unique('traced'), unique('traced-child')]
   const destination = await openDestination()
-  const notify = step('Webhook', 'tell', { webhookUrl: destination.url, data: 1 })
+  const notify = step('Webhook', 'notify', { webhookUrl: destination.url, data: 1 })
   const { record } = await engine.runner({
     workflows: {
       [name]: flow([run('one'), sleep('nap', 20), child('child', childName), notify]),
@@ -56,15 +57,15 @@ test("without an SDK a run goes on in its caller's trace, through parks, childre
   const runId = await send(engine, name, `00-${TRACE}-${CALLER}-00`)
   await engine.api.succeeded(runId)
   const [post] = await until(() => destination.requests.length === 1 && destination.requests)
-  const told = [...record.invokes.map(({ ctx }) => ctx.traceparent), post?.headers.traceparent as string]
-  expect(told.length).toBeGreaterThan(5)
-  for (const traceparent of told)
+  const traced = [...record.invokes.map(({ ctx }) => ctx.traceparent), post?.headers.traceparent as string]
+  expect(traced.length).toBeGreaterThan(5)
+  for (const traceparent of traced)
     expect(partsOf(traceparent)).toMatchObject({ version: '00', traceId: TRACE, flags: '00' })
-  const spanIds = told.map(traceparent => partsOf(traceparent).spanId)
-  expect(new Set([...spanIds, CALLER]).size).toBe(told.length + 1)
+  const spanIds = traced.map(traceparent => partsOf(traceparent).spanId)
+  expect(new Set([...spanIds, CALLER]).size).toBe(traced.length + 1)
 })
 
-test('a header that is no trace context is as good as none: the trace follows from the run', async () => {
+test('an invalid trace header is ignored: the trace follows from the run', async () => {
   const engine = await openEngine({ env })
   const name = unique('traced')
   const { record } = await engine.runner({ workflows: { [name]: flow([run('one')]) } })
@@ -111,9 +112,9 @@ test('a replay, a retry and a bulk replay go on in the trace of their request', 
   ]
   for (const [id, trace] of forks) {
     await engine.api.succeeded(id)
-    const told = traceOf(runner, id)
-    if (trace === undefined) expect([own, first, second]).not.toContain(told)
-    else expect(told).toBe(trace)
+    const traced = traceOf(runner, id)
+    if (trace === undefined) expect([own, first, second]).not.toContain(traced)
+    else expect(traced).toBe(trace)
   }
   await fork('/runs/bulk-replay', { workflow: name }, third)
   const inThird = () => runner.record.invokes.filter(({ ctx }) => partsOf(ctx.traceparent).traceId === third)
@@ -169,14 +170,14 @@ test('the trace is stored: an engine that starts on the file goes on in it', asy
   for (const { ctx } of record.of(runId)) expect(partsOf(ctx.traceparent).traceId).toBe(TRACE)
 })
 
-test('with an SDK: the event, the stretches of the run, its passes, steps and deliveries are spans of one trace', async () => {
+test('with an SDK: the event, the active times of the run, its passes, steps and deliveries are spans of one trace', async () => {
   const { spans, close } = openSpans()
   const engine = await openEngine({ env })
-  // It has its provider; what else this process does is no part of the test.
+  // The SDK has its provider. Spans of other work in this process do not count.
   close()
   const name = unique('traced')
   const destination = await openDestination()
-  const notify = step('Webhook', 'tell', { webhookUrl: `${destination.url}?token=hidden`, data: 'hidden' })
+  const notify = step('Webhook', 'notify', { webhookUrl: `${destination.url}?token=hidden`, data: 'hidden' })
   const { record, app } = await engine.runner({
     workflows: { [name]: flow([run('one'), sleep('nap', 20), notify]) },
   })
@@ -194,7 +195,7 @@ test('with an SDK: the event, the stretches of the run, its passes, steps and de
   }
   const [event] = named('perdure.event') as [RecordedSpan]
   expect(event).toMatchObject({ parentId: CALLER, attributes: { 'perdure.event.name': name } })
-  // One until it sleeps, one from when it wakes.
+  // One until the run sleeps, one from when it wakes.
   const stretches = named('perdure.run')
   expect(stretches.map(({ attributes }) => attributes['perdure.run.status'])).toEqual([
     'waiting',
@@ -209,15 +210,15 @@ test('with an SDK: the event, the stretches of the run, its passes, steps and de
     })
   }
   const invokes = named('perdure.invoke')
-  const told = record.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).spanId)
-  expect(invokes.map(({ spanId }) => spanId)).toEqual(told)
+  const traced = record.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).spanId)
+  expect(invokes.map(({ spanId }) => spanId)).toEqual(traced)
   const stretchIds = stretches.map(({ spanId }) => spanId)
   for (const invoke of invokes) {
     expect(stretchIds).toContain(invoke.parentId)
     expect(invoke.attributes['server.address']).toBe('127.0.0.1')
   }
   const steps = named('perdure.step')
-  expect(steps.map(({ attributes }) => attributes['perdure.step.name'])).toEqual(['one', 'nap', 'tell'])
+  expect(steps.map(({ attributes }) => attributes['perdure.step.name'])).toEqual(['one', 'nap', 'notify'])
   expect(steps[0]?.parentId).toBe(invokes[0]?.spanId)
   const [delivery] = named('perdure.delivery') as [RecordedSpan]
   expect(partsOf(post?.headers.traceparent as string).spanId).toBe(delivery.spanId)
@@ -227,7 +228,7 @@ test('with an SDK: the event, the stretches of the run, its passes, steps and de
   })
 })
 
-test('with an SDK: what fails is a span that failed, and a run nobody traced begins a trace', async () => {
+test('with an SDK: a failure is a failed span, and a run without a trace begins one', async () => {
   const { spans, close } = openSpans()
   const engine = await openEngine({ env })
   close()
@@ -249,7 +250,7 @@ test('with an SDK: what fails is a span that failed, and a run nobody traced beg
   expect(JSON.stringify(spans)).not.toContain('secret')
 })
 
-/** What an operator preloads, in a few lines; in a thread of the store it would keep that from ending. */
+/** The preload of an operator, in a few lines. In a thread of the store it would keep the thread alive. */
 const PRELOAD = `
 const { appendFileSync } = require('node:fs')
 const { trace } = require(${JSON.stringify(createRequire(import.meta.url).resolve('@opentelemetry/api'))})
@@ -265,14 +266,14 @@ trace.setGlobalTracerProvider({
   }),
 })`
 
-test('an SDK that is preloaded makes the spans of a real engine, and is no affair of its threads', async () => {
+test('an SDK that is preloaded makes the spans of a real engine, and is not loaded in its threads', async () => {
   const storeFile = tempStoreFile()
   const preload = join(dirname(storeFile), 'tracing.cjs')
-  const told = join(dirname(storeFile), 'told.txt')
+  const traced = join(dirname(storeFile), 'traced.txt')
   writeFileSync(preload, PRELOAD)
-  const env = { NODE_OPTIONS: `--require ${preload}`, TOLD: told }
+  const env = { NODE_OPTIONS: `--require ${preload}`, TOLD: traced }
   const engine = await startEngine({ storeFile, env })
   await engine.api.send({ name: unique('traced') })
   expect((await engine.sigterm()).code).toBe(0)
-  expect(readFileSync(told, 'utf8')).toBe('loaded\nperdure.event\n')
+  expect(readFileSync(traced, 'utf8')).toBe('loaded\nperdure.event\n')
 })

@@ -1,11 +1,11 @@
-// `perdure verify` on PostgreSQL: every rule can be asked there.
+// `perdure verify` on PostgreSQL.
 
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { violations } from '../../kit/engine/violations.ts'
 import { child, emit, flow, freshSchema, openEngine, run, unique, wait } from '../../kit/index.ts'
 
-test('every rule can be asked of PostgreSQL', async () => {
+test('every rule can be checked on PostgreSQL', async () => {
   const url = await freshSchema()
   const engine = await openEngine({ env: { ENGINE_STORE: url } })
   const [one, held] = [unique('one'), unique('held')]

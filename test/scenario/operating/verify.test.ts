@@ -1,4 +1,4 @@
-// `perdure verify`: no violation on what an engine writes, and each kind told when it is planted.
+// `perdure verify` finds no violation in what an engine writes, and finds every kind of planted violation.
 
 import { copyFileSync } from 'node:fs'
 import type { RunSummary } from '@perdure/protocol'
@@ -49,7 +49,7 @@ beforeAll(async () => {
       [all]: flow([
         run('first', () => 'x'.repeat(3000)),
         emit('say', unique('said'), { n: 1 }),
-        step('Webhook', 'tell', { webhookUrl: destination.url, data: {} }),
+        step('Webhook', 'notify', { webhookUrl: destination.url, data: {} }),
         sleep('nap', 20),
         child('kid', kid, {}),
       ]),
@@ -84,13 +84,13 @@ beforeAll(async () => {
   const isHeld = ({ waitingFor }: RunSummary) => waitingFor?.kind === 'throttle'
   await until(async () => (await api.runs(`?workflow=${rated}`)).filter(isHeld).length === 2)
   await until(async () => (await api.get('/webhook-deliveries?status=succeeded')).text.includes('dlv_'))
-  // Beside the engine that runs, too.
+  // Also while the engine runs.
   expect(await violations(`sqlite:${engine.storeFile}`)).toEqual([])
   await engine.stop()
   copyFileSync(engine.storeFile, file)
 })
 
-test('an engine leaves nothing to tell', async () => {
+test('an engine leaves no violation', async () => {
   expect(await violations(`sqlite:${file}`)).toEqual([])
 })
 
@@ -164,7 +164,7 @@ test.each(PLANTED)('%s is found: %s', async (check, sql) => {
   for (const { message, subject } of found) expect(`${subject} ${message}`).toMatch(/^\S[^\n]*$/)
 })
 
-test('what a retention may have removed is not missed, what is younger is', async () => {
+test('rows that retention may have removed are not missed, younger rows are', async () => {
   const copy = tempStoreFile()
   copyFileSync(file, copy)
   const database = await openDatabase(copy)
@@ -175,7 +175,7 @@ test('what a retention may have removed is not missed, what is younger is', asyn
   expect((await violations(`sqlite:${copy}`)).map(({ check }) => check)).toContain('run.event')
 })
 
-test('the command tells a line for each and ends with 1, with 2 when there is no store', async () => {
+test('the command prints a line for each and ends with 1; without a store it ends with 2', async () => {
   const copy = tempStoreFile()
   copyFileSync(file, copy)
   expect(await perdure(['verify', '--store', `sqlite:${copy}`])).toMatchObject({

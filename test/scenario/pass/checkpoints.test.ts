@@ -96,8 +96,8 @@ describe('a pass that goes on', () => {
       { name: 'b', durationMs: 3000 },
     ])
     const { messages } = await api.stream(runId)
-    const told = messages.map(({ data }) => data).filter(({ kind }) => kind === 'step_status')
-    expect(told.map(({ name, status }) => [name, status])).toEqual([
+    const said = messages.map(({ data }) => data).filter(({ kind }) => kind === 'step_status')
+    expect(said.map(({ name, status }) => [name, status])).toEqual([
       ['a', 'succeeded'],
       ['b', 'succeeded'],
     ])
@@ -169,7 +169,7 @@ describe('the ack', () => {
       if (no > 1) return done
       acks.push(await checkpoint([waits('payment', event), ran('a')]))
       expect((await api.send({ name: event, data: { n: 1 } })).woke).toBe(1)
-      acks.push(await checkpoint([ran('b'), emits('tell', unique('told'))]))
+      acks.push(await checkpoint([ran('b'), emits('notify', unique('said'))]))
       expect(request.steps).toEqual({})
       return broken
     })
@@ -178,11 +178,11 @@ describe('the ack', () => {
     expect(acks[1]?.steps).toEqual([
       { id: stepId('payment'), data: expect.objectContaining({ name: event, data: { n: 1 } }) },
       { id: stepId('b') },
-      { id: stepId('tell'), data: { eventId: expect.any(String) } },
+      { id: stepId('notify'), data: { eventId: expect.any(String) } },
     ])
     clock.jumpTo(Date.parse(parked.waitingFor?.until ?? ''))
     await api.succeeded(runId)
-    expect(Object.keys(memoOf(runId, 2))).toEqual(ids('a', 'payment', 'b', 'tell'))
+    expect(Object.keys(memoOf(runId, 2))).toEqual(ids('a', 'payment', 'b', 'notify'))
   })
 
   test('of a checkpoint without steps carries what has settled since', async () => {
@@ -211,14 +211,14 @@ describe('the ack', () => {
   })
 
   test('of a repeated checkpoint carries the same, with data, and nothing happens twice', async () => {
-    const [event, told] = [unique('paid'), unique('told')]
+    const [event, said] = [unique('paid'), unique('said')]
     const runId = await start(async ({ checkpoint }) => {
-      const steps = [waits('payment', event), ran('a', { n: 1 }), emits('tell', told), threw('ship')]
+      const steps = [waits('payment', event), ran('a', { n: 1 }), emits('notify', said), threw('ship')]
       await checkpoint(steps)
       await api.send({ name: event })
       await checkpoint([ran('b', 2)])
       const again = await checkpoint(steps, { seq: 1 })
-      expect(again?.steps.map(({ id }) => id).sort()).toEqual(ids('payment', 'a', 'tell', 'ship').sort())
+      expect(again?.steps.map(({ id }) => id).sort()).toEqual(ids('payment', 'a', 'notify', 'ship').sort())
       expect(again?.steps).toContainEqual({ id: stepId('a'), data: { n: 1 } })
       expect(again?.steps).toContainEqual({ id: stepId('ship'), pending: true })
       const second = await checkpoint([ran('b', 2)], { seq: 2 })
@@ -226,7 +226,7 @@ describe('the ack', () => {
       return done
     })
     await api.succeeded(runId)
-    const events = await api.get(`/events?name=${told}`)
+    const events = await api.get(`/events?name=${said}`)
     expect(events.json).toHaveLength(1)
     expect((await api.step(runId, 'ship')).attempt).toBe(1)
   })

@@ -23,7 +23,7 @@ const log = async (name: string) => (await api.get(`/events?name=${name}`)).json
 describe('an emitted event', () => {
   test("is recorded with source emit under its run's app", async () => {
     const [name, event] = [unique('emitter'), unique('shipped')]
-    const runner = await engine.runner({ workflows: { [name]: flow([emit('tell', event, { n: 1 })]) } })
+    const runner = await engine.runner({ workflows: { [name]: flow([emit('notify', event, { n: 1 })]) } })
     const { runId } = await api.send({ name })
     await api.succeeded(runId)
     const [record, ...others] = await log(event)
@@ -38,7 +38,7 @@ describe('an emitted event', () => {
       triggered: [],
     })
     expect(Number.isNaN(Date.parse(receivedAt))).toBe(false)
-    expect(await api.step(runId, 'tell')).toMatchObject({
+    expect(await api.step(runId, 'notify')).toMatchObject({
       op: 'Emit',
       status: 'succeeded',
       emittedEventId: id,
@@ -50,7 +50,7 @@ describe('an emitted event', () => {
     const [name, event, waiter] = [unique('emitter'), unique('shipped'), unique('waiter')]
     const triggers = [{ event }]
     await engine.runner({
-      workflows: { [name]: flow([emit('tell', event, 'payload')]), [waiter]: flow([wait('w', event)]) },
+      workflows: { [name]: flow([emit('notify', event, 'payload')]), [waiter]: flow([wait('w', event)]) },
     })
     const far = await engine.runner({
       workflows: {
@@ -79,7 +79,7 @@ describe('an emitted event', () => {
     await engine.runner({
       runner: pin,
       workflows: {
-        [name]: flow([emit('tell', event)]),
+        [name]: flow([emit('notify', event)]),
         [unique('listener')]: { handler: () => returned(), registration: { triggers: [{ event }] } },
       },
     })
@@ -90,7 +90,7 @@ describe('an emitted event', () => {
 
   test('without data has none', async () => {
     const [name, event] = [unique('emitter'), unique('bare')]
-    await engine.runner({ workflows: { [name]: flow([emit('tell', event)]) } })
+    await engine.runner({ workflows: { [name]: flow([emit('notify', event)]) } })
     await api.succeeded((await api.send({ name })).runId)
     expect((await log(event))[0]).not.toHaveProperty('data')
   })
@@ -99,12 +99,12 @@ describe('an emitted event', () => {
 describe('once per run and step', () => {
   test('an opcode that is repeated by later passes emits nothing more', async () => {
     const [name, event] = [unique('emitter'), unique('shipped')]
-    const tell = opcode('Emit', 'tell', { eventName: event, data: 1 })
+    const notify = opcode('Emit', 'notify', { eventName: event, data: 1 })
     await engine.runner({
       workflows: {
         [name]: ({ pass }) => {
           if (pass === 4) return returned()
-          return discovered([tell, tell, opcode('StepRun', `step ${pass}`, { data: pass })])
+          return discovered([notify, notify, opcode('StepRun', `step ${pass}`, { data: pass })])
         },
       },
     })
@@ -114,7 +114,7 @@ describe('once per run and step', () => {
 
   test('two steps of one name are two events', async () => {
     const [name, event] = [unique('emitter'), unique('shipped')]
-    await engine.runner({ workflows: { [name]: flow([emit('tell', event, 1), emit('tell', event, 2)]) } })
+    await engine.runner({ workflows: { [name]: flow([emit('notify', event, 1), emit('notify', event, 2)]) } })
     await api.succeeded((await api.send({ name })).runId)
     expect((await log(event)).map(({ data }) => data)).toEqual([2, 1])
   })
@@ -123,7 +123,7 @@ describe('once per run and step', () => {
     const [name, event] = [unique('emitter'), unique('shipped')]
     await engine.runner({
       workflows: {
-        [name]: () => discovered([opcode('Emit', 'tell', { eventName: event }), opcode('Nonsense', 'x')]),
+        [name]: () => discovered([opcode('Emit', 'notify', { eventName: event }), opcode('Nonsense', 'x')]),
       },
     })
     await api.failed((await api.send({ name })).runId)

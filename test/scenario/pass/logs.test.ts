@@ -31,7 +31,7 @@ async function finished(handler: Handler, status: 'succeeded' | 'failed' = 'succ
   return runId
 }
 
-const told = async (runId: string) =>
+const stored = async (runId: string) =>
   (await api.logs(runId)).map(({ scope, message, attempt }) => [scope, message, attempt])
 
 describe('stored once under replay', () => {
@@ -42,7 +42,7 @@ describe('stored once under replay', () => {
       if (pass === 4) return returned(undefined, logs)
       return discovered([opcode('StepRun', `step ${pass}`, { data: pass })], logs)
     })
-    expect(await told(runId)).toEqual([0, 1, 2, 3].map(i => ['@root', `@root ${i}`, 1]))
+    expect(await stored(runId)).toEqual([0, 1, 2, 3].map(i => ['@root', `@root ${i}`, 1]))
   })
 
   test("a step's line is stored in its place between the handler's", async () => {
@@ -55,7 +55,7 @@ describe('stored once under replay', () => {
       }
       return returned(undefined, [line('@root', 0), line('@root', 1)])
     })
-    expect(await told(runId)).toEqual([
+    expect(await stored(runId)).toEqual([
       ['@root', '@root 0', 1],
       ['pay', 'pay 0', 1],
       ['pay', 'pay 1', 1],
@@ -69,7 +69,7 @@ describe('stored once under replay', () => {
       const failed = { error: { message: 'no' } }
       return discovered([opcode('StepRun', 'pay', pass < 3 ? failed : { data: 1 })], [line('pay', 0)])
     })
-    expect(await told(runId)).toEqual([1, 2, 3].map(attempt => ['pay', 'pay 0', attempt]))
+    expect(await stored(runId)).toEqual([1, 2, 3].map(attempt => ['pay', 'pay 0', attempt]))
   })
 
   test('two steps of one name keep their lines apart', async () => {
@@ -81,7 +81,7 @@ describe('stored once under replay', () => {
         [line('pay', 0, { message: `use ${pass}` })],
       )
     })
-    expect(await told(runId)).toEqual([
+    expect(await stored(runId)).toEqual([
       ['pay', 'use 1', 1],
       ['pay', 'use 2', 1],
     ])
@@ -94,7 +94,7 @@ describe('stored once under replay', () => {
         ? { status: 500, body: { error: { message: 'oops' }, logs } }
         : returned(undefined, logs)
     })
-    expect((await told(runId)).map(([, message]) => message)).toEqual(['@root 0', '@root 1'])
+    expect((await stored(runId)).map(([, message]) => message)).toEqual(['@root 0', '@root 1'])
   })
 
   test("a step's line that came with a 500 is not stored again when the step is reported", async () => {
@@ -103,7 +103,7 @@ describe('stored once under replay', () => {
       if (steps[stepId('pay')]) return returned()
       return discovered([opcode('StepRun', 'pay', { data: 1 })], [line('pay', 0), line('pay', 1)])
     })
-    expect(await told(runId)).toEqual([
+    expect(await stored(runId)).toEqual([
       ['pay', 'pay 0', 1],
       ['pay', 'pay 1', 1],
     ])
@@ -114,7 +114,7 @@ describe('stored once under replay', () => {
       () => ({ status: 400, body: { error: { message: 'no' }, logs: [line('@root', 0)] } }),
       'failed',
     )
-    expect(await told(runId)).toEqual([['@root', '@root 0', 1]])
+    expect(await stored(runId)).toEqual([['@root', '@root 0', 1]])
   })
 })
 

@@ -25,7 +25,7 @@ const { api, barrier, clock, engine, workflow } = await scenario()
 describe('one 206 with several opcodes', () => {
   test('all are persisted, in the order of the report', async () => {
     const [name, event] = [unique('fan'), unique('go')]
-    const stage = [run('a'), sleep('b', 1000), wait('c', event), emit('d', unique('told')), run('e')]
+    const stage = [run('a'), sleep('b', 1000), wait('c', event), emit('d', unique('said')), run('e')]
     const { record } = await engine.runner({ workflows: { [name]: flow([stage]) } })
     const { runId } = await api.send({ name })
     await waitsFor(api, runId, 'sleep')

@@ -1,4 +1,4 @@
-// Apps, runners and workflows as they are listed (§2.5, §2.6, §4.3).
+// The lists of apps, runners and workflows (docs/http-api.md#apps-runners-workflows).
 
 import { describe, expect, test } from 'vitest'
 import { returned, scenario, unique } from '../../kit/index.ts'
@@ -28,7 +28,7 @@ describe('GET /apps', () => {
 describe('GET /runners', () => {
   test('every reported field is shown, and unreported ones are absent', async () => {
     const app = unique('app')
-    const told = {
+    const fields = {
       framework: 'hono',
       runtime: 'node',
       sdkName: '@perdure/sdk',
@@ -37,7 +37,7 @@ describe('GET /runners', () => {
       region: 'eu-1',
       keyFingerprint: '0123456789abcdef',
     }
-    await register({ app, runner: 'full', ...told })
+    await register({ app, runner: 'full', ...fields })
     await register({ app, runner: 'bare' })
     const lastSeenAt = new Date(clock.now()).toISOString()
     const runners = await list(`/runners?app=${app}`)
@@ -45,7 +45,7 @@ describe('GET /runners', () => {
     expect(runners.find(({ runnerId }) => runnerId === 'full')).toEqual({
       runnerId: 'full',
       ...plain,
-      ...told,
+      ...fields,
       keyMatches: false,
     })
     expect(runners.find(({ runnerId }) => runnerId === 'bare')).toEqual({ runnerId: 'bare', ...plain })

@@ -1,4 +1,4 @@
-// How runners come to be known: `POST /register` (§2.11, §9; decisions, "Registration, routing, wire").
+// The registration of runners: `POST /register` (docs/wire-protocol.md#register).
 
 import { describe, expect, test } from 'vitest'
 import { type OpenEngine, openEngine, returned, scenario, unique } from '../../kit/index.ts'
@@ -33,7 +33,7 @@ describe('the answer', () => {
     expect(answer.json).toMatchObject({ runnerId: 'blue-1', workflows: 2 })
   })
 
-  test('unknown fields are ignored ("unknown fields are ignored both ways")', async () => {
+  test('unknown fields are ignored', async () => {
     const answer = await api.post(
       '/register',
       minimal({ mood: 'fine', workflows: [{ name: 'w', colour: 1 }] }),
@@ -43,7 +43,7 @@ describe('the answer', () => {
 })
 
 describe('lists', () => {
-  test('of limits and cancels that are empty are none', async () => {
+  test('of limits and cancels may be empty', async () => {
     const app = unique('app')
     const workflows = [{ name: 'w', concurrency: [], cancelOn: [] }]
     expect((await api.post('/register', minimal({ app, workflows }))).json).toMatchObject({ warnings: [] })
@@ -51,7 +51,7 @@ describe('lists', () => {
     expect(listed).not.toHaveProperty('flowControl')
   })
 
-  test('of triggers that are empty are none too: only omitted ones are implicit, and the answer says so', async () => {
+  test('of triggers may be empty, too: only omitted triggers are implicit, and the answer says so', async () => {
     const name = unique('child')
     const answer = await api.post('/register', minimal({ workflows: [{ name, triggers: [] }] }))
     expect(answer.json).toMatchObject({ warnings: [expect.stringContaining('workflows[0].triggers')] })
@@ -135,7 +135,7 @@ describe('repetition and replacement', () => {
     expect((await api.get(`/runners?app=${runner.app}`)).json).toHaveLength(1)
   })
 
-  test("one registration replaces the runner's earlier one: what it no longer names is not triggered", async () => {
+  test("one registration replaces the runner's earlier one: a workflow that it no longer names is not triggered", async () => {
     const [first, second] = [unique('first'), unique('second')]
     const runner = await engine.runner({ workflows: { [first]: () => returned() } })
     expect(await triggered(first)).toEqual([`${runner.app}/${first}`])

@@ -1,14 +1,14 @@
-// Runners of two versions at once, as while a deployment rolls out: "a workflow's definition is the newest registered",
-// and "repeating it is the heartbeat" (decisions, "Registration, routing, wire").
+// Runners of two versions at once, as during a rolling deployment: the newest registered definition of a workflow
+// counts, and a repeated registration is a heartbeat (docs/wire-protocol.md#definitions).
 
 import { describe, expect, test } from 'vitest'
 import { type Api, freshSchema, JumpClock, type OpenEngine, openEngine, unique } from '../../kit/index.ts'
 import { dial } from '../../kit/runner/connect-client.ts'
 
-/** Twice the heartbeat and less than the time after which a runner counts as gone. */
+/** Twice the heartbeat, and less than the time after which a runner counts as gone. */
 const MINUTE = 60_000
 
-/** An app, whose runners register the workflow `w` on an event of their version. */
+/** An app whose runners register the workflow `w` with a trigger on an event of their version. */
 function rollout() {
   const app = unique('app')
   const body = (runner: string, version: string, extra: object = {}) => ({
@@ -34,7 +34,7 @@ function rollout() {
 }
 
 describe('a heartbeat of the old version', () => {
-  test('takes nothing back from the new one', async () => {
+  test('does not replace the new definition', async () => {
     const clock = new JumpClock()
     const { api } = await openEngine({ clock })
     const { beats, counts } = rollout()
@@ -48,7 +48,7 @@ describe('a heartbeat of the old version', () => {
     }
   })
 
-  test('nor does it after a restart of the engine, however long that took', async () => {
+  test('does not replace it after a restart of the engine either, however long that took', async () => {
     const clock = new JumpClock()
     const first = await openEngine({ onDisk: true, clock })
     const { beats, counts } = rollout()
@@ -61,7 +61,7 @@ describe('a heartbeat of the old version', () => {
     expect(await counts(api)).toBe('v2')
   })
 
-  test('nor at another engine than the one the new version came to', async () => {
+  test('does not replace it at another engine than that of the new version either', async () => {
     const env = { ENGINE_QUEUE: 'memory' }
     const one = await openEngine({ storeFile: await freshSchema(), env })
     const two = await openEngine({ storeFile: one.storeFile, env })
@@ -73,7 +73,7 @@ describe('a heartbeat of the old version', () => {
     for (const { api } of [one, two] satisfies OpenEngine[]) expect(await counts(api)).toBe('v2')
   })
 
-  test('counts again once the new version has gone, and no more when that is back', async () => {
+  test('counts again once the new version has gone, and not when that is back', async () => {
     const clock = new JumpClock()
     const { api } = await openEngine({ clock })
     const { beats, counts } = rollout()
@@ -89,7 +89,7 @@ describe('a heartbeat of the old version', () => {
   })
 })
 
-test('a runner that dials in again takes nothing back either', async () => {
+test('a runner that dials in again does not replace it either', async () => {
   const { api, url } = await openEngine()
   const { body, counts } = rollout()
   const dialIn = async (runner: string, version: string) => {
@@ -105,7 +105,7 @@ test('a runner that dials in again takes nothing back either', async () => {
   expect(await counts(api)).toBe('v2')
 })
 
-test('what a runner registers anew is the newest: a deployment that is taken back', async () => {
+test('a changed registration is the newest: a deployment that is rolled back', async () => {
   const { api } = await openEngine()
   const { beats, counts } = rollout()
   await beats(api, 'one', 'v1')

@@ -1,4 +1,4 @@
-// A runner and the engine's signing key, with the real SDK: keys that do not go together are told of at once.
+// A runner and the engine's signing key, with the real SDK: keys that do not match are reported at once.
 
 import { createWorkflow } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'
@@ -11,26 +11,26 @@ const hello = createWorkflow({ name: 'hello', triggers: { event: 'hello' } }, ()
 /** An engine with these keys, and a runner with those. */
 async function open(engineKeys: string, signingKey: ServeOptions['signingKey']) {
   const { api, url } = await openEngine({ env: { ENGINE_SIGNING_KEY: engineKeys } })
-  const told: string[] = []
+  const logged: string[] = []
   const runner = await serve({
     app: 'shop',
     workflows: [hello],
     port: 0,
     engineUrl: url,
     signingKey: signingKey as string,
-    log: (level, message) => told.push(`${level} ${message.replaceAll(url, 'ENGINE')}`),
+    log: (level, message) => logged.push(`${level} ${message.replaceAll(url, 'ENGINE')}`),
   })
   onCleanup(() => runner.close())
-  return { api, runner, told }
+  return { api, runner, logged }
 }
 
 test.each([
   ['', 'The engine has no signing key, and this runner has one'],
   ['other', "The engine's signing key is not that of this runner"],
 ])('an engine with the key %j is refused by a runner with another', async (engineKeys, why) => {
-  const { runner, told } = await open(engineKeys, 'ours')
+  const { runner, logged } = await open(engineKeys, 'ours')
   await expect(runner.ready).rejects.toMatchObject({ code: 'untrusted_engine' })
-  expect(told).toEqual([
+  expect(logged).toEqual([
     `error This runner refuses ENGINE: ${why} (ENGINE_SIGNING_KEY on both sides): every invoke would be refused`,
   ])
 })
@@ -41,20 +41,20 @@ test.each([
   ['new,old', 'new,old'],
   ['new', 'new,old'],
 ])('while keys are rotated: the engine has %j, the runner %j', async (engineKeys, runnerKeys) => {
-  const { api, runner, told } = await open(engineKeys, runnerKeys)
+  const { api, runner, logged } = await open(engineKeys, runnerKeys)
   expect(await runner.ready).toMatchObject({ keyMatches: true })
-  expect(told).toHaveLength(1)
+  expect(logged).toHaveLength(1)
   const { runId } = await api.send({ name: 'hello' })
   expect((await api.succeeded(runId as string)).result).toBe('hi')
   expect((await api.get('/runners')).json).toMatchObject([{ keyMatches: true }])
 })
 
-test('over Connect a rotation is no cause for a warning: the handshake has shown a key that both have', async () => {
+test('over Connect a rotation causes no warning: the handshake has shown a common key', async () => {
   const { url } = await openEngine({ env: { ENGINE_SIGNING_KEY: 'old' } })
-  const told: string[] = []
-  const log = (level: string) => told.push(level)
+  const logged: string[] = []
+  const log = (level: string) => logged.push(level)
   const runner = connect({ app: 'shop', workflows: [hello], engineUrl: url, signingKey: 'new,old', log })
   onCleanup(() => runner.close())
   await runner.ready
-  expect(told).toEqual(['info'])
+  expect(logged).toEqual(['info'])
 })

@@ -110,7 +110,7 @@ async function refused(runId: string, refusals: readonly [string, unknown, strin
 describe.each(Object.keys(MOMENTS))('during %s', moment => {
   const arrive = () => (MOMENTS[moment] as () => Promise<Arrived>)()
   const isStepRun = moment === 'a pass in flight' || moment === 'a backoff'
-  /** What the runner executes in one whole run, without the failed attempt of the backoff. */
+  /** Steps that the runner executes in one whole run, without the failed attempt of the backoff. */
   const executed =
     moment === 'a backoff' ? ['first', 'middle', 'middle', 'last'] : ['first', 'middle', 'last']
 

@@ -97,7 +97,7 @@ describe('replay', () => {
 
   test('a replay emits its events again', async () => {
     const event = unique('told')
-    const { runId } = await start(flow([emit('tell', event)]))
+    const { runId } = await start(flow([emit('notify', event)]))
     await api.succeeded(runId)
     const { id } = (await replay(runId)).json as RunSummary
     await api.succeeded(id)

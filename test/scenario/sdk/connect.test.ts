@@ -45,7 +45,7 @@ async function start(options: Partial<ConnectOptions> & Pick<ConnectOptions, 'wo
   return runner
 }
 
-/** Stands between runner and engine, to cut them apart and to change the engine. */
+/** A proxy between runner and engine, to cut the connection and to replace the engine. */
 class Between {
   target: () => string
   cuts = 0
@@ -114,7 +114,7 @@ describe('a workflow over Connect', () => {
           await step.sleep('nap', 5)
           const paid = await step.waitForEvent('paid', { event: go, timeout: '1m' })
           const child = await step.runWorkflow('child', { workflow: childName, data: { n: one.n } })
-          await step.emit('tell', { event: told, data: { child } })
+          await step.emit('notify', { event: told, data: { child } })
           await ctx.webhook.send('hook', { url: destination.url, data: sides })
           ctx.logger.info('done')
           return { one, sides, flaky, paid: paid?.data, child, hasTime: (await ctx.now()) > 0 }
@@ -169,7 +169,7 @@ describe('a workflow over Connect', () => {
     const name = unique('wide')
     let now = 0
     let most = 0
-    // Nobody ends before so many have begun: then it shows whether one too many would.
+    // No step ends before this many have begun: one too many would then show.
     const together = gate()
     const workflow = createWorkflow({ name, triggers: { event: name } }, ({ step }) =>
       step.run('count', async () => {
@@ -362,7 +362,7 @@ export const resolve = (specifier, context, next) =>
     expect(runner.said().match(/began/g)).toHaveLength(1)
   })
 
-  test('that is told twice ends at once', async () => {
+  test('that gets two signals ends at once', async () => {
     const name = unique('twice')
     const runner = await began('connect(options)', api, name)
     // Until one has been heard, all are one; and of two different ones either may be heard first.

@@ -1,4 +1,4 @@
-// The adapter in a real Next server, in both routers: one development server, which builds what is asked for.
+// The adapter in a real Next server, in both routers: one development server, which builds each page on request.
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ let url = ''
 
 beforeAll(async () => {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(ENGINE_|NODE_ENV|VITEST)/.test(name))
-  // A group of its own: the command starts further processes, which would outlive it.
+  // A process group of its own: the command starts further processes, which would outlive it.
   const child = spawn(
     process.execPath,
     [
@@ -48,7 +48,7 @@ describe.each([
   { app: 'next-app', path: '/api/perdure' },
   { app: 'next-page', path: '/api/perdure-page' },
 ])('$path', ({ app, path }) => {
-  test.each(['GET', 'PUT'])('a %s registers the app and tells of it', async method => {
+  test.each(['GET', 'PUT'])('a %s registers the app and says so', async method => {
     const response = await fetch(`${url}${path}`, { method })
     const told = (await response.json()) as object
     expect([response.status, told]).toEqual([

@@ -1,5 +1,5 @@
 // The SDK as its users get it: packed, unpacked beside a project's other packages, and used from ES modules, from
-// CommonJS and by TypeScript. Every entry of `exports` is tried, whatever is added to them.
+// CommonJS and by TypeScript. Every entry of `exports` is tried, including future ones.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const { exports, files } = JSON.parse(readFileSync(join(root, 'packages/sdk/pack
 }
 const specifiers = Object.keys(exports).map(subpath => `@perdure/sdk${subpath.slice(1)}`)
 
-/** What a project that uses everything has installed besides. */
+/** The packages that a project with every adapter has installed besides. */
 const BESIDES = [
   ...['ws', '@standard-schema/spec', '@types/node', 'undici-types'],
   ...['@perdure/engine', '@perdure/client', '@perdure/protocol'],
@@ -28,9 +28,9 @@ let packed: string[] = []
 
 const write = (name: string, text: string) => writeFileSync(join(project, name), text)
 
-/** Runs a file of the project, and answers what it printed, as JSON. */
+/** Runs a file of the project; answers the JSON that it printed. */
 function run(name: string): unknown {
-  // What the test process runs with (the condition of our own sources, above all) is not for the project.
+  // The options of the test process (above all the condition of our own sources) are not for the project.
   const { NODE_OPTIONS: _, ...env } = process.env
   const text = execFileSync(process.execPath, ['--no-warnings', name], {
     cwd: project,
@@ -71,7 +71,7 @@ test('nothing but the built files is packed', () => {
   expect(packed.filter(path => !/\.(js|cjs|d\.ts|d\.cts)$/.test(path))).toEqual(others)
 })
 
-/** Names that an entry exports, types among them, by its declarations. */
+/** The names that an entry exports, types included, by its declarations. */
 function namesOf(entry: string): string[] {
   const text = readFileSync(join(root, `packages/sdk/dist/${entry}.d.ts`), 'utf8')
   const list = /export \{([^}]*)\};?\s*$/.exec(text)?.[1] ?? ''
@@ -157,10 +157,10 @@ ${names.map((name, index) => `import * as entry${index} from '${name}'`).join('\
 export const entries = [${names.map((_, index) => `entry${index}`).join(', ')}]
 `
 const entries = importsOf(specifiers.filter(name => !name.endsWith('/testing')))
-/** The testing kit brings in the types of the engine: it is looked at once, which takes long enough. */
+/** The testing kit imports the types of the engine. It is checked only once, because that takes long enough. */
 const allEntries = importsOf(specifiers)
 
-/** Uses the SDK, with what it must infer and what it must refuse. */
+/** Uses the SDK: what TypeScript must infer, and what it must refuse. */
 const CONSUMER = `
 import { createFetchHandler, createWorkflow, StepFailedError, type WorkflowArgs } from '@perdure/sdk'
 export const double = createWorkflow({ name: 'double' }, async ({ event, step }: WorkflowArgs<{ n: number }>) => {

@@ -1,5 +1,5 @@
 // The SDK's replay with the real engine, pass by pass (HTTP) and with checkpoints (Connect): the same run either way,
-// and warnings that are stored once however many passes give them.
+// and warnings that are stored once however many passes report them.
 
 import { createWorkflow } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'
@@ -113,7 +113,7 @@ describe.each(transports)('%s', (_, open) => {
     ])
   })
 
-  test('a step that a new release no longer asks for is told once', async () => {
+  test('a step that a new release no longer has is reported once', async () => {
     const app = unique('app')
     release = 1
     await open(app)
@@ -128,7 +128,7 @@ describe.each(transports)('%s', (_, open) => {
     ])
   })
 
-  test('a step that nobody awaited is told once', async () => {
+  test('a step that is never awaited is reported once', async () => {
     const app = unique('app')
     await open(app)
     const { runId } = await api.send({ name: 'forgetful', targetApp: app })

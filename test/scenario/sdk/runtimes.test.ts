@@ -1,5 +1,5 @@
-// The published package on the runtimes that are not Node, as real processes. A runtime that is not installed (both
-// are optional) is left out, and the report says so.
+// The published package on runtimes other than Node, as real processes. A runtime that is not installed (both are
+// optional) is skipped, and the report says so.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ interface RunnerRow {
 interface Started {
   row: RunnerRow
   process: ChildProcess
-  /** What the process has printed so far. */
+  /** The output of the process so far. */
   said(): string
 }
 

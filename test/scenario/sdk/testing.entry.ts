@@ -1,4 +1,4 @@
-// The testing kit under `node:test`, as its users write it. Run in a process of its own by `testing.test.ts`.
+// The testing kit under `node:test`, as its users write tests. `testing.test.ts` runs it in a process of its own.
 
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, mock, test } from 'node:test'

@@ -1,5 +1,4 @@
-// Outbound webhooks: signed, retried, redelivered, and kept out of each other's way (§2.8, §3, §4.5, §6; decisions
-// "Webhooks").
+// Outbound webhooks: signed, retried, redelivered, and independent of each other (docs/webhooks.md#deliveries).
 
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test, vi } from 'vitest'
@@ -25,16 +24,16 @@ import {
 } from '../../kit/webhook/webhooks.ts'
 
 const clock = new JumpClock()
-/** No jitter: half of the range is its middle. */
+/** Without jitter: half of the range is its middle. */
 const random = { next: () => 0.5 }
 const env = { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_SCHEDULE: '10s,20s' }
 const { engine } = await scenario({ clock, env, ports: { random, sender: hastySender(clock, 400) } })
 const webhooks = new Webhooks(engine.api.as(SECRET_KEY))
 const { api } = webhooks
-/** Where redirects lead. */
+/** The target of redirects. */
 const elsewhere = await openDestination(acts.status(200))
 
-/** What the library of the standard makes of the request, at the time of the engine's clock. */
+/** The verdict of the Standard Webhooks library on the request, at the time of the engine's clock. */
 function verified(secret: string, { headers, body }: RawRequest): unknown {
   vi.useFakeTimers({ toFake: ['Date'], now: clock.now() })
   try {
@@ -45,7 +44,7 @@ function verified(secret: string, { headers, body }: RawRequest): unknown {
 }
 
 describe('a lifecycle delivery', () => {
-  test('tells what happened, signed as Standard Webhooks has it', async () => {
+  test('says what happened, signed as Standard Webhooks prescribes', async () => {
     const destination = await openDestination(acts.status(200))
     const { id, app, secret, runId, endpointId } = await webhooks.deliverOne(destination.url)
     const delivery = await webhooks.reaches(id, 'succeeded', 1)
@@ -109,8 +108,8 @@ describe('a lifecycle delivery', () => {
   })
 })
 
-describe('what a destination may do', () => {
-  /** Follows the delivery through its retries: jumps to each at its very time. */
+describe('answers of a destination', () => {
+  /** Follows the delivery through its retries, jumping to the time of each. */
   async function followed(id: string, delaysMs: number[], end: string): Promise<AttemptRecord[]> {
     const times = [clock.now()]
     for (const [i, delayMs] of delaysMs.entries()) {
@@ -171,11 +170,11 @@ describe('what a destination may do', () => {
     expect(elsewhere.connections).toBe(0)
   })
 
-  test('410: dead, and the endpoint is disabled, whoever edits it meanwhile', async () => {
-    const asked = gate<RawRequest>()
-    const destination = await openDestination(request => asked.open(request))
+  test('410: dead, and the endpoint is disabled, even if it is edited at the same time', async () => {
+    const arrived = gate<RawRequest>()
+    const destination = await openDestination(request => arrived.open(request))
     const { id, app, endpointId } = await webhooks.deliverOne(destination.url)
-    const request = await asked.opened
+    const request = await arrived.opened
     await webhooks.edit(endpointId, { name: 'renamed' })
     answer(request, 410)
     await webhooks.reaches(id, 'dead', 1)
@@ -190,13 +189,13 @@ describe('what a destination may do', () => {
   })
 
   test('410 from a URL that the endpoint has left does not disable it', async () => {
-    const asked = gate<RawRequest>()
+    const arrived = gate<RawRequest>()
     const [left, destination] = [
-      await openDestination(request => asked.open(request)),
+      await openDestination(request => arrived.open(request)),
       await openDestination(acts.status(200)),
     ]
     const { id, endpointId } = await webhooks.deliverOne(left.url)
-    const request = await asked.opened
+    const request = await arrived.opened
     await webhooks.edit(endpointId, { url: destination.url })
     answer(request, 410)
     expect(await webhooks.reaches(id, 'dead', 1)).toMatchObject({ url: left.url, lastStatusCode: 410 })
@@ -236,7 +235,7 @@ describe('an endpoint that changes between attempts', () => {
 describe('POST /webhook-deliveries/{id}/redeliver', () => {
   const redeliver = (id: string, as = api) => as.post(`/webhook-deliveries/${id}/redeliver`)
 
-  test('gives an exhausted delivery a full schedule more; its attempts stay', async () => {
+  test('gives an exhausted delivery another full schedule; its attempts stay', async () => {
     const destination = await openDestination(
       ...Array.from({ length: 5 }, () => acts.status(500)),
       acts.status(200),
@@ -276,10 +275,10 @@ describe('POST /webhook-deliveries/{id}/redeliver', () => {
   })
 
   test('is 409 while it is delivering, and the POST in flight counts', async () => {
-    const asked = gate<RawRequest>()
-    const destination = await openDestination(request => asked.open(request))
+    const arrived = gate<RawRequest>()
+    const destination = await openDestination(request => arrived.open(request))
     const { id } = await webhooks.deliverOne(destination.url)
-    const request = await asked.opened
+    const request = await arrived.opened
     expect(await webhooks.delivery(id)).toMatchObject({ status: 'delivering', attempts: [] })
     expect(await redeliver(id)).toMatchObject({ status: 409, code: 'delivery_in_flight' })
     answer(request, 200)
@@ -353,7 +352,7 @@ describe('the log of deliveries', () => {
     })
   })
 
-  test('is counted for each endpoint', async () => {
+  test('counts them for each endpoint', async () => {
     const destination = await openDestination(acts.status(404), acts.status(500), acts.status(200))
     const app = unique('app')
     const { id } = await webhooks.endpoint({ app, url: destination.url })
@@ -376,7 +375,7 @@ describe('the log of deliveries', () => {
   })
 })
 
-test('an endpoint that hangs holds up its own deliveries, nobody else', async () => {
+test('an endpoint that hangs holds up only its own deliveries', async () => {
   const held: RawRequest[] = []
   let hangs = true
   const slow = await openDestination(request => (hangs ? held.push(request) : answer(request, 200)))
@@ -393,7 +392,7 @@ test('an endpoint that hangs holds up its own deliveries, nobody else', async ()
   }
   expect(held).toHaveLength(1)
   expect(await others.list(`?app=${app}&status=pending`)).toHaveLength(59)
-  // The backlog drains once it answers again.
+  // The backlog drains once the endpoint answers again.
   hangs = false
   answer(held[0] as RawRequest, 200)
   await until(async () => (await others.list(`?app=${app}&status=succeeded`)).length === 60)

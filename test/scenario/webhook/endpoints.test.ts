@@ -1,5 +1,5 @@
-// Webhook endpoints: creating, reading, changing and deleting them, and which of them is told of what (§2.9, §4.6, §5,
-// §6; decisions "Webhooks").
+// Webhook endpoints: creating, reading, changing and deleting them, and which of them receives what
+// (docs/webhooks.md#what-endpoints-receive).
 
 import { verifyWebhook } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -59,7 +59,7 @@ describe('POST /webhook-endpoints', () => {
     expect((await create({ ...valid, secret })).json).toMatchObject({ secret })
   })
 
-  test('makes one that is off, if it is to be', async () => {
+  test('creates a disabled one on request', async () => {
     const destination = await openDestination(acts.status(200))
     const app = unique('app')
     const made = await webhooks.endpoint({ app, url: destination.url, enabled: false })
@@ -68,11 +68,11 @@ describe('POST /webhook-endpoints', () => {
     await webhooks.edit(made.id, { enabled: true })
     const [runId] = await webhooks.runs(app)
     await until(() => destination.requests.length === 1, { what: 'the delivery' })
-    const told = (await webhooks.list(`?app=${app}`)).filter(({ endpointId }) => endpointId === made.id)
-    expect(told.map(({ sourceRunId }) => sourceRunId)).toEqual([runId])
+    const sent = (await webhooks.list(`?app=${app}`)).filter(({ endpointId }) => endpointId === made.id)
+    expect(sent.map(({ sourceRunId }) => sourceRunId)).toEqual([runId])
   })
 
-  test('takes the one scheme there is', async () => {
+  test('accepts the one existing scheme', async () => {
     const scheme = 'standard-webhooks'
     expect(await create({ ...valid, scheme })).toMatchObject({ status: 201, json: { scheme } })
   })
@@ -115,7 +115,7 @@ describe('POST /webhook-endpoints', () => {
 })
 
 describe('PATCH /webhook-endpoints/{id}', () => {
-  test('changes what is given; what is left out stays', async () => {
+  test('changes the given fields and no others', async () => {
     const { id } = await webhooks.endpoint({ name: 'One', app: 'shop', url: URL })
     clock.jump(1000)
     const edited = await webhooks.edit(id, { url: `${URL}/two`, enabled: false })
@@ -125,7 +125,7 @@ describe('PATCH /webhook-endpoints/{id}', () => {
     expect(await listed(id)).toEqual(edited)
   })
 
-  test('null takes an optional field away', async () => {
+  test('null removes an optional field', async () => {
     const { id } = await webhooks.endpoint({ name: 'One', app: 'shop', url: URL })
     const edited = await webhooks.edit(id, { name: null, app: null })
     expect(edited).not.toHaveProperty('name')
@@ -140,12 +140,12 @@ describe('PATCH /webhook-endpoints/{id}', () => {
     expect(await webhooks.edit(id, { rotateSecret: false })).not.toHaveProperty('secret')
   })
 
-  test('many rotations cut nobody off; revokeOldSecrets does, at once', async () => {
+  test('many rotations keep old secrets valid; revokeOldSecrets revokes them at once', async () => {
     const destination = await openDestination(acts.status(200))
     const { id, secret: first } = await webhooks.endpoint({ app: unique('app'), url: destination.url })
     const rotate = async (fields = {}) =>
       (await webhooks.edit(id, { rotateSecret: true, ...fields })).secret as string
-    const told = async () => {
+    const sent = async () => {
       const { app } = (await listed(id)) as unknown as { app: string }
       const before = destination.requests.length
       await webhooks.runs(app)
@@ -158,22 +158,23 @@ describe('PATCH /webhook-endpoints/{id}', () => {
     const second = await rotate()
     clock.jump(1000)
     const third = await rotate()
-    const all = await told()
+    const all = await sent()
     expect([first, second, third].map(all.verifies)).toEqual([true, true, true])
     clock.jump(24 * 3_600_000 - 1000)
-    const later = await told()
+    const later = await sent()
     expect([first, second, third].map(later.verifies)).toEqual([false, true, true])
     const fourth = await rotate({ revokeOldSecrets: true })
-    const after = await told()
+    const after = await sent()
     expect([first, second, third, fourth].map(after.verifies)).toEqual([false, false, false, true])
     expect(after.signatures).toBe(1)
 
-    // So many may overlap; one more is refused rather than that anybody is cut off unasked.
+    // At most this many secrets overlap. One more is refused, because it would revoke a secret without a request to
+    // do so.
     for (let i = 0; i < 4; i++) await rotate()
     expect(await patch(id, { rotateSecret: true })).toMatchObject({ status: 409, code: 'conflict' })
-    expect((await told()).signatures).toBe(5)
+    expect((await sent()).signatures).toBe(5)
     expect(await webhooks.edit(id, { revokeOldSecrets: true })).not.toHaveProperty('secret')
-    expect((await told()).signatures).toBe(1)
+    expect((await sent()).signatures).toBe(1)
     expect((await patch(id, { rotateSecret: true })).status).toBe(200)
   })
 
@@ -207,7 +208,7 @@ describe('PATCH /webhook-endpoints/{id}', () => {
     expect(await listed(id)).toMatchObject({ url: URL, enabled: true })
   })
 
-  test('of another namespace, or of nobody, is 404', async () => {
+  test('of another namespace, or unknown, is 404', async () => {
     const { id } = await webhooks.endpoint({ url: URL })
     const other = engine.api.as(OTHER_KEY)
     expect((await patch(id, { enabled: false }, other)).status).toBe(404)
@@ -225,8 +226,8 @@ test('DELETE answers 204, and the endpoint is gone', async () => {
   expect((await api.request('DELETE', `/webhook-endpoints/${id}`)).status).toBe(404)
 })
 
-describe('what endpoints are told', () => {
-  /** The deliveries to these endpoints, once there are so many. */
+describe('what endpoints receive', () => {
+  /** The deliveries to these endpoints, once there are that many. */
   const deliveries = (endpoints: { id: string }[], count: number) =>
     until(
       async () => {
@@ -306,13 +307,13 @@ describe('what endpoints are told', () => {
     const off = await webhooks.endpoint({ app, url: destination.url })
     await webhooks.edit(off.id, { enabled: false })
     const [runId] = await webhooks.runs(app)
-    // Written in the commit that ended the run: with these two all of them are there.
+    // Written in the commit that ended the run: when these two are there, all of them are.
     const found = await deliveries([all, mine, others, failures, off], 2)
     expect(found.map(({ endpointId }) => endpointId).sort()).toEqual([all.id, mine.id].sort())
     expect(found.map(({ sourceRunId }) => sourceRunId)).toEqual([runId, runId])
   })
 
-  test('a step that is retried is not told of, and one that succeeds never', async () => {
+  test('a step that is retried, or succeeds, is not reported', async () => {
     const app = unique('app')
     const endpoint = await webhooks.endpoint({ app, url: URL, eventKinds: ALL })
     const name = unique('work')

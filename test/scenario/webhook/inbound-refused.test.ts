@@ -1,4 +1,4 @@
-// Posts that receivers refuse: forged, stale, or to nobody (§4.6, §5.6; decisions "Webhooks").
+// Posts that receivers refuse: forged, stale, or to an unknown slug (docs/webhooks.md#receive-webhooks).
 
 import { describe, expect, test } from 'vitest'
 import { type Scheme, scenario, signedHeaders, unique } from '../../kit/index.ts'

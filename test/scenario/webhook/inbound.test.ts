@@ -1,4 +1,4 @@
-// Posts of providers to receivers: verified, mapped onto events, deduplicated (§4.6, §5.6, §6; decisions "Webhooks").
+// Posts of providers to receivers: verified, mapped to events, deduplicated (docs/webhooks.md#receive-webhooks).
 
 import { openAdministration } from '@perdure/engine'
 import { Webhook } from 'standardwebhooks'
@@ -57,7 +57,7 @@ describe('a verified post', () => {
     expect(await appsOf({ app: one, targetApp: two })).toEqual([one, two])
   })
 
-  test("lands in the receiver's namespace and no other, whoever's key it carries", async () => {
+  test("belongs to the receiver's namespace and no other, whichever key it carries", async () => {
     const name = unique('elsewhere')
     const hook = await receiver({ eventName: name }, there)
     const answer = await post(hook, '1', { headers: { authorization: `Bearer ${INBOUND_KEY}` } })
@@ -97,7 +97,7 @@ describe('a verified post', () => {
     expect(await eventOf(answer)).toMatchObject({ data: { type: 'user.created' } })
   })
 
-  test('wakes a namespace that is suspended no more than any event: it is kept, and starts nothing', async () => {
+  test('is an ordinary event in a suspended namespace: it is recorded, and starts nothing', async () => {
     const [app, name] = [unique('app'), unique('suspended')]
     await listener(app, name)
     const hook = await receiver({ eventName: name })
@@ -131,7 +131,7 @@ describe('the data of the event', () => {
     return /"data":(.*)}$/s.exec((await api.get(`/events/${id}`)).text)?.[1]
   }
 
-  test('is JSON to the letter, whatever the content type', async () => {
+  test('is JSON as it came, whatever the content type', async () => {
     const text = '{"n":12345678901234567890,"f":1.10,"a":1,"a":2,"z":"\\u0000\\ud800"}'
     for (const type of [
       'application/json',
@@ -155,17 +155,17 @@ describe('the data of the event', () => {
     })
   })
 
-  test('is an object of the fields of a form, or the JSON in its one field payload', async () => {
+  test('of a form is an object of its fields, or the JSON in its one field payload', async () => {
     expect(await dataText('a=1&b=x+y&a=2', FORM)).toBe('{"a":["1","2"],"b":"x y"}')
     expect(await dataText(`payload=${encodeURIComponent('{"n":1.0}')}`, FORM)).toBe('{"n":1.0}')
   })
 
-  test('is a string of other text; an empty body has none', async () => {
+  test('of other text is a string; an empty body has none', async () => {
     expect(await dataText('plain\ntext', 'text/plain')).toBe('"plain\\ntext"')
     expect(await dataText('', 'application/json')).toBeUndefined()
   })
 
-  test('nests 200 levels; deeper is 400, and so are bytes that are no text', async () => {
+  test('nests 200 levels; deeper is 400, and so are bytes that are not UTF-8', async () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     expect(await dataText(nested(200), 'application/json')).toBe(nested(200))
     const name = unique('refused')
@@ -203,7 +203,7 @@ describe('a repeat of a message id', () => {
     expect(await eventsNamed(name)).toHaveLength(2)
   })
 
-  test('of many at once leaves one event', async () => {
+  test('many times at once leaves one event', async () => {
     const name = unique('storm')
     const hook = await receiver({ eventName: name })
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(hook, '{}', { id: 'msg_storm' })))
@@ -217,7 +217,7 @@ describe('a repeat of a message id', () => {
     ['hmac-sha256', '{}', '{}'],
     ['stripe', '{"id":"evt_a"}', '{"id":"evt_b"}'],
     ['slack', '{"event_id":"Ev1"}', '{"event_id":"Ev2"}'],
-  ])('of %s is told by its own id', async (scheme, one, two) => {
+  ])('of %s is recognised by its own id', async (scheme, one, two) => {
     const hook = await receiver({ scheme })
     const send = async (body: string, id: string) => (await post(hook, body, { id })).json
     expect(await send(one, 'a')).toHaveProperty('eventId')
@@ -225,7 +225,7 @@ describe('a repeat of a message id', () => {
     expect(await send(two, 'b')).toHaveProperty('eventId')
   })
 
-  test('is known by no id at all when the provider sends none: nothing is dropped', async () => {
+  test('cannot be recognised when the provider sends no id: nothing is dropped', async () => {
     for (const [scheme, body] of [
       ['stripe', '[]'],
       ['slack', 'command=%2Fx'],
@@ -240,7 +240,7 @@ describe('a repeat of a message id', () => {
     }
   })
 
-  test("is of its receiver: no other receiver's, and no event's dedupeId", async () => {
+  test("counts for its receiver alone: not for another receiver, and not for an event's dedupeId", async () => {
     const [app, name] = [unique('app'), unique('spaces')]
     const [one, two] = [await receiver({ eventName: name, app }), await receiver({ eventName: name, app })]
     expect(await api.send({ name, app, dedupeId: 'shared' })).toHaveProperty('eventId')
@@ -292,21 +292,21 @@ describe('a handshake', () => {
     expect(answer.text).not.toContain(challenge.challenge)
   })
 
-  test("is the provider's alone: to another scheme it is an event like any other", async () => {
+  test('belongs to its provider: for another scheme it is an ordinary event', async () => {
     expect(await eventOf(await post(await receiver(), JSON.stringify(challenge)))).toMatchObject({
       data: challenge,
     })
   })
 })
 
-test('no post leaves its slug or its body in the log', async () => {
+test('the slug and the body of a post are never logged', async () => {
   const hook = await receiver({ slug: 'a-slug-to-look-for' })
   await post(hook, '{"card":"4111-1111"}')
   await post(hook, '{"card":"4111-1111"}', { secret: `whsec_${Buffer.alloc(32, 1).toString('base64')}` })
   expect(engine.log.join('\n')).not.toMatch(/a-slug-to-look-for|4111-1111/)
 })
 
-test('without any key configured a post still needs its signature, and its receiver is still there', async () => {
+test('without any key configured a post still needs its signature and its receiver', async () => {
   const first = await openEngine({ onDisk: true, clock, env: { ENGINE_API_KEYS: INBOUND_KEYS } })
   const created = await first.api
     .as(INBOUND_KEY)

@@ -1,4 +1,4 @@
-// Webhook receivers as they are kept: create, list, change, rotate, delete (§2.9, §4.6, §5.2; decisions "Webhooks").
+// Webhook receivers: create, list, change, rotate, delete (docs/http-api.md#webhookreceiver).
 
 import { readFileSync } from 'node:fs'
 import type { WebhookReceiver } from '@perdure/protocol'
@@ -49,14 +49,14 @@ const listed = async (api: Api, id: string) => (await list(api)).find(receiver =
 const withoutSecret = ({ secret: _, ...receiver }: Created): WebhookReceiver => receiver
 
 let messages = 0
-/** The status that a fresh message gets, signed with that secret. */
+/** The status of a new message that is signed with that secret. */
 async function posted({ slug, scheme }: WebhookReceiver, secret: string): Promise<number> {
   const id = `msg_${++messages}`
   return (await postWebhook(engine.api, slug, { scheme, secret, body: '{}', at: clock.now(), id })).status
 }
 
 describe('create', () => {
-  test('needs only an event name: the slug and the secret are made', async () => {
+  test('needs only an event name: the slug and the secret are generated', async () => {
     const { secret, ...receiver } = await create(here, { eventName: 'order/paid' })
     const at = new Date(clock.now()).toISOString()
     expect(receiver).toEqual({
@@ -88,7 +88,7 @@ describe('create', () => {
     expect(await listed(here, created.id)).toEqual(withoutSecret(created))
   })
 
-  test('makes one that is closed, if it is to be', async () => {
+  test('creates a closed one on request', async () => {
     const receiver = await create(here, { enabled: false })
     expect(receiver).toMatchObject({ enabled: false })
     expect(await posted(receiver, receiver.secret)).toBe(404)
@@ -149,7 +149,7 @@ describe('create', () => {
     expect(await create(there, { slug })).toMatchObject({ slug })
   })
 
-  test('of one slug by many at once makes one', async () => {
+  test('of one slug many times at once creates one', async () => {
     const slug = unique('raced')
     const answers = await Promise.all(
       [here, there, here, there, here].map(api => api.post('/webhook-receivers', { eventName: 'x', slug })),
@@ -161,7 +161,7 @@ describe('create', () => {
 })
 
 describe('change', () => {
-  test('leaves what is left out, and takes away what is null', async () => {
+  test('keeps omitted fields, and removes fields that are null', async () => {
     const created = withoutSecret(await create(here, { name: 'n', app: 'a', targetApp: 't' }))
     clock.jump(1000)
     const updatedAt = new Date(clock.now()).toISOString()
@@ -193,7 +193,7 @@ describe('change', () => {
     expect(await listed(here, created.id)).toEqual(created)
   })
 
-  test('by many at once loses none', async () => {
+  test('many times at once loses no change', async () => {
     const { id } = await create(here)
     const edits = [{ name: 'n' }, { app: 'a' }, { targetApp: 't' }, { eventName: 'e' }, { enabled: false }]
     const answers = await Promise.all(edits.map(edit => patch(here, id, edit)))
@@ -228,7 +228,7 @@ describe('rotation', () => {
     expect(await both()).toEqual([401, 202])
   })
 
-  test('is not done, and no secret shown, unless it is asked for', async () => {
+  test('happens, and shows a secret, only on request', async () => {
     const receiver = await create(here)
     for (const body of [{}, { rotateSecret: false }, { name: 'x' }]) {
       expect((await patch(here, receiver.id, body)).json).not.toHaveProperty('secret')
@@ -236,8 +236,8 @@ describe('rotation', () => {
     expect(await posted(receiver, receiver.secret)).toBe(202)
   })
 
-  test('of a brought secret makes one of the same kind; after a second one all of them hold', async () => {
-    const first = 'the secret GitHub was told'
+  test('of a given secret generates one of the same kind; after a second rotation all of them are valid', async () => {
+    const first = 'the secret that GitHub has'
     const receiver = await create(here, { scheme: 'github', secret: first })
     const rotate = async () =>
       ((await patch(here, receiver.id, { rotateSecret: true })).json as Created).secret
@@ -251,7 +251,7 @@ describe('rotation', () => {
     expect(statuses).toEqual([202, 202, 202])
   })
 
-  test('with revokeOldSecrets closes the URL to the others at once', async () => {
+  test('with revokeOldSecrets refuses the old secrets at once', async () => {
     const receiver = await create(here)
     const rotate = async (fields: object) =>
       ((await patch(here, receiver.id, { rotateSecret: true, ...fields })).json as Created).secret
@@ -275,14 +275,14 @@ describe('delete', () => {
     expect(await posted(receiver, receiver.secret)).toBe(404)
   })
 
-  test('by many at once is 204 for one of them', async () => {
+  test('many times at once is 204 for one of them', async () => {
     const { id } = await create(here)
     const statuses = (await Promise.all([1, 2, 3].map(() => remove(here, id)))).map(({ status }) => status)
     expect(statuses.sort()).toEqual([204, 404, 404])
   })
 })
 
-describe('who may', () => {
+describe('permissions', () => {
   test('an id of another namespace is 404, and its receivers are not listed', async () => {
     const receiver = await create(here)
     expect(await patch(there, receiver.id, { enabled: false })).toMatchObject({
@@ -324,7 +324,7 @@ describe('who may', () => {
 })
 
 describe('the secret', () => {
-  test('is in no read, no log, and under an encryption key not in the file', async () => {
+  test('is in no read and no log, and with an encryption key not in the file', async () => {
     const { secret, id, slug } = await create(here)
     const rotated = ((await patch(here, id, { rotateSecret: true })).json as Created).secret
     await postWebhook(engine.api, slug, { scheme: 'standard-webhooks', secret, body: '{}', at: clock.now() })
@@ -335,7 +335,7 @@ describe('the secret', () => {
     expect(engine.log.join('\n')).not.toContain(slug)
   })
 
-  test('still verifies after restarts while the encryption key is rotated: the old one can go after one', async () => {
+  test('still verifies after restarts while the encryption key is rotated: the old key can go after one restart', async () => {
     const { storeFile } = engine
     await engine.stop()
     const restarted = (encryptionKey: string) =>

@@ -1,4 +1,4 @@
-// What each router serves, under an app of its own.
+// The workflows of each router, under an app of their own.
 
 import { createWorkflow } from '@perdure/sdk'
 

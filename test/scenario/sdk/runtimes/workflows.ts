@@ -1,4 +1,5 @@
-// What every runtime runs: a step, a sleep, a callback that goes across an await; and one that waits to be cancelled.
+// The workflows of every runtime: a step, a sleep, a callback that spans an await; and one that waits to be
+// cancelled.
 
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
 
