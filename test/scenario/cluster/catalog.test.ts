@@ -54,8 +54,8 @@ describe('right after one engine acknowledged', async () => {
   test('a registration, a dry run at the other shows it', async () => {
     const runner = await listening()
     await runner.register(one)
-    const told = (await two.post('/events?dryRun=1', { name: runner.app })).json as DryRunReply
-    expect(told).toMatchObject({ workflows: [{ workflow: runner.app }] })
+    const reported = (await two.post('/events?dryRun=1', { name: runner.app })).json as DryRunReply
+    expect(reported).toMatchObject({ workflows: [{ workflow: runner.app }] })
   })
 
   test('a registration, a run that the other drives emits to it and calls it', async () => {

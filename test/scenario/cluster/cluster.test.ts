@@ -180,16 +180,16 @@ for (const [wire, env] of Object.entries(WIRES)) {
       const { name, record } = await workflow(flow([run('a'), run('b', () => going.opened), run('c')]))
       const { runId } = await two.api.send({ name })
       await until(() => record.times(runId, 'b') === 1)
-      const told = gate()
+      const stepSeen = gate()
       const settled = (messages: readonly SseMessage[]) =>
         messages.filter(({ data }) => data.kind === 'step_status' && data.status === 'succeeded').length
       const stream = one.api.stream(runId, {
         stopWhen: messages => {
-          if (settled(messages) === 1) told.open()
+          if (settled(messages) === 1) stepSeen.open()
           return false
         },
       })
-      await within(told.opened, 'the first step')
+      await within(stepSeen.opened, 'the first step')
       going.open()
       const { messages, ended } = await stream
       expect(ended).toBe(true)

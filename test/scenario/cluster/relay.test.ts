@@ -116,11 +116,13 @@ for (const [wire, env] of Object.entries(WIRES)) {
       await until(() => record.of(first.runId).length > 0, { what: 'the invoke that fills it' })
       const waiting = await Promise.all([one, two, one, two].map(({ api }) => api.send({ name: app })))
       // Only the engine that drives a run knows that the run waits for room.
-      const isInLine = async (runId: string) => {
-        const told = await Promise.all([one, two].map(({ api }) => api.get(`/runs/${runId}/why`)))
-        return told.some(({ json }) => (json as RunExplanation).sentence.startsWith('It is in line for room'))
+      const waitsForRoom = async (runId: string) => {
+        const answers = await Promise.all([one, two].map(({ api }) => api.get(`/runs/${runId}/why`)))
+        return answers.some(({ json }) =>
+          (json as RunExplanation).sentence.startsWith('It is in line for room'),
+        )
       }
-      for (const { runId } of waiting) await until(() => isInLine(runId as string), { what: 'the line' })
+      for (const { runId } of waiting) await until(() => waitsForRoom(runId as string), { what: 'the queue' })
       for (const [i, { runId }] of waiting.entries())
         await (i < 2 ? two : one).api.post(`/runs/${runId}/pause`)
       open.open()
@@ -193,8 +195,8 @@ test('a stream loses no frame when no notification of the driving engine arrives
   go.open()
   await one.api.succeeded(runId)
   const { messages } = await stream.over
-  const told = (await one.api.stream(runId)).messages
-  expect(messages.map(({ id, data }) => [id, data])).toEqual(told.map(({ id, data }) => [id, data]))
+  const answers = (await one.api.stream(runId)).messages
+  expect(messages.map(({ id, data }) => [id, data])).toEqual(answers.map(({ id, data }) => [id, data]))
   expect(messages.at(-1)?.data).toMatchObject({ kind: 'run_status', status: 'succeeded' })
   proxy.up()
   two.takeErrors()

@@ -85,9 +85,9 @@ test.each([
   ['step', 'Error: no step in {"workflow":"failing","step":"break"}'],
   ['caught step', 'Error: no step in {"workflow":"failing","step":"break"}'],
   ['handler', 'NonRetriableError: no handler in {"workflow":"failing"}'],
-])('middleware reports the failure of a %s once', async (where, told) => {
+])('middleware reports the failure of a %s once', async (where, report) => {
   reported.length = 0
   const { runId } = await api.send({ name: 'failing', data: { where } })
   await api.failed(runId)
-  expect(reported.filter(line => line.includes('Error'))).toEqual([told])
+  expect(reported.filter(line => line.includes('Error'))).toEqual([report])
 })

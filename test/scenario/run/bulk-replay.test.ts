@@ -227,11 +227,11 @@ describe('what is recorded', () => {
     const oldest = ids.sort().slice(0, 5)
     database.exec(`CREATE TRIGGER no_fork BEFORE INSERT ON runs WHEN instr('${oldest}', NEW.replay_of)
       BEGIN SELECT RAISE(ABORT, 'no fork'); END;
-      CREATE TABLE told (detail TEXT);
-      CREATE TRIGGER tell AFTER INSERT ON control_actions BEGIN INSERT INTO told VALUES (NEW.detail); END`)
+      CREATE TABLE entries (detail TEXT);
+      CREATE TRIGGER keep_entry AFTER INSERT ON control_actions BEGIN INSERT INTO entries VALUES (NEW.detail); END`)
     expect(await bulk({ app })).toMatchObject({ matched: 30, replayed: 25, failed: 5 })
-    const first = database.prepare('SELECT detail FROM told').all() as { detail: string }[]
-    database.exec('DROP TRIGGER no_fork; DROP TRIGGER tell; DROP TABLE told')
+    const first = database.prepare('SELECT detail FROM entries').all() as { detail: string }[]
+    database.exec('DROP TRIGGER no_fork; DROP TRIGGER keep_entry; DROP TABLE entries')
     expect(first.map(({ detail }) => JSON.parse(detail))).toMatchObject([
       { matched: 30, replayed: 25, failed: 0 },
     ])

@@ -96,7 +96,7 @@ describe('replay', () => {
   })
 
   test('a replay emits its events again', async () => {
-    const event = unique('told')
+    const event = unique('said')
     const { runId } = await start(flow([emit('notify', event)]))
     await api.succeeded(runId)
     const { id } = (await replay(runId)).json as RunSummary
@@ -165,7 +165,7 @@ describe('retry-from-step', () => {
   })
 
   test('carried sleeps, waits and emits neither wait nor emit again', async () => {
-    const event = unique('told')
+    const event = unique('said')
     const { runId, record } = await start(
       flow([sleep('s', 1), emit('e', event, 1), wait('w', event), run('end')]),
     )

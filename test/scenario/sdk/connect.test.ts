@@ -92,7 +92,7 @@ class Between {
 describe('a workflow over Connect', () => {
   test('takes every kind of step', async () => {
     const destination = await openDestination()
-    const [parent, childName, go, told] = ['parent', 'child', 'go', 'told'].map(unique) as [
+    const [parent, childName, go, said] = ['parent', 'child', 'go', 'said'].map(unique) as [
       string,
       string,
       string,
@@ -114,7 +114,7 @@ describe('a workflow over Connect', () => {
           await step.sleep('nap', 5)
           const paid = await step.waitForEvent('paid', { event: go, timeout: '1m' })
           const child = await step.runWorkflow('child', { workflow: childName, data: { n: one.n } })
-          await step.emit('notify', { event: told, data: { child } })
+          await step.emit('notify', { event: said, data: { child } })
           await ctx.webhook.send('hook', { url: destination.url, data: sides })
           ctx.logger.info('done')
           return { one, sides, flaky, paid: paid?.data, child, hasTime: (await ctx.now()) > 0 }
@@ -352,7 +352,7 @@ export const resolve = (specifier, context, next) =>
   test.each([
     ['connect()', 'connect(options)'],
     ['serve()', 'await serve(options)'],
-  ])('of %s that is told to end finishes its step first, and ends with 0', async (_, how) => {
+  ])('of %s that has to stop finishes its step first, and ends with 0', async (_, how) => {
     const name = unique('term')
     const runner = await began(how, api, name)
     runner.child.kill('SIGTERM')

@@ -50,8 +50,8 @@ describe.each([
 ])('$path', ({ app, path }) => {
   test.each(['GET', 'PUT'])('a %s registers the app and says so', async method => {
     const response = await fetch(`${url}${path}`, { method })
-    const told = (await response.json()) as object
-    expect([response.status, told]).toEqual([
+    const reported = (await response.json()) as object
+    expect([response.status, reported]).toEqual([
       200,
       { app, workflows: 2, registered: true, runnerId: expect.any(String) },
     ])
