@@ -162,9 +162,9 @@ async function stopAll(options: {
   const cancelTimer = clock.at(clock.now() + config.drainTimeoutMs, () => deadline.abort())
   const work = [runs.work, runners.relayedInvokes, webhooks.work, timers.work]
   await Promise.all(work.map(each => each.stop(deadline.signal)))
-  cancelTimer()
   // 4. Nothing needs these any more. They read and write the store, which closes last.
-  for (const service of background) await service.stop()
+  for (const service of background) await service.stop(deadline.signal)
+  cancelTimer()
   // 5. The HTTP interface, whose open requests still use the transport and the store.
   await app.close()
   await Promise.all([runners.transport.close(), webhooks.sender.close()])

@@ -47,8 +47,8 @@ const TRANSPORT = { invoke: never, close: async () => {} }
 const onError = (error: unknown) => expect.unreachable(String(error))
 
 const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
-  RepeatingTask: ({ clock }) =>
-    new RepeatingTask({ clock, everyMs: 1000, run: async () => {}, onFailure: onError }),
+  RepeatingTask: ({ clock, store }) =>
+    new RepeatingTask({ clock, everyMs: 1000, run: () => store.ping(), onFailure: onError }),
   LaneLoop: ({ store, ...setting }) =>
     new LaneLoop({
       ...setting,
@@ -94,7 +94,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
 
 /** A service of that name on a store whose calls are counted. */
 async function setUp(name: string) {
-  const calls = { count: 0 }
+  const calls = { count: 0, hang: false }
   const real = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => real.close())
   const counting = <T extends object>(target: T): T =>
@@ -105,6 +105,7 @@ async function setUp(name: string) {
         if (typeof value !== 'function') return value
         return (...args: unknown[]) => {
           calls.count++
+          if (calls.hang) return new Promise(() => {})
           return value.apply(target, args)
         }
       },
@@ -138,8 +139,25 @@ async function setUp(name: string) {
     await clock.advance(120_000)
     expect(calls.count).toBe(before)
   }
-  return { service, clock, expectStopped }
+  return { service, clock, calls, expectStopped }
 }
+
+test.each(['RepeatingTask', 'AdminWatch', 'CatalogWatch', 'Pruner'])(
+  '%s gives up a call of the store that never ends at the deadline',
+  async name => {
+    const { service, clock, calls, expectStopped } = await setUp(name)
+    calls.hang = true
+    service.start?.()
+    await clock.advance(60_000)
+    expect(calls.count).toBeGreaterThan(0)
+    const deadline = new AbortController()
+    const stopped = service.stop(deadline.signal)
+    deadline.abort()
+    await stopped
+    await service.stop(AbortSignal.abort())
+    await expectStopped()
+  },
+)
 
 describe.each(Object.keys(SERVICES))('%s', name => {
   test('stops without having been started, and cannot be started after that', async () => {

@@ -5,7 +5,6 @@ import type { Admin } from '../../ports/admin.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Namespaces } from '../catalog/namespaces.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
-import type { Service } from '../support/service.ts'
 import type { KeyRing } from './keys.ts'
 
 /** From one read of the revision to the next: a change takes effect within 2 s. */
@@ -20,15 +19,13 @@ export interface AdminWatchDeps {
 }
 
 /** Reads one number a second, and the rest when that number rose. While reads fail, the last known state counts. */
-export class AdminWatch implements Service {
+export class AdminWatch extends RepeatingTask {
   readonly #deps: AdminWatchDeps
-  readonly #task: RepeatingTask
   #revision: number | undefined
 
   constructor(deps: AdminWatchDeps) {
-    this.#deps = deps
     const { clock, log } = deps
-    this.#task = new RepeatingTask({
+    super({
       clock,
       everyMs: ADMIN_REVISION_EVERY_MS,
       run: () => this.refresh(),
@@ -37,6 +34,7 @@ export class AdminWatch implements Service {
           log.error({ err }, 'API keys and namespaces could not be read; the last known ones count')
       },
     })
+    this.#deps = deps
   }
 
   /** Takes over what has changed since the last call. */
@@ -50,13 +48,5 @@ export class AdminWatch implements Service {
     const suspended = all.filter(({ suspendedAt }) => suspendedAt !== undefined)
     namespaces.replaceSuspended(suspended.map(({ name }) => name))
     this.#revision = revision
-  }
-
-  start(): void {
-    this.#task.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#task.stop()
   }
 }

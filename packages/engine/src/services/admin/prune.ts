@@ -6,7 +6,6 @@ import { type Aged, agedRows, type PrunedRows, type Retention } from '../../doma
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
-import type { Service } from '../support/service.ts'
 
 /** From the end of one pruning to the next. */
 const PRUNE_EVERY_MS = 60_000
@@ -24,16 +23,14 @@ export interface PrunerDeps {
   retention: Retention | undefined
 }
 
-export class Pruner implements Service {
+export class Pruner extends RepeatingTask {
   readonly #deps: PrunerDeps
-  readonly #task: RepeatingTask
   /** Ends the pause that is under way. */
   #endPause: () => void = () => {}
 
   constructor(deps: PrunerDeps) {
-    this.#deps = deps
     const { clock, log } = deps
-    this.#task = new RepeatingTask({
+    super({
       clock,
       everyMs: PRUNE_EVERY_MS,
       run: () => this.#prune(),
@@ -42,15 +39,11 @@ export class Pruner implements Service {
         if (!isRepeated) log.error({ err }, 'what has had its time could not be removed')
       },
     })
+    this.#deps = deps
   }
 
-  start(): void {
-    this.#task.start()
-  }
-
-  /** Resolves when no batch is under way. */
-  stop(): Promise<void> {
-    const stopped = this.#task.stop()
+  override stop(deadline?: AbortSignal): Promise<void> {
+    const stopped = super.stop(deadline)
     this.#endPause()
     return stopped
   }
@@ -69,7 +62,7 @@ export class Pruner implements Service {
   async #pruneKind({ rows, before }: Aged): Promise<number> {
     const { store, clock } = this.#deps
     let count = 0
-    while (!this.#task.isStopped) {
+    while (!this.isStopped) {
       const begunAt = clock.now()
       const removed = await store.prune({ rows, before, limit: PRUNE_BATCH_MAX })
       if (removed === 0) break
@@ -80,7 +73,7 @@ export class Pruner implements Service {
   }
 
   async #pause(ms: number): Promise<void> {
-    if (this.#task.isStopped) return
+    if (this.isStopped) return
     const { clock } = this.#deps
     await new Promise<void>(resolve => {
       const cancelTimer = clock.at(clock.now() + ms, resolve)

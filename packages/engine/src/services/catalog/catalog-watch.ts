@@ -6,7 +6,6 @@ import type { Runner } from '../../domain/model/workflow.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
-import type { Service } from '../support/service.ts'
 import type { Catalog } from './catalog.ts'
 
 /** From one read of the revision to the next. */
@@ -27,9 +26,8 @@ export interface CatalogWatchDeps {
   onRead(): Promise<void>
 }
 
-export class CatalogWatch implements Service {
+export class CatalogWatch extends RepeatingTask {
   readonly #deps: CatalogWatchDeps
-  readonly #task: RepeatingTask
   /** The next refresh reads the catalog whatever its revision. */
   #mustRead = false
   #readAt = Number.NEGATIVE_INFINITY
@@ -38,9 +36,8 @@ export class CatalogWatch implements Service {
   #next: Promise<boolean> | undefined
 
   constructor(deps: CatalogWatchDeps) {
-    this.#deps = deps
     const { clock, log } = deps
-    this.#task = new RepeatingTask({
+    super({
       clock,
       everyMs: CATALOG_REVISION_EVERY_MS,
       run: () => this.#refreshRegularly(),
@@ -49,6 +46,7 @@ export class CatalogWatch implements Service {
           log.error({ err }, 'registrations of other engines could not be read; the last known count')
       },
     })
+    this.#deps = deps
   }
 
   /**
@@ -73,15 +71,7 @@ export class CatalogWatch implements Service {
 
   /** Refreshes at once, in the background: another engine announced a change. */
   refreshSoon(): void {
-    if (!this.#task.isStopped) this.refresh().catch(error => this.#task.failed(error))
-  }
-
-  start(): void {
-    this.#task.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#task.stop()
+    if (!this.isStopped) this.refresh().catch(error => this.failed(error))
   }
 
   async #refreshRegularly(): Promise<void> {

@@ -5,7 +5,6 @@ import { BROADCAST_BYTES_MAX, type Bus, broadcastBatches } from '../../ports/bus
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
-import type { Service } from '../support/service.ts'
 import type { Live, RunMove, Topic } from './live.ts'
 
 /** How often an engine announces all followed keys again; the others forget those that it does not. */
@@ -27,9 +26,9 @@ export interface LiveShareDeps {
   clock: Clock
 }
 
-export class LiveShare implements Service {
+/** Announces followed keys again and again once it is started; messages are exchanged before that too. */
+export class LiveShare extends RepeatingTask {
   readonly #deps: LiveShareDeps
-  readonly #task: RepeatingTask
   /** Runs to notify other engines of. */
   readonly #changedRuns = new Set<string>()
   #reads = 0
@@ -37,6 +36,7 @@ export class LiveShare implements Service {
 
   constructor(deps: LiveShareDeps) {
     const { bus, live, clock } = deps
+    super({ clock, everyMs: FOLLOW_EVERY_MS, run: () => this.#announceFollowed(), onFailure: () => {} })
     this.#deps = deps
     const followed = {
       runs: this.#share('runs', live.runs, runId => this.#gatherRun(runId)),
@@ -60,19 +60,12 @@ export class LiveShare implements Service {
       const [namespace, id] = JSON.parse(text) as [string, string]
       void this.#readEvent(namespace, id)
     })
-    const run = () => this.#announceFollowed()
-    bus.onReconnect(run)
-    this.#task = new RepeatingTask({ clock, everyMs: FOLLOW_EVERY_MS, run, onFailure: () => {} })
+    bus.onReconnect(() => this.#announceFollowed())
   }
 
-  /** Begins to announce followed keys again and again; messages are exchanged before too. */
-  start(): void {
-    this.#task.start()
-  }
-
-  stop(): Promise<void> {
+  override stop(deadline?: AbortSignal): Promise<void> {
     this.#cancelGather()
-    return this.#task.stop()
+    return super.stop(deadline)
   }
 
   #share<T>(name: TopicName, topic: Topic<T>, publish: (key: string, message: T) => void): FollowedKeys {
@@ -91,7 +84,7 @@ export class LiveShare implements Service {
 
   #gatherRun(runId: string): void {
     const { clock } = this.#deps
-    if (this.#task.isStopped) return
+    if (this.isStopped) return
     if (this.#changedRuns.size === 0)
       this.#cancelGather = clock.at(clock.now() + RUNS_GATHER_MS, () => this.#publishRuns())
     this.#changedRuns.add(runId)

@@ -4,7 +4,6 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { Store } from '../../ports/store.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
-import type { Service } from '../support/service.ts'
 import type { ActiveRun } from './active-run.ts'
 
 /** A lease that is not extended runs out after this long, and any engine may claim the run. */
@@ -22,23 +21,13 @@ export interface LeaseKeeperDeps {
 }
 
 /** Extends the leases under way from time to time. A lost lease interrupts its pass. */
-export class LeaseKeeper implements Service {
+export class LeaseKeeper extends RepeatingTask {
   readonly #deps: LeaseKeeperDeps
-  readonly #task: RepeatingTask
 
   constructor(deps: LeaseKeeperDeps) {
-    this.#deps = deps
     const { clock, onError } = deps
-    const run = () => this.#extend()
-    this.#task = new RepeatingTask({ clock, everyMs: RUN_LEASE_EXTEND_EVERY_MS, run, onFailure: onError })
-  }
-
-  start(): void {
-    this.#task.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#task.stop()
+    super({ clock, everyMs: RUN_LEASE_EXTEND_EVERY_MS, run: () => this.#extend(), onFailure: onError })
+    this.#deps = deps
   }
 
   async #extend(): Promise<void> {

@@ -1,5 +1,6 @@
-// A task that runs again and again until it is stopped, one run at a time. Used by the services that watch the store.
+// A task that runs again and again until it is stopped, one run at a time. Extended by the services that watch the store.
 
+import { aborted } from 'node:util'
 import type { Clock } from '../../ports/clock.ts'
 import type { Service } from './service.ts'
 
@@ -24,7 +25,7 @@ export class RepeatingTask implements Service {
     this.#options = options
   }
 
-  get isStopped(): boolean {
+  protected get isStopped(): boolean {
     return this.#isStopped
   }
 
@@ -34,15 +35,15 @@ export class RepeatingTask implements Service {
     this.#schedule()
   }
 
-  /** Resolves when no run is under way. */
-  async stop(): Promise<void> {
+  /** Resolves when no run is under way, or at the deadline: a run may wait for a store that never answers. */
+  async stop(deadline?: AbortSignal): Promise<void> {
     this.#isStopped = true
     this.#cancelTimer()
-    await this.#running
+    await (deadline ? Promise.race([this.#running, aborted(deadline, this)]) : this.#running)
   }
 
   /** Reports a failure outside a run as one of the same series; does nothing once the task is stopped. */
-  failed(error: unknown): void {
+  protected failed(error: unknown): void {
     if (this.#isStopped) return
     const isRepeated = this.#isFailing
     this.#isFailing = true
