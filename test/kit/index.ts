@@ -1,8 +1,8 @@
 // The test kit: engines, runners without the SDK, a client, and the waits between them.
 
 export { onCleanup } from './cleanup.ts'
-export { openBarrier } from './engine/barrier.ts'
-export { type CliOptions, type CliProcess, jsonLines, linesOf, perdure } from './engine/cli-process.ts'
+
+export { type CliOptions, jsonLines, linesOf, perdure } from './engine/cli-process.ts'
 export { openDatabase } from './engine/database.ts'
 export { newStoreFile, type OpenEngine, openEngine } from './engine/engine-in-process.ts'
 export {
@@ -24,7 +24,6 @@ export {
   child,
   emit,
   flow,
-  type Results,
   run,
   type Step,
   StepFailure,
@@ -32,12 +31,12 @@ export {
   step,
   wait,
 } from './runner/steps.ts'
-export { discovered, type LogLine, type Opcode, opcode, type Reply, returned, stepId } from './runner/wire.ts'
-export { type Scenario, type Started, scenario, type Workflow } from './scenario.ts'
+export { discovered, type LogLine, opcode, type Reply, returned, stepId } from './runner/wire.ts'
+export { scenario } from './scenario.ts'
 export { type Seeded, seeded } from './seeded.ts'
 export { freshSchema, POSTGRES_URL } from './servers/postgres.ts'
 export { REDIS_URL } from './servers/redis.ts'
-export { tempStoreFile, unique, uniqueHere } from './temp.ts'
+export { tempStoreFile, unique } from './temp.ts'
 export { gate, until, within } from './until.ts'
 export { acts, type Destination, openDestination } from './webhook/destination.ts'
-export { type Post, postWebhook, type Scheme, signedHeaders } from './webhook/provider.ts'
+export { postWebhook, type Scheme, signedHeaders } from './webhook/provider.ts'

@@ -14,7 +14,7 @@ export interface ScenarioOptions extends OpenOptions {
   realTime?: boolean
 }
 
-export interface WorkflowOptions {
+interface WorkflowOptions {
   /** By default a name that no other test of the process uses. */
   name?: string
   /** Fields of the registration beside the name: triggers, retry, flow control. */
@@ -25,14 +25,14 @@ export interface WorkflowOptions {
   others?: Record<string, Handler>
 }
 
-export interface Workflow {
+interface Workflow {
   name: string
   app: string
   runner: PlainRunner
   record: RunnerRecord
 }
 
-export interface Started extends Workflow {
+interface Started extends Workflow {
   runId: string
 }
 

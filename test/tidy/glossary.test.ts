@@ -12,7 +12,7 @@ const rows = filesLike(/^docs\/glossary\.md$/).flatMap(({ text }) =>
 )
 
 const isDeclared = ({ type, folder }: { type: string; folder: string }) => {
-  const declaration = new RegExp(`^export (?:abstract )?(?:class|interface|type) ${type}\\b`, 'm')
+  const declaration = new RegExp(`^(?:export )?(?:abstract )?(?:class|interface|type) ${type}\\b`, 'm')
   return sources.some(({ path, text }) => path.startsWith(`${folder}/`) && declaration.test(text))
 }
 

@@ -1,6 +1,6 @@
 // Reads a Dockerfile as far as the tests of the image need it: stages, their instructions, and what COPY copies.
 
-export interface Instruction {
+interface Instruction {
   /** The instruction: `COPY`, `RUN`, ... */
   readonly word: string
   readonly rest: string

@@ -20,7 +20,7 @@ export interface CliOptions {
   onError?: (stderr: string, process: CliProcess) => unknown
 }
 
-export interface CliProcess {
+interface CliProcess {
   /** Sends SIGINT once, however often it is called: a second one would kill the process. */
   interrupt(): void
   /** Stops reading the output, like `head`. */

@@ -13,7 +13,7 @@ import type { Store } from '../../../packages/engine/src/ports/store.ts'
 
 export * from './requests.ts'
 export { anEndedRun, aRun, endedRun } from './rows.ts'
-export { eventually, type OpenStream, openStream } from './stream.ts'
+export { eventually, openStream } from './stream.ts'
 
 export interface TestApp {
   app: FastifyInstance

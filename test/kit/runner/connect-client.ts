@@ -8,7 +8,7 @@ import type { Handler } from './plain-runner.ts'
 import type { Invoke, RunnerRecord } from './runner-record.ts'
 import type { InvokeRequest } from './wire.ts'
 
-export const SUBPROTOCOL = 'engine.connect.v0'
+const SUBPROTOCOL = 'engine.connect.v0'
 
 export interface ClientFrame {
   type: string

@@ -14,7 +14,7 @@ import type { ControlledEngine } from './controlled-engine.ts'
 import { type Action, isEnded, Model, type ModelRun, type Op, SLEEP_MS } from './model.ts'
 
 /** The engine, and the ids of its runs by their number in the model. */
-export interface Real {
+interface Real {
   engine: ControlledEngine
   ids: string[]
   /** Ended runs that were compared already. They never change, and are compared again at the end. */

@@ -1,7 +1,7 @@
 // The reference model of control: the state of runs, steps, passes and the audit log after any history. It is written
 // from docs/state-machine.md and docs/concepts.md#pause-resume-cancel, as plainly as possible.
 
-export type Status = 'queued' | 'running' | 'waiting' | 'paused' | 'succeeded' | 'failed' | 'cancelled'
+type Status = 'queued' | 'running' | 'waiting' | 'paused' | 'succeeded' | 'failed' | 'cancelled'
 /** `Broken` is a StepRun that fails without a retry. */
 export type Op = 'StepRun' | 'Broken' | 'Sleep' | 'WaitForEvent' | 'RunWorkflow'
 export type Action = 'cancel' | 'pause' | 'resume' | 'replay' | 'retry-from-step'

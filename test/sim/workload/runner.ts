@@ -139,7 +139,7 @@ export class SimRunner {
 }
 
 /** How many attempts of the step fail in this run. */
-export function failuresOf(node: RunNode, runId: string): number {
+function failuresOf(node: RunNode, runId: string): number {
   return node.failures[Math.floor(unitOf(`${runId} ${node.id}`) * node.failures.length)] as number
 }
 

@@ -8,7 +8,7 @@ import { AddressList } from '../domain/text/address-list.ts'
 import { withoutPassword } from '../domain/text/service-url.ts'
 import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from '../domain/webhook/delivery-attempt.ts'
 
-export interface FixedKey extends ApiKey {
+interface FixedKey extends ApiKey {
   key: string
 }
 
@@ -16,7 +16,7 @@ export interface FixedKey extends ApiKey {
 export type StoreAddress = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string }
 
 /** In the memory of this process, or a Redis. */
-export type ServiceAddress = { kind: 'memory' } | { kind: 'redis'; url: string }
+type ServiceAddress = { kind: 'memory' } | { kind: 'redis'; url: string }
 
 export interface Config {
   host: string

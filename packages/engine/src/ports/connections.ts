@@ -15,7 +15,7 @@ export interface RunnerSocket {
 }
 
 /** The members of a `runner.register` frame that concern its socket. */
-export interface SessionTerms {
+interface SessionTerms {
   /** Most invokes under way on all sockets of the runner; absent: no bound. */
   maxConcurrency?: number | undefined
   /** Invokes of earlier sockets that the runner still works on, or whose results were not acknowledged. */

@@ -11,7 +11,7 @@ import { aRun, created, eachStore, moved, NOW, NS, type OpenStore, write } from 
 import { DIRS, type FilterName, matches, SORTS, sorted } from './run-model.ts'
 
 /** The ids of every page, one after the other. */
-export async function walked(store: Store, query: Omit<RunQuery, 'limit'>, limit: number): Promise<string[]> {
+async function walked(store: Store, query: Omit<RunQuery, 'limit'>, limit: number): Promise<string[]> {
   const ids: string[] = []
   for (let { after } = query; ; ) {
     const page = await store.in(NS).runs({ ...query, limit, after })

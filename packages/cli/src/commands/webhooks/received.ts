@@ -7,7 +7,7 @@ import { clockTime } from '../../output/time.ts'
 import type { Post } from './listener.ts'
 
 /** `unchecked`: the webhook is signed, but no secret was given to verify it. */
-export type Verdict = WebhookVerdict | 'unchecked'
+type Verdict = WebhookVerdict | 'unchecked'
 
 export interface Received {
   receivedAt: string

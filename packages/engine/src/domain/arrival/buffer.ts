@@ -22,7 +22,7 @@ export const DEBOUNCE_COUNT_MAX = 1000
 /** How often a due buffer is checked while its namespace is suspended. */
 const SUSPENDED_RECHECK_MS = 60_000
 
-export interface Buffer {
+interface Buffer {
   /** When the first event of the buffer arrived. */
   firstAt: number
   /** When the buffer becomes a run, unless another event changes that. */

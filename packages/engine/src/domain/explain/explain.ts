@@ -12,7 +12,7 @@ import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 import { waitingForText } from '../view/run-summary.ts'
 
 /** Maximum number of children in an explanation: a run may have started thousands. */
-export const CHILDREN_SHOWN_MAX = 20
+const CHILDREN_SHOWN_MAX = 20
 
 export interface Facts {
   run: Run

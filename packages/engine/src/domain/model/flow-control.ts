@@ -31,7 +31,7 @@ export interface Batch {
   key?: string
 }
 
-export interface Singleton {
+interface Singleton {
   mode: 'skip' | 'cancel'
   key?: string
 }

@@ -80,7 +80,7 @@ export function eventRun(options: {
 }
 
 /** Name of the event that a scheduled run's handler receives. */
-export const CRON_EVENT = 'engine/cron'
+const CRON_EVENT = 'engine/cron'
 
 /** The run that a schedule starts for the instant `scheduledAt`. */
 export function cronRun(options: {

@@ -21,7 +21,7 @@ export const DEFAULT_DELIVERY_SCHEDULE_MS: readonly number[] = [
 ]
 
 /** Maximum number of delays in a schedule: each stands for a stored attempt, and more are surely a mistake. */
-export const DELIVERY_SCHEDULE_LENGTH_MAX = 100
+const DELIVERY_SCHEDULE_LENGTH_MAX = 100
 
 /** The error of a logged attempt whose engine stopped before it recorded the end. */
 export const CUT_OFF_ERROR = 'the engine stopped during this attempt'

@@ -20,7 +20,7 @@ import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
 /** How often a runner should repeat its registration. */
-export const HEARTBEAT_MS = 30_000
+const HEARTBEAT_MS = 30_000
 
 export interface RegistryDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock'> {
   health: RunnerHealth

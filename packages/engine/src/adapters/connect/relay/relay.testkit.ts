@@ -81,7 +81,7 @@ export async function twoEngines({ seed, ...terms }: { seed?: number; maxConcurr
   return { cluster, one, two, runner }
 }
 
-export interface ReceivedInvoke {
+interface ReceivedInvoke {
   id: string
   payload: Record<string, unknown>
   /** The payload as it was sent. */

@@ -4,7 +4,7 @@
 export type ColumnType = 'text' | 'integer' | 'real'
 
 /** How a field's value is stored: as it is, as JSON text, as 1 or 0, or as 1 or NULL. */
-export type Codec = 'plain' | 'json' | 'boolean' | 'flag'
+type Codec = 'plain' | 'json' | 'boolean' | 'flag'
 
 /** A column that stores values of type `Field`. */
 export interface Column<Field = never> {

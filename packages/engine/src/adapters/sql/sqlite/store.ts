@@ -19,7 +19,7 @@ export interface SqliteStoreOptions {
 }
 
 /** Where errors are logged; a pino logger fits. */
-export interface StoreLog {
+interface StoreLog {
   error(details: object, message: string): void
 }
 

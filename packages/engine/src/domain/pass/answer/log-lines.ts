@@ -16,7 +16,7 @@ export interface PassLines {
 }
 
 /** Lines that could not be read, and are not stored. */
-export interface UnreadLines {
+interface UnreadLines {
   count: number
   /** The problem of the first one. */
   problem: string
