@@ -7,21 +7,11 @@ import type { Endpoint } from '../domain/model/endpoint.ts'
 import type { DedupeKey, Waiter, Watcher } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { Receiver } from '../domain/model/receiver.ts'
-import type { Run } from '../domain/model/run.ts'
-import type { Step } from '../domain/model/step.ts'
 import type { App, Runner, Workflow } from '../domain/model/workflow.ts'
 import type { Aged } from '../domain/run/retention.ts'
+import type { LoadedRun } from '../domain/run/state.ts'
 import type { Admin } from './admin.ts'
 import type { PositionedEvent, Reads } from './store-reads.ts'
-
-/** A run as its owner needs it. */
-export interface LoadedRun {
-  run: Run
-  /** In index order. */
-  steps: Step[]
-  /** Highest index of a stored `@root` log line + 1. */
-  rootLogged: number
-}
 
 /** A claim of due rows. Times are epoch ms. */
 export interface Claim {

@@ -39,8 +39,9 @@ export interface Drafted {
   self?: Readonly<Run>
 }
 
-/** The flag of an event that a policy keeps from starting a run at once. */
-type PolicyResult = Partial<Pick<Triggered, 'skipped' | 'dropped' | 'debounced' | 'batched' | 'deduped'>>
+/** The flags of an event that a policy keeps from starting a run at once. */
+export const POLICY_FLAGS = ['skipped', 'dropped', 'debounced', 'batched', 'deduped'] as const
+type PolicyResult = Partial<Pick<Triggered, (typeof POLICY_FLAGS)[number]>>
 
 export interface Arrival {
   entry: Triggered

@@ -3,14 +3,13 @@
 
 import type { DryRunReply, DryRunWorkflow } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, scopedTo } from '../arrival/fanout.ts'
+import { POLICY_FLAGS } from '../arrival/policy.ts'
 import { compiled } from '../expressions/expression.ts'
 import { EventSubject, evaluateCondition, keyOf, matchesEvent } from '../expressions/matching.ts'
 import type { Change } from '../model/change.ts'
 import { invariant } from '../model/errors.ts'
 import type { FlowControl } from '../model/flow-control.ts'
 import type { Workflow } from '../model/workflow.ts'
-
-const FLAGS = ['deduped', 'dropped', 'skipped', 'debounced', 'batched'] as const
 
 /** The reply for an event whose dedupe id is taken: nothing would happen. */
 export const WOULD_BE_DEDUPED: DryRunReply = { dryRun: true, deduped: true, waiters: 0, workflows: [] }
@@ -42,7 +41,7 @@ function describe(
     ...head,
     trigger,
     matches: true,
-    outcome: FLAGS.find(flag => entry[flag]) ?? 'run',
+    outcome: POLICY_FLAGS.find(flag => entry[flag]) ?? 'run',
     ...(cancels.length === 0 ? {} : { cancels }),
     policies: policiesOf(workflow, subject),
   }

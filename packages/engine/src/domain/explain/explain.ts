@@ -109,8 +109,8 @@ function sentenceOf(facts: Facts, open: readonly Step[]): string {
   }
 }
 
-function runnerRoomSentence({ run, runners, isInRunnerQueue: isInLine }: Facts): string {
-  const where = isInLine ? 'It is in line' : 'It waits'
+function runnerRoomSentence({ run, runners, isInRunnerQueue }: Facts): string {
+  const where = isInRunnerQueue ? 'It is in line' : 'It waits'
   const whose = run.runner === undefined ? `the runners of app "${run.app}"` : `its pin "${run.runner}"`
   return `${where} for room: ${whose} can take no more at once; there are ${runnersText(runners)}.`
 }

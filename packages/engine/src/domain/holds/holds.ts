@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { compiled } from '../expressions/expression.ts'
 import { EventSubject, keyOf, type Report } from '../expressions/matching.ts'
-import type { ConcurrencyLimit } from '../model/flow-control.ts'
+import type { ConcurrencyLimit, ConcurrencyScope } from '../model/flow-control.ts'
 import type { Holds, Slot } from '../model/holds.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
@@ -51,12 +51,7 @@ function slots(run: Subject, limits: readonly ConcurrencyLimit[], over: KeyConte
  * Within a workflow, limits with different expressions have different slots, whatever their values. Slots of an app or a
  * namespace are shared by value: other workflows have other events, and may write the same key differently.
  */
-function slotId(
-  run: Subject,
-  scope: ConcurrencyLimit['scope'],
-  source: string | undefined,
-  key: string | undefined,
-): string {
+function slotId(run: Subject, scope: ConcurrencyScope, source?: string, key?: string): string {
   if (scope === 'workflow') return idOf('workflow', ownScope(run), source, key)
   return idOf(scope, scope === 'app' ? [run.namespace, run.app] : [run.namespace], undefined, key)
 }
@@ -65,28 +60,21 @@ function ownScope({ namespace, app, workflow }: Subject): string[] {
   return [namespace, app, workflow]
 }
 
-function idOf(
-  kind: string,
-  scope: readonly string[],
-  source: string | undefined,
-  key: string | undefined,
-): string {
+function idOf(kind: string, scope: readonly string[], source?: string, key?: string): string {
   return createHash('sha256')
     .update(JSON.stringify([kind, scope, source ?? null, key ?? null]))
     .digest('base64url')
 }
 
-function priorityOf(
-  source: string | undefined,
-  { subject, workflow, report }: KeyContext,
-): { priority?: number } {
+function priorityOf(source: string | undefined, over: KeyContext): { priority?: number } {
+  const { subject, workflow, report } = over
   if (source === undefined) return {}
-  const verdict = compiled(source, 'number').number({ event: subject.subject })
-  if (!verdict.ok) {
-    report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error: verdict.error })
+  const evaluated = compiled(source, 'number').number({ event: subject.subject })
+  if (!evaluated.ok) {
+    report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error: evaluated.error })
     return {}
   }
-  const priority = Math.max(-PRIORITY_MAX, Math.min(PRIORITY_MAX, verdict.value))
+  const priority = Math.max(-PRIORITY_MAX, Math.min(PRIORITY_MAX, evaluated.value))
   // Priority 0 is stored as none: runs with a priority have indexes of their own, and most have none.
   return priority === 0 ? {} : { priority }
 }

@@ -52,12 +52,6 @@ export interface Endpoint extends Versioned {
   disabledReason?: string
 }
 
-/** An endpoint, with its secret if this edit made one. */
-export interface SavedEndpoint {
-  endpoint: Endpoint
-  secret?: string
-}
-
 /** Whether the endpoint takes notices of that kind from that app. */
 export function isSubscribed(endpoint: Endpoint, kind: NoticeKind, app: string): boolean {
   const { enabled, eventKinds, app: only } = endpoint

@@ -25,12 +25,6 @@ export interface Receiver extends Versioned {
   enabled: boolean
 }
 
-/** A saved receiver, with its secret in the clear if this edit set one. The secret is never shown again. */
-export interface SavedReceiver {
-  receiver: Receiver
-  secret?: string
-}
-
 /** The outcome of a POST: an event, a repeat of an earlier one, or the reply to a handshake, as JSON. */
 export type Receipt = { eventId: string } | { deduped: true } | { handshake: JsonText }
 

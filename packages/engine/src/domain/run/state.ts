@@ -7,6 +7,15 @@ import { firstSeq } from '../model/seq.ts'
 import { isSettled, type Step } from '../model/step.ts'
 import type { JsonText } from '../text/json-text.ts'
 
+/** A run as the store loads it. */
+export interface LoadedRun {
+  run: Run
+  /** In index order. */
+  steps: Step[]
+  /** Highest index of a stored `@root` log line + 1. */
+  rootLogged: number
+}
+
 export class RunState {
   run: Run
   /** Every step, by hashed id. */
@@ -45,13 +54,13 @@ export class RunState {
   }
 
   /** A run that was just claimed: the claim opened a new fence and used none of its seqs. */
-  static claimed(loaded: { run: Run; steps: readonly Step[]; rootLogged: number }): RunState {
-    return new RunState(loaded.run, loaded.steps, loaded.rootLogged, firstSeq(loaded.run.fence) - 1)
+  static claimed({ run, steps, rootLogged }: LoadedRun): RunState {
+    return new RunState(run, steps, rootLogged, firstSeq(run.fence) - 1)
   }
 
   /** A run loaded without a lease. A decision on it opens a new fence. */
-  static loaded(loaded: { run: Run; steps: readonly Step[]; rootLogged: number }): RunState {
-    return new RunState(loaded.run, loaded.steps, loaded.rootLogged, undefined)
+  static loaded({ run, steps, rootLogged }: LoadedRun): RunState {
+    return new RunState(run, steps, rootLogged, undefined)
   }
 
   /** Applies a committed decision that was made on this state. */

@@ -142,7 +142,8 @@ function attemptOf(input: {
 function isRetried(result: SendResult): boolean {
   switch (result.kind) {
     case 'answered':
-      return isServerError(result) || RETRIED_STATUSES.includes(result.status)
+      // Statuses above 599 are outside HTTP, and no sign of a passing failure.
+      return (result.status >= 500 && result.status < 600) || RETRIED_STATUSES.includes(result.status)
     case 'timeout':
     case 'connectionError':
     case 'cutOff':
@@ -151,11 +152,6 @@ function isRetried(result: SendResult): boolean {
     case 'endpointOff':
       return false
   }
-}
-
-/** Statuses above 599 are outside HTTP, and no sign of a passing failure. */
-function isServerError({ status }: { status: number }): boolean {
-  return status >= 500 && status < 600
 }
 
 /**

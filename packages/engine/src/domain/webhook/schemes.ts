@@ -61,13 +61,7 @@ function standardWebhooks({ headers, rawBody }: WebhookPost): Claim | undefined 
 /** `X-Hub-Signature-256: sha256=<hex>` over the body. */
 function github({ headers, rawBody }: WebhookPost): Claim | undefined {
   const signature = headerOf(headers, 'x-hub-signature-256')
-  if (!signature) return undefined
-  return {
-    signed: [rawBody],
-    signatures: valuesAfter('sha256=', [signature]),
-    encoding: 'hex',
-    messageId: () => headerOf(headers, 'x-github-delivery'),
-  }
+  return signature ? signedBody(rawBody, signature, headerOf(headers, 'x-github-delivery')) : undefined
 }
 
 /** `Stripe-Signature: t=<seconds>,v1=<hex>,v1=<hex>` over `timestamp.body`. */
@@ -101,13 +95,13 @@ function slack({ headers, rawBody }: WebhookPost): Claim | undefined {
 /** `X-Signature-256: sha256=<hex>` over the body, in upper or lower case: the generic scheme. */
 function hmacSha256({ headers, rawBody }: WebhookPost): Claim | undefined {
   const signature = headerOf(headers, 'x-signature-256')?.toLowerCase()
-  if (!signature) return undefined
-  return {
-    signed: [rawBody],
-    signatures: valuesAfter('sha256=', [signature]),
-    encoding: 'hex',
-    messageId: () => headerOf(headers, 'x-webhook-id') ?? headerOf(headers, 'idempotency-key'),
-  }
+  const messageId = headerOf(headers, 'x-webhook-id') ?? headerOf(headers, 'idempotency-key')
+  return signature ? signedBody(rawBody, signature, messageId) : undefined
+}
+
+function signedBody(rawBody: Buffer, signature: string, messageId: string | undefined): Claim {
+  const signatures = valuesAfter('sha256=', [signature])
+  return { signed: [rawBody], signatures, encoding: 'hex', messageId: () => messageId }
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {

@@ -3,6 +3,7 @@
 
 import type { SendEventReply } from '@perdure/protocol'
 import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
+import { POLICY_FLAGS } from '../../domain/arrival/policy.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import { DEDUPE_WINDOW_MS, type DedupeKey, type Event, type Triggered } from '../../domain/model/event.ts'
@@ -139,11 +140,9 @@ function reply(eventId: string, { woke, triggered, suspended }: Fanout): SendEve
   }
 }
 
-const FLAGS = ['skipped', 'dropped', 'debounced', 'batched', 'deduped'] as const
-
 /** The reasons why an event started no run, as its entries state them. */
-function flagsOf(triggered: readonly Triggered[]): Partial<Record<(typeof FLAGS)[number], true>> {
+function flagsOf(triggered: readonly Triggered[]): Partial<Record<(typeof POLICY_FLAGS)[number], true>> {
   return Object.fromEntries(
-    FLAGS.filter(flag => triggered.some(entry => entry[flag])).map(flag => [flag, true]),
+    POLICY_FLAGS.filter(flag => triggered.some(entry => entry[flag])).map(flag => [flag, true]),
   )
 }

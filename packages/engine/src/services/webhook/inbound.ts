@@ -43,25 +43,19 @@ export class Inbound {
     const data = webhookData(post)
     const handshake = handshakeReply(receiver.scheme, post, data)
     if (handshake !== undefined) return { handshake }
-    const { eventId } = await ingest.send(
-      receiver.namespace,
-      eventOf(receiver, { data, messageId: verdict.messageId }),
-    )
+    const { eventId } = await ingest.send(receiver.namespace, eventOf(receiver, data, verdict.messageId))
     return eventId === undefined ? { deduped: true } : { eventId }
   }
 }
 
 function eventOf(
   { id, eventName, app, targetApp }: Receiver,
-  { data, messageId }: { data: string | undefined; messageId: string | undefined },
+  data: string | undefined,
+  messageId: string | undefined,
 ): IncomingEvent {
-  return {
-    name: eventName,
-    ...(app === undefined ? {} : { app }),
-    ...(targetApp === undefined ? {} : { targetApp }),
-    ...(data === undefined ? {} : { data }),
-    ...(messageId === undefined ? {} : { dedupeId: digest(messageId), dedupeScope: `receiver\n${id}` }),
-  }
+  const event = { name: eventName, app, targetApp, data }
+  if (messageId === undefined) return event
+  return { ...event, dedupeId: digest(messageId), dedupeScope: `receiver\n${id}` }
 }
 
 /** Ids of providers have no bound of length or characters. */

@@ -11,6 +11,7 @@ import { Catalog } from '../catalog/catalog.ts'
 import { Endpoints } from './endpoints.ts'
 import { Receivers } from './receivers.ts'
 import { Vault } from './vault.ts'
+import type { Saved } from './versioned-resource.ts'
 
 interface Item {
   id: string
@@ -34,42 +35,39 @@ const ids = new IdSource(() => random.next())
 const NAMESPACE = 'default'
 type Deps = ConstructorParameters<typeof Endpoints>[0]
 
-function endpointsOf(deps: Deps): Resource {
-  const endpoints = new Endpoints(deps)
+function resourceOf(
+  service: Endpoints | Receivers,
+  create: (name: string) => Promise<Saved<Item>>,
+): Resource {
   const edit = async (id: string, fields: { name?: string; app?: string }) =>
-    (await endpoints.update(NAMESPACE, id, fields)).endpoint
+    (await service.update(NAMESPACE, id, fields)).saved
   return {
-    list: () => endpoints.list(NAMESPACE),
-    create: async name => {
-      const fields = { name, url: 'https://example.com/', eventKinds: ['run.failed' as const] }
-      return (await endpoints.create(NAMESPACE, fields)).endpoint
-    },
+    list: () => service.list(NAMESPACE),
+    create: async name => (await create(name)).saved,
     rename: (id, name) => edit(id, { name }),
     moveTo: (id, app) => edit(id, { app }),
-    delete: id => endpoints.delete(NAMESPACE, id),
+    delete: id => service.delete(NAMESPACE, id),
   }
+}
+
+function endpointsOf(deps: Deps): Resource {
+  const endpoints = new Endpoints(deps)
+  const fields = { url: 'https://example.com/', eventKinds: ['run.failed' as const] }
+  return resourceOf(endpoints, name => endpoints.create(NAMESPACE, { name, ...fields }))
 }
 
 function receiversOf(deps: Deps): Resource {
   const receivers = new Receivers(deps)
-  const edit = async (id: string, fields: { name?: string; app?: string }) =>
-    (await receivers.update(NAMESPACE, id, fields)).receiver
-  return {
-    list: () => receivers.list(NAMESPACE),
-    create: async name => (await receivers.create(NAMESPACE, { name, eventName: 'paid' })).receiver,
-    rename: (id, name) => edit(id, { name }),
-    moveTo: (id, app) => edit(id, { app }),
-    delete: id => receivers.delete(NAMESPACE, id),
-  }
+  return resourceOf(receivers, name => receivers.create(NAMESPACE, { name, eventName: 'paid' }))
 }
 
 describe.each([
   ['endpoints', endpointsOf],
   ['receivers', receiversOf],
-])('%s of two engines', (_, resourceOf) => {
+])('%s of two engines', (_, openOn) => {
   async function engineOn(store: Store) {
     const catalog = await Catalog.load(store, { deliveryAttemptsMax: 1 }, false)
-    return { catalog, ...resourceOf({ store, catalog, clock, ids, vault: new Vault([]) }) }
+    return { catalog, ...openOn({ store, catalog, clock, ids, vault: new Vault([]) }) }
   }
 
   /** Both engines know one resource, `before`. */

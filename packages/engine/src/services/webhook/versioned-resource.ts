@@ -20,7 +20,7 @@ export interface VersionedResourceDeps extends Pick<Core, 'store' | 'catalog' | 
 type SecretsEdit = Pick<UpdateWebhookEndpoint, 'rotateSecret' | 'revokeOldSecrets'>
 
 /** How one kind of resource is named, stored and edited. */
-export interface ResourceKind<T extends Versioned, Edit extends SecretsEdit> {
+interface ResourceKind<T extends Versioned, Edit extends SecretsEdit> {
   /** Its name in messages. */
   name: string
   idPrefix: 'whe' | 'whr'
@@ -36,17 +36,23 @@ export interface ResourceKind<T extends Versioned, Edit extends SecretsEdit> {
   newSecret(resource: T): string
 }
 
-export interface CreateOptions<T extends Versioned> {
+/** A saved resource, with its secret in clear text if the call made one: no later call shows it. */
+export interface Saved<T> {
+  saved: T
+  secret?: string
+}
+
+interface CreateOptions<T extends Versioned> {
   /** The secret in clear text. */
   secret: string
   /** Completes the resource. Called again after each lost race. */
-  build(common: Versioned): T
+  complete(common: Versioned): T
   guards?(resource: T): Guard[]
   /** Called when a guard no longer held; throws when another try cannot help. */
   onStale?(): void
 }
 
-export class VersionedResource<T extends Versioned, Edit extends SecretsEdit> {
+export abstract class VersionedResource<T extends Versioned, Edit extends SecretsEdit> {
   readonly #deps: VersionedResourceDeps
   readonly #kind: ResourceKind<T, Edit>
 
@@ -55,27 +61,33 @@ export class VersionedResource<T extends Versioned, Edit extends SecretsEdit> {
     this.#kind = kind
   }
 
+  /** The resources of the namespace, oldest first. */
+  list(namespace: string): T[] {
+    return this.#kind.list(namespace)
+  }
+
   /** Throws `conflict` when the namespace has as many as it may have. */
-  async create(namespace: string, options: CreateOptions<T>): Promise<T> {
+  protected async build(namespace: string, options: CreateOptions<T>): Promise<Saved<T>> {
     const { vault, clock, ids } = this.#deps
-    const { name, countMax, idPrefix, list } = this.#kind
-    const { secret, build, guards, onStale } = options
-    if (list(namespace).length >= countMax)
+    const { name, countMax, idPrefix } = this.#kind
+    const { secret, complete, guards, onStale } = options
+    if (this.list(namespace).length >= countMax)
       throw new EngineError('conflict', `a namespace has ${countMax} ${name}s at most`)
     const sealed = vault.seal(secret)
-    return this.#save({
+    const saved = await this.#save({
       decide: () => {
         const now = clock.now()
         const id = ids.next(idPrefix, now)
-        return build({ namespace, id, secret: sealed, createdAt: now, updatedAt: now, version: 1 })
+        return complete({ namespace, id, secret: sealed, createdAt: now, updatedAt: now, version: 1 })
       },
       guards: resource => guards?.(resource) ?? [],
       onStale: async () => onStale?.(),
     })
+    return { saved, secret }
   }
 
   /** Answers the new secret too when the edit rotates it. Throws `not_found` for an id that the namespace lacks. */
-  async update(namespace: string, id: string, edit: Edit): Promise<{ saved: T; secret?: string }> {
+  async update(namespace: string, id: string, edit: Edit): Promise<Saved<T>> {
     const { vault, clock } = this.#deps
     const { guardType: type, edited, newSecret } = this.#kind
     const { rotateSecret, revokeOldSecrets = false } = edit
@@ -109,7 +121,7 @@ export class VersionedResource<T extends Versioned, Edit extends SecretsEdit> {
   }
 
   #find(namespace: string, id: string): T {
-    const found = this.#kind.list(namespace).find(resource => resource.id === id)
+    const found = this.list(namespace).find(resource => resource.id === id)
     if (!found) throw new EngineError('not_found', `no such ${this.#kind.name}`)
     return found
   }

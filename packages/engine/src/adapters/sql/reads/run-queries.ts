@@ -1,7 +1,7 @@
 // Queries about one run, its steps and its log lines, and what their rows mean. Called by the store and its reads;
 // the list of runs has a file of its own.
 
-import type { LoadedRun } from '../../../ports/store.ts'
+import type { LoadedRun } from '../../../domain/run/state.ts'
 import { HELD_COUNTED_MAX, type HeldRun, type RunView } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { LOGS } from '../tables/logs.ts'

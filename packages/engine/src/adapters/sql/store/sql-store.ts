@@ -5,6 +5,7 @@ import type { Unit } from '../../../domain/model/change.ts'
 import { invariant, StaleError } from '../../../domain/model/errors.ts'
 import type { DedupeKey, Waiter, Watcher } from '../../../domain/model/event.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
+import type { LoadedRun } from '../../../domain/run/state.ts'
 import type { Admin } from '../../../ports/admin.ts'
 import type {
   Claim,
@@ -12,7 +13,6 @@ import type {
   Configured,
   DeliveryClaim,
   Lane,
-  LoadedRun,
   Pruning,
   Store,
   StoreStats,

@@ -8,7 +8,7 @@ import type {
 } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import type { Endpoint, SavedEndpoint } from '../../../domain/model/endpoint.ts'
+import type { Endpoint } from '../../../domain/model/endpoint.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { EndpointStats } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
@@ -23,7 +23,7 @@ const STATS_WINDOW_MS = 30 * 24 * 3_600_000
 export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext): void {
   const { endpoints, store, clock } = context.deps
 
-  mountSetting<Endpoint, CreateWebhookEndpoint, UpdateWebhookEndpoint, SavedEndpoint>(app, context, {
+  mountSetting<Endpoint, CreateWebhookEndpoint, UpdateWebhookEndpoint>(app, context, {
     noun: 'webhook endpoint',
     operations: {
       list: operations.listWebhookEndpoints,
@@ -38,7 +38,6 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext
       if (url !== undefined) checkUrl(url)
     },
     present: presentEndpoint,
-    presentSaved: ({ endpoint, secret }) => ({ ...presentEndpoint(endpoint), secret }),
   })
 
   mount(app, context, operations.getWebhookEndpointStats, async (request, reply, query) => {

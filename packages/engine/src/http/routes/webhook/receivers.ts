@@ -3,7 +3,7 @@
 import type { CreateWebhookReceiver, UpdateWebhookReceiver, WebhookReceiver } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import type { Receiver, SavedReceiver } from '../../../domain/model/receiver.ts'
+import type { Receiver } from '../../../domain/model/receiver.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
@@ -16,7 +16,7 @@ const FIXED = 'cannot be changed after the receiver was made'
 export function webhookReceiverRoutes(app: FastifyInstance, context: HttpContext): void {
   const { receivers, inbound } = context.deps
 
-  mountSetting<Receiver, CreateWebhookReceiver, UpdateWebhookReceiver, SavedReceiver>(app, context, {
+  mountSetting<Receiver, CreateWebhookReceiver, UpdateWebhookReceiver>(app, context, {
     noun: 'webhook receiver',
     operations: {
       list: operations.listWebhookReceivers,
@@ -29,7 +29,6 @@ export function webhookReceiverRoutes(app: FastifyInstance, context: HttpContext
     names: ['name', 'app', 'eventName', 'targetApp'],
     fixed: { slug: FIXED, scheme: FIXED },
     present: presentReceiver,
-    presentSaved: ({ receiver, secret }) => ({ ...presentReceiver(receiver), secret }),
   })
 
   const receive: Handler<typeof operations.receiveWebhook> = async (request, reply) => {

@@ -4,6 +4,7 @@
 import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { invalid, invariant } from '../../../domain/model/errors.ts'
+import type { Saved } from '../../../services/webhook/versioned-resource.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
@@ -11,13 +12,13 @@ import { pathId } from '../../request/query.ts'
 import { checkCharacters, checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
 
-export interface Setting<Row, New, Edit, Saved> {
+interface Setting<Row, New, Edit> {
   noun: string
   operations: Record<'list' | 'create' | 'update' | 'remove', Operation>
   service: {
     list(namespace: string): readonly Row[]
-    create(namespace: string, fields: New): Promise<Saved>
-    update(namespace: string, id: string, edit: Edit): Promise<Saved>
+    create(namespace: string, fields: New): Promise<Saved<Row>>
+    update(namespace: string, id: string, edit: Edit): Promise<Saved<Row>>
     delete(namespace: string, id: string): Promise<void>
   }
   /** Members of a create that are stored. */
@@ -29,16 +30,15 @@ export interface Setting<Row, New, Edit, Saved> {
   /** Further checks that the schema cannot express. */
   check?(fields: New | Edit): void
   present(row: Row): object
-  /** The saved row with its secret, if the call created one. */
-  presentSaved(saved: Saved): object
 }
 
-export function mountSetting<Row, New extends object, Edit extends object, Saved>(
+export function mountSetting<Row, New extends object, Edit extends object>(
   app: FastifyInstance,
   context: HttpContext,
-  setting: Setting<Row, New, Edit, Saved>,
+  setting: Setting<Row, New, Edit>,
 ): void {
-  const { noun, service, members, present, presentSaved } = setting
+  const { noun, service, members, present } = setting
+  const presentSaved = ({ saved, secret }: Saved<Row>) => ({ ...present(saved), secret })
   const { list, create, update, remove } = setting.operations
   const [newBody, editBody] = [bodyReader<New>(create), bodyReader<Edit>(update)]
 
@@ -80,7 +80,7 @@ function bodyReader<T>({ body }: Operation): (value: unknown) => T {
 }
 
 function checkFields<New, Edit>(
-  { names, check }: Pick<Setting<never, New, Edit, never>, 'names' | 'check'>,
+  { names, check }: Pick<Setting<never, New, Edit>, 'names' | 'check'>,
   fields: New | Edit,
 ): void {
   const values = fields as Record<string, string | null | undefined>
