@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { HELD_RECHECK_MS } from '../../../../packages/engine/src/domain/holds/concurrency.ts'
-import type { Slot } from '../../../../packages/engine/src/domain/model/holds.ts'
+import type { Slot } from '../../../../packages/engine/src/domain/model/flow-control.ts'
 import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
 import { firstSeq } from '../../../../packages/engine/src/domain/model/seq.ts'
 import type { Claim } from '../../../../packages/engine/src/ports/store.ts'

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { STARTS_WOKEN_MAX } from '../../../../packages/engine/src/domain/holds/throttle.ts'
-import type { Holds } from '../../../../packages/engine/src/domain/model/holds.ts'
+import type { Holds } from '../../../../packages/engine/src/domain/model/flow-control.ts'
 import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
 import { aLeasedRun, aRun, created, eachStore, NOW, NS, type OpenStore, write } from '../samples.ts'
 

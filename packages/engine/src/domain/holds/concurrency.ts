@@ -1,7 +1,7 @@
 // Concurrency slots. A run holds its slots while it is leased. Holders are counted from the rows, so no slot can leak. The
 // store calls these at every claim of a run with slots, inside the transaction that leases the run.
 
-import type { Slot } from '../model/holds.ts'
+import type { Slot } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import { runDeadline, timedOut } from './timeouts.ts'
 

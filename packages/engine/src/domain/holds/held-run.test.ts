@@ -1,7 +1,7 @@
 // A run with slots, a throttle or timeouts, when it is leased, released, or out of time.
 
 import { describe, expect, it } from 'vitest'
-import type { Holds } from '../model/holds.ts'
+import type { Holds } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Outcome } from '../pass/answer/outcome.ts'
 import { transportFailed } from '../pass/answer/outcome.ts'

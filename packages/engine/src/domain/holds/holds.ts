@@ -4,8 +4,7 @@
 import { createHash } from 'node:crypto'
 import { compiled } from '../expressions/expression.ts'
 import { EventSubject, keyOf, type Report } from '../expressions/matching.ts'
-import type { ConcurrencyLimit, ConcurrencyScope } from '../model/flow-control.ts'
-import type { Holds, Slot } from '../model/holds.ts'
+import type { ConcurrencyLimit, ConcurrencyScope, Holds, Slot } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 

@@ -4,7 +4,7 @@
 // is woken without need queries the limiter once more.
 
 import type { Change } from '../model/change.ts'
-import type { ThrottleHold } from '../model/holds.ts'
+import type { ThrottleHold } from '../model/flow-control.ts'
 import { isTerminal, type Run } from '../model/run.ts'
 import { timedOut } from './timeouts.ts'
 

@@ -1,5 +1,5 @@
-// The flow-control policies of a workflow as the engine keeps them: durations in ms, defaults filled in, every
-// expression known to compile. `registry/flow-control.ts` makes them from a registration.
+// The flow-control policies of a workflow as the engine keeps them, with durations in ms, defaults filled in and expressions
+// that compile (`registry/flow-control.ts` makes them from a registration), and the holds that they put on a run.
 
 export type ConcurrencyScope = 'workflow' | 'app' | 'namespace'
 
@@ -62,4 +62,31 @@ export interface FlowControl {
   priority?: string
   timeouts?: Timeouts
   cancelOn?: CancelOn[]
+}
+
+/** One of the limited places of the runs that share a concurrency key. */
+export interface Slot {
+  /** Unique over namespaces, scopes and keys. */
+  id: string
+  /** Most runs that hold the slot at once, by the definition that this run was created under. */
+  limit: number
+  /** The key's value; absent for a limit without a key. */
+  key?: string
+}
+
+/** The throttle of the workflow; `key` is the key's value. */
+export interface ThrottleHold extends Throttle {
+  /** Unique over namespaces, workflows and keys. */
+  id: string
+}
+
+/** The limits that a run waits for under its workflow's flow control: holds/holds evaluates it once, when the run is created. */
+export interface Holds {
+  /** At most three, all of them different. */
+  slots?: Slot[]
+  throttle?: ThrottleHold
+  /** From creation to the first invoke. */
+  queueTimeoutMs?: number
+  /** From the first invoke to the end. */
+  runTimeoutMs?: number
 }

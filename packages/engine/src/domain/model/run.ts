@@ -9,8 +9,7 @@ import {
   type WaitingFor as WireWaitingFor,
 } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
-import type { CancelOn } from './flow-control.ts'
-import type { Holds } from './holds.ts'
+import type { CancelOn, Holds } from './flow-control.ts'
 
 export type { RunStatus }
 

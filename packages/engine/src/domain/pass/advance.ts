@@ -27,29 +27,22 @@ export function advance(
   context: PassContext,
 ): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
-  if (draft.run.cancelRequested) {
-    // The cancel was requested during the pass. As with any cancel, the late answer is dropped.
-    finish(draft, { status: 'cancelled' }, context.catalog)
-    return { decision: draft.done(), next: 'stop' }
-  }
-  keepLogs(draft, state, outcome, context)
   const next = decideNext(draft, state, outcome, context)
   return { decision: draft.done(), next }
 }
 
 function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: PassContext): Next {
-  const fail = (error: RunError): Next => {
-    finish(draft, { status: 'failed', error }, context.catalog)
+  const end = (how: End): Next => {
+    finish(draft, how, context.catalog)
     return 'stop'
   }
+  const fail = (error: RunError) => end({ status: 'failed', error })
+  // The cancel was requested during the pass. As with any cancel, the late answer is dropped.
+  if (draft.run.cancelRequested) return end({ status: 'cancelled' })
+  keepLogs(draft, state, outcome, context)
   switch (outcome.kind) {
     case 'returned':
-      finish(
-        draft,
-        { status: 'succeeded', ...(outcome.data === undefined ? {} : { result: outcome.data }) },
-        context.catalog,
-      )
-      return 'stop'
+      return end({ status: 'succeeded', result: outcome.data })
     case 'rejected':
       return fail(outcome.error)
     case 'transportFailed': {
@@ -60,10 +53,8 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
       return repeatLater(draft, { tries, error: outcome.error.message }, context)
     }
     case 'opcodes': {
-      const end = applyReported(draft, state, outcome.opcodes, context)
-      if (!end) return continueOrPark(draft, context) ?? fail(STUCK)
-      finish(draft, end, context.catalog)
-      return 'stop'
+      const how = applyReported(draft, state, outcome.opcodes, context)
+      return how ? end(how) : (continueOrPark(draft, context) ?? fail(STUCK))
     }
   }
 }

@@ -21,27 +21,12 @@ describe('a leased run', () => {
     expect(then.run.startedAt).toBe(run().startedAt)
   })
 
-  it('that was parked is queued, then running, and waits for nothing any more', () => {
-    const waitingFor = { kind: 'sleep' as const, stepName: 'nap' }
-    const then = given(run({ status: 'waiting', waitingFor }), sleeping('nap', NOW)).whenLeased()
-    expect(then.run).toMatchObject({ status: 'running', waitingFor: undefined, leaseOwner: 'engine-1' })
-    expect(then.changes('run.moved')[0]?.frames.map(({ status }) => status)).toEqual(['queued', 'running'])
-  })
-
   it('whose lease ran out goes queued, then running, and spends no attempt', () => {
     const lost = run({ attempt: 3, transportTries: 2 })
     const then = given(lost, retrying('charge', NOW - SECOND, { attempt: 2 })).whenLeased()
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running', attempt: 3, transportTries: 2 } })
     expect(then.changes('run.moved')[0]?.frames.map(({ status }) => status)).toEqual(['queued', 'running'])
     expect(then.afterCommit().state.memo(NOW)).toBe('{}')
-  })
-
-  it('pinned to a runner that is not registered fails fast, naming it', () => {
-    const then = given(run({ status: 'queued', runner: 'gone' })).whenLeased({ kind: 'pinMissing' })
-    expect(then.run.error).toEqual({
-      code: 'runner_not_registered',
-      message: 'The run is pinned to runner "gone", which is not registered.',
-    })
   })
 
   it('that is paused settles its timers and is let go again', () => {

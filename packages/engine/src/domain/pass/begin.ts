@@ -7,9 +7,9 @@ import { type Start, throttleToPass } from '../holds/throttle.ts'
 import { timedOut } from '../holds/timeouts.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Decision, Next } from '../model/decision.ts'
-import type { ThrottleHold } from '../model/holds.ts'
+import type { ThrottleHold } from '../model/flow-control.ts'
 import { Draft } from '../run/draft.ts'
-import { finish } from '../run/finish.ts'
+import { type End, finish } from '../run/finish.ts'
 import { holdMs } from '../run/retry.ts'
 import type { RunState } from '../run/state.ts'
 import { park, settleDue } from './park.ts'
@@ -31,15 +31,13 @@ export function begin(state: RunState, context: BeginContext): { decision: Decis
 }
 
 function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
-  if (draft.run.cancelRequested) {
-    finish(draft, { status: 'cancelled' }, catalog)
+  const end = (how: End): Next => {
+    finish(draft, how, catalog)
     return 'stop'
   }
+  if (draft.run.cancelRequested) return end({ status: 'cancelled' })
   const timeout = timedOut(draft.run, draft.now)
-  if (timeout) {
-    finish(draft, { status: 'failed', error: timeout }, catalog)
-    return 'stop'
-  }
+  if (timeout) return end({ status: 'failed', error: timeout })
   settleDue(draft)
   if (draft.run.status === 'paused') {
     park(draft, draft.now)
@@ -48,8 +46,7 @@ function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
   switch (route.kind) {
     case 'pinMissing': {
       const message = `The run is pinned to runner "${draft.run.runner}", which is not registered.`
-      finish(draft, { status: 'failed', error: { message, code: 'runner_not_registered' } }, catalog)
-      return 'stop'
+      return end({ status: 'failed', error: { message, code: 'runner_not_registered' } })
     }
     case 'none':
       draft.move('queued')
@@ -89,7 +86,7 @@ function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | un
   }
   const { key } = throttle
   const until = Math.max(draft.now, Math.ceil(start.freeAt))
-  const waitingFor = { kind: 'throttle', ...(key === undefined ? {} : { key }), until } as const
+  const waitingFor = { kind: 'throttle', key, until } as const
   draft.set({ availableAt: draft.now + HELD_RECHECK_MS, leaseOwner: undefined, waitingFor })
   draft.start = start
 }

@@ -1,7 +1,6 @@
 // Checkpoints of a pass that goes on (docs/wire-protocol.md#checkpoints): the rules of a 206, except that nothing parks;
 // and their acks, in the order of a later replay.
 
-import { STEPS_MAX } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { RunState } from '../run/state.ts'
 import { given } from '../testkit/given.testkit.ts'
@@ -11,10 +10,8 @@ import {
   idOf,
   NOW,
   ran,
-  rejected,
   reported,
   retrying,
-  returned,
   run,
   runsChild,
   SECOND,
@@ -41,11 +38,6 @@ describe('a checkpoint', () => {
     expect(then.run).toEqual(run())
   })
 
-  it('settles the timers that have come due', () => {
-    const then = given(run(), sleeping('nap', NOW)).whenCheckpointed(reported(ran('charge', '1')))
-    expect(then.step('nap')).toMatchObject({ status: 'succeeded', data: 'null' })
-  })
-
   it('keeps its log lines', () => {
     const line = { level: 'info', message: 'paid', scope: '@root', index: 0 } as const
     const then = given(run()).whenCheckpointed({ kind: 'opcodes', opcodes: [ran('charge')], logs: [line] })
@@ -53,11 +45,6 @@ describe('a checkpoint', () => {
     expect(
       then.afterCommit().whenCheckpointed({ kind: 'opcodes', opcodes: [], logs: [line] }).written,
     ).toEqual([])
-  })
-
-  it('restores the transport tries', () => {
-    const then = given(run({ transportTries: 3 })).whenCheckpointed(reported(ran('charge')))
-    expect(then.run.transportTries).toBe(0)
   })
 
   it('has its steps start at the last message to the runner', () => {
@@ -102,12 +89,6 @@ describe('a checkpoint', () => {
     expect(broke.run).toMatchObject({ attempt: 2, status: 'waiting' })
   })
 
-  it('of a paused run is recorded, and the run keeps its lease for the end of the pass', () => {
-    const then = given(run({ status: 'paused' })).whenCheckpointed(reported(ran('charge')))
-    expect(then).toMatchObject({ next: 'pass', steps: { charge: 'succeeded' } })
-    expect(then.run).toMatchObject({ status: 'paused', leaseOwner: 'engine-1' })
-  })
-
   it('makes a run that was paused and resumed during the pass running again', () => {
     const then = given(run({ status: 'queued' })).whenCheckpointed(reported(ran('charge')))
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running', leaseOwner: 'engine-1' } })
@@ -134,23 +115,6 @@ describe('a checkpoint that ends its run', () => {
       .watching('stop', { runId: run().id })
       .whenCheckpointed(reported(emits('a', 'stop')))
     expect(then).toMatchObject({ next: 'stop', run: { status: 'cancelled' } })
-  })
-
-  it('goes over the bound of steps', () => {
-    const many = Array.from({ length: STEPS_MAX }, (_, i) => succeeded(`step ${i}`))
-    const then = given(run(), ...many).whenCheckpointed(reported(ran('one more')))
-    expect(then).toMatchObject({ next: 'stop', run: { error: { code: 'limit_exceeded' } } })
-  })
-
-  it('comes after the timeout of the run', () => {
-    const holds = { runTimeoutMs: 30 * SECOND } as never
-    const then = given(run({ holds })).whenCheckpointed(reported(ran('charge')))
-    expect(then).toMatchObject({ next: 'stop', run: { error: { code: 'timeout' } } })
-  })
-
-  it('cannot be read', () => {
-    const then = given(run()).whenCheckpointed(rejected)
-    expect(then).toMatchObject({ next: 'stop', run: { status: 'failed' } })
   })
 })
 
@@ -195,12 +159,6 @@ describe('the end of a pass after checkpoints', () => {
     const stuck = given(run(), succeeded('charge'))
     expect(stuck.acked({ wasSentSettled: true }).when(reported())).toMatchObject({ next: 'pass' })
     expect(stuck.when(reported()).run.error?.code).toBe('invalid_response')
-  })
-
-  it('returns as ever', () => {
-    const then = checkpointed().afterCommit().when(returned('2'))
-    expect(then.run).toMatchObject({ status: 'succeeded', result: '2' })
-    expect(then.step('nap').status).toBe('cancelled')
   })
 })
 

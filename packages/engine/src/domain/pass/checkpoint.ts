@@ -4,7 +4,7 @@
 import type { Decision, Next } from '../model/decision.ts'
 import { isSettled, type Step } from '../model/step.ts'
 import { Draft } from '../run/draft.ts'
-import { finish } from '../run/finish.ts'
+import { type End, finish } from '../run/finish.ts'
 import type { RunState } from '../run/state.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { applyReported } from './advance.ts'
@@ -26,7 +26,7 @@ export function checkpoint(
 }
 
 function decideNext(draft: Draft, state: RunState, reported: Reported, context: PassContext): Next {
-  const end = (how: Parameters<typeof finish>[1]): Next => {
+  const end = (how: End): Next => {
     finish(draft, how, context.catalog)
     return 'stop'
   }

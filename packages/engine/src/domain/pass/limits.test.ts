@@ -6,7 +6,6 @@ import { given } from '../testkit/given.testkit.ts'
 import {
   NOW,
   ran,
-  rejected,
   reported,
   retrying,
   run,
@@ -16,17 +15,10 @@ import {
   waiting,
 } from '../testkit/nouns.testkit.ts'
 import { STATE_BYTES_MAX } from './advance.ts'
-import { readAnswer, responseTooLarge } from './answer/outcome.ts'
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => succeeded(`s${i}`))
 
 describe('a run', () => {
-  it('may have 10,000 steps', () => {
-    expect(STEPS_MAX).toBe(10_000)
-    const then = given(run(), ...many(STEPS_MAX - 1)).when(reported(ran('last')))
-    expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
-  })
-
   it('fails with one more, and keeps it', () => {
     const then = given(run(), ...many(STEPS_MAX)).when(reported(ran('one more')))
     expect(then.run).toMatchObject({ status: 'failed', error: { code: 'limit_exceeded' } })
@@ -72,18 +64,5 @@ describe('a 206 that brings nothing new', () => {
       .sent(NOW - 5, 0)
       .when(reported())
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
-  })
-})
-
-describe('a failed run says why', () => {
-  it.each([
-    ['runner_rejected', rejected],
-    ['response_too_large', responseTooLarge(1_048_576)],
-    ['invalid_response', readAnswer(204, '{}')],
-  ])('%s', (code, outcome) => {
-    expect(given(run()).when(outcome)).toMatchObject({
-      next: 'stop',
-      run: { status: 'failed', error: { code } },
-    })
   })
 })

@@ -29,21 +29,6 @@ const messages = (then: Then) => then.changes('log.written').map(({ line }) => l
 const keys = (then: Then) => then.changes('log.written').map(({ line }) => line.dedupe)
 
 describe("a handler's lines", () => {
-  it('are stored once although every pass repeats them', () => {
-    const first = given(run()).when(logging(reported(ran('a')), root(0, 1)))
-    expect(messages(first)).toEqual(['@root 0', '@root 1'])
-    const second = first.afterCommit().when(logging(reported(ran('b')), root(0, 1, 2)))
-    expect(messages(second)).toEqual(['@root 2'])
-    const last = second.afterCommit().when(logging(returned(), root(0, 1, 2)))
-    expect(messages(last)).toEqual([])
-  })
-
-  it('are stored once also over leases', () => {
-    const first = given(run()).when(logging(reported(threw('a')), root(0, 1)))
-    const second = first.leasedAgain(NOW + 1000).when(logging(returned(), root(0, 1, 2)))
-    expect(messages(second)).toEqual(['@root 2'])
-  })
-
   it('are stored of a pass whose transport failed, and of one that failed the run', () => {
     expect(messages(given(run()).when(logging(brokeOff, root(0))))).toEqual(['@root 0'])
     const rejected: Outcome = { kind: 'rejected', error: { message: 'no' }, logs: root(0) }
@@ -142,13 +127,6 @@ describe('fields', () => {
     given(run())
       .when(logging(returned(), [line]))
       .changes('log.written')[0]?.line
-
-  it('are redacted before they are stored, and unchanged otherwise', () => {
-    const fields = '{"n":1.50,"apiKey":"k","nested":{"password":"p"}}'
-    expect(stored({ ...line('@root', 0), fields })?.fields).toBe(
-      '{"n":1.50,"apiKey":"[REDACTED]","nested":{"password":"[REDACTED]"}}',
-    )
-  })
 
   it('are absent when none were logged', () => {
     expect(stored(line('@root', 0))).not.toHaveProperty('fields')

@@ -6,7 +6,6 @@ import {
   awaitingChild,
   HOUR,
   NOW,
-  ran,
   reported,
   retrying,
   run,
@@ -47,38 +46,6 @@ describe('several opcodes in one answer', () => {
   it('park the run until the earliest deadline', () => {
     expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND })
     expect(then.run.waitingFor).toEqual({ kind: 'retry', stepName: 'charge', until: NOW + SECOND })
-  })
-
-  it('are re-invoked as each branch is ready, the others pending', () => {
-    const due = then.leasedAgain(NOW + 2 * SECOND).whenLeased()
-    expect(due.steps).toMatchObject({ noon: 'succeeded', nap: 'waiting' })
-    const memo = JSON.parse(due.afterCommit().state.memo(NOW + 2 * SECOND)) as Record<string, unknown>
-    expect(memo['hash-of-noon']).toEqual({ data: null })
-    expect(memo['hash-of-nap']).toEqual({ pending: true })
-    expect(memo).not.toHaveProperty('hash-of-charge')
-  })
-
-  it('of which one brought a result are followed by the next pass at once', () => {
-    const mixed = given(run()).when(reported(ran('charge', '1'), sleeps('nap', SECOND)))
-    expect(mixed).toMatchObject({ next: 'pass', run: { status: 'running' } })
-  })
-})
-
-describe('a step reported twice in one answer', () => {
-  it('counts once, the first', () => {
-    const then = given(run()).when(reported(ran('charge', '1'), ran('charge', '2')))
-    expect(then.changes('step.recorded')).toHaveLength(1)
-    expect(then.step('charge').data).toBe('1')
-  })
-})
-
-describe('a settled step', () => {
-  it('never changes, whatever is reported for it', () => {
-    const done = given(run()).when(reported(ran('charge', '1')))
-    const again = done
-      .afterCommit()
-      .when(reported(ran('charge', '2'), threw('charge'), sleeps('nap', SECOND)))
-    expect(again.step('charge')).toEqual(done.step('charge'))
   })
 })
 

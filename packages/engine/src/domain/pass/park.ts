@@ -51,11 +51,6 @@ function waitingFor(reasons: readonly Step[]): WaitingFor {
   const until = deadline(first)
   const { parksFor: kind } = OPCODES[first.op]
   invariant(kind, `a ${first.op} step is settled at once`)
-  return {
-    kind,
-    stepName: first.name,
-    ...(until === undefined ? {} : { until }),
-    ...(first.eventName === undefined ? {} : { eventName: first.eventName }),
-    ...(first.childRunId === undefined ? {} : { childRunId: first.childRunId }),
-  }
+  const { name: stepName, eventName, childRunId } = first
+  return { kind, stepName, until, eventName, childRunId }
 }

@@ -2,19 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'
-import {
-  brokeOff,
-  NOW,
-  ran,
-  reported,
-  retrying,
-  run,
-  SECOND,
-  sleeping,
-  threw,
-  waiting,
-  workflow,
-} from '../testkit/nouns.testkit.ts'
+import { brokeOff, NOW, retrying, run, SECOND, sleeping, workflow } from '../testkit/nouns.testkit.ts'
 import { transportFailed } from './answer/outcome.ts'
 
 describe('a pass whose transport failed', () => {
@@ -52,20 +40,6 @@ describe('a pass whose transport failed', () => {
     expect(then.run.leaseOwner).toBeUndefined()
   })
 
-  it('costs the run an attempt', () => {
-    expect(given(run({ attempt: 2 })).when(brokeOff).run.attempt).toBe(3)
-  })
-
-  it('offers a due retry again, with no attempt of the step spent', () => {
-    const broken = given(run(), retrying('charge', NOW, { attempt: 2 })).when(brokeOff)
-    const again = broken
-      .leasedAgain(NOW + 500)
-      .whenLeased()
-      .afterCommit()
-    expect(again.state.memo(NOW + 500)).toBe('{}')
-    expect(again.when(reported(ran('charge'))).step('charge').attempt).toBe(3)
-  })
-
   it('leaves a paused run paused, without a time to wake but its timers', () => {
     const then = given(run({ status: 'paused' }), sleeping('nap', NOW + SECOND)).when(brokeOff)
     expect(then.run).toMatchObject({ status: 'paused', transportTries: 1, availableAt: NOW + SECOND })
@@ -76,24 +50,5 @@ describe('a pass whose transport failed', () => {
       .registered(workflow('order', { onFailure: true }))
       .when(brokeOff)
     expect(then.created?.failure).toEqual({ message: 'socket hang up' })
-  })
-})
-
-describe('the transport budget', () => {
-  it('is restored by a 206, also one that brings a failed step', () => {
-    const then = given(run({ transportTries: 7 })).when(reported(threw('charge')))
-    expect(then.run.transportTries).toBe(0)
-  })
-
-  it('is restored by a 206 that brings nothing new', () => {
-    const then = given(run({ transportTries: 7 }), waiting('paid', 'order.paid')).when(reported())
-    expect(then.run.transportTries).toBe(0)
-  })
-
-  it("is not touched by a step's failures, nor are they by it", () => {
-    const stepFailed = given(run(), retrying('charge', NOW, { attempt: 3 })).when(reported(threw('charge')))
-    expect(stepFailed.run.transportTries).toBe(0)
-    const transportFailed = given(run(), retrying('charge', NOW, { attempt: 3 })).when(brokeOff)
-    expect(transportFailed.step('charge').attempt).toBe(3)
   })
 })

@@ -12,27 +12,9 @@ import {
   run,
   SECOND,
   sleeping,
-  waiting,
-  workflow,
 } from '../testkit/nouns.testkit.ts'
 
 describe('a cancelled run', () => {
-  it('gives up its lease and every reason to wake', () => {
-    const then = givenLoaded(
-      run(),
-      sleeping('nap', NOW + SECOND),
-      waiting('paid', 'order.paid'),
-    ).whenCancelled()
-    expect(then.run).toMatchObject({
-      status: 'cancelled',
-      finishedAt: NOW,
-      availableAt: undefined,
-      leaseOwner: undefined,
-      waitingFor: undefined,
-    })
-    expect(then.steps).toEqual({ nap: 'cancelled', paid: 'cancelled' })
-  })
-
   it('leaves no retry behind', () => {
     const then = givenLoaded(run(), retrying('charge', NOW + SECOND)).whenCancelled()
     expect(then.step('charge')).toMatchObject({
@@ -46,13 +28,6 @@ describe('a cancelled run', () => {
     const then = givenLoaded(run()).whenCancelled()
     expect(then.run.result).toBeUndefined()
     expect(then.run.error).toBeUndefined()
-  })
-
-  it('is followed by no on-failure run', () => {
-    const then = givenLoaded(run())
-      .registered(workflow('order', { onFailure: true }))
-      .whenCancelled()
-    expect(then.created).toBeUndefined()
   })
 
   it('makes the late answer of its pass stale: the fence has moved', () => {

@@ -34,17 +34,9 @@ describe('an end', () => {
     expect(then.next).toBe('stop')
   })
 
-  it('with nothing returned has no result', () => {
-    expect(given(run()).when(returned()).run).not.toHaveProperty('result')
-  })
-
   it('keeps the result to the letter', () => {
     const result = '{ "n": 12345678901234567890, "x": 1.0, "n": 2 }'
     expect(given(run()).when(returned(result)).run.result).toBe(result)
-  })
-
-  it('cancels what was not waited for', () => {
-    expect(given(run(), waiting('paid', 'order.paid')).when(returned()).steps).toEqual({ paid: 'cancelled' })
   })
 
   it('of a paused run stands: the pass in flight at the pause gave the final result', () => {
@@ -84,14 +76,6 @@ describe('an on-failure run', () => {
     })
   })
 
-  it('follows a missing pin, and goes to any runner', () => {
-    const pinned = given(run({ runner: 'gone' })).registered(withHook)
-    const { created } = pinned.whenLeased({ kind: 'pinMissing' })
-    expect(created).toMatchObject({ failure: { message: expect.stringContaining('gone') } })
-    expect(created).not.toHaveProperty('runner')
-    expect(pinned.when(rejected).created?.runner).toBe('gone')
-  })
-
   it('gets the event and the input of the failed run, but not its eventId', () => {
     const { created } = given(run()).registered(withHook).when(rejected)
     expect(created).toMatchObject({
@@ -107,21 +91,6 @@ describe('an on-failure run', () => {
     })
     expect(created).not.toHaveProperty('eventId')
     expect(created).not.toHaveProperty('parentStepIndex')
-  })
-
-  it('follows only when the workflow registered a handler', () => {
-    expect(given(run()).when(rejected).created).toBeUndefined()
-    expect(given(run()).registered().when(rejected).created).toBeUndefined()
-  })
-
-  it('never follows an on-failure run', () => {
-    const hooked = run({ failure: { message: 'earlier' } })
-    expect(given(hooked).registered(withHook).when(rejected).created).toBeUndefined()
-  })
-
-  it('never follows a cancellation or a success', () => {
-    expect(given(run()).registered(withHook).whenCancelled().created).toBeUndefined()
-    expect(given(run()).registered(withHook).when(returned()).created).toBeUndefined()
   })
 
   it('is the same run however often the end is decided', () => {

@@ -50,7 +50,7 @@ function answerParent(draft: Draft, end: End): void {
     stepIndex: parentStepIndex,
     at: draft.now,
     ...(end.status === 'succeeded'
-      ? { status: 'succeeded', ...(end.result === undefined ? {} : { data: end.result }) }
+      ? { status: 'succeeded', data: end.result }
       : { status: 'failed', error: childError(draft.run.id, end) }),
   })
 }

@@ -86,11 +86,6 @@ describe('a fork', () => {
       replay(endedRun('failed', { input: undefined }), { ...fork, input: undefined }).run,
     ).not.toHaveProperty('input')
   })
-
-  it('of a replay names the run it was forked from, not the first one', () => {
-    const source = endedRun('failed', { replayOf: 'run_0' })
-    expect(replay(source, { ...fork, input: undefined }).run.replayOf).toBe('run_1')
-  })
 })
 
 describe('a retry from a step carries', () => {
@@ -102,10 +97,6 @@ describe('a retry from a step carries', () => {
       { runId: 'run_2', id: idOf('a'), name: 'a', status: 'succeeded', data: '1.0', carried: true },
       { runId: 'run_2', id: idOf('b'), name: 'b', status: 'succeeded', carried: true },
     ])
-  })
-
-  it('nothing when it is the first', () => {
-    expect(retried('a', steps).names).toEqual([])
   })
 
   it('no step that was cancelled, with indexes as dense as ever', () => {

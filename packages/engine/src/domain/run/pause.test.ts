@@ -66,35 +66,9 @@ describe('a pass that comes back to a paused run', () => {
     const then = given(pausedInFlight, succeeded('charge')).when(reported())
     expect(then.run.status).toBe('paused')
   })
-
-  it('fails the run all the same when a step failed for good', () => {
-    const then = given(pausedInFlight).when(reported(threw('charge', { retriable: false })))
-    expect(then.run.status).toBe('failed')
-  })
-})
-
-describe('timers of a paused run', () => {
-  it('settle their steps, and the run stays paused until the next one', () => {
-    const paused = givenLoaded(
-      idleRun('waiting'),
-      sleeping('nap', NOW + SECOND),
-      waiting('paid', 'order.paid', { wakeAt: NOW + 2 * SECOND }),
-    ).whenPaused()
-    const first = paused.leasedAgain(NOW + SECOND).whenLeased()
-    expect(first).toMatchObject({ next: 'stop', steps: { nap: 'succeeded', paid: 'waiting' } })
-    expect(first.run).toMatchObject({ status: 'paused', availableAt: NOW + 2 * SECOND })
-    const second = first.leasedAgain(NOW + 2 * SECOND).whenLeased()
-    expect(second.step('paid')).toMatchObject({ status: 'succeeded', timedOut: true })
-    expect(second.run).toMatchObject({ status: 'paused', availableAt: undefined })
-  })
 })
 
 describe('a resume', () => {
-  it('of a run nobody holds makes it available at once', () => {
-    const then = givenLoaded(idleRun('paused'), sleeping('nap', NOW + SECOND)).whenResumed()
-    expect(then.run).toMatchObject({ status: 'queued', availableAt: NOW })
-  })
-
   it('with the pass still in flight leaves it to its owner, so that it cannot run twice', () => {
     const then = givenLoaded(pausedInFlight).whenResumed()
     expect(then.run).toMatchObject({

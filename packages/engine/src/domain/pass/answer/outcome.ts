@@ -96,7 +96,7 @@ function invalidResponse(
 function readReturned(body: string, lines: PassLines): Outcome {
   if (isTooDeep(body, ENVELOPE_DEPTH[200])) return invalidResponse(TOO_DEEP, lines)
   const data = objectMember(body, 'data')
-  return { kind: 'returned', ...(data === undefined ? {} : { data }), ...lines }
+  return { kind: 'returned', data, ...lines }
 }
 
 function readReported(parsed: object, text: JsonText, lines: PassLines, what = 'answer'): Reported {

@@ -43,12 +43,6 @@ describe('a child', () => {
     expect(then.created?.trigger).not.toHaveProperty('id')
   })
 
-  it("has its parent's kind of trigger", () => {
-    const cron = run({ triggerKind: 'cron', eventName: undefined, eventId: undefined, cron: '* * * * *' })
-    const then = given(cron).registered(inApp('shop')).when(reported(pack))
-    expect(then.created?.triggerKind).toBe('cron')
-  })
-
   it('of one pass with another has the index of its own step', () => {
     const then = given(run())
       .registered(inApp('shop'))
@@ -57,48 +51,6 @@ describe('a child', () => {
     expect(children.map(child => child.parentStepIndex)).toEqual([0, 1])
     expect(children[0]?.id).not.toBe(children[1]?.id)
     expect(children[1]).not.toHaveProperty('input')
-  })
-})
-
-describe("a child's app", () => {
-  const started = (opcode = pack, ...apps: string[]) =>
-    given(run())
-      .registered(...apps.map(inApp))
-      .when(reported(opcode))
-
-  it.each([
-    ["is the parent's, if that has the workflow", ['depot', 'shop'], 'shop'],
-    ['is the one other app that has it', ['depot'], 'depot'],
-  ])('%s', (_, apps, app) => {
-    expect(started(pack, ...apps).created?.app).toBe(app)
-  })
-
-  it.each([
-    ['no app has it', [], 'No app has a workflow "pack".'],
-    ['several other apps have it', ['a', 'b'], 'Several apps have a workflow "pack" (a, b): name one.'],
-  ])('is unknown when %s: the step gets an error the handler may catch', (_, apps, message) => {
-    const then = started(pack, ...apps)
-    expect(then.created).toBeUndefined()
-    expect(then.step('pack it')).toMatchObject({ status: 'failed', error: { message } })
-    expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
-  })
-
-  it('is the one the opcode names, also when others have it', () => {
-    const named = runsChild('pack it', 'pack', { childApp: 'b' })
-    expect(started(named, 'shop', 'a', 'b').created?.app).toBe('b')
-    expect(started(named, 'shop').step('pack it').error?.message).toBe('App "b" has no workflow "pack".')
-  })
-})
-
-describe("a child's pin", () => {
-  const pinned = given(run({ runner: 'r1' }))
-
-  it("is its parent's within the same app", () => {
-    expect(pinned.registered(inApp('shop')).when(reported(pack)).created?.runner).toBe('r1')
-  })
-
-  it("is never its parent's in another app", () => {
-    expect(pinned.registered(inApp('depot')).when(reported(pack)).created).not.toHaveProperty('runner')
   })
 })
 
@@ -115,22 +67,6 @@ describe('the end of a child', () => {
   it('that succeeded with nothing gives its parent no data', () => {
     const [woken] = given(child).when(returned()).changes('step.woken')
     expect(woken).toEqual({ ...answer, status: 'succeeded' })
-  })
-
-  it('that failed gives its parent the error, without the code', () => {
-    expect(given(child).when(rejected).changes('step.woken')).toEqual([
-      { ...answer, status: 'failed', error: { message: 'no such workflow' } },
-    ])
-  })
-
-  it('that was cancelled gives its parent an error that says so', () => {
-    expect(given(child).whenCancelled().changes('step.woken')).toEqual([
-      {
-        ...answer,
-        status: 'failed',
-        error: { name: 'ChildRunCancelledError', message: 'Child run run_2 was cancelled.' },
-      },
-    ])
   })
 
   it('wakes no parent when none waits: an on-failure run or a fork', () => {

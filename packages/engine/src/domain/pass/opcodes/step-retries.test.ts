@@ -2,7 +2,6 @@
 // (docs/concepts.md#failures).
 
 import { describe, expect, it } from 'vitest'
-import { completeRetry } from '../../run/retry.ts'
 import { given } from '../../testkit/given.testkit.ts'
 import {
   MINUTE,
@@ -15,41 +14,9 @@ import {
   SECOND,
   succeeded,
   threw,
-  workflow,
 } from '../../testkit/nouns.testkit.ts'
 
 describe('a step that throws', () => {
-  it('is tried five times by default, after 1, 2, 4 and 8 seconds', () => {
-    let then = given(run()).when(reported(threw('charge')))
-    const delays: number[] = []
-    let now = NOW
-    while (then.run.status === 'waiting') {
-      const due = then.step('charge').nextAttemptAt as number
-      delays.push(due - now)
-      now = due
-      then = then
-        .leasedAgain(now)
-        .whenLeased()
-        .afterCommit()
-        .when(reported(threw('charge')))
-    }
-    expect(delays).toEqual([SECOND, 2 * SECOND, 4 * SECOND, 8 * SECOND])
-    expect(then.step('charge')).toMatchObject({ status: 'failed', attempt: 5, finishedAt: now })
-    expect(then.run.error).toEqual({ message: 'charge broke', code: 'step_failed', stepName: 'charge' })
-  })
-
-  it('is tried as often as the workflow registered, its definition being the newest', () => {
-    const policy = workflow('order', { retry: completeRetry({ maxAttempts: 2, initialMs: 50 }) })
-    const once = given(run())
-      .registered(policy)
-      .when(reported(threw('charge')))
-    expect(once.step('charge')).toMatchObject({ status: 'retrying', nextAttemptAt: NOW + 50 })
-    const twice = given(run(), retrying('charge', NOW))
-      .registered(policy)
-      .when(reported(threw('charge')))
-    expect(twice.step('charge')).toMatchObject({ status: 'failed', attempt: 2 })
-  })
-
   it('falls back to the default when its workflow is no longer registered', () => {
     const then = given(run())
       .registered()
@@ -86,32 +53,10 @@ describe('a step that throws', () => {
     ).toBe('{}')
   })
 
-  it('is not tried again when it says retriable false, whatever retryAfterMs says', () => {
-    const then = given(run()).when(reported(threw('charge', { retriable: false, retryAfterMs: 5 })))
-    expect(then.step('charge')).toMatchObject({ status: 'failed', attempt: 1 })
-    expect(then.run.status).toBe('failed')
-  })
-
   it('keeps message, stack and name of its error, and nothing else', () => {
     const error = { message: 'no', stack: 'at x', name: 'TypeError', code: 'EVIL' }
     const then = given(run()).when(reported(threw('charge', { error })))
     expect(then.step('charge').error).toEqual({ message: 'no', stack: 'at x', name: 'TypeError' })
-  })
-})
-
-describe('a catchable step', () => {
-  const caught = given(run()).when(reported(threw('charge', { retriable: false, catchable: true })))
-
-  it('that fails for good leaves the run going: its handler sees the error in the memo', () => {
-    expect(caught).toMatchObject({ next: 'pass', run: { status: 'running', attempt: 1 } })
-    expect(caught.afterCommit().state.memo(NOW)).toBe(
-      '{"hash-of-charge":{"error":{"message":"charge broke"}}}',
-    )
-  })
-
-  it('is retried first like any other', () => {
-    const then = given(run()).when(reported(threw('charge', { catchable: true })))
-    expect(then.step('charge').status).toBe('retrying')
   })
 })
 
@@ -127,12 +72,6 @@ describe('a retry', () => {
     })
     expect(then.step('charge')).toMatchObject({ error: undefined, nextAttemptAt: undefined })
     expect(then.next).toBe('pass')
-  })
-
-  it('that is not due yet is not run early: an answer for it is not taken', () => {
-    const then = given(run(), retrying('charge', NOW + SECOND)).when(reported(ran('charge', '7')))
-    expect(then.step('charge').status).toBe('retrying')
-    expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND })
   })
 
   it('that fell due during the pass was pending in it: the next pass follows at once', () => {

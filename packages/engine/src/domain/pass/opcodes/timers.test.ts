@@ -4,11 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
 import {
   DAY,
-  HOUR,
   NOW,
   reported,
   run,
-  SECOND,
   sleeping,
   sleeps,
   sleepsUntil,
@@ -16,29 +14,6 @@ import {
 } from '../../testkit/nouns.testkit.ts'
 
 describe('a Sleep', () => {
-  it('gets its wake time when it is persisted, not when the pass was sent', () => {
-    const then = given(run())
-      .sent(NOW - 10 * SECOND)
-      .when(reported(sleeps('nap', 5000)))
-    expect(then.step('nap')).toMatchObject({ status: 'waiting', wakeAt: NOW + 5000, startedAt: NOW })
-    expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + 5000, leaseOwner: undefined })
-    expect(then.run.waitingFor).toEqual({ kind: 'sleep', stepName: 'nap', until: NOW + 5000 })
-  })
-
-  it('never ends early: a fraction of a ms counts as a whole one', () => {
-    expect(
-      given(run())
-        .when(reported(sleeps('nap', 0.1)))
-        .step('nap').wakeAt,
-    ).toBe(NOW + 1)
-  })
-
-  it('of no time is over at once', () => {
-    const then = given(run()).when(reported(sleeps('nap', 0)))
-    expect(then).toMatchObject({ next: 'pass' })
-    expect(then.step('nap')).toMatchObject({ status: 'succeeded', data: 'null', finishedAt: NOW })
-  })
-
   it.each([25 * DAY, 100 * 365 * DAY])(
     'of %i ms, beyond what one timer of the platform can do, is kept exactly',
     ms => {
@@ -53,18 +28,6 @@ describe('a Sleep', () => {
 })
 
 describe('a SleepUntil', () => {
-  it('is stored verbatim as the deadline', () => {
-    const then = given(run()).when(reported(sleepsUntil('midnight', NOW + HOUR)))
-    expect(then.step('midnight').wakeAt).toBe(NOW + HOUR)
-    expect(then.run.availableAt).toBe(NOW + HOUR)
-  })
-
-  it('in the past wakes on the next cycle, which follows at once', () => {
-    const then = given(run()).when(reported(sleepsUntil('yesterday', NOW - DAY)))
-    expect(then.next).toBe('pass')
-    expect(then.step('yesterday')).toMatchObject({ status: 'succeeded', wakeAt: NOW - DAY, data: 'null' })
-  })
-
   it.each([1e20, -1e20, 8.64e15])(
     'to %d, a time no timestamp can say, is held within those that can',
     target => {
