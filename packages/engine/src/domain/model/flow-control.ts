@@ -9,7 +9,7 @@ export interface ConcurrencyLimit {
   scope: ConcurrencyScope
 }
 
-export interface Throttle {
+interface Throttle {
   limit: number
   periodMs: number
   /** Starts beyond `limit` that may follow at once after a pause. */
