@@ -141,7 +141,7 @@ describe('data of any valid JSON (object, array or scalar)', () => {
     ['an escaped NUL and a lone surrogate', '"\\u0000 \\ud800"'],
     ['__proto__', '{"__proto__":{"polluted":true}}'],
     ['150 levels', `${'['.repeat(150)}${']'.repeat(150)}`],
-  ])('%s reaches runner, run and event log to the letter (decisions)', async (_what, text) => {
+  ])('%s reaches runner, run and event log to the letter', async (_what, text) => {
     const { runId, eventId, invoke } = await delivered(text)
     expect(invoke?.raw).toContain(`"data":${text}}`)
     expect((await api.get(`/runs/${runId}`)).text).toContain(`"input":${text}`)

@@ -124,7 +124,7 @@ describe('invalid answers', () => {
     ['a 200 that is no object', plain(200, '"text"')],
     ['a bare opcode array, which version 0 of the wire would send', plain(206, '[]')],
     ['bytes that are no UTF-8', plain(200, Buffer.from([0x7b, 0xff, 0x7d]))],
-  ])('%s is unreadable: retried on the transport budget (decisions)', async (_what, reply) => {
+  ])('%s is unreadable: retried on the transport budget', async (_what, reply) => {
     const { runId } = await start(({ pass }) => (pass === 1 ? reply : returned('readable')))
     await skipWait(api, clock, runId, 'retry')
     expect(await api.succeeded(runId)).toMatchObject({ result: 'readable', attempt: 2 })

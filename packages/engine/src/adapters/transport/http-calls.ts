@@ -12,7 +12,7 @@ export interface HttpCallsOptions extends PoolLimits {
   connect: buildConnector.connector
 }
 
-/** What a call reports, each once. */
+/** Events of a call; each comes once. */
 export interface CallEvents<Reply> {
   /** The call no longer waits for a connection. */
   onWaitOver(): void

@@ -10,7 +10,7 @@ import { rateLimit } from './rate-limit.ts'
 import { singleton } from './singleton.ts'
 
 /**
- * Who applies each policy: a function here decides about the event, in this order, and lets the events of a workflow without
+ * The code that applies each policy: a function here decides about the event, in this order, and lets the events of a workflow without
  * that policy through; the others shape the run that the event starts. The type demands an entry for each policy.
  */
 const POLICIES: { readonly [P in keyof Required<FlowControl>]: Policy | 'holds/holds' | 'run/create' } = {
