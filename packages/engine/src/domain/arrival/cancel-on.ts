@@ -3,15 +3,13 @@
 // leases a run next ends it with its children.
 
 import { type EventSubject, isAwaited, type Report } from '../expressions/matching.ts'
-import type { Change, Guard } from '../model/change.ts'
+import type { Change, Guard, Unit } from '../model/change.ts'
 import type { Event, Watcher } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import type { Assumptions } from '../run/assumptions.ts'
 import type { Drafted } from './policy.ts'
 
-export interface CancelledByEvent {
-  guards: Guard[]
-  changes: Change[]
+export interface CancelledByEvent extends Unit {
   runIds: Set<string>
   /** The runs among them that the unit itself creates: they must be created with the request to cancel. */
   atBirth: string[]

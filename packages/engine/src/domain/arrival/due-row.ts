@@ -1,7 +1,7 @@
 // A flow-control row that the timers lane has claimed because it is due, and the decision about it.
 
 import type { Report } from '../expressions/matching.ts'
-import type { Change, Guard } from '../model/change.ts'
+import type { Unit } from '../model/change.ts'
 import type { FlowRow } from '../model/flow-row.ts'
 import type { Workflow } from '../model/workflow.ts'
 
@@ -16,9 +16,7 @@ export interface DueRow {
   report: Report
 }
 
-export interface DueRowDecision {
-  guards: Guard[]
-  changes: Change[]
+export interface DueRowDecision extends Unit {
   /** Why the row was deleted without starting its run. */
   dropped?: string
 }

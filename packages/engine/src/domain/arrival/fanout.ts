@@ -3,7 +3,7 @@
 
 import { EventSubject, isAwaited, isTriggered, type Report } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Change, Guard, StepWoken } from '../model/change.ts'
+import type { Change, Guard, StepWoken, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
 import { invariant } from '../model/errors.ts'
 import type { Event, Triggered, Waiter } from '../model/event.ts'
@@ -16,12 +16,10 @@ import { cancelWatching } from './cancel-on.ts'
 import type { Drafted } from './policy.ts'
 import { triggerWorkflow } from './trigger-workflow.ts'
 
-export interface Fanout {
-  guards: Guard[]
+export interface Fanout extends Unit {
   /** If there are any, they must be answered before the event can be decided: everything else here is void. */
   questions: Question[]
-  /** The event's log row, and the runs it cancels and starts. Without `wakes`: a run may be woken by its own event. */
-  changes: Change[]
+  /** Not among `changes`: a run may be woken by its own event. */
   wakes: StepWoken[]
   woke: number
   triggered: Triggered[]

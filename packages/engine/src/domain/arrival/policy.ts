@@ -3,7 +3,7 @@
 
 import type { EventSubject, Report } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Change, Guard } from '../model/change.ts'
+import type { Change, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
 import type { Event, Triggered } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
@@ -43,10 +43,8 @@ export interface Drafted {
 export const POLICY_FLAGS = ['skipped', 'dropped', 'debounced', 'batched', 'deduped'] as const
 type PolicyResult = Partial<Pick<Triggered, (typeof POLICY_FLAGS)[number]>>
 
-export interface Arrival {
+export interface Arrival extends Unit {
   entry: Triggered
-  guards: Guard[]
-  changes: Change[]
   /** If there are any, they must be answered before the arrival can be decided: everything else here is void. */
   questions: Question[]
   /** Runs that the unit creates, and that the event cancels: they must be created with the request to cancel. */

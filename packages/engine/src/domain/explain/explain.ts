@@ -52,7 +52,10 @@ export function explain(facts: Facts): RunExplanation {
     childRunId: waiting?.childRunId,
     children: children.length === 0 ? undefined : children,
     position,
-    runners: isTerminal(run.status) ? undefined : shownRunners(runners),
+    // The list of runners leaves disconnected ones out: they are included only if there are some.
+    runners: isTerminal(run.status)
+      ? undefined
+      : { ...runners, disconnected: runners.disconnected || undefined },
     runner: pass?.runnerId ?? run.runner,
     passSince: optionalTimestamp(pass?.sentAt),
     error: run.error,
@@ -179,11 +182,6 @@ function passSentence({ transportTries }: Run, waiting: WaitingFor, more: string
 function triesText({ transportTries }: Run): string {
   if (transportTries === 0) return ''
   return ` ${transportTries} ${transportTries === 1 ? 'try' : 'tries'} before this one came to nothing.`
-}
-
-/** Includes the disconnected runners only if there are some: the list of runners leaves them out. */
-function shownRunners({ live, stale, disconnected }: Facts['runners']) {
-  return disconnected === 0 ? { live, stale } : { live, stale, disconnected }
 }
 
 function runnersText({ live, stale, disconnected }: Facts['runners']): string {

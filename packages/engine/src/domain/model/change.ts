@@ -5,7 +5,7 @@ import type { JsonText } from '../text/json-text.ts'
 import type { ControlAction } from './control-action.ts'
 import type { Delivery, DeliveryAttempt } from './delivery.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Event } from './event.ts'
+import type { Event, Waiter } from './event.ts'
 import type { FlowRow } from './flow-row.ts'
 import type { LogLine } from './log-line.ts'
 import type { Receiver } from './receiver.ts'
@@ -150,18 +150,18 @@ export type Guard =
   /** No receiver of any namespace has the slug. */
   | { type: 'slug'; slug: string }
   /** Exactly these steps wait for the event name in the namespace (order does not matter). */
-  | { type: 'waiters'; namespace: string; eventName: string; waiters: readonly Waiting[] }
+  | {
+      type: 'waiters'
+      namespace: string
+      eventName: string
+      waiters: readonly Pick<Waiter, 'runId' | 'stepIndex'>[]
+    }
   /** No event of that name received at or after `since` is at a log position after `after`. */
   | { type: 'events'; namespace: string; eventName: string; since: number; after: number }
   /** The dedupe id is unclaimed, or its claim ended at or before `now`. */
   | { type: 'dedupe'; namespace: string; app: string; dedupeId: string; now: number }
   /** The catalog has not changed since this revision. */
   | { type: 'catalog'; revision: number }
-
-interface Waiting {
-  runId: string
-  stepIndex: number
-}
 
 export interface Unit {
   guards: Guard[]

@@ -1,14 +1,12 @@
 // The result of a decision about one run: the unit to commit, and the state that the run's owner applies afterwards.
 
-import type { Change, Guard } from './change.ts'
+import type { Unit } from './change.ts'
 import type { Run } from './run.ts'
 import type { Step } from './step.ts'
 
-export interface Decision {
+export interface Decision extends Unit {
   /** Questions to answer before the decision can be made. If there are any, the rest is void. */
   questions: readonly Question[]
-  guards: Guard[]
-  changes: Change[]
   run: Run
   /** Every step that the decision recorded or moved, in order. */
   steps: Step[]

@@ -1,6 +1,7 @@
 // The webhook endpoint: a subscriber to run notices (docs/webhooks.md#what-endpoints-receive). Pure data; services/webhook/
 // endpoints edits endpoints, domain/run/notices writes their deliveries.
 
+import type { WebhookEndpoint } from '@perdure/protocol'
 import type { DeliveryKind } from './delivery.ts'
 
 /** The kinds that endpoints subscribe to: every kind of delivery but custom sends. */
@@ -41,16 +42,8 @@ export interface Versioned extends Secrets {
   version: number
 }
 
-export interface Endpoint extends Versioned {
-  name?: string
-  /** Limits the endpoint to runs of this app; absent: every app. */
-  app?: string
-  url: string
-  eventKinds: readonly NoticeKind[]
-  enabled: boolean
-  /** Why the engine disabled the endpoint. */
-  disabledReason?: string
-}
+/** An endpoint with an `app` takes notices of that app only. */
+export type Endpoint = Versioned & Omit<WebhookEndpoint, 'scheme' | 'createdAt' | 'updatedAt'>
 
 /** Whether the endpoint takes notices of that kind from that app. */
 export function isSubscribed(endpoint: Endpoint, kind: NoticeKind, app: string): boolean {

@@ -19,11 +19,8 @@ export interface Event {
 }
 
 /** A parked WaitForEvent step. */
-export interface Waiter {
-  runId: string
+export interface Waiter extends Watcher {
   stepIndex: number
-  /** The wait's filter, and its run's trigger. */
-  condition?: WaitCondition
   /** When the wait was parked: of several waits in one run, the oldest takes the event. */
   since: number
 }
@@ -31,6 +28,7 @@ export interface Waiter {
 /** A live run with a `cancelOn` for an event name. */
 export interface Watcher {
   runId: string
+  /** The filter, and the run's trigger. */
   condition?: WaitCondition
 }
 

@@ -13,17 +13,8 @@ import { SECRET_BYTES_MIN, type Versioned } from './endpoint.ts'
 
 export type ReceiverScheme = WebhookReceiver['scheme']
 
-export interface Receiver extends Versioned {
-  name?: string
-  /** The app that the events belong to. */
-  app?: string
-  /** Part of the public URL: unique over all namespaces, never changes. */
-  slug: string
-  eventName: string
-  targetApp?: string
-  scheme: ReceiverScheme
-  enabled: boolean
-}
+/** The `slug` is part of the public URL: it is unique over all namespaces and never changes. */
+export type Receiver = Versioned & Omit<WebhookReceiver, 'createdAt' | 'updatedAt'>
 
 /** The outcome of a POST: an event, a repeat of an earlier one, or the reply to a handshake, as JSON. */
 export type Receipt = { eventId: string } | { deduped: true } | { handshake: JsonText }

@@ -41,6 +41,11 @@ export interface Runner {
   lastSeenAt: number
 }
 
+/** Unique over namespaces and apps. */
+export function runnerKey({ namespace, app, runnerId }: Runner): string {
+  return `${namespace}\n${app}\n${runnerId}`
+}
+
 /** A runner's definition of a workflow. Of several, the one with the highest `since` counts. */
 export interface Definition {
   digest: string

@@ -18,12 +18,15 @@ export interface LoadedRun {
 
 export class RunState {
   run: Run
+  readonly #steps = new Map<string, Step>()
+  readonly #open = new Map<string, Step>()
+  readonly #takenEvents = new Set<string>()
   /** Every step, by hashed id. */
-  readonly steps: ReadonlyMap<string, Step>
+  readonly steps: ReadonlyMap<string, Step> = this.#steps
   /** The unsettled steps, by hashed id. */
-  readonly open: ReadonlyMap<string, Step>
+  readonly open: ReadonlyMap<string, Step> = this.#open
   /** Events that waits of this run have taken: no wait may take them again. */
-  readonly takenEvents: ReadonlySet<string>
+  readonly takenEvents: ReadonlySet<string> = this.#takenEvents
   /** Highest stored `@root` log index + 1. Handler lines with a lower index are repeats of a replay. */
   rootLogged: number
   /** Last seq used in the range of `run.fence`. Undefined after a plain load: the next decision bumps the fence. */
@@ -33,15 +36,9 @@ export class RunState {
   /** Number of settled steps. Shows whether a pass brought anything new. */
   settledCount = 0
   #memo = ''
-  readonly #steps = new Map<string, Step>()
-  readonly #open = new Map<string, Step>()
-  readonly #takenEvents = new Set<string>()
 
   private constructor(run: Run, steps: readonly Step[], rootLogged: number, seq: number | undefined) {
     this.run = run
-    this.steps = this.#steps
-    this.open = this.#open
-    this.takenEvents = this.#takenEvents
     this.rootLogged = rootLogged
     this.seq = seq
     // In the order they settled: a replay resolves steps in the order of the memo's keys.

@@ -3,7 +3,7 @@
 // `ENGINE_WEBHOOK_SCHEDULE`.
 
 import { parseDurationMs, signWebhook } from '@perdure/protocol'
-import type { Delivery, DeliveryAttempt } from '../model/delivery.ts'
+import type { Delivery, DeliveryAttempt, DeliveryOutcome } from '../model/delivery.ts'
 import { invariant } from '../model/errors.ts'
 
 /** The result of a send, as the Sender port reports it or the deliver service finds it. */
@@ -38,18 +38,21 @@ export interface Conclusion {
   isGone: boolean
 }
 
-/**
- * The delivery after its send, and the attempt to append. `random` in [0, 1) spreads the retry. The fence stays as it is:
- * the claim of the delivery raised it, and the commit is guarded by it.
- */
-export function concludeAttempt(input: {
+interface SentDelivery {
   delivery: Delivery
   result: SendResult
   attemptId: string
   now: number
+  /** In [0, 1): spreads the retry. */
   random: number
   scheduleMs?: readonly number[]
-}): Conclusion {
+}
+
+/**
+ * The delivery after its send, and the attempt to append. The fence stays as it is: the claim of the delivery raised it,
+ * and the commit is guarded by it.
+ */
+export function concludeAttempt(input: SentDelivery): Conclusion {
   const { delivery: before, result, now } = input
   invariant(before.status === 'delivering', `delivery ${before.id} is ${before.status}, not under way`)
   const attempt = attemptOf(input)
@@ -64,7 +67,7 @@ export function concludeAttempt(input: {
   if (attempt.statusCode !== undefined) delivery.lastStatusCode = attempt.statusCode
 
   if (attempt.outcome === 'succeeded') delivery.status = 'succeeded'
-  else if (isRetried(result)) {
+  else if (isRetried(attempt)) {
     const delayMs = retryDelayMs(delivery, input.scheduleMs ?? DEFAULT_DELIVERY_SCHEDULE_MS, input.random)
     if (delayMs === undefined) delivery.status = 'exhausted'
     else {
@@ -108,50 +111,35 @@ export function deliveryHeaders(message: {
   return { ...headers, 'webhook-signature': signatures.join(' ') }
 }
 
-function attemptOf(input: {
-  delivery: Delivery
-  result: SendResult
-  attemptId: string
-  now: number
-}): DeliveryAttempt {
-  const { delivery, result } = input
+/** The outcomes of attempts without an answer. */
+const OUTCOMES = {
+  timeout: 'timeout',
+  connectionError: 'connection_error',
+  cutOff: 'connection_error',
+  refusedAddress: 'skipped',
+  endpointOff: 'skipped',
+} as const satisfies Record<Exclude<SendResult['kind'], 'answered'>, DeliveryOutcome>
+
+function attemptOf({ delivery, result, attemptId, now }: SentDelivery): DeliveryAttempt {
   const base = {
-    id: input.attemptId,
+    id: attemptId,
     deliveryId: delivery.id,
     attempt: delivery.attemptCount + 1,
     durationMs: 'durationMs' in result ? result.durationMs : 0,
-    createdAt: input.now,
+    createdAt: now,
   }
-  switch (result.kind) {
-    case 'answered': {
-      const outcome = result.status >= 200 && result.status < 300 ? 'succeeded' : 'http_error'
-      return { ...base, outcome, statusCode: result.status, responseSnippet: result.responseSnippet }
-    }
-    case 'timeout':
-      return { ...base, outcome: 'timeout', error: result.error }
-    case 'connectionError':
-      return { ...base, outcome: 'connection_error', error: result.error }
-    case 'cutOff':
-      return { ...base, outcome: 'connection_error', error: CUT_OFF_ERROR }
-    case 'refusedAddress':
-    case 'endpointOff':
-      return { ...base, outcome: 'skipped', error: result.error }
+  if (result.kind === 'answered') {
+    const outcome = result.status >= 200 && result.status < 300 ? 'succeeded' : 'http_error'
+    return { ...base, outcome, statusCode: result.status, responseSnippet: result.responseSnippet }
   }
+  const error = result.kind === 'cutOff' ? CUT_OFF_ERROR : result.error
+  return { ...base, outcome: OUTCOMES[result.kind], error }
 }
 
-function isRetried(result: SendResult): boolean {
-  switch (result.kind) {
-    case 'answered':
-      // Statuses above 599 are outside HTTP, and no sign of a passing failure.
-      return (result.status >= 500 && result.status < 600) || RETRIED_STATUSES.includes(result.status)
-    case 'timeout':
-    case 'connectionError':
-    case 'cutOff':
-      return true
-    case 'refusedAddress':
-    case 'endpointOff':
-      return false
-  }
+function isRetried({ outcome, statusCode: status = 0 }: DeliveryAttempt): boolean {
+  if (outcome !== 'http_error') return outcome !== 'skipped'
+  // Statuses above 599 are outside HTTP, and no sign of a passing failure.
+  return (status >= 500 && status < 600) || RETRIED_STATUSES.includes(status)
 }
 
 /**

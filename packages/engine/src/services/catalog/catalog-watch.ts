@@ -2,7 +2,7 @@
 // store is shared; an engine that is alone knows everything from its own commits.
 
 import type { Logger } from 'pino'
-import type { Runner } from '../../domain/model/workflow.ts'
+import { type Runner, runnerKey } from '../../domain/model/workflow.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
@@ -91,11 +91,11 @@ export class CatalogWatch extends RepeatingTask {
       const configured = await store.catalog()
       // The read may lack changes of this engine.
       if (catalog.applied !== applied) continue
-      const known = new Map(catalog.allRunners().map(runner => [keyOf(runner), registrationOf(runner)]))
+      const known = new Map(catalog.allRunners().map(runner => [runnerKey(runner), registrationOf(runner)]))
       catalog.replace(configured, revision)
       this.#mustRead = false
       this.#readAt = clock.now()
-      const isNew = (runner: Runner) => known.get(keyOf(runner)) !== registrationOf(runner)
+      const isNew = (runner: Runner) => known.get(runnerKey(runner)) !== registrationOf(runner)
       this.#notifyApps(configured.runners.filter(isNew))
       return true
     }
@@ -106,10 +106,6 @@ export class CatalogWatch extends RepeatingTask {
     const apps = new Map(runners.map(runner => [`${runner.namespace}\n${runner.app}`, runner]))
     for (const { namespace, app } of apps.values()) this.#deps.onAppReachable(namespace, app)
   }
-}
-
-function keyOf({ namespace, app, runnerId }: Runner): string {
-  return `${namespace}\n${app}\n${runnerId}`
 }
 
 /** Differs when the runner registers something new. */

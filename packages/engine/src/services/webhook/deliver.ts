@@ -66,7 +66,8 @@ export class Deliverer implements Stoppable {
   accept({ isCutOff, ...delivery }: ClaimedDelivery): void {
     let result: SendResult | undefined
     // A destination that crashes engines uses up its attempts like any other.
-    void (isCutOff ? Promise.resolve(cutOff(delivery)) : this.#post(delivery))
+    const cutOff: Posted = { url: delivery.url, result: { kind: 'cutOff' } }
+    void (isCutOff ? Promise.resolve(cutOff) : this.#post(delivery))
       .then(posted => {
         result = posted.result
         return this.#conclude(delivery, posted)
@@ -96,18 +97,14 @@ export class Deliverer implements Stoppable {
     const endpoint = endpointId === undefined ? undefined : catalog.view(namespace).endpoint(endpointId)
     const url = endpoint?.url ?? delivery.url
     if (endpointId !== undefined && !endpoint?.enabled) {
-      return {
-        url,
-        result: { kind: 'endpointOff', error: `the endpoint is ${endpoint ? 'disabled' : 'deleted'}` },
-      }
+      const error = `the endpoint is ${endpoint ? 'disabled' : 'deleted'}`
+      return { url, result: { kind: 'endpointOff', error } }
     }
     const now = clock.now()
     const secrets = endpoint ? secretsAt(endpoint, now).map(sealed => vault.open(sealed)) : []
     const headers = deliveryHeaders({ id, body, now, secrets })
-    return {
-      url,
-      result: await this.#send(delivery, { url, headers, body, timeoutMs: DELIVERY_POST_TIMEOUT_MS }),
-    }
+    const call = { url, headers, body, timeoutMs: DELIVERY_POST_TIMEOUT_MS }
+    return { url, result: await this.#send(delivery, call) }
   }
 
   /** Sends it in the trace of the run that caused the delivery. */
@@ -126,15 +123,8 @@ export class Deliverer implements Stoppable {
     const { store, announcer, catalog, clock, random, scheduleMs } = this.#deps
     const now = clock.now()
     const attemptId = derivedId('att', now, delivery.id, String(delivery.attemptCount + 1))
-    const input = {
-      delivery: { ...delivery, url },
-      result,
-      attemptId,
-      now,
-      random: random.next(),
-      scheduleMs,
-    }
-    const conclusion = concludeAttempt(input)
+    const sent = { delivery: { ...delivery, url }, result, attemptId, now }
+    const conclusion = concludeAttempt({ ...sent, random: random.next(), scheduleMs })
     const unit = await decideAndCommit<Unit>({
       store,
       decide: () => this.#unit(conclusion, now),
@@ -177,11 +167,6 @@ export class Deliverer implements Stoppable {
 interface Posted {
   url: string
   result: SendResult
-}
-
-/** The result of a POST whose engine died before it stored one. */
-function cutOff({ url }: Delivery): Posted {
-  return { url, result: { kind: 'cutOff' } }
 }
 
 /** Whether the destination answered; undefined when nothing was sent, or the result is unknown. */
