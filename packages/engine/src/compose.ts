@@ -5,12 +5,11 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createAdmin } from './compose/admin.ts'
-import { type Backends, openBackends } from './compose/backends.ts'
-import { createCore } from './compose/core.ts'
+import { openBackends } from './compose/backends.ts'
+import { createCore, type EngineCore } from './compose/core.ts'
 import { createHttp, type HttpParts } from './compose/http.ts'
 import { createRunners } from './compose/runners.ts'
-import { createRuns } from './compose/runs.ts'
-import { createTimers } from './compose/timers.ts'
+import { createRuns, createTimers } from './compose/runs.ts'
 import { createWebhooks } from './compose/webhooks.ts'
 import type { Config } from './config/config.ts'
 import type { HttpLimits } from './http/request/limits.ts'
@@ -75,12 +74,14 @@ export async function createEngine(
   overrides: Partial<Bounds> = {},
 ): Promise<Engine> {
   const bounds = { ...BOUNDS, ...overrides }
-  const owner = `engine_${randomUUID()}`
-  const backends = await openBackends({ config, log, owner, ports })
-  const parts = await createParts({ config, log, owner, backends, ports, bounds }).catch(async error => {
-    await backends.close()
-    throw error
-  })
+  const options = { config, log, owner: `engine_${randomUUID()}`, ports }
+  const backends = await openBackends(options)
+  const parts = await createCore(options, backends)
+    .then(core => createParts(config, core, ports, bounds))
+    .catch(async error => {
+      await backends.close()
+      throw error
+    })
   const { core, admin, runs, webhooks, timers } = parts
   const app = createHttp(config, parts, bounds.http)
   const background = backgroundServices(config, parts)
@@ -91,7 +92,7 @@ export async function createEngine(
     store: core.store,
     keys: admin.keys,
     get activity() {
-      const underWay = working.reduce((sum, { capacity }) => sum + capacity.inUse, 0)
+      const underWay = working.reduce((sum, { work }) => sum + work.capacity.inUse, 0)
       return { underWay, isLooking: working.some(({ lane }) => !lane.isWaiting) }
     },
     start() {
@@ -99,38 +100,23 @@ export async function createEngine(
       for (const service of background) service.start()
     },
     stop() {
-      stopping ??= stopAll({ config, parts, background, app })
+      stopping ??= stopAll(config, parts, background, app)
       return stopping
     },
   }
 }
 
-interface PartsOptions {
-  config: Config
-  log: Logger
-  owner: string
-  backends: Backends
-  ports: Partial<Ports>
-  bounds: Bounds
-}
-
 /** Each part uses those before it. */
-async function createParts(options: PartsOptions): Promise<HttpParts> {
-  const { config, log, owner, backends, ports, bounds } = options
-  const core = await createCore({ config, log, owner, backends, random: ports.random })
+async function createParts(config: Config, core: EngineCore, ports: Partial<Ports>, bounds: Bounds) {
   const admin = await createAdmin(config, core)
   const runners = await createRunners(config, core, ports.transport)
   const runs = createRuns(config, core, runners, bounds.passesMax)
   const ingest = new Ingest({ ...core, driver: runs.driver })
-  const webhooks = createWebhooks(config, core, {
-    vault: admin.vault,
-    ingest,
-    sender: ports.sender,
-    deliveriesMax: bounds.deliveriesMax,
-  })
+  const { deliveriesMax } = bounds
+  const webhooks = createWebhooks(config, core, { ...admin, ingest, sender: ports.sender, deliveriesMax })
   const timers = createTimers(core, bounds.timersMax)
-  const readiness = new Health({ ...core, queue: backends.queue })
-  return { core, admin, runners, runs, ingest, webhooks, timers, readiness }
+  const health = new Health({ ...core, queue: core.backends.queue })
+  return { core, admin, runners, runs, ingest, webhooks, timers, health } satisfies HttpParts
 }
 
 /** The services beside the lanes, in the order in which they stop. */
@@ -142,17 +128,16 @@ function backgroundServices({ retention }: Config, { core, admin, runners, runs 
 }
 
 /** The order of closing: what takes in work stops before what does it, and that before what it stands on. */
-async function stopAll(options: {
-  config: Config
-  parts: HttpParts
-  background: readonly Service[]
-  app: FastifyInstance
-}): Promise<void> {
-  const { config, parts, background, app } = options
-  const { core, runners, runs, webhooks, timers, readiness } = parts
+async function stopAll(
+  config: Config,
+  parts: HttpParts,
+  background: readonly Service[],
+  app: FastifyInstance,
+): Promise<void> {
+  const { core, runners, runs, webhooks, timers, health } = parts
   const { clock } = core
   // 1. Load balancers, runners and other engines send nothing new here; what is under way goes on.
-  readiness.drain()
+  health.drain()
   runners.drain()
   // 2. Nothing more is claimed, so that the work under way can only become less.
   await Promise.all([runs, webhooks, timers].map(({ lane }) => lane.stop()))

@@ -31,10 +31,7 @@ export interface LaunchedEngine {
 
 /** An engine that cannot be started. Its message is the one line that `perdure serve` prints. */
 export class LaunchError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'LaunchError'
-  }
+  override name = 'LaunchError'
 }
 
 /** Exit code for a configuration that cannot be used. */

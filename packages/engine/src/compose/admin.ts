@@ -4,33 +4,24 @@ import { type Config, isLoopback, refuseOpenDoor } from '../config/config.ts'
 import { AdminWatch } from '../services/admin/admin-watch.ts'
 import { KeyRing } from '../services/admin/keys.ts'
 import { Namespaces } from '../services/catalog/namespaces.ts'
-import type { Service } from '../services/support/service.ts'
 import { reseal } from '../services/webhook/reseal.ts'
 import { Vault } from '../services/webhook/vault.ts'
 import type { EngineCore } from './core.ts'
 
-export interface AdminPart {
-  keys: KeyRing
-  namespaces: Namespaces
-  vault: Vault
-  watch: Service
-}
+export type AdminPart = Awaited<ReturnType<typeof createAdmin>>
 
 /** Throws when the engine must not start: no API key where one is needed, or a secret that no key opens. */
-export async function createAdmin(config: Config, core: EngineCore): Promise<AdminPart> {
+export async function createAdmin(config: Config, core: EngineCore) {
   const { store, catalog, clock, log } = core
   const vault = new Vault(config.encryptionKeys)
   const keys = new KeyRing({ fixed: config.apiKeys, loopback: isLoopback(config.host) })
   const namespaces = new Namespaces(catalog)
   const watch = new AdminWatch({ admin: store.admin, keys, namespaces, clock, log })
-  await store.admin.addNamespaces(configuredNamespaces(config), clock.now())
+  // The namespace of an engine without keys, and those of the configured keys.
+  const configured = new Set(['default', ...config.apiKeys.map(({ namespace }) => namespace)])
+  await store.admin.addNamespaces([...configured], clock.now())
   await watch.refresh()
   catalog.apply(await reseal(store, vault, clock.now()))
   refuseOpenDoor(config, keys)
   return { keys, namespaces, vault, watch }
-}
-
-/** The namespace of an engine without keys, and those of the configured keys. */
-function configuredNamespaces({ apiKeys }: Config): string[] {
-  return [...new Set(['default', ...apiKeys.map(({ namespace }) => namespace)])]
 }

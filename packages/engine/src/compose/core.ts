@@ -8,36 +8,21 @@ import { IdSource } from '../domain/text/ids.ts'
 import type { Random } from '../ports/clock.ts'
 import { Catalog } from '../services/catalog/catalog.ts'
 import { Announcer } from '../services/commit/announce.ts'
-import type { Core } from '../services/commit/core.ts'
 import { faultLog } from '../services/event/fault-log.ts'
 import { Live } from '../services/live/live.ts'
 import { LiveShare } from '../services/live/live-share.ts'
 import type { LaneDeps } from '../services/support/lane.ts'
-import type { Service } from '../services/support/service.ts'
-import type { Backends } from './backends.ts'
+import type { Backends, BackendsOptions } from './backends.ts'
 
 /** The core, with what only compose and its parts use. */
-export interface EngineCore extends Core {
-  backends: Backends
-  metrics: PrometheusMetrics
-  live: Live
-  /** Absent where this engine is alone. */
-  liveShare: Service | undefined
-}
+export type EngineCore = Awaited<ReturnType<typeof createCore>>
 
-export interface CoreOptions extends Pick<Core, 'log' | 'owner'> {
+export interface CoreOptions extends BackendsOptions {
   config: Config
-  backends: Backends
-  random?: Random | undefined
+  ports: BackendsOptions['ports'] & { random?: Random }
 }
 
-export async function createCore({
-  config,
-  log,
-  owner,
-  backends,
-  ...ports
-}: CoreOptions): Promise<EngineCore> {
+export async function createCore({ config, log, owner, ports }: CoreOptions, backends: Backends) {
   const { store, clock, queue, limiter, bus, isShared } = backends
   const random = ports.random ?? systemRandom
   // A store that only this process opens may hold leases of a process that died.
@@ -45,6 +30,7 @@ export async function createCore({
   const deliveryAttemptsMax = deliveryAttemptsOf(config)
   const catalog = await Catalog.load(store, { deliveryAttemptsMax }, isShared)
   const live = new Live()
+  // Absent where this engine is alone.
   const liveShare = bus && new LiveShare({ bus, live, store, clock })
   const metrics = new PrometheusMetrics()
   return {

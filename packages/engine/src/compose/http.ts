@@ -14,9 +14,8 @@ import { Explain } from '../services/run/explain.ts'
 import type { AdminPart } from './admin.ts'
 import type { EngineCore } from './core.ts'
 import type { RunnersPart } from './runners.ts'
-import type { RunsPart } from './runs.ts'
+import type { createTimers, RunsPart } from './runs.ts'
 import type { WebhooksPart } from './webhooks.ts'
-import type { WorkPart } from './work.ts'
 
 export interface HttpParts {
   core: EngineCore
@@ -24,17 +23,15 @@ export interface HttpParts {
   runners: RunnersPart
   runs: RunsPart
   webhooks: WebhooksPart
-  timers: WorkPart
+  timers: ReturnType<typeof createTimers>
   ingest: Ingest
-  readiness: Health
+  health: Health
 }
 
 export function createHttp(config: Config, parts: HttpParts, limits?: Partial<HttpLimits>): FastifyInstance {
-  const { core, admin, runners, runs, webhooks, ingest, readiness } = parts
-  const { store, clock, log, live, metrics } = core
+  const { core, admin, runners, runs, webhooks, timers, ingest, health } = parts
   const { registry, connections } = runners
   const { driver, interrupt, withdraw } = runs
-  const { endpoints, deliveries, receivers, inbound } = webhooks
   const { bulkReplayLimit, signingKeys: keys, corsOrigins } = config
   const explain = new Explain({
     ...core,
@@ -43,36 +40,26 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     waitsForRunnerRoom: runId => driver.waitsForRunnerRoom(runId),
   })
   const assertActive = (namespace: string) => admin.namespaces.assertActive(namespace)
+  const capacities = {
+    runs: driver.capacity,
+    deliveries: webhooks.work.capacity,
+    timers: timers.work.capacity,
+  }
+  const gauges = { ...core, capacities, connections, health }
   return createApp({
-    store,
+    ...core,
+    ...webhooks,
     ingest,
     dryRun: new DryRun(core),
     explain,
     registry,
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
-    endpoints,
-    deliveries,
-    receivers,
-    inbound,
-    live,
-    health: readiness,
-    metrics: async namespace => metrics.text(namespace, await readGauges(gaugesOf(parts))),
+    health,
+    metrics: async namespace => core.metrics.text(namespace, await readGauges(gauges)),
     connections,
-    sign: body => signBody({ keys, body, nowMs: clock.now() }),
+    sign: body => signBody({ keys, body, nowMs: core.clock.now() }),
     keys: admin.keys,
     corsOrigins,
     limits,
-    clock,
-    log,
   })
-}
-
-function gaugesOf({ core, runners, runs, webhooks, timers, readiness }: HttpParts) {
-  return {
-    ...core,
-    capacities: { runs: runs.capacity, deliveries: webhooks.capacity, timers: timers.capacity },
-    sockets: () => runners.connections.size,
-    readiness: () => readiness.check(),
-    limiterEntries: () => core.limiter.entries,
-  }
 }

@@ -5,35 +5,15 @@ import { ConnectTransport } from '../adapters/connect/transport.ts'
 import { HttpTransport } from '../adapters/transport/http.ts'
 import { RoutedTransport } from '../adapters/transport/routed.ts'
 import type { Config } from '../config/config.ts'
-import type { Connections } from '../ports/connections.ts'
 import type { Transport } from '../ports/transport.ts'
 import { CatalogWatch } from '../services/catalog/catalog-watch.ts'
 import { RunnerHealth } from '../services/catalog/runner-health.ts'
 import { Registry } from '../services/registry/register.ts'
-import type { Service, Stoppable } from '../services/support/service.ts'
 import type { EngineCore } from './core.ts'
 
-export interface RunnersPart {
-  transport: Transport
-  /** Where the sockets of this engine's Connect runners go. */
-  connections: Connections & { readonly size: number }
-  health: RunnerHealth
-  registry: Registry
-  /** Absent where no other engine registers runners. */
-  catalogWatch: Service | undefined
-  /** Sets what is called when a runner may have room for more, or is gone. `isForPeer`: another engine gets the first of it. */
-  onRoomChange(notify: (url: string, isForPeer: boolean) => void): void
-  /** Accepts no further socket, and lets other engines send no further invoke here. */
-  drain(): void
-  /** The invokes carried out here for other engines. */
-  relayedInvokes: Stoppable
-}
+export type RunnersPart = Awaited<ReturnType<typeof createRunners>>
 
-export async function createRunners(
-  config: Config,
-  core: EngineCore,
-  given: Transport | undefined,
-): Promise<RunnersPart> {
+export async function createRunners(config: Config, core: EngineCore, given: Transport | undefined) {
   const { clock } = core
   const { bus, isShared } = core.backends
   const { runnerStaleAfterMs: staleAfterMs, signingKeys } = config
@@ -53,24 +33,29 @@ export async function createRunners(
   const presence = relayed ?? connect
   const registry: Registry = new Registry({ ...core, health, presence, staleAfterMs, signingKeys })
   const onRead = () => registry.forgetDisconnected({ staleAfterMs })
+  // Absent where no other engine registers runners.
   const catalogWatch = isShared ? new CatalogWatch({ ...core, onAppReachable, onRead }) : undefined
   shareCatalog(core, catalogWatch)
   // Sockets do not outlive their process: what another one left behind is gone.
   if (!isShared) await registry.forgetDisconnected({ staleAfterMs: 0 })
+  const transport: Transport = given ?? new RoutedTransport({ http, connect: presence })
   return {
-    transport: given ?? new RoutedTransport({ http, connect: relayed ?? connect }),
+    transport,
     connections: connect,
     health,
     registry,
     catalogWatch,
-    onRoomChange: notify => {
+    /** Sets what is called when a runner may have room for more, or is gone. `isForPeer`: another engine gets the first of it. */
+    onRoomChange(notify: typeof notifyRoom) {
       notifyRoom = notify
     },
-    drain: () => {
+    /** Accepts no further socket, and lets other engines send no further invoke here. */
+    drain() {
       connect.drain()
       relayed?.leave()
     },
-    relayedInvokes: { stop: async deadline => relayed?.idle(deadline ?? AbortSignal.abort()) },
+    /** The invokes carried out here for other engines. */
+    relayedInvokes: { stop: async (deadline: AbortSignal) => relayed?.idle(deadline) },
   }
 }
 

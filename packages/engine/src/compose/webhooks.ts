@@ -12,31 +12,18 @@ import { Receivers } from '../services/webhook/receivers.ts'
 import { Deliveries } from '../services/webhook/redeliver.ts'
 import type { Vault } from '../services/webhook/vault.ts'
 import { deliveryAttemptsOf, type EngineCore, laneDeps } from './core.ts'
-import type { WorkPart } from './work.ts'
 
-export interface WebhooksPart extends WorkPart {
-  sender: Sender
-  endpoints: Endpoints
-  deliveries: Deliveries
-  receivers: Receivers
-  inbound: Inbound
-}
-
-export interface WebhooksOptions {
-  vault: Vault
-  ingest: Ingest
-  sender: Sender | undefined
-  deliveriesMax: number
-}
+export type WebhooksPart = ReturnType<typeof createWebhooks>
 
 export function createWebhooks(
   config: Config,
   core: EngineCore,
-  { vault, ingest, deliveriesMax, ...given }: WebhooksOptions,
-): WebhooksPart {
+  options: { vault: Vault; ingest: Ingest; sender: Sender | undefined; deliveriesMax: number },
+) {
   const { clock, backends } = core
   const { webhookScheduleMs: scheduleMs, webhookAllowPrivate: allowPrivate, webhookAllow: allowList } = config
-  const sender = given.sender ?? new HttpSender({ clock, allowPrivate, allowList })
+  const { vault, ingest, deliveriesMax } = options
+  const sender: Sender = options.sender ?? new HttpSender({ clock, allowPrivate, allowList })
   const onRoom = () => backends.queue.wake('deliveries', clock.now())
   const deliverer = new Deliverer({ ...core, sender, vault, scheduleMs, deliveriesMax, onRoom })
   return {
@@ -45,16 +32,14 @@ export function createWebhooks(
     deliveries: new Deliveries({ ...core, attemptsMax: deliveryAttemptsOf(config) }),
     receivers: new Receivers({ ...core, vault }),
     inbound: new Inbound({ ...core, vault, ingest }),
-    capacity: deliverer.capacity,
     work: deliverer,
     lane: new LaneLoop({
       ...laneDeps(core),
       lane: 'deliveries',
       leaseMs: DELIVERY_LEASE_MS,
-      capacity: deliverer.capacity,
+      work: deliverer,
       mayLeaveDueRows: true,
       claim: claim => deliverer.claim(claim),
-      onClaimed: delivery => deliverer.accept(delivery),
     }),
   }
 }

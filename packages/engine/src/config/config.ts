@@ -49,10 +49,7 @@ export interface Config {
 
 /** A setting that cannot be used. Its message is the one line that `perdure serve` prints. */
 export class ConfigError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'ConfigError'
-  }
+  override name = 'ConfigError'
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -68,44 +65,39 @@ export const FLAGS: readonly string[] = ENGINE_SETTINGS.map(flagOf)
 
 /** Reads and checks the whole configuration, except for the rules that depend on the store. Throws ConfigError. */
 export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string> = {}): Config {
-  refuseUnknown(env)
-  const text = (setting: Setting): string | undefined => {
-    const value = flags[flagOf(setting)] ?? env[setting]
-    return value === undefined || value === '' ? undefined : value
-  }
-  const duration = (setting: Setting, fallbackMs: number) => readDuration(setting, text(setting), fallbackMs)
-  const config: Config = {
-    host: text('ENGINE_HOST') ?? '127.0.0.1',
-    port: readPort(text('ENGINE_PORT') ?? '4777'),
-    store: readStore(text('ENGINE_STORE')),
-    queue: readService('ENGINE_QUEUE', text('ENGINE_QUEUE')),
-    limiter: readService('ENGINE_LIMITER', text('ENGINE_LIMITER')) ?? { kind: 'memory' },
-    apiKeys: readKeys(text('ENGINE_API_KEYS')),
-    signingKeys: readSecrets('ENGINE_SIGNING_KEY', text('ENGINE_SIGNING_KEY')),
-    encryptionKeys: readSecrets('ENGINE_ENCRYPTION_KEY', text('ENGINE_ENCRYPTION_KEY')),
-    webhookAllowPrivate: readBoolean('ENGINE_WEBHOOK_ALLOW_PRIVATE', text('ENGINE_WEBHOOK_ALLOW_PRIVATE')),
-    webhookAllow: readAddressList(text('ENGINE_WEBHOOK_ALLOW')),
-    webhookScheduleMs: readSchedule(text('ENGINE_WEBHOOK_SCHEDULE')),
-    runnerStaleAfterMs: duration('ENGINE_RUNNER_STALE_AFTER', 90_000),
-    invokeTimeoutMs: readDuration('ENGINE_INVOKE_TIMEOUT', text('ENGINE_INVOKE_TIMEOUT'), undefined),
-    bulkReplayLimit: readBulkReplayLimit(text('ENGINE_BULK_REPLAY_LIMIT') ?? '1000'),
-    retention: readRetention(text('ENGINE_RETENTION')),
-    drainTimeoutMs: duration('ENGINE_DRAIN_TIMEOUT', 30_000),
-    corsOrigins: readOrigins(text('ENGINE_CORS_ORIGINS')),
-    logLevel: text('ENGINE_LOG_LEVEL') ?? 'info',
-  }
-  if (!LOG_LEVELS.includes(config.logLevel))
-    bad('ENGINE_LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`)
-  return config
-}
-
-function bad(setting: string, problem: string): never {
-  throw new ConfigError(`${setting} (--${flagOf(setting)}) ${problem}`)
-}
-
-function refuseUnknown(env: NodeJS.ProcessEnv): void {
   const unknown = unknownSetting(Object.keys(env))
   if (unknown !== undefined) throw new ConfigError(`${unknown} is not a setting of the engine`)
+  /** Reads the setting's text with `reader`; the fallback when it is not set. */
+  const read = <T, F>(setting: Setting, fallback: F, reader: Reader<T>): T | F => {
+    const text = flags[flagOf(setting)] ?? env[setting]
+    return text === undefined || text === '' ? fallback : reader(text, setting)
+  }
+  return {
+    host: read('ENGINE_HOST', '127.0.0.1', text => text),
+    port: read('ENGINE_PORT', 4777, readPort),
+    store: read('ENGINE_STORE', readStore(), readStore),
+    queue: read('ENGINE_QUEUE', undefined, readService),
+    limiter: read('ENGINE_LIMITER', { kind: 'memory' }, readService),
+    apiKeys: read('ENGINE_API_KEYS', [], readKeys),
+    signingKeys: read('ENGINE_SIGNING_KEY', [], readSecrets),
+    encryptionKeys: read('ENGINE_ENCRYPTION_KEY', [], readSecrets),
+    webhookAllowPrivate: read('ENGINE_WEBHOOK_ALLOW_PRIVATE', false, readBoolean),
+    webhookAllow: read('ENGINE_WEBHOOK_ALLOW', AddressList.none, readAddressList),
+    webhookScheduleMs: read('ENGINE_WEBHOOK_SCHEDULE', DEFAULT_DELIVERY_SCHEDULE_MS, readSchedule),
+    runnerStaleAfterMs: read('ENGINE_RUNNER_STALE_AFTER', 90_000, readDuration),
+    invokeTimeoutMs: read('ENGINE_INVOKE_TIMEOUT', undefined, readDuration),
+    bulkReplayLimit: read('ENGINE_BULK_REPLAY_LIMIT', 1000, readBulkReplayLimit),
+    retention: read('ENGINE_RETENTION', undefined, readRetention),
+    drainTimeoutMs: read('ENGINE_DRAIN_TIMEOUT', 30_000, readDuration),
+    corsOrigins: read('ENGINE_CORS_ORIGINS', [], readOrigins),
+    logLevel: read('ENGINE_LOG_LEVEL', 'info', readLogLevel),
+  }
+}
+
+type Reader<T> = (text: string, setting: Setting) => T
+
+function bad(setting: Setting, problem: string): never {
+  throw new ConfigError(`${setting} (--${flagOf(setting)}) ${problem}`)
 }
 
 /**
@@ -125,13 +117,13 @@ export function isLoopback(host: string): boolean {
 }
 
 /** The items of a list separated by commas or white space. */
-function readList(text = ''): string[] {
+function readList(text: string): string[] {
   return text.split(/[\s,]+/).filter(word => word !== '')
 }
 
 /** An empty item is refused: it may be an unset variable in the place of a key, which must not count as no key. */
-function readSecrets(setting: Setting, text: string | undefined): string[] {
-  if (text?.split(',').some(item => item.trim() === ''))
+function readSecrets(text: string, setting: Setting): string[] {
+  if (text.split(',').some(item => item.trim() === ''))
     bad(setting, 'must be one key, or several with commas between them: one of them is empty')
   return readList(text)
 }
@@ -156,19 +148,17 @@ export function storeName(store: StoreAddress): string {
   return store.kind === 'sqlite' ? `sqlite:${store.file}` : withoutPassword(store.url)
 }
 
-function readService(setting: Setting, text: string | undefined): ServiceAddress | undefined {
-  if (text === undefined) return undefined
+function readLogLevel(text: string): string {
+  return LOG_LEVELS.includes(text) ? text : bad('ENGINE_LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`)
+}
+
+function readService(text: string, setting: Setting): ServiceAddress {
   if (text === 'memory') return { kind: 'memory' }
   if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return { kind: 'redis', url: text }
   return bad(setting, 'must be "memory" or look like redis://host:6379')
 }
 
-function readDuration<Fallback extends number | undefined>(
-  setting: Setting,
-  text: string | undefined,
-  fallbackMs: Fallback,
-): number | Fallback {
-  if (text === undefined) return fallbackMs
+function readDuration(text: string, setting: Setting): number {
   const ms = parseDurationMs(text)
   if (ms === undefined) bad(setting, `must be milliseconds or a duration such as "30s", not "${text}"`)
   if (ms <= 0) bad(setting, `must be more than 0, not "${text}"`)
@@ -185,13 +175,13 @@ function readBulkReplayLimit(text: string): number {
   return limit
 }
 
-function readBoolean(setting: Setting, text: string | undefined): boolean {
-  if (text === undefined || text === '0' || text === 'false') return false
+function readBoolean(text: string, setting: Setting): boolean {
+  if (text === '0' || text === 'false') return false
   if (text === '1' || text === 'true') return true
   return bad(setting, `must be 1 or 0, not "${text}"`)
 }
 
-function readAddressList(text: string | undefined): AddressList {
+function readAddressList(text: string): AddressList {
   const list = AddressList.of(readList(text))
   if (typeof list !== 'string') return list
   return bad(
@@ -200,24 +190,22 @@ function readAddressList(text: string | undefined): AddressList {
   )
 }
 
-function readSchedule(text: string | undefined): readonly number[] {
-  if (text === undefined) return DEFAULT_DELIVERY_SCHEDULE_MS
+function readSchedule(text: string): readonly number[] {
   return (
     parseDeliverySchedule(text) ??
     bad('ENGINE_WEBHOOK_SCHEDULE', 'must be a list of durations such as "5s,5m,30m"')
   )
 }
 
-function readRetention(text: string | undefined): Retention | undefined {
-  if (text === undefined) return undefined
+function readRetention(text: string): Retention {
   return (
     parseRetention(text) ??
     bad('ENGINE_RETENTION', 'must be a duration such as "30d", or several such as "succeeded=7d,failed=90d"')
   )
 }
 
-function readOrigins(text: string | undefined): readonly string[] {
-  const origins = (text ?? '').split(/[\s,]+/).filter(origin => origin !== '')
+function readOrigins(text: string): readonly string[] {
+  const origins = readList(text)
   if (origins.length === 1 && origins[0] === '*') return origins
   for (const origin of origins) {
     if (!isOrigin(origin))
@@ -235,14 +223,11 @@ function isOrigin(text: string): boolean {
 const SENDABLE = /^[!-~]([ -~]*[!-~])?$/
 
 /** Throws ConfigError; its message never contains a key. */
-function readKeys(text: string | undefined): FixedKey[] {
-  if (text === undefined) return []
+function readKeys(text: string): FixedKey[] {
   let list: unknown
   try {
     list = JSON.parse(text)
-  } catch {
-    return bad('ENGINE_API_KEYS', 'must be a JSON list of {label, namespace, kind, key}')
-  }
+  } catch {}
   if (!Array.isArray(list))
     return bad('ENGINE_API_KEYS', 'must be a JSON list of {label, namespace, kind, key}')
   const keys = list.map(readKey)

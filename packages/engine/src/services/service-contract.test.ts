@@ -55,10 +55,9 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       store,
       lane: 'runs',
       leaseMs: 1000,
-      capacity: new EngineCapacity(1),
+      work: { capacity: new EngineCapacity(1), accept: () => expect.unreachable('there is no run') },
       isShared: false,
       claim: claim => store.claimRuns(claim),
-      onClaimed: () => expect.unreachable('there is no run'),
     }),
   LeaseKeeper: setting =>
     new LeaseKeeper({ ...setting, driver: { activeRuns: [], interrupt: () => {} }, onError }),

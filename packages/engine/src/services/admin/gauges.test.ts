@@ -18,9 +18,9 @@ async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }
     clock: { now: () => NOW, at: () => () => {} },
     live: new Live(),
     capacities,
-    sockets: () => 3,
-    readiness: async () => readiness,
-    limiterEntries: () => undefined,
+    connections: { size: 3 },
+    health: { check: async () => readiness },
+    limiter: {},
   }
   return { store, capacities, read: () => readGauges(deps) }
 }

@@ -2,12 +2,13 @@
 // dependencies answer. Called by compose.
 
 import type { Clock } from '../../ports/clock.ts'
+import type { Limiter } from '../../ports/limiter.ts'
 import type { Gauges, LaneGauge } from '../../ports/metrics.ts'
 import type { Lane, Store } from '../../ports/store.ts'
 import type { Live } from '../live/live.ts'
 import type { EngineCapacity } from '../support/engine-capacity.ts'
 import { withDeadline } from '../support/with-deadline.ts'
-import type { Readiness } from './health.ts'
+import type { Health } from './health.ts'
 
 /** If the store takes longer, the lateness of the lanes is left out. */
 const GAUGES_READ_TIMEOUT_MS = 2000
@@ -17,9 +18,9 @@ export interface GaugesDeps {
   clock: Clock
   live: Live
   capacities: Record<Lane, EngineCapacity>
-  sockets(): number
-  readiness(): Promise<Readiness>
-  limiterEntries(): number | undefined
+  connections: { readonly size: number }
+  health: Pick<Health, 'check'>
+  limiter: Pick<Limiter, 'entries'>
 }
 
 /** Reads all of them; never rejects. */
@@ -27,16 +28,16 @@ export async function readGauges(deps: GaugesDeps): Promise<Gauges> {
   const { live, store, capacities } = deps
   const lanes = Object.keys(capacities) as Lane[]
   const [readiness, ...oldest] = await Promise.all([
-    deps.readiness(),
+    deps.health.check(),
     ...lanes.map(lane => oldestReady(lane, deps)),
   ])
   return {
     lanes: lanes.map((lane, i) => ({ lane, underWay: capacities[lane].inUse, ...oldest[i] })),
-    sockets: deps.sockets(),
+    sockets: deps.connections.size,
     streams: { run: live.runs.size, runs: live.moves.size, events: live.events.size },
     dependencies: readiness.checks,
     draining: readiness.draining,
-    limiterEntries: deps.limiterEntries(),
+    limiterEntries: deps.limiter.entries,
     store: store.stats?.(),
   }
 }

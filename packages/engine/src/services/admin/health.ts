@@ -8,21 +8,19 @@ import { withDeadline } from '../support/with-deadline.ts'
 /** A probe without an answer by then counts as failed. */
 const PROBE_TIMEOUT_MS = 2000
 
+type Check = 'ok' | 'unavailable'
+
 export interface Readiness {
   ready: boolean
-  checks: Record<string, 'ok' | 'unavailable'>
+  checks: Record<string, Check>
   draining: boolean
 }
 
-export interface HealthDeps extends Pick<Core, 'store' | 'limiter' | 'clock' | 'log'> {
-  queue: Queue
-}
-
 export class Health {
-  readonly #deps: HealthDeps
+  readonly #deps: Core & { queue: Queue }
   #draining = false
 
-  constructor(deps: HealthDeps) {
+  constructor(deps: Core & { queue: Queue }) {
     this.#deps = deps
   }
 
@@ -33,29 +31,21 @@ export class Health {
 
   async check(): Promise<Readiness> {
     const { store, queue, limiter } = this.#deps
-    const probed: [string, (() => Promise<void>) | undefined][] = [
-      ['store', () => store.ping()],
-      ['queue', queue.ping?.bind(queue)],
-      ['limiter', limiter.ping?.bind(limiter)],
-    ]
-    const answers = probed.map(
-      async ([name, ping]) => ping && ([name, await this.#probe(name, ping)] as const),
-    )
-    const checks: Readiness['checks'] = Object.fromEntries(
-      (await Promise.all(answers)).filter(answer => answer !== undefined),
-    )
+    const probes = [this.#probe('store', store), this.#probe('queue', queue), this.#probe('limiter', limiter)]
+    const checks: Readiness['checks'] = Object.fromEntries((await Promise.all(probes)).flat())
     const healthy = Object.values(checks).every(check => check === 'ok')
     return { ready: healthy && !this.#draining, checks, draining: this.#draining }
   }
 
-  /** The error goes to the log, never into the answer. */
-  async #probe(name: string, ping: () => Promise<void>): Promise<'ok' | 'unavailable'> {
+  /** Nothing when the dependency needs no probe. The error goes to the log, never into the answer. */
+  async #probe(name: string, dependency: { ping?(): Promise<void> }): Promise<[string, Check][]> {
+    if (!dependency.ping) return []
     try {
-      await withDeadline(this.#deps.clock, PROBE_TIMEOUT_MS, ping())
-      return 'ok'
+      await withDeadline(this.#deps.clock, PROBE_TIMEOUT_MS, dependency.ping())
+      return [[name, 'ok']]
     } catch (error) {
       this.#deps.log.error({ err: error, dependency: name }, 'a dependency is unavailable')
-      return 'unavailable'
+      return [[name, 'unavailable']]
     }
   }
 }

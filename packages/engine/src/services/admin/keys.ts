@@ -4,13 +4,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { ApiKey, KeyKind, StoredKey } from '../../domain/model/api-key.ts'
 
-export interface KeyRingOptions {
-  /** Keys of the configuration. */
-  fixed: readonly (ApiKey & { key: string })[]
-  /** Whether only this machine can connect: otherwise keys are always required. */
-  loopback: boolean
-}
-
 /** The keys that count now: the fixed ones, and those of the store as it was last read. */
 export class KeyRing {
   readonly #fixed: ReadonlyMap<string, ApiKey>
@@ -19,7 +12,8 @@ export class KeyRing {
   #everStored = false
   readonly #listeners = new Set<() => void>()
 
-  constructor({ fixed, loopback }: KeyRingOptions) {
+  /** `loopback`: only this machine can connect; otherwise keys are always required. `fixed`: those of the configuration. */
+  constructor({ fixed, loopback }: { fixed: readonly (ApiKey & { key: string })[]; loopback: boolean }) {
     this.#fixed = new Map(fixed.map(({ key, ...entry }) => [hashKey(key), entry]))
     this.#loopback = loopback
   }

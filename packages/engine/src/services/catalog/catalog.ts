@@ -7,15 +7,10 @@ import type { Runner } from '../../domain/model/workflow.ts'
 import type { Configured, Store } from '../../ports/store.ts'
 import { byId, NamespaceCatalog } from './namespace-catalog.ts'
 
-export interface CatalogOptions {
-  /** Attempts of a new webhook delivery. */
-  deliveryAttemptsMax: number
-}
-
 export class Catalog {
+  /** Attempts of a new webhook delivery. */
+  readonly deliveryAttemptsMax: number
   readonly #namespaces = new Map<string, NamespaceCatalog>()
-
-  readonly #options: CatalogOptions
   /** By slug, of every namespace: a slug is a routing key. */
   readonly #receivers = new Map<string, Receiver>()
   #applied = 0
@@ -23,12 +18,16 @@ export class Catalog {
   #notifyChanged: () => void = () => {}
   #refresh: () => Promise<boolean> = async () => true
 
-  constructor(options: CatalogOptions) {
-    this.#options = options
+  constructor(options: { deliveryAttemptsMax: number }) {
+    this.deliveryAttemptsMax = options.deliveryAttemptsMax
   }
 
   /** `isShared`: other engines change the store's catalog too. */
-  static async load(store: Store, options: CatalogOptions, isShared: boolean): Promise<Catalog> {
+  static async load(
+    store: Store,
+    options: { deliveryAttemptsMax: number },
+    isShared: boolean,
+  ): Promise<Catalog> {
     const catalog = new Catalog(options)
     // The revision is read first: the next refresh finds what changes after it.
     const revision = isShared ? await store.catalogRevision() : undefined
@@ -74,7 +73,7 @@ export class Catalog {
   view(namespace: string): NamespaceCatalog {
     let view = this.#namespaces.get(namespace)
     if (!view) {
-      view = new NamespaceCatalog(namespace, this.#options, this)
+      view = new NamespaceCatalog(namespace, this)
       this.#namespaces.set(namespace, view)
     }
     return view

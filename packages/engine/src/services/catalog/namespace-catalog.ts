@@ -19,15 +19,11 @@ export class NamespaceCatalog implements CatalogView {
   readonly #matches = new Map<string, readonly Workflow[]>()
 
   readonly #endpoints = new Map<string, Endpoint>()
-  readonly #whole: { readonly revision: number | undefined }
+  readonly #whole: Pick<CatalogView, 'revision' | 'deliveryAttemptsMax'>
 
-  constructor(
-    namespace: string,
-    options: { deliveryAttemptsMax: number },
-    whole: { readonly revision: number | undefined },
-  ) {
+  constructor(namespace: string, whole: Pick<CatalogView, 'revision' | 'deliveryAttemptsMax'>) {
     this.namespace = namespace
-    this.deliveryAttemptsMax = options.deliveryAttemptsMax
+    this.deliveryAttemptsMax = whole.deliveryAttemptsMax
     this.#whole = whole
   }
 

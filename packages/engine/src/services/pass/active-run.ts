@@ -3,13 +3,13 @@
 import type { RunState } from '../../domain/run/state.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
 import type { Span } from '../../ports/tracing.ts'
-import type { InvokeSignal } from '../../ports/transport.ts'
+import type { Interrupt } from './interrupt.ts'
 import type { Reservation } from './runner-queue.ts'
 
 export interface ActiveRun {
   state: RunState
   /** Aborts the invoke in flight. */
-  abort: { readonly signal: InvokeSignal; abort(): void }
+  abort: Interrupt
   /** Parent of its spans. */
   trace?: Traceparent
   /** Span of this stretch of the run, where the engine traces. */

@@ -5,31 +5,21 @@ import { TransientMap } from '../../base/transient-map.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { type Route, route } from '../../domain/pass/routing.ts'
-import type { LoadedRun } from '../../domain/run/state.ts'
-import { RunState } from '../../domain/run/state.ts'
-import type { Transport } from '../../ports/transport.ts'
-import type { RunnerHealth } from '../catalog/runner-health.ts'
-import type { Core } from '../commit/core.ts'
+import { type LoadedRun, RunState } from '../../domain/run/state.ts'
 import { EngineCapacity } from '../support/engine-capacity.ts'
 import type { Stoppable } from '../support/service.ts'
 import type { ActiveRun } from './active-run.ts'
 import { Interrupt } from './interrupt.ts'
-import { Invoker, NONE_TRIED } from './invoke.ts'
+import { Invoker, type InvokerDeps, NONE_TRIED } from './invoke.ts'
 import { LeaseAtCreation, type LeaseAtCreationDeps } from './lease-at-creation.ts'
-import { RUN_LEASE_MS } from './leases.ts'
-import { passLog } from './pass-log.ts'
 import { PassLoop } from './pass-loop.ts'
 import { type Reservation, RunnerQueue } from './runner-queue.ts'
 import { Settlement } from './settlement.ts'
 
-export interface DriverDeps extends Core {
-  transport: Transport
-  health: RunnerHealth
+export interface DriverDeps extends Omit<InvokerDeps, 'queue'> {
+  isLive(runner: Runner): boolean
   /** Most runs under way at once. */
   passesMax: number
-  /** Deadline of an invoke whose workflow sets none; each transport has its own when this is absent too. */
-  invokeTimeoutMs?: number | undefined
-  isLive(runner: Runner): boolean
 }
 
 export class Driver implements Stoppable {
@@ -43,20 +33,11 @@ export class Driver implements Stoppable {
 
   constructor(deps: DriverDeps) {
     this.#deps = deps
-    const { clock, transport, owner } = deps
     this.capacity = new EngineCapacity(deps.passesMax)
     const route = (run: Run, tried: ReadonlySet<Runner>) => this.#route(run, tried)
-    this.#queue = new RunnerQueue({
-      clock,
-      route,
-      room: url => transport.room?.(url),
-      reaches: url => transport.reaches?.(url) !== false,
-      requestRoom: url => transport.requestRoom?.(url),
-    })
+    this.#queue = new RunnerQueue({ ...deps, route })
     this.#creation = {
-      clock,
-      leaseMs: RUN_LEASE_MS,
-      owner,
+      ...deps,
       capacity: this.capacity,
       reserve: run => (this.#isDraining ? 'none' : this.#queue.tryReserve(run, NONE_TRIED)),
       start: (run, reservation) => this.#start(RunState.created(run), reservation),
@@ -65,7 +46,7 @@ export class Driver implements Stoppable {
       ...deps,
       queue: this.#queue,
       route,
-      invoker: new Invoker({ ...deps, queue: this.#queue, passLog: passLog(clock, deps.log) }),
+      invoker: new Invoker({ ...deps, queue: this.#queue }),
       settlement: new Settlement({
         ...deps,
         leaseAtCreation: () => this.leaseAtCreation(),

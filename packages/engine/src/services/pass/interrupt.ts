@@ -7,10 +7,6 @@ export class Interrupt implements InvokeSignal {
   aborted = false
   readonly #listeners = new Set<InvokeListener>()
 
-  get signal(): InvokeSignal {
-    return this
-  }
-
   /** Calls every listener, once; listeners added later are not called. */
   abort(): void {
     if (this.aborted) return

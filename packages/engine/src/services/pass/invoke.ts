@@ -20,18 +20,17 @@ import type { Span } from '../../ports/tracing.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
 import type { Core } from '../commit/core.ts'
+import { OncePerMinute } from '../support/once-per-minute.ts'
 import { endInvokeSpan, serverAttributes, startInvokeSpan } from '../support/spans.ts'
 import type { ActiveRun, Envelope } from './active-run.ts'
-import type { PassLog } from './pass-log.ts'
 import type { Reserved, RunnerQueue } from './runner-queue.ts'
 
-export interface InvokerDeps extends Pick<Core, 'catalog' | 'clock' | 'random' | 'metrics' | 'tracing'> {
+export interface InvokerDeps extends Core {
   transport: Transport
   health: RunnerHealth
   /** Deadline of an invoke whose workflow sets none; each transport has its own when this is absent too. */
   invokeTimeoutMs?: number | undefined
   queue: RunnerQueue
-  passLog: PassLog
 }
 
 /** The `tried` runners of a pass before its first try. */
@@ -39,9 +38,11 @@ export const NONE_TRIED: ReadonlySet<Runner> = new Set()
 
 export class Invoker {
   readonly #deps: InvokerDeps
+  readonly #failuresLogged: OncePerMinute
 
   constructor(deps: InvokerDeps) {
     this.#deps = deps
+    this.#failuresLogged = new OncePerMinute(deps.clock)
   }
 
   /**
@@ -67,7 +68,7 @@ export class Invoker {
   }
 
   async #send(active: ActiveRun, sent: Sent): Promise<Outcome | 'held' | 'aborted'> {
-    const { transport, health, clock, passLog } = this.#deps
+    const { transport, health, clock } = this.#deps
     const { body, onCheckpoint, span } = sent
     let tried = NONE_TRIED
     for (;;) {
@@ -80,7 +81,7 @@ export class Invoker {
       active.sent = { runnerId: runner.runnerId, sentAt: startedAt }
       span?.set(serverAttributes(url))
       const timeoutMs = this.#timeoutMs(active.state.run, url, startedAt)
-      const call: InvokeCall = { url, body, timeoutMs, signal: active.abort.signal }
+      const call: InvokeCall = { url, body, timeoutMs, signal: active.abort }
       if (onCheckpoint) call.onCheckpoint = onCheckpoint
       const promised = transport.invoke(call)
       reserved.release()
@@ -89,7 +90,7 @@ export class Invoker {
       this.#count(url, outcome, clock.now() - startedAt)
       if (outcome !== 'refused') {
         if (outcome !== 'aborted' && outcome.kind === 'transportFailed')
-          passLog(active.state.run, { runnerId: runner.runnerId, error: outcome.error.message })
+          this.#logFailure(active.state.run, runner, outcome.error.message)
         if (reply.kind === 'answered') health.arrived(runner)
         return outcome
       }
@@ -108,7 +109,7 @@ export class Invoker {
     const reserved = queue.tryReserve(state.run, tried)
     if (reserved !== 'full') return reserved
     active.sent = undefined
-    return queue.reserve(state.run, tried, abort.signal)
+    return queue.reserve(state.run, tried, abort)
   }
 
   /** A pass does not outlive its run's timeout. */
@@ -118,6 +119,16 @@ export class Invoker {
     const leftMs = (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now
     const setMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs
     return Math.min(setMs ?? defaultTimeoutMs(url), Math.max(1, leftMs))
+  }
+
+  /** A pass without a result: once per run and minute. The run itself keeps the last reason (`domain/pass/advance`). */
+  #logFailure({ namespace, app, workflow, id: runId, transportTries }: Run, runner: Runner, error: string) {
+    if (!this.#failuresLogged.isDue(runId)) return
+    const { runnerId } = runner
+    // The run has not counted this failure yet.
+    const tries = transportTries + 1
+    const fields = { namespace, app, workflow, runId, runnerId, tries, error }
+    this.#deps.log.warn(fields, 'a pass came to nothing')
   }
 
   #count(url: string, outcome: Outcome | 'refused' | 'aborted', durationMs: number): void {

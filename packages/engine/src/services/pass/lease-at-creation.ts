@@ -4,14 +4,12 @@
 import type { Change } from '../../domain/model/change.ts'
 import type { Run } from '../../domain/model/run.ts'
 import { firstSeq } from '../../domain/model/seq.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Core } from '../commit/core.ts'
 import type { EngineCapacity } from '../support/engine-capacity.ts'
+import { RUN_LEASE_MS } from './leases.ts'
 import type { Reservation } from './runner-queue.ts'
 
-export interface LeaseAtCreationDeps {
-  clock: Clock
-  leaseMs: number
-  owner: string
+export interface LeaseAtCreationDeps extends Core {
   capacity: EngineCapacity
   /** Room on a runner that the run could be sent to right now; `full`: no runner that it may go to has room. */
   reserve(run: Run): Reservation | 'none' | 'full'
@@ -38,7 +36,7 @@ export class LeaseAtCreation {
   /** Leases as many as it can of the runs these changes create, and releases what an earlier, stale try leased. */
   lease(changes: readonly Change[]): void {
     this.release()
-    const { clock, leaseMs, owner, capacity } = this.#deps
+    const { clock, owner, capacity } = this.#deps
     // The time of this try: its runs may be younger than those of the first.
     const now = clock.now()
     for (const change of changes) {
@@ -54,7 +52,7 @@ export class LeaseAtCreation {
         startedAt: now,
         startedSeq: firstSeq(0) + 1,
         leaseOwner: owner,
-        availableAt: now + leaseMs,
+        availableAt: now + RUN_LEASE_MS,
       } satisfies Partial<Run>)
       if (this.#leased === NONE) this.#leased = []
       this.#leased.push({ run: change.run, reservation })

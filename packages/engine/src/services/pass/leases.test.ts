@@ -7,6 +7,7 @@ import { RunState } from '../../domain/run/state.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import { NO_METRICS } from '../../ports/metrics.ts'
 import type { ActiveRun } from './active-run.ts'
+import { Interrupt } from './interrupt.ts'
 import { LeaseKeeper, RUN_LEASE_MS } from './leases.ts'
 
 test('a lease that another engine has is given up and counted; the others are extended', async () => {
@@ -19,7 +20,7 @@ test('a lease that another engine has is given up and counted; the others are ex
   await store.commit({ guards: [], changes: created })
   const activeRuns: ActiveRun[] = [ours, theirs].map(run => ({
     state: RunState.created({ ...run, leaseOwner: 'us' }),
-    abort: new AbortController(),
+    abort: new Interrupt(),
   }))
   const interrupted: string[] = []
   let lost = 0

@@ -63,7 +63,7 @@ export class PassLoop {
       const decide = () => ({ decision: waitForRunnerRoom(active.state, clock.now()), next: 'stop' as const })
       if (!(await settlement.settle(active, decide))) return false
     }
-    const waited = await queue.reserve(active.state.run, NONE_TRIED, active.abort.signal)
+    const waited = await queue.reserve(active.state.run, NONE_TRIED, active.abort)
     return waited === 'withdrawn' ? this.#aborted(active) : this.#begin(active, waited)
   }
 

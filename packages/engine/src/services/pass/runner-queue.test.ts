@@ -21,8 +21,7 @@ function open(rooms: Record<string, number | undefined>) {
   const room = (url: string) => rooms[url.split('/').at(-1) as string]
   const queue: RunnerQueue = new RunnerQueue({
     clock,
-    room,
-    reaches: url => runners().some(runner => runner.url === url),
+    transport: { room, reaches: url => runners().some(runner => runner.url === url) },
     route(run) {
       const able = runners().filter(({ runnerId }) => run.runner === undefined || run.runner === runnerId)
       const runner = able.find(({ url }) => queue.hasRoom(url)) ?? able[0]
@@ -33,7 +32,7 @@ function open(rooms: Record<string, number | undefined>) {
   const wait = (id: string, fields: Partial<Run> = {}) => {
     const abort = new Interrupt()
     const run = { id, namespace: 'default', app: 'app', createdAt: clock.now(), ...fields } as Run
-    const reservation = queue.reserve(run, NONE_TRIED, abort.signal).then(reservation => {
+    const reservation = queue.reserve(run, NONE_TRIED, abort).then(reservation => {
       reserved[id] = reservation
       return reservation
     })

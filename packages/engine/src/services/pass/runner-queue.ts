@@ -7,7 +7,7 @@ import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import type { Route } from '../../domain/pass/routing.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { InvokeSignal } from '../../ports/transport.ts'
+import type { InvokeSignal, Transport } from '../../ports/transport.ts'
 
 /** How often every waiting run is tried again. Nothing reports that an HTTP runner registered, or is avoided no more. */
 const RUNNER_QUEUE_POLL_MS = 1000
@@ -28,11 +28,7 @@ export type Reserved = Reservation | 'none' | 'withdrawn'
 export interface RunnerQueueDeps {
   clock: Clock
   route(run: Run, tried: ReadonlySet<Runner>): Route
-  /** How many invokes the runner would take at once; undefined when it has no bound. */
-  room(url: string): number | undefined
-  reaches(url: string): boolean
-  /** Called when a run waits for room on the runner, and again at each failed try. */
-  requestRoom?(url: string): void
+  transport: Pick<Transport, 'room' | 'reaches' | 'requestRoom'>
 }
 
 interface QueuedRun {
@@ -56,7 +52,7 @@ export class RunnerQueue {
 
   /** Whether the runner would take one more invoke besides those that are reserved. */
   hasRoom(url: string): boolean {
-    const room = this.#deps.room(url)
+    const room = this.#deps.transport.room?.(url)
     return room === undefined || room > (this.#reserved.get(url) ?? 0)
   }
 
@@ -70,7 +66,7 @@ export class RunnerQueue {
     if (chosen.kind !== 'runner') return 'none'
     const { runner } = chosen
     if (this.hasRoom(runner.url)) return this.#reservation(runner)
-    this.#deps.requestRoom?.(runner.url)
+    this.#deps.transport.requestRoom?.(runner.url)
     return 'full'
   }
 
@@ -103,7 +99,7 @@ export class RunnerQueue {
     const owner = connectUrlOwner(url)
     const queue = owner && this.#queues.get(keyOf(owner))
     if (!queue) return
-    const isFull = () => this.#deps.reaches(url) && !this.hasRoom(url)
+    const isFull = () => this.#deps.transport.reaches?.(url) !== false && !this.hasRoom(url)
     if (isFull()) return
     for (const queued of [...queue]) {
       this.#offer(queued)
@@ -132,7 +128,7 @@ export class RunnerQueue {
   }
 
   #reservation(runner: Runner): Reservation {
-    const isBounded = this.#deps.room(runner.url) !== undefined
+    const isBounded = this.#deps.transport.room?.(runner.url) !== undefined
     return { runner, release: isBounded ? this.#countReservation(runner.url) : NOTHING }
   }
 

@@ -16,8 +16,7 @@ export interface Decided {
   next: Next
 }
 
-export interface SettlementDeps
-  extends Pick<Core, 'store' | 'limiter' | 'catalog' | 'announcer' | 'clock' | 'tracing' | 'owner'> {
+export interface SettlementDeps extends Core {
   leaseAtCreation(): LeaseAtCreation
   /** Whether this is the run as the driver holds it now, and not one it held under an earlier lease. */
   isCurrent(active: ActiveRun): boolean

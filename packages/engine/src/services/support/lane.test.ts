@@ -26,10 +26,12 @@ test.each([1, 4000, 9999, 14_000, 25_000])(
       log: pino({ level: 'silent' }),
       owner: 'us',
       leaseMs: RUN_LEASE_MS,
-      capacity: new EngineCapacity(10),
       isShared: true,
+      work: {
+        capacity: new EngineCapacity(10),
+        accept: ({ run }) => void taken.push({ runId: run.id, at: clock.now() }),
+      },
       claim: claim => store.claimRuns(claim),
-      onClaimed: ({ run }) => void taken.push({ runId: run.id, at: clock.now() }),
     })
     lane.start()
     onTestFinished(() => lane.stop())

@@ -28,7 +28,8 @@ export interface LaneDeps<T> {
   /** Name of this engine in the leases it takes. */
   owner: string
   leaseMs: number
-  capacity: EngineCapacity
+  /** Starts claimed work, for which room is acquired already and which releases it. */
+  work: { readonly capacity: EngineCapacity; accept(claimed: T): void }
   /** Whether other engines work on the store too. */
   isShared: boolean
   claim(claim: Claim): Promise<T[]>
@@ -37,8 +38,6 @@ export interface LaneDeps<T> {
    * later, brings another claim.
    */
   mayLeaveDueRows?: true
-  /** Starts the claimed work, for which room is acquired already. The work releases it. */
-  onClaimed(claimed: T): void
 }
 
 export class LaneLoop<T> implements Service {
@@ -80,8 +79,8 @@ export class LaneLoop<T> implements Service {
   }
 
   async #claimAndWait(signal: AbortSignal): Promise<void> {
-    const { capacity, store, queue, clock, lane, mayLeaveDueRows, isShared } = this.#deps
-    await capacity.waitForRoom(signal)
+    const { work, store, queue, clock, lane, mayLeaveDueRows, isShared } = this.#deps
+    await work.capacity.waitForRoom(signal)
     if (signal.aborted) return
     const { hasMore, claimedAt } = await this.#claim()
     if (hasMore) return
@@ -96,7 +95,8 @@ export class LaneLoop<T> implements Service {
 
   /** Claims what is due at `claimedAt`, as far as there is room. `hasMore`: another claim may find more at once. */
   async #claim(): Promise<{ hasMore: boolean; claimedAt: number }> {
-    const { capacity, clock, owner, leaseMs, claim, onClaimed, mayLeaveDueRows } = this.#deps
+    const { work, clock, owner, leaseMs, claim, mayLeaveDueRows } = this.#deps
+    const { capacity } = work
     const claimedAt = clock.now()
     const limit = Math.min(capacity.room, LANE_CLAIM_MAX)
     for (let i = 0; i < limit; i++) capacity.tryAcquire()
@@ -105,7 +105,7 @@ export class LaneLoop<T> implements Service {
       const all = await claim({ owner, now: claimedAt, leaseUntil: claimedAt + leaseMs, limit })
       for (const claimed of all) {
         count++
-        onClaimed(claimed)
+        work.accept(claimed)
       }
     } finally {
       for (let i = count; i < limit; i++) capacity.release()
