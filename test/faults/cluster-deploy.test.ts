@@ -100,7 +100,8 @@ describe.concurrent('engines that come and go', () => {
     expect(leftAt - askedAt).toBeLessThan(8000)
     await until(() => runner.record.times(runId, 'second') === 2, {
       what: 'the run elsewhere',
-      deadlineMs: 3000,
+      // Far less than the 15 s after which the lease of a dead engine runs out.
+      deadlineMs: 8000,
     })
     isLoaded = false
     await load

@@ -36,7 +36,7 @@ const ORDERS_UNDER_WAY = 8
 const LIMIT = 2
 /** Longer than a lease. */
 const FREEZE_MS = 17_000
-const PROGRESS_MS_MAX = 30_000
+const PROGRESS_MS_MAX = 60_000
 const TITLE = `${FAULTS} faults over three engines: nothing lost, nothing twice, no limit broken, progress after each`
 
 const ENV = {

@@ -26,7 +26,9 @@ const IN_ALL = 4
 const PARALLEL = 12
 /** How long the runner works on each pass: long enough for passes to overlap if the engine lets them. */
 const WORK_MS = 3
-const SETTLE_MS_MAX = 30_000
+/** Invokes between a start of the engine and its kill, at most. */
+const PROGRESS_MAX = 30
+const SETTLE_MS_MAX = 60_000
 
 /** Passes in flight at the runner, by key. A pass ends when it is answered or its engine is gone. */
 class Counted {
@@ -84,7 +86,9 @@ test(TITLE, { timeout: 60_000 + KILLS * 4000 }, async () => {
   const availability = new Availability()
   const random = seeded(SEED)
   const load = new Load(api, name, availability)
-  for (let i = 0; i < KILLS; i++) await killOnce(engine, availability, random)
+  const progress = () => runner.record.invokes.length
+  for (let i = 0; i < KILLS; i++)
+    await killOnce(engine, { availability, random, progress, progressMax: PROGRESS_MAX })
   await engine.start()
   availability.up()
   await load.stop()

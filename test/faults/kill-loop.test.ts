@@ -20,7 +20,9 @@ import { hasOpenDeliveries, MANY_ATTEMPTS, MemoRecord, workload } from './kill/w
 const KILLS = Number(process.env.PERDURE_KILLS ?? 25)
 const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
 const ORDERS_UNDER_WAY = 24
-const SETTLE_MS_MAX = 30_000
+/** Invokes between a start of the engine and its kill, at most. */
+const PROGRESS_MAX = 80
+const SETTLE_MS_MAX = 60_000
 const TITLE = `${KILLS} kills: no acknowledged event lost, no step run again, no effect twice`
 
 test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
@@ -45,7 +47,9 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   const { whenUp } = availability
   const client = new LoadClient({ api, app: runner.app, whenUp, parallel: ORDERS_UNDER_WAY })
   const random = seeded(SEED)
-  for (let i = 0; i < KILLS; i++) await killOnce(engine, availability, random)
+  const progress = () => record.invokeCount
+  for (let i = 0; i < KILLS; i++)
+    await killOnce(engine, { availability, random, progress, progressMax: PROGRESS_MAX })
 
   await engine.start()
   availability.up()

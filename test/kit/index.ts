@@ -1,8 +1,7 @@
 // The test kit: engines, runners without the SDK, a client, and the waits between them.
 
 export { onCleanup } from './cleanup.ts'
-
-export { type CliOptions, jsonLines, linesOf, perdure } from './engine/cli-process.ts'
+export { type CliOptions, CommandHost, jsonLines, linesOf, perdure } from './engine/cli-process.ts'
 export { openDatabase } from './engine/database.ts'
 export { newStoreFile, type OpenEngine, openEngine } from './engine/engine-in-process.ts'
 export {

@@ -4,7 +4,7 @@
  * How long a test waits for something that must come. It measures nothing: a busy machine may be slow, and only a
  * hung engine exceeds it.
  */
-export const PATIENCE_MS = 20_000
+export const PATIENCE_MS = 60_000
 const POLL_MS_MIN = 2
 const POLL_MS_MAX = 40
 

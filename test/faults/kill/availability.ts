@@ -1,6 +1,6 @@
 // Whether the engine is up, and the kill at a random moment.
 
-import { type EngineProcess, gate, type Seeded } from '../../kit/index.ts'
+import { type EngineProcess, gate, type Seeded, until } from '../../kit/index.ts'
 
 /** Open while the engine is up, closed while it is down. */
 export class Availability {
@@ -21,21 +21,38 @@ export class Availability {
   }
 }
 
-/** Starts the engine and kills it at a random moment: mostly while it works, sometimes while it starts. */
-export async function killOnce(
-  engine: EngineProcess,
-  availability: Availability,
-  random: Seeded,
-): Promise<void> {
+const EARLY_MS_MAX = 500
+
+export interface KillOptions {
+  availability: Availability
+  random: Seeded
+  /** Counts the progress of the load. */
+  progress: () => number
+  /** The most progress between a start of the engine and its kill. */
+  progressMax: number
+}
+
+/**
+ * Starts the engine and kills it at a random moment: mostly after some progress of the load, sometimes
+ * while the engine starts.
+ */
+export async function killOnce(engine: EngineProcess, options: KillOptions): Promise<void> {
+  const { availability, random, progress, progressMax } = options
   const early = random.next() < 0.15
-  const delayMs = random.between(0, 500)
+  const delayMs = random.between(0, EARLY_MS_MAX)
+  const enough = progress() + random.between(0, progressMax)
   const started = engine.start().then(
     () => availability.up(),
     // The engine was killed before it listened.
     () => {},
   )
-  if (!early) await started
-  await new Promise(resolve => setTimeout(resolve, delayMs))
+  if (early) await new Promise(resolve => setTimeout(resolve, delayMs))
+  else {
+    await started
+    await until(() => progress() >= enough, { what: 'progress of the load' })
+    // Without this pause the kill would always follow an invoke.
+    await new Promise(resolve => setTimeout(resolve, delayMs / 5))
+  }
   availability.down()
   await engine.kill9()
   await started

@@ -1,12 +1,13 @@
-// Runs the real `perdure` command, in a process of its own.
+// Runs command lines of `perdure`: each in a process of its own, or many in one process.
 
-import { spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { onCleanup } from '../cleanup.ts'
 import { within } from '../until.ts'
 import type { Exit } from './engine-process.ts'
 
+const HOST = fileURLToPath(new URL('./cli-host.mjs', import.meta.url))
 const PERDURE = fileURLToPath(new URL('../../../packages/cli/bin/perdure.js', import.meta.url))
 
 export interface CliOptions {
@@ -27,11 +28,43 @@ interface CliProcess {
   stopReading(): void
 }
 
-/** Runs one command line to its end. */
-export async function perdure(args: readonly string[], options: CliOptions = {}): Promise<Exit> {
+/** The environment of a command line: that of the tests without settings of engines, and `env`. */
+function environment(env: Record<string, string> = {}): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_'))
+  return { ...Object.fromEntries(inherited), ...env }
+}
+
+/**
+ * One process that runs many command lines, one after the other: starting a process takes far longer than most of
+ * them. Command lines with input, and those that end by an interrupt, need `perdure`.
+ */
+export class CommandHost {
+  readonly #process: ChildProcess
+  readonly #exits = new Map<number, (exit: Exit) => void>()
+  #count = 0
+
+  constructor() {
+    const { NODE_OPTIONS: _, ...env } = environment()
+    this.#process = fork(HOST, { env, execArgv: [] })
+    this.#process.on('message', ({ id, exit }: { id: number; exit: Exit }) => {
+      this.#exits.get(id)?.(exit)
+      this.#exits.delete(id)
+    })
+    onCleanup(() => void this.#process.kill('SIGKILL'))
+  }
+
+  run(args: readonly string[], env?: Record<string, string>): Promise<Exit> {
+    const id = ++this.#count
+    const exit = new Promise<Exit>(resolve => this.#exits.set(id, resolve))
+    this.#process.send({ id, args, env: environment(env) })
+    return within(exit, `the end of perdure ${args.join(' ')}`)
+  }
+}
+
+/** Runs one command line to its end, in a process of its own. */
+export async function perdure(args: readonly string[], options: CliOptions = {}): Promise<Exit> {
   const child = spawn(process.execPath, [PERDURE, ...args], {
-    env: { ...Object.fromEntries(inherited), ...options.env },
+    env: environment(options.env),
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   // A test that fails before its command ends does not leave the process behind.
@@ -59,7 +92,7 @@ export async function perdure(args: readonly string[], options: CliOptions = {})
   child.stdin.on('error', () => {})
   child.stdin.end(options.stdin ?? '')
   const closed = once(child, 'close').then(([code, signal]): Exit => ({ code, signal, stdout, stderr }))
-  return within(closed, `the end of perdure ${args.join(' ')}`, 20_000).finally(() => {
+  return within(closed, `the end of perdure ${args.join(' ')}`).finally(() => {
     clearInterval(going)
     child.kill('SIGKILL')
   })

@@ -8,11 +8,10 @@ import { Api } from '../http/api.ts'
 import type { PlainRunner, PlainRunnerOptions } from '../runner/plain-runner.ts'
 import { openRunner } from '../runner/runner.ts'
 import { tempStoreFile } from '../temp.ts'
-import { within } from '../until.ts'
+import { PATIENCE_MS, within } from '../until.ts'
 
 const PERDURE = fileURLToPath(new URL('../../../packages/cli/bin/perdure.js', import.meta.url))
 const BANNER = /perdure listens on (http:\/\/\S+)/
-const BOOT_MS_MAX = 20_000
 
 export interface ProcessOptions {
   env?: Record<string, string>
@@ -31,7 +30,7 @@ export interface Exit {
 /** Runs `perdure serve` until it ends: for configurations that do not start. */
 export async function serveToTheEnd(options: ProcessOptions = {}): Promise<Exit> {
   const child = launch(options)
-  return within(child.exit, 'the end of the process', BOOT_MS_MAX)
+  return within(child.exit, 'the end of the process', PATIENCE_MS)
 }
 
 export class EngineProcess {
@@ -69,7 +68,7 @@ export class EngineProcess {
       throw new Error(`the engine ended before it listened: ${exit.code} ${exit.stderr}`)
     })
     early.catch(() => {})
-    this.#url = await within(Promise.race([running.listens, early]), 'the banner', BOOT_MS_MAX)
+    this.#url = await within(Promise.race([running.listens, early]), 'the banner', PATIENCE_MS)
     for (const runner of this.#runners) await runner.rejoin(this.api)
     return this
   }

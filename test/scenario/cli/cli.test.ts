@@ -5,6 +5,7 @@ import type { Run, RunLogLine, RunSummary, TimelineFrame } from '@perdure/protoc
 import { describe, expect, test } from 'vitest'
 import {
   type CliOptions,
+  CommandHost,
   discovered,
   type Exit,
   flow,
@@ -50,9 +51,13 @@ const runner = await engine.runner({
   },
 })
 
-/** Runs a command line on the engine. */
-const cli = (args: readonly string[], options: CliOptions = {}): Promise<Exit> =>
-  perdure(args, { ...options, env: { ENGINE_URL: engine.url, ...options.env } })
+const commands = new CommandHost()
+
+/** Runs a command line on the engine; with options, in a process of its own. */
+const cli = (args: readonly string[], options?: CliOptions): Promise<Exit> =>
+  options === undefined
+    ? commands.run(args, { ENGINE_URL: engine.url })
+    : perdure(args, { ...options, env: { ENGINE_URL: engine.url, ...options.env } })
 
 const lines = <T>(...args: string[]): Promise<T[]> => linesOf<T>(cli, args)
 

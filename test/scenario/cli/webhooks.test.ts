@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import {
   acts,
   type CliOptions,
+  CommandHost,
   type Exit,
   gate,
   jsonLines,
@@ -31,12 +32,14 @@ const api = engine.api.as(SECRET_KEY)
 const webhooks = new Webhooks(api)
 const own = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-/** Runs a command line of `perdure webhooks` on the engine. */
-const cli = (args: readonly string[], options: CliOptions = {}): Promise<Exit> =>
-  perdure(['webhooks', ...args], {
-    ...options,
-    env: { ENGINE_URL: engine.url, ENGINE_API_KEY: SECRET_KEY, ...options.env },
-  })
+const commands = new CommandHost()
+const ENV = { ENGINE_URL: engine.url, ENGINE_API_KEY: SECRET_KEY }
+
+/** Runs a command line of `perdure webhooks` on the engine; with options, in a process of its own. */
+const cli = (args: readonly string[], options?: CliOptions): Promise<Exit> =>
+  options === undefined
+    ? commands.run(['webhooks', ...args], ENV)
+    : perdure(['webhooks', ...args], { ...options, env: { ...ENV, ...options.env } })
 
 const lines = <T>(...args: string[]): Promise<T[]> => linesOf<T>(cli, args)
 

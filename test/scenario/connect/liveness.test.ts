@@ -42,8 +42,10 @@ test('a runner that answers nothing for 30 s is evicted with 4408, and its runs 
   expect(await runnersOf(app)).toEqual([])
   const other = await dialAs(url, { app, runner: 'other', workflows: [app] })
   // First the grace of the lost socket, then the delay before the pass is repeated.
-  await until(() => {
+  await until(async () => {
     clock.jump(1000)
+    // The request gives the sockets a turn: `other` must answer its heartbeats between the jumps.
+    await api.run(runId)
     return other.count('invoke') > 0
   })
   const { id, payload } = await other.next('invoke')

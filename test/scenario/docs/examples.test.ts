@@ -28,6 +28,8 @@ const names = Object.keys(shown)
 async function run(...args: string[]): Promise<{ code: number | null; printed: string }> {
   const child = spawn(process.execPath, ['--import', 'tsx', 'examples/shared/main.ts', ...args], {
     cwd: root,
+    // Longer days than by default, so that a slow machine keeps up with them.
+    env: { ...process.env, DAY_MS: '400' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onCleanup(() => child.kill('SIGTERM'))
