@@ -143,11 +143,11 @@ export class PostgresWire implements Wire {
     this.#schedule(PROBE_EVERY_MS, () => this.#probe(client))
   }
 
-  #lost(client: Client, error: unknown): void {
+  #lost(client: Client | undefined, error: unknown): void {
     if (this.#closed || (this.#client !== undefined && this.#client !== client)) return
     this.#options.onError(error)
     this.#client = undefined
-    client.end().catch(() => {})
+    client?.end().catch(() => {})
     this.#schedule(RECONNECT_MS, () => this.#connect())
   }
 
@@ -155,14 +155,7 @@ export class PostgresWire implements Wire {
     if (this.#closed) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
-      next().catch(error => {
-        if (this.#closed) return
-        this.#options.onError(error)
-        const client = this.#client
-        this.#client = undefined
-        client?.end().catch(() => {})
-        this.#schedule(RECONNECT_MS, () => this.#connect())
-      })
+      next().catch(error => this.#lost(this.#client, error))
     }, ms)
     this.#timer.unref()
   }

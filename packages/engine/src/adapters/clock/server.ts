@@ -1,7 +1,7 @@
 // The clock of engines that share a database: all use the database's time, so that no lease ends early because another
 // machine's clock is ahead. Opened by backends.
 
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, every } from '../../ports/clock.ts'
 
 /** A machine's clock drifts by about a millisecond per minute, and jumps when it is set. */
 const MEASURE_EVERY_MS = 30_000
@@ -30,7 +30,7 @@ export class ServerClock implements Clock {
   static async follow(options: ServerClockOptions): Promise<ServerClock> {
     const clock = new ServerClock(options)
     await clock.#measure()
-    clock.#schedule()
+    clock.#stopTimer = every(options.local, MEASURE_EVERY_MS, () => clock.#measure().catch(options.onError))
     return clock
   }
 
@@ -44,14 +44,6 @@ export class ServerClock implements Clock {
 
   stop(): void {
     this.#stopTimer()
-  }
-
-  #schedule(): void {
-    const { local, onError } = this.#options
-    this.#stopTimer = local.at(local.now() + MEASURE_EVERY_MS, () => {
-      this.#schedule()
-      this.#measure().catch(onError)
-    })
   }
 
   /** The server reads its clock between request and answer, so the error is at most half of that time. */

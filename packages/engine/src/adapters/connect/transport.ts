@@ -45,7 +45,6 @@ export class ConnectTransport implements Transport, Connections, Presence {
   /** Unique per process: a result may still come after a restart. */
   readonly #idPrefix = `inv_${randomBytes(6).toString('hex')}`
   #idCount = 0
-  #closed: Promise<void> | undefined
 
   constructor(options: ConnectTransportOptions) {
     const defaults = { lostGraceMs: LOST_GRACE_MS, closeGraceMs: CLOSE_GRACE_MS }
@@ -55,7 +54,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
   /** `body` is a JSON object: it becomes the frame's payload, with the deadline added. */
   invoke(call: InvokeCall): Promise<InvokeReply> {
     if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
-    if (this.#closed) return Promise.resolve({ kind: 'refused', message: ENGINE_CLOSING })
+    if (this.#pending.isClosing) return Promise.resolve({ kind: 'refused', message: ENGINE_CLOSING })
     const runner = this.#runners.get(call.url)
     if (!runner || runner.sockets.length === 0) return Promise.resolve(NOT_CONNECTED)
     const socket = runner.pick()
@@ -158,8 +157,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#pending.drain(this.#options.closeGraceMs)
-    return this.#closed
+    return this.#pending.close(this.#options.closeGraceMs)
   }
 
   /** Only the runner that a call was sent to may answer it. */

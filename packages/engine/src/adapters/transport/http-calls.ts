@@ -26,7 +26,6 @@ export class HttpCalls {
   readonly #closeGraceMs: number
   readonly #pending = new PendingCalls<number, Call>()
   #callCount = 0
-  #closed: Promise<void> | undefined
 
   constructor({ connect, closeGraceMs = CLOSE_GRACE_MS, ...limits }: HttpCallsOptions) {
     this.#pools = new Pools(limits, connect)
@@ -34,7 +33,7 @@ export class HttpCalls {
   }
 
   get isClosing(): boolean {
-    return this.#closed !== undefined
+    return this.#pending.isClosing
   }
 
   get poolCount(): number {
@@ -65,8 +64,8 @@ export class HttpCalls {
     })
   }
 
-  close(): Promise<void> {
-    this.#closed ??= this.#pending.drain(this.#closeGraceMs).then(() => this.#pools.destroy())
-    return this.#closed
+  async close(): Promise<void> {
+    await this.#pending.close(this.#closeGraceMs)
+    await this.#pools.destroy()
   }
 }

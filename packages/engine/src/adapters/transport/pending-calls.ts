@@ -11,6 +11,11 @@ export const ENGINE_CLOSING = 'the engine is closing'
 export class PendingCalls<Key extends string | number, Call extends { fail(message: string): void }> {
   readonly #calls = new TransientMap<Key, Call>()
   #onIdle: () => void = () => {}
+  #closed: Promise<void> | undefined
+
+  get isClosing(): boolean {
+    return this.#closed !== undefined
+  }
 
   add(key: Key, call: Call): void {
     this.#calls.set(key, call)
@@ -31,7 +36,12 @@ export class PendingCalls<Key extends string | number, Call extends { fail(messa
   }
 
   /** Waits at most `graceMs` for the pending calls, then fails the rest. */
-  async drain(graceMs: number): Promise<void> {
+  close(graceMs: number): Promise<void> {
+    this.#closed ??= this.#drain(graceMs)
+    return this.#closed
+  }
+
+  async #drain(graceMs: number): Promise<void> {
     if (this.#calls.size > 0) {
       await new Promise<void>(resolve => {
         const timer = setTimeout(resolve, graceMs)

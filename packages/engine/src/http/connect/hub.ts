@@ -1,5 +1,5 @@
 // `GET /connect`: accepts or refuses upgrades, keeps the sockets, sends their heartbeats, and closes them
-// (docs/wire-protocol.md#connect). Opened by route.ts.
+// (docs/wire-protocol.md#connect). Opened by http/app.ts.
 
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server } from 'node:http'
@@ -13,10 +13,14 @@ import {
   SIGNATURE_HEADER,
 } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
+import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { EngineError } from '../../domain/model/errors.ts'
+import { every } from '../../ports/clock.ts'
 import type { Actor } from '../../services/run/audit.ts'
 import { authenticate, isStillAuthorized } from '../access/auth.ts'
+import type { HttpContext } from '../access/context.ts'
+import { mount } from '../access/mount.ts'
 import { statusOf } from '../response/problem.ts'
 import { rawResponse } from '../response/raw-response.ts'
 import { afterAnswers, isWhole, withoutOffer } from './ignored-upgrade.ts'
@@ -36,6 +40,16 @@ interface Connection {
 const PATH = operations.connect.path
 /** The actor of a socket that is opened only to be refused by an `error` frame. */
 const NO_ACTOR: Actor = { namespace: '' }
+
+/** The hub takes upgrades; a plain request gets an error. */
+export function connectRoutes(app: FastifyInstance, context: HttpContext): void {
+  const hub = new ConnectHub(context.deps)
+  hub.listen(app.server)
+  app.addHook('preClose', () => hub.close())
+  mount(app, context, operations.connect, async () => {
+    throw new EngineError('invalid_request', 'this is a WebSocket: the request must be an upgrade')
+  })
+}
 
 export class ConnectHub {
   readonly #deps: ConnectDeps
@@ -161,7 +175,7 @@ export class ConnectHub {
       isKeyValid: () => isStillAuthorized(actor, ...credentials),
     }
     this.#connections.add(connection)
-    this.#startHeartbeats()
+    this.#stopHeartbeats ??= every(clock, CONNECT_HEARTBEAT_MS, () => this.#sendHeartbeats())
     if (refusal) peer.fail(refusal, CLOSE_CODES.auth)
     else if (ws.protocol !== CONNECT_SUBPROTOCOL) peer.fail(noSubprotocol(), CLOSE_CODES.protocol)
     else this.#listenTo(connection, ws, stream)
@@ -178,25 +192,14 @@ export class ConnectHub {
 
   #remove(connection: Connection, gone: Promise<void>): void {
     this.#connections.delete(connection)
-    if (this.#connections.size === 0) this.#stopHeartbeats?.()
+    if (this.#connections.size === 0) {
+      this.#stopHeartbeats?.()
+      this.#stopHeartbeats = undefined
+    }
     const left = Promise.all([gone, connection.peer.closed()]).then(() => {
       this.#leaving.delete(left)
     })
     this.#leaving.add(left)
-  }
-
-  #startHeartbeats(): void {
-    if (this.#stopHeartbeats) return
-    const { clock } = this.#deps
-    const cancel = clock.at(clock.now() + CONNECT_HEARTBEAT_MS, () => {
-      this.#stopHeartbeats = undefined
-      this.#sendHeartbeats()
-      if (this.#connections.size > 0) this.#startHeartbeats()
-    })
-    this.#stopHeartbeats = () => {
-      this.#stopHeartbeats = undefined
-      cancel()
-    }
   }
 
   #sendHeartbeats(): void {

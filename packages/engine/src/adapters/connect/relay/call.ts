@@ -10,7 +10,6 @@ export interface RelayedCallOptions {
   /** The engine that has the runner's socket. */
   engine: string
   call: InvokeCall
-  sentAt: number
   bus: Bus
   onReply(reply: InvokeReply): void
 }
@@ -35,8 +34,8 @@ export class RelayedCall {
   }
 
   /** Sends the invoke to the host, which also keeps its deadline. */
-  send(): void {
-    const { id, engine, bus, call, sentAt } = this.#options
+  send(sentAt: number): void {
+    const { id, engine, bus, call } = this.#options
     const { url, timeoutMs, body } = call
     // JSON writes Infinity as null.
     const head: InvokeHead = { id, url, sentAt, timeoutMs, checkpoints: call.onCheckpoint !== undefined }

@@ -3,7 +3,7 @@
 
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type ForeignResult, LOST_GRACE_MS } from '../transport.ts'
+import { type ConnectTransport, type ForeignResult, LOST_GRACE_MS } from '../transport.ts'
 import { handleTopics, RESULT_TOPICS, splitOnce } from './messages.ts'
 
 /** The request for the owner is repeated, since messages may be lost. */
@@ -23,10 +23,7 @@ interface PendingResult extends ForeignResult {
 export interface ForeignResultsOptions {
   bus: Bus
   clock: Clock
-  /** Whether a call of the runner is pending here. */
-  holds(url: string, id: string): boolean
-  /** Gives such a call its result. */
-  take(result: ForeignResult): void
+  local: Pick<ConnectTransport, 'holds' | 'take'>
 }
 
 export class ForeignResults {
@@ -36,11 +33,11 @@ export class ForeignResults {
 
   constructor(options: ForeignResultsOptions) {
     this.#options = options
-    const { bus, holds, take } = options
+    const { bus, local } = options
     handleTopics(bus, RESULT_TOPICS, {
       ownerRequest: (text, from) => {
         const [id, url] = splitOnce(text, ' ')
-        if (holds(url, id)) bus.publish(RESULT_TOPICS.owner, id, from)
+        if (local.holds(url, id)) bus.publish(RESULT_TOPICS.owner, id, from)
       },
       owner: (id, from) => {
         const result = this.#pending.get(id)
@@ -51,7 +48,7 @@ export class ForeignResults {
         const [head, body] = splitOnce(text, '\n')
         const [id, rest] = splitOnce(head, ' ')
         const [status, url] = splitOnce(rest, ' ')
-        take({ id, status: Number(status), url, body })
+        local.take({ id, status: Number(status), url, body })
         bus.publish(RESULT_TOPICS.resultReceived, id, from)
       },
       resultReceived: id => this.#pending.get(id)?.settle(),

@@ -3,7 +3,7 @@
 
 import { TransientMap } from '../../../base/transient-map.ts'
 import type { Bus } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, every } from '../../../ports/clock.ts'
 import type { InvokeReply, Transport } from '../../../ports/transport.ts'
 import { EndedCalls } from './ended-calls.ts'
 import {
@@ -15,7 +15,7 @@ import {
   replyText,
   splitOnce,
 } from './messages.ts'
-import { CALL_SILENT_TICKS_MAX, everyTick } from './tick.ts'
+import { CALL_SILENT_TICKS_MAX, RELAY_TICK_MS } from './tick.ts'
 
 /**
  * An invoke that arrives later than this is not carried out: this engine or its connection stood still. The caller soon
@@ -82,7 +82,7 @@ export class RelayHost {
       statusRequest: (ids, from) => this.#reportStatus(ids.split(' '), from),
       checkpointAnswer: text => this.#receiveCheckpointAnswer(text),
     })
-    this.#stopTicks = everyTick(clock, () => this.#tick())
+    this.#stopTicks = every(clock, RELAY_TICK_MS, () => this.#tick())
   }
 
   /** Resolves when no call is under way, or on abort. */

@@ -3,11 +3,12 @@
 // it. Used by relayed-connect.ts.
 
 import { type Bus, broadcastBatches } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, every } from '../../../ports/clock.ts'
+import type { ConnectTransport } from '../transport.ts'
 import { handleTopics, PRESENCE_TOPICS, splitOnce } from './messages.ts'
 import { ReportedRoom } from './reported-room.ts'
 import { ROOM_REQUEST_VALID_MS, RoomRequests, removeBefore } from './room-requests.ts'
-import { everyTick } from './tick.ts'
+import { RELAY_TICK_MS } from './tick.ts'
 
 /** An engine is taken for dead after more ticks without a message from it. */
 const ENGINE_SILENT_TICKS_MAX = 4
@@ -20,9 +21,7 @@ export interface EnginePresenceOptions {
   bus: Bus
   clock: Clock
   /** Runners with a socket on this engine. */
-  localUrls(): string[]
-  /** How many more invokes a runner of this engine would take; undefined when it has no bound. */
-  localRoom(url: string): number | undefined
+  local: Pick<ConnectTransport, 'connected' | 'room'>
   /** A runner was connected to another engine. */
   onReachable(url: string): void
   /** A runner of another engine may have room for more, or is gone. */
@@ -71,7 +70,7 @@ export class EnginePresence {
       goodbye: (_, from) => this.#remove(from),
     })
     bus.onReconnect(() => this.#announce())
-    this.#stopTicks = everyTick(clock, () => this.#tick())
+    this.#stopTicks = every(clock, RELAY_TICK_MS, () => this.#tick())
     this.#announce()
   }
 
@@ -116,7 +115,7 @@ export class EnginePresence {
    * notified, and the result is true: otherwise this engine would always take it, being the first to know.
    */
   yieldsRoom(url: string): boolean {
-    if (!this.#options.localRoom(url)) return false
+    if (!this.#options.local.room(url)) return false
     const engine = this.#roomRequests.next(url)
     if (engine === undefined) return false
     this.#publishRoom([url], engine)
@@ -138,7 +137,7 @@ export class EnginePresence {
 
   /** An invoke of a runner of this engine began or ended. */
   roomChanged(url: string): void {
-    if (this.#engines.size === 0 || this.#options.localRoom(url) === undefined) return
+    if (this.#engines.size === 0 || this.#options.local.room(url) === undefined) return
     const { clock } = this.#options
     if (this.#changedRooms.size === 0)
       this.#cancelPublish = clock.at(clock.now() + ROOM_CHANGES_DELAY_MS, () => {
@@ -164,10 +163,10 @@ export class EnginePresence {
   }
 
   #tick(): void {
-    const { localUrls, localRoom, clock } = this.#options
+    const { local, clock } = this.#options
     this.#announce()
     // Repeated, since a report may have been lost and counts for a few ticks only.
-    if (this.#engines.size > 0) this.#publishRoom(localUrls().filter(url => localRoom(url) === 0))
+    if (this.#engines.size > 0) this.#publishRoom(local.connected.filter(url => local.room(url) === 0))
     removeBefore(this.#requestedAt, clock.now() - ROOM_REQUEST_VALID_MS)
     this.#roomRequests.tick()
     for (const [engine, remote] of this.#engines) {
@@ -181,16 +180,16 @@ export class EnginePresence {
   }
 
   #sendList(to: string): void {
-    const { bus, localUrls } = this.#options
-    const urls = this.#hasLeft ? [] : localUrls()
+    const { bus, local } = this.#options
+    const urls = this.#hasLeft ? [] : local.connected
     bus.publish(PRESENCE_TOPICS.list, [this.#version, ...urls].join('\n'), to)
     this.#publishRoom(urls, to)
   }
 
   #publishRoom(urls: readonly string[], to?: string): void {
-    const { bus, localRoom } = this.#options
+    const { bus, local } = this.#options
     const lines = urls.flatMap(url => {
-      const room = localRoom(url)
+      const room = local.room(url)
       return room === undefined ? [] : `${room} ${url}`
     })
     for (const batch of broadcastBatches(lines)) bus.publish(PRESENCE_TOPICS.room, batch.join('\n'), to)

@@ -36,8 +36,7 @@ export class RelayedConnect implements Transport, Presence {
     this.#presence = new EnginePresence({
       bus,
       clock,
-      localUrls: () => local.connected,
-      localRoom: url => local.room(url),
+      local,
       onReachable: url => {
         const owner = connectUrlOwner(url)
         if (owner) onAppReachable(owner.namespace, owner.app)
@@ -46,12 +45,7 @@ export class RelayedConnect implements Transport, Presence {
       onGone: engine => this.#relay.engineGone(engine),
     })
     this.#relay = new RelayTransport({ bus, clock, presence: this.#presence, closeGraceMs })
-    this.#foreignResults = new ForeignResults({
-      bus,
-      clock,
-      holds: (url, id) => local.holds(url, id),
-      take: result => local.take(result),
-    })
+    this.#foreignResults = new ForeignResults({ bus, clock, local })
     this.#host = new RelayHost({ bus, clock, transport: { invoke: call => this.#invokeHere(call) } })
   }
 

@@ -4,14 +4,14 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Bus } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, every } from '../../../ports/clock.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
 import { CLOSE_GRACE_MS, ENGINE_CLOSING, PendingCalls } from '../../transport/pending-calls.ts'
 import { NOT_CONNECTED } from '../transport.ts'
 import { RelayedCall } from './call.ts'
 import { CALLER_TOPICS, HOST_TOPICS, handleTopics, readReply, splitOnce } from './messages.ts'
 import type { EnginePresence } from './presence.ts'
-import { everyTick } from './tick.ts'
+import { RELAY_TICK_MS } from './tick.ts'
 
 export interface RelayTransportOptions {
   bus: Bus
@@ -30,7 +30,6 @@ export class RelayTransport implements Transport {
   readonly #closeGraceMs: number
   readonly #idPrefix = randomBytes(6).toString('hex')
   #idCount = 0
-  #closed: Promise<void> | undefined
 
   constructor({ bus, clock, presence, closeGraceMs = CLOSE_GRACE_MS }: RelayTransportOptions) {
     this.#bus = bus
@@ -47,12 +46,12 @@ export class RelayTransport implements Transport {
         for (const id of ids.split(' ')) this.#pending.get(id)?.unknown()
       },
     })
-    this.#stopTicks = everyTick(clock, () => this.#requestStatus())
+    this.#stopTicks = every(clock, RELAY_TICK_MS, () => this.#requestStatus())
   }
 
   invoke(call: InvokeCall): Promise<InvokeReply> {
     if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
-    if (this.#closed) return Promise.resolve({ kind: 'refused', message: ENGINE_CLOSING })
+    if (this.#pending.isClosing) return Promise.resolve({ kind: 'refused', message: ENGINE_CLOSING })
     const engine = this.#presence.engineOf(call.url)
     if (engine === undefined) return Promise.resolve(NOT_CONNECTED)
     const id = `${this.#idPrefix}${(++this.#idCount).toString(36)}`
@@ -62,10 +61,9 @@ export class RelayTransport implements Transport {
         if (reply.kind === 'refused' && reply.isFull) this.#presence.invokeRefused(engine, call.url)
         resolve(reply)
       }
-      const sentAt = this.#clock.now()
-      const relayed = new RelayedCall({ id, engine, call, sentAt, bus: this.#bus, onReply })
+      const relayed = new RelayedCall({ id, engine, call, bus: this.#bus, onReply })
       this.#pending.add(id, relayed)
-      relayed.send()
+      relayed.send(this.#clock.now())
       this.#presence.invokeSent(engine, call.url)
     })
   }
@@ -77,8 +75,7 @@ export class RelayTransport implements Transport {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#pending.drain(this.#closeGraceMs).finally(() => this.#stopTicks())
-    return this.#closed
+    return this.#pending.close(this.#closeGraceMs).finally(this.#stopTicks)
   }
 
   #receiveReply(text: string, from: string): void {
