@@ -6,7 +6,7 @@ import { REDIS_URL, redisPrefix } from '../../kit/servers/redis.ts'
 import { limiterContract } from './limiter-contract.ts'
 
 const open = (prefix: string) =>
-  new RedisLimiter({
+  RedisLimiter.open({
     url: REDIS_URL,
     prefix,
     onError: error => {
@@ -18,7 +18,7 @@ limiterContract('Redis', async () => open(redisPrefix()))
 
 test('two engines share what a key admits', async () => {
   const prefix = redisPrefix()
-  const [one, two] = [open(prefix), open(prefix)]
+  const [one, two] = [await open(prefix), await open(prefix)]
   const quota = { key: 'k', limit: 3, periodMs: 1000, now: 1_764_000_000_000 }
   const answers = await Promise.all([one, two, one, two, one].map(limiter => limiter.take(quota)))
   expect(answers.filter(Boolean)).toHaveLength(3)

@@ -20,7 +20,7 @@ transportContract('connect, through another engine', async () => {
   const network = new LoopbackNetwork(clock)
   const open = async (name: string) => {
     const bus = await network.open(name)
-    const onPresence = (url: string, isHere: boolean) => relayed.presenceChanged(url, isHere)
+    const onPresence = (url: string, isHere: boolean) => relayed.presence.presenceChanged(url, isHere)
     const local = new ConnectTransport({ clock, closeGraceMs: 200, lostGraceMs: 300, onPresence })
     const relayed: RelayedConnect = new RelayedConnect({
       bus,

@@ -18,14 +18,14 @@ export async function createRunners(config: Config, core: EngineCore, given: Tra
   const { bus, isShared } = core.backends
   const { runnerStaleAfterMs: staleAfterMs, signingKeys } = config
   let notifyRoom: (url: string, isForPeer: boolean) => void = () => {}
-  const onRoomChange = (url: string) => notifyRoom(url, relayed?.yieldsRoom(url) ?? false)
+  const onRoomChange = (url: string) => notifyRoom(url, relayed?.presence.yieldsRoom(url) ?? false)
   const onAppReachable = (namespace: string, app: string) => void registry.wakeHeldRuns(namespace, app)
 
   const connect = new ConnectTransport({
     clock,
-    onPresence: (url, isHere) => relayed?.presenceChanged(url, isHere),
+    onPresence: (url, isHere) => relayed?.presence.presenceChanged(url, isHere),
     onRoomChange,
-    ...(bus && { onForeignResult: result => relayed?.forwardResult(result) }),
+    ...(bus && { onForeignResult: result => relayed?.foreignResults.forward(result) }),
   })
   const relayed = bus && new RelayedConnect({ bus, clock, local: connect, onAppReachable, onRoomChange })
   const http = new HttpTransport({ clock, signingKeys })
@@ -52,10 +52,10 @@ export async function createRunners(config: Config, core: EngineCore, given: Tra
     /** Accepts no further socket, and lets other engines send no further invoke here. */
     drain() {
       connect.drain()
-      relayed?.leave()
+      relayed?.presence.leave()
     },
     /** The invokes carried out here for other engines. */
-    relayedInvokes: { stop: async (deadline: AbortSignal) => relayed?.idle(deadline) },
+    relayedInvokes: { stop: async (deadline: AbortSignal) => relayed?.host.idle(deadline) },
   }
 }
 

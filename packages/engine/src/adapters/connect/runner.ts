@@ -83,7 +83,11 @@ export class ConnectedRunner {
       replaced.socket.close(CLOSE_CODES.replaced, 'another socket took its place')
     }
     if (underWay) this.reclaim(opened, underWay)
-    else if (earlier) this.#inherit(opened)
+    else if (earlier) {
+      // The replacement states nothing of its calls: it inherits those of its instance.
+      for (const lost of [...this.#lost])
+        if (lost.instance === instance) this.#settle(lost, call => call.moveTo(opened))
+    }
     return opened
   }
 
@@ -130,13 +134,6 @@ export class ConnectedRunner {
     const lost: LostSocket = { calls: new TransientMap(), instance, cancelTimer }
     for (const call of [...calls.values()]) call.moveTo(lost)
     this.#lost.add(lost)
-  }
-
-  /** Moves the calls of the instance's earlier socket, whose replacement states nothing of its calls. */
-  #inherit(heir: RegisteredSocket): void {
-    for (const lost of [...this.#lost]) {
-      if (lost.instance === heir.instance) this.#settle(lost, call => call.moveTo(heir))
-    }
   }
 
   /** Ends or moves the calls of a lost socket, and forgets it. */

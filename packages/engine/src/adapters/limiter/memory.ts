@@ -44,13 +44,8 @@ export class MemoryLimiter implements Limiter {
   }
 
   async take({ key, limit, periodMs, now: requestedAt }: Quota): Promise<boolean> {
-    const window = this.#windows.get(key, requestedAt) ?? {
-      idleAt: 0,
-      size: 0,
-      takes: [],
-      first: 0,
-      taken: 0,
-    }
+    const unused = () => ({ idleAt: 0, size: 0, takes: [], first: 0, taken: 0 })
+    const window = this.#windows.get(key, requestedAt) ?? unused()
     const now = expire(window, periodMs, requestedAt)
     const admitted = window.taken < limit
     if (admitted) {

@@ -45,30 +45,24 @@ redis.call('SET', KEYS[1], string.format('%.6f', due), 'PX', math.ceil(math.max(
 return {1, string.format('%.6f', free + spacing)}`
 
 interface Scripts extends Redis {
-  perdureWindow(key: string, now: number, limit: number, periodMs: number, take: 0 | 1): Promise<number>
-  perdureStart(
-    key: string,
-    now: number,
-    spacing: number,
-    burst: number,
-    late: number,
-    take: 0 | 1,
-  ): Promise<[taken: 0 | 1, freeAt: string]>
+  perdureWindow(key: string, ...args: number[]): Promise<0 | 1>
+  perdureStart(key: string, ...args: number[]): Promise<[taken: 0 | 1, freeAt: string]>
 }
 
 export interface RedisLimiterOptions {
   url: string
   /** The prefix of every key: several clusters may share a Redis. */
   prefix?: string
-  /** Called when a connection that was open fails. One that cannot be opened makes `open` reject instead. */
+  /** Called when a connection that was open fails. */
   onError(error: Error): void
 }
 
 export class RedisLimiter implements Limiter {
   readonly #redis: Scripts
   readonly #prefix: string
+  #isOpen = false
 
-  constructor({ url, prefix = 'perdure:', onError }: RedisLimiterOptions) {
+  private constructor({ url, prefix = 'perdure:', onError }: RedisLimiterOptions) {
     this.#prefix = `${prefix}limit:`
     const redis = new Redis(url, {
       commandTimeout: REDIS_TIMEOUT_MS,
@@ -76,7 +70,9 @@ export class RedisLimiter implements Limiter {
       maxRetriesPerRequest: 1,
       retryStrategy: redisRetryMs,
     })
-    redis.on('error', onError)
+    redis.on('error', error => {
+      if (this.#isOpen) onError(error)
+    })
     redis.defineCommand('perdureWindow', { numberOfKeys: 1, lua: WINDOW })
     redis.defineCommand('perdureStart', { numberOfKeys: 1, lua: START })
     this.#redis = redis as Scripts
@@ -84,14 +80,10 @@ export class RedisLimiter implements Limiter {
 
   /** Rejects when Redis cannot be reached. */
   static async open(options: RedisLimiterOptions): Promise<RedisLimiter> {
-    let isOpen = false
-    const onError = (error: Error) => {
-      if (isOpen) options.onError(error)
-    }
-    const limiter = new RedisLimiter({ ...options, onError })
+    const limiter = new RedisLimiter(options)
     try {
       await limiter.ping()
-      isOpen = true
+      limiter.#isOpen = true
     } catch (error) {
       await limiter.close()
       throw error
@@ -125,11 +117,8 @@ export class RedisLimiter implements Limiter {
   }
 
   async #window({ key, limit, periodMs, now }: Quota, take: 0 | 1): Promise<boolean> {
-    return (
-      (await this.#answerOf(
-        this.#redis.perdureWindow(`${this.#prefix}w:${key}`, now, limit, periodMs, take),
-      )) === 1
-    )
+    const window = `${this.#prefix}w:${key}`
+    return (await this.#answerOf(this.#redis.perdureWindow(window, now, limit, periodMs, take))) === 1
   }
 
   async #answerOf<T>(answer: Promise<T>): Promise<T> {

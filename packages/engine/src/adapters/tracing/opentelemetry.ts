@@ -8,20 +8,26 @@ import {
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
-  type Tracer,
   type TracerProvider,
   trace,
 } from '@opentelemetry/api'
 import { ENGINE_VERSION } from '../../base/version.ts'
 import { type Traceparent, traceParts } from '../../domain/text/traceparent.ts'
-import type { Span, SpanAttributes, SpanName, SpanOptions, Tracing } from '../../ports/tracing.ts'
+import type { Span, Tracing } from '../../ports/tracing.ts'
 
 const KINDS = { client: SpanKind.CLIENT, producer: SpanKind.PRODUCER, internal: SpanKind.INTERNAL }
 
 /** Tracing with the SDK of this process; undefined when it has none. */
 export function openTelemetry(): Tracing | undefined {
   const provider = trace.getTracerProvider()
-  return isRegistered(provider) ? new OpenTelemetry(provider) : undefined
+  if (!isRegistered(provider)) return undefined
+  const tracer = provider.getTracer('perdure', ENGINE_VERSION)
+  return {
+    start(name, { parent, kind, attributes, startedAt }) {
+      const options = { kind: KINDS[kind], attributes, startTime: new Date(startedAt) }
+      return tracedSpan(tracer.startSpan(name, options, contextOf(parent)))
+    },
+  }
 }
 
 /** Without an SDK the provider is a proxy that delegates to one that does nothing. */
@@ -30,40 +36,14 @@ function isRegistered(provider: TracerProvider): boolean {
   return provider.getDelegate() !== new ProxyTracerProvider().getDelegate()
 }
 
-class OpenTelemetry implements Tracing {
-  readonly #tracer: Tracer
-
-  constructor(provider: TracerProvider) {
-    this.#tracer = provider.getTracer('perdure', ENGINE_VERSION)
-  }
-
-  start(name: SpanName, { parent, kind, attributes, startedAt }: SpanOptions): Span {
-    const options = { kind: KINDS[kind], attributes, startTime: new Date(startedAt) }
-    return new TracedSpan(this.#tracer.startSpan(name, options, contextOf(parent)))
-  }
-}
-
-class TracedSpan implements Span {
-  readonly #span: OtelSpan
-  readonly traceparent: Traceparent
-
-  constructor(span: OtelSpan) {
-    const { traceId, spanId, traceFlags } = span.spanContext()
-    this.#span = span
-    this.traceparent = `00-${traceId}-${spanId}-0${traceFlags & 1}`
-  }
-
-  set(attributes: SpanAttributes): void {
-    this.#span.setAttributes(attributes)
-  }
-
-  fail(type: string): void {
-    this.#span.setAttribute('error.type', type)
-    this.#span.setStatus({ code: SpanStatusCode.ERROR })
-  }
-
-  end(at: number): void {
-    this.#span.end(new Date(at))
+/** The span of the port for one of the API. */
+function tracedSpan(span: OtelSpan): Span {
+  const { traceId, spanId, traceFlags } = span.spanContext()
+  return {
+    traceparent: `00-${traceId}-${spanId}-0${traceFlags & 1}`,
+    set: attributes => void span.setAttributes(attributes),
+    fail: type => void span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR }),
+    end: at => span.end(new Date(at)),
   }
 }
 

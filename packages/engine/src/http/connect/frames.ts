@@ -43,18 +43,14 @@ export function readResult({ payload, text }: IncomingFrame): { status: number; 
   if (!Number.isInteger(status) || (status as number) < 100 || (status as number) > 599) {
     throw invalid('payload.status', 'must be an HTTP status, an integer from 100 to 599')
   }
-  return { status: status as number, body: typeof body === 'string' ? body : rawBody(text) }
+  const rawBody = () => objectMember(objectMember(text, 'payload') as string, 'body') ?? ''
+  return { status: status as number, body: typeof body === 'string' ? body : rawBody() }
 }
 
 /** The payload of an `invoke.checkpoint`, as sent. */
 export function readCheckpoint({ payload, text }: IncomingFrame): string {
   objectOf(payload)
   return objectMember(text, 'payload') as string
-}
-
-function rawBody(text: string): string {
-  const payload = objectMember(text, 'payload') as string
-  return objectMember(payload, 'body') ?? ''
 }
 
 function objectOf(payload: unknown): Record<string, unknown> {

@@ -89,7 +89,7 @@ export class ConnectHub {
 
   listen(server: Server): void {
     server.on('upgrade', (request, stream, head) => {
-      if (isWebSocket(request)) this.#upgrade(request, stream, head)
+      if (request.headers.upgrade?.toLowerCase() === 'websocket') this.#upgrade(request, stream, head)
       else this.#ignoreUpgrade(server, request, stream as Socket, head)
     })
   }
@@ -225,10 +225,6 @@ function malformed({ message }: Error, { method }: IncomingMessage): EngineError
   if (method === 'GET') return new EngineError('invalid_request', `the upgrade is malformed: ${message}`)
   const details = { allow: ['GET'] }
   return new EngineError('method_not_allowed', 'a WebSocket is opened by GET', { details })
-}
-
-function isWebSocket({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 function noSubprotocol(): EngineError {

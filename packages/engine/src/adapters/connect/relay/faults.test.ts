@@ -228,7 +228,7 @@ test.each(Array.from({ length: 30 }, (_, i) => i + 1))(
     // Once the network is sound, nothing of the calls is left on either side.
     cluster.network.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
     await cluster.clock.advance(60_000)
-    await one.relayed.idle(new AbortController().signal)
+    await one.relayed.host.idle(new AbortController().signal)
     const counts = () => [cluster.network.count('still'), cluster.network.count('reply')]
     const before = counts()
     await cluster.clock.advance(20_000)

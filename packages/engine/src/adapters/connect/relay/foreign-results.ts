@@ -2,7 +2,7 @@
 // that has the call, over the bus, and sends it the result. Opened by relayed-connect.ts.
 
 import type { Bus } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, every } from '../../../ports/clock.ts'
 import { type ConnectTransport, type ForeignResult, LOST_GRACE_MS } from '../transport.ts'
 import { handleTopics, RESULT_TOPICS, splitOnce } from './messages.ts'
 
@@ -14,7 +14,6 @@ const OWNER_REQUEST_MS_MAX = LOST_GRACE_MS + 1000
 const RESULTS_LENGTH_MAX = 64 * 1024 * 1024
 
 interface PendingResult extends ForeignResult {
-  until: number
   cancel(): void
   /** An engine has the result, or none can use it any more. */
   settle(): void
@@ -57,15 +56,20 @@ export class ForeignResults {
 
   /** Resolves when the result may be acknowledged: an engine has it, or none can use it any more. */
   forward(result: ForeignResult): Promise<void> {
-    const { clock } = this.#options
+    const { bus, clock } = this.#options
     // The runner sent the result again: the new request replaces the earlier one.
     this.#pending.get(result.id)?.cancel()
     const { length } = result.body
     if (this.#pendingLength + length > RESULTS_LENGTH_MAX) return new Promise(() => {})
     return new Promise(resolve => {
-      this.#pendingLength += length
+      const until = clock.now() + OWNER_REQUEST_MS_MAX
+      const requestOwner = () => bus.publish(RESULT_TOPICS.ownerRequest, `${result.id} ${result.url}`)
+      const stopRequests = every(clock, OWNER_REQUEST_EVERY_MS, () => {
+        if (clock.now() >= until) settle()
+        else requestOwner()
+      })
       const cancel = () => {
-        cancelTimer()
+        stopRequests()
         this.#pendingLength -= length
         this.#pending.delete(result.id)
       }
@@ -73,17 +77,8 @@ export class ForeignResults {
         cancel()
         resolve()
       }
-      const pending: PendingResult = { ...result, until: clock.now() + OWNER_REQUEST_MS_MAX, cancel, settle }
-      let cancelTimer = () => {}
-      const requestOwner = () => {
-        if (clock.now() >= pending.until) {
-          settle()
-          return
-        }
-        this.#options.bus.publish(RESULT_TOPICS.ownerRequest, `${result.id} ${result.url}`)
-        cancelTimer = clock.at(clock.now() + OWNER_REQUEST_EVERY_MS, requestOwner)
-      }
-      this.#pending.set(result.id, pending)
+      this.#pendingLength += length
+      this.#pending.set(result.id, { ...result, cancel, settle })
       requestOwner()
     })
   }

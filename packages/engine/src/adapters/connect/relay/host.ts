@@ -58,9 +58,7 @@ export interface RelayHostOptions {
 }
 
 export class RelayHost {
-  readonly #bus: Bus
-  readonly #clock: Clock
-  readonly #transport: RelayHostOptions['transport']
+  readonly #options: RelayHostOptions
   readonly #calls = new TransientMap<string, HostedCall>()
   readonly #ended = new EndedCalls()
   readonly #stopTicks: () => void
@@ -71,10 +69,9 @@ export class RelayHost {
   #checkpointCount = 0
   #onIdle: () => void = () => {}
 
-  constructor({ bus, clock, transport }: RelayHostOptions) {
-    this.#bus = bus
-    this.#clock = clock
-    this.#transport = transport
+  constructor(options: RelayHostOptions) {
+    const { bus, clock } = options
+    this.#options = options
     handleTopics(bus, HOST_TOPICS, {
       invoke: (text, from) => this.#invoke(text, from),
       cancel: id => this.#cancel(id),
@@ -113,17 +110,17 @@ export class RelayHost {
     const call = { url, body, timeoutMs: timeoutMs ?? Number.POSITIVE_INFINITY, signal: hosted.abort.signal }
     const onCheckpoint = (payload: string) => this.#checkpoint(id, hosted, payload)
     this.#underWay++
-    void this.#transport.invoke(checkpoints ? { ...call, onCheckpoint } : call).then(reply => {
+    void this.#options.transport.invoke(checkpoints ? { ...call, onCheckpoint } : call).then(reply => {
       this.#underWay--
       this.#reply(id, hosted, hosted.isGivenUp ? GIVEN_UP : reply)
       if (this.#underWay === 0) this.#onIdle()
     })
   }
 
-  #refusal(sentAt = this.#clock.now()): string | undefined {
+  #refusal(sentAt = this.#options.clock.now()): string | undefined {
     if (this.#underWay >= HOSTED_CALLS_MAX)
       return `${HOSTED_CALLS_MAX} invokes of other engines are under way`
-    return this.#clock.now() - sentAt > INVOKE_LATE_MS_MAX ? 'the invoke came too late' : undefined
+    return this.#options.clock.now() - sentAt > INVOKE_LATE_MS_MAX ? 'the invoke came too late' : undefined
   }
 
   #reply(id: string, hosted: HostedCall, reply: InvokeReply): void {
@@ -132,7 +129,7 @@ export class RelayHost {
     hosted.reply = text
     this.#repliesLength += text.length
     if (this.#repliesLength > REPLIES_LENGTH_MAX) this.#forget(id)
-    this.#bus.publish(CALLER_TOPICS.reply, text, hosted.caller)
+    this.#options.bus.publish(CALLER_TOPICS.reply, text, hosted.caller)
   }
 
   /** Removes a call that has its reply. Should its invoke arrive again, it is not carried out. */
@@ -165,7 +162,7 @@ export class RelayHost {
   }
 
   #sendCheckpoint(id: string, { caller }: HostedCall, { no, payload }: Checkpoint): void {
-    this.#bus.publish(CALLER_TOPICS.checkpoint, `${id} ${no}\n${payload}`, caller)
+    this.#options.bus.publish(CALLER_TOPICS.checkpoint, `${id} ${no}\n${payload}`, caller)
   }
 
   #receiveCheckpointAnswer(text: string): void {
@@ -184,22 +181,22 @@ export class RelayHost {
         alive.push(id)
         this.#repeatMessages(id, hosted)
       } else if (this.#ended.mayHaveRun(id))
-        this.#bus.publish(CALLER_TOPICS.reply, replyText(id, GIVEN_UP), caller)
+        this.#options.bus.publish(CALLER_TOPICS.reply, replyText(id, GIVEN_UP), caller)
       else {
         // The caller gives the call up. Should its invoke still arrive, it is not carried out.
         this.#ended.add(id, false)
         unknown.push(id)
       }
     }
-    if (alive.length > 0) this.#bus.publish(CALLER_TOPICS.alive, alive.join(' '), caller)
-    if (unknown.length > 0) this.#bus.publish(CALLER_TOPICS.unknown, unknown.join(' '), caller)
+    if (alive.length > 0) this.#options.bus.publish(CALLER_TOPICS.alive, alive.join(' '), caller)
+    if (unknown.length > 0) this.#options.bus.publish(CALLER_TOPICS.unknown, unknown.join(' '), caller)
   }
 
   /** Repeats the messages about the call that the caller may have missed. */
   #repeatMessages(id: string, hosted: HostedCall): void {
     const { reply, checkpoint, caller } = hosted
     hosted.silentTicks = 0
-    if (reply !== undefined) this.#bus.publish(CALLER_TOPICS.reply, reply, caller)
+    if (reply !== undefined) this.#options.bus.publish(CALLER_TOPICS.reply, reply, caller)
     if (!checkpoint) return
     if (checkpoint.sawStatusRequest) this.#sendCheckpoint(id, hosted, checkpoint)
     checkpoint.sawStatusRequest = true

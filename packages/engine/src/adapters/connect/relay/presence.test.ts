@@ -69,11 +69,11 @@ test('an engine that leaves receives no further invokes, and finishes those unde
   const { cluster, one, two, runner } = await twoEngines()
   const under = two.invoke()
   await cluster.settle()
-  one.relayed.leave()
+  one.relayed.presence.leave()
   await cluster.settle()
   expect(two.relayed.reaches(APP_RUNNER)).toBe(false)
   expect(await two.invoke()).toEqual({ kind: 'refused', message: 'the runner is not connected' })
-  const idle = one.relayed.idle(new AbortController().signal)
+  const idle = one.relayed.host.idle(new AbortController().signal)
   runner.session.result(runner.invokes[0]!.id, 200, '{"a":1}')
   expect(await under).toEqual({ kind: 'answered', status: 200, body: '{"a":1}' })
   await idle
@@ -94,7 +94,7 @@ test('waiting for the last call to end is over when the signal aborts', async ()
   void two.invoke()
   await cluster.settle()
   const deadline = new AbortController()
-  const idle = one.relayed.idle(deadline.signal)
+  const idle = one.relayed.host.idle(deadline.signal)
   expect(await Promise.race([idle, cluster.settle().then(() => 'busy')])).toBe('busy')
   deadline.abort()
   await idle
@@ -140,20 +140,20 @@ test('a lost report of room does no lasting harm: no room is reported again, and
 
 test('room that another engine waits for goes to it every other time', async () => {
   const { cluster, one, two } = await twoEngines({ maxConcurrency: 1 })
-  expect(one.relayed.yieldsRoom(APP_RUNNER)).toBe(false)
+  expect(one.relayed.presence.yieldsRoom(APP_RUNNER)).toBe(false)
   two.relayed.requestRoom(APP_RUNNER)
   await cluster.settle()
   two.roomChanges.length = 0
-  const yielded = [1, 2, 3, 4].map(() => one.relayed.yieldsRoom(APP_RUNNER))
+  const yielded = [1, 2, 3, 4].map(() => one.relayed.presence.yieldsRoom(APP_RUNNER))
   expect(yielded).toEqual([true, false, true, false])
   await cluster.settle()
   expect(two.roomChanges).toEqual([APP_RUNNER, APP_RUNNER])
   await cluster.clock.advance(3000)
-  expect(one.relayed.yieldsRoom(APP_RUNNER)).toBe(false)
+  expect(one.relayed.presence.yieldsRoom(APP_RUNNER)).toBe(false)
   two.relayed.requestRoom(APP_RUNNER)
   await cluster.settle()
   void one.invoke()
-  expect(one.relayed.yieldsRoom(APP_RUNNER), 'there is none').toBe(false)
+  expect(one.relayed.presence.yieldsRoom(APP_RUNNER), 'there is none').toBe(false)
 })
 
 test('an invoke of a runner with sockets on two engines goes to the one with room', async () => {

@@ -58,7 +58,9 @@ export class EnginePresence {
     const { bus, clock } = options
     this.#roomRequests = new RoomRequests(clock)
     handleTopics(bus, PRESENCE_TOPICS, {
-      announce: (text, from) => this.#receiveVersion(from, Number(text)),
+      announce: (version, from) => {
+        if (this.#noteMessage(from).version !== Number(version)) this.#requestList(from)
+      },
       change: (text, from) => this.#receiveChange(from, text),
       listRequest: (_, from) => this.#sendList(from),
       list: (text, from) => this.#receiveList(from, text),
@@ -79,7 +81,7 @@ export class EnginePresence {
     let found: string | undefined
     for (const [engine, { urls, room }] of this.#engines) {
       if (!urls.has(url)) continue
-      if (room.has(url)) return engine
+      if (room.free(url) !== 0) return engine
       found ??= engine
     }
     return found
@@ -193,10 +195,6 @@ export class EnginePresence {
       return room === undefined ? [] : `${room} ${url}`
     })
     for (const batch of broadcastBatches(lines)) bus.publish(PRESENCE_TOPICS.room, batch.join('\n'), to)
-  }
-
-  #receiveVersion(engine: string, version: number): void {
-    if (this.#noteMessage(engine).version !== version) this.#requestList(engine)
   }
 
   #receiveChange(engine: string, text: string): void {

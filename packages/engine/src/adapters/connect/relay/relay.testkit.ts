@@ -38,8 +38,8 @@ export class RelayCluster {
     const local = new ConnectTransport({
       clock,
       closeGraceMs: 1,
-      onPresence: (url, isHere) => relayed.presenceChanged(url, isHere),
-      onForeignResult: result => relayed.forwardResult(result),
+      onPresence: (url, isHere) => relayed.presence.presenceChanged(url, isHere),
+      onForeignResult: result => relayed.foreignResults.forward(result),
     })
     const reachableApps: string[] = []
     const roomChanges: string[] = []

@@ -6,7 +6,7 @@ import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Presence } from '../../../ports/connections.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
-import type { ConnectTransport, ForeignResult } from '../transport.ts'
+import type { ConnectTransport } from '../transport.ts'
 import { ForeignResults } from './foreign-results.ts'
 import { RelayHost } from './host.ts'
 import { EnginePresence } from './presence.ts'
@@ -25,15 +25,15 @@ export interface RelayedConnectOptions {
 }
 
 export class RelayedConnect implements Transport, Presence {
+  readonly presence: EnginePresence
+  readonly host: RelayHost
+  readonly foreignResults: ForeignResults
   readonly #local: ConnectTransport
-  readonly #presence: EnginePresence
   readonly #relay: RelayTransport
-  readonly #host: RelayHost
-  readonly #foreignResults: ForeignResults
 
   constructor({ bus, clock, local, onAppReachable, onRoomChange, closeGraceMs }: RelayedConnectOptions) {
     this.#local = local
-    this.#presence = new EnginePresence({
+    this.presence = new EnginePresence({
       bus,
       clock,
       local,
@@ -44,9 +44,9 @@ export class RelayedConnect implements Transport, Presence {
       onRoomChange,
       onGone: engine => this.#relay.engineGone(engine),
     })
-    this.#relay = new RelayTransport({ bus, clock, presence: this.#presence, closeGraceMs })
-    this.#foreignResults = new ForeignResults({ bus, clock, local })
-    this.#host = new RelayHost({ bus, clock, transport: { invoke: call => this.#invokeHere(call) } })
+    this.#relay = new RelayTransport({ bus, clock, presence: this.presence, closeGraceMs })
+    this.foreignResults = new ForeignResults({ bus, clock, local })
+    this.host = new RelayHost({ bus, clock, transport: { invoke: call => this.#invokeHere(call) } })
   }
 
   invoke(call: InvokeCall): Promise<InvokeReply> {
@@ -54,59 +54,34 @@ export class RelayedConnect implements Transport, Presence {
   }
 
   reaches(url: string): boolean {
-    return this.#local.reaches(url) || this.#presence.engineOf(url) !== undefined
+    return this.#local.reaches(url) || this.presence.engineOf(url) !== undefined
   }
 
   /** The room of another engine's runner is as last reported: a call that finds none is refused there. */
   room(url: string): number | undefined {
-    return this.#local.reaches(url) ? this.#local.room(url) : this.#presence.room(url)
+    return this.#local.reaches(url) ? this.#local.room(url) : this.presence.room(url)
   }
 
   /** Has the engine with the runner's socket leave some of its room to this engine. */
   requestRoom(url: string): void {
-    if (!this.#local.reaches(url)) this.#presence.requestRoom(url)
-  }
-
-  /** Called when a runner of this engine has room: whether that goes to another engine, which is notified. */
-  yieldsRoom(url: string): boolean {
-    return this.#presence.yieldsRoom(url)
+    if (!this.#local.reaches(url)) this.presence.requestRoom(url)
   }
 
   lastSeenAt(url: string): number | undefined {
-    return this.#local.lastSeenAt(url) ?? this.#presence.lastMessageAt(url)
-  }
-
-  /** A runner has its first socket here, or has lost its last. */
-  presenceChanged(url: string, isHere: boolean): void {
-    this.#presence.presenceChanged(url, isHere)
-  }
-
-  /** Takes the result of a call that another engine may wait for. Resolves when it may be acknowledged. */
-  forwardResult(result: ForeignResult): Promise<void> {
-    return this.#foreignResults.forward(result)
-  }
-
-  /** From now on other engines send no invokes to this one. */
-  leave(): void {
-    this.#presence.leave()
-  }
-
-  /** Resolves when no call of another engine is under way here, or on abort. */
-  idle(signal: AbortSignal): Promise<void> {
-    return this.#host.idle(signal)
+    return this.#local.lastSeenAt(url) ?? this.presence.lastMessageAt(url)
   }
 
   /** Lets pending calls end for a moment, then breaks them. */
   async close(): Promise<void> {
     await Promise.all([this.#relay.close(), this.#local.close()])
-    this.#host.close()
-    this.#foreignResults.close()
-    this.#presence.close()
+    this.host.close()
+    this.foreignResults.close()
+    this.presence.close()
   }
 
   #invokeHere(call: InvokeCall): Promise<InvokeReply> {
     const reply = this.#local.invoke(call)
-    this.#presence.roomChanged(call.url)
-    return reply.finally(() => this.#presence.roomChanged(call.url))
+    this.presence.roomChanged(call.url)
+    return reply.finally(() => this.presence.roomChanged(call.url))
   }
 }

@@ -22,10 +22,6 @@ export class ReportedRoom {
     return report && Math.max(0, report.free)
   }
 
-  has(url: string): boolean {
-    return this.free(url) !== 0
-  }
-
   /** An invoke was sent to the runner. */
   invokeSent(url: string): void {
     const report = this.#reports.get(url)
