@@ -13,44 +13,30 @@ const EXPIRE_AFTER_S = 60
 
 const REFERENCE_MARK = '@'
 
-export class RedisLongMessages {
-  readonly #redis: Redis
-  readonly #prefix: string
+export const isLong = (message: string): boolean => message.length > PUBLISHED_LENGTH_MAX
 
-  constructor(redis: Redis, channel: string) {
-    this.#redis = redis
-    this.#prefix = `${channel}:word:`
-  }
+export const isReference = (text: string): boolean => text.startsWith(REFERENCE_MARK)
 
-  isLong(message: string): boolean {
-    return message.length > PUBLISHED_LENGTH_MAX
+/** Stores a long message of the channel; resolves to the reference to publish in its place. */
+export async function storeLong(redis: Redis, channel: string, message: string): Promise<string> {
+  const bytes = Buffer.from(message)
+  const key = `${channel}:word:${randomUUID()}`
+  for (let at = 0; at < bytes.length; at += PART_BYTES) {
+    await redis.rpush(key, bytes.subarray(at, at + PART_BYTES))
+    await redis.expire(key, EXPIRE_AFTER_S)
   }
+  return `${REFERENCE_MARK}${bytes.length} ${key}`
+}
 
-  isReference(text: string): boolean {
-    return text.startsWith(REFERENCE_MARK)
+/** Takes the message out of Redis; undefined when a part of it has expired. */
+export async function fetchLong(redis: Redis, reference: string): Promise<string | undefined> {
+  const [length, key] = reference.slice(REFERENCE_MARK.length).split(' ') as [string, string]
+  const parts: Buffer[] = []
+  for (;;) {
+    const part = await redis.lpopBuffer(key)
+    if (!part) break
+    parts.push(part)
   }
-
-  /** Stores the message; resolves to the reference to publish in its place. */
-  async store(message: string): Promise<string> {
-    const bytes = Buffer.from(message)
-    const key = this.#prefix + randomUUID()
-    for (let at = 0; at < bytes.length; at += PART_BYTES) {
-      await this.#redis.rpush(key, bytes.subarray(at, at + PART_BYTES))
-      await this.#redis.expire(key, EXPIRE_AFTER_S)
-    }
-    return `${REFERENCE_MARK}${bytes.length} ${key}`
-  }
-
-  /** Takes the message out of Redis; undefined when a part of it has expired. */
-  async fetch(reference: string): Promise<string | undefined> {
-    const [length, key] = reference.slice(REFERENCE_MARK.length).split(' ') as [string, string]
-    const parts: Buffer[] = []
-    for (;;) {
-      const part = await this.#redis.lpopBuffer(key)
-      if (!part) break
-      parts.push(part)
-    }
-    const bytes = Buffer.concat(parts)
-    return bytes.length === Number(length) ? bytes.toString() : undefined
-  }
+  const bytes = Buffer.concat(parts)
+  return bytes.length === Number(length) ? bytes.toString() : undefined
 }

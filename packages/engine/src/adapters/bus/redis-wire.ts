@@ -2,7 +2,7 @@
 
 import { Redis } from 'ioredis'
 import { REDIS_TIMEOUT_MS, redisRetryMs } from '../redis-options.ts'
-import { RedisLongMessages } from './redis-long-messages.ts'
+import { fetchLong, isLong, isReference, storeLong } from './redis-long-messages.ts'
 import type { Wire } from './wire.ts'
 
 /** An engine does not start when Redis does not answer within this time. */
@@ -20,7 +20,6 @@ export class RedisWire implements Wire {
   readonly #publisher: Redis
   readonly #subscriber: Redis
   readonly #channel: string
-  readonly #longMessages: RedisLongMessages
   #listens = false
   /** By channel: the last message that waits behind a long one which is being stored. */
   readonly #sending = new Map<string, Promise<unknown>>()
@@ -37,7 +36,6 @@ export class RedisWire implements Wire {
     })
     // The client subscribes again by itself after each reconnect.
     this.#subscriber = new Redis(url, { ...options, maxRetriesPerRequest: null })
-    this.#longMessages = new RedisLongMessages(this.#publisher, channel)
     for (const redis of [this.#publisher, this.#subscriber]) {
       redis.on('error', error => {
         if (this.#listens) onError(error)
@@ -55,15 +53,13 @@ export class RedisWire implements Wire {
   async send(message: string, to?: string): Promise<void> {
     const channel = to === undefined ? this.#channel : `${this.#channel}:${to}`
     const before = this.#sending.get(channel)
-    if (!before && !this.#longMessages.isLong(message)) {
+    if (!before && !isLong(message)) {
       await this.#publish(channel, message)
       return
     }
     const sent = Promise.resolve(before)
-      .then(async () => {
-        const isLong = this.#longMessages.isLong(message)
-        return this.#publish(channel, isLong ? await this.#longMessages.store(message) : message)
-      })
+      .then(() => (isLong(message) ? storeLong(this.#publisher, this.#channel, message) : message))
+      .then(text => this.#publish(channel, text))
       .catch(() => {})
     this.#sending.set(channel, sent)
     await sent
@@ -80,12 +76,12 @@ export class RedisWire implements Wire {
 
   /** Keeps the order of messages: those behind a long one wait until it is fetched. */
   #receive(text: string, onMessage: (message: string) => void): void {
-    if (!this.#receiving && !this.#longMessages.isReference(text)) {
+    if (!this.#receiving && !isReference(text)) {
       onMessage(text)
       return
     }
     const received = Promise.resolve(this.#receiving)
-      .then(() => (this.#longMessages.isReference(text) ? this.#longMessages.fetch(text) : text))
+      .then(() => (isReference(text) ? fetchLong(this.#publisher, text) : text))
       .catch(() => undefined)
       .then(message => {
         if (this.#receiving === received) this.#receiving = undefined

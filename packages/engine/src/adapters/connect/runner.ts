@@ -96,11 +96,14 @@ export class ConnectedRunner {
    * or an unknown one, had them.
    */
   reclaim(claimant: RegisteredSocket, underWay: readonly string[]): void {
+    const { clock, graceMs, isForeign } = this.#options
+    const { socket } = claimant
     for (const id of new Set(underWay)) {
       const call = this.#options.find(id)
       if (call) call.moveTo(claimant)
-      else if (!this.#options.isForeign(id)) claimant.socket.send('invoke.cancel', id)
-      else this.#cancelLater(claimant, id)
+      else if (!isForeign(id)) socket.send('invoke.cancel', id)
+      // Another engine has the call, and waits for its result until the grace is over.
+      else clock.at(clock.now() + graceMs, () => socket.send('invoke.cancel', id))
     }
     for (const lost of [...this.#lost]) {
       const instances = [lost.instance, claimant.instance]
@@ -108,12 +111,6 @@ export class ConnectedRunner {
       const mayBeSame = instances.includes(undefined) || instances[0] === instances[1]
       if (mayBeSame) this.#settle(lost, call => call.fail('the runner came back without it'))
     }
-  }
-
-  /** Cancels another engine's call after the grace: that engine waits no longer for its result. */
-  #cancelLater({ socket }: RegisteredSocket, id: string): void {
-    const { clock, graceMs } = this.#options
-    clock.at(clock.now() + graceMs, () => socket.send('invoke.cancel', id))
   }
 
   /** Removes a socket that is gone. Its calls wait for the runner to come back, if it can. */

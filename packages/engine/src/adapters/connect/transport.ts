@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import type { Connections, Presence, RunnerSocket, Session, SessionOptions } from '../../ports/connections.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
-import { CLOSE_GRACE_MS, ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
+import { ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
 import { Call } from './call.ts'
 import { ConnectedRunner, type RegisteredSocket } from './runner.ts'
 
@@ -38,7 +38,8 @@ export const NOT_CONNECTED: InvokeReply = { kind: 'refused', message: 'the runne
 
 export class ConnectTransport implements Transport, Connections, Presence {
   isDraining = false
-  readonly #options: ConnectTransportOptions & Required<Omit<ConnectTransportOptions, 'onForeignResult'>>
+  readonly #options: ConnectTransportOptions &
+    Required<Pick<ConnectTransportOptions, 'lostGraceMs' | 'onPresence' | 'onRoomChange'>>
   /** By URL: the runners with a socket, or with calls that wait for one. */
   readonly #runners = new Map<string, ConnectedRunner>()
   readonly #pending = new PendingCalls<string, Call>()
@@ -47,8 +48,8 @@ export class ConnectTransport implements Transport, Connections, Presence {
   #idCount = 0
 
   constructor(options: ConnectTransportOptions) {
-    const defaults = { lostGraceMs: LOST_GRACE_MS, closeGraceMs: CLOSE_GRACE_MS }
-    this.#options = { ...defaults, onPresence: () => {}, onRoomChange: () => {}, ...options }
+    const defaults = { lostGraceMs: LOST_GRACE_MS, onPresence: () => {}, onRoomChange: () => {} }
+    this.#options = { ...defaults, ...options }
   }
 
   /** `body` is a JSON object: it becomes the frame's payload, with the deadline added. */

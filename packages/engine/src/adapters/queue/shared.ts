@@ -7,20 +7,13 @@ import type { Queue } from '../../ports/queue.ts'
 import type { Lane } from '../../ports/store.ts'
 import { MemoryQueue } from './memory.ts'
 
-const LANES = Object.keys({ runs: true, deliveries: true, timers: true } satisfies Record<
-  Lane,
-  true
->) as Lane[]
+const EVERY_LANE: Readonly<Record<Lane, true>> = { runs: true, deliveries: true, timers: true }
+const LANES = Object.keys(EVERY_LANE) as Lane[]
 /** Wake-ups are published together, this long after the first. */
 const PUBLISH_DELAY_MS = 2
 
 /** Engines of different versions share the bus, so the topic must not change. */
 const WAKE_TOPIC = 'ring'
-
-export interface SharedQueueOptions {
-  bus: Bus
-  clock: Clock
-}
 
 export class SharedQueue implements Queue {
   readonly #local: MemoryQueue
@@ -29,7 +22,7 @@ export class SharedQueue implements Queue {
   readonly #unpublished = new Map<Lane, number>()
   readonly ping?: () => Promise<void>
 
-  constructor({ bus, clock }: SharedQueueOptions) {
+  constructor({ bus, clock }: { bus: Bus; clock: Clock }) {
     this.#local = new MemoryQueue(clock)
     this.#bus = bus
     if (bus.ping) this.ping = () => bus.ping?.() ?? Promise.resolve()

@@ -1,7 +1,7 @@
 // The calls under way of the HTTP transport, and of the webhook sender: each is a POST on a pooled connection.
 
 import type { buildConnector, Dispatcher } from 'undici'
-import { CLOSE_GRACE_MS, PendingCalls } from './pending-calls.ts'
+import { PendingCalls } from './pending-calls.ts'
 import { type PoolLimits, Pools } from './pools.ts'
 import type { Target } from './target.ts'
 
@@ -22,22 +22,18 @@ export interface CallEvents<Reply> {
 type Call = Dispatcher.DispatchHandler & { fail(message: string): void }
 
 export class HttpCalls {
-  readonly #pools: Pools
-  readonly #closeGraceMs: number
+  readonly pools: Pools
+  readonly #closeGraceMs: number | undefined
   readonly #pending = new PendingCalls<number, Call>()
   #callCount = 0
 
-  constructor({ connect, closeGraceMs = CLOSE_GRACE_MS, ...limits }: HttpCallsOptions) {
-    this.#pools = new Pools(limits, connect)
+  constructor({ connect, closeGraceMs, ...limits }: HttpCallsOptions) {
+    this.pools = new Pools(limits, connect)
     this.#closeGraceMs = closeGraceMs
   }
 
   get isClosing(): boolean {
     return this.#pending.isClosing
-  }
-
-  get poolCount(): number {
-    return this.#pools.size
   }
 
   /** Resolves to the reply of the call that `open` returns. */
@@ -46,7 +42,7 @@ export class HttpCalls {
     { headers, body }: Pick<Dispatcher.DispatchOptions, 'headers' | 'body'>,
     open: (events: CallEvents<Reply>) => Call,
   ): Promise<Reply> {
-    const entry = this.#pools.acquire(origin)
+    const entry = this.pools.acquire(origin)
     const no = ++this.#callCount
     return new Promise(resolve => {
       const call = open({
@@ -54,7 +50,7 @@ export class HttpCalls {
           entry.waiting--
         },
         onReply: reply => {
-          this.#pools.release(entry)
+          this.pools.release(entry)
           this.#pending.delete(no)
           resolve(reply)
         },
@@ -66,6 +62,6 @@ export class HttpCalls {
 
   async close(): Promise<void> {
     await this.#pending.close(this.#closeGraceMs)
-    await this.#pools.destroy()
+    await this.pools.destroy()
   }
 }

@@ -44,7 +44,7 @@ export class HttpTransport implements Transport {
 
   /** Open pools; for tests of their bound. */
   get poolCount(): number {
-    return this.#calls.poolCount
+    return this.#calls.pools.size
   }
 
   invoke(call: InvokeCall): Promise<InvokeReply> {

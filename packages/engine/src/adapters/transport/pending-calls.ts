@@ -3,7 +3,7 @@
 import { TransientMap } from '../../base/transient-map.ts'
 
 /** How long the close of a transport or sender waits for its pending calls. */
-export const CLOSE_GRACE_MS = 1000
+const CLOSE_GRACE_MS = 1000
 
 /** Why a call ends, or does not start, while the engine closes. */
 export const ENGINE_CLOSING = 'the engine is closing'
@@ -36,7 +36,7 @@ export class PendingCalls<Key extends string | number, Call extends { fail(messa
   }
 
   /** Waits at most `graceMs` for the pending calls, then fails the rest. */
-  close(graceMs: number): Promise<void> {
+  close(graceMs = CLOSE_GRACE_MS): Promise<void> {
     this.#closed ??= this.#drain(graceMs)
     return this.#closed
   }

@@ -177,8 +177,10 @@ export class ConnectHub {
     this.#connections.add(connection)
     this.#stopHeartbeats ??= every(clock, CONNECT_HEARTBEAT_MS, () => this.#sendHeartbeats())
     if (refusal) peer.fail(refusal, CLOSE_CODES.auth)
-    else if (ws.protocol !== CONNECT_SUBPROTOCOL) peer.fail(noSubprotocol(), CLOSE_CODES.protocol)
-    else this.#listenTo(connection, ws, stream)
+    else if (ws.protocol !== CONNECT_SUBPROTOCOL) {
+      const problem = `the subprotocol ${CONNECT_SUBPROTOCOL} must be offered`
+      peer.fail(new EngineError('protocol_mismatch', problem), CLOSE_CODES.protocol)
+    } else this.#listenTo(connection, ws, stream)
   }
 
   #listenTo({ peer }: Connection, ws: WebSocket, stream: Duplex): void {
@@ -225,8 +227,4 @@ function malformed({ message }: Error, { method }: IncomingMessage): EngineError
   if (method === 'GET') return new EngineError('invalid_request', `the upgrade is malformed: ${message}`)
   const details = { allow: ['GET'] }
   return new EngineError('method_not_allowed', 'a WebSocket is opened by GET', { details })
-}
-
-function noSubprotocol(): EngineError {
-  return new EngineError('protocol_mismatch', `the subprotocol ${CONNECT_SUBPROTOCOL} must be offered`)
 }

@@ -185,42 +185,29 @@ export class Peer {
     })
     socket.pause()
     this.#registering = deps.registry
-      .register(namespace, request, reply => this.#open({ id, register, request, reply }))
+      .register(namespace, request, reply => {
+        socket.send('runner.registered', id, JSON.stringify(reply))
+        this.#open(register, request, reply)
+      })
       .catch(error => this.#refuse(error, id))
       .then(() => undefined)
       .finally(() => this.#handleQueued())
   }
 
   /** The registration is durable: opens the session, or renews it. */
-  #open(options: {
-    id: string
-    register: ConnectRegister
-    request: RegisterRequest
-    reply: RegisterReply
-  }): void {
+  #open({ maxConcurrency, underWay }: ConnectRegister, request: RegisterRequest, reply: RegisterReply): void {
     const { deps, socket, actor, onRegistered } = this.#options
-    const { id, register, request, reply } = options
-    const isFirst = this.#registered === undefined
+    const { app, runner, url } = request
     this.#registered = request
     if (socket.isOver) return
-    socket.send('runner.registered', id, JSON.stringify(reply))
-    const terms = { maxConcurrency: register.maxConcurrency, underWay: register.underWay }
-    if (this.#session) this.#session.renew(terms)
-    else {
-      const isNamed = request.runner !== undefined
-      this.#session = deps.connections.open(socket, {
-        ...terms,
-        url: request.url,
-        isNamed,
-        instance: this.#instance,
-      })
+    if (this.#session) {
+      this.#session.renew({ maxConcurrency, underWay })
+      return
     }
-    if (!isFirst) return
+    const identity = { url, isNamed: runner !== undefined, instance: this.#instance }
+    this.#session = deps.connections.open(socket, { ...identity, maxConcurrency, underWay })
     onRegistered()
-    deps.log.info(
-      { namespace: actor.namespace, app: request.app, runner: reply.runnerId },
-      'runner connected',
-    )
+    deps.log.info({ namespace: actor.namespace, app, runner: reply.runnerId }, 'runner connected')
   }
 
   /** Handles the frames that came during the registration; if another registration is among them, the rest waits again. */

@@ -26,6 +26,7 @@ export interface RelayedConnectOptions {
 
 export class RelayedConnect implements Transport, Presence {
   readonly presence: EnginePresence
+  /** The invokes carried out here for other engines. */
   readonly host: RelayHost
   readonly foreignResults: ForeignResults
   readonly #local: ConnectTransport

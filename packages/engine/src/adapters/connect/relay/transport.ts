@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import type { Bus } from '../../../ports/bus.ts'
 import { type Clock, every } from '../../../ports/clock.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
-import { CLOSE_GRACE_MS, ENGINE_CLOSING, PendingCalls } from '../../transport/pending-calls.ts'
+import { ENGINE_CLOSING, PendingCalls } from '../../transport/pending-calls.ts'
 import { NOT_CONNECTED } from '../transport.ts'
 import { RelayedCall } from './call.ts'
 import { CALLER_TOPICS, HOST_TOPICS, handleTopics, readReply, splitOnce } from './messages.ts'
@@ -22,20 +22,15 @@ export interface RelayTransportOptions {
 }
 
 export class RelayTransport implements Transport {
-  readonly #bus: Bus
-  readonly #clock: Clock
-  readonly #presence: RelayTransportOptions['presence']
+  readonly #options: RelayTransportOptions
   readonly #pending = new PendingCalls<string, RelayedCall>()
   readonly #stopTicks: () => void
-  readonly #closeGraceMs: number
   readonly #idPrefix = randomBytes(6).toString('hex')
   #idCount = 0
 
-  constructor({ bus, clock, presence, closeGraceMs = CLOSE_GRACE_MS }: RelayTransportOptions) {
-    this.#bus = bus
-    this.#clock = clock
-    this.#closeGraceMs = closeGraceMs
-    this.#presence = presence
+  constructor(options: RelayTransportOptions) {
+    const { bus, clock } = options
+    this.#options = options
     handleTopics(bus, CALLER_TOPICS, {
       reply: (text, from) => this.#receiveReply(text, from),
       checkpoint: (text, from) => this.#receiveCheckpoint(text, from),
@@ -52,19 +47,20 @@ export class RelayTransport implements Transport {
   invoke(call: InvokeCall): Promise<InvokeReply> {
     if (call.signal.aborted) return Promise.resolve({ kind: 'aborted' })
     if (this.#pending.isClosing) return Promise.resolve({ kind: 'refused', message: ENGINE_CLOSING })
-    const engine = this.#presence.engineOf(call.url)
+    const { bus, clock, presence } = this.#options
+    const engine = presence.engineOf(call.url)
     if (engine === undefined) return Promise.resolve(NOT_CONNECTED)
     const id = `${this.#idPrefix}${(++this.#idCount).toString(36)}`
     return new Promise(resolve => {
       const onReply = (reply: InvokeReply) => {
         this.#pending.delete(id)
-        if (reply.kind === 'refused' && reply.isFull) this.#presence.invokeRefused(engine, call.url)
+        if (reply.kind === 'refused' && reply.isFull) presence.invokeRefused(engine, call.url)
         resolve(reply)
       }
-      const relayed = new RelayedCall({ id, engine, call, bus: this.#bus, onReply })
+      const relayed = new RelayedCall({ id, engine, call, bus, onReply })
       this.#pending.add(id, relayed)
-      relayed.send(this.#clock.now())
-      this.#presence.invokeSent(engine, call.url)
+      relayed.send(clock.now())
+      presence.invokeSent(engine, call.url)
     })
   }
 
@@ -75,13 +71,13 @@ export class RelayTransport implements Transport {
   }
 
   close(): Promise<void> {
-    return this.#pending.close(this.#closeGraceMs).finally(this.#stopTicks)
+    return this.#pending.close(this.#options.closeGraceMs).finally(this.#stopTicks)
   }
 
   #receiveReply(text: string, from: string): void {
     const { id, reply } = readReply(text)
     // Also for a call that is over: the reply was repeated, because this message was lost.
-    this.#bus.publish(HOST_TOPICS.replyReceived, id, from)
+    this.#options.bus.publish(HOST_TOPICS.replyReceived, id, from)
     this.#pending.get(id)?.end(reply)
   }
 
@@ -90,7 +86,7 @@ export class RelayTransport implements Transport {
     const [id, no] = splitOnce(head, ' ')
     const call = this.#pending.get(id)
     if (call) void call.checkpoint(Number(no), payload)
-    else this.#bus.publish(HOST_TOPICS.cancel, id, from)
+    else this.#options.bus.publish(HOST_TOPICS.cancel, id, from)
   }
 
   #requestStatus(): void {
@@ -105,6 +101,6 @@ export class RelayTransport implements Transport {
       idsByEngine.set(call.engine, ids)
     }
     for (const [engine, ids] of idsByEngine)
-      this.#bus.publish(HOST_TOPICS.statusRequest, ids.join(' '), engine)
+      this.#options.bus.publish(HOST_TOPICS.statusRequest, ids.join(' '), engine)
   }
 }
