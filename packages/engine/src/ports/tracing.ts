@@ -3,7 +3,7 @@
 
 import type { Traceparent } from '../domain/text/traceparent.ts'
 
-export type SpanName =
+type SpanName =
   | 'perdure.event'
   | 'perdure.run'
   | 'perdure.invoke'
@@ -13,7 +13,7 @@ export type SpanName =
 /** Values are bounded and never secret: no payloads, no URLs with a query. */
 export type SpanAttributes = Record<string, string | number | boolean | undefined>
 
-export interface SpanOptions {
+interface SpanOptions {
   /** The parent span; undefined starts a trace. */
   parent: Traceparent | undefined
   /** `client`: a call to another process; `producer`: work that is done later. */
