@@ -3,12 +3,7 @@
 
 import type { Traceparent } from '../domain/text/traceparent.ts'
 
-type SpanName =
-  | 'perdure.event'
-  | 'perdure.run'
-  | 'perdure.invoke'
-  | 'perdure.step'
-  | 'perdure.delivery'
+type SpanName = 'perdure.event' | 'perdure.run' | 'perdure.invoke' | 'perdure.step' | 'perdure.delivery'
 
 /** Values are bounded and never secret: no payloads, no URLs with a query. */
 export type SpanAttributes = Record<string, string | number | boolean | undefined>
