@@ -33,7 +33,8 @@ export interface Facts {
 
 /** The explanation for every status and every reason to wait. Undefined members are left out when it is serialised. */
 export function explain(facts: Facts): RunExplanation {
-  const { run, since, runners, pass, position } = facts
+  const { run, since, pass, position } = facts
+  const { live, stale, disconnected } = facts.runners
   const open = facts.steps.filter(step => !isSettled(step.status))
   const waiting = run.status === 'paused' ? undefined : run.waitingFor
   const awaited = waiting && open.find(step => step.name === waiting.stepName)
@@ -53,9 +54,7 @@ export function explain(facts: Facts): RunExplanation {
     children: children.length === 0 ? undefined : children,
     position,
     // The list of runners leaves disconnected ones out: they are included only if there are some.
-    runners: isTerminal(run.status)
-      ? undefined
-      : { ...runners, disconnected: runners.disconnected || undefined },
+    runners: isTerminal(run.status) ? undefined : { live, stale, disconnected: disconnected || undefined },
     runner: pass?.runnerId ?? run.runner,
     passSince: optionalTimestamp(pass?.sentAt),
     error: run.error,

@@ -218,6 +218,17 @@ function nameOf(value: unknown): string {
   return value === null ? 'null' : typeof value === 'object' ? 'a map' : `a ${typeof value}`
 }
 
+/** Says why the expression does not compile; undefined if it does. */
+export function expressionFault(...of: Parameters<typeof compiled>): string | undefined {
+  try {
+    compiled(...of)
+    return undefined
+  } catch (error) {
+    if (error instanceof ExpressionError) return error.message
+    throw error
+  }
+}
+
 /** The cache is cleared at this size, so that expressions of removed workflows do not pile up. */
 const CACHE_MAX = 10_000
 

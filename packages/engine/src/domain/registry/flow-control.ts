@@ -2,7 +2,7 @@
 // in, every expression compiled once to check it (docs/flow-control.md). Called by registration.ts.
 
 import { parseDurationMs, type WorkflowRegistration } from '@perdure/protocol'
-import { Expression, ExpressionError, type Purpose } from '../expressions/expression.ts'
+import { expressionFault, type Purpose } from '../expressions/expression.ts'
 import { type EngineError, invalid } from '../model/errors.ts'
 import type { FlowControl, Timeouts } from '../model/flow-control.ts'
 
@@ -102,12 +102,8 @@ export function checkedExpression(
   purpose: Purpose,
   options: { inWait?: boolean } = {},
 ): string {
-  try {
-    new Expression(source, purpose, options)
-  } catch (error) {
-    if (error instanceof ExpressionError) throw invalid(field, error.message)
-    throw error
-  }
+  const fault = expressionFault(source, purpose, options)
+  if (fault !== undefined) throw invalid(field, fault)
   return source
 }
 

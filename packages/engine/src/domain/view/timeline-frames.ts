@@ -3,10 +3,11 @@
 
 import type { TimelineFrame } from '@perdure/protocol'
 import type { Change, RunStatusFrame } from '../model/change.ts'
+import { isTerminal } from '../model/run.ts'
+import { firstSeq } from '../model/seq.ts'
 import { isSettled, type Step } from '../model/step.ts'
 import { splice } from '../text/json-splice.ts'
 import type { JsonText } from '../text/json-text.ts'
-import { statusFrames } from './status-frames.ts'
 
 type LogFrame = Extract<TimelineFrame, { kind: 'log' }>
 /** A frame that follows from a unit. Frames of log lines come only from the store. */
@@ -36,6 +37,25 @@ export function stepFrame(runId: string, frame: StepFrame): DerivedFrame {
     ...(index === undefined ? {} : { index }),
     ...(error === undefined ? {} : { error }),
   }
+}
+
+/** The run_status frames of a change, in order of seq. The stream of all runs of a namespace sends them. */
+export function statusFrames(
+  change: Extract<Change, { type: 'run.created' | 'run.moved' }>,
+): RunStatusFrame[] {
+  const { run } = change
+  const isNew = change.type === 'run.created'
+  const frames = isNew
+    ? [{ seq: firstSeq(0), ts: run.createdAt, status: 'queued' as const, attempt: 1 }]
+    : [...change.frames]
+  if (isNew || change.started) {
+    const { startedSeq: seq, startedAt: ts } = run
+    if (seq !== undefined && ts !== undefined) frames.push({ seq, ts, status: 'running', attempt: 1 })
+  }
+  // A run that has ended never moves again, so this change ended it.
+  const { finishedSeq: seq, finishedAt: ts, status, attempt } = run
+  if (isTerminal(status) && seq !== undefined && ts !== undefined) frames.push({ seq, ts, status, attempt })
+  return frames.sort((a, b) => a.seq - b.seq)
 }
 
 /**

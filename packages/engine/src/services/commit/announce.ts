@@ -3,8 +3,7 @@
 // the streams of a namespace are best effort (docs/concepts.md#timeline-and-streams).
 
 import type { Change, StepWoken } from '../../domain/model/change.ts'
-import { statusFrames } from '../../domain/view/status-frames.ts'
-import { derivedFrames } from '../../domain/view/timeline-frames.ts'
+import { derivedFrames, statusFrames } from '../../domain/view/timeline-frames.ts'
 import { type Metrics, NO_METRICS } from '../../ports/metrics.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Store } from '../../ports/store.ts'

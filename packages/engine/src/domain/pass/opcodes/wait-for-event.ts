@@ -2,7 +2,7 @@
 // this pass emits, or one to come.
 
 import { eventResult } from '../../arrival/fanout.ts'
-import { compiled, ExpressionError } from '../../expressions/expression.ts'
+import { expressionFault } from '../../expressions/expression.ts'
 import { EventSubject, evaluateWaitCondition } from '../../expressions/matching.ts'
 import type { Event } from '../../model/event.ts'
 import type { Step } from '../../model/step.ts'
@@ -18,7 +18,8 @@ export const waitForEvent: OpcodeRules<'WaitForEvent'> = {
   draft(pass, opcode) {
     const { eventName, timeoutMs, if: condition } = opcode
     if (!isEventName(eventName)) return recordFailed(pass, opcode, EVENT_NAME_ERROR)
-    const fault = condition === undefined ? undefined : filterFault(condition)
+    const inWait = { inWait: true }
+    const fault = condition === undefined ? undefined : expressionFault(condition, 'condition', inWait)
     if (fault !== undefined)
       return recordFailed(pass, opcode, { name: 'WaitFilterError', message: `if ${fault}` })
     const event = earlierEvent(pass, eventName, condition)
@@ -44,17 +45,6 @@ export function settleOwnWait(pass: DraftedPass, event: Event): boolean {
     return true
   }
   return false
-}
-
-/** Why the filter of a wait cannot be used, if it cannot. */
-function filterFault(source: string): string | undefined {
-  try {
-    compiled(source, 'condition', { inWait: true })
-    return undefined
-  } catch (error) {
-    if (error instanceof ExpressionError) return error.message
-    throw error
-  }
 }
 
 /**

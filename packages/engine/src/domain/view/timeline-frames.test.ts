@@ -3,7 +3,7 @@ import type { RunStatusFrame } from '../model/change.ts'
 import { firstSeq } from '../model/seq.ts'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'
 import { NOW, run } from '../testkit/nouns.testkit.ts'
-import { statusFrames } from './status-frames.ts'
+import { statusFrames } from './timeline-frames.ts'
 
 const told = (frames: RunStatusFrame[]) => frames.map(({ status }) => status)
 
