@@ -49,6 +49,8 @@ export const ENTRIES: Record<string, Entry> = {
       `q=${PAYLOAD}&deep=1`,
       'status=succeeded',
       'runType=event',
+      'sort=app',
+      'sort=duration&dir=asc',
     ],
   },
   getRunStats: { elsewhere: { total: 0, active: 0, succeeded: 0, failed: 0, successRate: 100 } },

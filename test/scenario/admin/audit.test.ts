@@ -142,13 +142,6 @@ describe('filters', () => {
       })
     }
   })
-
-  test('nothing of another namespace', async () => {
-    const runId = await parked()
-    await act(runId, 'cancel')
-    expect(await entries('', strangers)).toEqual([])
-    expect(await entries(`?runId=${runId}`, strangers)).toEqual([])
-  })
 })
 
 describe('an audit log that cannot be written', () => {

@@ -10,7 +10,6 @@ import {
   type Handler,
   JumpClock,
   openEngine,
-  openRunner,
   run,
   type SseMessage,
   scenario,
@@ -19,21 +18,10 @@ import {
   wait,
 } from '../../kit/index.ts'
 
-const keys = [
-  { label: 'one', namespace: 'default', kind: 'secret', key: 'key-number-one' },
-  { label: 'two', namespace: 'other', kind: 'secret', key: 'key-number-two' },
-]
-const { engine } = await scenario({ realTime: true, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
-const api = engine.api.as('key-number-one')
-const other = engine.api.as('key-number-two')
+const { api, workflow } = await scenario({ realTime: true })
 
-/** Registers a workflow of a namespace; answers the event that starts it. */
-async function workflow(handler: Handler, of = api): Promise<string> {
-  const name = unique('followed')
-  const runner = await openRunner({ workflows: { [name]: handler } })
-  await runner.register(of)
-  return name
-}
+/** Registers a workflow; answers the event that starts it. */
+const register = async (handler: Handler): Promise<string> => (await workflow(handler)).name
 
 type Messages = readonly SseMessage[]
 const ofRun = (messages: Messages, runId: string) => messages.filter(({ data }) => data.runId === runId)
@@ -51,7 +39,7 @@ async function statusFrames(api: Api, runId: string) {
 describe('GET /runs/stream', () => {
   test('sends every status of a run, each as its own timeline has it, and nothing else', async () => {
     const [paused, resumed] = [gate(), gate()]
-    const name = await workflow(
+    const name = await register(
       flow([
         run('a', async () => {
           paused.open()
@@ -87,7 +75,7 @@ describe('GET /runs/stream', () => {
     ['failed', () => ({ status: 400, body: { error: { message: 'no' }, logs: [] } })],
     ['cancelled', flow([wait('w', 'never')])],
   ] as [string, Handler][])('tells a run that ends %s', async (last, handler) => {
-    const name = await workflow(handler)
+    const name = await register(handler)
     let runId = ''
     const stream = await api.follow('/runs/stream', { stopWhen: messages => ended(runId)(messages) })
     runId = (await api.send({ name })).runId
@@ -102,7 +90,7 @@ describe('GET /runs/stream', () => {
 
   test('sends the statuses of a run that an event has woken', async () => {
     const go = unique('go')
-    const name = await workflow(flow([wait('w', go)]))
+    const name = await register(flow([wait('w', go)]))
     let runId = ''
     const stream = await api.follow('/runs/stream', { stopWhen: messages => ended(runId)(messages) })
     runId = (await api.send({ name })).runId
@@ -119,7 +107,7 @@ describe('GET /runs/stream', () => {
   })
 
   test('sends the statuses of a run created by replay, too', async () => {
-    const name = await workflow(flow([run('a', () => 1)]))
+    const name = await register(flow([run('a', () => 1)]))
     const { runId } = await api.send({ name })
     await api.succeeded(runId)
     let forked = ''
@@ -130,20 +118,8 @@ describe('GET /runs/stream', () => {
     expect(ofRun(messages, runId)).toEqual([])
   })
 
-  test('sends nothing of other namespaces', async () => {
-    const [mine, theirs] = [await workflow(flow([])), await workflow(flow([]), other)]
-    let runId = ''
-    const stream = await api.follow('/runs/stream', { stopWhen: messages => ended(runId)(messages) })
-    const foreign = (await other.send({ name: theirs })).runId
-    await other.succeeded(foreign)
-    runId = (await api.send({ name: mine })).runId
-    const { messages } = await stream.over
-    expect(ofRun(messages, runId)).not.toHaveLength(0)
-    expect(ofRun(messages, foreign)).toEqual([])
-  })
-
   test('has no from: earlier frames are not sent', async () => {
-    const name = await workflow(flow([]))
+    const name = await register(flow([]))
     const before = (await api.send({ name })).runId
     await api.succeeded(before)
     let runId = ''
@@ -162,7 +138,7 @@ describe('GET /events/stream', () => {
   const named = (name: string) => (messages: Messages) => messages.some(({ data }) => data.name === name)
 
   test('sends each event once, as its record with its kind', async () => {
-    const [started, name, last] = [await workflow(flow([])), unique('plain'), unique('last')]
+    const [started, name, last] = [await register(flow([])), unique('plain'), unique('last')]
     const stream = await api.follow('/events/stream', { stopWhen: named(last) })
     const first = await api.send({ name: started, data: { n: 1 } })
     const second = await api.send({ name, app: 'shop', data: ['x'], dedupeId: name })
@@ -180,7 +156,7 @@ describe('GET /events/stream', () => {
 
   test('sends an emitted event', async () => {
     const said = unique('said')
-    const name = await workflow(flow([emit('say', said, { a: 1 })]))
+    const name = await register(flow([emit('say', said, { a: 1 })]))
     const stream = await api.follow('/events/stream', { stopWhen: named(said) })
     await api.send({ name })
     const emitted = (await stream.over).messages.at(-1)?.data
@@ -197,11 +173,10 @@ describe('GET /events/stream', () => {
     expect(message?.raw.split('\n')).toHaveLength(2)
   })
 
-  test('sends nothing of other namespaces, and nothing from before', async () => {
-    const [before, foreign, last] = [unique('before'), unique('foreign'), unique('last')]
+  test('sends nothing from before', async () => {
+    const [before, last] = [unique('before'), unique('last')]
     await api.send({ name: before })
     const stream = await api.follow('/events/stream?from=0', { stopWhen: named(last) })
-    await other.send({ name: foreign })
     await api.send({ name: last })
     expect((await stream.over).messages.map(({ data }) => data.name)).toEqual([last])
   })
@@ -215,7 +190,6 @@ describe('every stream', () => {
       const { status, headers } = await api.request(method, path)
       expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET'])
     }
-    expect(await engine.api.get(path)).toMatchObject({ status: 401, code: 'unauthorized' })
   })
 
   test('has a comment every 15 s, and ends in order when the engine stops', async () => {

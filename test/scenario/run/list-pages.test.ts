@@ -113,14 +113,6 @@ describe('rule 4: a cursor is tied to its sort and dir, and to its filters', () 
     const named = await page(api, `app=${app}&sort=started&dir=desc&deep=1&cursor=${cursor}`)
     expect(named.ids).toEqual(ids.slice(1))
   })
-
-  test.each(['abc', '%00', '%F0%9F%98%80', 'e30', 'bnVsbA', 'x'.repeat(4000), ''])(
-    'garbage is 400 invalid_cursor: %s',
-    async cursor => {
-      const answer = await api.get(`/runs?cursor=${cursor}`)
-      expect(answer).toMatchObject({ status: 400, code: 'invalid_cursor' })
-    },
-  )
 })
 
 describe('rule 5: without deep, q searches id, workflow and app only', () => {

@@ -4,10 +4,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { allPages, page, RunHistory } from '../../kit/engine/run-history.ts'
 
-const keys = [
-  { label: 'ours', namespace: 'ours', kind: 'secret', key: 'key-of-ours' },
-  { label: 'theirs', namespace: 'theirs', kind: 'secret', key: 'key-of-theirs' },
-]
 const history = await RunHistory.open()
 const { api, clock } = history
 const list = async (query: string) => (await page(api, query)).ids
@@ -161,20 +157,4 @@ test.each([
   expect((answer.json as { error: { details: object } }).error.details).toEqual({
     field: query.split('=')[0],
   })
-})
-
-test('runs of another namespace are in no list', async () => {
-  const both = await RunHistory.open({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
-  const [ours, theirs] = [both.api.as('key-of-ours'), both.api.as('key-of-theirs')]
-  for (const each of [ours, theirs]) {
-    await each.post('/register', { app: 'shop', url: 'http://127.0.0.1:9/', workflows: [{ name: 'order' }] })
-  }
-  const mine = await both.send({ name: 'order' }, ours)
-  const other = await both.send({ name: 'order' }, theirs)
-  const queries = ['', 'app=shop', 'sort=app', 'q=order', 'sort=duration&dir=asc', `eventId=${other.eventId}`]
-  for (const query of [...queries, `q=${other.runId}`]) {
-    const expected = query.includes(other.eventId) || query.includes(other.runId) ? [] : [mine.runId]
-    expect((await page(ours, query)).ids, query).toEqual(expected)
-  }
-  expect((await ours.get('/runs/stats')).json).toMatchObject({ total: 1 })
 })

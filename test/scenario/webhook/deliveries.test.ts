@@ -18,7 +18,6 @@ import {
   type AttemptRecord,
   hastySender,
   OTHER_KEY,
-  READ_KEY,
   SECRET_KEY,
   Webhooks,
 } from '../../kit/webhook/webhooks.ts'
@@ -301,17 +300,6 @@ describe('POST /webhook-deliveries/{id}/redeliver', () => {
     )
     expect(attempts.map(({ attempt }) => attempt)).toEqual(attempts.map((_, i) => i + 1))
     expect(destination.requests).toHaveLength(attempts.length)
-  })
-
-  test('needs a secret key, and an id of its namespace', async () => {
-    const destination = await openDestination(acts.status(404))
-    const { id } = await webhooks.deliverOne(destination.url)
-    await webhooks.reaches(id, 'dead', 1)
-    expect(await redeliver(id, engine.api)).toMatchObject({ status: 401, code: 'unauthorized' })
-    expect(await redeliver(id, api.as(READ_KEY))).toMatchObject({ status: 403, code: 'forbidden' })
-    expect(await redeliver(id, api.as(OTHER_KEY))).toMatchObject({ status: 404, code: 'not_found' })
-    expect(await redeliver('dlv_nosuch')).toMatchObject({ status: 404, code: 'not_found' })
-    expect(await webhooks.delivery(id)).toMatchObject({ status: 'dead', attemptCount: 1 })
   })
 })
 

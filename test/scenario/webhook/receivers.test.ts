@@ -282,47 +282,6 @@ describe('delete', () => {
   })
 })
 
-describe('permissions', () => {
-  test('an id of another namespace is 404, and its receivers are not listed', async () => {
-    const receiver = await create(here)
-    expect(await patch(there, receiver.id, { enabled: false })).toMatchObject({
-      status: 404,
-      code: 'not_found',
-    })
-    expect(await remove(there, receiver.id)).toMatchObject({ status: 404, code: 'not_found' })
-    expect(await listed(there, receiver.id)).toBeUndefined()
-    expect(await listed(here, receiver.id)).toEqual(withoutSecret(receiver))
-  })
-
-  test('only a secret key changes receivers; a read key lists them', async () => {
-    const { id } = await create(here)
-    const asks = (api: Api) => [
-      () => api.post('/webhook-receivers', { eventName: 'x' }),
-      () => patch(api, id, {}),
-      () => remove(api, id),
-    ]
-    for (const kind of ['read', 'event', 'runner']) {
-      for (const ask of asks(engine.api.as(keyOf(kind, 'default'))))
-        expect(await ask(), kind).toMatchObject({ status: 403, code: 'forbidden' })
-    }
-    for (const ask of asks(engine.api))
-      expect(await ask()).toMatchObject({ status: 401, code: 'unauthorized' })
-    expect((await engine.api.as(keyOf('read', 'default')).get('/webhook-receivers')).status).toBe(200)
-    expect((await engine.api.get('/webhook-receivers')).status).toBe(401)
-  })
-
-  test('where no key is configured, receivers are listed and not changed', async () => {
-    const open = await openEngine()
-    expect((await open.api.get('/webhook-receivers')).json).toEqual([])
-    for (const ask of [
-      () => open.api.post('/webhook-receivers', { eventName: 'x' }),
-      () => patch(open.api, 'whr_x', {}),
-      () => remove(open.api, 'whr_x'),
-    ])
-      expect(await ask()).toMatchObject({ status: 401, code: 'unauthorized' })
-  })
-})
-
 describe('the secret', () => {
   test('is in no read and no log, and with an encryption key not in the file', async () => {
     const { secret, id, slug } = await create(here)
