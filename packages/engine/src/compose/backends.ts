@@ -59,10 +59,11 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
 }
 
 async function openAll(
-  { config, log, owner, ports }: BackendsOptions,
+  options: BackendsOptions,
   opened: (() => Promise<void> | void | undefined)[],
 ): Promise<Omit<Backends, 'close'>> {
-  const { store, serverTime } = await openStore(config.store, log, ports.store)
+  const { config, log, owner, ports } = options
+  const { store, serverTime } = await openStore(options)
   opened.push(() => store.close())
   let clock = ports.clock ?? systemClock
   if (serverTime && !ports.clock) {
@@ -71,9 +72,9 @@ async function openAll(
     opened.push(() => server.stop())
     clock = server
   }
-  const limiter = ports.limiter ?? (await openLimiter(config, log, store))
+  const limiter = ports.limiter ?? (await openLimiter(options, store))
   opened.push(() => limiter.close())
-  const wire = ports.queue ? undefined : await wireOf(config, log, store)
+  const wire = ports.queue ? undefined : await wireOf(options, store)
   if (wire) opened.push(() => wire.close())
   const bus = wire && (await openBus(wire, owner, config.queue))
   if (bus) opened.push(() => bus.close())
@@ -82,30 +83,20 @@ async function openAll(
   return { store, clock, queue, limiter, bus, isShared: serverTime !== undefined }
 }
 
-interface OpenStore {
-  store: Store
-  /** The time of the server, which all engines on the store use. */
-  serverTime?: () => Promise<number>
-}
+/** `serverTime`: the time of the server, which all engines on the store use. */
+type OpenStore = { store: Store; serverTime?: () => Promise<number> }
 
-async function openStore(
-  address: Config['store'],
-  log: Logger,
-  given: Store | undefined,
-): Promise<OpenStore> {
-  if (given) return { store: given }
+async function openStore({ config, log, ports }: BackendsOptions): Promise<OpenStore> {
+  const address = config.store
+  if (ports.store) return { store: ports.store }
   if (address.kind === 'sqlite') return { store: await openSqliteStore({ file: address.file, log }) }
   const store = await openPostgresStore({ url: address.url, log })
   return { store, serverTime: () => store.serverTime() }
 }
 
-async function openLimiter(
-  { limiter }: BackendsOptions['config'],
-  log: Logger,
-  store: Store,
-): Promise<Limiter> {
-  if (limiter.kind === 'memory') return new MemoryLimiter()
-  const { url } = limiter
+async function openLimiter({ config, log }: BackendsOptions, store: Store): Promise<Limiter> {
+  if (config.limiter.kind === 'memory') return new MemoryLimiter()
+  const { url } = config.limiter
   const prefix = `perdure:${await store.clusterName()}:`
   const onError = seldom(err => log.error({ err }, 'the limiter is not available'))
   return RedisLimiter.open({ url, prefix, onError }).catch(cause => {
@@ -123,11 +114,8 @@ async function openBus(wire: Wire, self: string, queue: Config['queue']): Promis
 }
 
 /** The wire to other engines. An engine on SQLite is alone, but its queue may be on a Redis all the same. */
-async function wireOf(
-  { store: address, queue }: BackendsOptions['config'],
-  log: Logger,
-  store: Store,
-): Promise<Wire | undefined> {
+async function wireOf({ config, log }: BackendsOptions, store: Store): Promise<Wire | undefined> {
+  const { store: address, queue } = config
   const isShared = address.kind === 'postgres'
   if (queue?.kind === 'memory' || (!queue && !isShared)) return undefined
   const channel = `perdure:${await store.clusterName()}`

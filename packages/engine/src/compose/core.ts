@@ -11,7 +11,6 @@ import { Announcer } from '../services/commit/announce.ts'
 import { faultLog } from '../services/event/fault-log.ts'
 import { Live } from '../services/live/live.ts'
 import { LiveShare } from '../services/live/live-share.ts'
-import type { LaneDeps } from '../services/support/lane.ts'
 import type { Backends, BackendsOptions } from './backends.ts'
 
 /** The core, with what only compose and its parts use. */
@@ -59,5 +58,5 @@ export function deliveryAttemptsOf({ webhookScheduleMs }: Config): number {
 
 /** The dependencies that all lanes share. */
 export function laneDeps({ store, clock, log, owner, backends: { queue, isShared } }: EngineCore) {
-  return { store, queue, clock, log, owner, isShared } satisfies Partial<LaneDeps<unknown>>
+  return { store, queue, clock, log, owner, isShared }
 }

@@ -1,21 +1,18 @@
 // Keeps an engine up to date with the API keys and namespaces of its store, which the `perdure` command changes.
 
-import type { Logger } from 'pino'
 import type { Admin } from '../../ports/admin.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { Namespaces } from '../catalog/namespaces.ts'
+import type { Core } from '../commit/core.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
 import type { KeyRing } from './keys.ts'
 
 /** From one read of the revision to the next: a change takes effect within 2 s. */
 const ADMIN_REVISION_EVERY_MS = 1000
 
-export interface AdminWatchDeps {
+export interface AdminWatchDeps extends Pick<Core, 'clock' | 'log'> {
   admin: Admin
   keys: KeyRing
   namespaces: Namespaces
-  clock: Clock
-  log: Logger
 }
 
 /** Reads one number a second, and the rest when that number rose. While reads fail, the last known state counts. */
@@ -29,10 +26,8 @@ export class AdminWatch extends RepeatingTask {
       clock,
       everyMs: ADMIN_REVISION_EVERY_MS,
       run: () => this.refresh(),
-      onFailure: (err, isRepeated) => {
-        if (!isRepeated)
-          log.error({ err }, 'API keys and namespaces could not be read; the last known ones count')
-      },
+      onFailure: err =>
+        log.error({ err }, 'API keys and namespaces could not be read; the last known ones count'),
     })
     this.#deps = deps
   }

@@ -3,18 +3,15 @@
 
 import { type KeyKind, type Namespace, nameFault, type StoredKey } from '../../domain/model/api-key.ts'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
-import type { IdSource } from '../../domain/text/ids.ts'
 import type { Admin } from '../../ports/admin.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Core } from '../commit/core.ts'
 import { hashKey, newKey } from './keys.ts'
 
 /** Engines hold every live key in memory. */
 const LIVE_KEYS_MAX = 10_000
 
-export interface AdministrationDeps {
+export interface AdministrationDeps extends Pick<Core, 'clock' | 'ids'> {
   admin: Admin
-  clock: Clock
-  ids: IdSource
 }
 
 export interface KeyRequest {

@@ -42,9 +42,7 @@ export async function readGauges(deps: GaugesDeps): Promise<Gauges> {
   }
 }
 
-type Oldest = Pick<LaneGauge, 'lagMs' | 'oldestReadyAt'>
-
-async function oldestReady(lane: Lane, { store, clock }: GaugesDeps): Promise<Oldest> {
+async function oldestReady(lane: Lane, { store, clock }: GaugesDeps): Promise<Partial<LaneGauge>> {
   try {
     const at = await withDeadline(clock, GAUGES_READ_TIMEOUT_MS, store.nextAvailableAt(lane))
     const now = clock.now()

@@ -1,10 +1,10 @@
 // Removes rows whose retention is over (domain/run/retention.ts): once a minute, a batch at a time with pauses, so that the
 // writer is never long away from runs. Several engines may prune one store: each batch takes what is left.
 
-import type { Logger } from 'pino'
 import { type Aged, agedRows, type PrunedRows, type Retention } from '../../domain/run/retention.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
+import type { Core } from '../commit/core.ts'
+import { pause } from '../support/pause.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
 
 /** From the end of one pruning to the next. */
@@ -15,18 +15,14 @@ const PRUNE_BATCH_MAX = 200
 const PRUNE_PAUSE_MS_MIN = 20
 const PRUNE_PAUSE_RATIO = 4
 
-export interface PrunerDeps {
+export interface PrunerDeps extends Pick<Core, 'clock' | 'log'> {
   store: Pick<Store, 'prune'>
-  clock: Clock
-  log: Logger
   /** Absent: only expired claims of dedupe ids are removed. */
   retention: Retention | undefined
 }
 
 export class Pruner extends RepeatingTask {
   readonly #deps: PrunerDeps
-  /** Ends the pause that is under way. */
-  #endPause: () => void = () => {}
 
   constructor(deps: PrunerDeps) {
     const { clock, log } = deps
@@ -35,17 +31,9 @@ export class Pruner extends RepeatingTask {
       everyMs: PRUNE_EVERY_MS,
       run: () => this.#prune(),
       // The next run removes what this one could not.
-      onFailure: (err, isRepeated) => {
-        if (!isRepeated) log.error({ err }, 'what has had its time could not be removed')
-      },
+      onFailure: err => log.error({ err }, 'what has had its time could not be removed'),
     })
     this.#deps = deps
-  }
-
-  override stop(deadline?: AbortSignal): Promise<void> {
-    const stopped = super.stop(deadline)
-    this.#endPause()
-    return stopped
   }
 
   /** Removes all rows whose retention is over by now, unless it is stopped on the way. */
@@ -62,25 +50,14 @@ export class Pruner extends RepeatingTask {
   async #pruneKind({ rows, before }: Aged): Promise<number> {
     const { store, clock } = this.#deps
     let count = 0
-    while (!this.isStopped) {
+    while (!this.stopped.aborted) {
       const begunAt = clock.now()
       const removed = await store.prune({ rows, before, limit: PRUNE_BATCH_MAX })
       if (removed === 0) break
       count += removed
-      await this.#pause(Math.max(PRUNE_PAUSE_MS_MIN, PRUNE_PAUSE_RATIO * (clock.now() - begunAt)))
+      const pauseMs = Math.max(PRUNE_PAUSE_MS_MIN, PRUNE_PAUSE_RATIO * (clock.now() - begunAt))
+      await pause(clock, pauseMs, this.stopped)
     }
     return count
-  }
-
-  async #pause(ms: number): Promise<void> {
-    if (this.isStopped) return
-    const { clock } = this.#deps
-    await new Promise<void>(resolve => {
-      const cancelTimer = clock.at(clock.now() + ms, resolve)
-      this.#endPause = () => {
-        cancelTimer()
-        resolve()
-      }
-    })
   }
 }

@@ -41,10 +41,8 @@ export class CatalogWatch extends RepeatingTask {
       clock,
       everyMs: CATALOG_REVISION_EVERY_MS,
       run: () => this.#refreshRegularly(),
-      onFailure: (err, isRepeated) => {
-        if (!isRepeated)
-          log.error({ err }, 'registrations of other engines could not be read; the last known count')
-      },
+      onFailure: err =>
+        log.error({ err }, 'registrations of other engines could not be read; the last known count'),
     })
     this.#deps = deps
   }
@@ -71,7 +69,7 @@ export class CatalogWatch extends RepeatingTask {
 
   /** Refreshes at once, in the background: another engine announced a change. */
   refreshSoon(): void {
-    if (!this.isStopped) this.refresh().catch(error => this.failed(error))
+    if (!this.stopped.aborted) this.refresh().catch(error => this.failed(error))
   }
 
   async #refreshRegularly(): Promise<void> {

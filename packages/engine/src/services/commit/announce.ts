@@ -2,7 +2,7 @@
 // this may be lost or repeated without harm: lanes and the streams of single runs read the store from time to time, and
 // the streams of a namespace are best effort (docs/concepts.md#timeline-and-streams).
 
-import type { Change, StepWoken } from '../../domain/model/change.ts'
+import type { CatalogChange, Change, StepWoken } from '../../domain/model/change.ts'
 import { derivedFrames, statusFrames } from '../../domain/view/timeline-frames.ts'
 import { type Metrics, NO_METRICS } from '../../ports/metrics.ts'
 import type { Queue } from '../../ports/queue.ts'
@@ -13,27 +13,36 @@ import { countChange } from './commit-metrics.ts'
 /** Frames of woken runs read at once: an event may wake thousands of runs, and their frames are not worth that many reads. */
 export const WOKEN_READS_MAX = 100
 
-/** Called for a run that an outsider changed and that may be under way here: its invoke in flight should end. */
-export type Interrupt = (runId: string) => void
+interface AnnouncerDeps {
+  queue: Queue
+  live: Live
+  store: Pick<Store, 'in'>
+  metrics: Metrics
+}
+
+/** The changes, besides those of the catalog, that wake no lane and no stream but that of their run. */
+type Unannounced = Extract<
+  Change,
+  | { step: unknown }
+  | { line: unknown }
+  | { type: 'dedupe.claimed' | 'delivery.attempted' | 'app.seen' | 'flow.deleted' | 'control.recorded' }
+>
 
 export class Announcer {
-  readonly #queue: Queue
-  readonly #live: Live
-  readonly #store: Pick<Store, 'in'>
-  readonly #metrics: Metrics
+  readonly #deps: AnnouncerDeps
   /** Woken runs whose frame is being read, unless a later change of the run was published since. */
   readonly #woken = new Set<string>()
-  #interrupt: Interrupt = () => {}
+  #interrupt: (runId: string) => void = () => {}
 
-  constructor(options: { queue: Queue; live: Live; store: Pick<Store, 'in'>; metrics?: Metrics }) {
-    this.#metrics = options.metrics ?? NO_METRICS
-    this.#store = options.store
-    this.#queue = options.queue
-    this.#live = options.live
+  constructor(deps: Omit<AnnouncerDeps, 'metrics'> & Partial<AnnouncerDeps>) {
+    this.#deps = { metrics: NO_METRICS, ...deps }
   }
 
-  /** Sets the function that aborts the invoke of a run. The driver, whose function it is, is made after the announcer. */
-  onInterrupt(interrupt: Interrupt): void {
+  /**
+   * Sets the function that aborts the invoke of a run that an outsider changed. The driver, whose function it is, is made
+   * after the announcer.
+   */
+  onInterrupt(interrupt: (runId: string) => void): void {
     this.#interrupt = interrupt
   }
 
@@ -41,7 +50,7 @@ export class Announcer {
     // `step.woken` does not contain the namespace: it comes with the event, or the end of the child, that caused it.
     const namespace = firstNamespace(changes)
     for (const change of changes) {
-      countChange(change, this.#metrics)
+      countChange(change, this.#deps.metrics)
       this.#notify(change, namespace)
     }
     this.#publishRuns(changes)
@@ -54,10 +63,10 @@ export class Announcer {
       // Nearly every unit is about one run.
       if (runId === undefined || runId === published) continue
       published = runId
-      if (!this.#live.runs.has(runId)) continue
+      if (!this.#deps.live.runs.has(runId)) continue
       // A unit may wake or create thousands of runs: searching all its changes for the frames of each would take too long.
       const mustBeRead = change.type === 'step.woken' || change.type === 'run.created'
-      this.#live.runs.publish(runId, mustBeRead ? undefined : derivedFrames(changes, runId))
+      this.#deps.live.runs.publish(runId, mustBeRead ? undefined : derivedFrames(changes, runId))
     }
   }
 
@@ -74,7 +83,7 @@ export class Announcer {
         if (namespace !== undefined) void this.#publishWoken(change, namespace)
         break
       case 'event.recorded':
-        this.#live.events.publish(change.event.namespace, change.event)
+        this.#deps.live.events.publish(change.event.namespace, change.event)
         break
       case 'run.cancelRequested':
         this.#interrupt(change.runId)
@@ -86,58 +95,42 @@ export class Announcer {
         this.#wakeRuns(change.at)
         break
       case 'flow.saved':
-        if (change.row.availableAt !== undefined) this.#queue.wake('timers', change.row.availableAt)
+        if (change.row.availableAt !== undefined) this.#deps.queue.wake('timers', change.row.availableAt)
         break
       case 'delivery.created':
       case 'delivery.moved':
         if (change.delivery.availableAt !== undefined)
-          this.#queue.wake('deliveries', change.delivery.availableAt)
-        break
-      case 'step.recorded':
-      case 'step.moved':
-      case 'log.written':
-      case 'dedupe.claimed':
-      case 'delivery.attempted':
-      case 'app.seen':
-      case 'runner.registered':
-      case 'runner.forgotten':
-      case 'workflow.registered':
-      case 'workflow.dropped':
-      case 'endpoint.saved':
-      case 'endpoint.deleted':
-      case 'receiver.saved':
-      case 'receiver.deleted':
-      case 'flow.deleted':
-      case 'control.recorded':
+          this.#deps.queue.wake('deliveries', change.delivery.availableAt)
         break
       default:
-        change satisfies never
+        // Does not compile for a new change, until it has a case above or is listed here.
+        change satisfies CatalogChange | Unannounced
     }
   }
 
   #publishMoves(change: Extract<Change, { type: 'run.created' | 'run.moved' }>): void {
     const { id: runId, namespace } = change.run
     this.#woken.delete(runId)
-    if (!this.#live.moves.has(namespace)) return
-    for (const frame of statusFrames(change)) this.#live.moves.publish(namespace, { runId, ...frame })
+    if (!this.#deps.live.moves.has(namespace)) return
+    for (const frame of statusFrames(change)) this.#deps.live.moves.publish(namespace, { runId, ...frame })
   }
 
   /** Reads whether the wake made its run queued, which the store decides. Not published if the run has moved on since. */
   async #publishWoken({ runId, at }: StepWoken, namespace: string): Promise<void> {
-    if (!this.#live.moves.has(namespace) || this.#woken.size >= WOKEN_READS_MAX) return
+    if (!this.#deps.live.moves.has(namespace) || this.#woken.size >= WOKEN_READS_MAX) return
     this.#woken.add(runId)
     // A frame that cannot be read is missed, as others may be.
-    const frame = await this.#store
+    const frame = await this.#deps.store
       .in(namespace)
       .status(runId)
       .catch(() => undefined)
     if (!this.#woken.delete(runId)) return
     if (frame?.status === 'queued' && frame.ts === at)
-      this.#live.moves.publish(namespace, { runId, ...frame })
+      this.#deps.live.moves.publish(namespace, { runId, ...frame })
   }
 
   #wakeRuns(at: number | undefined): void {
-    if (at !== undefined) this.#queue.wake('runs', at)
+    if (at !== undefined) this.#deps.queue.wake('runs', at)
   }
 }
 

@@ -84,7 +84,7 @@ export class LiveShare extends RepeatingTask {
 
   #gatherRun(runId: string): void {
     const { clock } = this.#deps
-    if (this.isStopped) return
+    if (this.stopped.aborted) return
     if (this.#changedRuns.size === 0)
       this.#cancelGather = clock.at(clock.now() + RUNS_GATHER_MS, () => this.#publishRuns())
     this.#changedRuns.add(runId)

@@ -33,6 +33,10 @@ export interface InvokerDeps extends Core {
   queue: RunnerQueue
 }
 
+/** Deadlines where no setting has one. Longer over Connect: heartbeats show whether the runner is alive. */
+const HTTP_INVOKE_TIMEOUT_MS = 300_000
+const CONNECT_INVOKE_TIMEOUT_MS = 7_200_000
+
 /** The `tried` runners of a pass before its first try. */
 export const NONE_TRIED: ReadonlySet<Runner> = new Set()
 
@@ -118,7 +122,10 @@ export class Invoker {
     const workflow = catalog.view(run.namespace).workflow(run.app, run.workflow)
     const leftMs = (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now
     const setMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs
-    return Math.min(setMs ?? defaultTimeoutMs(url), Math.max(1, leftMs))
+    return Math.min(
+      setMs ?? (isConnectUrl(url) ? CONNECT_INVOKE_TIMEOUT_MS : HTTP_INVOKE_TIMEOUT_MS),
+      Math.max(1, leftMs),
+    )
   }
 
   /** A pass without a result: once per run and minute. The run itself keeps the last reason (`domain/pass/advance`). */
@@ -187,12 +194,4 @@ function invokeBody(active: ActiveRun, now: number, traceparent: string): string
   active.envelope ??= envelopeOf(run)
   const { event, ctx } = active.envelope
   return `${event}${active.state.memo(now)}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"}}`
-}
-
-const HTTP_INVOKE_TIMEOUT_MS = 300_000
-/** Longer than over HTTP: heartbeats show whether a Connect runner is alive. */
-const CONNECT_INVOKE_TIMEOUT_MS = 7_200_000
-
-function defaultTimeoutMs(url: string): number {
-  return isConnectUrl(url) ? CONNECT_INVOKE_TIMEOUT_MS : HTTP_INVOKE_TIMEOUT_MS
 }

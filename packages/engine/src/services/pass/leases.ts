@@ -1,8 +1,6 @@
 // The leases of runs: how long one lasts, and the service that extends those of the runs under way here.
 
-import type { Clock } from '../../ports/clock.ts'
-import type { Metrics } from '../../ports/metrics.ts'
-import type { Store } from '../../ports/store.ts'
+import type { Core } from '../commit/core.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
 import type { ActiveRun } from './active-run.ts'
 
@@ -10,13 +8,9 @@ import type { ActiveRun } from './active-run.ts'
 export const RUN_LEASE_MS = 15_000
 const RUN_LEASE_EXTEND_EVERY_MS = 5000
 
-export interface LeaseKeeperDeps {
-  store: Pick<Store, 'extendRuns'>
-  clock: Clock
+export interface LeaseKeeperDeps extends Pick<Core, 'store' | 'clock' | 'metrics' | 'owner'> {
   driver: { readonly activeRuns: Iterable<ActiveRun>; interrupt(runId: string): void }
-  metrics: Metrics
-  /** Name of this engine in the leases it takes. */
-  owner: string
+  /** Called for each failure, not only the first of a series: leases run out soon. */
   onError(error: unknown): void
 }
 
@@ -26,7 +20,8 @@ export class LeaseKeeper extends RepeatingTask {
 
   constructor(deps: LeaseKeeperDeps) {
     const { clock, onError } = deps
-    super({ clock, everyMs: RUN_LEASE_EXTEND_EVERY_MS, run: () => this.#extend(), onFailure: onError })
+    const run = () => this.#extend().catch(error => void (this.stopped.aborted || onError(error)))
+    super({ clock, everyMs: RUN_LEASE_EXTEND_EVERY_MS, run, onFailure: onError })
     this.#deps = deps
   }
 

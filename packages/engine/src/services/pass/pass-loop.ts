@@ -116,7 +116,9 @@ export class PassLoop {
   async #pass(active: ActiveRun): Promise<boolean> {
     const { clock, settlement, invoker, isDraining } = this.#deps
     if (isDraining()) return this.#stopWith(active, () => giveBack(active.state, clock.now()))
-    if (this.#isLapsed(active.state.run) && !(await this.#renewLease(active.state.run))) return false
+    // After a stall the lease may have run out and the run be far ahead elsewhere: no pass is sent without a lease.
+    const isLapsed = clock.now() >= (active.state.run.availableAt ?? 0)
+    if (isLapsed && !(await this.#renewLease(active.state.run))) return false
     const pass = sentNow(active.state, clock.now())
     let checkpoints: Checkpoints | undefined
     const outcome = await invoker.invoke(active, pass.sentAt, payload => {
@@ -145,11 +147,6 @@ export class PassLoop {
       onTaken: () => metrics.checkpointTaken(),
       settle: decide => settlement.settle(active, decide),
     })
-  }
-
-  /** After a stall the lease may have run out and the run be far ahead elsewhere: no pass is sent without a lease. */
-  #isLapsed(run: Run): boolean {
-    return this.#deps.clock.now() >= (run.availableAt ?? 0)
   }
 
   /** False when another engine has the run by now. */

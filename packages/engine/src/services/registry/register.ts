@@ -47,7 +47,7 @@ export class Registry {
     request: RegisterRequest,
     onRegistered?: (reply: RegisterReply) => void,
   ): Promise<RegisterReply> {
-    const { store, catalog, announcer, health, clock } = this.#deps
+    const { store, catalog, announcer, health, clock, staleAfterMs } = this.#deps
     refuseDuplicates(request)
     await catalog.refresh()
     const now = clock.now()
@@ -64,7 +64,16 @@ export class Registry {
     invariant(registered, 'a registration rests on nothing but schedules')
     catalog.apply(registered.changes)
     health.arrived(runner)
-    const reply = this.#reply(runner, registrationWarnings(request))
+    const reply: RegisterReply = {
+      ok: true,
+      protocolVersion: PROTOCOL_VERSION,
+      runnerId: runner.runnerId,
+      workflows: runner.workflows.length,
+      heartbeatMs: HEARTBEAT_MS,
+      staleAfterMs,
+      ...this.#keyMatches(runner),
+      warnings: registrationWarnings(request),
+    }
     onRegistered?.(reply)
     announcer.announce(registered.changes)
     return reply
@@ -110,9 +119,8 @@ export class Registry {
       const live = this.isLive(runner)
       // A Connect runner without a socket cannot be called; its row stays for the runs that are pinned to it.
       if (!live && isConnectUrl(runner.url)) return []
-      const keyMatches = this.#keyMatches(runner)
       const lastSeenAt = this.#deps.presence.lastSeenAt(runner.url) ?? runner.lastSeenAt
-      return { ...runner, lastSeenAt, live, ...(keyMatches === undefined ? {} : { keyMatches }) }
+      return { ...runner, lastSeenAt, live, ...this.#keyMatches(runner) }
     })
   }
 
@@ -131,20 +139,6 @@ export class Registry {
   isLive(runner: Runner): boolean {
     if (isConnectUrl(runner.url)) return this.#deps.presence.reaches(runner.url)
     return this.#deps.clock.now() - runner.lastSeenAt <= this.#deps.staleAfterMs
-  }
-
-  #reply(runner: Runner, warnings: string[]): RegisterReply {
-    const keyMatches = this.#keyMatches(runner)
-    return {
-      ok: true,
-      protocolVersion: PROTOCOL_VERSION,
-      runnerId: runner.runnerId,
-      workflows: runner.workflows.length,
-      heartbeatMs: HEARTBEAT_MS,
-      staleAfterMs: this.#deps.staleAfterMs,
-      ...(keyMatches === undefined ? {} : { keyMatches }),
-      warnings,
-    }
   }
 
   #decide(runner: Runner, workflows: readonly Workflow[], assumptions: Assumptions): Unit {
@@ -170,11 +164,12 @@ export class Registry {
     return clock.now() - this.#openedAt > staleAfterMs && !this.isLive(runner)
   }
 
-  #keyMatches(runner: Runner): boolean | undefined {
+  /** Whether the runner has one of this engine's signing keys; left out where one of the two has none. */
+  #keyMatches(runner: Runner): { keyMatches?: boolean } {
     const { signingKeys } = this.#deps
-    if (runner.keyFingerprint === undefined || signingKeys.length === 0) return undefined
-    const fingerprint = runner.keyFingerprint.toLowerCase()
-    return signingKeys.some(key => keyFingerprint(key) === fingerprint)
+    const fingerprint = runner.keyFingerprint?.toLowerCase()
+    if (fingerprint === undefined || signingKeys.length === 0) return {}
+    return { keyMatches: signingKeys.some(key => keyFingerprint(key) === fingerprint) }
   }
 }
 

@@ -1,6 +1,5 @@
-// How many things this engine has under way at once: a bound on memory, sockets and unfinished work.
+// Counts one kind of work under way (passes, deliveries or timers) and bounds it, to limit memory, sockets and unfinished work.
 
-/** Counts one kind of work under way: passes, deliveries or timers. */
 export class EngineCapacity {
   readonly #max: number
   #inUse = 0
@@ -27,7 +26,7 @@ export class EngineCapacity {
 
   release(): void {
     this.#inUse--
-    this.#notify()
+    if (this.#waiting.size > 0) for (const done of [...this.#waiting]) done()
   }
 
   /** Resolves when there is room, or on abort. */
@@ -50,10 +49,5 @@ export class EngineCapacity {
       this.#waiting.add(done)
       signal?.addEventListener('abort', done)
     })
-  }
-
-  #notify(): void {
-    if (this.#waiting.size === 0) return
-    for (const done of [...this.#waiting]) done()
   }
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Claim, Lane, Store } from '../../ports/store.ts'
 import type { EngineCapacity } from './engine-capacity.ts'
+import { pause } from './pause.ts'
 import type { Service } from './service.ts'
 
 /** Longest sleep without a wake-up: wake-ups may be lost. */
@@ -66,14 +67,14 @@ export class LaneLoop<T> implements Service {
   }
 
   async #run(): Promise<void> {
-    const { log, lane } = this.#deps
+    const { log, lane, clock } = this.#deps
     const { signal } = this.#stop
     while (!signal.aborted) {
       try {
         await this.#claimAndWait(signal)
       } catch (error) {
         log.error({ err: error, lane }, 'the lane could not claim; it tries again')
-        await this.#pause(signal)
+        await pause(clock, LANE_RETRY_MS, signal)
       }
     }
   }
@@ -112,18 +113,5 @@ export class LaneLoop<T> implements Service {
     }
     // Where due rows may stay behind, only an empty claim shows that it took all it may.
     return { hasMore: count === limit || (mayLeaveDueRows === true && count > 0), claimedAt }
-  }
-
-  #pause(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#deps
-    return new Promise(resolve => {
-      const done = () => {
-        cancel()
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-      const cancel = clock.at(clock.now() + LANE_RETRY_MS, done)
-      signal.addEventListener('abort', done)
-    })
   }
 }

@@ -2,6 +2,7 @@
 
 import { aborted } from 'node:util'
 import type { Clock } from '../../ports/clock.ts'
+import { pause } from './pause.ts'
 import type { Service } from './service.ts'
 
 export interface RepeatingTaskOptions {
@@ -9,62 +10,52 @@ export interface RepeatingTaskOptions {
   /** From the start to the first run, and from the end of each run to the next. */
   everyMs: number
   run(): Promise<void> | void
-  /** `isRepeated`: the run before failed too. */
-  onFailure(error: unknown, isRepeated: boolean): void
+  /** Called for the first failure of a series. */
+  onFailure(error: unknown): void
 }
 
 export class RepeatingTask implements Service {
   readonly #options: RepeatingTaskOptions
-  #isStarted = false
-  #isStopped = false
+  readonly #stop = new AbortController()
+  #loop: Promise<void> | undefined
   #isFailing = false
-  #running: Promise<void> | undefined
-  #cancelTimer: () => void = () => {}
 
   constructor(options: RepeatingTaskOptions) {
     this.#options = options
   }
 
-  protected get isStopped(): boolean {
-    return this.#isStopped
+  /** Aborts when the task is stopped. */
+  protected get stopped(): AbortSignal {
+    return this.#stop.signal
   }
 
   start(): void {
-    if (this.#isStarted) return
-    this.#isStarted = true
-    this.#schedule()
+    this.#loop ??= this.#repeat()
   }
 
   /** Resolves when no run is under way, or at the deadline: a run may wait for a store that never answers. */
   async stop(deadline?: AbortSignal): Promise<void> {
-    this.#isStopped = true
-    this.#cancelTimer()
-    await (deadline ? Promise.race([this.#running, aborted(deadline, this)]) : this.#running)
+    this.#stop.abort()
+    await (deadline ? Promise.race([this.#loop, aborted(deadline, this)]) : this.#loop)
   }
 
-  /** Reports a failure outside a run as one of the same series; does nothing once the task is stopped. */
+  /** Counts a failure outside a run to the same series; does nothing once the task is stopped. */
   protected failed(error: unknown): void {
-    if (this.#isStopped) return
-    const isRepeated = this.#isFailing
+    if (!this.#isFailing && !this.stopped.aborted) this.#options.onFailure(error)
     this.#isFailing = true
-    this.#options.onFailure(error, isRepeated)
   }
 
-  #schedule(): void {
-    const { clock, everyMs } = this.#options
-    if (this.#isStopped) return
-    this.#cancelTimer = clock.at(clock.now() + everyMs, () => {
-      this.#running = this.#run()
-    })
-  }
-
-  async #run(): Promise<void> {
-    try {
-      await this.#options.run()
-      this.#isFailing = false
-    } catch (error) {
-      this.failed(error)
+  async #repeat(): Promise<void> {
+    const { clock, everyMs, run } = this.#options
+    for (;;) {
+      await pause(clock, everyMs, this.stopped)
+      if (this.stopped.aborted) return
+      try {
+        await run()
+        this.#isFailing = false
+      } catch (error) {
+        this.failed(error)
+      }
     }
-    this.#schedule()
   }
 }
