@@ -15,7 +15,7 @@ import { CONNECT_SUBPROTOCOL, PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADE
 const id = { id: 'ba7816bf', name: 'charge' }
 
 describe('an opcode', () => {
-  it.each([
+  const opcodes = [
     { op: 'StepRun', ...id, data: { any: [1, null] } },
     { op: 'StepRun', ...id },
     { op: 'StepRun', ...id, error: { message: 'no' }, retriable: false, retryAfterMs: 0 },
@@ -27,7 +27,14 @@ describe('an opcode', () => {
     { op: 'Emit', ...id, eventName: 'paid', data: 7 },
     { op: 'Webhook', ...id, webhookUrl: 'https://x.test', data: {} },
     { op: 'Sleep', ...id, sleepMs: 1, unknown: true },
-  ])('passes: %j', opcode => {
+  ]
+
+  it('of every kind is among them', () => {
+    const kinds = OpcodeSchema.anyOf.map(({ properties }) => properties.op.const)
+    expect([...new Set(opcodes.map(({ op }) => op))]).toEqual(kinds)
+  })
+
+  it.each(opcodes)('passes: %j', opcode => {
     expect(Value.Check(OpcodeSchema, opcode)).toBe(true)
   })
 

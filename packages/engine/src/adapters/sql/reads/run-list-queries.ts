@@ -22,10 +22,24 @@ const SORT_COLUMN = {
   duration: 'duration_ms',
 } as const
 
-/** Filters with an index in the order of ids, the narrowest first. */
-const BY_ID: readonly FilterName[] = ['replayOf', 'eventId', 'status', 'app', 'workflow']
-/** Filters that match so few runs that the runs are found first and then sorted, in any order. */
-const FEW: readonly FilterName[] = ['replayOf', 'eventId']
+/**
+ * Whether a filter has an index in the order of ids, the narrowest first. The type demands an entry for each. `few`: it matches
+ * so few runs that the runs are found first and then sorted, in any order.
+ */
+const INDEXED: { readonly [Name in FilterName]: 'few' | 'many' | 'none' } = {
+  replayOf: 'few',
+  eventId: 'few',
+  status: 'many',
+  app: 'many',
+  workflow: 'many',
+  // Only the runs of schedules have an index.
+  runType: 'none',
+  // Part of every index, since ids begin with their time.
+  since: 'none',
+  q: 'none',
+}
+export const FILTERS_BY_ID = (Object.keys(INDEXED) as FilterName[]).filter(name => INDEXED[name] !== 'none')
+const FEW = FILTERS_BY_ID.filter(name => INDEXED[name] === 'few')
 
 /** A walk along one index, or along two at once. */
 interface Walk {
@@ -154,6 +168,6 @@ function leads(order: readonly string[], query: RunQuery): FilterName[] {
     if (few) return [few]
     return query.sort === 'status' && has('status') ? ['status'] : []
   }
-  const first = BY_ID.find(has) ?? (query.runType === 'cron' ? 'runType' : undefined)
+  const first = FILTERS_BY_ID.find(has) ?? (query.runType === 'cron' ? 'runType' : undefined)
   return [...(first ? [first] : []), ...(has('since') ? (['since'] as const) : [])]
 }
