@@ -55,12 +55,7 @@ async function main(): Promise<void> {
 async function measure(place: Place, stores: Store[], inFlight: number, forMs: number) {
   const servers = await place.servers()
   const serverSeconds = () => servers.reduce((sum, pid) => sum + (cpuSeconds(pid) ?? 0), 0)
-  const [before, cpu, busy, from] = [
-    await place.bytes(),
-    process.cpuUsage(),
-    serverSeconds(),
-    performance.now(),
-  ]
+  const [before, cpu, busy, from] = [await place.bytes(), process.cpuUsage(), serverSeconds(), performance.now()]
   let runs = 0
   const loop = async (store: Store) => {
     for (; performance.now() - from < forMs; runs++) await writeRun(store)

@@ -44,9 +44,7 @@ export function httpApiPage(): string {
     title,
     members: operationList.filter(({ group }) => group === tag),
   }))
-  const contents = groups.map(
-    ({ title, members }) => `\n**${title}**\n\n${members.map(contentsLine).join('\n')}`,
-  )
+  const contents = groups.map(({ title, members }) => `\n**${title}**\n\n${members.map(contentsLine).join('\n')}`)
   const chapters = groups.map(({ title, members }) => [`## ${title}`, ...members.map(section)].join('\n\n'))
   return `${[INTRO, ...contents, ...chapters, schemas(operationList)].join('\n\n').replace(/\n{3,}/g, '\n\n')}\n`
 }

@@ -33,8 +33,7 @@ export function typeText(schema: Schema): string {
   if (node.enum) return node.enum.map(value => `\`${value}\``).join(' ')
   if (node.const !== undefined) return `\`${node.const}\``
   if (node.anyOf) return node.anyOf.map(typeText).join(' or ')
-  if (node.patternProperties)
-    return `object of ${Object.values(node.patternProperties).map(typeText).join(' or ')}`
+  if (node.patternProperties) return `object of ${Object.values(node.patternProperties).map(typeText).join(' or ')}`
   switch (node.type) {
     case 'array':
       return `array of ${typeText(node.items ?? {})}${range(node.minItems, node.maxItems, 'items')}`
@@ -62,8 +61,7 @@ function range(from: number | undefined, to: number | undefined, unit = ''): str
 export function fieldsTable(schema: Schema): string {
   const node = schema as Node
   if (node.anyOf) return node.anyOf.map(branchText).join('\n\n')
-  if (!node.properties)
-    return node.enum ? node.enum.map(value => `\`${value}\``).join(' ') : typeText({ ...node })
+  if (!node.properties) return node.enum ? node.enum.map(value => `\`${value}\``).join(' ') : typeText({ ...node })
   const rows = fields(node, '')
   const described = rows.some(([, , meaning]) => meaning !== '')
   return described

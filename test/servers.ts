@@ -19,13 +19,9 @@ const isStrict = isAll || process.env.CI === 'true' || process.env.CI === '1'
 export async function haveServers(): Promise<boolean> {
   const [postgres, redis] = await Promise.all([answers(POSTGRES_URL, 5432), answers(REDIS_URL, 6379)])
   if (postgres && redis) return true
-  const missing = [postgres ? '' : 'PostgreSQL', redis ? '' : 'Redis']
-    .filter(name => name !== '')
-    .join(' and ')
+  const missing = [postgres ? '' : 'PostgreSQL', redis ? '' : 'Redis'].filter(name => name !== '').join(' and ')
   if (isStrict) throw new Error(`${missing} must answer for all tests to run: see CONTRIBUTING.md`)
-  console.warn(
-    `${missing} cannot be reached: the project "postgres" and all tests that need them are LEFT OUT`,
-  )
+  console.warn(`${missing} cannot be reached: the project "postgres" and all tests that need them are LEFT OUT`)
   return false
 }
 

@@ -31,12 +31,9 @@ export class CeilingSocket {
 
   #take(text: string): void {
     const { type, id, payload } = JSON.parse(text) as { type: string; id: string; payload: { seq?: number } }
-    if (type === 'runner.register')
-      this.#frames?.write(`{"type":"runner.registered","id":"${id}","payload":{}}`)
+    if (type === 'runner.register') this.#frames?.write(`{"type":"runner.registered","id":"${id}","payload":{}}`)
     else if (type === 'invoke.checkpoint')
-      this.#frames?.write(
-        `{"type":"checkpoint.ack","id":"${id}","payload":{"seq":${payload.seq},"steps":[]}}`,
-      )
+      this.#frames?.write(`{"type":"checkpoint.ack","id":"${id}","payload":{"seq":${payload.seq},"steps":[]}}`)
     else {
       this.#answered.get(id)?.(text)
       this.#answered.delete(id)

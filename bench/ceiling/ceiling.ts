@@ -70,9 +70,7 @@ async function echo({ child }: Bare, options: CeilingOptions) {
 }
 
 function echoFor(child: ChildProcess, request: EchoRequest): Promise<Echoed> {
-  const echoed = nextMessage(child, (message: CeilingMessage) =>
-    message.kind === 'echoed' ? message : undefined,
-  )
+  const echoed = nextMessage(child, (message: CeilingMessage) => (message.kind === 'echoed' ? message : undefined))
   child.send(request)
   return echoed
 }

@@ -44,8 +44,7 @@ class SuccessWatch implements Dispatcher.DispatchHandler {
     const now = performance.now()
     const messages = (this.#pending + chunk.toString()).split('\n\n')
     this.#pending = messages.pop() ?? ''
-    const isEnd = (text: string) =>
-      text.includes('event: run_status') && text.includes('"status":"succeeded"')
+    const isEnd = (text: string) => text.includes('event: run_status') && text.includes('"status":"succeeded"')
     if (messages.some(isEnd)) this.#seenAt ??= now
     return true
   }

@@ -72,9 +72,7 @@ async function checkRun(
   const steps = await getSteps(origin, runId)
   const succeeded = steps.filter(step => step.status === 'succeeded').length
   if (steps.length !== shape.steps.length || succeeded !== steps.length) {
-    problems.push(
-      `run ${runId} has ${succeeded} of ${steps.length} steps succeeded, not ${shape.steps.length}`,
-    )
+    problems.push(`run ${runId} has ${succeeded} of ${steps.length} steps succeeded, not ${shape.steps.length}`)
   }
   return problems
 }

@@ -103,8 +103,7 @@ function readOver(text: string): Over {
 }
 
 function readStore(text: string): string {
-  if (!/^postgres(ql)?:\/\//.test(text))
-    throw new Error('--store must look like postgres://user@host/database')
+  if (!/^postgres(ql)?:\/\//.test(text)) throw new Error('--store must look like postgres://user@host/database')
   return text
 }
 

@@ -51,10 +51,7 @@ export async function claims(options: BenchOptions): Promise<Result[]> {
   return [{ workload: 'CLAIMS', title, figures, notes: [], problems, profiles: [] }]
 }
 
-async function open({
-  store: address,
-  dir,
-}: BenchOptions): Promise<{ store: Store; close(): Promise<void> }> {
+async function open({ store: address, dir }: BenchOptions): Promise<{ store: Store; close(): Promise<void> }> {
   if (address !== undefined) {
     const schema = await openSchema(address)
     const store = await openPostgresStore({ url: schema.url })
@@ -130,10 +127,7 @@ function aRun(n: number): Run {
   }
 }
 
-async function timed(
-  work: () => Promise<unknown>,
-  before = async () => {},
-): Promise<{ p50: number; p99: number }> {
+async function timed(work: () => Promise<unknown>, before = async () => {}): Promise<{ p50: number; p99: number }> {
   const times: number[] = []
   for (let i = 0; i < SAMPLES; i++) {
     await before()

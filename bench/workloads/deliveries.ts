@@ -33,9 +33,7 @@ export async function d1(options: BenchOptions): Promise<Result[]> {
         deliveries: { total, 'deliveries/s': (to - from) / seconds },
         ...cpuFigures(cpu, total),
       },
-      notes: [
-        'a run is a delivery here; the window is from the first quarter of the arrivals to their last twentieth',
-      ],
+      notes: ['a run is a delivery here; the window is from the first quarter of the arrivals to their last twentieth'],
       problems: await rig.problems(total),
       profiles: [],
     }

@@ -92,8 +92,7 @@ export class DeliveryRig {
   /** Problems in the engine's log of deliveries. */
   async problems(total: number): Promise<string[]> {
     const problems: string[] = []
-    if (this.arrivals.length !== total)
-      problems.push(`${this.arrivals.length} of ${total} deliveries arrived`)
+    if (this.arrivals.length !== total) problems.push(`${this.arrivals.length} of ${total} deliveries arrived`)
     for (const status of ['failed', 'exhausted', 'dead']) {
       const response = await fetch(`${this.engine.origin}/webhook-deliveries?status=${status}&limit=1`)
       if (((await response.json()) as unknown[]).length > 0) problems.push(`some deliveries are ${status}`)
@@ -129,8 +128,7 @@ class Servers {
 
   static async open(): Promise<Servers> {
     const servers = new Servers()
-    for (const server of servers.#all)
-      await new Promise<void>(resolve => server.listen(0, '0.0.0.0', resolve))
+    for (const server of servers.#all) await new Promise<void>(resolve => server.listen(0, '0.0.0.0', resolve))
     return servers
   }
 

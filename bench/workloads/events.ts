@@ -93,8 +93,7 @@ class Load {
     const body = `{"name":"${EVENT}","data":{"kind":"none","total":${this.accepted}}}`
     this.#poster.post(body, false, (status, text) => {
       if (status === 202) this.accepted++
-      else if (!this.#stopping && this.problems.length < 5)
-        this.problems.push(`POST /events: ${status} ${text}`)
+      else if (!this.#stopping && this.problems.length < 5) this.problems.push(`POST /events: ${status} ${text}`)
       this.#post()
     })
   }

@@ -19,8 +19,7 @@ export async function replay(_: BenchOptions): Promise<Result[]> {
       const from = performance.now()
       const { status, body } = await handler.handle({ headers: {}, rawBody: request })
       tookMs.push(performance.now() - from)
-      if (status !== 200 || !body.includes(`"data":${count}`))
-        problems.push(`${count} steps: ${status} ${body}`)
+      if (status !== 200 || !body.includes(`"data":${count}`)) problems.push(`${count} steps: ${status} ${body}`)
     }
     const median = tookMs.sort((a, b) => a - b)[PASSES >> 1] as number
     figures[`${count} steps`] = { 'ms a pass': median, 'us a step': (median * 1000) / count }
@@ -46,9 +45,7 @@ function sequence(count: number) {
 }
 
 function invoke(count: number): string {
-  const steps = Object.fromEntries(
-    Array.from({ length: count }, (_, n) => [hashStepId(`step-${n}`), { data: 1 }]),
-  )
+  const steps = Object.fromEntries(Array.from({ length: count }, (_, n) => [hashStepId(`step-${n}`), { data: 1 }]))
   const ctx = { runId: 'run_1', workflow: 'sequence', attempt: 1, app: 'bench', runner: '' }
   return JSON.stringify({ event: { name: 'sequence' }, steps, ctx })
 }

@@ -23,8 +23,7 @@ export async function callModel(messages: Message[], _signal: AbortSignal): Prom
   if (messages.length === 1) return { kind: 'tool', tool: 'find-order', input: order }
   if (latest.startsWith('Order') && question.includes('back'))
     return { kind: 'tool', tool: 'refund-order', input: order }
-  if (latest.startsWith('Refunded'))
-    return { kind: 'answer', content: `Your money for order ${order} is on its way.` }
+  if (latest.startsWith('Refunded')) return { kind: 'answer', content: `Your money for order ${order} is on its way.` }
   if (latest.startsWith('A person')) return { kind: 'answer', content: `We cannot refund order ${order}.` }
   return { kind: 'answer', content: `Here is what we know. ${latest}` }
 }

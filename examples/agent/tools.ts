@@ -7,8 +7,5 @@ export interface Tool {
 
 export const tools = new Map<string, Tool>([
   ['find-order', { isDangerous: false, run: async input => `Order ${input}: 1 tent, 240.00, delivered.` }],
-  [
-    'refund-order',
-    { isDangerous: true, run: async (input, key) => `Refunded order ${input} (${key.slice(-6)}).` },
-  ],
+  ['refund-order', { isDangerous: true, run: async (input, key) => `Refunded order ${input} (${key.slice(-6)}).` }],
 ])

@@ -38,9 +38,7 @@ export const approveExpense = createWorkflow(
       })
 
     for (const approver of approvers) {
-      await step.run(`ask ${approver}`, () =>
-        mail(approver, `Expense ${expenseId} over ${amount}: yes or no?`),
-      )
+      await step.run(`ask ${approver}`, () => mail(approver, `Expense ${expenseId} over ${amount}: yes or no?`))
       let answer = await decision(`decision of ${approver}`, REMIND_AFTER)
       if (!answer) {
         await step.run(`remind ${approver}`, () => mail(approver, `Expense ${expenseId} still waits for you`))

@@ -20,22 +20,14 @@ export const checkout = createWorkflow(
     try {
       // With `catch: true` the handler gets the failure after the last attempt; without it the run would fail.
       // The key is the same on every attempt, so the service can ignore a repeated call.
-      const stock = await step.run(
-        'reserve',
-        ({ idempotencyKey }) => warehouse.reserve(order, idempotencyKey),
-        {
-          catch: true,
-        },
-      )
+      const stock = await step.run('reserve', ({ idempotencyKey }) => warehouse.reserve(order, idempotencyKey), {
+        catch: true,
+      })
       undo.unshift(() => step.run('release', () => warehouse.release(stock.reservationId)))
 
-      const payment = await step.run(
-        'charge',
-        ({ idempotencyKey }) => payments.charge(order, idempotencyKey),
-        {
-          catch: true,
-        },
-      )
+      const payment = await step.run('charge', ({ idempotencyKey }) => payments.charge(order, idempotencyKey), {
+        catch: true,
+      })
       undo.unshift(() => step.run('refund', () => payments.refund(payment.chargeId)))
 
       const parcel = await step.run('ship', () => carrier.book(order), { catch: true })

@@ -8,8 +8,7 @@ export const tested = defineEvent('patient/tested', z.object({ finding: z.string
 
 export const bill = createWorkflow(
   { name: 'bill', input: z.object({ name: z.string(), finding: z.string() }) },
-  async ({ event, step }) =>
-    step.run('write', () => ({ text: `To ${event.data.name}: ${event.data.finding}` })),
+  async ({ event, step }) => step.run('write', () => ({ text: `To ${event.data.name}: ${event.data.finding}` })),
 )
 
 export const stay = createWorkflow({ name: 'stay', triggers: admitted }, async ({ event, step }) => {

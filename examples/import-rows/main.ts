@@ -38,8 +38,5 @@ await runExample({ runner }, async ({ client }) => {
   const { batchesAtOnce, ...counts } = acme.result as { batchesAtOnce: number }
   assert.deepEqual(counts, { batches: 40, imported: 980, rejected: 20 })
   assert.ok(batchesAtOnce <= BATCHES_MAX, 'the database saw more batches of a tenant at once than its limit')
-  assert.ok(
-    (globex.finishedAt ?? '') < (acme.finishedAt ?? ''),
-    'the small import had to wait for the large one',
-  )
+  assert.ok((globex.finishedAt ?? '') < (acme.finishedAt ?? ''), 'the small import had to wait for the large one')
 })

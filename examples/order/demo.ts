@@ -31,8 +31,7 @@ async function order(): Promise<void> {
   heading('Its timeline, live')
   let approved = false
   for await (const frame of followRun(client, runId)) {
-    if (frame.kind !== 'step_status' || frame.name !== 'approval' || frame.status !== 'waiting' || approved)
-      continue
+    if (frame.kind !== 'step_status' || frame.name !== 'approval' || frame.status !== 'waiting' || approved) continue
     approved = true
     note('the run waits for an event: sending order.approved')
     const { woke } = await client.sendEvent({ body: { name: 'order.approved', data: { by: 'ada' } } })

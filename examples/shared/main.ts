@@ -3,9 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 
 const folder = new URL('../', import.meta.url)
-const names = readdirSync(folder).filter(
-  name => name !== 'shared' && existsSync(new URL(`${name}/main.ts`, folder)),
-)
+const names = readdirSync(folder).filter(name => name !== 'shared' && existsSync(new URL(`${name}/main.ts`, folder)))
 const name = process.argv[2]
 if (name !== undefined && names.includes(name)) {
   await import(new URL(`${name}/main.ts`, folder).href)

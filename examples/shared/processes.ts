@@ -65,9 +65,7 @@ export async function startRunner(script: URL, env: Environment): Promise<Starte
 }
 
 function start(args: string[], env: Environment): ChildProcess {
-  const clean = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_')),
-  )
+  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_')))
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env: { ...clean, ...env },

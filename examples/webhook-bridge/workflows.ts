@@ -18,9 +18,7 @@ export const summarisePush = createWorkflow(
   },
   async ({ event, step }: WorkflowArgs<Push>) => {
     const { repository, pusher, commits } = event.data
-    const changes = await step.run('read commits', () =>
-      commits.map(({ message }) => message.split('\n', 1)[0]),
-    )
+    const changes = await step.run('read commits', () => commits.map(({ message }) => message.split('\n', 1)[0]))
     return { repository: repository.full_name, by: pusher.name, changes }
   },
 )

@@ -44,9 +44,7 @@ function directoryOf(id: string): string | undefined {
 }
 
 function noticeOf(directory: string): string {
-  const { name, version, license } = JSON.parse(
-    readFileSync(join(directory, 'package.json'), 'utf8'),
-  ) as Package
+  const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as Package
   const texts = readdirSync(directory)
     .filter(file => /^(licen[cs]e|notice|copying)/i.test(file))
     .sort()

@@ -4,10 +4,7 @@
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { MIGRATIONS, NEEDS_VERSION } from '../../packages/engine/src/adapters/sql/postgres/migrations.ts'
-import {
-  openPostgresStore,
-  type PostgresStore,
-} from '../../packages/engine/src/adapters/sql/postgres/store.ts'
+import { openPostgresStore, type PostgresStore } from '../../packages/engine/src/adapters/sql/postgres/store.ts'
 import { LOCKS } from '../../packages/engine/src/adapters/sql/postgres/write-function.ts'
 import {
   flow,
@@ -112,10 +109,7 @@ describe.concurrent('engines that come and go', () => {
   test('end at once at a second signal; their runs are taken over as after a crash', async () => {
     const url = await freshSchema()
     const env = { ENGINE_DRAIN_TIMEOUT: '60s' }
-    const [leaving, staying] = [
-      await startEngine({ storeFile: url, env }),
-      await openEngine({ storeFile: url }),
-    ]
+    const [leaving, staying] = [await startEngine({ storeFile: url, env }), await openEngine({ storeFile: url })]
     const { name, workflows, goOn } = hanging()
     const { record } = await leaving.runner({ workflows })
     const { runId } = await leaving.api.send({ name })

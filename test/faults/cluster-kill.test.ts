@@ -157,9 +157,7 @@ test(TITLE, { timeout: 120_000 + FAULTS * 15_000 }, async () => {
     for (const status of ['queued', 'running'])
       if ((await api.runs(`?app=${app}&status=${status}&limit=1`)).length > 0) return false
     if (await hasOpenDeliveries(api, app)) return false
-    const delivered = new Set(
-      destination.requests.map(({ body }) => (JSON.parse(body) as { token: string }).token),
-    )
+    const delivered = new Set(destination.requests.map(({ body }) => (JSON.parse(body) as { token: string }).token))
     return client.acknowledged.every(({ token }) => delivered.has(token))
   }
   await until(quiet, { deadlineMs: PROGRESS_MS_MAX }).catch(() => {})
@@ -188,10 +186,7 @@ async function fault(cluster: Cluster, random: Seeded): Promise<void> {
 }
 
 /** Sends the heartheartbeats of the runners at an address, and redials the runner behind a socket. */
-function keepRegistered(
-  api: Api,
-  { plain, socketed }: { plain: PlainRunner[]; socketed: ConnectRunner },
-): () => void {
+function keepRegistered(api: Api, { plain, socketed }: { plain: PlainRunner[]; socketed: ConnectRunner }): () => void {
   const heartbeats = setInterval(() => {
     for (const runner of plain) void runner.register(api).catch(() => {})
   }, 10_000)

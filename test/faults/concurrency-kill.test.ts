@@ -87,17 +87,14 @@ test(TITLE, { timeout: 60_000 + KILLS * 4000 }, async () => {
   const random = seeded(SEED)
   const load = new Load(api, name, availability)
   const progress = () => runner.record.invokes.length
-  for (let i = 0; i < KILLS; i++)
-    await killOnce(engine, { availability, random, progress, progressMax: PROGRESS_MAX })
+  for (let i = 0; i < KILLS; i++) await killOnce(engine, { availability, random, progress, progressMax: PROGRESS_MAX })
   await engine.start()
   availability.up()
   await load.stop()
 
   const ended = await until(
     async () => {
-      const under = await Promise.all(
-        ['queued', 'running'].map(status => api.runs(`?status=${status}&limit=1`)),
-      )
+      const under = await Promise.all(['queued', 'running'].map(status => api.runs(`?status=${status}&limit=1`)))
       return under.flat().length === 0
     },
     { what: 'every run at its end', deadlineMs: SETTLE_MS_MAX },
@@ -152,9 +149,7 @@ function heldIn(file: string): unknown {
   try {
     return {
       ...(database
-        .prepare(
-          'SELECT count(lease_owner) AS leased, count(waits_for_slot) + count(start_queue) AS held FROM runs',
-        )
+        .prepare('SELECT count(lease_owner) AS leased, count(waits_for_slot) + count(start_queue) AS held FROM runs')
         .get() as object),
     }
   } finally {

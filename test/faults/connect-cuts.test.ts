@@ -3,17 +3,7 @@
 
 import type { Run } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import {
-  flow,
-  type Invoke,
-  type Reply,
-  RunnerRecord,
-  run,
-  scenario,
-  unique,
-  until,
-  wakesAt,
-} from '../kit/index.ts'
+import { flow, type Invoke, type Reply, RunnerRecord, run, scenario, unique, until, wakesAt } from '../kit/index.ts'
 import { type ClientFrame, ConnectClient } from '../kit/runner/connect-client.ts'
 
 // The clock stands still over a cut: on a busy machine the runner may take longer to dial again than the engine waits for
@@ -110,9 +100,7 @@ class CutRunner {
 function executedAgain(record: RunnerRecord, runId: string): string[] {
   return record.executed
     .filter(step => step.runId === runId)
-    .filter(({ id, pass }) =>
-      record.of(runId).some(invoke => invoke.pass < pass && invoke.steps[id] !== undefined),
-    )
+    .filter(({ id, pass }) => record.of(runId).some(invoke => invoke.pass < pass && invoke.steps[id] !== undefined))
     .map(({ name }) => name)
 }
 

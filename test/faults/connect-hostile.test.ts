@@ -142,9 +142,7 @@ test('a runner that reads slowly is sent no more than it reads', async () => {
   const client = await dialAs(url, { app: name, workflows: [name] })
   client.ws.pause()
   const data = 'x'.repeat(900_000)
-  const runIds = await Promise.all(
-    Array.from({ length: 30 }, async () => (await api.send({ name, data })).runId),
-  )
+  const runIds = await Promise.all(Array.from({ length: 30 }, async () => (await api.send({ name, data })).runId))
   client.onFrame = ({ type, id }) => {
     if (type === 'invoke') client.result(id, 200, '{"logs":[]}')
   }

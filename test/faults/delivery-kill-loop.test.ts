@@ -4,24 +4,9 @@
 
 import { expect, test } from 'vitest'
 import { CUT_OFF_ERROR } from '../../packages/engine/src/domain/webhook/delivery-attempt.ts'
-import {
-  type Api,
-  acts,
-  EngineProcess,
-  openDestination,
-  PlainRunner,
-  returned,
-  seeded,
-  until,
-} from '../kit/index.ts'
+import { type Api, acts, EngineProcess, openDestination, PlainRunner, returned, seeded, until } from '../kit/index.ts'
 import { answer, type RawRequest } from '../kit/servers/raw-server.ts'
-import {
-  API_KEYS,
-  type AttemptRecord,
-  type DeliveryRecord,
-  SECRET_KEY,
-  Webhooks,
-} from '../kit/webhook/webhooks.ts'
+import { API_KEYS, type AttemptRecord, type DeliveryRecord, SECRET_KEY, Webhooks } from '../kit/webhook/webhooks.ts'
 import { Availability } from './kill/availability.ts'
 
 /** Every kill meets POSTs in flight, so fewer kills than in the loop of runs find as much. */
@@ -68,8 +53,7 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   const log = new AttemptLog(webhooks)
   const sent: Promise<void>[] = []
   for (let i = 0; i < KILLS; i++) {
-    for (let j = 0; j < EVENTS_A_ROUND; j++)
-      sent.push(sendOnce(api, availability, { app, token: `${i}.${j}` }))
+    for (let j = 0; j < EVENTS_A_ROUND; j++) sent.push(sendOnce(api, availability, { app, token: `${i}.${j}` }))
     await engine.start()
     availability.up()
     const looked = log.look(app).catch(() => {})
@@ -89,11 +73,7 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   const all = await until(
     async () => {
       const found = await webhooks.list(`?app=${app}&limit=1000`)
-      return (
-        found.length === sent.length * ENDPOINTS &&
-        found.every(({ status }) => status === 'succeeded') &&
-        found
-      )
+      return found.length === sent.length * ENDPOINTS && found.every(({ status }) => status === 'succeeded') && found
     },
     {
       deadlineMs: SETTLE_MS_MAX,
@@ -105,9 +85,7 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
 
   // One delivery for each run and endpoint, and one message id for each delivery.
   expect(new Set(all.map(({ sourceRunId }) => sourceRunId)).size, summary).toBe(sent.length)
-  expect(new Set(all.map(({ sourceRunId, endpointId }) => `${sourceRunId} ${endpointId}`)).size).toBe(
-    all.length,
-  )
+  expect(new Set(all.map(({ sourceRunId, endpointId }) => `${sourceRunId} ${endpointId}`)).size).toBe(all.length)
   const pairs = new Set(posts.map(({ messageId, runId }) => `${messageId} ${runId}`))
   expect(pairs, summary).toEqual(new Set(all.map(({ id, sourceRunId }) => `${id} ${sourceRunId}`)))
 
@@ -194,11 +172,7 @@ function answerSoon(request: RawRequest, status: number, delayMs: number): void 
 }
 
 /** Posts an event until it is acknowledged. The engine drops a repeat as a duplicate. */
-async function sendOnce(
-  api: Api,
-  { whenUp }: Availability,
-  event: { app: string; token: string },
-): Promise<void> {
+async function sendOnce(api: Api, { whenUp }: Availability, event: { app: string; token: string }): Promise<void> {
   const { app, token } = event
   for (;;) {
     await whenUp()
@@ -234,9 +208,7 @@ class AttemptLog {
 
   /** Reads deliveries that were attempted already, until the engine is killed. */
   async look(app: string): Promise<void> {
-    const tried = (await this.#webhooks.list(`?app=${app}&limit=200`)).filter(
-      ({ attemptCount }) => attemptCount > 0,
-    )
+    const tried = (await this.#webhooks.list(`?app=${app}&limit=200`)).filter(({ attemptCount }) => attemptCount > 0)
     for (const { id } of tried.slice(0, 20) as DeliveryRecord[]) {
       const { attempts } = await this.#webhooks.delivery(id)
       this.#seen.set(id, [...this.of(id), attempts])

@@ -33,12 +33,7 @@ describe('opcodes of steps that are settled already', () => {
     await api.succeeded(runId)
     expect(await api.step(runId, 'once')).toMatchObject({ data: 'pass 1', attempt: 1, index: 0 })
     const id = opcode('StepRun', 'once').id
-    expect(record.of(runId).map(({ steps }) => steps[id]?.data)).toEqual([
-      undefined,
-      'pass 1',
-      'pass 1',
-      'pass 1',
-    ])
+    expect(record.of(runId).map(({ steps }) => steps[id]?.data)).toEqual([undefined, 'pass 1', 'pass 1', 'pass 1'])
   })
 
   test('an error for a step that succeeded does not fail the run', async () => {
@@ -63,8 +58,7 @@ describe('opcodes of steps that are settled already', () => {
 
   test('a repeated child, wait or sleep is parked once and keeps its deadline', async () => {
     const [kid, event, lift] = [unique('kid'), unique('event'), unique('lift')]
-    const wait = (name: string, eventName: string) =>
-      opcode('WaitForEvent', name, { eventName, timeoutMs: 60_000 })
+    const wait = (name: string, eventName: string) => opcode('WaitForEvent', name, { eventName, timeoutMs: 60_000 })
     const parked = [
       opcode('RunWorkflow', 'child', { childName: kid }),
       wait('w', event),
@@ -153,10 +147,7 @@ describe('a pass whose lease was taken over', () => {
     const { successor, former, runId, record } = await takeover({
       first: async () => {
         await late.opened
-        return discovered([
-          opcode('StepRun', 'a', { data: 'former' }),
-          opcode('Emit', 'e', { eventName: event }),
-        ])
+        return discovered([opcode('StepRun', 'a', { data: 'former' }), opcode('Emit', 'e', { eventName: event })])
       },
       second: ({ pass }) =>
         pass === 2 ? discovered([opcode('StepRun', 'a', { data: 'successor' })]) : returned('successor'),
@@ -257,8 +248,7 @@ describe('a pass whose lease was taken over', () => {
 
 test('a wait that is reported twice takes one event', async () => {
   const [event, second] = [unique('event'), unique('event')]
-  const wait = (name: string, eventName: string) =>
-    opcode('WaitForEvent', name, { eventName, timeoutMs: 1e9 })
+  const wait = (name: string, eventName: string) => opcode('WaitForEvent', name, { eventName, timeoutMs: 1e9 })
   const { runId } = await start(({ pass }) =>
     pass < 3 ? discovered([wait('w', event), wait('x', second)]) : returned(),
   )

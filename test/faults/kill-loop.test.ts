@@ -3,15 +3,7 @@
 
 import { type Violation, verifyStore } from '@perdure/engine'
 import { expect, test } from 'vitest'
-import {
-  type Api,
-  type Destination,
-  EngineProcess,
-  openDestination,
-  PlainRunner,
-  seeded,
-  until,
-} from '../kit/index.ts'
+import { type Api, type Destination, EngineProcess, openDestination, PlainRunner, seeded, until } from '../kit/index.ts'
 import { Availability, killOnce } from './kill/availability.ts'
 import { LoadClient } from './kill/client.ts'
 import { verdict } from './kill/verdict.ts'
@@ -48,8 +40,7 @@ test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
   const client = new LoadClient({ api, app: runner.app, whenUp, parallel: ORDERS_UNDER_WAY })
   const random = seeded(SEED)
   const progress = () => record.invokeCount
-  for (let i = 0; i < KILLS; i++)
-    await killOnce(engine, { availability, random, progress, progressMax: PROGRESS_MAX })
+  for (let i = 0; i < KILLS; i++) await killOnce(engine, { availability, random, progress, progressMax: PROGRESS_MAX })
 
   await engine.start()
   availability.up()
@@ -81,9 +72,7 @@ async function settled(
       if ((await api.runs(`?app=${app}&status=${status}&limit=1`)).length > 0) return false
     }
     if (await hasOpenDeliveries(api, app)) return false
-    const delivered = new Set(
-      destination.requests.map(({ body }) => (JSON.parse(body) as { token: string }).token),
-    )
+    const delivered = new Set(destination.requests.map(({ body }) => (JSON.parse(body) as { token: string }).token))
     return client.acknowledged.every(({ token }) => delivered.has(token))
   }
   await until(quiet, { deadlineMs: SETTLE_MS_MAX }).catch(() => {})

@@ -53,8 +53,7 @@ test('readiness falls within 5 s of a loss and is back within 10 s of the return
   const env = { ENGINE_QUEUE: redisUrl, ENGINE_LIMITER: redisUrl }
   const engine = await openEngine({ storeFile: postgres.urlOf(await freshSchema()), env })
   const { api } = engine
-  const ready = async () =>
-    (await api.get('/readyz')).json as { checks: Record<string, string>; status: string }
+  const ready = async () => (await api.get('/readyz')).json as { checks: Record<string, string>; status: string }
   const fine = { store: 'ok', queue: 'ok', limiter: 'ok' }
   expect((await ready()).checks).toEqual(fine)
 

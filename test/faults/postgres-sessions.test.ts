@@ -4,22 +4,9 @@
 
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
-import {
-  openPostgresStore,
-  type PostgresStore,
-} from '../../packages/engine/src/adapters/sql/postgres/store.ts'
+import { openPostgresStore, type PostgresStore } from '../../packages/engine/src/adapters/sql/postgres/store.ts'
 import { aRun, created, NOW, write } from '../contract/store/samples.ts'
-import {
-  flow,
-  freshSchema,
-  gate,
-  onCleanup,
-  openEngine,
-  POSTGRES_URL,
-  run,
-  unique,
-  until,
-} from '../kit/index.ts'
+import { flow, freshSchema, gate, onCleanup, openEngine, POSTGRES_URL, run, unique, until } from '../kit/index.ts'
 import { claimOf, isClaimed } from '../kit/servers/once.ts'
 import { TcpProxy } from '../kit/servers/tcp-proxy.ts'
 import { WriteLock } from '../kit/servers/write-lock.ts'
@@ -214,9 +201,7 @@ describe.concurrent('an answer that does not come', () => {
     hold.open()
     const event = { name, dedupeId: unique('once') }
     const sentAt = performance.now()
-    const refused = api
-      .post('/events', event)
-      .then(({ status }) => ({ status, ms: performance.now() - sentAt }))
+    const refused = api.post('/events', event).then(({ status }) => ({ status, ms: performance.now() - sentAt }))
     const isReady = async () => (await api.get('/readyz')).status === 200
     await until(async () => !(await isReady()), { what: 'not being ready', deadlineMs: 5000 })
     const { status, ms } = await refused

@@ -3,18 +3,7 @@
 
 import type { Run, RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import {
-  type Answer,
-  flow,
-  run,
-  type Seeded,
-  scenario,
-  seeded,
-  sleep,
-  step,
-  unique,
-  until,
-} from '../kit/index.ts'
+import { type Answer, flow, run, type Seeded, scenario, seeded, sleep, step, unique, until } from '../kit/index.ts'
 
 const RUNS = 80
 const ROUNDS = 12
@@ -101,9 +90,7 @@ test(`${RUNS} runs under concurrent actions end as the actions require`, async (
 /** The timeline makes only documented status changes, and ends once. */
 async function statusesOf(runId: string): Promise<string[]> {
   const { messages } = await api.stream(runId)
-  const statuses = messages
-    .filter(({ event }) => event === 'run_status')
-    .map(({ data }) => data.status as string)
+  const statuses = messages.filter(({ event }) => event === 'run_status').map(({ data }) => data.status as string)
   const known = statuses.every((status, i) => i === 0 || movesFrom(statuses.slice(0, i)).includes(status))
   return known ? [] : [`${runId} moved ${statuses.join(' ')}`]
 }

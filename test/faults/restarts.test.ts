@@ -88,9 +88,13 @@ describe('an engine dies by kill -9', () => {
   test('everything acknowledged is there: runs, waits, timers, pauses, dedupe ids, registrations', async () => {
     const engine = await startEngine()
     const { api } = engine
-    const [waiter, sleeper, quick, event, dedupeId] = ['waiter', 'sleeper', 'quick', 'event', 'd'].map(
-      unique,
-    ) as [string, string, string, string, string]
+    const [waiter, sleeper, quick, event, dedupeId] = ['waiter', 'sleeper', 'quick', 'event', 'd'].map(unique) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
     await engine.runner({
       workflows: {
         [waiter]: flow([wait('w', event)]),

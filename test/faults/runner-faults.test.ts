@@ -59,10 +59,9 @@ const FAULTS: [string, Reply][] = [
 describe.each(FAULTS)('a runner that %s', (_what, fault) => {
   test('costs one try: the pass is repeated and the step executed once', async () => {
     const steps = flow([run('first'), run('second')])
-    const { runId, record } = await start(
-      (invoke, record) => (invoke.pass === 2 ? fault : steps(invoke, record)),
-      { registration: quick },
-    )
+    const { runId, record } = await start((invoke, record) => (invoke.pass === 2 ? fault : steps(invoke, record)), {
+      registration: quick,
+    })
     const ms = await skipWait(api, clock, runId, 'retry')
     expect(ms).toBeGreaterThanOrEqual(400)
     expect(ms).toBeLessThanOrEqual(600)
@@ -131,19 +130,16 @@ describe('the response cap of 1 MiB', () => {
     expect(result).toHaveLength(MIB - 21)
   })
 
-  test.each([200, 206, 500])(
-    'a %i over the cap fails the invoke: nothing of the answer is kept',
-    async status => {
-      const opcode = '{"opcodes":[{"op":"StepRun","id":"a","name":"a","data":"'
-      const text = padded(opcode, '"}],"logs":[]}', MIB + 1)
-      const { runId, record } = await start(() => ({ status, text }))
-      const { error, attempt } = await api.failed(runId)
-      expect(error).toMatchObject({ code: 'response_too_large' })
-      expect(attempt).toBe(1)
-      expect(record.passes(runId)).toBe(1)
-      expect(await api.steps(runId)).toEqual([])
-    },
-  )
+  test.each([200, 206, 500])('a %i over the cap fails the invoke: nothing of the answer is kept', async status => {
+    const opcode = '{"opcodes":[{"op":"StepRun","id":"a","name":"a","data":"'
+    const text = padded(opcode, '"}],"logs":[]}', MIB + 1)
+    const { runId, record } = await start(() => ({ status, text }))
+    const { error, attempt } = await api.failed(runId)
+    expect(error).toMatchObject({ code: 'response_too_large' })
+    expect(attempt).toBe(1)
+    expect(record.passes(runId)).toBe(1)
+    expect(await api.steps(runId)).toEqual([])
+  })
 
   test('an endless response is cut off, not collected', async () => {
     let sent = 0

@@ -50,8 +50,7 @@ describe('every reference leads somewhere', () => {
 })
 
 describe('the check itself', () => {
-  const page =
-    "# Run `GET /runs/{id}`\n\n## A\n\n```sh\n# not a heading\n```\n\n## A\n\n### It's [b](c.md), d\n"
+  const page = "# Run `GET /runs/{id}`\n\n## A\n\n```sh\n# not a heading\n```\n\n## A\n\n### It's [b](c.md), d\n"
 
   it('names headings as GitHub does, repeated ones too', () => {
     expect([...anchorsOf(page)]).toEqual(['run-get-runsid', 'a', 'a-1', 'its-b-d'])

@@ -37,7 +37,5 @@ function pathsBelow(folder: string): string[] {
   return readdirSync(`${ROOT}${folder}`, { withFileTypes: true })
     .filter(entry => !SKIPPED.has(entry.name))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap(entry =>
-      entry.isDirectory() ? pathsBelow(`${folder}${entry.name}/`) : [`${folder}${entry.name}`],
-    )
+    .flatMap(entry => (entry.isDirectory() ? pathsBelow(`${folder}${entry.name}/`) : [`${folder}${entry.name}`]))
 }

@@ -10,18 +10,14 @@ export function importGraph(files: readonly TidyFile[]): ReadonlyMap<string, rea
   const paths = new Set(files.map(({ path }) => path))
   return new Map(
     files.map(({ path, text }) => {
-      const targets = [...text.matchAll(RELATIVE_IMPORT)].map(([, to = '']) =>
-        posix.join(posix.dirname(path), to),
-      )
+      const targets = [...text.matchAll(RELATIVE_IMPORT)].map(([, to = '']) => posix.join(posix.dirname(path), to))
       return [path, [...new Set(targets.filter(target => paths.has(target)))]]
     }),
   )
 }
 
 /** The same imports between the files' folders, without those inside one folder. */
-export function folderGraph(
-  graph: ReadonlyMap<string, readonly string[]>,
-): ReadonlyMap<string, readonly string[]> {
+export function folderGraph(graph: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
   const folders = new Map<string, Set<string>>()
   for (const [path, targets] of graph) {
     const from = posix.dirname(path)

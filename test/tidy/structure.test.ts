@@ -151,8 +151,7 @@ function longFunctions({ path, text }: TidyFile): string[] {
   const visit = (node: ts.Node) => {
     if (ts.isFunctionLike(node) && 'body' in node && node.body) {
       const lines = lineOf(node.end) - lineOf(node.getStart(source)) + 1
-      if (lines > FUNCTION_LINES_MAX)
-        found.push(`${path}: ${node.name?.getText(source) ?? 'function'} (${lines})`)
+      if (lines > FUNCTION_LINES_MAX) found.push(`${path}: ${node.name?.getText(source) ?? 'function'} (${lines})`)
     }
     ts.forEachChild(node, visit)
   }
@@ -161,8 +160,7 @@ function longFunctions({ path, text }: TidyFile): string[] {
 }
 
 describe('the checks themselves', () => {
-  const files = (texts: Record<string, string>) =>
-    Object.entries(texts).map(([path, text]) => ({ path, text }))
+  const files = (texts: Record<string, string>) => Object.entries(texts).map(([path, text]) => ({ path, text }))
 
   it('find circles of files and of folders', () => {
     const circle = importGraph(
@@ -174,9 +172,7 @@ describe('the checks themselves', () => {
 
   it('find long functions', () => {
     const body = 'x()\n'.repeat(FUNCTION_LINES_MAX)
-    expect(longFunctions({ path: 'a.ts', text: `function long() {\n${body}}\n` })).toEqual([
-      'a.ts: long (82)',
-    ])
+    expect(longFunctions({ path: 'a.ts', text: `function long() {\n${body}}\n` })).toEqual(['a.ts: long (82)'])
     expect(longFunctions({ path: 'a.ts', text: `function short() {\nx()\n}\n${body}` })).toEqual([])
   })
 })

@@ -59,8 +59,5 @@ it('the checks find comments of each form', () => {
     { line: 4, text: 'd' },
     { line: 5, text: 'e f' },
   ])
-  expect(['What it does.', 'It is told.'].map(text => OPENER.test(text) || WORDS.test(text))).toEqual([
-    true,
-    true,
-  ])
+  expect(['What it does.', 'It is told.'].map(text => OPENER.test(text) || WORDS.test(text))).toEqual([true, true])
 })

@@ -44,19 +44,13 @@ describe('a request', () => {
     expect(server.seen).toEqual([])
   })
 
-  test.each(['', 'localhost:4777', 'ftp://x', 'http://'])(
-    'cannot go to %j: it is not a URL of an engine',
-    url => {
-      expect(() => createClient({ url })).toThrow(TypeError)
-    },
-  )
+  test.each(['', 'localhost:4777', 'ftp://x', 'http://'])('cannot go to %j: it is not a URL of an engine', url => {
+    expect(() => createClient({ url })).toThrow(TypeError)
+  })
 })
 
 describe('a list with pages', () => {
-  const script = [
-    json([{ id: 'a' }, { id: 'b' }], 200, { 'x-next-cursor': 'c 1' }),
-    json([{ id: 'c' }]),
-  ] as const
+  const script = [json([{ id: 'a' }, { id: 'b' }], 200, { 'x-next-cursor': 'c 1' }), json([{ id: 'c' }])] as const
 
   test('gives each page with the cursor of the next', async () => {
     const server = await openServer(...script)
@@ -69,13 +63,9 @@ describe('a list with pages', () => {
   test('gives all items, page after page', async () => {
     const server = await openServer(...script)
     const ids: string[] = []
-    for await (const { id } of createClient({ url: server.url }).pages.listRuns({ app: 'x', limit: 2 }))
-      ids.push(id)
+    for await (const { id } of createClient({ url: server.url }).pages.listRuns({ app: 'x', limit: 2 })) ids.push(id)
     expect(ids).toEqual(['a', 'b', 'c'])
-    expect(server.seen.map(({ path }) => path)).toEqual([
-      '/runs?app=x&limit=2',
-      '/runs?app=x&limit=2&cursor=c+1',
-    ])
+    expect(server.seen.map(({ path }) => path)).toEqual(['/runs?app=x&limit=2', '/runs?app=x&limit=2&cursor=c+1'])
   })
 
   test('fetches no page that the loop does not reach', async () => {
@@ -131,9 +121,7 @@ describe('failures', () => {
       expect(failure).toBeInstanceOf(ConnectionError)
       expect(failure.message).toContain('no answer within 50 ms')
     }
-    await expect(createClient({ url: server.url }).listApps({}, { timeoutMs: 50 })).rejects.toThrow(
-      'within 50 ms',
-    )
+    await expect(createClient({ url: server.url }).listApps({}, { timeoutMs: 50 })).rejects.toThrow('within 50 ms')
   })
 
   test('an answer that is not JSON, or that is cut off, is a ConnectionError', async () => {

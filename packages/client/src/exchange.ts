@@ -90,8 +90,7 @@ export async function exchange(
 
 /** Turns an error of a request to `url` into a ConnectionError. */
 export function unreachable(url: string, error: unknown): ConnectionError {
-  if (error instanceof SyntaxError)
-    return new ConnectionError(url, 'the answer is not JSON: is this an engine?', error)
+  if (error instanceof SyntaxError) return new ConnectionError(url, 'the answer is not JSON: is this an engine?', error)
   return new ConnectionError(url, `cannot reach the engine: ${reasonOf(error)}`, error)
 }
 

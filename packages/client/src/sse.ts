@@ -4,9 +4,7 @@
 const MESSAGE_CHARS_MAX = 16 * 1024 * 1024
 
 /** Yields the `data` of each message until the server ends the stream. Skips comments and other fields. */
-export async function* readMessages(
-  chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<string, void, undefined> {
+export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder()
   let buffer = ''
   let data: string | undefined
@@ -14,8 +12,7 @@ export async function* readMessages(
     buffer += decoder.decode(chunk, { stream: true })
     const lines = buffer.split('\n')
     buffer = lines.pop() as string
-    if (buffer.length + (data?.length ?? 0) > MESSAGE_CHARS_MAX)
-      throw new Error('a frame of the stream is too long')
+    if (buffer.length + (data?.length ?? 0) > MESSAGE_CHARS_MAX) throw new Error('a frame of the stream is too long')
     for (const line of lines) {
       const text = line.endsWith('\r') ? line.slice(0, -1) : line
       if (text.startsWith('data:')) {

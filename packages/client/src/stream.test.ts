@@ -102,10 +102,7 @@ describe('a stream fails', () => {
   })
 
   test('after `attemptsMax` attempts, when the engine does not come back', async () => {
-    const { seqs, failure, paths } = await followed([
-      frames([frame(1)], 'drops'),
-      response => response.destroy(),
-    ])
+    const { seqs, failure, paths } = await followed([frames([frame(1)], 'drops'), response => response.destroy()])
     expect(seqs).toEqual([1])
     expect(failure).toBeInstanceOf(ConnectionError)
     expect(paths).toHaveLength(1 + quick.attemptsMax)

@@ -1,13 +1,6 @@
 // The client's types, derived from the operations: the input of each call and its result.
 
-import type {
-  BodyOf,
-  Operation,
-  Operations,
-  ParamValue,
-  QueryParam,
-  ReplyOf,
-} from '@perdure/protocol/operations'
+import type { BodyOf, Operation, Operations, ParamValue, QueryParam, ReplyOf } from '@perdure/protocol/operations'
 import type { OperationId } from './routes.ts'
 
 /** Options of one call. */
@@ -51,13 +44,9 @@ type Answer<Op extends Operation> = Op['reply'] extends { stream: true }
     ? Promise<Page<ItemOf<Op>>>
     : Promise<ReplyOf<Op>>
 
-type Arguments<In> = object extends In
-  ? [input?: In, options?: CallOptions]
-  : [input: In, options?: CallOptions]
+type Arguments<In> = object extends In ? [input?: In, options?: CallOptions] : [input: In, options?: CallOptions]
 type Call<Op extends Operation> = (...args: Arguments<Input<Op>>) => Answer<Op>
-type Items<Op extends Operation> = (
-  ...args: Arguments<Input<Op>>
-) => AsyncGenerator<ItemOf<Op>, void, undefined>
+type Items<Op extends Operation> = (...args: Arguments<Input<Op>>) => AsyncGenerator<ItemOf<Op>, void, undefined>
 
 type Paged = {
   [Id in OperationId]: Operations[Id]['reply'] extends { pages: true } ? Id : never

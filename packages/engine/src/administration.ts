@@ -26,9 +26,7 @@ export async function openAdministration(
 ): Promise<OpenAdministration> {
   const address = readStore(store)
   const { admin, close } =
-    address.kind === 'postgres'
-      ? await openDatabase(address.url, create)
-      : await openFile(address.file, create)
+    address.kind === 'postgres' ? await openDatabase(address.url, create) : await openFile(address.file, create)
   const ids = new IdSource(() => systemRandom.next())
   return { administration: new Administration({ admin, clock: systemClock, ids }), close }
 }

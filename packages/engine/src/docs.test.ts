@@ -30,11 +30,7 @@ const codesOf = (cell: string | undefined) => [...(cell ?? '').matchAll(/`([^`]+
 
 test('docs/errors.md lists every error code with its status and meaning, and what to do', () => {
   const [bodies] = page('errors').split('## Errors of runs')
-  const listed = rows(bodies as string).map(([code, status, meaning]) => [
-    codesOf(code)[0],
-    Number(status),
-    meaning,
-  ])
+  const listed = rows(bodies as string).map(([code, status, meaning]) => [codesOf(code)[0], Number(status), meaning])
   const codes = Object.keys(ERROR_CODES) as (keyof typeof ERROR_CODES)[]
   expect(listed.sort()).toEqual(codes.map(code => [code, statusOf(code), API_ERROR_MEANING[code]]).sort())
   for (const [code, , , remedy] of rows(bodies as string)) expect(remedy, code).toMatch(/\w/)

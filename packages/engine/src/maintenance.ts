@@ -29,20 +29,12 @@ export async function* verifyStore(store: string | undefined): AsyncGenerator<Vi
 }
 
 /** Copies a SQLite store to a file, while its engine may run; answers the size in bytes. Rejects as `backupFile` does. */
-export async function backupStore(
-  store: string | undefined,
-  to: string,
-  options: CopyOptions = {},
-): Promise<number> {
+export async function backupStore(store: string | undefined, to: string, options: CopyOptions = {}): Promise<number> {
   return backupFile(fileOf(store, 'pg_dump'), to, options)
 }
 
 /** Puts a backup in the place of a SQLite store that no engine has open. Rejects as `restoreFile` does. */
-export async function restoreStore(
-  store: string | undefined,
-  from: string,
-  options: CopyOptions = {},
-): Promise<void> {
+export async function restoreStore(store: string | undefined, from: string, options: CopyOptions = {}): Promise<void> {
   await restoreFile(fileOf(store, 'pg_restore'), from, options)
 }
 
@@ -50,7 +42,6 @@ function fileOf(store: string | undefined, instead: string): string {
   const address = readStore(store)
   if (address.kind === 'postgres')
     throw new ConfigError(`ENGINE_STORE (--store) ${storeName(address)} is PostgreSQL: use ${instead}`)
-  if (address.file === ':memory:')
-    throw new ConfigError('ENGINE_STORE (--store) is in the memory of its engine')
+  if (address.file === ':memory:') throw new ConfigError('ENGINE_STORE (--store) is in the memory of its engine')
   return address.file
 }

@@ -60,10 +60,7 @@ export async function serve({ print, ...options }: ServeOptions): Promise<number
 export async function launchEngine({ env, flags, log: to }: LaunchOptions): Promise<LaunchedEngine> {
   const config = read(env, flags)
   turnOffPretenuring()
-  const log = pino(
-    { level: config.logLevel, base: undefined },
-    to ?? pino.destination({ fd: 2, sync: false }),
-  )
+  const log = pino({ level: config.logLevel, base: undefined }, to ?? pino.destination({ fd: 2, sync: false }))
   let engine: Engine | undefined
   try {
     engine = await createEngine(config, log)

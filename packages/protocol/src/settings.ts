@@ -24,12 +24,7 @@ export const ENGINE_SETTINGS = [
 ] as const
 
 /** Read by runners, by the SDK's event sender and by the command line. */
-export const RUNNER_SETTINGS = [
-  'ENGINE_URL',
-  'ENGINE_API_KEY',
-  'ENGINE_SIGNING_KEY',
-  'ENGINE_REGION',
-] as const
+export const RUNNER_SETTINGS = ['ENGINE_URL', 'ENGINE_API_KEY', 'ENGINE_SIGNING_KEY', 'ENGINE_REGION'] as const
 
 /** The first name that begins with `ENGINE_` and is not a setting of either side. */
 export function unknownSetting(names: readonly string[]): string | undefined {

@@ -116,11 +116,7 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
 
       it('lets a burst follow at once after an idle time', async () => {
         const burst = 2
-        const free = [
-          await start(0, { burst, take: false }),
-          await start(0, { burst }),
-          await start(0, { burst }),
-        ]
+        const free = [await start(0, { burst, take: false }), await start(0, { burst }), await start(0, { burst })]
         expect(free).toEqual([
           [false, -1000],
           [true, -500],
@@ -157,8 +153,7 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
 
       it('keeps a fast rate although each start is taken late', async () => {
         let taken = 0
-        for (let at = 0; at < 2000; at += 20)
-          while (taken < 200 && (await start(at, { limit: 100 }))[0]) taken++
+        for (let at = 0; at < 2000; at += 20) while (taken < 200 && (await start(at, { limit: 100 }))[0]) taken++
         expect(taken).toBe(199)
         // An idle time is not lateness.
         expect([await start(9000, { limit: 100 }), await start(9000, { limit: 100 })]).toEqual([
@@ -183,9 +178,7 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
             free = freeAt
             if (taken) starts.push(at)
           }
-          const most = Math.max(
-            ...starts.map(from => starts.filter(at => at >= from && at < from + periodMs).length),
-          )
+          const most = Math.max(...starts.map(from => starts.filter(at => at >= from && at < from + periodMs).length))
           const late = Math.ceil(LATE_MS_MAX / spacing) - 1
           expect(most, `seed ${seed}`).toBeLessThanOrEqual(limit + fields.burst + Math.max(0, late))
         }

@@ -1,10 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { afterEach, describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../packages/engine/src/adapters/clock/virtual.ts'
-import {
-  HttpSender,
-  type HttpSenderOptions,
-} from '../../../packages/engine/src/adapters/sender/http-sender.ts'
+import { HttpSender, type HttpSenderOptions } from '../../../packages/engine/src/adapters/sender/http-sender.ts'
 import type { SendCall, SendReply } from '../../../packages/engine/src/ports/sender.ts'
 import { answer, openServer, type Script, unusedPort } from '../../kit/servers/raw-server.ts'
 import { type ReceiverAct, senderContract } from './sender-contract.ts'
@@ -52,11 +49,7 @@ async function open(script: Script, options: Partial<HttpSenderOptions> = { allo
 /** A resolver that gives one answer per lookup, and repeats the last. */
 function resolver(...answers: (string[] | Error)[]) {
   const lookups: string[] = []
-  const lookup = (
-    hostname: string,
-    _: object,
-    callback: (error: Error | null, addresses: LookupAddress[]) => void,
-  ) => {
+  const lookup = (hostname: string, _: object, callback: (error: Error | null, addresses: LookupAddress[]) => void) => {
     const addresses = answers[Math.min(lookups.length, answers.length - 1)] as string[] | Error
     lookups.push(hostname)
     setImmediate(() => {

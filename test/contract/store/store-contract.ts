@@ -23,11 +23,7 @@ import { outsidersContract } from './units/outsiders.ts'
 import { stringsContract } from './units/strings.ts'
 
 /** `open` answers an empty store at each call; the contract closes it. */
-export function storeContract(
-  name: string,
-  open: OpenStore,
-  { nameCharsMax }: { nameCharsMax?: number } = {},
-): void {
+export function storeContract(name: string, open: OpenStore, { nameCharsMax }: { nameCharsMax?: number } = {}): void {
   describe(`store contract: ${name}`, () => {
     commitContract(open)
     claimsContract(open)

@@ -14,10 +14,7 @@ describe('a fault after the request was written is broken', () => {
     ['closed within the headers', plays('HTTP/1.1 200 OK\r\ncontent-le', '')],
     ['reset within the body', plays(ok('content-length: 10', '{"a":'), null)],
     ['closed within the body', plays(ok('content-length: 10', '{"a":'), '')],
-    [
-      'closed within the body, as announced',
-      plays(ok('content-length: 10\r\nconnection: close', '{"a":'), ''),
-    ],
+    ['closed within the body, as announced', plays(ok('content-length: 10\r\nconnection: close', '{"a":'), '')],
     ['reset within chunks', plays(ok('transfer-encoding: chunked', '5\r\n{"a":\r\n'), null)],
     ['closed within chunks', plays(ok('transfer-encoding: chunked', '5\r\n{"a":\r\n'), '')],
     ['no HTTP at all', plays('SSH-2.0-OpenSSH_9.2\r\n\r\n')],
@@ -25,10 +22,7 @@ describe('a fault after the request was written is broken', () => {
     ['a broken chunk size', plays(ok('transfer-encoding: chunked', 'zz\r\n{}\r\n0\r\n\r\n'))],
     ['two lengths', plays(ok('content-length: 2\r\ncontent-length: 3', '{}'))],
     ['endless headers', plays(ok(`x: ${'y'.repeat(100_000)}`))],
-    [
-      'an upgrade that was not requested',
-      plays('HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
-    ],
+    ['an upgrade that was not requested', plays('HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')],
     ['dripping headers', ({ socket }) => void setInterval(() => socket.write('x'), 10).unref()],
     [
       'dripping body',

@@ -97,9 +97,7 @@ describe('an answer', () => {
 
   it('that redirects is just answered', async () => {
     const elsewhere = await open(request => answer(request, 200))
-    const { invoke } = await open(request =>
-      answer(request, 307, 'moved', { location: `${elsewhere.server.origin}/` }),
-    )
+    const { invoke } = await open(request => answer(request, 307, 'moved', { location: `${elsewhere.server.origin}/` }))
     expect(await invoke()).toEqual({ kind: 'answered', status: 307, body: 'moved' })
     expect(elsewhere.server.connections).toBe(0)
   })
@@ -261,12 +259,9 @@ describe('pools', () => {
 
 describe('close', () => {
   it('waits for pending calls', async () => {
-    const { server, transport, invoke } = await open(
-      request => setTimeout(() => answer(request, 200, '{}'), 50),
-      {
-        closeGraceMs: 5000,
-      },
-    )
+    const { server, transport, invoke } = await open(request => setTimeout(() => answer(request, 200, '{}'), 50), {
+      closeGraceMs: 5000,
+    })
     const reply = invoke()
     await server.until(() => server.requests.length === 1)
     const started = performance.now()

@@ -1,10 +1,7 @@
 // For the tests of the HTTP transport: a runner that plays a script, and a transport to call it with.
 
 import { afterEach } from 'vitest'
-import {
-  HttpTransport,
-  type HttpTransportOptions,
-} from '../../../packages/engine/src/adapters/transport/http.ts'
+import { HttpTransport, type HttpTransportOptions } from '../../../packages/engine/src/adapters/transport/http.ts'
 import type { InvokeCall, InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
 import { openServer, type Script } from '../../kit/servers/raw-server.ts'
 import { never } from './transport-contract.ts'

@@ -4,10 +4,7 @@
 import { expect } from 'vitest'
 import { LoopbackNetwork } from '../../../packages/engine/src/adapters/bus/loopback.testkit.ts'
 import { systemClock } from '../../../packages/engine/src/adapters/clock/system.ts'
-import {
-  connectRunner,
-  type FakeRunner,
-} from '../../../packages/engine/src/adapters/connect/relay/relay.testkit.ts'
+import { connectRunner, type FakeRunner } from '../../../packages/engine/src/adapters/connect/relay/relay.testkit.ts'
 import { RelayedConnect } from '../../../packages/engine/src/adapters/connect/relay/relayed-connect.ts'
 import { ConnectTransport } from '../../../packages/engine/src/adapters/connect/transport.ts'
 import { connectUrl } from '../../../packages/engine/src/domain/model/connect-url.ts'
@@ -50,8 +47,7 @@ transportContract('connect, through another engine', async () => {
   connect()
   const url = connectUrl('default', 'app', 'r1')
   await until(() => caller.relayed.reaches(url))
-  const count = (what: 'invokes' | 'cancelled') =>
-    runners.reduce((sum, runner) => sum + runner[what].length, 0)
+  const count = (what: 'invokes' | 'cancelled') => runners.reduce((sum, runner) => sum + runner[what].length, 0)
   return {
     transport: caller.relayed,
     url,

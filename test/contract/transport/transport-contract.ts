@@ -42,11 +42,7 @@ export function transportContract(name: string, open: () => Promise<OpenTranspor
 
     it('transfers the body unchanged, both ways', async () => {
       opened.act(body => ({ status: 200, body }))
-      for (const body of [
-        '{}',
-        '{"a":"\\ud800","b":"𝄞é\u2028","a":1e400}',
-        `{"x":"${'x'.repeat(500_000)}"}`,
-      ]) {
+      for (const body of ['{}', '{"a":"\\ud800","b":"𝄞é\u2028","a":1e400}', `{"x":"${'x'.repeat(500_000)}"}`]) {
         expect(await invoke({ body })).toEqual({ kind: 'answered', status: 200, body })
       }
       for (const body of ['', 'no JSON', '"a string"', 'null', ' [ 1.50 ] ']) {

@@ -81,8 +81,7 @@ export class LoadClient {
     while (!this.#givenUp) {
       const answer = await this.#try(api => api.post('/events', { name, dedupeId: name, data: { token } }))
       if (answer?.status === 202) return
-      if (answer && answer.status !== 503)
-        this.problems.push(`approval ${token}: ${answer.status} ${answer.text}`)
+      if (answer && answer.status !== 503) this.problems.push(`approval ${token}: ${answer.status} ${answer.text}`)
     }
   }
 
@@ -92,8 +91,7 @@ export class LoadClient {
     while (!this.#givenUp) {
       const read = await this.#try(api => api.stream(runId, { query: `?from=${last}`, deadlineMs: 30_000 }))
       for (const { data } of read?.messages ?? []) {
-        if ((data.seq as number) <= last)
-          this.problems.push(`stream of ${runId}: seq ${data.seq} after ${last}`)
+        if ((data.seq as number) <= last) this.problems.push(`stream of ${runId}: seq ${data.seq} after ${last}`)
         last = data.seq as number
       }
       if (read?.status === 404) {

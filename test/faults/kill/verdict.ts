@@ -70,11 +70,8 @@ async function acknowledgedAreThere({ api, client }: Evidence): Promise<string[]
 function everyRunIsAccountedFor({ runs, orders, announced }: Found, runner: MemoRecord): string[] {
   const problems: string[] = []
   const byId = new Map(runs.map(run => [run.id, run]))
-  const triggered = new Set(
-    [...orders, ...announced].flatMap(event => event.triggered.map(({ runId }) => runId)),
-  )
-  for (const id of triggered)
-    if (!byId.has(id as string)) problems.push(`run ${id} of an event does not exist`)
+  const triggered = new Set([...orders, ...announced].flatMap(event => event.triggered.map(({ runId }) => runId)))
+  for (const id of triggered) if (!byId.has(id as string)) problems.push(`run ${id} of an event does not exist`)
   for (const id of runner.runIds) if (!byId.has(id)) problems.push(`run ${id} was invoked and does not exist`)
   for (const { id, workflow, status, attempt, parentRunId, error } of runs) {
     if (!triggered.has(id) && (parentRunId === undefined || !byId.has(parentRunId)))
@@ -89,12 +86,8 @@ function everyRunIsAccountedFor({ runs, orders, announced }: Found, runner: Memo
 function effectsHappenedOnce({ runs, orders, announced }: Found): string[] {
   const tokens = orders.map(({ data }) => tokenOf(data))
   const orderRuns = runs.filter(({ workflow }) => workflow === ORDER).map(({ id }) => id)
-  const parents = runs
-    .filter(({ workflow }) => workflow === PACK)
-    .map(({ parentRunId }) => parentRunId as string)
-  const listeners = runs
-    .filter(({ workflow }) => workflow === LISTENER)
-    .map(({ eventId }) => eventId as string)
+  const parents = runs.filter(({ workflow }) => workflow === PACK).map(({ parentRunId }) => parentRunId as string)
+  const listeners = runs.filter(({ workflow }) => workflow === LISTENER).map(({ eventId }) => eventId as string)
   return [
     ...differences('order events per token', tokens, [...new Set(tokens)]),
     ...differences(
@@ -139,13 +132,11 @@ async function ordersAreWhole({ api, hooks }: Evidence, orders: EventRecord[]): 
         ORDER_STEPS,
       ),
     )
-    for (const { name, status } of steps)
-      if (status !== 'succeeded') problems.push(`${runId}: ${name} is ${status}`)
+    for (const { name, status } of steps) if (status !== 'succeeded') problems.push(`${runId}: ${name} is ${status}`)
     const approval = steps.find(({ name }) => name === 'approval')?.data as EventRecord | undefined
     const approvals = await pages<EventRecord>(api, `/events?name=${approvalOf(token)}&limit=10`)
     if (approvals.length !== 1) problems.push(`${token}: ${approvals.length} events of one dedupe id`)
-    if (approval?.name !== approvalOf(token))
-      problems.push(`${token}: approved by ${JSON.stringify(approval)}`)
+    if (approval?.name !== approvalOf(token)) problems.push(`${token}: approved by ${JSON.stringify(approval)}`)
     const { deliveryId } = steps.find(({ name }) => name === 'notify') ?? {}
     if ([...(delivered.get(token) ?? [])].join() !== deliveryId)
       problems.push(
@@ -163,8 +154,7 @@ function differences(what: string, actual: readonly string[], expected: readonly
   return [...counts]
     .filter(([, count]) => count !== 0)
     .map(
-      ([value, count]) =>
-        `${what}: ${value} is there ${Math.abs(count)} time(s) too ${count > 0 ? 'often' : 'seldom'}`,
+      ([value, count]) => `${what}: ${value} is there ${Math.abs(count)} time(s) too ${count > 0 ? 'often' : 'seldom'}`,
     )
 }
 

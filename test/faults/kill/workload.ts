@@ -76,8 +76,7 @@ export class MemoRecord extends RunnerRecord {
     this.#settled.set(runId, settled)
     for (const [id, result] of settled) {
       const now = resultOf(invoke, id)
-      if (now !== result)
-        this.problems.push(`${workflow} ${runId} pass ${pass}: step ${id} was ${result}, is ${now}`)
+      if (now !== result) this.problems.push(`${workflow} ${runId} pass ${pass}: step ${id} was ${result}, is ${now}`)
     }
     for (const id of Object.keys(invoke.steps)) {
       const result = resultOf(invoke, id)

@@ -137,14 +137,10 @@ interface Launched {
 
 function launch({ env = {}, args = [], storeFile = tempStoreFile() }: ProcessOptions): Launched {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_'))
-  const child = spawn(
-    process.execPath,
-    [PERDURE, 'serve', '--port', '0', '--store', storeOf(storeFile), ...args],
-    {
-      env: { ...Object.fromEntries(inherited), ENGINE_LOG_LEVEL: 'warn', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
+  const child = spawn(process.execPath, [PERDURE, 'serve', '--port', '0', '--store', storeOf(storeFile), ...args], {
+    env: { ...Object.fromEntries(inherited), ENGINE_LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   // The engine's process ends with the test process.
   const orphaned = () => child.kill('SIGKILL')
   process.once('exit', orphaned)

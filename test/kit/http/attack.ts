@@ -68,10 +68,7 @@ export class Attacked {
       headers,
       ...(body === undefined ? {} : { body }),
     })
-    return within(
-      answer,
-      `an answer to ${operation.method} ${operation.path} ${JSON.stringify(attack).slice(0, 200)}`,
-    )
+    return within(answer, `an answer to ${operation.method} ${operation.path} ${JSON.stringify(attack).slice(0, 200)}`)
   }
 
   /** The id of something that exists. Nothing is deleted, so that every operation has a target to the end. */
@@ -89,10 +86,7 @@ async function made(api: Api, path: string, body: unknown): Promise<string> {
 }
 
 /** Checks an error answer in full; answers its code. */
-export function expectRefusal(
-  { status, json, headers, text }: Answer,
-  known?: readonly ApiErrorCode[],
-): string {
+export function expectRefusal({ status, json, headers, text }: Answer, known?: readonly ApiErrorCode[]): string {
   expect(status, text).toBeGreaterThanOrEqual(400)
   expect(status, text).toBeLessThan(500)
   expect(headers.get('content-type')).toMatch(/^application\/json/)

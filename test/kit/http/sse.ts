@@ -33,10 +33,7 @@ export interface SseResult {
 export async function readSse(url: string, options: SseOptions = {}): Promise<SseResult> {
   const { onOpen = () => {}, stopWhen = () => false, deadlineMs = PATIENCE_MS } = options
   const drop = new AbortController()
-  const timer = setTimeout(
-    () => drop.abort(new Error(`the stream did not end within ${deadlineMs} ms`)),
-    deadlineMs,
-  )
+  const timer = setTimeout(() => drop.abort(new Error(`the stream did not end within ${deadlineMs} ms`)), deadlineMs)
   const result: SseResult = { status: 0, contentType: null, messages: [], other: [], ended: false }
   try {
     const response = await fetch(url, { headers: options.headers ?? {}, signal: drop.signal })

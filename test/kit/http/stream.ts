@@ -87,11 +87,7 @@ export interface OpenStream {
 }
 
 /** Opens a real event stream. */
-export function openStream(
-  port: number,
-  path: string,
-  headers: Record<string, string> = {},
-): Promise<OpenStream> {
+export function openStream(port: number, path: string, headers: Record<string, string> = {}): Promise<OpenStream> {
   return new Promise((resolve, reject) => {
     const request = http.get({ port, path, headers, agent: false }, response => {
       let text = ''

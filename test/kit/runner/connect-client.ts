@@ -121,11 +121,7 @@ export class ConnectClient {
 
   async #answer(
     { id, payload, text }: ClientFrame,
-    {
-      handlers,
-      record,
-      receivedBy,
-    }: { handlers: Record<string, Handler>; record: RunnerRecord; receivedBy: string },
+    { handlers, record, receivedBy }: { handlers: Record<string, Handler>; record: RunnerRecord; receivedBy: string },
   ): Promise<void> {
     const request = payload as unknown as InvokeRequest
     const { signal } = new AbortController()

@@ -1,12 +1,7 @@
 // A transport without runners: a function of the test answers each pass, checkpoints included. For engines in the
 // test's process (`ports.transport`).
 
-import type {
-  InvokeCall,
-  InvokeReply,
-  InvokeSignal,
-  Transport,
-} from '../../../packages/engine/src/ports/transport.ts'
+import type { InvokeCall, InvokeReply, InvokeSignal, Transport } from '../../../packages/engine/src/ports/transport.ts'
 import type { InvokeRequest, MemoEntry, Opcode, Reply } from './wire.ts'
 
 export interface Ack {
@@ -26,10 +21,7 @@ export interface ScriptedPass {
    * Reports steps while the pass goes on. `seq` repeats an earlier checkpoint. Resolves with undefined when the
    * engine has given the pass up.
    */
-  checkpoint(
-    opcodes: readonly Opcode[],
-    options?: { seq?: number; logs?: object[] },
-  ): Promise<Ack | undefined>
+  checkpoint(opcodes: readonly Opcode[], options?: { seq?: number; logs?: object[] }): Promise<Ack | undefined>
 }
 
 type Script = (pass: ScriptedPass) => Promise<InvokeReply>

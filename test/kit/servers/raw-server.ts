@@ -101,10 +101,7 @@ function readRequests(socket: Socket, onRequest: (head: Head) => void): void {
       if (end < 0) return
       const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
       const headers = Object.fromEntries(
-        lines.map(line => [
-          line.slice(0, line.indexOf(':')).toLowerCase(),
-          line.slice(line.indexOf(':') + 1).trim(),
-        ]),
+        lines.map(line => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
       )
       const bodyStart = end + 4
       const bodyEnd = bodyStart + Number(headers['content-length'] ?? 0)

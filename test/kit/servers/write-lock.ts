@@ -60,9 +60,7 @@ export class WriteLock {
   }
 
   async #seen(): Promise<Seen[]> {
-    const { rows } = await this.#client.query<{ pid: number; granted: boolean; ms: string }>(SEEN, [
-      this.#schema,
-    ])
+    const { rows } = await this.#client.query<{ pid: number; granted: boolean; ms: string }>(SEEN, [this.#schema])
     return rows.map(row => ({ ...row, ms: Number(row.ms) }))
   }
 }

@@ -58,6 +58,5 @@ export class Inbound {
     return as.event((answer.json as { eventId: string }).eventId)
   }
 
-  readonly eventsNamed = async (name: string) =>
-    (await this.api.get(`/events?name=${name}`)).json as unknown[]
+  readonly eventsNamed = async (name: string) => (await this.api.get(`/events?name=${name}`)).json as unknown[]
 }

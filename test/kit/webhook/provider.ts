@@ -50,12 +50,7 @@ export function signedHeaders({ scheme, secret, body, at, id }: Post): Record<st
 }
 
 /** Posts the signed body to the slug. `headers` are added, and replace signed headers of the same name. */
-export function postWebhook(
-  api: Api,
-  slug: string,
-  post: Post,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
+export function postWebhook(api: Api, slug: string, post: Post, headers: Record<string, string> = {}): Promise<Answer> {
   const all = { 'content-type': 'application/json', ...signedHeaders(post), ...headers }
   return api.request('POST', `/webhooks/${slug}`, { body: post.body, headers: all })
 }

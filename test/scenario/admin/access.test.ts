@@ -61,9 +61,7 @@ test('every operation has its entry', () => {
 })
 
 // Operations that only read come first, while the south is still empty.
-const READING_FIRST = ALL.filter(({ method }) => method === 'GET').concat(
-  ALL.filter(({ method }) => method !== 'GET'),
-)
+const READING_FIRST = ALL.filter(({ method }) => method === 'GET').concat(ALL.filter(({ method }) => method !== 'GET'))
 
 describe.each(
   READING_FIRST.filter(
@@ -87,23 +85,18 @@ describe.each(
 })
 
 test('a dry run from the south finds nothing of the north', async () => {
-  const [there, here] = await Promise.all(
-    [north, south].map(api => api.post('/events?dryRun=1', { name: WORKFLOW })),
-  )
+  const [there, here] = await Promise.all([north, south].map(api => api.post('/events?dryRun=1', { name: WORKFLOW })))
   expect(there?.json).toMatchObject({ workflows: [{ workflow: WORKFLOW, app: APP }] })
   expect(here?.json).toEqual({ dryRun: true, waiters: 0, workflows: [] })
   expect((await south.post('/events?dryRun=1', { name: AWAITED })).json).toMatchObject({ waiters: 0 })
 })
 
-test.each(ALL.filter(({ reply }) => reply.pages))(
-  '$id takes no cursor of another namespace',
-  async operation => {
-    const cursor = (await ask(north, operation, { query: 'limit=1' })).headers.get('x-next-cursor')
-    const query = `limit=1&cursor=${encodeURIComponent(cursor as string)}`
-    expect(await ask(north, operation, { query })).toMatchObject({ status: 200, json: [{}] })
-    expect(await ask(south, operation, { query })).toMatchObject({ status: 400, code: 'invalid_cursor' })
-  },
-)
+test.each(ALL.filter(({ reply }) => reply.pages))('$id takes no cursor of another namespace', async operation => {
+  const cursor = (await ask(north, operation, { query: 'limit=1' })).headers.get('x-next-cursor')
+  const query = `limit=1&cursor=${encodeURIComponent(cursor as string)}`
+  expect(await ask(north, operation, { query })).toMatchObject({ status: 200, json: [{}] })
+  expect(await ask(south, operation, { query })).toMatchObject({ status: 400, code: 'invalid_cursor' })
+})
 
 /** Everything that the north has is unknown to the south. */
 async function isAbsent(operation: ListedOperation, id: string): Promise<void> {
@@ -122,43 +115,40 @@ async function findsNothing(operation: ListedOperation, query: string): Promise<
   expect(headers.get('x-next-cursor')).toBeNull()
 }
 
-test.each(ALL.filter(operation => entryOf(operation).stream))(
-  '$id shows its own namespace alone',
-  async ({ path }) => {
-    const app = `south-${path.split('/')[1]}`
-    const runner = await new PlainRunner({ app, workflows: { [app]: flow([run('work')]) } }).listen()
-    await runner.register(south)
-    const seen = { north: new Set<string>(), south: new Set<string>() }
-    const isOf =
-      (side: 'north' | 'south') =>
-      ({ data }: SseMessage) =>
-        seen[side].has(idOf(data))
-    const follow = (side: 'north' | 'south') =>
-      readSse(engine.url + path, {
-        headers: { authorization: `Bearer ${keyOf('read', side)}` },
-        stopWhen: messages => messages.some(isOf(side)),
-      })
-    let following = true
-    const both = Promise.all([follow('north'), follow('south')]).finally(() => {
-      following = false
+test.each(ALL.filter(operation => entryOf(operation).stream))('$id shows its own namespace alone', async ({ path }) => {
+  const app = `south-${path.split('/')[1]}`
+  const runner = await new PlainRunner({ app, workflows: { [app]: flow([run('work')]) } }).listen()
+  await runner.register(south)
+  const seen = { north: new Set<string>(), south: new Set<string>() }
+  const isOf =
+    (side: 'north' | 'south') =>
+    ({ data }: SseMessage) =>
+      seen[side].has(idOf(data))
+  const follow = (side: 'north' | 'south') =>
+    readSse(engine.url + path, {
+      headers: { authorization: `Bearer ${keyOf('read', side)}` },
+      stopWhen: messages => messages.some(isOf(side)),
     })
-    // Repeated, since a stream sends only what comes after it was opened.
-    while (following) {
-      for (const [side, api, name] of [
-        ['north', north, WORKFLOW],
-        ['south', south, app],
-      ] as const) {
-        const { runId, eventId } = await api.send({ name })
-        seen[side].add(runId).add(eventId)
-        await api.succeeded(runId)
-      }
+  let following = true
+  const both = Promise.all([follow('north'), follow('south')]).finally(() => {
+    following = false
+  })
+  // Repeated, since a stream sends only what comes after it was opened.
+  while (following) {
+    for (const [side, api, name] of [
+      ['north', north, WORKFLOW],
+      ['south', south, app],
+    ] as const) {
+      const { runId, eventId } = await api.send({ name })
+      seen[side].add(runId).add(eventId)
+      await api.succeeded(runId)
     }
-    const [ofNorth, ofSouth] = await both
-    expect(ofSouth.messages.length).toBeGreaterThan(0)
-    expect(ofSouth.messages.every(isOf('south'))).toBe(true)
-    expect(ofNorth.messages.some(isOf('south'))).toBe(false)
-  },
-)
+  }
+  const [ofNorth, ofSouth] = await both
+  expect(ofSouth.messages.length).toBeGreaterThan(0)
+  expect(ofSouth.messages.every(isOf('south'))).toBe(true)
+  expect(ofNorth.messages.some(isOf('south'))).toBe(false)
+})
 
 /** The app of the run or the event in a frame. */
 function idOf({ runId, id }: Record<string, unknown>): string {
@@ -173,17 +163,13 @@ describe.each(ALL)('$id ($access)', operation => {
     // The request has no upgrade.
     (status === 400 && entryOf(operation).socket === true)
 
-  test.each(['north', 'south'])(
-    'is opened by the right kinds of key of %s, and by no others',
-    async namespace => {
-      for (const kind of KINDS) {
-        const answer = await ask(engine.api.as(keyOf(kind, namespace)), operation)
-        if (OPENS[access].includes(kind))
-          expect(isLetIn(answer), `${kind}: ${answer.status} ${answer.text}`).toBe(true)
-        else expect(answer, kind).toMatchObject({ status: 403, code: 'forbidden' })
-      }
-    },
-  )
+  test.each(['north', 'south'])('is opened by the right kinds of key of %s, and by no others', async namespace => {
+    for (const kind of KINDS) {
+      const answer = await ask(engine.api.as(keyOf(kind, namespace)), operation)
+      if (OPENS[access].includes(kind)) expect(isLetIn(answer), `${kind}: ${answer.status} ${answer.text}`).toBe(true)
+      else expect(answer, kind).toMatchObject({ status: 403, code: 'forbidden' })
+    }
+  })
 
   test('is 401 without a key and with a wrong one, unless it is public', async () => {
     for (const api of [engine.api, engine.api.as(WRONG)]) {
@@ -209,17 +195,11 @@ describe.each(ALL)('$id ($access)', operation => {
 type Answer = Awaited<ReturnType<Api['request']>>
 
 /** One valid request. When the path needs an id and none is given, the id is unknown. */
-async function ask(
-  api: Api,
-  operation: ListedOperation,
-  { id = 'nobody', query = '' } = {},
-): Promise<Answer> {
+async function ask(api: Api, operation: ListedOperation, { id = 'nobody', query = '' } = {}): Promise<Answer> {
   const { body } = entryOf(operation)
   const path = `${operation.path.replace(/\{\w+\}/, id)}${query && `?${query}`}`
   return api.request(operation.method, path, {
-    ...(body === undefined
-      ? {}
-      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     ...(operation.reply.stream ? { headOnly: true } : {}),
   })
 }
@@ -248,8 +228,7 @@ async function fillTheNorth(): Promise<Holdings> {
   const paused = await north.send({ name: WAITER })
   await north.reaches(paused.runId, 'waiting')
   await north.post(`/runs/${paused.runId}/pause`)
-  const delivered = async () =>
-    (await north.get('/webhook-deliveries?status=succeeded')).json as { id: string }[]
+  const delivered = async () => (await north.get('/webhook-deliveries?status=succeeded')).json as { id: string }[]
   await until(async () => (await delivered()).length === 2, { what: 'two deliveries' })
   const { deliveryId } = await north.step(runId, 'post')
   return {

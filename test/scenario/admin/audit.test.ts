@@ -2,17 +2,7 @@
 
 import type { ControlAction, RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import {
-  type Api,
-  flow,
-  openDatabase,
-  openEngine,
-  openRunner,
-  run,
-  scenario,
-  unique,
-  wait,
-} from '../../kit/index.ts'
+import { type Api, flow, openDatabase, openEngine, openRunner, run, scenario, unique, wait } from '../../kit/index.ts'
 
 const keyOf = (label: string) => `secret-of-${label}`
 const keys = [
@@ -38,8 +28,7 @@ async function parked(as = api): Promise<string> {
   return runId
 }
 
-const act = (runId: string, action: string, body?: unknown, as = api) =>
-  as.post(`/runs/${runId}/${action}`, body)
+const act = (runId: string, action: string, body?: unknown, as = api) => as.post(`/runs/${runId}/${action}`, body)
 
 async function entries(query = '', as: Api = viewer): Promise<ControlAction[]> {
   const answer = await as.get(`/control-actions${query}`)

@@ -24,12 +24,7 @@ import {
 } from '../../kit/index.ts'
 
 const { api, engine } = await scenario({ realTime: true })
-const [ok, bad, held, chatty] = ['ok', 'bad', 'held', 'chatty'].map(unique) as [
-  string,
-  string,
-  string,
-  string,
-]
+const [ok, bad, held, chatty] = ['ok', 'bad', 'held', 'chatty'].map(unique) as [string, string, string, string]
 const GO = unique('go')
 const runner = await engine.runner({
   app: unique('shop'),
@@ -43,9 +38,7 @@ const runner = await engine.runner({
     ]),
     [held]: flow([wait('gate', GO)]),
     [chatty]: ({ pass }) => {
-      const logs = [
-        { level: 'warn' as const, message: 'mind\nthe gap', scope: '@root', index: 0, fields: { n: 1 } },
-      ]
+      const logs = [{ level: 'warn' as const, message: 'mind\nthe gap', scope: '@root', index: 0, fields: { n: 1 } }]
       return pass === 1 ? discovered([opcode('StepRun', 'a', { data: 1 })], logs) : returned(1, logs)
     },
   },
@@ -72,11 +65,7 @@ async function start(name: string, data?: unknown): Promise<string> {
   return (await api.send({ name, data })).runId
 }
 
-async function ended(
-  name: string,
-  status: 'succeeded' | 'failed' = 'succeeded',
-  data?: unknown,
-): Promise<string> {
+async function ended(name: string, status: 'succeeded' | 'failed' = 'succeeded', data?: unknown): Promise<string> {
   const id = await start(name, data)
   await api.reaches(id, status)
   return id
@@ -238,8 +227,7 @@ describe('runs', () => {
     await engine.runner({ app: name, workflows: { [name]: flow([]), [`${name}-other`]: flow([]) } })
     for (let i = 0; i < 3; i++) await ended(name)
     await ended(`${name}-other`)
-    const forks = async () =>
-      (await api.runs(`?app=${name}&limit=200`)).filter(({ replayOf }) => replayOf).length
+    const forks = async () => (await api.runs(`?app=${name}&limit=200`)).filter(({ replayOf }) => replayOf).length
 
     const once = await cli(['runs', 'bulk-replay', '--workflow', name])
     expect(once).toMatchObject({
@@ -330,12 +318,7 @@ describe('events', () => {
 test('apps, runners, workflows, audit', async () => {
   const id = await ended(ok)
   await cli(['runs', 'replay', id])
-  const nouns = [
-    ['apps'],
-    ['runners', '--app', runner.app],
-    ['workflows', '--app', runner.app],
-    ['audit', '--run', id],
-  ]
+  const nouns = [['apps'], ['runners', '--app', runner.app], ['workflows', '--app', runner.app], ['audit', '--run', id]]
   const [people, scripts] = await Promise.all([
     Promise.all(nouns.map(args => cli(args))),
     Promise.all(nouns.map(args => lines<Record<string, unknown>>(...args))),
@@ -355,7 +338,5 @@ test('apps, runners, workflows, audit', async () => {
   expect(apps).toContainEqual({ name: runner.app, createdAt: expect.any(String) })
   expect(runners).toEqual([expect.objectContaining({ runnerId: runner.runner, live: true })])
   expect(workflows?.map(({ name }) => name)).toEqual(expect.arrayContaining([ok, bad]))
-  expect(audit).toEqual([
-    expect.objectContaining({ action: 'replay', runId: id, newRunId: expect.any(String) }),
-  ])
+  expect(audit).toEqual([expect.objectContaining({ action: 'replay', runId: id, newRunId: expect.any(String) })])
 })

@@ -1,16 +1,7 @@
 // How the `perdure` command ends: its exit codes, which stream it writes to, and that it ends at all.
 
 import { describe, expect, test } from 'vitest'
-import {
-  type CliOptions,
-  type Exit,
-  flow,
-  openEngine,
-  perdure,
-  scenario,
-  unique,
-  wait,
-} from '../../kit/index.ts'
+import { type CliOptions, type Exit, flow, openEngine, perdure, scenario, unique, wait } from '../../kit/index.ts'
 
 const { api, engine } = await scenario({ realTime: true })
 const held = unique('held')
@@ -47,9 +38,7 @@ describe('how it ends', () => {
     const exits = await Promise.all(commands.map(args => perdure([...args, '--url', gone.url])))
     for (const exit of exits) {
       expect(exit).toMatchObject({ code: 3, stdout: '' })
-      expect(exit.stderr).toMatch(
-        /^perdure: cannot reach the engine: connect ECONNREFUSED \S+ \(http:.+\)\n$/,
-      )
+      expect(exit.stderr).toMatch(/^perdure: cannot reach the engine: connect ECONNREFUSED \S+ \(http:.+\)\n$/)
     }
   })
 

@@ -79,16 +79,7 @@ test('endpoints: created, listed, changed, deleted; the secret shows when it is 
   expect(rowOf(counted.stdout, id)).toEqual([id, '0', '0', '0', '-'])
   for (const { stdout } of [people, counted]) expect(stdout).not.toMatch(/whsec_/)
 
-  const changes = [
-    '--disable',
-    '--no-name',
-    '--app',
-    'shop',
-    '--to',
-    `${url}/new`,
-    '--event-kinds',
-    'run.failed',
-  ]
+  const changes = ['--disable', '--no-name', '--app', 'shop', '--to', `${url}/new`, '--event-kinds', 'run.failed']
   const changed = await cli(['endpoints', 'update', id, ...changes])
   expect(changed).toMatchObject({
     code: 0,
@@ -126,9 +117,7 @@ test('receivers: created, listed, changed, deleted; what the secret signs become
       ...['receivers', 'create', 'x', '--scheme', 'stripe', '--secret', 'the-secret-of-the-provider'],
     ),
   ])
-  expect(rowOf(people.stdout, id)).toEqual([
-    ...[id, 'on', slug, eventName, 'standard-webhooks', '-', 'shop', '-'],
-  ])
+  expect(rowOf(people.stdout, id)).toEqual([...[id, 'on', slug, eventName, 'standard-webhooks', '-', 'shop', '-']])
   expect(script).toContainEqual(expect.objectContaining({ id, slug, eventName }))
   expect(given).toEqual([expect.objectContaining({ scheme: 'stripe', secret: 'the-secret-of-the-provider' })])
   expect(people.stdout + JSON.stringify(script)).not.toContain(secret)
@@ -164,14 +153,7 @@ test('deliveries: listed, read, and redelivered', async () => {
   for (const says of [endpointId, runId, destination.url, '1 of 8', '"type": "run.succeeded"']) {
     expect(read.stdout).toContain(says)
   }
-  expect(rowOf(read.stdout, '1')).toEqual([
-    '1',
-    'http_error',
-    '404',
-    expect.any(String),
-    expect.any(String),
-    'noted',
-  ])
+  expect(rowOf(read.stdout, '1')).toEqual(['1', 'http_error', '404', expect.any(String), expect.any(String), 'noted'])
 
   const asReader = await cli(['redeliver', id], { env: { ENGINE_API_KEY: READ_KEY } })
   expect(asReader).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(forbidden, ') })
@@ -243,9 +225,7 @@ test('listen: distinguishes verified, forged, old and unsigned posts', async () 
   expect(code).toBe(130)
   expect(stdout).not.toContain('not to be shown')
   const posts = jsonLines<{ verdict: string; body: unknown }>(stdout)
-  expect(posts.map(({ verdict }) => verdict)).toEqual([
-    ...['verified', 'mismatch', 'stale', 'unsigned', 'mismatch'],
-  ])
+  expect(posts.map(({ verdict }) => verdict)).toEqual([...['verified', 'mismatch', 'stale', 'unsigned', 'mismatch']])
   expect(posts[0]).toMatchObject({ path: '/some/path', body: { n: 1 }, answered: { status: 503 } })
   expect(posts[4]?.body).toBe('no\u001b[2J JSON')
 })
@@ -261,9 +241,7 @@ test('listen: without a secret nothing is verified; a destination that is gone i
   const { code, stdout, stderr } = await ended
   expect(code).toBe(130)
   expect(stderr).toContain('that takes --secret')
-  expect(stdout).toMatch(
-    /NOT verified \(there is no --secret\) {2}\/ {2}answered 502, for http\S+ did not answer: /,
-  )
+  expect(stdout).toMatch(/NOT verified \(there is no --secret\) {2}\/ {2}answered 502, for http\S+ did not answer: /)
 })
 
 test('listen: an interrupt gives up a post that is being forwarded, and still answers it', async () => {

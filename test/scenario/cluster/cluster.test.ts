@@ -37,10 +37,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
     const [one, two] = [await open(), await open()]
 
     /** A workflow behind an address, registered with the first engine. */
-    async function workflow(
-      handler: Handler,
-      registration = {},
-    ): Promise<{ name: string; record: RunnerRecord }> {
+    async function workflow(handler: Handler, registration = {}): Promise<{ name: string; record: RunnerRecord }> {
       const name = unique('shared')
       const runner = await new PlainRunner({
         app: name,
@@ -52,9 +49,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
     }
 
     /** A workflow behind a socket on the first engine. */
-    async function connected(
-      handler: Handler,
-    ): Promise<{ name: string; record: RunnerRecord; client: ConnectClient }> {
+    async function connected(handler: Handler): Promise<{ name: string; record: RunnerRecord; client: ConnectClient }> {
       const name = unique('connected')
       const record = new RunnerRecord()
       const client = await dial(one.url, { key: SECRET_KEY })
@@ -126,11 +121,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       const { name, client } = await connected(() => returned())
       client.onFrame = frame => {
         if (frame.type !== 'invoke') return
-        client.send(
-          'invoke.checkpoint',
-          { seq: 1, opcodes: [opcode('StepRun', 'early', { data: 7 })] },
-          frame.id,
-        )
+        client.send('invoke.checkpoint', { seq: 1, opcodes: [opcode('StepRun', 'early', { data: 7 })] }, frame.id)
         asked.open(frame.id)
       }
       const { runId } = await two.api.send({ name })

@@ -1,15 +1,7 @@
 // Two engines on one PostgreSQL database: a POST whose engine lets its lease run out is an attempt all the same.
 
 import { expect, test } from 'vitest'
-import {
-  acts,
-  freshSchema,
-  gate,
-  JumpClock,
-  onCleanup,
-  openDestination,
-  openEngine,
-} from '../../kit/index.ts'
+import { acts, freshSchema, gate, JumpClock, onCleanup, openDestination, openEngine } from '../../kit/index.ts'
 import { API_KEYS, hastySender, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
 
 const LEASE_MS = 25_000

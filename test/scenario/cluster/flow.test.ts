@@ -32,8 +32,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
     }
     const events = (name: string, count = EVENTS) =>
       Array.from({ length: count }, (_, i) => ({ name, data: { i, key: i % 2 } }))
-    const post = async (name: string) =>
-      (await cluster.api.post('/events', { name, data: {} })).json as SendEventReply
+    const post = async (name: string) => (await cluster.api.post('/events', { name, data: {} })).json as SendEventReply
 
     test('a debounce gathers the events of all of them, and fires once, at its time', async () => {
       const { name, record } = await cluster.workflow(() => returned(), {
@@ -137,9 +136,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
         clock.jumpTo(Math.floor(clock.now() / HOUR + 1) * HOUR)
         await runsOf(name, fired)
       }
-      const times = ((await inputsOf(name, 4)) as { scheduledAt: string }[]).map(
-        ({ scheduledAt }) => scheduledAt,
-      )
+      const times = ((await inputsOf(name, 4)) as { scheduledAt: string }[]).map(({ scheduledAt }) => scheduledAt)
       expect(times).toHaveLength(4)
       expect(new Set(times).size).toBe(4)
     })
@@ -147,8 +144,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
     test('a rate limit counts for all with a shared limiter, and for each without', async () => {
       const { name } = await cluster.workflow(() => returned(), { rateLimit: { limit: 2, period: '1h' } })
       const past = async () =>
-        (await Promise.all(events(name).map(() => post(name)))).filter(({ runId }) => runId !== undefined)
-          .length
+        (await Promise.all(events(name).map(() => post(name)))).filter(({ runId }) => runId !== undefined).length
       const limit = isCountedTogether ? 2 : 2 * ENGINES
       expect(await past()).toBe(limit)
       expect(await past()).toBe(0)
@@ -175,15 +171,11 @@ for (const [wire, env] of Object.entries(WIRES)) {
         await until(async () => (await started()) > before)
       }
       const begun = await Promise.all(runs.map(runId => cluster.api.run(runId)))
-      const times = begun
-        .map(({ startedAt = '' }) => (Date.parse(startedAt) - began) / 1000)
-        .sort((a, b) => a - b)
+      const times = begun.map(({ startedAt = '' }) => (Date.parse(startedAt) - began) / 1000).sort((a, b) => a - b)
       if (isCountedTogether) expect(times).toEqual([0, 10, 20, 30, 40, 50])
       for (const time of times) {
         expect(time % 10).toBe(0)
-        expect(times.filter(other => other === time).length).toBeLessThanOrEqual(
-          isCountedTogether ? 1 : ENGINES,
-        )
+        expect(times.filter(other => other === time).length).toBeLessThanOrEqual(isCountedTogether ? 1 : ENGINES)
       }
     })
 

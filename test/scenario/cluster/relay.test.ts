@@ -118,13 +118,10 @@ for (const [wire, env] of Object.entries(WIRES)) {
       // Only the engine that drives a run knows that the run waits for room.
       const waitsForRoom = async (runId: string) => {
         const answers = await Promise.all([one, two].map(({ api }) => api.get(`/runs/${runId}/why`)))
-        return answers.some(({ json }) =>
-          (json as RunExplanation).sentence.startsWith('It is in line for room'),
-        )
+        return answers.some(({ json }) => (json as RunExplanation).sentence.startsWith('It is in line for room'))
       }
       for (const { runId } of waiting) await until(() => waitsForRoom(runId as string), { what: 'the queue' })
-      for (const [i, { runId }] of waiting.entries())
-        await (i < 2 ? two : one).api.post(`/runs/${runId}/pause`)
+      for (const [i, { runId }] of waiting.entries()) await (i < 2 ? two : one).api.post(`/runs/${runId}/pause`)
       open.open()
       await two.api.succeeded(first.runId)
       const last = await two.api.send({ name: app })

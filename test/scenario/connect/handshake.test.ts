@@ -99,15 +99,12 @@ describe('the upgrade', () => {
     })
   })
 
-  test.each([[[]], [['engine.connect.v1']]])(
-    'without the subprotocol ends with 4400: %j',
-    async protocols => {
-      const client = new ConnectClient(engine.url, { protocols })
-      // A client that requested another subprotocol closes the connection itself.
-      if (protocols.length > 0) await until(() => client.closed)
-      else expect(await refusalOf(client)).toEqual({ code: 'protocol_mismatch', close: 4400 })
-    },
-  )
+  test.each([[[]], [['engine.connect.v1']]])('without the subprotocol ends with 4400: %j', async protocols => {
+    const client = new ConnectClient(engine.url, { protocols })
+    // A client that requested another subprotocol closes the connection itself.
+    if (protocols.length > 0) await until(() => client.closed)
+    else expect(await refusalOf(client)).toEqual({ code: 'protocol_mismatch', close: 4400 })
+  })
 
   test('needs a key that may connect', async () => {
     for (const key of ['runner-key-of-team', 'secret-key-of-team']) {
@@ -267,18 +264,10 @@ describe('a registration', () => {
   })
 
   test('belongs to the namespace of its key', async () => {
-    await dialAs(
-      keyed.url,
-      { app: 'wall', runner: 'same', workflows: ['wall'] },
-      { key: 'runner-key-of-team' },
-    )
+    await dialAs(keyed.url, { app: 'wall', runner: 'same', workflows: ['wall'] }, { key: 'runner-key-of-team' })
     expect((await ofTeam.get('/runners?app=wall')).json).toMatchObject([{ url: 'conn://team/wall/same' }])
     expect((await ofOther.get('/runners?app=wall')).json).toEqual([])
-    const stranger = await dialAs(
-      keyed.url,
-      { app: 'wall', runner: 'same', workflows: ['wall'] },
-      { key: other.key },
-    )
+    const stranger = await dialAs(keyed.url, { app: 'wall', runner: 'same', workflows: ['wall'] }, { key: other.key })
     const { runId } = await ofTeam.send({ name: 'wall' })
     await until(async () => (await ofTeam.get(`/runs/${runId}`)).json)
     await ofOther.send({ name: 'wall' })

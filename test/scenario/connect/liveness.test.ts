@@ -6,8 +6,7 @@ import { scenario, unique, until } from '../../kit/index.ts'
 import { type ConnectClient, dial, dialAs } from '../../kit/runner/connect-client.ts'
 
 const { api, clock, url } = await scenario()
-const runnersOf = async (app: string) =>
-  (await api.get(`/runners?app=${app}`)).json as { lastSeenAt: string }[]
+const runnersOf = async (app: string) => (await api.get(`/runners?app=${app}`)).json as { lastSeenAt: string }[]
 
 /** Advances to the next heartbeat, and waits until `client` has it. */
 async function beat(client: ConnectClient): Promise<void> {

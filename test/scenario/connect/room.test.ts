@@ -7,8 +7,7 @@ import { type ConnectClient, dial, dialAs } from '../../kit/runner/connect-clien
 
 const { api, url } = await scenario({ realTime: true })
 
-const runIdOf = ({ payload }: { payload: Record<string, unknown> }) =>
-  (payload.ctx as { runId: string }).runId
+const runIdOf = ({ payload }: { payload: Record<string, unknown> }) => (payload.ctx as { runId: string }).runId
 
 /** The runs that were sent to the runner, in order. */
 const sentTo = (client: ConnectClient) =>

@@ -76,9 +76,7 @@ test('the deadline is that of the workflow or of the engine, when one is set', a
 describe('a runner without an id', () => {
   test('is removed with its socket, and its workflows are not', async () => {
     const { name, client, dialIn } = await threeSteps()
-    expect(await runnersOf(name)).toMatchObject([
-      { runnerId: expect.stringContaining(`conn://default/${name}/ses_`) },
-    ])
+    expect(await runnersOf(name)).toMatchObject([{ runnerId: expect.stringContaining(`conn://default/${name}/ses_`) }])
     client.ws.close()
     await until(async () => (await runnersOf(name)).length === 0)
     const { runId } = await api.send({ name })

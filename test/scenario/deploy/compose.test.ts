@@ -4,11 +4,7 @@
 import { readConfig } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
 import { HTTP_LIMITS } from '../../../packages/engine/src/http/request/limits.ts'
-import {
-  yamlDocuments as documents,
-  imageStages,
-  projectFile as read,
-} from '../../kit/deploy/deploy-files.ts'
+import { yamlDocuments as documents, imageStages, projectFile as read } from '../../kit/deploy/deploy-files.ts'
 import { environmentOf, listOf, type Stage } from '../../kit/deploy/dockerfile.ts'
 
 const { stages, image } = imageStages()
@@ -90,8 +86,7 @@ describe('compose.yaml', () => {
         expect(condition).toBe('service_healthy')
         expect(other === 'engine' || services[other]?.healthcheck?.test, other).toBeTruthy()
       }
-      for (const volume of service.volumes ?? [])
-        expect(volumes).toHaveProperty(volume.split(':')[0] as string)
+      for (const volume of service.volumes ?? []) expect(volumes).toHaveProperty(volume.split(':')[0] as string)
     }
   })
 })

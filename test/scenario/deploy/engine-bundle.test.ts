@@ -40,23 +40,17 @@ test('a package in the bundle is not installed beside it', () => {
   // The engine's declarations name the protocol's; the other dependencies are those that the bundler leaves out.
   const code = readdirSync(bundle).filter(name => name.endsWith('.js'))
   const imports = code.flatMap(name => read(name).match(/(?<=\b(?:from |import\())"[@a-z][^"]*(?=")/g) ?? [])
-  const needed = new Set([
-    '@perdure/protocol',
-    ...imports.map(name => name.slice(1)).filter(name => !isBuiltin(name)),
-  ])
+  const needed = new Set(['@perdure/protocol', ...imports.map(name => name.slice(1)).filter(name => !isBuiltin(name))])
   expect([...needed].sort()).toEqual(Object.keys(dependencies).sort())
 })
 
-test.each(['cli', 'client', 'engine', 'protocol', 'sdk'])(
-  '%s is published without what only builds need',
-  name => {
-    const args = ['pack', '--dry-run', '--json', '--ignore-scripts']
-    const output = execFileSync('npm', args, { cwd: join(packages, name), encoding: 'utf8', stdio: 'pipe' })
-    const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }]
-    expect(files.length).toBeGreaterThan(3)
-    expect(files.filter(({ path }) => /tsbuildinfo|\.test\.|testkit/.test(path))).toEqual([])
-  },
-)
+test.each(['cli', 'client', 'engine', 'protocol', 'sdk'])('%s is published without what only builds need', name => {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts']
+  const output = execFileSync('npm', args, { cwd: join(packages, name), encoding: 'utf8', stdio: 'pipe' })
+  const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }]
+  expect(files.length).toBeGreaterThan(3)
+  expect(files.filter(({ path }) => /tsbuildinfo|\.test\.|testkit/.test(path))).toEqual([])
+})
 
 test('a package without any licence stops the build', () => {
   const directory = join(dirname(tempStoreFile()), 'node_modules', '@some', 'package')
@@ -70,9 +64,7 @@ test('a package without any licence stops the build', () => {
   describe({})
   expect(() => noticesOf([module])).toThrow('@some/package is bundled and has no licence')
   describe({ license: 'MIT' })
-  expect(noticesOf([module, `\0${module}?commonjs`, '/ours/src/main.ts'])).toContain(
-    '@some/package 1.2.3 (MIT)\n',
-  )
+  expect(noticesOf([module, `\0${module}?commonjs`, '/ours/src/main.ts'])).toContain('@some/package 1.2.3 (MIT)\n')
   writeFileSync(join(directory, 'readme.md'), '# Package\n\n## License\n\nAs written here.\n')
   expect(noticesOf([module])).toContain('As written here.')
   writeFileSync(join(directory, 'LICENCE'), 'The text.\r\nOf it.')

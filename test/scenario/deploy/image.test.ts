@@ -3,16 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -70,8 +61,7 @@ describe('the Dockerfile', () => {
     const workspaces = ['packages', 'examples'].flatMap(folder =>
       readdirSync(join(root, folder)).map(name => `${folder}/${name}/package.json`),
     )
-    for (const manifest of workspaces.filter(path => existsSync(join(root, path))))
-      expect(copied).toContain(manifest)
+    for (const manifest of workspaces.filter(path => existsSync(join(root, path)))) expect(copied).toContain(manifest)
   })
 
   test('runs the engine as an unprivileged user, on a runtime without a shell, with a volume of its own', () => {

@@ -7,11 +7,7 @@ import { ENGINE_SETTINGS } from '@perdure/protocol'
 import { operationList } from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
 import { HTTP_LIMITS } from '../../../packages/engine/src/http/request/limits.ts'
-import {
-  yamlDocuments as documents,
-  imageStages,
-  projectFile as read,
-} from '../../kit/deploy/deploy-files.ts'
+import { yamlDocuments as documents, imageStages, projectFile as read } from '../../kit/deploy/deploy-files.ts'
 import { environmentOf, listOf } from '../../kit/deploy/dockerfile.ts'
 
 const { image } = imageStages()

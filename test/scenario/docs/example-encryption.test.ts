@@ -12,19 +12,15 @@ const out = { kind: 'step', name: 's' } as const
 
 const seal = (keys: [SealingKey, ...SealingKey[]], value: unknown) =>
   encryption(keys).transformOutput?.(value, out) as { sealed: string }
-const open = (keys: [SealingKey, ...SealingKey[]], value: unknown) =>
-  encryption(keys).transformInput?.(value, out)
+const open = (keys: [SealingKey, ...SealingKey[]], value: unknown) => encryption(keys).transformInput?.(value, out)
 
 describe('a sealed value', () => {
-  test.each([[{ name: 'Ada' }], ['text'], [null], [[1, 2]], [{ sealed: 'mine' }]])(
-    '%j comes back as it was',
-    value => {
-      const sealed = seal([current], value)
-      expect(Object.keys(sealed)).toEqual(['sealed'])
-      expect(sealed.sealed).toMatch(/^new\.[A-Za-z0-9+/=]+$/)
-      expect(open([current], sealed)).toEqual(value)
-    },
-  )
+  test.each([[{ name: 'Ada' }], ['text'], [null], [[1, 2]], [{ sealed: 'mine' }]])('%j comes back as it was', value => {
+    const sealed = seal([current], value)
+    expect(Object.keys(sealed)).toEqual(['sealed'])
+    expect(sealed.sealed).toMatch(/^new\.[A-Za-z0-9+/=]+$/)
+    expect(open([current], sealed)).toEqual(value)
+  })
 
   test('differs each time, and shows nothing of its contents', () => {
     expect(seal([current], 'Ada').sealed).not.toBe(seal([current], 'Ada').sealed)
@@ -41,13 +37,11 @@ describe('a sealed value', () => {
     for (const at of [0, 12, bytes.length - 1]) {
       const changed = Buffer.from(bytes)
       changed.writeUInt8(changed.readUInt8(at) ^ 1, at)
-      expect(() => open([current], { sealed: `new.${changed.toString('base64')}` })).toThrow(
-        NonRetriableError,
-      )
+      expect(() => open([current], { sealed: `new.${changed.toString('base64')}` })).toThrow(NonRetriableError)
     }
-    expect(() =>
-      open([old, { ...current, id: 'other' }], { sealed: sealed.replace('new', 'other') }),
-    ).toThrow('was changed, or sealed with another')
+    expect(() => open([old, { ...current, id: 'other' }], { sealed: sealed.replace('new', 'other') })).toThrow(
+      'was changed, or sealed with another',
+    )
     expect(() => open([current], { sealed: 'new.AAAA' })).toThrow(NonRetriableError)
   })
 
@@ -68,9 +62,6 @@ test('webhooks are sent readable, and unsealed data of others passes unchanged',
   expect(open([current], { name: 'Ada' })).toEqual({ name: 'Ada' })
 })
 
-test.each([undefined, '', 'a', 'a:AAAA', `:${randomBytes(32).toString('base64')}`])(
-  '%s is no list of keys',
-  text => {
-    expect(() => readKeys(text)).toThrow('SEALING_KEYS must be a list')
-  },
-)
+test.each([undefined, '', 'a', 'a:AAAA', `:${randomBytes(32).toString('base64')}`])('%s is no list of keys', text => {
+  expect(() => readKeys(text)).toThrow('SEALING_KEYS must be a list')
+})

@@ -58,15 +58,11 @@ async function inLane<T>(use: () => Promise<T>): Promise<T> {
 }
 
 describe('the example', () => {
-  test.concurrent.for(names)(
-    '%s does what its README says',
-    { timeout: 120_000 },
-    async (name, { expect }) => {
-      const { code, printed } = await inLane(() => run(name))
-      expect(code, printed).toBe(0)
-      for (const text of shown[name] ?? []) expect(printed).toContain(text)
-    },
-  )
+  test.concurrent.for(names)('%s does what its README says', { timeout: 120_000 }, async (name, { expect }) => {
+    const { code, printed } = await inLane(() => run(name))
+    expect(code, printed).toBe(0)
+    for (const text of shown[name] ?? []) expect(printed).toContain(text)
+  })
 })
 
 test('an unknown name is answered with the existing names', async () => {

@@ -11,9 +11,7 @@ import { until, within } from '../../kit/until.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const page = readFileSync(`${root}/docs/quickstart.md`, 'utf8')
-const commands = [...page.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) =>
-  (block as string).trim().split('\n'),
-)
+const commands = [...page.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) => (block as string).trim().split('\n'))
 
 /** The command of the page that contains `part`. */
 function commandWith(part: string): string {
@@ -90,8 +88,7 @@ test('from a fresh engine to a run that survives kill -9 of engine and runner', 
   const runner = await startRunner(file)
   const runId = /run_\w+/.exec(await read(commandWith('user/signed-up')))?.[0] as string
   const on = (command: string) => read(command.replace('RUN_ID', runId))
-  const isWaiting = async () =>
-    (await (await fetch(`${env.ENGINE_URL}/runs/${runId}`)).text()).includes('waiting')
+  const isWaiting = async () => (await (await fetch(`${env.ENGINE_URL}/runs/${runId}`)).text()).includes('waiting')
   await until(isWaiting, { what: 'the wait' })
   expect(await on(commandWith('runs list'))).toContain('waiting')
   expect(await on(commandWith('runs steps'))).toMatch(/compose.*confirmation/s)

@@ -6,16 +6,7 @@ import { createClient } from '@perdure/sdk'
 import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
 import { onCleanup, scenario, until, waitsFor } from '../../kit/index.ts'
-import {
-  book,
-  everyStep,
-  failing,
-  observed,
-  orderRefunded,
-  reported,
-  send,
-  ship,
-} from './schemas.workflows.ts'
+import { book, everyStep, failing, observed, orderRefunded, reported, send, ship } from './schemas.workflows.ts'
 
 const { api, url } = await scenario({ realTime: true })
 const workflows = [ship, book, everyStep, observed, failing]
@@ -24,17 +15,14 @@ onCleanup(() => runner.close())
 await runner.ready
 const client = createClient({ url })
 
-test.each(['schemas', 'middleware'])(
-  'every block of docs/%s.md is code that is compiled and run here',
-  name => {
-    const flat = (text: string) => text.replace(/\s+/g, ' ')
-    const page = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8')
-    const code = flat(readFileSync(new URL('./schemas.workflows.ts', import.meta.url), 'utf8'))
-    const blocks = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => flat(block as string).trim())
-    expect(blocks.length).toBeGreaterThan(2)
-    for (const block of blocks) expect(code).toContain(block)
-  },
-)
+test.each(['schemas', 'middleware'])('every block of docs/%s.md is code that is compiled and run here', name => {
+  const flat = (text: string) => text.replace(/\s+/g, ' ')
+  const page = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8')
+  const code = flat(readFileSync(new URL('./schemas.workflows.ts', import.meta.url), 'utf8'))
+  const blocks = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => flat(block as string).trim())
+  expect(blocks.length).toBeGreaterThan(2)
+  for (const block of blocks) expect(code).toContain(block)
+})
 
 test('input that violates the schema fails the run at once and names the place', async () => {
   const { runId } = await api.send({ name: 'ship', data: { orderId: 'A', items: [{ sku: 's', count: 0 }] } })
@@ -73,11 +61,7 @@ test('middleware times the steps, counts the passes and keeps dates', async () =
   reported.length = 0
   const good = await api.send({ name: 'observed' })
   expect((await api.succeeded(good.runId)).result).toBe(true)
-  expect(reported).toEqual([
-    'observed.look at the clock took a while',
-    'observed parked',
-    'observed returned',
-  ])
+  expect(reported).toEqual(['observed.look at the clock took a while', 'observed parked', 'observed returned'])
   expect((await api.step(good.runId, 'look at the clock')).data).toEqual({ $date: 0 })
 })
 

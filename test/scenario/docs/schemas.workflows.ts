@@ -38,10 +38,7 @@ export const ship = createWorkflow({ name: 'ship', input: order }, async ({ even
 })
 
 export const orderPaid = defineEvent('order/paid', z.object({ orderId: z.string(), cents: z.number() }))
-export const orderRefunded = defineEvent(
-  'order/refunded',
-  z.object({ orderId: z.string(), reason: z.string() }),
-)
+export const orderRefunded = defineEvent('order/refunded', z.object({ orderId: z.string(), reason: z.string() }))
 
 export const book = createWorkflow(
   {
@@ -118,19 +115,15 @@ const errors: Middleware = {
 const MARK = '$date'
 const dates: Middleware = {
   name: 'dates',
-  transformOutput: (value: unknown, _place: OutputPlace) =>
-    value instanceof Date ? { [MARK]: +value } : value,
+  transformOutput: (value: unknown, _place: OutputPlace) => (value instanceof Date ? { [MARK]: +value } : value),
   transformInput: (value: unknown, _place: InputPlace) =>
     typeof value === 'object' && value !== null && MARK in value ? new Date(value[MARK] as number) : value,
 }
 
-export const observed = createWorkflow(
-  { name: 'observed', middleware: [errors, timing, dates] },
-  async ({ step }) => {
-    const now = await step.run('look at the clock', () => new Date(0))
-    return (now as unknown) instanceof Date
-  },
-)
+export const observed = createWorkflow({ name: 'observed', middleware: [errors, timing, dates] }, async ({ step }) => {
+  const now = await step.run('look at the clock', () => new Date(0))
+  return (now as unknown) instanceof Date
+})
 
 /** Fails in a step, or in the handler, as the event says. */
 export const failing = createWorkflow(

@@ -5,15 +5,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from '@perdure/sdk/connect'
 import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
-import {
-  onCleanup,
-  openDestination,
-  openEngine,
-  scenario,
-  skipWait,
-  until,
-  waitsFor,
-} from '../../kit/index.ts'
+import { onCleanup, openDestination, openEngine, scenario, skipWait, until, waitsFor } from '../../kit/index.ts'
 import { all, calls, letChargesFail } from './steps.workflows.ts'
 
 const { api, clock, url } = await scenario({ env: { ENGINE_WEBHOOK_ALLOW: '127.0.0.1' } })

@@ -77,13 +77,10 @@ export const typed = createWorkflow({ name: 'docs-typed' }, async ({ event, step
   return cents
 })
 
-const shipOrder = createWorkflow(
-  { name: 'docs-ship' },
-  async ({ event, step }: WorkflowArgs<{ orderId: string }>) => {
-    const label = await step.run('print label', () => `LABEL-${event.data.orderId}`)
-    return { label }
-  },
-)
+const shipOrder = createWorkflow({ name: 'docs-ship' }, async ({ event, step }: WorkflowArgs<{ orderId: string }>) => {
+  const label = await step.run('print label', () => `LABEL-${event.data.orderId}`)
+  return { label }
+})
 
 export const child = createWorkflow({ name: 'docs-child' }, async ({ event, step }: WorkflowArgs<Order>) => {
   const { orderId } = event.data
@@ -91,14 +88,11 @@ export const child = createWorkflow({ name: 'docs-child' }, async ({ event, step
   return label
 })
 
-export const tell = createWorkflow(
-  { name: 'docs-tell' },
-  async ({ event, step, ctx }: WorkflowArgs<Order>) => {
-    const { orderId, hookUrl } = event.data
-    await step.emit('announce', { event: 'order/shipped', data: { orderId } })
-    await ctx.webhook.send('tell the warehouse', { url: hookUrl, data: { orderId } })
-  },
-)
+export const tell = createWorkflow({ name: 'docs-tell' }, async ({ event, step, ctx }: WorkflowArgs<Order>) => {
+  const { orderId, hookUrl } = event.data
+  await step.emit('announce', { event: 'order/shipped', data: { orderId } })
+  await ctx.webhook.send('tell the warehouse', { url: hookUrl, data: { orderId } })
+})
 
 export const own = createWorkflow({ name: 'docs-own' }, async ({ step, ctx }: WorkflowArgs<Order>) => {
   const startedMs = await ctx.now()
@@ -135,13 +129,10 @@ export const together = createWorkflow({ name: 'docs-together' }, async ({ step 
 })
 
 const askForRate = async ({ signal }: { signal: AbortSignal }) => (signal.aborted ? 0 : 2)
-export const bookParcel = createWorkflow(
-  { name: 'docs-book' },
-  async ({ step }: WorkflowArgs<{ rate: number }>) => {
-    await step.waitForEvent('confirmation', { event: 'parcel/booked' })
-    return 'booked'
-  },
-)
+export const bookParcel = createWorkflow({ name: 'docs-book' }, async ({ step }: WorkflowArgs<{ rate: number }>) => {
+  await step.waitForEvent('confirmation', { event: 'parcel/booked' })
+  return 'booked'
+})
 export const limits = createWorkflow({ name: 'docs-limits' }, async ({ step }) => {
   const rate = await step.run('ask for the rate', ({ signal }) =>
     askForRate({ signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]) }),

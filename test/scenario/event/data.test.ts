@@ -7,10 +7,7 @@ import { flow, type Handler, run, scenario, step, unique, wait } from '../../kit
 
 const { api, clock, workflow } = await scenario()
 
-async function serve(
-  registration: Record<string, unknown>,
-  handler: Handler = flow([run('say')]),
-): Promise<string> {
+async function serve(registration: Record<string, unknown>, handler: Handler = flow([run('say')])): Promise<string> {
   const { name } = await workflow(handler, { registration })
   return name
 }

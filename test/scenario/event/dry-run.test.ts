@@ -23,9 +23,7 @@ test('stores nothing and starts nothing', async () => {
   expect(await dryRun({ name, data: 1 })).toEqual({
     dryRun: true,
     waiters: 0,
-    workflows: [
-      { workflow: name, app, trigger: { event: name }, matches: true, outcome: 'run', policies: {} },
-    ],
+    workflows: [{ workflow: name, app, trigger: { event: name }, matches: true, outcome: 'run', policies: {} }],
   })
   expect((await api.get(`/events?name=${name}`)).json).toEqual([])
   expect((await api.get(`/runs?q=${name}`)).json).toEqual([])
@@ -132,8 +130,7 @@ describe('policies', () => {
       const { runId } = await api.send({ name })
       await api.reaches(runId, 'running')
       const reported = await outcomeOf(name)
-      if (mode === 'skip')
-        expect(reported).toMatchObject({ outcome: 'skipped', policies: { singleton: { mode } } })
+      if (mode === 'skip') expect(reported).toMatchObject({ outcome: 'skipped', policies: { singleton: { mode } } })
       else expect(reported).toMatchObject({ outcome: 'run', cancels: [runId] })
       expect((await api.run(runId)).status).toBe('running')
       open.open()

@@ -38,11 +38,7 @@ describe('refused with 400', () => {
   test.each([
     ['data that is no JSON', '{"name":"x","data":{"a":}}', 'invalid_json'],
     ['a body that ends early', '{"name":"x"', 'invalid_json'],
-    [
-      'data nested 250 levels deep',
-      `{"name":"x","data":${'['.repeat(250)}${']'.repeat(250)}}`,
-      'invalid_json',
-    ],
+    ['data nested 250 levels deep', `{"name":"x","data":${'['.repeat(250)}${']'.repeat(250)}}`, 'invalid_json'],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'invalid_json'],
     ['an empty body', '', 'invalid_request'],
     ['a list', '[]', 'invalid_request'],
@@ -56,16 +52,13 @@ describe('refused with 400', () => {
     expect(answer).toMatchObject({ status: 413, code: 'payload_too_large' })
   })
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])(
-    '%s is 415',
-    async type => {
-      const answer = await api.request('POST', '/events', {
-        body: '{"name":"x"}',
-        headers: { 'content-type': type },
-      })
-      expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type' })
-    },
-  )
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])('%s is 415', async type => {
+    const answer = await api.request('POST', '/events', {
+      body: '{"name":"x"}',
+      headers: { 'content-type': type },
+    })
+    expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type' })
+  })
 })
 
 describe('accepted with 202', () => {
@@ -109,10 +102,7 @@ describe('accepted with 202', () => {
 describe('data of any valid JSON (object, array or scalar)', () => {
   /** The run that the event with this data text started, once it has succeeded. */
   async function delivered(dataText: string) {
-    const answer = await api.postText(
-      '/events',
-      `{"name":"${echo}","app":"${runner.app}","data":${dataText}}`,
-    )
+    const answer = await api.postText('/events', `{"name":"${echo}","app":"${runner.app}","data":${dataText}}`)
     expect(answer.status).toBe(202)
     const { runId, eventId } = answer.json as { runId: string; eventId: string }
     await api.succeeded(runId)

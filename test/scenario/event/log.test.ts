@@ -46,12 +46,9 @@ describe('GET /events/{id}', () => {
     expect((await api.run(accepted.runId)).eventId).toBe(accepted.eventId)
   })
 
-  test.each(['evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'nonsense', '%00', 'run_x'])(
-    '%s does not exist: 404',
-    async id => {
-      expect(await api.get(`/events/${id}`)).toMatchObject({ status: 404, code: 'not_found' })
-    },
-  )
+  test.each(['evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'nonsense', '%00', 'run_x'])('%s does not exist: 404', async id => {
+    expect(await api.get(`/events/${id}`)).toMatchObject({ status: 404, code: 'not_found' })
+  })
 })
 
 describe('GET /events', () => {
@@ -99,12 +96,7 @@ describe('GET /events', () => {
   test('limit is 100 by default and clamped to 1-1000', async () => {
     const name = unique('event')
     await Promise.all(Array.from({ length: 101 }, () => api.send({ name })))
-    const lengths = [
-      `name=${name}`,
-      `name=${name}&limit=0`,
-      `name=${name}&limit=-5`,
-      `name=${name}&limit=99999`,
-    ]
+    const lengths = [`name=${name}`, `name=${name}&limit=0`, `name=${name}&limit=-5`, `name=${name}&limit=99999`]
     const pages = await Promise.all(lengths.map(page))
     expect(pages.map(({ events }) => events.length)).toEqual([100, 1, 1, 101])
   })

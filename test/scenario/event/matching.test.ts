@@ -168,9 +168,7 @@ describe('dedupeId', () => {
 describe('filters', () => {
   test('a workflow runs only for events that meet its filter', async () => {
     const event = unique('order')
-    const { app: owner, name } = await app([
-      { event, if: 'event.data.total > 100 && event.data.country == "FR"' },
-    ])
+    const { app: owner, name } = await app([{ event, if: 'event.data.total > 100 && event.data.country == "FR"' }])
     expect(await starts({ name: event, data: { total: 150, country: 'FR' } })).toEqual([`${owner}/${name}`])
     expect(await starts({ name: event, data: { total: 99, country: 'FR' } })).toEqual([])
     expect(await starts({ name: event, data: { total: 150, country: 'DE' } })).toEqual([])
@@ -178,11 +176,7 @@ describe('filters', () => {
 
   test('one trigger that is met is enough, and starts one run', async () => {
     const event = unique('order')
-    const triggers = [
-      { event, if: 'event.data.a == 1' },
-      { event: `${event}*` },
-      { event, if: 'event.data.b == 1' },
-    ]
+    const triggers = [{ event, if: 'event.data.a == 1' }, { event: `${event}*` }, { event, if: 'event.data.b == 1' }]
     const { app: owner, name } = await app(triggers)
     expect(await starts({ name: event, data: { a: 1, b: 1 } })).toEqual([`${owner}/${name}`])
     expect(await starts({ name: event, data: { a: 2 } })).toEqual([`${owner}/${name}`])

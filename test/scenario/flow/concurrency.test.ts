@@ -2,18 +2,7 @@
 // (docs/flow-control.md#concurrency).
 
 import { describe, expect, test } from 'vitest'
-import {
-  flow,
-  gate,
-  type Handler,
-  returned,
-  run,
-  scenario,
-  sleep,
-  unique,
-  until,
-  waitsFor,
-} from '../../kit/index.ts'
+import { flow, gate, type Handler, returned, run, scenario, sleep, unique, until, waitsFor } from '../../kit/index.ts'
 
 const { api, clock, engine, workflow } = await scenario()
 

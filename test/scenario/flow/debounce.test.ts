@@ -5,8 +5,7 @@ import { emit, flow, returned, scenario, unique, until } from '../../kit/index.t
 
 const { api, clock, engine, workflow } = await scenario()
 
-const debounced = (debounce: Record<string, unknown>) =>
-  workflow(() => returned(), { registration: { debounce } })
+const debounced = (debounce: Record<string, unknown>) => workflow(() => returned(), { registration: { debounce } })
 
 async function runsOf(workflow: string) {
   return (await api.runs(`?q=${workflow}&limit=500`)).filter(run => run.workflow === workflow)

@@ -13,8 +13,7 @@ async function runsOf(workflow: string) {
 const single = async (singleton: object, handler = flow([wait('hold', 'nothing')])): Promise<string> =>
   (await workflow(handler, { registration: { singleton } })).name
 
-const send = async (name: string, k = 'x') =>
-  (await api.post('/events', { name, data: { k } })).json as SendEventReply
+const send = async (name: string, k = 'x') => (await api.post('/events', { name, data: { k } })).json as SendEventReply
 const runIdOf = ({ runId }: SendEventReply) => runId as string
 
 test('skip: while a run of the key is live, others are skipped, at both levels', async () => {
@@ -108,9 +107,7 @@ test('a run that emits the event that cancels it ends with that pass', async () 
   await api.succeeded(first)
   expect(await runsOf(name)).toHaveLength(1)
   await runner.register(api, {
-    workflows: [
-      { name, singleton: { mode: 'cancel' }, triggers: [{ event: name, if: 'event.data.k != "end"' }] },
-    ],
+    workflows: [{ name, singleton: { mode: 'cancel' }, triggers: [{ event: name, if: 'event.data.k != "end"' }] }],
   })
   const second = runIdOf(await send(name, 'second'))
   await until(async () => (await api.run(second)).status === 'cancelled')

@@ -2,17 +2,7 @@
 // (docs/flow-control.md#timeouts).
 
 import { describe, expect, test } from 'vitest'
-import {
-  flow,
-  type Handler,
-  returned,
-  run,
-  scenario,
-  unique,
-  until,
-  wait,
-  waitsFor,
-} from '../../kit/index.ts'
+import { flow, type Handler, returned, run, scenario, unique, until, wait, waitsFor } from '../../kit/index.ts'
 
 const { api, clock, start, workflow } = await scenario()
 

@@ -46,8 +46,7 @@ test('reads every page of a list', async () => {
   const ids: string[] = []
   for (let i = 0; i < 5; i++) ids.unshift(await start(twoSteps))
   const listed: string[] = []
-  for await (const { id } of client.pages.listRuns({ q: twoSteps, since: new Date(0), limit: 2 }))
-    listed.push(id)
+  for await (const { id } of client.pages.listRuns({ q: twoSteps, since: new Date(0), limit: 2 })) listed.push(id)
   expect(listed.slice(0, 5)).toEqual(ids)
   const first = await client.listRuns({ q: twoSteps, limit: 2 })
   expect(first.items.map(({ id }) => id)).toEqual(ids.slice(0, 2))
@@ -76,8 +75,7 @@ describe('a timeline', () => {
     let connections = 0
     const dropping: typeof fetch = async (input, init) => {
       const response = await fetch(input, init)
-      if (!response.headers.get('content-type')?.includes('event-stream') || ++connections > 3)
-        return response
+      if (!response.headers.get('content-type')?.includes('event-stream') || ++connections > 3) return response
       const cut = new TransformStream<Uint8Array, Uint8Array>({
         start(controller) {
           drop = () => controller.error(new Error('cut'))
@@ -106,7 +104,6 @@ describe('a timeline', () => {
     const rest: TimelineFrame[] = []
     for await (const frame of client.streamRun({ id, from: (all[1] as TimelineFrame).seq })) rest.push(frame)
     expect(rest).toEqual(all.slice(2))
-    for await (const frame of client.streamRun({ id, from: 1_000_000 }))
-      expect.unreachable(JSON.stringify(frame))
+    for await (const frame of client.streamRun({ id, from: 1_000_000 })) expect.unreachable(JSON.stringify(frame))
   })
 })

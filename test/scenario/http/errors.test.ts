@@ -13,9 +13,7 @@ function expectProblem(answer: Answer, status: number, code: string): void {
   expect(Object.keys(answer.json as object)).toEqual(['error'])
   expect(error).toMatchObject({ code, message: expect.any(String), requestId: expect.any(String) })
   expect(answer.headers.get('x-request-id')).toBe(error.requestId)
-  expect(
-    Object.keys(error).filter(key => !['code', 'message', 'requestId', 'details'].includes(key)),
-  ).toEqual([])
+  expect(Object.keys(error).filter(key => !['code', 'message', 'requestId', 'details'].includes(key))).toEqual([])
 }
 
 describe('{"error": {code, message, details?, requestId}}', () => {
@@ -40,9 +38,7 @@ describe('{"error": {code, message, details?, requestId}}', () => {
   })
 
   test('request ids differ', async () => {
-    const ids = await Promise.all(
-      [1, 2, 3].map(async () => (await api.get('/nowhere')).headers.get('x-request-id')),
-    )
+    const ids = await Promise.all([1, 2, 3].map(async () => (await api.get('/nowhere')).headers.get('x-request-id')))
     expect(new Set(ids).size).toBe(3)
   })
 

@@ -2,13 +2,7 @@
 // fact allowed; never a 500, never a hang. The cases are made from the operations, so a new route is covered at once.
 
 import type { RunSummary } from '@perdure/protocol'
-import {
-  errorsOf,
-  type Operation,
-  operationList,
-  operations,
-  type QueryParam,
-} from '@perdure/protocol/operations'
+import { errorsOf, type Operation, operationList, operations, type QueryParam } from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
 import { Attacked, expectEither, expectRefusal, expectVerdict } from '../../kit/http/attack.ts'
 import { BROKEN_ESCAPES, forgeries, HOSTILE_TEXTS, HOSTILE_VALUES } from '../../kit/http/hostile.ts'
@@ -64,30 +58,27 @@ describe('parameters', () => {
     }
   })
 
-  test.each(asking)(
-    '$id: broken escapes, parameters given twice or as lists, and strange names',
-    async operation => {
-      for (const name of Object.keys(operation.query ?? {})) {
-        for (const broken of BROKEN_ESCAPES) {
-          expectEither(await attacked.attack(operation, { query: `?${name}=${broken}` }), operation)
-        }
-        const twice = await attacked.attack(operation, { query: `?${name}=1&${name}=1` })
-        expect(expectRefusal(twice)).toBe('invalid_request')
-        expectEither(await attacked.attack(operation, { query: `?${name}[]=1&${name}[x]=1` }), operation)
-        expectEither(await attacked.attack(operation, { query: `?${name}` }), operation)
+  test.each(asking)('$id: broken escapes, parameters given twice or as lists, and strange names', async operation => {
+    for (const name of Object.keys(operation.query ?? {})) {
+      for (const broken of BROKEN_ESCAPES) {
+        expectEither(await attacked.attack(operation, { query: `?${name}=${broken}` }), operation)
       }
-      for (const query of [
-        '?__proto__=1',
-        '?constructor=1&toString=1',
-        '?=&&&=',
-        '??',
-        '?%zz=1',
-        `?${'a&'.repeat(2000)}`,
-      ]) {
-        expectEither(await attacked.attack(operation, { query }), operation)
-      }
-    },
-  )
+      const twice = await attacked.attack(operation, { query: `?${name}=1&${name}=1` })
+      expect(expectRefusal(twice)).toBe('invalid_request')
+      expectEither(await attacked.attack(operation, { query: `?${name}[]=1&${name}[x]=1` }), operation)
+      expectEither(await attacked.attack(operation, { query: `?${name}` }), operation)
+    }
+    for (const query of [
+      '?__proto__=1',
+      '?constructor=1&toString=1',
+      '?=&&&=',
+      '??',
+      '?%zz=1',
+      `?${'a&'.repeat(2000)}`,
+    ]) {
+      expectEither(await attacked.attack(operation, { query }), operation)
+    }
+  })
 
   test('names that are patterns in other languages are plain text', async () => {
     const runner = new PlainRunner({ app: 'pat%ern', workflows: { a_b: flow([run('say')]) } })
@@ -138,8 +129,7 @@ describe('cursors', () => {
     if (mine === '') return
     expect((await attacked.attack(operation, { query: `?cursor=${mine}` })).status).toBe(200)
     await refused(operation, mine, '&app=another')
-    for (const length of [1, mine.length >> 1, mine.length - 1])
-      await refused(operation, mine.slice(0, length))
+    for (const length of [1, mine.length >> 1, mine.length - 1]) await refused(operation, mine.slice(0, length))
     await refused(operation, `${mine}A`)
     await refused(operation, `${mine}==`)
   })
@@ -173,27 +163,24 @@ describe('methods, keys and headers', () => {
     return new RegExp(`^${pattern.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)
   }
 
-  test.each(all.filter(({ access }) => access !== 'public'))(
-    '$id: with something like a key',
-    async operation => {
-      const tries = [
-        '',
-        'Bearer',
-        'Bearer ',
-        'Basic eDp5',
-        attacked.key,
-        `Bearer ${attacked.key}x`,
-        `Bearer ${attacked.key},${attacked.key}`,
-        `Bearer ${'x'.repeat(8000)}`,
-        'Bearer \u00ff',
-        'Bearer __proto__',
-      ]
-      for (const authorization of tries) {
-        const answer = await attacked.attack(operation, { headers: { authorization } })
-        expect(expectRefusal(answer, errorsOf(operation)), authorization).toBe('unauthorized')
-      }
-    },
-  )
+  test.each(all.filter(({ access }) => access !== 'public'))('$id: with something like a key', async operation => {
+    const tries = [
+      '',
+      'Bearer',
+      'Bearer ',
+      'Basic eDp5',
+      attacked.key,
+      `Bearer ${attacked.key}x`,
+      `Bearer ${attacked.key},${attacked.key}`,
+      `Bearer ${'x'.repeat(8000)}`,
+      'Bearer \u00ff',
+      'Bearer __proto__',
+    ]
+    for (const authorization of tries) {
+      const answer = await attacked.attack(operation, { headers: { authorization } })
+      expect(expectRefusal(answer, errorsOf(operation)), authorization).toBe('unauthorized')
+    }
+  })
 
   test('Last-Event-ID', async () => {
     for (const text of ['x', '-', '1.5', '1e3', "' OR 1=1", '\u00ff', 'null']) {

@@ -38,10 +38,7 @@ describe('the wire', () => {
     ['a length and chunks', `${post}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
     ['chunks of a broken size', `${post}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
     ['a chunk of a huge size', `${post}transfer-encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}`],
-    [
-      'too much in chunks',
-      `${post}transfer-encoding: chunked\r\n\r\n200000\r\n${'x'.repeat(0x200000)}\r\n0\r\n\r\n`,
-    ],
+    ['too much in chunks', `${post}transfer-encoding: chunked\r\n\r\n200000\r\n${'x'.repeat(0x200000)}\r\n0\r\n\r\n`],
     ['an unknown transfer encoding', `${post}transfer-encoding: gzip\r\n\r\n{}`],
     ['the preface of another protocol', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['the hello of TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003'],

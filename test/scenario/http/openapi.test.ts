@@ -1,13 +1,7 @@
 // The OpenAPI document: it is valid, it is complete, and a real engine answers every example as the document shows.
 
 import type { WebhookDelivery } from '@perdure/protocol'
-import {
-  type Example,
-  errorsOf,
-  type ListedOperation,
-  operationList,
-  type Reply,
-} from '@perdure/protocol/operations'
+import { type Example, errorsOf, type ListedOperation, operationList, type Reply } from '@perdure/protocol/operations'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Webhook } from 'standardwebhooks'
 import { Compile, Errors } from 'typebox/schema'
@@ -37,8 +31,7 @@ const all = operationList
 // The shop of the examples. An order with `hold` waits for its parcel; an order with `notify` notifies the warehouse.
 const charge = run('charge-card', () => ({ chargeId: 'ch_82' }))
 const hold = wait('parcel-left', 'parcel/left')
-const notify = (webhookUrl: string) =>
-  step('Webhook', 'notify-warehouse', { webhookUrl, data: { orderId: '4711' } })
+const notify = (webhookUrl: string) => step('Webhook', 'notify-warehouse', { webhookUrl, data: { orderId: '4711' } })
 const shop = new PlainRunner({
   app: 'shop',
   runner: 'shop-1',
@@ -246,14 +239,11 @@ describe('the examples', () => {
 })
 
 describe('refusals', () => {
-  test.each(all.filter(({ access }) => access !== 'public'))(
-    '$id asks for a key, as described',
-    async operation => {
-      const answer = await engine.api.request(operation.method, operation.path.replace(/\{\w+\}/g, 'x'))
-      expect([answer.status, answer.code]).toEqual([401, 'unauthorized'])
-      expect(errorsOf(operation)).toContain('unauthorized')
-    },
-  )
+  test.each(all.filter(({ access }) => access !== 'public'))('$id asks for a key, as described', async operation => {
+    const answer = await engine.api.request(operation.method, operation.path.replace(/\{\w+\}/g, 'x'))
+    expect([answer.status, answer.code]).toEqual([401, 'unauthorized'])
+    expect(errorsOf(operation)).toContain('unauthorized')
+  })
 
   test('an unknown field in a reply is noticed', () => {
     const schema = { type: 'object', required: ['a'], properties: { a: { type: 'string' } } }

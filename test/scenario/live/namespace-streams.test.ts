@@ -26,9 +26,7 @@ const register = async (handler: Handler): Promise<string> => (await workflow(ha
 type Messages = readonly SseMessage[]
 const ofRun = (messages: Messages, runId: string) => messages.filter(({ data }) => data.runId === runId)
 const ended = (runId: string) => (messages: Messages) =>
-  ofRun(messages, runId).some(({ data }) =>
-    ['succeeded', 'failed', 'cancelled'].includes(String(data.status)),
-  )
+  ofRun(messages, runId).some(({ data }) => ['succeeded', 'failed', 'cancelled'].includes(String(data.status)))
 
 /** The frames of a run's own timeline that the stream of the namespace sends, too. */
 async function statusFrames(api: Api, runId: string) {

@@ -215,8 +215,7 @@ describe('its end', () => {
     const runId = await begin(flow([wait('w', unique('never'))]))
     await api.reaches(runId, 'waiting')
     const { ended, messages } = await api.stream(runId, {
-      stopWhen: messages =>
-        messages.some(({ data }) => data.status === 'waiting' && data.kind === 'run_status'),
+      stopWhen: messages => messages.some(({ data }) => data.status === 'waiting' && data.kind === 'run_status'),
     })
     expect(ended).toBe(false)
     expect(messages.at(-1)?.data).toMatchObject({ status: 'waiting' })

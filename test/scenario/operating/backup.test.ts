@@ -4,17 +4,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } fr
 import { dirname, join } from 'node:path'
 import { backupStore, ConfigError, restoreStore } from '@perdure/engine'
 import { expect, test } from 'vitest'
-import {
-  flow,
-  openDatabase,
-  openEngine,
-  perdure,
-  run,
-  tempStoreFile,
-  unique,
-  until,
-  wait,
-} from '../../kit/index.ts'
+import { flow, openDatabase, openEngine, perdure, run, tempStoreFile, unique, until, wait } from '../../kit/index.ts'
 
 const sqlite = (file: string) => `sqlite:${file}`
 

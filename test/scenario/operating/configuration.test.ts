@@ -30,11 +30,7 @@ const REFUSED_SETTINGS: [what: string, env: Record<string, string>, names: strin
   ['an origin with a path', { ENGINE_CORS_ORIGINS: 'https://a.example/x' }, 'ENGINE_CORS_ORIGINS'],
   ['a limit out of range', { ENGINE_BULK_REPLAY_LIMIT: '0' }, 'ENGINE_BULK_REPLAY_LIMIT'],
   ['an unknown log level', { ENGINE_LOG_LEVEL: 'loud' }, 'ENGINE_LOG_LEVEL'],
-  [
-    'a namespace that is too long',
-    { ENGINE_API_KEYS: key({ namespace: 'n'.repeat(129) }) },
-    'ENGINE_API_KEYS',
-  ],
+  ['a namespace that is too long', { ENGINE_API_KEYS: key({ namespace: 'n'.repeat(129) }) }, 'ENGINE_API_KEYS'],
   ['a key of an unknown kind', { ENGINE_API_KEYS: key({ kind: 'master' }) }, 'ENGINE_API_KEYS'],
   ['a signing key that is left out', { ENGINE_SIGNING_KEY: ',' }, 'ENGINE_SIGNING_KEY'],
 ]

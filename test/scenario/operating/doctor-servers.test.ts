@@ -12,9 +12,7 @@ test('PostgreSQL: its settings are examined, and synchronous_commit off is an er
   const careless = new URL(url)
   const options = careless.searchParams.get('options')
   careless.searchParams.set('options', `${options} -c synchronous_commit=off`)
-  expect(verdictOf(await findings({ ENGINE_STORE: careless.href }), 'postgres.synchronous_commit')).toBe(
-    'error',
-  )
+  expect(verdictOf(await findings({ ENGINE_STORE: careless.href }), 'postgres.synchronous_commit')).toBe('error')
   const away = await findings({ ENGINE_STORE: 'postgres://ada:hidden-word@127.0.0.1:1/none' })
   expect(away.get('store')).toMatchObject({
     verdict: 'error',

@@ -18,15 +18,7 @@ test('a sound SQLite configuration has no errors, and the examination creates no
     ENGINE_SIGNING_KEY: GOOD,
   })
   expect([...found.values()].filter(({ verdict }) => verdict === 'error')).toEqual([])
-  for (const check of [
-    'node',
-    'configuration',
-    'store',
-    'store.fsync',
-    'store.filesystem',
-    'signing',
-    'port',
-  ])
+  for (const check of ['node', 'configuration', 'store', 'store.fsync', 'store.filesystem', 'signing', 'port'])
     expect(found.has(check), check).toBe(true)
   expect(found.get('keys')).toMatchObject({
     verdict: 'warning',

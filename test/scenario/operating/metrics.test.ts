@@ -54,10 +54,7 @@ async function risen(names: readonly string[], during: () => Promise<unknown>): 
   return names.map(name => (after.get(name) ?? 0) - (before.get(name) ?? 0))
 }
 
-async function serve(
-  handler: ReturnType<typeof flow>,
-  registration = {},
-): Promise<{ name: string; app: string }> {
+async function serve(handler: ReturnType<typeof flow>, registration = {}): Promise<{ name: string; app: string }> {
   const name = unique('measured')
   const runner = await new PlainRunner({ workflows: { [name]: { handler, registration } } }).listen()
   await runner.register(api)
@@ -84,9 +81,7 @@ test('a run that succeeds counts its event, its start, its passes and its end', 
 test('every commit is counted, and how many of them shared a transaction', async () => {
   const { name } = await serve(flow([run('one')]))
   const names = ['perdure_store_commits_total', 'perdure_store_transactions_total']
-  const [commits, transactions] = await risen(names, async () =>
-    api.succeeded((await api.send({ name })).runId),
-  )
+  const [commits, transactions] = await risen(names, async () => api.succeeded((await api.send({ name })).runId))
   // The event, the step and the end. A scrape probes the store with a write of its own.
   expect(commits).toBe(3)
   expect(transactions).toBeGreaterThanOrEqual(3)
@@ -155,8 +150,7 @@ test('deliveries are counted by how they went', async () => {
 test('sockets, passes and streams are counted while they are open', async () => {
   const name = unique('held')
   const release: (() => void)[] = []
-  const handler = () =>
-    new Promise<ReturnType<typeof returned>>(resolve => release.push(() => resolve(returned(1))))
+  const handler = () => new Promise<ReturnType<typeof returned>>(resolve => release.push(() => resolve(returned(1))))
   const runner = new ConnectRunner({ workflows: { [name]: handler } })
   await runner.register(api)
   expect((await scrape()).get('perdure_connect_sockets')).toBe(1)

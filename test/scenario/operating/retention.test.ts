@@ -28,9 +28,7 @@ async function start(retention: string | undefined) {
   const [done, lost, held, go] = [unique('done'), unique('lost'), unique('held'), unique('go')]
   await engine.runner({
     workflows: {
-      [done]: flow([
-        step('Webhook', 'notify', { webhookUrl: destination.url, data: { long: 'x'.repeat(3000) } }),
-      ]),
+      [done]: flow([step('Webhook', 'notify', { webhookUrl: destination.url, data: { long: 'x'.repeat(3000) } })]),
       [lost]: flow([run('no', () => Promise.reject(new StepFailure('no', { retriable: false })))]),
       [held]: flow([wait('hold', go, 365 * DAY)]),
     },

@@ -197,10 +197,7 @@ test('with an SDK: the event, the active times of the run, its passes, steps and
   expect(event).toMatchObject({ parentId: CALLER, attributes: { 'perdure.event.name': name } })
   // One until the run sleeps, one from when it wakes.
   const stretches = named('perdure.run')
-  expect(stretches.map(({ attributes }) => attributes['perdure.run.status'])).toEqual([
-    'waiting',
-    'succeeded',
-  ])
+  expect(stretches.map(({ attributes }) => attributes['perdure.run.status'])).toEqual(['waiting', 'succeeded'])
   for (const { parentId, attributes } of stretches) {
     expect(parentId).toBe(event.spanId)
     expect(attributes).toMatchObject({

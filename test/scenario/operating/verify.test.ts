@@ -3,10 +3,7 @@
 import { copyFileSync } from 'node:fs'
 import type { RunSummary } from '@perdure/protocol'
 import { beforeAll, expect, test } from 'vitest'
-import {
-  DELIVERY_CHECKS,
-  PAYLOAD_CHECKS,
-} from '../../../packages/engine/src/adapters/sql/verify/row-checks.ts'
+import { DELIVERY_CHECKS, PAYLOAD_CHECKS } from '../../../packages/engine/src/adapters/sql/verify/row-checks.ts'
 import { RUN_CHECKS } from '../../../packages/engine/src/adapters/sql/verify/run-checks.ts'
 import { violations } from '../../kit/engine/violations.ts'
 import {
@@ -59,9 +56,7 @@ beforeAll(async () => {
         registration: { cancelOn: [{ event: 'never' }], singleton: { mode: 'skip' } },
       },
       [`${parked}-kid`]: flow([wait('hold', 'nothing', 3_600_000)]),
-      [retried]: flow([
-        run('again', () => Promise.reject(new StepFailure('later', { retryAfterMs: 3_600_000 }))),
-      ]),
+      [retried]: flow([run('again', () => Promise.reject(new StepFailure('later', { retryAfterMs: 3_600_000 })))]),
       [failing]: flow([run('no', () => Promise.reject(new StepFailure('no', { retriable: false })))]),
       [slotted]: { handler: flow([wait('hold', 'nothing')]), registration: { concurrency: { limit: 1 } } },
       [rated]: {
@@ -106,20 +101,14 @@ const PLANTED: [check: string, sql: string][] = [
   ['run.ended', `UPDATE runs SET lease_owner = 'e' WHERE id = ${OF('succeeded')}`],
   ['run.times', `UPDATE runs SET finished_at = NULL WHERE id = ${OF('failed')}`],
   ['run.times', `UPDATE runs SET duration_ms = duration_ms + 1 WHERE id = ${OF('succeeded')}`],
-  [
-    'run.singleton',
-    `UPDATE runs SET singleton_key = 'k', workflow = 'w', app = 'a' WHERE status = 'waiting'`,
-  ],
+  ['run.singleton', `UPDATE runs SET singleton_key = 'k', workflow = 'w', app = 'a' WHERE status = 'waiting'`],
   ['run.watches', 'DELETE FROM run_watches'],
   ['watch.run', `UPDATE run_watches SET run_id = ${OF('succeeded')}`],
   ['step.run', `UPDATE runs SET status = 'cancelled', finished_at = 1 WHERE id = ${OF('waiting')}`],
   ['step.run', `DELETE FROM runs WHERE id = ${OF('succeeded')}`],
   ['step.status', `UPDATE steps SET next_attempt_at = NULL WHERE status = 'retrying'`],
   ['step.wait', `UPDATE steps SET namespace = NULL WHERE status = 'waiting'`],
-  [
-    'step.child',
-    `UPDATE runs SET parent_step_index = 7 WHERE parent_step_index IS NOT NULL AND status = 'waiting'`,
-  ],
+  ['step.child', `UPDATE runs SET parent_step_index = 7 WHERE parent_step_index IS NOT NULL AND status = 'waiting'`],
   ['step.index', 'UPDATE steps SET idx = 9 WHERE idx = 1'],
   ['step.id', `UPDATE steps SET id = 'same'`],
   ['seq.twice', 'UPDATE steps SET seq = 5'],

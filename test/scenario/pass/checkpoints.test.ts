@@ -33,8 +33,7 @@ const { api, clock, engine } = await scenario({ onDisk: true, ports: { transport
 const ran = (name: string, data: unknown = name) => opcode('StepRun', name, { data })
 const threw = (name: string, fields: object = {}) =>
   opcode('StepRun', name, { error: { message: `${name} broke` }, ...fields })
-const waits = (name: string, eventName: string) =>
-  opcode('WaitForEvent', name, { eventName, timeoutMs: 3_600_000 })
+const waits = (name: string, eventName: string) => opcode('WaitForEvent', name, { eventName, timeoutMs: 3_600_000 })
 const emits = (name: string, eventName: string) => opcode('Emit', name, { eventName, data: 1 })
 const done = answeredWith(returned('done') as { status: number })
 const nothingMore = answeredWith(discovered([]) as { status: number })
@@ -235,8 +234,7 @@ describe('the ack', () => {
 describe('steps that fail', () => {
   test('are pending until their retry, which is another pass; it costs the run one attempt', async () => {
     const runId = await start(async ({ no, checkpoint, request }) => {
-      if (no > 1)
-        return request.steps[stepId('a')] ? done : answeredWith(discovered([ran('a')]) as { status: number })
+      if (no > 1) return request.steps[stepId('a')] ? done : answeredWith(discovered([ran('a')]) as { status: number })
       expect((await checkpoint([threw('a')]))?.steps).toEqual([{ id: stepId('a'), pending: true }])
       expect((await checkpoint([threw('b', { retriable: false, catchable: true })]))?.steps).toEqual([
         { id: stepId('b'), error: { message: 'b broke' } },

@@ -155,8 +155,7 @@ describe('an emit and a wait of one run', () => {
       workflows: {
         [name]: ({ steps, pass }) => {
           if (steps[stepId('hear')]?.data !== undefined) return returned()
-          const wait = (name: string, eventName: string) =>
-            opcode('WaitForEvent', name, { eventName, timeoutMs: 1e9 })
+          const wait = (name: string, eventName: string) => opcode('WaitForEvent', name, { eventName, timeoutMs: 1e9 })
           if (pass === 1) return discovered([wait('hear', event), wait('lift', lift)])
           return discovered([opcode('Emit', 'call', { eventName: event })])
         },

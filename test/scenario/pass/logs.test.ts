@@ -48,10 +48,7 @@ describe('stored once under replay', () => {
   test("a step's line is stored in its place between the handler's", async () => {
     const runId = await finished(({ pass }) => {
       if (pass === 1) {
-        return discovered(
-          [opcode('StepRun', 'pay', { data: 1 })],
-          [line('@root', 0), line('pay', 0), line('pay', 1)],
-        )
+        return discovered([opcode('StepRun', 'pay', { data: 1 })], [line('@root', 0), line('pay', 0), line('pay', 1)])
       }
       return returned(undefined, [line('@root', 0), line('@root', 1)])
     })
@@ -76,10 +73,7 @@ describe('stored once under replay', () => {
     const runId = await finished(({ pass }) => {
       if (pass === 3) return returned()
       const id = stepId(pass === 1 ? 'pay' : 'pay:1')
-      return discovered(
-        [{ op: 'StepRun', id, name: 'pay', data: pass }],
-        [line('pay', 0, { message: `use ${pass}` })],
-      )
+      return discovered([{ op: 'StepRun', id, name: 'pay', data: pass }], [line('pay', 0, { message: `use ${pass}` })])
     })
     expect(await stored(runId)).toEqual([
       ['pay', 'use 1', 1],
@@ -90,9 +84,7 @@ describe('stored once under replay', () => {
   test('lines up to a throw are sent with a 500, once although the pass is repeated', async () => {
     const runId = await finished(({ pass }) => {
       const logs = [line('@root', 0), line('@root', 1)]
-      return pass === 1
-        ? { status: 500, body: { error: { message: 'oops' }, logs } }
-        : returned(undefined, logs)
+      return pass === 1 ? { status: 500, body: { error: { message: 'oops' }, logs } } : returned(undefined, logs)
     })
     expect((await stored(runId)).map(([, message]) => message)).toEqual(['@root 0', '@root 1'])
   })
@@ -144,8 +136,7 @@ describe('fields', () => {
   })
 
   test('they are kept as they came, in the list and in the stream', async () => {
-    const letters =
-      '{"big":9007199254740993,"huge":1e400, "zero":-0,\n"price":1.50,"a":1,"a":2,"text":"\\u0041"}'
+    const letters = '{"big":9007199254740993,"huge":1e400, "zero":-0,\n"price":1.50,"a":1,"a":2,"text":"\\u0041"}'
     const text = `{"data":1,"logs":[{"level":"info","message":"m","scope":"@root","index":0,"fields":${letters}}]}`
     const runId = await finished(() => ({ status: 200, text }))
     expect((await api.get(`/runs/${runId}/logs`)).text).toContain(`"fields":${letters}}`)

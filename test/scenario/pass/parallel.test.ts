@@ -65,9 +65,7 @@ describe('one 206 with several opcodes', () => {
     }
     await api.succeeded(runId)
     expect(record.passes(runId)).toBe(4)
-    const settled = record
-      .of(runId)
-      .map(({ steps }) => Object.values(steps).filter(({ pending }) => !pending).length)
+    const settled = record.of(runId).map(({ steps }) => Object.values(steps).filter(({ pending }) => !pending).length)
     expect(settled).toEqual([0, 1, 2, 3])
   })
 
@@ -83,15 +81,11 @@ describe('one 206 with several opcodes', () => {
     await waitsFor(api, runId, 'sleep')
     clock.jump(1000)
     await waitsFor(api, runId, 'event')
-    await until(
-      async () => (await api.run((await api.step(runId, 'kid')).childRunId as string)).status === 'waiting',
-    )
+    await until(async () => (await api.run((await api.step(runId, 'kid')).childRunId as string)).status === 'waiting')
     expect((await api.send({ name: event })).woke).toBe(2)
     await api.succeeded(runId)
     expect(record.names(runId)).toEqual(['kid', 'w', 's'])
-    expect(
-      (await api.runs(`?status=succeeded`)).filter(({ parentRunId }) => parentRunId === runId),
-    ).toHaveLength(1)
+    expect((await api.runs(`?status=succeeded`)).filter(({ parentRunId }) => parentRunId === runId)).toHaveLength(1)
   })
 
   test('the same id twice in one 206 is one step: the first counts', async () => {
@@ -199,11 +193,7 @@ test("events that arrive while a pass is in flight reach the run's next pass", a
   const [name, event, held] = [unique('busy'), unique('go'), gate()]
   const { record } = await engine.runner({
     workflows: {
-      [name]: flow([
-        [wait('w', event), sleep('s', 0)],
-        run('slow', () => held.opened),
-        wait('never', unique('never')),
-      ]),
+      [name]: flow([[wait('w', event), sleep('s', 0)], run('slow', () => held.opened), wait('never', unique('never'))]),
     },
   })
   const { runId } = await api.send({ name })

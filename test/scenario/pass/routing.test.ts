@@ -21,8 +21,7 @@ async function fleet(ids: string[], stages = 1) {
   const [app, name, record] = [unique('app'), unique('work'), new RunnerRecord()]
   const handler = flow(Array.from({ length: stages }, (_, i) => run(`step ${i}`)))
   const runners: PlainRunner[] = []
-  for (const runner of ids)
-    runners.push(await engine.runner({ app, runner, record, workflows: { [name]: handler } }))
+  for (const runner of ids) runners.push(await engine.runner({ app, runner, record, workflows: { [name]: handler } }))
   const send = (event: Record<string, unknown> = {}) => api.send({ name, app, ...event })
   return {
     app,
@@ -105,9 +104,7 @@ describe('pinned', () => {
   test('a runner of another app is not the pin', async () => {
     const { send } = await fleet(['a'])
     await fleet(['elsewhere'])
-    expect((await api.failed((await send({ runner: 'elsewhere' })).runId)).error?.code).toBe(
-      'runner_not_registered',
-    )
+    expect((await api.failed((await send({ runner: 'elsewhere' })).runId)).error?.code).toBe('runner_not_registered')
   })
 })
 

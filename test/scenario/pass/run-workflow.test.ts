@@ -20,10 +20,7 @@ import {
 const { api, engine } = await scenario({ realTime: true })
 
 /** A parent that runs `childName` with `{n: 1}`, in an app that serves both. */
-async function family(
-  kid: Handler,
-  options: { runner?: string; registration?: Record<string, unknown> } = {},
-) {
+async function family(kid: Handler, options: { runner?: string; registration?: Record<string, unknown> } = {}) {
   const [parent, childName] = [unique('parent'), unique('child')]
   const { registration = {}, runner } = options
   const host: PlainRunner = await engine.runner({
@@ -70,8 +67,7 @@ describe('result', () => {
       parentRunId: runId,
       input: { n: 1 },
     })
-    for (const absent of ['eventId', 'eventName', 'runner', 'replayOf'])
-      expect(kid).not.toHaveProperty(absent)
+    for (const absent of ['eventId', 'eventName', 'runner', 'replayOf']) expect(kid).not.toHaveProperty(absent)
   })
 
   test('the parent waits for its child by name', async () => {
@@ -103,10 +99,7 @@ describe('result', () => {
     const workflows = Object.fromEntries(
       names.map((name, i) => {
         const next = names[i + 1]
-        return [
-          name,
-          next === undefined ? () => returned('bottom') : flow([child('next', next)], ({ next }) => next),
-        ]
+        return [name, next === undefined ? () => returned('bottom') : flow([child('next', next)], ({ next }) => next)]
       }),
     )
     await engine.runner({ workflows })
@@ -190,10 +183,7 @@ describe('which app and which runner', () => {
 
   test("the parent's own app comes first, childApp overrides", async () => {
     const [parent, kid, elsewhere] = [unique('parent'), unique('child'), unique('app')]
-    const stages = [
-      child('mine', kid),
-      step('RunWorkflow', 'theirs', { childName: kid, childApp: elsewhere }),
-    ]
+    const stages = [child('mine', kid), step('RunWorkflow', 'theirs', { childName: kid, childApp: elsewhere })]
     await engine.runner({ workflows: { [parent]: flow(stages), [kid]: () => returned('mine') } })
     await engine.runner({ app: elsewhere, workflows: { [kid]: () => returned('theirs') } })
     const { runId } = await api.send({ name: parent })

@@ -21,12 +21,7 @@ const { api, barrier, clock, engine, start } = await scenario()
 
 /** A run whose one step fails `failures` times before it succeeds, by default every time. */
 async function failing(
-  options: {
-    failures?: number
-    retry?: Record<string, unknown>
-    fail?: StepFailure
-    catchable?: boolean
-  } = {},
+  options: { failures?: number; retry?: Record<string, unknown>; fail?: StepFailure; catchable?: boolean } = {},
 ) {
   const { failures = Number.POSITIVE_INFINITY, retry, fail = new StepFailure('out of stock') } = options
   const name = unique('failing')

@@ -102,14 +102,11 @@ describe('the two budgets are counted separately', () => {
       }),
     ])
     // Every second pass is lost.
-    const { runId } = await start(
-      (invoke, record) => (invoke.pass % 2 === 1 ? down : failing(invoke, record)),
-      {
-        registration: {
-          retry: { maxAttempts: 3 },
-        },
+    const { runId } = await start((invoke, record) => (invoke.pass % 2 === 1 ? down : failing(invoke, record)), {
+      registration: {
+        retry: { maxAttempts: 3 },
       },
-    )
+    })
     for (let i = 0; i < 6; i++) await skipWait(api, clock, runId, 'retry')
     expect(await api.succeeded(runId)).toMatchObject({ attempt: 7 })
     expect(await api.step(runId, 'shaky')).toMatchObject({ status: 'succeeded', attempt: 3 })

@@ -189,8 +189,7 @@ describe('no gap before the wait', () => {
 
   test('with several waits of one run, an event goes to the oldest wait', async () => {
     const [name, event, lift] = [unique('waiter'), unique('tick'), unique('lift')]
-    const waitFor = (name: string, eventName = event) =>
-      opcode('WaitForEvent', name, { eventName, timeoutMs: 1e9 })
+    const waitFor = (name: string, eventName = event) => opcode('WaitForEvent', name, { eventName, timeoutMs: 1e9 })
     await engine.runner({
       workflows: {
         [name]: ({ pass, steps }) => {

@@ -2,26 +2,12 @@
 
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import {
-  flow,
-  type Invoke,
-  openEngine,
-  returned,
-  run,
-  scenario,
-  stepId,
-  unique,
-  within,
-} from '../../kit/index.ts'
+import { flow, type Invoke, openEngine, returned, run, scenario, stepId, unique, within } from '../../kit/index.ts'
 
 const { engine } = await scenario({ realTime: true })
 
 /** Starts one run of a one-step workflow and answers its invokes. */
-async function invokesOf(
-  event: Record<string, unknown> = {},
-  on = engine,
-  runnerId?: string,
-): Promise<Invoke[]> {
+async function invokesOf(event: Record<string, unknown> = {}, on = engine, runnerId?: string): Promise<Invoke[]> {
   const name = unique('wire')
   const handler = flow([run('first', () => ({ sum: 3 }))])
   const options = { workflows: { [name]: handler } }
@@ -39,8 +25,7 @@ function signatures(invoke: Invoke): { t: number; digests: string[] } {
   return { t: Number(t), digests }
 }
 
-const hmac = (key: string, t: number, raw: string) =>
-  createHmac('sha256', key).update(`${t}.${raw}`).digest('hex')
+const hmac = (key: string, t: number, raw: string) => createHmac('sha256', key).update(`${t}.${raw}`).digest('hex')
 
 describe('the request', () => {
   test('is a JSON POST to the registered URL with X-Engine-Protocol: 1', async () => {

@@ -34,10 +34,7 @@ describe('the answer', () => {
   })
 
   test('unknown fields are ignored', async () => {
-    const answer = await api.post(
-      '/register',
-      minimal({ mood: 'fine', workflows: [{ name: 'w', colour: 1 }] }),
-    )
+    const answer = await api.post('/register', minimal({ mood: 'fine', workflows: [{ name: 'w', colour: 1 }] }))
     expect(answer.status).toBe(200)
   })
 })
@@ -81,11 +78,7 @@ describe('validation', () => {
     ['workflows that are no list', { workflows: {} }, 'workflows'],
     ['a workflow without a name', { workflows: [{ triggers: [] }] }, 'workflows[0].name'],
     ['a workflow with a blank name', { workflows: [{ name: ' ' }] }, 'workflows[0].name'],
-    [
-      'no attempts at all',
-      { workflows: [{ name: 'w', retry: { maxAttempts: 0 } }] },
-      'workflows[0].retry.maxAttempts',
-    ],
+    ['no attempts at all', { workflows: [{ name: 'w', retry: { maxAttempts: 0 } }] }, 'workflows[0].retry.maxAttempts'],
     [
       'an unreadable duration',
       { workflows: [{ name: 'w', timeouts: { invoke: 'soon' } }] },
@@ -156,10 +149,7 @@ describe('repetition and replacement', () => {
   test("a workflow's definition is the newest registered", async () => {
     const [app, event, other] = [unique('app'), unique('event'), unique('event')]
     const register = (runner: string, trigger: string) =>
-      api.post(
-        '/register',
-        minimal({ app, runner, workflows: [{ name: 'w', triggers: [{ event: trigger }] }] }),
-      )
+      api.post('/register', minimal({ app, runner, workflows: [{ name: 'w', triggers: [{ event: trigger }] }] }))
     await register('one', event)
     await register('two', other)
     expect(await triggered(event)).toEqual([])

@@ -220,9 +220,7 @@ describe('what is recorded', () => {
     expect(await bulk({ app })).toMatchObject({ matched: 30, replayed: 25, failed: 5 })
     const first = database.prepare('SELECT detail FROM entries').all() as { detail: string }[]
     database.exec('DROP TRIGGER no_fork; DROP TRIGGER keep_entry; DROP TABLE entries')
-    expect(first.map(({ detail }) => JSON.parse(detail))).toMatchObject([
-      { matched: 30, replayed: 25, failed: 0 },
-    ])
+    expect(first.map(({ detail }) => JSON.parse(detail))).toMatchObject([{ matched: 30, replayed: 25, failed: 0 }])
     const entries = (await api.get('/control-actions?action=bulk_replay&limit=2')).json as ControlAction[]
     expect(entries.filter(({ detail }) => JSON.stringify(detail).includes(`"${app}"`))).toMatchObject([
       { actor: 'ops', detail: { matched: 30, replayed: 25, failed: 5 } },

@@ -56,11 +56,7 @@ describe('cancel', () => {
     const { runId, record } = await start(flow([[sleep('s', 60_000), wait('w', event), shaky]]))
     await waitsFor(api, runId, 'retry')
     await act(runId, 'cancel')
-    expect((await api.steps(runId)).map(({ status }) => status)).toEqual([
-      'cancelled',
-      'cancelled',
-      'cancelled',
-    ])
+    expect((await api.steps(runId)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
     clock.jump(3_600_000)
     expect((await api.send({ name: event })).woke).toBe(0)
     await barrier()
@@ -95,11 +91,8 @@ describe('cancel', () => {
     expect((await act(runId, 'cancel')).json).toMatchObject({ status: 'cancelled' })
   })
 
-  test.each(['cancel', 'pause', 'resume', 'replay', 'retry-from-step'])(
-    '%s of an unknown run is 404',
-    async action => {
-      const path = `/runs/run_01ARZ3NDEKTSV4RRFFQ69G5FAV/${action}`
-      expect(await api.post(path, { step: 'a' })).toMatchObject({ status: 404, code: 'not_found' })
-    },
-  )
+  test.each(['cancel', 'pause', 'resume', 'replay', 'retry-from-step'])('%s of an unknown run is 404', async action => {
+    const path = `/runs/run_01ARZ3NDEKTSV4RRFFQ69G5FAV/${action}`
+    expect(await api.post(path, { step: 'a' })).toMatchObject({ status: 404, code: 'not_found' })
+  })
 })

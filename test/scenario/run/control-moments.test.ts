@@ -32,9 +32,7 @@ const fork = async (runId: string, action: string, body?: unknown) => {
   return (answer.json as RunSummary).id
 }
 const audited = async (runId: string) =>
-  ((await api.get(`/control-actions?runId=${runId}`)).json as { action: string }[]).map(
-    ({ action }) => action,
-  )
+  ((await api.get(`/control-actions?runId=${runId}`)).json as { action: string }[]).map(({ action }) => action)
 
 /** Everything that can be read of a run. */
 const everything = async (runId: string) =>
@@ -111,8 +109,7 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
   const arrive = () => (MOMENTS[moment] as () => Promise<Arrived>)()
   const isStepRun = moment === 'a pass in flight' || moment === 'a backoff'
   /** Steps that the runner executes in one whole run, without the failed attempt of the backoff. */
-  const executed =
-    moment === 'a backoff' ? ['first', 'middle', 'middle', 'last'] : ['first', 'middle', 'last']
+  const executed = moment === 'a backoff' ? ['first', 'middle', 'middle', 'last'] : ['first', 'middle', 'last']
 
   test('resume, replay and retry-from-step are 409, and change and record nothing', async () => {
     const { runId, goOn } = await arrive()
@@ -129,11 +126,7 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
     await goOn()
     await api.succeeded(runId)
     expect(record.names(runId)).toEqual(executed)
-    expect((await api.steps(runId)).map(({ status }) => status)).toEqual([
-      'succeeded',
-      'succeeded',
-      'succeeded',
-    ])
+    expect((await api.steps(runId)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded'])
     expect(await audited(runId)).toEqual(['resume', 'pause'])
   })
 
@@ -164,9 +157,7 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
     expect(record.passes(runId)).toBe(passes)
     const steps = (await api.steps(runId)).map(({ name, status }) => `${name} ${status}`)
     // The result of a pass in flight is not known yet.
-    expect(steps).toEqual(
-      moment === 'a pass in flight' ? ['first succeeded'] : ['first succeeded', 'middle cancelled'],
-    )
+    expect(steps).toEqual(moment === 'a pass in flight' ? ['first succeeded'] : ['first succeeded', 'middle cancelled'])
     await refused(runId, [
       ['cancel', undefined, 'run_terminal'],
       ['pause', undefined, 'run_terminal'],

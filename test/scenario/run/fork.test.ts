@@ -138,9 +138,7 @@ describe('retry-from-step', () => {
       ['b', 1, false, 'succeeded'],
       ['c', 2, false, 'succeeded'],
     ])
-    expect([(await api.get(`/runs/${runId}`)).text, (await api.get(`/runs/${runId}/steps`)).text]).toEqual(
-      before,
-    )
+    expect([(await api.get(`/runs/${runId}`)).text, (await api.get(`/runs/${runId}/steps`)).text]).toEqual(before)
   })
 
   test('the named step itself is executed again though it had succeeded, and those after it', async () => {
@@ -166,9 +164,7 @@ describe('retry-from-step', () => {
 
   test('carried sleeps, waits and emits neither wait nor emit again', async () => {
     const event = unique('said')
-    const { runId, record } = await start(
-      flow([sleep('s', 1), emit('e', event, 1), wait('w', event), run('end')]),
-    )
+    const { runId, record } = await start(flow([sleep('s', 1), emit('e', event, 1), wait('w', event), run('end')]))
     await api.succeeded(runId)
     const { id } = (await retry(runId, 'end')).json as RunSummary
     await api.succeeded(id)

@@ -18,9 +18,7 @@ beforeAll(async () => {
   await history.runner('Web_Shop', ['order', '50%-off', 'Prüfung'])
   await history.runner('mail', ['reorder'])
   made.order = (await history.run('Web_Shop', 'order', { note: 'Ask for "Zoë"' })).id
-  made.off = (
-    await history.run('Web_Shop', '50%-off', { result: { path: 'C:\\Temp', lines: 'one\ntwo' } })
-  ).id
+  made.off = (await history.run('Web_Shop', '50%-off', { result: { path: 'C:\\Temp', lines: 'one\ntwo' } })).id
   made.check = (await history.run('Web_Shop', 'Prüfung', { ends: 'failed', message: 'Card REFUSED' })).id
   const data = '{"note":"ask for \\u005a\\u006f\\u00eb \\ud83d\\ude00"}'
   history.clock.jump(1)
@@ -47,8 +45,7 @@ describe('q', () => {
     expect(await search('%')).toEqual(['off'])
     expect(await search('b_s')).toEqual(['order', 'off', 'check'])
     expect(await search('o_r')).toEqual([])
-    for (const q of ['*', '?', '\\', '[a-z]', "'", "' OR 1=1 --", '\0', '\ufffd'])
-      expect(await search(q)).toEqual([])
+    for (const q of ['*', '?', '\\', '[a-z]', "'", "' OR 1=1 --", '\0', '\ufffd']) expect(await search(q)).toEqual([])
   })
 
   test('does not look at input, result or error', async () => {

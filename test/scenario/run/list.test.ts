@@ -119,9 +119,7 @@ describe('sort and dir: the key, then the id, both in the requested direction', 
 
 test('filters apply together', async () => {
   expect(await list('app=shop&status=succeeded&runType=event')).toEqual(newest('replayed', 'quick'))
-  expect(await list(`app=shop&status=succeeded&replayOf=${made.quick}&sort=duration`)).toEqual(
-    newest('replayed'),
-  )
+  expect(await list(`app=shop&status=succeeded&replayOf=${made.quick}&sort=duration`)).toEqual(newest('replayed'))
   expect(await list('app=mail&status=failed')).toEqual([])
 })
 

@@ -38,8 +38,7 @@ async function followers(runId: string): Promise<RunSummary[]> {
   return (await api.runs('?limit=200')).filter(({ parentRunId }) => parentRunId === runId)
 }
 
-const follower = (runId: string) =>
-  until(async () => (await followers(runId))[0], { what: 'the on-failure run' })
+const follower = (runId: string) => until(async () => (await followers(runId))[0], { what: 'the on-failure run' })
 
 describe('the follow-on run', () => {
   test("is separate, gets ctx.onFailure and ctx.error, and the failed run's event and input", async () => {

@@ -3,18 +3,7 @@
 import type { StepRecord } from '@perdure/protocol'
 import { OpSchema } from '@perdure/protocol/schema'
 import { describe, expect, test } from 'vitest'
-import {
-  flow,
-  type Handler,
-  returned,
-  run,
-  scenario,
-  sleep,
-  step,
-  stepId,
-  unique,
-  wait,
-} from '../../kit/index.ts'
+import { flow, type Handler, returned, run, scenario, sleep, step, stepId, unique, wait } from '../../kit/index.ts'
 
 const { engine } = await scenario({
   realTime: true,
@@ -65,28 +54,16 @@ describe('GET /runs/{id}', () => {
       currentStepName: 'w',
       waitingFor: { kind: 'event', stepName: 'w', eventName: event, until: TIME },
     })
-    for (const absent of [
-      'finishedAt',
-      'durationMs',
-      'error',
-      'result',
-      'input',
-      'runner',
-      'replayOf',
-      'cron',
-    ]) {
+    for (const absent of ['finishedAt', 'durationMs', 'error', 'result', 'input', 'runner', 'replayOf', 'cron']) {
       expect(found).not.toHaveProperty(absent)
     }
   })
 
-  test.each(['run_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'evt_x', 'x'.repeat(200)])(
-    '%s does not exist: 404',
-    async id => {
-      for (const path of [`/runs/${id}`, `/runs/${id}/steps`, `/runs/${id}/stream`]) {
-        expect(await api.get(path)).toMatchObject({ status: 404, code: 'not_found' })
-      }
-    },
-  )
+  test.each(['run_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'evt_x', 'x'.repeat(200)])('%s does not exist: 404', async id => {
+    for (const path of [`/runs/${id}`, `/runs/${id}/steps`, `/runs/${id}/stream`]) {
+      expect(await api.get(path)).toMatchObject({ status: 404, code: 'not_found' })
+    }
+  })
 })
 
 describe('GET /runs/{id}/steps', () => {

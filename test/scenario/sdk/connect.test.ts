@@ -319,14 +319,10 @@ await runner.ready
 export const resolve = (specifier, context, next) =>
   next(specifier, specifier.startsWith('@perdure/') ? { ...context, parentURL: 'file://${ROOT}package.json' } : context)
 \`))`
-    const child = spawn(
-      process.execPath,
-      ['--import', `data:text/javascript,${encodeURIComponent(loader)}`, script],
-      {
-        env: { ...process.env, ENGINE_URL: url },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    )
+    const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(loader)}`, script], {
+      env: { ...process.env, ENGINE_URL: url },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     onCleanup(() => void child.kill('SIGKILL'))
     const exit = once(child, 'close').then(([code, signal]) => ({ code, signal }))
     return { child, exit, said: outputOf(child) }

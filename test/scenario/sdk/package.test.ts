@@ -195,8 +195,7 @@ function problems(options: ts.CompilerOptions, names: string[]): string[] {
     .filter(({ fileName }) => fileName.startsWith(project) && !fileName.includes('/@types/'))
   expect(sources.filter(({ isDeclarationFile }) => isDeclarationFile).length).toBeGreaterThan(5)
   return [...program.getOptionsDiagnostics(), ...sources.flatMap(source => diagnostics(program, source))].map(
-    ({ file, messageText }) =>
-      `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+    ({ file, messageText }) => `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
   )
 }
 

@@ -102,15 +102,8 @@ describe.each(transports)('%s', (_, open) => {
       uuid: 36,
     })
     const lines = (await logsOf(runId as string)).map(({ scope, message }) => `${scope}: ${message}`)
-    expect(lines.filter(line => line.startsWith('@root'))).toEqual([
-      '@root: begin',
-      '@root: between',
-      '@root: end',
-    ])
-    expect(lines.filter(line => !line.startsWith('@root'))).toEqual([
-      'shared: one first',
-      'shared: two first',
-    ])
+    expect(lines.filter(line => line.startsWith('@root'))).toEqual(['@root: begin', '@root: between', '@root: end'])
+    expect(lines.filter(line => !line.startsWith('@root'))).toEqual(['shared: one first', 'shared: two first'])
   })
 
   test('a step that a new release no longer has is reported once', async () => {

@@ -5,14 +5,11 @@ import { afterEach, beforeEach, describe, mock, test } from 'node:test'
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
 import { type TestEngine, testEngine } from '@perdure/sdk/testing'
 
-const checkout = createWorkflow(
-  { name: 'checkout' },
-  async ({ event, step }: WorkflowArgs<{ order: number }>) => {
-    await step.run('charge', () => 'charged')
-    await step.sleep('cool-down', '30d')
-    return step.run('ship', () => `shipped ${event.data.order}`)
-  },
-)
+const checkout = createWorkflow({ name: 'checkout' }, async ({ event, step }: WorkflowArgs<{ order: number }>) => {
+  await step.run('charge', () => 'charged')
+  await step.sleep('cool-down', '30d')
+  return step.run('ship', () => `shipped ${event.data.order}`)
+})
 
 describe('checkout', () => {
   let engine: TestEngine

@@ -2,16 +2,7 @@
 
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test, vi } from 'vitest'
-import {
-  acts,
-  gate,
-  JumpClock,
-  openDestination,
-  openEngine,
-  scenario,
-  unique,
-  until,
-} from '../../kit/index.ts'
+import { acts, gate, JumpClock, openDestination, openEngine, scenario, unique, until } from '../../kit/index.ts'
 import { answer, type RawRequest } from '../../kit/servers/raw-server.ts'
 import {
   API_KEYS,
@@ -205,10 +196,7 @@ describe('answers of a destination', () => {
 
 describe('an endpoint that changes between attempts', () => {
   test('is called at its new URL', async () => {
-    const [old, destination] = [
-      await openDestination(acts.status(500)),
-      await openDestination(acts.status(200)),
-    ]
+    const [old, destination] = [await openDestination(acts.status(500)), await openDestination(acts.status(200))]
     const { id, endpointId } = await webhooks.deliverOne(old.url)
     await webhooks.reaches(id, 'failed', 1)
     await webhooks.edit(endpointId, { url: destination.url })
@@ -235,10 +223,7 @@ describe('POST /webhook-deliveries/{id}/redeliver', () => {
   const redeliver = (id: string, as = api) => as.post(`/webhook-deliveries/${id}/redeliver`)
 
   test('gives an exhausted delivery another full schedule; its attempts stay', async () => {
-    const destination = await openDestination(
-      ...Array.from({ length: 5 }, () => acts.status(500)),
-      acts.status(200),
-    )
+    const destination = await openDestination(...Array.from({ length: 5 }, () => acts.status(500)), acts.status(200))
     const { id, secret } = await webhooks.deliverOne(destination.url)
     await webhooks.reaches(id, 'failed', 1)
     clock.jump(10_000)
@@ -314,9 +299,7 @@ describe('the log of deliveries', () => {
     expect(all).toHaveLength(5)
     expect(all[0]).not.toHaveProperty('attempts')
     expect(all.map(({ id }) => id)).toEqual(
-      [...all]
-        .sort((a, b) => b.createdAt.localeCompare(a.createdAt) || (a.id < b.id ? 1 : -1))
-        .map(({ id }) => id),
+      [...all].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || (a.id < b.id ? 1 : -1)).map(({ id }) => id),
     )
     const met: string[] = []
     let cursor: string | null = ''

@@ -133,16 +133,14 @@ describe('PATCH /webhook-endpoints/{id}', () => {
   test('many rotations keep old secrets valid; revokeOldSecrets revokes them at once', async () => {
     const destination = await openDestination(acts.status(200))
     const { id, secret: first } = await webhooks.endpoint({ app: unique('app'), url: destination.url })
-    const rotate = async (fields = {}) =>
-      (await webhooks.edit(id, { rotateSecret: true, ...fields })).secret as string
+    const rotate = async (fields = {}) => (await webhooks.edit(id, { rotateSecret: true, ...fields })).secret as string
     const sent = async () => {
       const { app } = (await listed(id)) as unknown as { app: string }
       const before = destination.requests.length
       await webhooks.runs(app)
       await until(() => destination.requests.length === before + 1, { what: 'a delivery' })
       const { headers, body } = destination.requests.at(-1) as RawRequest
-      const verifies = (secret: string) =>
-        verifyWebhook({ secret, headers, body, nowMs: clock.now() }) === 'verified'
+      const verifies = (secret: string) => verifyWebhook({ secret, headers, body, nowMs: clock.now() }) === 'verified'
       return { verifies, signatures: headers['webhook-signature']?.split(' ').length }
     }
     const second = await rotate()
@@ -170,13 +168,7 @@ describe('PATCH /webhook-endpoints/{id}', () => {
 
   test('many at once lose none of the changes', async () => {
     const { id } = await webhooks.endpoint({ url: URL })
-    const edits = [
-      { name: 'n' },
-      { app: 'a' },
-      { url: `${URL}/e` },
-      { enabled: false },
-      { eventKinds: ['run.failed'] },
-    ]
+    const edits = [{ name: 'n' }, { app: 'a' }, { url: `${URL}/e` }, { enabled: false }, { eventKinds: ['run.failed'] }]
     await Promise.all(edits.map(edit => webhooks.edit(id, edit)))
     expect(await listed(id)).toMatchObject(Object.assign({}, ...edits))
   })
@@ -212,9 +204,7 @@ describe('what endpoints receive', () => {
     until(
       async () => {
         const ids = endpoints.map(({ id }) => id)
-        const found = (await webhooks.list('?limit=1000')).filter(({ endpointId }) =>
-          ids.includes(endpointId ?? ''),
-        )
+        const found = (await webhooks.list('?limit=1000')).filter(({ endpointId }) => ids.includes(endpointId ?? ''))
         return found.length >= count && found
       },
       { what: `${count} deliveries` },

@@ -23,8 +23,7 @@ describe('a post that does not verify', () => {
         await post(hook, '{"n":1}', { secret: other.secret }),
         await post(hook, '{"n":1}', { scheme: scheme === 'github' ? 'slack' : 'github' }),
       ]
-      for (const answer of answers)
-        expect(answer, scheme).toMatchObject({ status: 401, code: 'unauthorized' })
+      for (const answer of answers) expect(answer, scheme).toMatchObject({ status: 401, code: 'unauthorized' })
       expect(await eventsNamed(name)).toEqual([])
       expect((await send('{"n":1}', signed)).status).toBe(202)
     }
@@ -36,8 +35,7 @@ describe('a post that does not verify', () => {
       const hook = await receiver({ scheme })
       const second = Math.floor(clock.now() / 1000) * 1000
       clock.jumpTo(second + 1000)
-      const statusAt = async (offsetMs: number) =>
-        (await post(hook, '{}', { at: clock.now() + offsetMs })).status
+      const statusAt = async (offsetMs: number) => (await post(hook, '{}', { at: clock.now() + offsetMs })).status
       const statuses = []
       for (const offset of [-300_000, 300_000, -301_000, 301_000]) statuses.push(await statusAt(offset))
       expect(statuses).toEqual([202, 202, 401, 401])
@@ -53,16 +51,7 @@ describe('a post that does not verify', () => {
     }
     await api.request(patch.method, `/webhook-receivers/${disabled.id}`, patch)
     await api.request('DELETE', `/webhook-receivers/${deleted.id}`)
-    const slugs = [
-      disabled.slug,
-      deleted.slug,
-      'nobody',
-      'x'.repeat(64),
-      'UPPER',
-      '%00',
-      '__proto__',
-      'constructor',
-    ]
+    const slugs = [disabled.slug, deleted.slug, 'nobody', 'x'.repeat(64), 'UPPER', '%00', '__proto__', 'constructor']
     const answers = []
     for (const slug of slugs) {
       answers.push(await post({ ...disabled, slug }, '{}'))

@@ -70,9 +70,7 @@ describe('a verified post', () => {
     'of %s verifies with a secret that was made, and with one that was brought',
     async scheme => {
       const brought =
-        scheme === 'standard-webhooks'
-          ? `whsec_${Buffer.alloc(24, 1).toString('base64')}`
-          : 'sixteen letters!'
+        scheme === 'standard-webhooks' ? `whsec_${Buffer.alloc(24, 1).toString('base64')}` : 'sixteen letters!'
       for (const fields of [{ scheme }, { scheme, secret: brought }]) {
         const answer = await post(await receiver(fields), '{"id":"evt_1","naïve":"☃"}')
         expect(await eventOf(answer)).toMatchObject({ data: { id: 'evt_1', naïve: '☃' } })
@@ -82,11 +80,7 @@ describe('a verified post', () => {
 
   test('may be signed by the reference library of Standard Webhooks', async () => {
     const hook = await receiver()
-    const [id, at, body] = [
-      'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W',
-      new Date(clock.now()),
-      '{"type":"user.created"}',
-    ]
+    const [id, at, body] = ['msg_2KWPBgLlAfxdpx2AI54pPJ85f4W', new Date(clock.now()), '{"type":"user.created"}']
     const answer = await post(hook, body, {
       headers: {
         'webhook-id': id,
@@ -244,8 +238,7 @@ describe('a repeat of a message id', () => {
     const [app, name] = [unique('app'), unique('spaces')]
     const [one, two] = [await receiver({ eventName: name, app }), await receiver({ eventName: name, app })]
     expect(await api.send({ name, app, dedupeId: 'shared' })).toHaveProperty('eventId')
-    for (const hook of [one, two])
-      expect((await post(hook, '{}', { id: 'shared' })).json).toHaveProperty('eventId')
+    for (const hook of [one, two]) expect((await post(hook, '{}', { id: 'shared' })).json).toHaveProperty('eventId')
     expect(await api.send({ name, dedupeId: 'shared' })).toHaveProperty('eventId')
     expect(await api.send({ name, app, dedupeId: 'shared' })).toEqual({ deduped: true })
   })
@@ -308,9 +301,7 @@ test('the slug and the body of a post are never logged', async () => {
 
 test('without any key configured a post still needs its signature and its receiver', async () => {
   const first = await openEngine({ onDisk: true, clock, env: { ENGINE_API_KEYS: INBOUND_KEYS } })
-  const created = await first.api
-    .as(INBOUND_KEY)
-    .post('/webhook-receivers', { eventName: 'x', scheme: 'github' })
+  const created = await first.api.as(INBOUND_KEY).post('/webhook-receivers', { eventName: 'x', scheme: 'github' })
   const { slug, secret } = created.json as Created
   await first.stop()
   const open = await openEngine({ clock, storeFile: first.storeFile })

@@ -3,15 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { WebhookReceiver } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import {
-  type Api,
-  type OpenEngine,
-  openEngine,
-  postWebhook,
-  type Scheme,
-  scenario,
-  unique,
-} from '../../kit/index.ts'
+import { type Api, type OpenEngine, openEngine, postWebhook, type Scheme, scenario, unique } from '../../kit/index.ts'
 
 type Created = WebhookReceiver & { secret: string }
 
@@ -96,14 +88,11 @@ describe('create', () => {
     expect(await posted(receiver, receiver.secret)).toBe(202)
   })
 
-  test.each<Scheme>(['github', 'stripe', 'slack', 'hmac-sha256'])(
-    'makes a random secret for %s too',
-    async scheme => {
-      const { secret } = await create(here, { scheme })
-      expect(secret).toMatch(/^[0-9a-f]{64}$/)
-      expect(await create(here, { scheme })).not.toMatchObject({ secret })
-    },
-  )
+  test.each<Scheme>(['github', 'stripe', 'slack', 'hmac-sha256'])('makes a random secret for %s too', async scheme => {
+    const { secret } = await create(here, { scheme })
+    expect(secret).toMatch(/^[0-9a-f]{64}$/)
+    expect(await create(here, { scheme })).not.toMatchObject({ secret })
+  })
 
   test.each<[string, object]>([
     ['eventName', { eventName: undefined }],
@@ -239,15 +228,10 @@ describe('rotation', () => {
   test('of a given secret generates one of the same kind; after a second rotation all of them are valid', async () => {
     const first = 'the secret that GitHub has'
     const receiver = await create(here, { scheme: 'github', secret: first })
-    const rotate = async () =>
-      ((await patch(here, receiver.id, { rotateSecret: true })).json as Created).secret
+    const rotate = async () => ((await patch(here, receiver.id, { rotateSecret: true })).json as Created).secret
     const [second, third] = [await rotate(), await rotate()]
     expect(second).toMatch(/^[0-9a-f]{64}$/)
-    const statuses = [
-      await posted(receiver, first),
-      await posted(receiver, second),
-      await posted(receiver, third),
-    ]
+    const statuses = [await posted(receiver, first), await posted(receiver, second), await posted(receiver, third)]
     expect(statuses).toEqual([202, 202, 202])
   })
 
@@ -300,16 +284,13 @@ describe('the secret', () => {
     const restarted = (encryptionKey: string) =>
       openEngine({ clock, storeFile, env: { ...env, ENGINE_ENCRYPTION_KEY: encryptionKey } })
     const status = async ({ slug, scheme }: Created, secret: string, at: OpenEngine) =>
-      (await postWebhook(at.api, slug, { scheme, secret, body: '{}', at: clock.now(), id: unique('m') }))
-        .status
+      (await postWebhook(at.api, slug, { scheme, secret, body: '{}', at: clock.now(), id: unique('m') })).status
 
     const first = await restarted(env.ENGINE_ENCRYPTION_KEY)
     const receiver = await create(first.api.as(keyOf('secret', 'default')))
     const rotate = async () =>
-      (
-        (await patch(first.api.as(keyOf('secret', 'default')), receiver.id, { rotateSecret: true }))
-          .json as Created
-      ).secret
+      ((await patch(first.api.as(keyOf('secret', 'default')), receiver.id, { rotateSecret: true })).json as Created)
+        .secret
     const [second, secret] = [await rotate(), await rotate()]
     const before = await list(first.api.as(keyOf('secret', 'default')))
     await first.stop()

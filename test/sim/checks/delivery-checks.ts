@@ -85,9 +85,7 @@ function checkDelivery({ deliveries, posts }: Snapshot, { id: runId }: RunRecord
 function checkPosts({ posts }: Snapshot, known: ReadonlySet<string>): void {
   const byBody = new Map<string, string>()
   for (const { deliveryId, body } of posts) {
-    ensure(known.has(deliveryId), 'a post belongs to a recorded step', () => `${deliveryId}: ${body}`, [
-      deliveryId,
-    ])
+    ensure(known.has(deliveryId), 'a post belongs to a recorded step', () => `${deliveryId}: ${body}`, [deliveryId])
     ensure(
       (byBody.get(body) ?? deliveryId) === deliveryId,
       'a webhook happens once per step',

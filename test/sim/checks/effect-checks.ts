@@ -25,15 +25,9 @@ function checkPauses({ runs, journal }: Snapshot): void {
     const lifted = statuses.filter((status, i) => status === 'queued' && statuses[i - 1] === 'paused').length
     // A call without an answer may have reached the engine.
     const requested = journal.controls.filter(
-      ({ runId, action, status = 500 }) =>
-        runId === id && action === 'resume' && (status < 400 || status >= 500),
+      ({ runId, action, status = 500 }) => runId === id && action === 'resume' && (status < 400 || status >= 500),
     )
-    ensure(
-      lifted <= requested.length,
-      'a pause is lifted by a resume',
-      () => `${id}: ${statuses.join(' ')}`,
-      [id],
-    )
+    ensure(lifted <= requested.length, 'a pause is lifted by a resume', () => `${id}: ${statuses.join(' ')}`, [id])
   }
 }
 
@@ -49,12 +43,10 @@ function checkEmits(all: Snapshot): void {
     const key = `${runId} ${stepId}`
     ensure(!emitted.has(key), 'an emit happens once per step', detail, [runId, event.id])
     emitted.add(key)
-    ensure(
-      step?.op === 'Emit' && step.emittedEventId === event.id,
-      'an emitted event belongs to a step',
-      detail,
-      [runId, event.id],
-    )
+    ensure(step?.op === 'Emit' && step.emittedEventId === event.id, 'an emitted event belongs to a step', detail, [
+      runId,
+      event.id,
+    ])
     ensure(
       event.app === record?.run.app && event.namespace === record?.namespace,
       "an emitted event is recorded under its run's app",
@@ -88,9 +80,7 @@ function checkChildren(all: Snapshot): void {
       if (step.carried) continue
       children.add(step.childRunId)
       ensure(
-        child.run.parentRunId === id &&
-          child.run.parentStepIndex === step.index &&
-          child.namespace === run.namespace,
+        child.run.parentRunId === id && child.run.parentStepIndex === step.index && child.namespace === run.namespace,
         'a child knows its parent',
         detail,
         subjects,
@@ -106,12 +96,7 @@ function checkChildren(all: Snapshot): void {
   }
   for (const { id, run } of all.runs.values()) {
     const isChild = run.parentRunId !== undefined && run.failure === undefined
-    ensure(
-      !isChild || children.has(id),
-      'no child without the step that started it',
-      () => JSON.stringify(run),
-      [id],
-    )
+    ensure(!isChild || children.has(id), 'no child without the step that started it', () => JSON.stringify(run), [id])
   }
 }
 
@@ -125,8 +110,7 @@ function checkAnswer(
   const holds =
     step.status === 'succeeded'
       ? child.status === 'succeeded' && same(step.data, child.result)
-      : child.status === 'cancelled' ||
-        (child.status === 'failed' && step.error?.message === child.error?.message)
+      : child.status === 'cancelled' || (child.status === 'failed' && step.error?.message === child.error?.message)
   ensure(holds, 'a parent is answered with what became of its child', detail, subjects)
 }
 
@@ -173,8 +157,7 @@ function checkForks({ runs, journal }: Snapshot): void {
     )
     ensure(
       journal.controls.some(
-        call =>
-          call.runId === run.replayOf && (call.action === 'replay' || call.action === 'retry-from-step'),
+        call => call.runId === run.replayOf && (call.action === 'replay' || call.action === 'retry-from-step'),
       ),
       'nothing is forked that nobody requested for',
       detail,
@@ -183,12 +166,7 @@ function checkForks({ runs, journal }: Snapshot): void {
     const call = journal.controls.find(({ answeredRunId }) => answeredRunId === id)
     const override = (call?.body as { input?: unknown } | undefined)?.input
     const input = override === undefined ? source.run.input : JSON.stringify(override)
-    ensure(
-      call === undefined || run.input === input,
-      'a fork has the input of its source or its own',
-      detail,
-      [id],
-    )
+    ensure(call === undefined || run.input === input, 'a fork has the input of its source or its own', detail, [id])
     for (const step of steps) if (step.carried) checkCarried(step, source, id)
   }
 }

@@ -16,12 +16,9 @@ export function checkEvents(all: Snapshot): void {
     if (event.source !== 'api') continue
     const token = (JSON.parse(event.data ?? 'null') as { token: string }).token
     const post = posted.get(token)
-    ensure(
-      post?.namespace === event.namespace,
-      'only what was posted is in the log',
-      () => JSON.stringify(event),
-      [event.id],
-    )
+    ensure(post?.namespace === event.namespace, 'only what was posted is in the log', () => JSON.stringify(event), [
+      event.id,
+    ])
     ensure(!seen.has(token), 'an event is logged once', () => JSON.stringify(event), [event.id, token])
     seen.add(token)
   }
@@ -65,10 +62,7 @@ function checkFanout({ runs, specs }: Snapshot, event: Event): void {
   for (const { workflow, app, runId } of event.triggered) {
     const run = runs.get(runId ?? '')?.run
     ensure(
-      run?.eventId === event.id &&
-        run.namespace === event.namespace &&
-        run.workflow === workflow &&
-        run.app === app,
+      run?.eventId === event.id && run.namespace === event.namespace && run.workflow === workflow && run.app === app,
       'the runs an event triggered exist',
       () => `${JSON.stringify(event)}: ${JSON.stringify(run)}`,
       subjects,
@@ -93,11 +87,7 @@ function checkFanout({ runs, specs }: Snapshot, event: Event): void {
 }
 
 /** The triggers of an event: by exact name or trailing wildcard, sorted by workflow, then app. */
-function expectedFanout(
-  specs: readonly WorkflowSpec[],
-  eventName: string,
-  app: string | undefined,
-): string[] {
+function expectedFanout(specs: readonly WorkflowSpec[], eventName: string, app: string | undefined): string[] {
   const triggers = (spec: WorkflowSpec) => spec.triggers ?? [{ event: spec.name }]
   const matches = ({ event }: { event: string }) =>
     event.endsWith('*') ? eventName.startsWith(event.slice(0, -1)) : event === eventName
@@ -116,12 +106,9 @@ function checkAcknowledged({ events }: Snapshot, post: PostedEvent, logged: Read
     return
   }
   const event = events.get(reply.eventId ?? '')
-  ensure(
-    event?.namespace === post.namespace && logged.has(token),
-    'every acknowledged event is in the log',
-    detail,
-    [token],
-  )
+  ensure(event?.namespace === post.namespace && logged.has(token), 'every acknowledged event is in the log', detail, [
+    token,
+  ])
   ensure(
     same(event.triggered, reply.triggered) && event.woke === reply.woke,
     'the log has what the answer said',
@@ -148,11 +135,7 @@ function checkDedupe({ journal }: Snapshot, logged: ReadonlySet<string>): void {
       counted.map(({ token }) => token),
     )
     const deduped = posts.some(({ reply }) => reply?.deduped)
-    ensure(
-      !deduped || counted.length === 1,
-      'a duplicate has an original',
-      () => `${key}: ${JSON.stringify(posts)}`,
-    )
+    ensure(!deduped || counted.length === 1, 'a duplicate has an original', () => `${key}: ${JSON.stringify(posts)}`)
   }
 }
 
@@ -189,9 +172,8 @@ function checkWaits(all: Snapshot, record: JudgedRun): void {
 /** When several events match, the wait takes the oldest. */
 function checkOldestFirst({ id, steps, frames }: JudgedRun): void {
   const parkedAt = (step: Step) =>
-    frames.find(
-      ({ kind, ...frame }) => kind === 'step_status' && 'index' in frame && frame.index === step.index,
-    )?.seq ?? Infinity
+    frames.find(({ kind, ...frame }) => kind === 'step_status' && 'index' in frame && frame.index === step.index)
+      ?.seq ?? Infinity
   const waits = steps.filter(({ op, carried }) => op === 'WaitForEvent' && !carried)
   for (const later of waits) {
     if (later.eventId === undefined) continue

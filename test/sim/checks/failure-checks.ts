@@ -16,8 +16,7 @@ export function checkFailures(all: Snapshot): void {
     const spec = all.specs.find(({ name, app }) => name === run.workflow && app === run.app)
     checkAttempts(record, spec)
     if (run.status === 'failed') checkReason(all, record)
-    const known =
-      run.runner === undefined || all.runnerIds.has(`${record.namespace} ${run.app} ${run.runner}`)
+    const known = run.runner === undefined || all.runnerIds.has(`${record.namespace} ${run.app} ${run.runner}`)
     ensure(
       known || run.status === 'cancelled' || run.error?.code === 'runner_not_registered',
       'a run pinned to nobody fails fast',

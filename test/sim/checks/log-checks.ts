@@ -36,9 +36,7 @@ function checkOnce(runId: string, lines: readonly LogLine[]): void {
 }
 
 function checkFrames({ id, frames }: RunRecord, lines: readonly LogLine[]): void {
-  const framed = frames.flatMap(frame =>
-    frame.kind === 'log' ? [[frame.seq, frame.message, frame.attempt]] : [],
-  )
+  const framed = frames.flatMap(frame => (frame.kind === 'log' ? [[frame.seq, frame.message, frame.attempt]] : []))
   ensure(
     same(
       framed,
@@ -50,14 +48,9 @@ function checkFrames({ id, frames }: RunRecord, lines: readonly LogLine[]): void
   )
 }
 
-function checkComplete(
-  { runnerRecord }: Snapshot,
-  { id, run, steps }: RunRecord,
-  lines: readonly LogLine[],
-): void {
+function checkComplete({ runnerRecord }: Snapshot, { id, run, steps }: RunRecord, lines: readonly LogLine[]): void {
   const token = tokenOf(run?.result)
-  const pass =
-    token === undefined ? undefined : runnerRecord.passes(id).find(({ returned }) => returned === token)
+  const pass = token === undefined ? undefined : runnerRecord.passes(id).find(({ returned }) => returned === token)
   const roots = lines.filter(({ scope }) => scope === '@root').map(({ message }) => message)
   const expected = pass?.rootLines.map(({ message }) => message)
   ensure(
@@ -68,16 +61,13 @@ function checkComplete(
   )
   for (const step of steps) {
     if (step.op !== 'StepRun' || step.status !== 'succeeded' || step.carried) continue
-    const executed = runnerRecord
-      .executions(id, step.id)
-      .find(execution => execution.token === tokenOf(step.data))
+    const executed = runnerRecord.executions(id, step.id).find(execution => execution.token === tokenOf(step.data))
     for (const line of executed?.lines ?? []) {
       const stored = lines.find(each => each.message === line.message && each.index === line.index)
       ensure(
         stored?.attempt === step.attempt && stored.scope === step.name,
         "a step's lines are stored with its result",
-        () =>
-          `${id}#${step.index} attempt ${step.attempt}: ${JSON.stringify(line)} as ${JSON.stringify(stored)}`,
+        () => `${id}#${step.index} attempt ${step.attempt}: ${JSON.stringify(line)} as ${JSON.stringify(stored)}`,
         [id],
       )
     }

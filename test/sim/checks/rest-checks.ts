@@ -12,18 +12,12 @@ export function checkAtRest(records: Iterable<RunRecord>): void {
   for (const { id, run, steps } of records) {
     if (run === undefined || isEnded(run)) continue
     const detail = () => `${JSON.stringify(run)} with ${JSON.stringify(steps)}`
-    ensure(
-      run.leaseOwner === undefined && run.availableAt === undefined,
-      'at rest nothing is leased or due',
-      detail,
-      [id],
-    )
-    ensure(
-      run.status === 'paused' || run.status === 'waiting',
-      'at rest a run has ended, waits or is paused',
-      detail,
-      [id],
-    )
+    ensure(run.leaseOwner === undefined && run.availableAt === undefined, 'at rest nothing is leased or due', detail, [
+      id,
+    ])
+    ensure(run.status === 'paused' || run.status === 'waiting', 'at rest a run has ended, waits or is paused', detail, [
+      id,
+    ])
   }
 }
 
@@ -51,13 +45,9 @@ export function checkSlots(lastRequested: ReadonlyMap<string, number>, engine: n
 /** No lane waits for its periodic look: whatever made a run due has woken its lane. */
 export function checkPrompt(records: Iterable<RunRecord>, now: number): void {
   for (const { id, run } of records) {
-    const overdueMs =
-      run?.availableAt === undefined || run.leaseOwner !== undefined ? 0 : now - run.availableAt
-    ensure(
-      overdueMs < PROMPT_MS,
-      'what is due is driven at once',
-      () => `${overdueMs} ms: ${JSON.stringify(run)}`,
-      [id],
-    )
+    const overdueMs = run?.availableAt === undefined || run.leaseOwner !== undefined ? 0 : now - run.availableAt
+    ensure(overdueMs < PROMPT_MS, 'what is due is driven at once', () => `${overdueMs} ms: ${JSON.stringify(run)}`, [
+      id,
+    ])
   }
 }

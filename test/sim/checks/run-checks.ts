@@ -49,12 +49,7 @@ export function checkRunKept(before: RunView | undefined, now: RunView): void {
     () => `${now.id}: ${before.attempt}, ${now.attempt}`,
     subjects,
   )
-  ensure(
-    before.fence <= now.fence,
-    'fences only rise',
-    () => `${now.id}: ${before.fence}, ${now.fence}`,
-    subjects,
-  )
+  ensure(before.fence <= now.fence, 'fences only rise', () => `${now.id}: ${before.fence}, ${now.fence}`, subjects)
   ensure(
     before.startedAt === undefined || before.startedAt === now.startedAt,
     'a run starts once',
@@ -117,9 +112,7 @@ function checkDeadline({ run, steps }: RunRecord, detail: () => string): void {
   const parked =
     run.status === 'waiting' && !(run.waitingFor?.kind === 'retry' && run.waitingFor.stepName === undefined)
   if (!parked && run.status !== 'paused') return
-  const deadlines = steps.flatMap(step =>
-    step.status === 'waiting' && step.wakeAt !== undefined ? [step.wakeAt] : [],
-  )
+  const deadlines = steps.flatMap(step => (step.status === 'waiting' && step.wakeAt !== undefined ? [step.wakeAt] : []))
   const earliest = Math.min(...deadlines)
   ensure(
     deadlines.length === 0 || (run.availableAt !== undefined && run.availableAt <= earliest),

@@ -39,31 +39,17 @@ function checkAddress({ id, run, namespace }: RunRecord, pass: Pass, { deps }: S
   const { ctx, event } = request
   const detail = () =>
     `${id} of ${namespace}/${run.app}, pin ${run.runner}: ${JSON.stringify(ctx)} to ${deps.namespace}/${deps.app}/${deps.runnerId}`
-  ensure(deps.namespace === namespace && deps.app === run.app, 'a pass goes to a runner of its app', detail, [
-    id,
-  ])
-  ensure(
-    run.runner === undefined || run.runner === deps.runnerId,
-    'a pinned run goes to its runner',
-    detail,
-    [id],
-  )
+  ensure(deps.namespace === namespace && deps.app === run.app, 'a pass goes to a runner of its app', detail, [id])
+  ensure(run.runner === undefined || run.runner === deps.runnerId, 'a pinned run goes to its runner', detail, [id])
   ensure(
     ctx.app === run.app && ctx.workflow === run.workflow && ctx.runner === (run.runner ?? ''),
     'the context describes the run',
     detail,
     [id],
   )
-  ensure(
-    (ctx.onFailure ?? false) === (run.failure !== undefined),
-    'the context marks an on-failure run',
-    detail,
-    [id],
-  )
+  ensure((ctx.onFailure ?? false) === (run.failure !== undefined), 'the context marks an on-failure run', detail, [id])
   const input = run.input === undefined ? undefined : JSON.parse(run.input)
-  ensure(same(event.data, input), "the event's data is the input", () => `${id}: ${JSON.stringify(event)}`, [
-    id,
-  ])
+  ensure(same(event.data, input), "the event's data is the input", () => `${id}: ${JSON.stringify(event)}`, [id])
 }
 
 /** Passes of one run overlap only when an engine died or lost its lease; that engine aborts its own pass. */
@@ -97,14 +83,8 @@ function checkMemo(record: RunRecord, pass: Pass): void {
   const { request, sentAt } = pass
   for (const step of steps) {
     const entry = request.steps[step.id]
-    const detail = () =>
-      `pass ${pass.no} of ${id} at ${sentAt}: ${JSON.stringify(step)}; memo ${JSON.stringify(entry)}`
-    ensure(
-      entry !== undefined || !mustBeTold(step, sentAt),
-      'a committed step is never executed again',
-      detail,
-      [id],
-    )
+    const detail = () => `pass ${pass.no} of ${id} at ${sentAt}: ${JSON.stringify(step)}; memo ${JSON.stringify(entry)}`
+    ensure(entry !== undefined || !mustBeTold(step, sentAt), 'a committed step is never executed again', detail, [id])
     if (entry?.pending && isDone(step)) {
       const byOutsiders = step.op === 'WaitForEvent' || step.op === 'RunWorkflow'
       ensure(byOutsiders, 'a settled step is carried with its result', detail, [id])
@@ -134,8 +114,7 @@ export function checkAck(record: RunRecord, pass: Pass, ack: CheckpointAck): voi
     ensure(
       before === undefined || entry?.pending || same(before, entry),
       'what a memo carried once stays',
-      () =>
-        `pass ${pass.no} of ${id}, step ${stepId}: ${JSON.stringify(before)} became ${JSON.stringify(entry)}`,
+      () => `pass ${pass.no} of ${id}, step ${stepId}: ${JSON.stringify(before)} became ${JSON.stringify(entry)}`,
       [id],
     )
   }
@@ -174,9 +153,7 @@ export function checkTimers(pass: Pass, runnerRecord: RunnerRecord, startedAt: n
     if (entry.pending || entry.error) continue
     // Any of the passes that reported the timer may be the committed one: the earliest end is the bound.
     const reporters = runnerRecord.passes(runId).filter(earlier => earlier.reported.has(stepId))
-    const dues = reporters
-      .map(earlier => dueAt(earlier, stepId, entry, startedAt))
-      .filter(due => due !== undefined)
+    const dues = reporters.map(earlier => dueAt(earlier, stepId, entry, startedAt)).filter(due => due !== undefined)
     ensure(
       dues.length === 0 || sentAt >= Math.min(...dues),
       'no timer fires early',
@@ -190,7 +167,6 @@ function dueAt(pass: Pass, stepId: string, entry: MemoEntry, startedAt: number):
   const { node, at: from = 0 } = pass.reported.get(stepId) ?? {}
   if (node?.kind === 'sleep') return from + node.ms
   if (node?.kind === 'sleepUntil') return startedAt + node.atMs
-  if (node?.kind === 'wait' && entry.data === null && node.timeoutMs !== undefined)
-    return from + node.timeoutMs
+  if (node?.kind === 'wait' && entry.data === null && node.timeoutMs !== undefined) return from + node.timeoutMs
   return undefined
 }

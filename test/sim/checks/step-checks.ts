@@ -15,12 +15,9 @@ export function checkStepsKept(before: readonly Step[], now: readonly Step[], ru
   for (const old of before) {
     const step = now[old.index]
     const detail = () => `${runId}#${old.index} was ${JSON.stringify(old)}, is ${JSON.stringify(step)}`
-    ensure(
-      step?.id === old.id && step.op === old.op && step.name === old.name,
-      'a step stays where it is',
-      detail,
-      [runId],
-    )
+    ensure(step?.id === old.id && step.op === old.op && step.name === old.name, 'a step stays where it is', detail, [
+      runId,
+    ])
     if (isDone(old)) ensure(same(old, step), 'a settled step never changes', detail, [runId])
     else {
       ensure(NEXT[old.status]?.includes(step.status), 'a step moves only as documented', detail, [runId])
@@ -47,12 +44,9 @@ export function checkStepsWhole({ run, steps }: RunRecord, runnerRecord: RunnerR
     ids.add(step.id)
     ensure(isDone(step) || !isEnded(run), 'an ended run leaves no step open', detail, [run.id])
     if (isDone(step)) {
-      ensure(
-        step.finishedAt !== undefined && step.finishedAt >= step.startedAt,
-        'a step ends after it began',
-        detail,
-        [run.id],
-      )
+      ensure(step.finishedAt !== undefined && step.finishedAt >= step.startedAt, 'a step ends after it began', detail, [
+        run.id,
+      ])
       ensure(
         (step.error !== undefined) === (step.status === 'failed') || step.status === 'cancelled',
         'an error means failed',
@@ -71,12 +65,9 @@ function checkResult(runId: string, step: Step, runnerRecord: RunnerRecord): voi
   const token = step.status === 'succeeded' ? tokenOf(step.data) : step.error?.message
   if (step.status === 'cancelled' && token === undefined) return
   ensure(
-    executions.some(
-      execution => execution.token === token && execution.failed === (step.status !== 'succeeded'),
-    ),
+    executions.some(execution => execution.token === token && execution.failed === (step.status !== 'succeeded')),
     'a stored result is one that a runner gave',
-    () =>
-      `${runId}#${step.index}: ${JSON.stringify(step)}; executed: ${executions.map(each => each.token).join(', ')}`,
+    () => `${runId}#${step.index}: ${JSON.stringify(step)}; executed: ${executions.map(each => each.token).join(', ')}`,
     [runId],
   )
 }

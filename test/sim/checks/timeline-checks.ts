@@ -77,12 +77,9 @@ export function checkTimelineWhole({ id, run, steps, frames }: RunRecord): void 
   if (run === undefined) return
   const last = frames.at(-1)
   const status = statuses(frames).at(-1)
-  ensure(
-    status === run.status,
-    'the last status frame has the status',
-    () => `${id}: ${run.status}, frame ${status}`,
-    [id],
-  )
+  ensure(status === run.status, 'the last status frame has the status', () => `${id}: ${run.status}, frame ${status}`, [
+    id,
+  ])
   if (isEnded(run)) {
     ensure(
       last?.kind === 'run_status',

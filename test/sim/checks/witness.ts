@@ -55,10 +55,8 @@ export class Witness implements StoreTap, SendTap {
           record.sentWhilePaused = 0
           record.wentOnWhilePaused = 0
         }
-      } else if (change.type === 'step.recorded' || change.type === 'step.moved')
-        this.#touched.add(change.step.runId)
-      else if (change.type === 'step.woken' || change.type === 'run.cancelRequested')
-        this.#touched.add(change.runId)
+      } else if (change.type === 'step.recorded' || change.type === 'step.moved') this.#touched.add(change.step.runId)
+      else if (change.type === 'step.woken' || change.type === 'run.cancelRequested') this.#touched.add(change.runId)
     }
     this.#keepSentFrames(unit.changes)
   }
@@ -126,16 +124,11 @@ export class Witness implements StoreTap, SendTap {
       const status = this.records.get(call.runId)?.run?.status
       const detail = () => `${JSON.stringify(call)}: ${status}`
       const cancelled = call.action === 'cancel' && call.status === 200
-      ensure(
-        !cancelled || status === 'cancelled',
-        'a run whose cancel was acknowledged is cancelled',
-        detail,
-        [call.runId],
-      )
-      const refused = call.errorCode === 'run_terminal'
-      ensure(!refused || isEnded({ status: status ?? '' }), 'only a terminal run refuses', detail, [
+      ensure(!cancelled || status === 'cancelled', 'a run whose cancel was acknowledged is cancelled', detail, [
         call.runId,
       ])
+      const refused = call.errorCode === 'run_terminal'
+      ensure(!refused || isEnded({ status: status ?? '' }), 'only a terminal run refuses', detail, [call.runId])
       const forked = call.status === 200 && (call.action === 'replay' || call.action === 'retry-from-step')
       const fork = this.records.get(call.answeredRunId ?? '')?.run
       ensure(!forked || fork?.replayOf === call.runId, 'an acknowledged fork exists', detail, [call.runId])
@@ -167,9 +160,7 @@ export class Witness implements StoreTap, SendTap {
   async look(): Promise<void> {
     if (this.failure) throw this.failure
     if (this.#touched.size > 0) {
-      const touched = [...this.#touched]
-        .map(id => this.records.get(id))
-        .filter(record => record !== undefined)
+      const touched = [...this.#touched].map(id => this.records.get(id)).filter(record => record !== undefined)
       this.#touched.clear()
       for (const record of touched) await this.#read(record)
       for (const record of touched) {

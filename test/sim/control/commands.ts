@@ -1,14 +1,6 @@
 // The commands of a history of control. The model and the engine carry out each of them, and must agree after each.
 
-import {
-  type Arbitrary,
-  type AsyncCommand,
-  asyncModelRun,
-  constantFrom,
-  nat,
-  oneof,
-  record,
-} from 'fast-check'
+import { type Arbitrary, type AsyncCommand, asyncModelRun, constantFrom, nat, oneof, record } from 'fast-check'
 import { expect } from 'vitest'
 import type { ControlledEngine } from './controlled-engine.ts'
 import { type Action, isEnded, Model, type ModelRun, type Op, SLEEP_MS } from './model.ts'
@@ -112,11 +104,7 @@ function act(action: Action, pick: number, pickStep: number): Command {
       const step = pickOf([...(run?.steps.map(({ name }) => name) ?? []), 'unknown'], pickStep) as string
       const expected = model.act(action, run, step)
       const url = `/runs/${run ? ids[run.no] : UNKNOWN_RUN}/${action}`
-      const { status, body } = await engine.request(
-        'POST',
-        url,
-        action === 'retry-from-step' ? { step } : undefined,
-      )
+      const { status, body } = await engine.request('POST', url, action === 'retry-from-step' ? { step } : undefined)
       expect({ status, code: body.error?.code }, url).toEqual({ code: undefined, ...expected })
       if (model.runs.length > ids.length) ids.push(body.id)
       else if (status === 200) expect(body.id).toBe(ids[run?.no as number])
@@ -213,13 +201,8 @@ async function compare(model: Model, { engine, ids, done }: Real): Promise<void>
 /** No run is unknown to the model, and the audit log agrees entry by entry. */
 async function compareLists({ runs, audit }: Model, { engine, ids }: Real): Promise<void> {
   const listed = (await engine.request('GET', '/runs?limit=200')).body as { id: string }[]
-  expect(listed.map(({ id }) => id).sort(), 'all runs').toEqual(
-    runs.map(({ no }) => ids[no] as string).sort(),
-  )
-  const entries = (await engine.request('GET', '/control-actions?limit=1000')).body as Record<
-    string,
-    string
-  >[]
+  expect(listed.map(({ id }) => id).sort(), 'all runs').toEqual(runs.map(({ no }) => ids[no] as string).sort())
+  const entries = (await engine.request('GET', '/control-actions?limit=1000')).body as Record<string, string>[]
   expect(
     entries.reverse().map(({ action, runId, newRunId }) => ({ action, runId, newRunId })),
     'audit log',
@@ -238,9 +221,7 @@ function expectSame(found: object, expected: object): void {
 }
 
 function carried(memo: Record<string, { pending?: boolean }>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(memo).map(([name, { pending }]) => [name, pending ? 'pending' : 'settled']),
-  )
+  return Object.fromEntries(Object.entries(memo).map(([name, { pending }]) => [name, pending ? 'pending' : 'settled']))
 }
 
 function pickOf<T>(list: readonly T[], pick: number): T | undefined {

@@ -157,10 +157,7 @@ export class Model {
    * run.
    */
   #fork(source: ModelRun, stepName: string | undefined): ModelRun {
-    const before = source.steps.slice(
-      0,
-      stepName === undefined ? 0 : source.steps.findIndex(isNamed(stepName)),
-    )
+    const before = source.steps.slice(0, stepName === undefined ? 0 : source.steps.findIndex(isNamed(stepName)))
     const carried = before.filter(({ status, op }) => status !== 'cancelled' && op !== 'Broken')
     return this.#create({ replayOf: source, steps: carried.map(step => ({ ...step, carried: true })) })
   }

@@ -34,9 +34,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an event starts only some of its runs',
-    tamper: without(
-      change => isCreated(change) && change.run.eventId !== undefined && change.run.app === 'mail',
-    ),
+    tamper: without(change => isCreated(change) && change.run.eventId !== undefined && change.run.app === 'mail'),
   },
   { name: 'an event is not logged', tamper: without(change => change.type === 'event.recorded') },
   { name: 'a delivery is not created', tamper: without(change => change.type === 'delivery.created') },
@@ -75,9 +73,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a status frame is forgotten',
-    tamper: changed(change =>
-      change.type === 'run.moved' ? { ...change, frames: change.frames.slice(1) } : change,
-    ),
+    tamper: changed(change => (change.type === 'run.moved' ? { ...change, frames: change.frames.slice(1) } : change)),
   },
   {
     name: 'a parked run forgets its timer',

@@ -132,9 +132,7 @@ export class Script {
     const token = `token-${this.#count++}`
     const app = rng.chance(0.15) ? rng.pick(APPS) : undefined
     const targetApp = rng.chance(0.1) ? rng.pick(APPS) : undefined
-    const pin = rng.chance(0.15)
-      ? (rng.pick([...runners.values(), undefined])?.deps.runnerId ?? 'ghost')
-      : undefined
+    const pin = rng.chance(0.15) ? (rng.pick([...runners.values(), undefined])?.deps.runnerId ?? 'ghost') : undefined
     client.post(token, this.#namespace(rng), {
       name,
       data: { token, ...(targetApp ? { targetApp } : {}) },
@@ -222,8 +220,7 @@ export class Script {
     trace.addGlobal('the ending')
     const open = () => [...witness.records.values()].filter(({ run }) => run && isOpen(run.status))
     for (let round = 0; round < ENDING_ROUNDS_MAX && open().length > 0; round++) {
-      for (const { id, namespace, run } of open())
-        if (run?.status === 'paused') client.control(namespace, 'resume', id)
+      for (const { id, namespace, run } of open()) if (run?.status === 'paused') client.control(namespace, 'resume', id)
       for (const namespace of NAMESPACES) {
         for (const name of SIGNALS) {
           const token = `ending-${round}-${namespace}-${name}`
@@ -247,11 +244,7 @@ export class Script {
       await clock.advance(stepMs)
       const due = (await inner.nextAvailableAt('runs')) ?? (await inner.nextAvailableAt('deliveries'))
       if (due === undefined && client.underWay === 0 && underWay.size === 0) return
-      ensure(
-        clock.now() < deadline,
-        'a calm engine comes to rest',
-        () => `due ${due}, ${client.underWay} requests`,
-      )
+      ensure(clock.now() < deadline, 'a calm engine comes to rest', () => `due ${due}, ${client.underWay} requests`)
     }
   }
 }

@@ -58,9 +58,7 @@ async function judge(world: World): Promise<void> {
     records: witness.records,
     rng: rng.fork('snapshot'),
   })
-  const runnerIds = new Set(
-    [...runners.values()].map(({ deps }) => `${deps.namespace} ${deps.app} ${deps.runnerId}`),
-  )
+  const runnerIds = new Set([...runners.values()].map(({ deps }) => `${deps.namespace} ${deps.app} ${deps.runnerId}`))
   const all = { ...rows, specs, runnerRecord, journal, posts, runnerIds }
   checkEvents(all)
   checkEffects(all)

@@ -109,7 +109,6 @@ export class Model {
 
 function isCancelledBy({ policies, data }: ModelRun, event: ModelEvent): boolean {
   return (policies.cancelOn ?? []).some(
-    ({ event: name, if: condition }) =>
-      name === event.name && (condition === undefined || data.k === event.data.k),
+    ({ event: name, if: condition }) => name === event.name && (condition === undefined || data.k === event.data.k),
   )
 }

@@ -50,8 +50,7 @@ describe.each<Policy[][]>([
       singleton: 'skipped',
       cancelOn: 'cancelled',
     }
-    for (const policy of focus)
-      expect(seen[wanted[policy]], `${policy} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
+    for (const policy of focus) expect(seen[wanted[policy]], `${policy} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
     expect(seen.emitted, 'emitted events').toBeGreaterThan(5)
   })
 })
@@ -68,12 +67,8 @@ function workflowsOf(rng: Rng, focus: readonly Policy[]): Policies[] {
     return {
       name,
       triggers: [{ event: name }, { event: ALL }],
-      ...(has('idempotency')
-        ? { idempotency: { key: 'event.data.id', ttl: rng.int(2, 20) * SECOND } as const }
-        : {}),
-      ...(has('rateLimit')
-        ? { rateLimit: { limit: rng.int(1, 3), period: rng.int(2, 10) * SECOND, ...keyed } }
-        : {}),
+      ...(has('idempotency') ? { idempotency: { key: 'event.data.id', ttl: rng.int(2, 20) * SECOND } as const } : {}),
+      ...(has('rateLimit') ? { rateLimit: { limit: rng.int(1, 3), period: rng.int(2, 10) * SECOND, ...keyed } } : {}),
       ...(has('singleton') ? { singleton: { mode: rng.pick(['skip', 'cancel'] as const), ...keyed } } : {}),
       ...(has('cancelOn') ? { cancelOn: [{ event: rng.pick(['stop', name, ALL]), ...condition }] } : {}),
     }
@@ -136,8 +131,7 @@ class History {
     const kind = rng.weighted({ send: 45, burst: 10, end: 15, emit: pass ? 20 : 0, pass: 12, crash: 4 })
     const said = `${kind} ${pass?.runId.slice(-4)} at ${engine.clock.now() % 1e7}`
     const events = kind === 'send' ? [this.#event()] : []
-    if (kind === 'burst' || kind === 'emit')
-      for (let i = rng.int(1, 3); i > 0; i--) events.push(this.#event())
+    if (kind === 'burst' || kind === 'emit') for (let i = rng.int(1, 3); i > 0; i--) events.push(this.#event())
     this.transcript.push(`${said} ${JSON.stringify(events)}`)
     switch (kind) {
       case 'send':
@@ -187,11 +181,7 @@ class History {
     for (const outcome of came.values()) this.#note(outcome)
     for (const [workflow, outcome] of expected) {
       const actual = came.get(workflow)
-      expect([data.token, workflow, actual]).toEqual([
-        data.token,
-        workflow,
-        outcome === 'any' ? actual : outcome,
-      ])
+      expect([data.token, workflow, actual]).toEqual([data.token, workflow, outcome === 'any' ? actual : outcome])
     }
     expect(came.size).toBe(expected.size)
   }
@@ -209,20 +199,14 @@ class History {
       if (run.id === answered && modelled.status === 'live' && (!mayDie || run.status === 'succeeded'))
         modelled.status = 'succeeded'
       const status = isTerminal(run.status) ? run.status : 'live'
-      expect([modelled.data.token, run.workflow, status]).toEqual([
-        modelled.data.token,
-        run.workflow,
-        modelled.status,
-      ])
+      expect([modelled.data.token, run.workflow, status]).toEqual([modelled.data.token, run.workflow, modelled.status])
       if (status === 'cancelled') this.#note('cancelled')
     }
     const driven = new Set([...this.#engine.held].map(({ runId }) => runId))
     expect([...driven].sort(), 'runs under way').toEqual(
       runs.flatMap(run => (isTerminal(run.status) ? [] : [run.id])).sort(),
     )
-    const watching = runs.flatMap(run =>
-      isTerminal(run.status) ? [] : (run.cancelOn ?? []).map(() => run.id),
-    )
+    const watching = runs.flatMap(run => (isTerminal(run.status) ? [] : (run.cancelOn ?? []).map(() => run.id)))
     expect((await this.#watches()).sort(), 'watches').toEqual(watching.sort())
   }
 
@@ -230,9 +214,7 @@ class History {
   async #watches(): Promise<string[]> {
     const { store } = this.#engine
     const names = ['one', 'two', 'three', ALL, 'stop']
-    const found = names.map(eventName =>
-      store.watchers({ namespace: NAMESPACE, eventName, after: 0, limit: 1000 }),
-    )
+    const found = names.map(eventName => store.watchers({ namespace: NAMESPACE, eventName, after: 0, limit: 1000 }))
     return (await Promise.all(found)).flat().map(({ watcher }) => watcher.runId)
   }
 
@@ -241,12 +223,7 @@ class History {
   }
 }
 
-function outcomeOf(entry: {
-  runId?: string
-  deduped?: boolean
-  dropped?: boolean
-  skipped?: boolean
-}): Outcome {
+function outcomeOf(entry: { runId?: string; deduped?: boolean; dropped?: boolean; skipped?: boolean }): Outcome {
   if (entry.runId !== undefined) return 'run'
   return entry.deduped ? 'deduped' : entry.dropped ? 'dropped' : 'skipped'
 }

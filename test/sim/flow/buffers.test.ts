@@ -92,9 +92,7 @@ class History {
     else if (kind === 'down') await this.#down(rng.pick([100, 3000, 20_000]))
     else {
       const [n, before] = [rng.int(1, 6), rng.chance(0.5)]
-      await this.#record(`crash at write ${n}, before ${before}`, async () =>
-        this.#engine.crashAtWrite(n, before),
-      )
+      await this.#record(`crash at write ${n}, before ${before}`, async () => this.#engine.crashAtWrite(n, before))
     }
   }
 
@@ -221,10 +219,7 @@ class History {
       if (expected.has(createdAt)) seen.missed++
       expected.set(createdAt, at)
     }
-    const found = runs.map(({ input, createdAt }) => [
-      createdAt,
-      Date.parse(JSON.parse(input as string).scheduledAt),
-    ])
+    const found = runs.map(({ input, createdAt }) => [createdAt, Date.parse(JSON.parse(input as string).scheduledAt)])
     expect(found).toEqual([...expected])
     seen.crons += found.length
   }

@@ -134,9 +134,7 @@ class History {
     const rng = this.#rng
     const pass = engine.held.size > 0 ? rng.pick([...engine.held]) : undefined
     const chosen = seen.length > 0 ? rng.pick(seen) : undefined
-    this.transcript.push(
-      `${kind} ${pass?.runId.slice(-4)} ${chosen?.run.id.slice(-4)} at ${engine.clock.now() % 1e7}`,
-    )
+    this.transcript.push(`${kind} ${pass?.runId.slice(-4)} ${chosen?.run.id.slice(-4)} at ${engine.clock.now() % 1e7}`)
     switch (kind) {
       case 'send':
         return void (await engine.request('POST', '/events', {
@@ -194,8 +192,7 @@ class History {
     for (const { run, policies, data } of seen) {
       const slots = [...slotsOf(policies, data)]
       if (driven.has(run.id)) {
-        for (const [slot, limit] of slots)
-          expect(taken.get(slot), `runs in ${slot}`).toBeLessThanOrEqual(limit)
+        for (const [slot, limit] of slots) expect(taken.get(slot), `runs in ${slot}`).toBeLessThanOrEqual(limit)
       } else if (run.status === 'queued') {
         const isFull = slots.some(([slot, limit]) => (taken.get(slot) ?? 0) >= limit)
         const { kind } = run.waitingFor ?? {}
@@ -221,11 +218,7 @@ class History {
     }
     const left = (await this.#runs()).filter(
       ({ run }) =>
-        !isTerminal(run.status) ||
-        run.leaseOwner ||
-        run.waitsForSlot ||
-        run.startQueue ||
-        run.leasedWithoutSlots,
+        !isTerminal(run.status) || run.leaseOwner || run.waitsForSlot || run.startQueue || run.leasedWithoutSlots,
     )
     expect(left.map(({ run }) => [run.id, run.status, run.waitingFor])).toEqual([])
     expect(this.#engine.errors).toEqual([])

@@ -201,17 +201,14 @@ describe('the rate is kept', () => {
     await rated.pass(60 * SECOND)
     const starts = await rated.starts()
     expect(starts).toHaveLength(10)
-    for (const [i, at] of starts.slice(1).entries())
-      expect(at - (starts[i] as number)).toBeGreaterThanOrEqual(SECOND)
+    for (const [i, at] of starts.slice(1).entries()) expect(at - (starts[i] as number)).toBeGreaterThanOrEqual(SECOND)
     expect(starts.at(-1)).toBeLessThanOrEqual((11 - tried.length + 20) * SECOND)
   })
 
   test('with a thousand starts a second', async () => {
     const rated = await Rated.open({ throttle: { limit: 1000, period: '1s' } })
     rated.holdsPasses = true
-    await Promise.all(
-      Array.from({ length: 1000 }, () => rated.engine.request('POST', '/events', { name: 'go' })),
-    )
+    await Promise.all(Array.from({ length: 1000 }, () => rated.engine.request('POST', '/events', { name: 'go' })))
     await rated.pass(0)
     while (rated.now() < 1050) {
       await rated.pass(10)

@@ -61,9 +61,7 @@ export class FaultyStore implements Store {
         tap.applied(committed)
         trace.add(`engine ${life.no} commits ${what}`)
       } catch (error) {
-        trace.add(
-          `engine ${life.no} ${error instanceof StaleError ? 'is stale' : `FAILS (${error})`}: ${what}`,
-        )
+        trace.add(`engine ${life.no} ${error instanceof StaleError ? 'is stale' : `FAILS (${error})`}: ${what}`)
         throw error
       }
     })
@@ -83,17 +81,13 @@ export class FaultyStore implements Store {
   claimDeliveries(claim: DeliveryClaim) {
     const { inner, tap, life } = this.#deps
     tap.requested(life.no, 'deliveries', claim.limit)
-    return this.#over({ fails: 'claimFails', slow: 'readSlow', lost: 'claimLost' }, () =>
-      inner.claimDeliveries(claim),
-    )
+    return this.#over({ fails: 'claimFails', slow: 'readSlow', lost: 'claimLost' }, () => inner.claimDeliveries(claim))
   }
 
   claimTimers(claim: Claim) {
     const { inner, tap, life } = this.#deps
     tap.requested(life.no, 'timers', claim.limit)
-    return this.#over({ fails: 'claimFails', slow: 'readSlow', lost: 'claimLost' }, () =>
-      inner.claimTimers(claim),
-    )
+    return this.#over({ fails: 'claimFails', slow: 'readSlow', lost: 'claimLost' }, () => inner.claimTimers(claim))
   }
 
   nextAvailableAt(lane: Lane, after?: number) {
@@ -102,9 +96,7 @@ export class FaultyStore implements Store {
 
   extendRuns(owner: string, runIds: readonly string[], until: number) {
     const { inner } = this.#deps
-    return this.#over({ fails: 'extendFails', slow: 'readSlow' }, () =>
-      inner.extendRuns(owner, runIds, until),
-    )
+    return this.#over({ fails: 'extendFails', slow: 'readSlow' }, () => inner.extendRuns(owner, runIds, until))
   }
 
   releaseOthers(owner: string, now: number) {

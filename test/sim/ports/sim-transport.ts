@@ -73,9 +73,7 @@ export class SimTransport implements Transport {
     const runner = runners.get(call.url)
     if (!runner?.up || faults.strikes('refused')) {
       await clock.after(1)
-      trace.add(
-        `engine ${life.no} is refused by ${call.url} for ${(JSON.parse(call.body) as InvokeRequest).ctx.runId}`,
-      )
+      trace.add(`engine ${life.no} is refused by ${call.url} for ${(JSON.parse(call.body) as InvokeRequest).ctx.runId}`)
       return life.dead ? never() : { kind: 'refused', message: 'refused' }
     }
     const pass = this.#send(call, runner)
@@ -175,8 +173,7 @@ export class SimTransport implements Transport {
     if (life.dead) return never()
     let answer = await call.onCheckpoint(payload)
     // The first ack got lost on its way.
-    if (answer !== undefined && faults.strikes('repeatedCheckpoints'))
-      answer = await call.onCheckpoint(payload)
+    if (answer !== undefined && faults.strikes('repeatedCheckpoints')) answer = await call.onCheckpoint(payload)
     clock.activity.sign()
     trace.add(`engine ${life.no} answers pass ${pass.no}: ${answer?.slice(0, 300)}`)
     if (answer === undefined) return 'useless'

@@ -9,13 +9,7 @@ import type { Decision } from '../../../packages/engine/src/domain/model/decisio
 import { begin } from '../../../packages/engine/src/domain/pass/begin.ts'
 import { RunState } from '../../../packages/engine/src/domain/run/state.ts'
 import { toRunner } from '../../../packages/engine/src/domain/testkit/given.testkit.ts'
-import {
-  catalog,
-  idleRun,
-  NOW,
-  waiting,
-  workflow,
-} from '../../../packages/engine/src/domain/testkit/nouns.testkit.ts'
+import { catalog, idleRun, NOW, waiting, workflow } from '../../../packages/engine/src/domain/testkit/nouns.testkit.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import { decideAndCommit } from '../../../packages/engine/src/services/commit/decide-and-commit.ts'
 import { seeded } from '../../kit/seeded.ts'

@@ -45,9 +45,7 @@ export class Client {
       ...(invokeTimeoutMs === undefined ? {} : { timeouts: { invoke: invokeTimeoutMs } }),
     }))
     const body = { app, runner: runnerId, url, protocolVersion: 1, workflows: registrations }
-    this.#request(namespace, '/register', body, answer =>
-      this.#expect(answer, [200, 500], `register ${runnerId}`),
-    )
+    this.#request(namespace, '/register', body, answer => this.#expect(answer, [200, 500], `register ${runnerId}`))
   }
 
   post(token: string, namespace: string, event: SendEvent): void {

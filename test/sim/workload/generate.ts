@@ -33,9 +33,7 @@ function generateWorkflow(rng: Rng, self: { app: string; name: string; level: nu
     ...(triggers === 'name'
       ? {}
       : {
-          triggers: [
-            { event: triggers === 'exact' ? rng.pick(eventsOfLevel(self.level)) : `go.${self.level}.*` },
-          ],
+          triggers: [{ event: triggers === 'exact' ? rng.pick(eventsOfLevel(self.level)) : `go.${self.level}.*` }],
         }),
     retry: {
       maxAttempts: rng.int(1, 4),

@@ -48,10 +48,7 @@ export class RunnerRecord {
   executed(pass: Pass, execution: Execution): void {
     const { runId } = pass.request.ctx
     pass.executions.push(execution)
-    this.#executions.set(key(runId, execution.stepId), [
-      ...this.executions(runId, execution.stepId),
-      execution,
-    ])
+    this.#executions.set(key(runId, execution.stepId), [...this.executions(runId, execution.stepId), execution])
   }
 
   /** Every pass sent for the run, in order. */

@@ -56,8 +56,7 @@ export class SimRunner {
     const { request } = pass
     const spec = this.#spec(pass)
     const body = this.#body(pass)
-    if (!spec || !body)
-      return json(404, { error: { message: `no workflow ${request.ctx.workflow}` }, logs: [] })
+    if (!spec || !body) return json(404, { error: { message: `no workflow ${request.ctx.workflow}` }, logs: [] })
     const walked = walk(body, pass.memo)
     const lines = new Lines(walked.lines)
     pass.rootLines = lines.all.slice()

@@ -104,11 +104,7 @@ describe('perdure keys', () => {
     [['create'], 2, '--kind'],
     [['create', '--kind', 'master'], 2, 'secret, read, event, runner'],
     [['create', '--kind', 'read', '--label', ' '], 1, 'label must not be blank'],
-    [
-      ['create', '--kind', 'read', '--namespace', 'n'.repeat(129)],
-      1,
-      'namespace must not be longer than 128',
-    ],
+    [['create', '--kind', 'read', '--namespace', 'n'.repeat(129)], 1, 'namespace must not be longer than 128'],
     [['create', '--kind', 'read', '--label', 'a\nb'], 1, 'label must not have control characters'],
     [['revoke'], 2, 'id'],
     [['remove'], 2, 'remove'],
@@ -132,22 +128,17 @@ describe('perdure namespaces', () => {
     const [acme, fallback] = await listed('namespaces')
     expect(acme).toMatchObject({ name: 'acme', suspendedAt: expect.any(String) })
     expect(fallback).toEqual({ name: 'default', createdAt: expect.any(String) })
-    expect((await perdure('namespaces', 'list')).out).toMatch(
-      /^NAME +CREATED +SUSPENDED\nacme +20\S+ +20\S+\n/,
-    )
+    expect((await perdure('namespaces', 'list')).out).toMatch(/^NAME +CREATED +SUSPENDED\nacme +20\S+ +20\S+\n/)
     expect((await perdure('namespaces', 'resume', 'acme')).code).toBe(0)
     expect((await listed('namespaces'))[0]).not.toHaveProperty('suspendedAt')
   })
 
-  test.each(['suspend', 'resume'])(
-    '%s refuses one that is not there: a typo must not pass for done',
-    async verb => {
-      await created('--kind', 'secret', '--namespace', 'acme')
-      const { code, err } = await perdure('namespaces', verb, 'acmee')
-      expect(code).toBe(1)
-      expect(err).toMatch(/^perdure: there is no namespace acmee[^\n]*\n$/)
-    },
-  )
+  test.each(['suspend', 'resume'])('%s refuses one that is not there: a typo must not pass for done', async verb => {
+    await created('--kind', 'secret', '--namespace', 'acme')
+    const { code, err } = await perdure('namespaces', verb, 'acmee')
+    expect(code).toBe(1)
+    expect(err).toMatch(/^perdure: there is no namespace acmee[^\n]*\n$/)
+  })
 })
 
 test('the error for an unreachable database does not contain its password', async () => {

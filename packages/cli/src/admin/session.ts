@@ -1,11 +1,6 @@
 // The shared parts of the admin commands: they open the store, and turn errors into one line and an exit code.
 
-import {
-  type AdministrationOptions,
-  ConfigError,
-  type OpenAdministration,
-  openAdministration,
-} from '@perdure/engine'
+import { type AdministrationOptions, ConfigError, type OpenAdministration, openAdministration } from '@perdure/engine'
 import { type Command, Option } from 'commander'
 import { EXIT, RefusedError } from '../command-line/exit.ts'
 import { UsageError } from '../command-line/flags.ts'

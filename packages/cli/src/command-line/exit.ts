@@ -29,8 +29,7 @@ export function exitOf(error: unknown): { code: number; message?: string } {
     const request = error.requestId === undefined ? '' : `, request ${error.requestId}`
     return { code: EXIT.refused, message: `${error.message} (${error.code}${request})` }
   }
-  if (error instanceof Interrupted || (error as Error).name === 'AbortError')
-    return { code: EXIT.interrupted }
+  if (error instanceof Interrupted || (error as Error).name === 'AbortError') return { code: EXIT.interrupted }
   // The reader of the output closed the pipe, as `head` does.
   if ((error as NodeJS.ErrnoException).code === 'EPIPE') return { code: EXIT.ok }
   throw error

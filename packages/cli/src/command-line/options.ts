@@ -18,8 +18,7 @@ export const examplesHelp = (examples: readonly string[]) =>
 const fromOne = wholeNumber('a whole number from 1', 1)
 
 export const appOption = () => new Option('--app <name>', 'only items of this app')
-export const statusOption = () =>
-  new Option('--status <status>', 'only runs of this status').choices(RUN_STATUSES)
+export const statusOption = () => new Option('--status <status>', 'only runs of this status').choices(RUN_STATUSES)
 export const runTypeOption = () =>
   new Option('--run-type <type>', 'only runs started by an event, or by a cron schedule').choices(RUN_TYPES)
 export const sinceOption = (what = 'runs') =>
@@ -31,16 +30,14 @@ export const limitOption = (rows: string, preset: number) =>
 export function wholeNumber(what: string, minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
   return (text: string): number => {
     const n = Number(text)
-    if (!/^\d+$/.test(text) || n < minimum || n > maximum)
-      throw new InvalidArgumentError(`It must be ${what}.`)
+    if (!/^\d+$/.test(text) || n < minimum || n > maximum) throw new InvalidArgumentError(`It must be ${what}.`)
     return n
   }
 }
 
 function since(text: string): string {
   const time = parseSince(text, Date.now())
-  if (time === undefined)
-    throw new InvalidArgumentError('It must be like 30m, 2h, 7d or 2026-01-31T12:00:00Z.')
+  if (time === undefined) throw new InvalidArgumentError('It must be like 30m, 2h, 7d or 2026-01-31T12:00:00Z.')
   return time
 }
 

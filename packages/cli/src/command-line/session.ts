@@ -75,11 +75,7 @@ function connect({ url, apiKey }: EngineOptions): Client {
 }
 
 /** Adds a group of commands. */
-export function group(
-  parent: Command,
-  name: string,
-  help: { description: string; examples: string[] },
-): Command {
+export function group(parent: Command, name: string, help: { description: string; examples: string[] }): Command {
   return parent.command(name).description(help.description).addHelpText('after', examplesHelp(help.examples))
 }
 
@@ -98,8 +94,7 @@ export async function stream<Item>(
   items: AsyncIterable<Item>,
   lineOf: (item: Item, paint: Paint) => string,
 ): Promise<undefined> {
-  for await (const item of items)
-    await terminal.out(json ? JSON.stringify(item) : lineOf(item, terminal.paint))
+  for await (const item of items) await terminal.out(json ? JSON.stringify(item) : lineOf(item, terminal.paint))
 }
 
 /** Writes a list of at most `limit` rows: with `--json` a line per row as it arrives, else a table at the end. */

@@ -20,11 +20,7 @@ export function auditCommand(program: Command): void {
     ['perdure audit --run run_01K...', 'perdure audit --action cancel --json | jq -r .actor'],
     async session => {
       const { action, run: runId, limit } = session.options
-      return list(
-        session,
-        await session.client.listControlActions({ action, runId, limit }, session),
-        COLUMNS,
-      )
+      return list(session, await session.client.listControlActions({ action, runId, limit }, session), COLUMNS)
     },
   )
 }

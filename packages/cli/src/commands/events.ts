@@ -30,9 +30,7 @@ export function eventsCommands(program: Command): void {
 
   const sending = events
     .command('send <name>')
-    .description(
-      'send an event: it wakes the runs that wait for it and starts the workflows that it triggers',
-    )
+    .description('send an event: it wakes the runs that wait for it and starts the workflows that it triggers')
     .option('--data <json>', 'the payload: JSON, @file, or - for standard input')
     .option('--app <name>', "trigger only this app's workflows")
     .option('--dedupe-id <id>', 'drop the event if another one had the same id within 24 hours')
@@ -81,10 +79,7 @@ async function send(session: Session<SendOptions>, name = ''): Promise<number | 
   const { client, terminal, options } = session
   const { data, app, dedupeId, runner, targetApp, wait } = options
   const payload = data === undefined ? {} : { data: await jsonOption('--data', data, terminal) }
-  const reply = await client.sendEvent(
-    { body: { name, app, dedupeId, runner, targetApp, ...payload } },
-    session,
-  )
+  const reply = await client.sendEvent({ body: { name, app, dedupeId, runner, targetApp, ...payload } }, session)
   await show(session, reply, () => outcome(reply))
   if (!wait) return undefined
   const started = (reply.triggered ?? []).flatMap(({ runId }) => (runId === undefined ? [] : [runId]))
@@ -95,8 +90,7 @@ async function send(session: Session<SendOptions>, name = ''): Promise<number | 
 
 /** The effect of the event, a line for each workflow it triggered. */
 function outcome({ eventId, woke = 0, triggered = [], deduped, suspended }: SendEventReply): string[] {
-  if (eventId === undefined)
-    return [deduped ? 'dropped: an event with this dedupe id came before' : 'dropped']
+  if (eventId === undefined) return [deduped ? 'dropped: an event with this dedupe id came before' : 'dropped']
   const lines = triggered.map(({ workflow, app, runId, ...flags }) => {
     const held = Object.keys(flags).filter(flag => flags[flag as keyof typeof flags])
     return `  ${app}/${workflow}  ${runId ?? (held.join(', ') || 'not started')}`
@@ -110,8 +104,7 @@ function outcome({ eventId, woke = 0, triggered = [], deduped, suspended }: Send
 }
 
 const EXCERPT_CHARS = 80
-const excerpt = (text: string) =>
-  text.length <= EXCERPT_CHARS ? text : `${text.slice(0, EXCERPT_CHARS - 1)}…`
+const excerpt = (text: string) => (text.length <= EXCERPT_CHARS ? text : `${text.slice(0, EXCERPT_CHARS - 1)}…`)
 
 const COLUMNS: Column<EventRecord>[] = [
   { title: 'ID', cell: event => event.id, whole: true },

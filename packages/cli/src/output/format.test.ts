@@ -112,8 +112,6 @@ test('lines of the namespace streams and of logs', () => {
       { workflow: 'x', app: 'a' },
     ],
   } as const
-  expect(eventLine({ ...event, triggered: [...event.triggered] }, bare)).toBe(
-    `${time}  evt_1  n  started 1, woke 2`,
-  )
+  expect(eventLine({ ...event, triggered: [...event.triggered] }, bare)).toBe(`${time}  evt_1  n  started 1, woke 2`)
   expect(eventLine({ ...event, woke: 0, triggered: [] }, bare)).toBe(`${time}  evt_1  n  no effect`)
 })

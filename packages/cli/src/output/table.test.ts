@@ -16,8 +16,7 @@ const columns: Column<Row>[] = [
   { title: 'NAME', cell: row => ({ text: row.name, colour: 'green' }) },
   { title: 'NOTE', cell: row => row.note },
 ]
-const draw = (rows: Row[], width?: number, colour = false) =>
-  table(rows, columns, { width, paint: painter(colour) })
+const draw = (rows: Row[], width?: number, colour = false) => table(rows, columns, { width, paint: painter(colour) })
 
 test('columns are as wide as their widest cell; an undefined cell is a dash', () => {
   expect(
@@ -38,9 +37,7 @@ test('columns stay aligned with wide and combining characters', () => {
 })
 
 test('control characters are escaped', () => {
-  expect(draw([{ id: 'x\r', name: 'a\n\u001b[31m\u009b\u202e' }])[1]).toBe(
-    'x\\r  a\\n\\u001b[31m\\u009b\\u202e  -',
-  )
+  expect(draw([{ id: 'x\r', name: 'a\n\u001b[31m\u009b\u202e' }])[1]).toBe('x\\r  a\\n\\u001b[31m\\u009b\\u202e  -')
 })
 
 test('no line is wider than the terminal; ids are shortened last', () => {

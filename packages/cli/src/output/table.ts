@@ -39,9 +39,7 @@ export function table<Row>(
 ): string[] {
   const header: Cell[] = columns.map(({ title }) => ({ text: title, colour: 'bold' }))
   const body = rows.map(row => columns.map(column => asCell(column.cell(row))))
-  const widths = columns.map((_, i) =>
-    Math.max(...[header, ...body].map(cells => widthOf(cells[i]?.text ?? ''))),
-  )
+  const widths = columns.map((_, i) => Math.max(...[header, ...body].map(cells => widthOf(cells[i]?.text ?? ''))))
   if (width !== undefined) shrink(widths, columns, width)
   return [header, ...body].map(cells => line(cells, widths, { width, paint }))
 }

@@ -7,10 +7,7 @@ const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** `text` on one line, with escape sequences for characters that a terminal would interpret. */
 export function plain(text: string): string {
-  return text.replace(
-    UNPRINTABLE,
-    char => NAMED[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return text.replace(UNPRINTABLE, char => NAMED[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** JSON for people: indented, and safe for the terminal. */

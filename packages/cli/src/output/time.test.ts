@@ -53,9 +53,6 @@ test.each([
   expect(parseSince(text, now)).toBe(time)
 })
 
-test.each(['', '5', 'yesterday', '2026', '2026-13-45T00:00:00Z', '-2h', '99999999d'])(
-  'since %j is nothing',
-  text => {
-    expect(parseSince(text, now)).toBeUndefined()
-  },
-)
+test.each(['', '5', 'yesterday', '2026', '2026-13-45T00:00:00Z', '-2h', '99999999d'])('since %j is nothing', text => {
+  expect(parseSince(text, now)).toBeUndefined()
+})

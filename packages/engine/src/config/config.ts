@@ -130,8 +130,7 @@ function readSecrets(text: string, setting: Setting): string[] {
 
 function readPort(text: string): number {
   const port = Number(text)
-  if (!/^\d+$/.test(text) || port > 65_535)
-    bad('ENGINE_PORT', `must be a port number from 0 to 65535, not "${text}"`)
+  if (!/^\d+$/.test(text) || port > 65_535) bad('ENGINE_PORT', `must be a port number from 0 to 65535, not "${text}"`)
   return port
 }
 
@@ -184,16 +183,12 @@ function readBoolean(text: string, setting: Setting): boolean {
 function readAddressList(text: string): AddressList {
   const list = AddressList.of(readList(text))
   if (typeof list !== 'string') return list
-  return bad(
-    'ENGINE_WEBHOOK_ALLOW',
-    `must list hosts, addresses and ranges such as "10.0.0.0/8", not "${list}"`,
-  )
+  return bad('ENGINE_WEBHOOK_ALLOW', `must list hosts, addresses and ranges such as "10.0.0.0/8", not "${list}"`)
 }
 
 function readSchedule(text: string): readonly number[] {
   return (
-    parseDeliverySchedule(text) ??
-    bad('ENGINE_WEBHOOK_SCHEDULE', 'must be a list of durations such as "5s,5m,30m"')
+    parseDeliverySchedule(text) ?? bad('ENGINE_WEBHOOK_SCHEDULE', 'must be a list of durations such as "5s,5m,30m"')
   )
 }
 
@@ -228,8 +223,7 @@ function readKeys(text: string): FixedKey[] {
   try {
     list = JSON.parse(text)
   } catch {}
-  if (!Array.isArray(list))
-    return bad('ENGINE_API_KEYS', 'must be a JSON list of {label, namespace, kind, key}')
+  if (!Array.isArray(list)) return bad('ENGINE_API_KEYS', 'must be a JSON list of {label, namespace, kind, key}')
   const keys = list.map(readKey)
   for (const [i, { key }] of keys.entries()) {
     const first = keys.findIndex(other => other.key === key)

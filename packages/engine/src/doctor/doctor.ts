@@ -34,8 +34,7 @@ export async function* examine({ env, flags }: DoctorOptions): Findings {
 async function* examineAll(config: Config, env: NodeJS.ProcessEnv): Findings {
   yield ok('configuration', 'every setting can be read')
   yield* examineSecrets(config)
-  if (!config.retention)
-    yield warning('retention', 'ENGINE_RETENTION is not set: ended runs are kept for ever')
+  if (!config.retention) yield warning('retention', 'ENGINE_RETENTION is not set: ended runs are kept for ever')
   const { findings, keys } = await examineStore(config)
   yield* findings
   yield* examineDoor(config, keys)
@@ -49,9 +48,7 @@ async function* examineAll(config: Config, env: NodeJS.ProcessEnv): Findings {
   if (env.ENGINE_URL) yield* examineEngine(env.ENGINE_URL, env.ENGINE_API_KEY || undefined)
 }
 
-async function examineStore({
-  store,
-}: Config): Promise<{ findings: Finding[]; keys?: StoredKeys | undefined }> {
+async function examineStore({ store }: Config): Promise<{ findings: Finding[]; keys?: StoredKeys | undefined }> {
   if (store.kind === 'postgres') return examinePostgres(store.url)
   if (store.file === ':memory:')
     return { findings: [warning('store', 'the store is in memory: nothing outlives the engine')] }
@@ -63,12 +60,9 @@ async function examineStore({
 
 /** Removes secrets: messages of other programs may repeat values of settings. */
 function redacted(message: string, config: Config, env: NodeJS.ProcessEnv): string {
-  const passwords = [
-    config.store,
-    config.queue,
-    config.limiter,
-    { kind: 'url', url: env.ENGINE_URL },
-  ].flatMap(address => passwordsOf(address && 'url' in address ? address.url : undefined))
+  const passwords = [config.store, config.queue, config.limiter, { kind: 'url', url: env.ENGINE_URL }].flatMap(
+    address => passwordsOf(address && 'url' in address ? address.url : undefined),
+  )
   const secrets = [
     ...config.signingKeys,
     ...config.encryptionKeys,

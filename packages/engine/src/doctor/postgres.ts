@@ -58,20 +58,11 @@ async function settings(session: Session): Promise<Finding[]> {
     commit === 'off'
       ? error('postgres.synchronous_commit', 'synchronous_commit is off: what was acknowledged can be lost')
       : ok('postgres.synchronous_commit', `synchronous_commit is ${commit}`),
-    ...(fsync === 'off'
-      ? [error('postgres.fsync', 'fsync is off: a power cut can destroy the database')]
-      : []),
+    ...(fsync === 'off' ? [error('postgres.fsync', 'fsync is off: a power cut can destroy the database')] : []),
     ...(pages === 'off'
-      ? [
-          warning(
-            'postgres.full_page_writes',
-            'full_page_writes is off: safe only where the file system tears no page',
-          ),
-        ]
+      ? [warning('postgres.full_page_writes', 'full_page_writes is off: safe only where the file system tears no page')]
       : []),
-    ...(encoding === 'UTF8'
-      ? []
-      : [error('postgres.encoding', `the database is encoded in ${encoding}, not UTF8`)]),
+    ...(encoding === 'UTF8' ? [] : [error('postgres.encoding', `the database is encoded in ${encoding}, not UTF8`)]),
     ...(standby === 'true' || readOnly === 'on'
       ? [error('postgres.writable', 'the server takes no writes: it is a standby, or read only')]
       : []),

@@ -70,10 +70,7 @@ export async function* examineEngine(url: string, apiKey: string | undefined): F
 async function runners(url: string, apiKey: string | undefined): Promise<Finding> {
   const { status, json } = await answer(url, '/runners', apiKey)
   if (status === 401 || status === 403)
-    return warning(
-      'runners',
-      'the engine does not list its runners: ENGINE_API_KEY must be a read or secret key',
-    )
+    return warning('runners', 'the engine does not list its runners: ENGINE_API_KEY must be a read or secret key')
   if (status !== 200 || !Array.isArray(json)) return error('runners', `the engine answers ${status}`)
   const all = json as { live: boolean; keyMatches?: boolean }[]
   const live = all.filter(runner => runner.live)
@@ -83,11 +80,7 @@ async function runners(url: string, apiKey: string | undefined): Promise<Finding
   return live.length === 0 ? warning('runners', text) : ok('runners', text)
 }
 
-async function answer(
-  url: string,
-  path: string,
-  apiKey?: string,
-): Promise<{ status: number; json: unknown }> {
+async function answer(url: string, path: string, apiKey?: string): Promise<{ status: number; json: unknown }> {
   const response = await fetch(new URL(path, url), {
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -18,16 +18,10 @@ export function* examineNode(version = process.versions.node): Generator<Finding
 
 export function* examineSecrets({ signingKeys, encryptionKeys }: Config): Generator<Finding> {
   if (signingKeys.length === 0)
-    yield warning(
-      'signing',
-      'ENGINE_SIGNING_KEY is not set: runners cannot tell that an invoke is from this engine',
-    )
+    yield warning('signing', 'ENGINE_SIGNING_KEY is not set: runners cannot tell that an invoke is from this engine')
   else yield* keyLength('signing', 'ENGINE_SIGNING_KEY', signingKeys)
   if (encryptionKeys.length === 0)
-    yield warning(
-      'encryption',
-      'ENGINE_ENCRYPTION_KEY is not set: the store keeps webhook secrets in the clear',
-    )
+    yield warning('encryption', 'ENGINE_ENCRYPTION_KEY is not set: the store keeps webhook secrets in the clear')
   else if (encryptionKeys.some(key => signingKeys.includes(key)))
     yield error('encryption', 'ENGINE_ENCRYPTION_KEY is the signing key, which every runner has')
   else yield* keyLength('encryption', 'ENGINE_ENCRYPTION_KEY', encryptionKeys)
@@ -52,10 +46,7 @@ export function* examineDoor(
   const live = apiKeys.length + (stored?.live ?? 0)
   if (live > 0) yield ok('keys', live === 1 ? '1 API key' : `${live} API keys`)
   else if (!isLoopback(host) && (stored?.made ?? 0) === 0)
-    yield error(
-      'keys',
-      `ENGINE_HOST ${host} is no loopback address and there is no API key: the engine will not start`,
-    )
+    yield error('keys', `ENGINE_HOST ${host} is no loopback address and there is no API key: the engine will not start`)
   else if ((stored?.made ?? 0) > 0) yield warning('keys', 'every API key was revoked: nobody can come in')
   else yield warning('keys', 'no API key: whoever can connect from this machine may do everything')
   if (corsOrigins.includes('*')) yield warning('cors', 'ENGINE_CORS_ORIGINS lets pages of every origin call')

@@ -31,10 +31,8 @@ export async function* examineDisk(file: string): Findings {
   const directory = nearest(dirname(resolve(file)))
   const { type, bavail, bsize } = await statfs(directory)
   const network = NETWORK.get(type)
-  if (network)
-    yield error('store.filesystem', `${directory} is on ${network}: SQLite's locks do not hold there`)
-  else if (type === TMPFS)
-    yield warning('store.filesystem', `${directory} is in memory: it is empty after a restart`)
+  if (network) yield error('store.filesystem', `${directory} is on ${network}: SQLite's locks do not hold there`)
+  else if (type === TMPFS) yield warning('store.filesystem', `${directory} is in memory: it is empty after a restart`)
   else yield ok('store.filesystem', `${directory} is on a local file system`)
   const freeMib = Math.floor((bavail * bsize) / 2 ** 20)
   const free = `${freeMib} MiB are free in ${directory}`
@@ -66,13 +64,9 @@ export async function examineFile(file: string): Promise<{ finding: Finding; key
 
 /** Whether this version can work on a store that can be read. */
 export function judged(store: string, version: number, known = SCHEMA_VERSION): Finding {
-  if (version > known)
-    return error('store', `${store} has schema version ${version}, this engine knows up to ${known}`)
+  if (version > known) return error('store', `${store} has schema version ${version}, this engine knows up to ${known}`)
   if (version < known)
-    return ok(
-      'store',
-      `${store} has schema version ${version}: the engine brings it to ${known} when it starts`,
-    )
+    return ok('store', `${store} has schema version ${version}: the engine brings it to ${known} when it starts`)
   return ok('store', `${store} has schema version ${version}`)
 }
 
@@ -84,9 +78,7 @@ function syncTime(directory: string): Finding {
       const times = Array.from({ length: SYNCS }, () => timed(handle)).sort((a, b) => a - b)
       const ms = times[SYNCS / 2] as number
       const text = `an fsync in ${directory} takes ${ms.toFixed(2)} ms`
-      return ms > SYNC_MS_WARN
-        ? warning('store.fsync', `${text}: every commit waits for one`)
-        : ok('store.fsync', text)
+      return ms > SYNC_MS_WARN ? warning('store.fsync', `${text}: every commit waits for one`) : ok('store.fsync', text)
     } finally {
       closeSync(handle)
       rmSync(probe, { force: true })

@@ -3,12 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import Fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type HTTPMethods,
-} from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify'
 import { EngineError } from '../domain/model/errors.ts'
 import { logAccess } from './access/access-log.ts'
 import type { HttpContext } from './access/context.ts'

@@ -59,8 +59,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       isShared: false,
       claim: claim => store.claimRuns(claim),
     }),
-  LeaseKeeper: setting =>
-    new LeaseKeeper({ ...setting, driver: { activeRuns: [], interrupt: () => {} }, onError }),
+  LeaseKeeper: setting => new LeaseKeeper({ ...setting, driver: { activeRuns: [], interrupt: () => {} }, onError }),
   AdminWatch: setting =>
     new AdminWatch({
       ...setting,

@@ -4,8 +4,7 @@
 import type { ApiErrorCode } from './error-codes.ts'
 
 export const API_ERROR_MEANING: Record<ApiErrorCode, string> = {
-  invalid_request:
-    'a part of the request is missing, of the wrong type or out of bounds; the message names it',
+  invalid_request: 'a part of the request is missing, of the wrong type or out of bounds; the message names it',
   invalid_json: 'the body is not JSON, not UTF-8, or nested deeper than 200 levels',
   invalid_cursor: 'the cursor is malformed or belongs to another list',
   protocol_mismatch: 'the peer speaks another wire version',

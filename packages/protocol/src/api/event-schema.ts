@@ -9,13 +9,9 @@ const DEDUPE_ID_CHARS_MAX = 256
 
 export const SendEventSchema = Type.Object({
   name: name(NAME_CHARS_MAX, 'Matched against the triggers of all workflows and against waiting runs'),
-  app: Type.Optional(
-    name(APP_NAME_CHARS_MAX, 'Only workflows of this app are considered; absent: those of every app'),
-  ),
+  app: Type.Optional(name(APP_NAME_CHARS_MAX, 'Only workflows of this app are considered; absent: those of every app')),
   data: Type.Optional(Type.Unknown({ description: 'Payload, any JSON' })),
-  dedupeId: Type.Optional(
-    name(DEDUPE_ID_CHARS_MAX, 'An event with the same id within 24 hours (per app) is dropped'),
-  ),
+  dedupeId: Type.Optional(name(DEDUPE_ID_CHARS_MAX, 'An event with the same id within 24 hours (per app) is dropped')),
   runner: Type.Optional(name(RUNNER_ID_CHARS_MAX, 'Pins the runs that the event starts to this runner')),
   targetApp: Type.Optional(
     name(APP_NAME_CHARS_MAX, 'Sends the event to another app: only the triggers of this app are considered'),
@@ -65,12 +61,9 @@ export const DryRunWorkflowSchema = Type.Object({
   reason: optionalText('Why the event does not match'),
   outcome: Type.Optional({
     ...text('run', 'deduped', 'dropped', 'skipped', 'debounced', 'batched'),
-    description:
-      'What the event would result in; `run`: it starts a run, alone or as the last event of a full batch',
+    description: 'What the event would result in; `run`: it starts a run, alone or as the last event of a full batch',
   }),
-  cancels: Type.Optional(
-    Type.Array(Type.String(), { description: 'Runs that a singleton policy would cancel' }),
-  ),
+  cancels: Type.Optional(Type.Array(Type.String(), { description: 'Runs that a singleton policy would cancel' })),
   policies: Type.Optional(
     Type.Object(
       {

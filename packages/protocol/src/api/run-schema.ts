@@ -75,9 +75,7 @@ export const RunExplanationSchema = Type.Object({
   }),
   since: timestamp('When the run entered this status'),
   waitingFor: Type.Optional(WaitingForSchema),
-  wakeAt: Type.Optional(
-    timestamp('When the run continues by itself; for a paused run, when its next timer settles'),
-  ),
+  wakeAt: Type.Optional(timestamp('When the run continues by itself; for a paused run, when its next timer settles')),
   event: Type.Optional(
     Type.Object(
       { name: Type.String(), if: optionalText() },
@@ -112,15 +110,7 @@ export const RunExplanationSchema = Type.Object({
 })
 
 export const StepStatusSchema = text('running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled')
-export const OpSchema = text(
-  'StepRun',
-  'Sleep',
-  'SleepUntil',
-  'WaitForEvent',
-  'RunWorkflow',
-  'Emit',
-  'Webhook',
-)
+export const OpSchema = text('StepRun', 'Sleep', 'SleepUntil', 'WaitForEvent', 'RunWorkflow', 'Emit', 'Webhook')
 
 export const StepRecordSchema = Type.Object({
   id: Type.String({ description: 'Hashed step id' }),

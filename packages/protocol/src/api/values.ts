@@ -1,15 +1,7 @@
 // The values of the API's enumerations, for schemas, query parameters and the command line. Without the schemas, which
 // take a hundred milliseconds to load.
 
-export const RUN_STATUSES = [
-  'queued',
-  'running',
-  'waiting',
-  'paused',
-  'succeeded',
-  'failed',
-  'cancelled',
-] as const
+export const RUN_STATUSES = ['queued', 'running', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled'] as const
 
 /** The statuses of a run that has ended. */
 export const TERMINAL_STATUSES = ['succeeded', 'failed', 'cancelled'] as const
@@ -21,25 +13,11 @@ export const RUN_SORT_KEYS = ['started', 'workflow', 'status', 'app', 'duration'
 
 export const SORT_DIRECTIONS = ['asc', 'desc'] as const
 
-export const CONTROL_ACTIONS = [
-  'cancel',
-  'pause',
-  'resume',
-  'replay',
-  'retry_from_step',
-  'bulk_replay',
-] as const
+export const CONTROL_ACTIONS = ['cancel', 'pause', 'resume', 'replay', 'retry_from_step', 'bulk_replay'] as const
 
 /** The lifecycle events that an endpoint can subscribe to. */
 export const LIFECYCLE_KINDS = ['run.succeeded', 'run.failed', 'run.cancelled', 'step.failed'] as const
 
 export const RECEIVER_SCHEMES = ['standard-webhooks', 'github', 'stripe', 'slack', 'hmac-sha256'] as const
 
-export const DELIVERY_STATUSES = [
-  'pending',
-  'delivering',
-  'succeeded',
-  'failed',
-  'exhausted',
-  'dead',
-] as const
+export const DELIVERY_STATUSES = ['pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead'] as const

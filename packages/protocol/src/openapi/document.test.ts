@@ -21,9 +21,7 @@ describe('the OpenAPI document', () => {
 
   test('refers to named schemas, and only to those that it contains', () => {
     const targets = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)]
-    const missing = targets
-      .map(([, name]) => name)
-      .filter(name => !Object.hasOwn(NAMED_SCHEMAS, name as string))
+    const missing = targets.map(([, name]) => name).filter(name => !Object.hasOwn(NAMED_SCHEMAS, name as string))
     expect(missing).toEqual([])
     expect(JSON.stringify(document.paths['/runs/{id}']?.get)).toContain('"#/components/schemas/Run"')
     expect(JSON.stringify(document.components.schemas.Run)).toContain('"#/components/schemas/RunStatus"')
@@ -31,18 +29,7 @@ describe('the OpenAPI document', () => {
 
   test('lists every error code of an operation at its status', () => {
     const responses = document.paths['/runs/{id}/retry-from-step']?.post?.responses as Responses
-    expect(Object.keys(responses)).toEqual([
-      '200',
-      '400',
-      '401',
-      '403',
-      '404',
-      '409',
-      '413',
-      '415',
-      '500',
-      '503',
-    ])
+    expect(Object.keys(responses)).toEqual(['200', '400', '401', '403', '404', '409', '413', '415', '500', '503'])
     expect(responses[404]?.description).toMatch(/`not_found`: .*`step_not_found`: /s)
     expect(responses[403]?.description).toMatch(/`forbidden`: .*`namespace_suspended`: /s)
   })

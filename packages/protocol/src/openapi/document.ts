@@ -67,8 +67,7 @@ export function openApiDocument(version: string): OpenApiDocument {
 
 function describe(operation: ListedOperation): JsonSchema {
   const { id, group, summary, description, access, body, rawBody, reply, otherwise, examples } = operation
-  const ofReply = (isOtherwise: boolean) =>
-    examples?.filter(example => (example.otherwise ?? false) === isOtherwise)
+  const ofReply = (isOtherwise: boolean) => examples?.filter(example => (example.otherwise ?? false) === isOtherwise)
   const responses: Record<string, JsonSchema> = { [reply.status]: response(reply, ofReply(false)) }
   if (otherwise) responses[otherwise.status] = response(otherwise, ofReply(true))
   return {
@@ -149,10 +148,7 @@ function response(reply: Reply, examples?: Examples): JsonSchema {
 function named(examples: Examples, part: 'body' | 'reply'): JsonSchema {
   const entries = (examples ?? []).filter(example => example[part] !== undefined)
   if (entries.length === 0) return {}
-  const list = entries.map((example, i) => [
-    `example${i + 1}`,
-    { summary: example.summary, value: example[part] },
-  ])
+  const list = entries.map((example, i) => [`example${i + 1}`, { summary: example.summary, value: example[part] }])
   return { examples: Object.fromEntries(list) }
 }
 

@@ -44,9 +44,7 @@ export const events = {
     },
     reply: page('A page of events', api.EventRecordSchema),
     errors: ['invalid_cursor'],
-    examples: [
-      { summary: 'The newest orders', query: { name: sample.EVENT.name, limit: '2' }, reply: [sample.EVENT] },
-    ],
+    examples: [{ summary: 'The newest orders', query: { name: sample.EVENT.name, limit: '2' }, reply: [sample.EVENT] }],
   },
 
   streamEvents: {

@@ -104,8 +104,7 @@ export type BodyOf<Op extends Operation> = Op extends { body: { schema: infer Sc
 export const CURSOR_PARAM = {
   kind: 'text',
   maxLength: 4096,
-  description:
-    'The `X-Next-Cursor` of the previous page; valid only with the same sort, direction and filters',
+  description: 'The `X-Next-Cursor` of the previous page; valid only with the same sort, direction and filters',
 } as const
 
 export const APP_PARAM = {

@@ -178,8 +178,6 @@ export const runs = {
     query: { from: FROM_PARAM },
     reply: { status: 200, description: 'Timeline frames', schema: api.TimelineFrameSchema, stream: true },
     errors: ['not_found'],
-    examples: [
-      { summary: 'From the start', path: { id: sample.RUN_ID }, query: { from: '0' }, reply: sample.FRAME },
-    ],
+    examples: [{ summary: 'From the start', path: { id: sample.RUN_ID }, query: { from: '0' }, reply: sample.FRAME }],
   },
 } as const satisfies Record<string, Operation>

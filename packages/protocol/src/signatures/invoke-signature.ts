@@ -13,11 +13,7 @@ export const UNSIGNED = 'v0'
  * Header value `t=<unix seconds>,v1=<hex>[,v1=<hex>]` for a body: one `v1` per key (two while a key is being
  * rotated), or {@link UNSIGNED} without keys.
  */
-export function signBody(options: {
-  keys: readonly string[]
-  body: string | Uint8Array
-  nowMs: number
-}): string {
+export function signBody(options: { keys: readonly string[]; body: string | Uint8Array; nowMs: number }): string {
   if (options.keys.length === 0) return UNSIGNED
   const t = Math.floor(options.nowMs / 1000)
   return [`t=${t}`, ...options.keys.map(key => `v1=${mac(key, t, options.body)}`)].join(',')

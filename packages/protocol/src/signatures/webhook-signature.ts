@@ -52,8 +52,7 @@ export function verifyWebhook(options: {
     name => headers[name],
   )
   if (signatures === undefined) return 'unsigned'
-  if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string')
-    return 'mismatch'
+  if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string') return 'mismatch'
   const expected = Buffer.from(signWebhook(secret, { id, timestamp, body }))
   const isSigned = signatures.split(' ').some(text => isSame(Buffer.from(text), expected))
   if (!isSigned) return 'mismatch'

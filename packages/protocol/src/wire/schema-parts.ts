@@ -7,8 +7,7 @@ const described = (description?: string) => (description === undefined ? {} : { 
 /** A text of 1 to `maxLength` characters. */
 export const name = (maxLength: number, description?: string) =>
   Type.String({ minLength: 1, maxLength, ...described(description) })
-export const timestamp = (description?: string) =>
-  Type.String({ format: 'date-time', ...described(description) })
+export const timestamp = (description?: string) => Type.String({ format: 'date-time', ...described(description) })
 export const count = (description?: string) => Type.Integer({ minimum: 0, ...described(description) })
 export const optionalText = (description?: string) => Type.Optional(Type.String(described(description)))
 export const optionalFlag = (description?: string) => Type.Optional(Type.Boolean(described(description)))

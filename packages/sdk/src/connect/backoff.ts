@@ -17,8 +17,7 @@ export function reconnectDelayMs(options: {
 }): number {
   const { closeCode, failures, initialMs, random } = options
   // A draining engine most likely has a successor already, so the first attempt is early.
-  if (closeCode === CLOSE_CODES.draining && failures === 1)
-    return Math.min(RECONNECT_DELAY_MS_MAX, initialMs) * random
+  if (closeCode === CLOSE_CODES.draining && failures === 1) return Math.min(RECONNECT_DELAY_MS_MAX, initialMs) * random
   // Another socket has replaced this one: two runners with the same id must not replace each other in a fast loop.
   const fullMs =
     closeCode === CLOSE_CODES.replaced ? RECONNECT_DELAY_MS_MAX : initialMs * 2 ** Math.min(failures - 1, 20)

@@ -117,9 +117,7 @@ describe('the handshake', () => {
     const given = (options: Partial<ConnectOptions>) => () =>
       connect({ app: 'a', workflows: [], handleSignals: false, ...options })
     expect(given({ sockets: 17 })).toThrow('sockets must be a whole number from 1 to 16, not 17')
-    expect(given({ maxConcurrency: 0 })).toThrow(
-      'maxConcurrency must be a whole number from 1 to 100000, not 0',
-    )
+    expect(given({ maxConcurrency: 0 })).toThrow('maxConcurrency must be a whole number from 1 to 100000, not 0')
     expect(given({ engineUrl: 'nowhere' })).toThrow('is not an http or https URL')
   })
 })

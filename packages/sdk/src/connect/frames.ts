@@ -24,9 +24,7 @@ export function readFrame(text: string): IncomingFrame | undefined {
 
 /** Returns a field of an unchecked payload; undefined when the payload is not an object. */
 export function fieldOf(payload: unknown, name: string): unknown {
-  return typeof payload === 'object' && payload !== null
-    ? (payload as Record<string, unknown>)[name]
-    : undefined
+  return typeof payload === 'object' && payload !== null ? (payload as Record<string, unknown>)[name] : undefined
 }
 
 export function frameText(type: string, id: string, payload: unknown = {}): string {

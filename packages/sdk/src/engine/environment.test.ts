@@ -22,16 +22,8 @@ describe('an invalid setting', () => {
     ['ENGINE_URL', 'foo', 'ENGINE_URL is not an http or https URL: foo'],
     ['ENGINE_URL', 'ftp://engine', 'ENGINE_URL is not an http or https URL: ftp://engine'],
     ['ENGINE_SIGNING_KEY', ' , ', 'ENGINE_SIGNING_KEY contains no key'],
-    [
-      'ENGINE_API_KEY',
-      'a\nb',
-      'ENGINE_API_KEY is not an API key: it contains characters that no key contains',
-    ],
-    [
-      'ENGINE_API_KEY',
-      'kéy',
-      'ENGINE_API_KEY is not an API key: it contains characters that no key contains',
-    ],
+    ['ENGINE_API_KEY', 'a\nb', 'ENGINE_API_KEY is not an API key: it contains characters that no key contains'],
+    ['ENGINE_API_KEY', 'kéy', 'ENGINE_API_KEY is not an API key: it contains characters that no key contains'],
   ])('%s=%j stops the start', async (name, value, message) => {
     vi.stubEnv(name, value)
     const error = await serve({ ...options, port: 0, register: false }).catch(error => error)

@@ -68,10 +68,8 @@ function transportError(error: unknown, at: { timedOut: boolean; request: Engine
 }
 
 function refusal(response: Response, parsed: unknown, text: string): PerdureError {
-  const given = (parsed as { error?: { code?: unknown; message?: unknown; requestId?: unknown } } | undefined)
-    ?.error
-  const requestId =
-    typeof given?.requestId === 'string' ? given.requestId : response.headers.get('x-request-id')
+  const given = (parsed as { error?: { code?: unknown; message?: unknown; requestId?: unknown } } | undefined)?.error
+  const requestId = typeof given?.requestId === 'string' ? given.requestId : response.headers.get('x-request-id')
   return new PerdureError({
     code: typeof given?.code === 'string' ? given.code : `http_${response.status}`,
     status: response.status,

@@ -78,9 +78,7 @@ export class MiddlewareChain {
         // The pass is answered before this promise settles, so its rejection cannot be reported any more.
         if (isThenable(returned)) returned.then(undefined, () => undefined)
       } catch (error) {
-        report(
-          `Middleware "${one.name}": onPassEnd failed: ${error instanceof Error ? error.message : error}`,
-        )
+        report(`Middleware "${one.name}": onPassEnd failed: ${error instanceof Error ? error.message : error}`)
       }
     }
   }
@@ -97,9 +95,7 @@ export function chainOf(...lists: readonly (readonly Middleware[] | undefined)[]
 /** Throws a TypeError that names the owner when `list` is not a list of middleware. */
 export function checkMiddleware(list: readonly Middleware[] | undefined, owner: string): void {
   if (list === undefined) return
-  const wrong = Array.isArray(list)
-    ? list.findIndex(one => typeof one?.name !== 'string' || one.name === '')
-    : 0
+  const wrong = Array.isArray(list) ? list.findIndex(one => typeof one?.name !== 'string' || one.name === '') : 0
   if (wrong >= 0) throw new TypeError(`${owner}: middleware must be a list of objects with a name`)
 }
 

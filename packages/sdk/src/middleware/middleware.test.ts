@@ -10,11 +10,8 @@ import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 import type { InputPlace, Middleware, PassEnd } from './middleware.ts'
 
-const runWith = (
-  middleware: Middleware[],
-  handler: (args: WorkflowArgs) => unknown,
-  options?: TestRunOptions,
-) => new TestRun(createWorkflow({ name: 'w', middleware }, handler), options)
+const runWith = (middleware: Middleware[], handler: (args: WorkflowArgs) => unknown, options?: TestRunOptions) =>
+  new TestRun(createWorkflow({ name: 'w', middleware }, handler), options)
 
 const journal: string[] = []
 const noting = (name: string): Middleware => ({
@@ -63,12 +60,7 @@ describe('wrapRun and wrapStep', () => {
     const request = { event: { name: 'e' }, steps: {}, ctx: { runId: 'r', workflow: 'w' } }
     await handler.invoke(request)
     await handler.handle({ headers: {}, rawBody: JSON.stringify(request) })
-    const pass = [
-      'outer: run r of e begins',
-      'inner: run r of e begins',
-      'inner: run gives 1',
-      'outer: run gives 1',
-    ]
+    const pass = ['outer: run r of e begins', 'inner: run r of e begins', 'inner: run gives 1', 'outer: run gives 1']
     expect(journal).toEqual([...pass, ...pass])
   })
 
@@ -254,9 +246,7 @@ describe('transformInput and transformOutput', () => {
   })
 
   test.each(['transformInput', 'transformOutput'] as const)('%s must be synchronous', async hook => {
-    const middleware: Middleware[] = [
-      { name: 'slow', [hook]: async () => Promise.reject(new Error('unseen')) },
-    ]
+    const middleware: Middleware[] = [{ name: 'slow', [hook]: async () => Promise.reject(new Error('unseen')) }]
     expect(await runWith(middleware, () => 1, { data: 1 }).pass()).toMatchObject({
       status: 400,
       error: { message: `Middleware slow: ${hook} returned a promise, but must be synchronous` },
@@ -323,9 +313,7 @@ describe('transformInput and transformOutput', () => {
 
 test.each([[[{}]], [[{ name: '' }]], ['m'], [[undefined]]])('%s is refused as middleware', middleware => {
   const wrong = middleware as unknown as Middleware[]
-  expect(() => createWorkflow({ name: 'w', middleware: wrong }, () => 1)).toThrow(
-    'Workflow "w": middleware must',
-  )
+  expect(() => createWorkflow({ name: 'w', middleware: wrong }, () => 1)).toThrow('Workflow "w": middleware must')
   expect(() => createHandler({ app: 'a', workflows: [], middleware: wrong })).toThrow(
     'Runner of app "a": middleware must',
   )

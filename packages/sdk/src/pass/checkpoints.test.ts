@@ -247,10 +247,7 @@ describe('a receipt', () => {
       ]),
     )
     const { opcodes, acknowledge } = await pass.report()
-    expect(opcodes).toMatchObject([
-      { error: { message: 'again' } },
-      { error: { message: 'no' }, catchable: true },
-    ])
+    expect(opcodes).toMatchObject([{ error: { message: 'again' } }, { error: { message: 'no' }, catchable: true }])
     acknowledge({
       steps: [
         { id: hashStepId('flaky'), pending: true },

@@ -93,8 +93,7 @@ describe('parallel steps', () => {
 
   test('race: the stored winner lets the handler return while the loser is pending', async () => {
     const run = runOf(
-      ({ step }) =>
-        Promise.race([step.run('work', () => 'done'), step.sleep('deadline', '1h').then(() => 'late')]),
+      ({ step }) => Promise.race([step.run('work', () => 'done'), step.sleep('deadline', '1h').then(() => 'late')]),
       { settle: () => undefined },
     )
     expect(await run.drive()).toMatchObject({ status: 200, data: 'done' })
@@ -158,10 +157,7 @@ describe('parallel steps', () => {
         step.run('good', () => 1),
         step.run('bad', fail('no'), { catch: true }),
       ])
-      const any = await Promise.any([
-        step.run('worse', fail('never'), { catch: true }),
-        step.run('fine', () => 'fine'),
-      ])
+      const any = await Promise.any([step.run('worse', fail('never'), { catch: true }), step.run('fine', () => 'fine')])
       return { statuses: settled.map(({ status }) => status), any }
     })
     expect(await run.drive()).toMatchObject({

@@ -105,8 +105,7 @@ export class Pass {
    */
   step(name: string, discover: (id: StepId) => Discovery): StepPromise<unknown> {
     // Above the limit the pass ends. A rejected promise would not do: the handler might catch it in an endless loop.
-    if (this.#ids.count >= STEPS_MAX)
-      this.#threw(new NonRetriableError(`A run has at most ${STEPS_MAX} steps`))
+    if (this.#ids.count >= STEPS_MAX) this.#threw(new NonRetriableError(`A run has at most ${STEPS_MAX} steps`))
     if (this.ended) return never()
     try {
       this.#refuseNesting(name)

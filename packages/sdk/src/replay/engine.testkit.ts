@@ -100,8 +100,7 @@ export class TestRun {
   }
 
   #store(opcode: Opcode): boolean | 'failed' {
-    const entry =
-      opcode.op === 'StepRun' ? this.#stepRun(opcode) : settleDefault(opcode, this.#options.settle)
+    const entry = opcode.op === 'StepRun' ? this.#stepRun(opcode) : settleDefault(opcode, this.#options.settle)
     if (entry === 'failed') return 'failed'
     if (entry === 'retry') return true
     delete this.memo[opcode.id]

@@ -38,15 +38,13 @@ async function playAndCheck(program: Node, mode: Mode, list: readonly number[]):
   expect(new Set(run.stepLines).size, 'lines of steps').toBe(run.stepLines.length)
   expect(isPrefix(run.rootLines, last), 'lines of the handler').toBe(true)
   for (const path of run.committed) {
-    if (!run.stepLines.some(line => line.startsWith(`${path}/`)))
-      throw new Error(`no line of ${path}\n${history()}`)
+    if (!run.stepLines.some(line => line.startsWith(`${path}/`))) throw new Error(`no line of ${path}\n${history()}`)
   }
   const executions = run.executed.size
   const replay = await run.replay()
   expect(JSON.parse(replay.body)).toMatchObject({ data: run.result })
   expect(run.executed.size).toBe(executions)
-  if (!isPrefix(run.traces.at(-1) as string[], last))
-    throw new Error(`the replay saw something else\n${history()}`)
+  if (!isPrefix(run.traces.at(-1) as string[], last)) throw new Error(`the replay saw something else\n${history()}`)
 }
 
 function isPrefix(shorter: readonly string[], longer: readonly string[]): boolean {

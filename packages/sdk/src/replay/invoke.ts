@@ -48,14 +48,10 @@ export async function invoke(
     ctx: runContext,
   }
   const error = ctx.onFailure ? reviveError(ctx.error ?? { message: 'The run failed' }) : undefined
-  const ended = withinTrace(ctx.traceparent, () =>
-    pass.run(() => runHandler({ workflow, chain, args, error })),
-  )
+  const ended = withinTrace(ctx.traceparent, () => pass.run(() => runHandler({ workflow, chain, args, error })))
   cancellation.onCancel(() => pass.cancel())
   const outcome = await ended
-  chain.passEnded(runContext, passEndOf(outcome), message =>
-    logs.append(logs.root, { level: 'error', message }),
-  )
+  chain.passEnded(runContext, passEndOf(outcome), message => logs.append(logs.root, { level: 'error', message }))
   warn(logs, { pass, memo, outcome })
   const answer = answerOf(outcome, logs)
   // Callbacks still run after the pass only when the run failed or was cancelled: their signal is aborted.

@@ -2,17 +2,7 @@
 // a handler, and computes without an engine which results they may have.
 
 import type { Opcode } from '@perdure/protocol'
-import {
-  type Arbitrary,
-  array,
-  boolean,
-  constant,
-  constantFrom,
-  integer,
-  letrec,
-  oneof,
-  record,
-} from 'fast-check'
+import { type Arbitrary, array, boolean, constant, constantFrom, integer, letrec, oneof, record } from 'fast-check'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 
 /** The call of each kind of opcode. A kind of the wire protocol without an entry does not compile. */
@@ -143,8 +133,7 @@ async function callStep(node: StepNode, path: string, { step, ctx, runCallback }
     sleep: () => step.sleep(name, 1000).then(() => path),
     sleepUntil: () => step.sleepUntil(name, 1000).then(() => path),
     wait: () => step.waitForEvent(name, { event: path }).then(event => event?.name ?? 'nothing'),
-    child: () =>
-      step.runWorkflow<string>(name, { workflow: 'child', data: { path, fails: node.failures === ALWAYS } }),
+    child: () => step.runWorkflow<string>(name, { workflow: 'child', data: { path, fails: node.failures === ALWAYS } }),
     emit: () => step.emit(name, { event: path }).then(() => path),
     webhook: () => ctx.webhook.send(name, { url: 'https://example.com' }).then(() => path),
     now: () => ctx.now().then(time => (typeof time === 'number' ? path : 'nothing')),
@@ -152,9 +141,7 @@ async function callStep(node: StepNode, path: string, { step, ctx, runCallback }
   return does[node.op]()
 }
 
-function inOrder(
-  node: Extract<Node, { kind: 'seq' | 'all' | 'allSettled' | 'race' | 'any' | 'loop' }>,
-): Node[] {
+function inOrder(node: Extract<Node, { kind: 'seq' | 'all' | 'allSettled' | 'race' | 'any' | 'loop' }>): Node[] {
   return node.kind === 'loop' ? Array.from({ length: node.count }, () => node.body) : node.nodes
 }
 
@@ -169,9 +156,7 @@ export function admits(node: Node, path: string, ending: Ending): boolean {
     case 'step':
       return failsForGood(node) ? threw : !threw && ending.value === path
     case 'catch':
-      return (
-        !threw && (child(node.body, 0, ending) || (ending.value === 'caught' && child(node.body, 0, 'threw')))
-      )
+      return !threw && (child(node.body, 0, ending) || (ending.value === 'caught' && child(node.body, 0, 'threw')))
     case 'allSettled':
       return (
         !threw &&
@@ -192,11 +177,7 @@ export function admits(node: Node, path: string, ending: Ending): boolean {
   }
 }
 
-function everyValue(
-  nodes: Node[],
-  values: unknown,
-  holds: (n: Node, i: number, v: unknown) => boolean,
-): boolean {
+function everyValue(nodes: Node[], values: unknown, holds: (n: Node, i: number, v: unknown) => boolean): boolean {
   if (!Array.isArray(values) || values.length !== nodes.length) return false
   return nodes.every((one, i) => holds(one, i, values[i]))
 }

@@ -172,8 +172,7 @@ export class RandomRun {
     const steps: Record<string, MemoEntry> = {}
     const rows = [...this.#steps.values()].sort((a, b) => a.seq - b.seq)
     for (const { id, state, entry } of rows) if (state === 'settled') steps[id] = entry
-    for (const { id, state } of rows)
-      if (state === 'parked' || state === 'backoff') steps[id] = { pending: true }
+    for (const { id, state } of rows) if (state === 'parked' || state === 'backoff') steps[id] = { pending: true }
     const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '' }
     return { event: { name: 'flow' }, steps, ctx }
   }
@@ -238,9 +237,7 @@ export class RandomRun {
       return true
     }
     const open = [...this.#steps.values()].filter(({ state }) => state !== 'settled')
-    const isNew = [...this.#steps.values()].some(
-      ({ id, state }) => state === 'settled' && !pass.reported.has(id),
-    )
+    const isNew = [...this.#steps.values()].some(({ id, state }) => state === 'settled' && !pass.reported.has(id))
     // A stopped run is continued by the next pass.
     const wakes = open.length > 0 || isNew || this.#seq > known || pass.stoppedAt !== undefined
     if (!wakes) throw new Error('Nothing would ever wake the run')
@@ -257,8 +254,7 @@ export class RandomRun {
       if (scope === '@replay') this.warnings.push(message)
       else if (scope !== '@root') this.#storeStepLine(message, opcodes)
       else if (index >= this.rootLines.length) {
-        if (index > this.rootLines.length)
-          throw new Error(`Line ${index} comes after ${this.rootLines.length}`)
+        if (index > this.rootLines.length) throw new Error(`Line ${index} comes after ${this.rootLines.length}`)
         this.rootLines.push(message)
       }
     }

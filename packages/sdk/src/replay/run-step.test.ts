@@ -115,16 +115,8 @@ describe('a result that cannot be stored is a non-retriable error', () => {
   const cyclic: { self?: unknown } = {}
   cyclic.self = cyclic
   test.each([
-    [
-      'a BigInt',
-      { n: 1n },
-      'The result of step "s" cannot be stored as JSON: Do not know how to serialize a BigInt',
-    ],
-    [
-      'a cycle',
-      cyclic,
-      'The result of step "s" cannot be stored as JSON: Converting circular structure to JSON',
-    ],
+    ['a BigInt', { n: 1n }, 'The result of step "s" cannot be stored as JSON: Do not know how to serialize a BigInt'],
+    ['a cycle', cyclic, 'The result of step "s" cannot be stored as JSON: Converting circular structure to JSON'],
     ['a function', () => 1, 'The result of step "s" cannot be stored as JSON: it is a function'],
     ['too much', 'x'.repeat(1_100_000), /^The result of step "s" is too large: 1100002 bytes of JSON/],
     ['too much in bytes', '€'.repeat(400_000), /^The result of step "s" is too large: 1200002 bytes of JSON/],
@@ -156,8 +148,8 @@ describe('the context of a callback', () => {
   })
 
   test('has a signal that is not aborted', async () => {
-    expect(await opcodeOf(((context: StepContext) => context.signal.aborted) as () => unknown)).toMatchObject(
-      { data: false },
-    )
+    expect(await opcodeOf(((context: StepContext) => context.signal.aborted) as () => unknown)).toMatchObject({
+      data: false,
+    })
   })
 })

@@ -51,11 +51,7 @@ function retryOf(thrown: unknown): { retriable?: false; retryAfterMs?: number } 
 }
 
 /** Creates the signal and the logger on first use, since most callbacks use neither. */
-function contextOf(
-  { ctx, logs, cancellation }: PassEnvironment,
-  id: StepId,
-  logScope: LogScope,
-): StepContext {
+function contextOf({ ctx, logs, cancellation }: PassEnvironment, id: StepId, logScope: LogScope): StepContext {
   let logger: Logger | undefined
   return {
     attempt: ctx.attempt,

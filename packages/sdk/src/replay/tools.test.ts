@@ -22,11 +22,7 @@ describe('opcodes', () => {
   const cases: [string, (step: StepTools, ctx: RunContext) => Promise<unknown>, object][] = [
     ['run', step => step.run('s', () => ({ n: 1 })), { op: 'StepRun', data: { n: 1 } }],
     ['run with null', step => step.run('s', () => null), { op: 'StepRun', data: null }],
-    [
-      'catchable run',
-      step => step.run('s', () => 1, { catch: true }),
-      { op: 'StepRun', data: 1, catchable: true },
-    ],
+    ['catchable run', step => step.run('s', () => 1, { catch: true }), { op: 'StepRun', data: 1, catchable: true }],
     ['sleep', step => step.sleep('s', '90s'), { op: 'Sleep', sleepMs: 90_000 }],
     ['sleep in ms', step => step.sleep('s', 5), { op: 'Sleep', sleepMs: 5 }],
     ['sleepUntil a Date', step => step.sleepUntil('s', at), { op: 'SleepUntil', sleepUntilMs: at.getTime() }],
@@ -42,11 +38,7 @@ describe('opcodes', () => {
       step => step.waitForEvent('s', { event: 'paid', timeout: '2h', if: 'async.data.id == event.data.id' }),
       { op: 'WaitForEvent', eventName: 'paid', timeoutMs: 7_200_000, if: 'async.data.id == event.data.id' },
     ],
-    [
-      'child by name',
-      step => step.runWorkflow('s', { workflow: 'child' }),
-      { op: 'RunWorkflow', childName: 'child' },
-    ],
+    ['child by name', step => step.runWorkflow('s', { workflow: 'child' }), { op: 'RunWorkflow', childName: 'child' }],
     [
       'child by value, in another app',
       step => step.runWorkflow('s', { workflow: child, data: [1], app: 'other' }),
@@ -123,16 +115,8 @@ describe('invalid arguments reject the call and, uncaught, fail the run', () => 
     ['no time', step => step.sleepUntil('s', 'tomorrow'), 'Step "s": not a time: tomorrow'],
     ['no event name', step => step.waitForEvent('s', { event: ' ' }), 'Step "s": event must be a name'],
     ['no workflow', step => step.runWorkflow('s', { workflow: '' }), 'Step "s": workflow must be a name'],
-    [
-      'no URL',
-      (_, ctx) => ctx.webhook.send('s', { url: 'ftp://x' }),
-      'Step "s": not an http or https URL: ftp://x',
-    ],
-    [
-      'a cycle',
-      step => step.emit('s', { event: 'e', data: cyclic }),
-      'The data of step "s" cannot be stored as JSON',
-    ],
+    ['no URL', (_, ctx) => ctx.webhook.send('s', { url: 'ftp://x' }), 'Step "s": not an http or https URL: ftp://x'],
+    ['a cycle', step => step.emit('s', { event: 'e', data: cyclic }), 'The data of step "s" cannot be stored as JSON'],
     [
       'too much data',
       step => step.runWorkflow('s', { workflow: 'w', data: 'x'.repeat(1_100_000) }),

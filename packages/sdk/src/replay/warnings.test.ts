@@ -66,11 +66,7 @@ describe('a step that nobody awaited', () => {
     [
       'the loser of a race, or among many',
       async ({ step }) => {
-        await Promise.race([
-          step.sleep('pause', 1),
-          step.run('a', () => 1),
-          step.waitForEvent('w', { event: 'e' }),
-        ])
+        await Promise.race([step.sleep('pause', 1), step.run('a', () => 1), step.waitForEvent('w', { event: 'e' })])
         await Promise.all([step.sleep('all', 1), step.run('b', () => 1)])
         await Promise.allSettled([step.emit('announce', { event: 'e' })])
         await Promise.any([step.sleep('any', 1), step.run('c', () => 1)])

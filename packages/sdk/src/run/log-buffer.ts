@@ -123,9 +123,7 @@ function splitByBytes(lines: readonly Line[], bytesMax: number): { fitting: Line
     bytes += line.bytes
     return bytes > bytesMax
   })
-  return end < 0
-    ? { fitting: [...lines], rest: [] }
-    : { fitting: lines.slice(0, end), rest: lines.slice(end) }
+  return end < 0 ? { fitting: [...lines], rest: [] } : { fitting: lines.slice(0, end), rest: lines.slice(end) }
 }
 
 function droppedLine(count: number, { scope, index }: LinePosition): string {

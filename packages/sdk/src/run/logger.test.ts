@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { runOf } from '../replay/engine.testkit.ts'
 import { LogBuffer, stepLogScope } from './log-buffer.ts'
 
-const described = (logs: RunnerLogLine[]) =>
-  logs.map(({ scope, index, message }) => `${scope}#${index} ${message}`)
+const described = (logs: RunnerLogLine[]) => logs.map(({ scope, index, message }) => `${scope}#${index} ${message}`)
 
 describe('scopes', () => {
   test("the same logger has the handler's scope outside of a callback and the step's inside", async () => {

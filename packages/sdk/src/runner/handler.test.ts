@@ -51,11 +51,7 @@ describe('a request', () => {
     ['an empty body', '', 'The body of the request is not JSON'],
     ['no object', '[]', 'The body of the request is not an invoke'],
     ['no ctx', '{"event":{"name":"x"},"steps":{}}', 'The body of the request is not an invoke'],
-    [
-      'no event',
-      '{"steps":{},"ctx":{"workflow":"hello","runId":"r"}}',
-      'The body of the request is not an invoke',
-    ],
+    ['no event', '{"steps":{},"ctx":{"workflow":"hello","runId":"r"}}', 'The body of the request is not an invoke'],
     [
       'steps of another shape',
       '{"event":{},"steps":[],"ctx":{"workflow":"hello","runId":"r"}}',
@@ -131,8 +127,7 @@ describe('the signature', () => {
     for (const list of ['old,new', 'old new', ' old , new ']) {
       vi.stubEnv('ENGINE_SIGNING_KEY', list)
       const options = { signingKey: undefined } as unknown as HandlerOptions
-      for (const key of ['old', 'new'])
-        expect((await send({ headers: signed([key]) }, options)).status).toBe(200)
+      for (const key of ['old', 'new']) expect((await send({ headers: signed([key]) }, options)).status).toBe(200)
       expect((await send({ headers: signed(['old,new']) }, options)).status).toBe(401)
     }
     expect((await send({ headers: signed(['b', 'c']) }, { signingKey: ['a', 'b'] })).status).toBe(200)
@@ -165,11 +160,7 @@ describe('a list of workflows', () => {
   test.each<[string, unknown, string]>([
     ['an undefined import', [undefined], 'workflows[0] is not a workflow: undefined'],
     ['a module', [...workflows, { default: 1 }], 'workflows[1] is not a workflow: object'],
-    [
-      'a second call that was forgotten',
-      [createWorkflow({ name: 'x' })],
-      'workflows[0] is not a workflow: function',
-    ],
+    ['a second call that was forgotten', [createWorkflow({ name: 'x' })], 'workflows[0] is not a workflow: function'],
     ['no list', workflows[0], 'The workflows of a runner must be a list'],
     ['nothing', undefined, 'The workflows of a runner must be a list'],
   ])('with %s is refused', (_, given, message) => {

@@ -103,10 +103,7 @@ export function refusal(status: number, message: string): HandlerResponse {
 function refusalOf({ headers, rawBody }: HandlerRequest, keys: readonly string[]): Answer | undefined {
   const bytes = Buffer.byteLength(rawBody)
   if (bytes > REQUEST_BYTES_MAX) {
-    return answerError(
-      413,
-      new Error(`The request has ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are read`),
-    )
+    return answerError(413, new Error(`The request has ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are read`))
   }
   const signature = headerOf(headers, SIGNATURE_HEADER)
   if (keys.length > 0 && !verifyBody({ keys, body: rawBody, nowMs: Date.now(), header: signature })) {

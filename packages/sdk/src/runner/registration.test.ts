@@ -163,9 +163,7 @@ describe('an engine that is away', () => {
     await engine.called(7)
     await loggedLines(4)
     expect(logged).toEqual([
-      expect.stringMatching(
-        /^warn ENGINE does not accept the registration, retrying: The engine cannot be reached/,
-      ),
+      expect.stringMatching(/^warn ENGINE does not accept the registration, retrying: The engine cannot be reached/),
       'info Registered with ENGINE as r1: 1 workflows',
       expect.stringMatching(/^warn ENGINE does not accept the registration, retrying/),
       'info Registered with ENGINE as r1: 1 workflows',
@@ -236,7 +234,5 @@ describe('an engine whose signatures the runner would refuse', () => {
 
 test('an invalid address is refused at once', async () => {
   engine = await startEngine(accepted())
-  expect(() => startRegistration(handler, serving, { engineUrl: 'nowhere' })).toThrow(
-    'is not an http or https URL',
-  )
+  expect(() => startRegistration(handler, serving, { engineUrl: 'nowhere' })).toThrow('is not an http or https URL')
 })

@@ -108,8 +108,7 @@ async function registerTrusted(
   for (let untried = fingerprints.length; ; untried--) {
     const reply = await register(fingerprints[0])
     if (fingerprints.length === 0 || reply.keyMatches === true) return reply
-    if (reply.keyMatches === undefined)
-      throw untrusted('The engine has no signing key, and this runner has one')
+    if (reply.keyMatches === undefined) throw untrusted('The engine has no signing key, and this runner has one')
     if (untried <= 1) throw untrusted("The engine's signing key is not that of this runner")
     fingerprints.push(fingerprints.shift() as string)
   }

@@ -50,9 +50,7 @@ const invoke = (fields: object = {}) =>
 const json = { 'content-type': 'application/json' }
 
 export function adapterContract(name: string, adapter: AdapterUnderTest): void {
-  async function serve(
-    options: { signingKey?: string; workflows?: Workflow<never, unknown>[] } = {},
-  ): Promise<string> {
+  async function serve(options: { signingKey?: string; workflows?: Workflow<never, unknown>[] } = {}): Promise<string> {
     const mounted = await adapter.mount({
       app: 'shop',
       workflows: [hello],
@@ -162,37 +160,34 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       await aborted.promise
     })
 
-    test.runIf(adapter.registers ?? true)(
-      'registers where it is served, and repeats that until it ends',
-      async () => {
-        const reply = {
-          ok: true,
-          protocolVersion: 1,
-          runnerId: 'r',
-          workflows: 1,
-          heartbeatMs: 10,
-          warnings: [],
-        }
-        const engine = await startEngine({ status: 200, body: reply })
-        onTestFinished(() => engine.close())
-        const mounted = await adapter.mount({
-          app: 'shop',
-          workflows: [hello],
-          signingKey: [],
-          register: true,
-          engineUrl: engine.url,
-          log: () => undefined,
-        })
-        await engine.called(2)
-        const answered = await fetch(mounted.url, { method: 'POST', headers: json, body: invoke() })
-        expect([answered.status, (await answered.text()).length > 0]).toEqual([206, true])
-        await mounted.close()
-        const { framework } = adapter
-        const body = { app: 'shop', url: mounted.url, framework, runtime: 'node', language: 'typescript' }
-        expect(engine.calls[0]).toMatchObject({ path: '/register', body })
-        const calls = engine.calls.length
-        expect(engine.calls[calls - 1]?.body).toEqual(engine.calls[0]?.body)
-      },
-    )
+    test.runIf(adapter.registers ?? true)('registers where it is served, and repeats that until it ends', async () => {
+      const reply = {
+        ok: true,
+        protocolVersion: 1,
+        runnerId: 'r',
+        workflows: 1,
+        heartbeatMs: 10,
+        warnings: [],
+      }
+      const engine = await startEngine({ status: 200, body: reply })
+      onTestFinished(() => engine.close())
+      const mounted = await adapter.mount({
+        app: 'shop',
+        workflows: [hello],
+        signingKey: [],
+        register: true,
+        engineUrl: engine.url,
+        log: () => undefined,
+      })
+      await engine.called(2)
+      const answered = await fetch(mounted.url, { method: 'POST', headers: json, body: invoke() })
+      expect([answered.status, (await answered.text()).length > 0]).toEqual([206, true])
+      await mounted.close()
+      const { framework } = adapter
+      const body = { app: 'shop', url: mounted.url, framework, runtime: 'node', language: 'typescript' }
+      expect(engine.calls[0]).toMatchObject({ path: '/register', body })
+      const calls = engine.calls.length
+      expect(engine.calls[calls - 1]?.body).toEqual(engine.calls[0]?.body)
+    })
   })
 }

@@ -109,8 +109,7 @@ adapterContract('next, route handlers', {
   async mount(options) {
     const route = serveNext(options)
     const server = await startFetchServer(
-      request =>
-        route[request.method as keyof typeof route]?.(request) ?? new Response(null, { status: 405 }),
+      request => route[request.method as keyof typeof route]?.(request) ?? new Response(null, { status: 405 }),
     )
     const url = `${server.url}/api/perdure`
     if (options.register) await (await fetch(url)).text()

@@ -17,11 +17,7 @@ export interface ElysiaPluginOptions extends HandlerOptions, RegistrationOptions
 
 /** The part of an Elysia app that the plugin uses. */
 export interface ElysiaApp {
-  all(
-    path: string,
-    handler: (context: { request: Request }) => Promise<Response>,
-    hook: { parse: 'none' },
-  ): unknown
+  all(path: string, handler: (context: { request: Request }) => Promise<Response>, hook: { parse: 'none' }): unknown
   onStart(handler: (app: { server: { url: URL } | null }) => void): unknown
   onStop(handler: () => void): unknown
 }
@@ -40,8 +36,7 @@ export function perdure(options: ElysiaPluginOptions): <App extends ElysiaApp>(e
     let registration: Registration | undefined
     elysia.onStart(({ server }) => {
       const url = options.url ?? (server ? new URL(path, server.url).href : undefined)
-      if (url === undefined)
-        throw new TypeError('The adapter does not know where Elysia listens: give a `url`')
+      if (url === undefined) throw new TypeError('The adapter does not know where Elysia listens: give a `url`')
       registration = startRegistration(handler, { url, framework: 'elysia' }, options)
     })
     elysia.onStop(() => registration?.stop())

@@ -3,13 +3,7 @@
 
 import { Buffer } from 'node:buffer'
 import { Cancellation } from '../run/cancellation.ts'
-import {
-  createHandler,
-  type Handler,
-  type HandlerOptions,
-  type HandlerResponse,
-  refusal,
-} from '../runner/handler.ts'
+import { createHandler, type Handler, type HandlerOptions, type HandlerResponse, refusal } from '../runner/handler.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 
 /** Answers a web-standard request. */

@@ -57,9 +57,7 @@ describe('a served runner', () => {
 
   test('a port that is taken rejects', async () => {
     const { port } = await start()
-    await expect(serve({ app: 'shop', workflows: [hello], port, register: false })).rejects.toThrow(
-      'EADDRINUSE',
-    )
+    await expect(serve({ app: 'shop', workflows: [hello], port, register: false })).rejects.toThrow('EADDRINUSE')
   })
 
   test('registers with the engine at its own address, until it is closed', async () => {
@@ -155,9 +153,7 @@ describe('closing', () => {
     const { port, close } = await start()
     const socket = connect(port, '127.0.0.1')
     const body = invoke()
-    socket.write(
-      `POST /invoke HTTP/1.1\r\nhost: x\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    )
+    socket.write(`POST /invoke HTTP/1.1\r\nhost: x\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
     await once(socket, 'data')
     await close()
   })

@@ -6,13 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { RegisterReply } from '@perdure/protocol'
 import { Cancellation } from '../run/cancellation.ts'
 import { closeOnce } from '../runner/close-on-signals.ts'
-import {
-  createHandler,
-  type Handler,
-  type HandlerOptions,
-  type HandlerResponse,
-  refusal,
-} from '../runner/handler.ts'
+import { createHandler, type Handler, type HandlerOptions, type HandlerResponse, refusal } from '../runner/handler.ts'
 import { type RegistrationOptions, startRegistration } from '../runner/registration.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { BODY_PARSED_MESSAGE, readNodeBody } from './node-body.ts'
@@ -105,8 +99,7 @@ export function runnerOf(
 ): RunnerServer {
   const { host = '127.0.0.1', path = '/invoke' } = options
   const url = options.url ?? `http://${reachable(host)}:${port}${path}`
-  const registration =
-    options.register === false ? undefined : startRegistration(handler, { url, framework }, options)
+  const registration = options.register === false ? undefined : startRegistration(handler, { url, framework }, options)
   const end = () => {
     registration?.stop()
     return close()
@@ -139,9 +132,7 @@ export function reachable(host: string): string {
 export function urlOf(server: Pick<Server, 'address'>, path: string): string {
   const address = server.address()
   if (address === null || typeof address === 'string') {
-    throw new TypeError(
-      `The server listens on no port (${address}): give the \`url\` the engine reaches it at`,
-    )
+    throw new TypeError(`The server listens on no port (${address}): give the \`url\` the engine reaches it at`)
   }
   return `http://${reachable(address.address)}:${address.port}${path}`
 }

@@ -27,9 +27,7 @@ const everything = createWorkflow({ name: 'everything' }, async ({ step, ctx }) 
   )
   seen.push(await step.run('flaky', () => (ctx.attempt < 3 ? Promise.reject(new Error('again')) : 'steady')))
   seen.push(await step.runWorkflow('even', { workflow: child, data: 8 }))
-  seen.push(
-    await step.runWorkflow('odd', { workflow: child, data: 7 }).catch((error: Error) => error.message),
-  )
+  seen.push(await step.runWorkflow('odd', { workflow: child, data: 7 }).catch((error: Error) => error.message))
   await step.emit('announce', { event: 'announced', data: seen.length })
   seen.push(await Promise.race([step.sleep('late', '2d'), step.run('early', () => 'early')]))
   ctx.logger.info('done', { steps: seen.length })

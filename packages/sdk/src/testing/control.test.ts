@@ -18,9 +18,7 @@ const square = createWorkflow({ name: 'square' }, async ({ event, step }: Workfl
 
 test('a hundred children in parallel give a hundred results', async () => {
   const fanOut = createWorkflow({ name: 'fan-out' }, async ({ step }) => {
-    const all = Array.from({ length: 100 }, (_, n) =>
-      step.runWorkflow(`n${n}`, { workflow: square, data: { n } }),
-    )
+    const all = Array.from({ length: 100 }, (_, n) => step.runWorkflow(`n${n}`, { workflow: square, data: { n } }))
     return (await Promise.all(all)).reduce((sum, one) => sum + one, 0)
   })
   const engine = await open([fanOut, square])

@@ -25,10 +25,7 @@ const checkout = createWorkflow(
     return { ...charge, paid: paid?.data.order ?? null }
   },
 )
-const audit = createWorkflow(
-  { name: 'audit', triggers: { event: 'order/*' } },
-  async ({ event }) => event.name,
-)
+const audit = createWorkflow({ name: 'audit', triggers: { event: 'order/*' } }, async ({ event }) => event.name)
 
 describe('a run', () => {
   test('goes from its event to its typed result', async () => {
@@ -74,9 +71,7 @@ describe('a run', () => {
   test('that is parked elsewhere rejects parkedAt() at once with a description of its state', async () => {
     const engine = await open([checkout])
     const run = await engine.start(checkout, { order: 1 })
-    await expect(run.parkedAt('ship')).rejects.toThrow(
-      /is not parked at "ship"\..*wait-for-payment \(waiting\)/s,
-    )
+    await expect(run.parkedAt('ship')).rejects.toThrow(/is not parked at "ship"\..*wait-for-payment \(waiting\)/s)
     await engine.send('order/paid', { order: 1 })
     await expect(run.parkedAt('wait-for-payment')).rejects.toThrow(/It has succeeded/)
   })
@@ -162,10 +157,7 @@ describe('the end of a test', () => {
     const engine = await testEngine([checkout])
     const run = await engine.start(checkout, { order: 1 })
     await expect(engine.stop()).rejects.toThrow(
-      new RegExp(
-        `1 run has not ended \\(stop\\({ leaveRuns: true }\\).*${run.id} of "checkout": .*order/paid`,
-        's',
-      ),
+      new RegExp(`1 run has not ended \\(stop\\({ leaveRuns: true }\\).*${run.id} of "checkout": .*order/paid`, 's'),
     )
     await expect(run.status()).rejects.toThrow('The engine was stopped')
   })

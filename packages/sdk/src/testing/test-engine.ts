@@ -53,9 +53,7 @@ export interface StopOptions {
  * ```
  */
 export async function testEngine(workflows: readonly AnyWorkflow[] | TestEngineOptions): Promise<TestEngine> {
-  const options: TestEngineOptions = Array.isArray(workflows)
-    ? { workflows }
-    : (workflows as TestEngineOptions)
+  const options: TestEngineOptions = Array.isArray(workflows) ? { workflows } : (workflows as TestEngineOptions)
   const host = new Host(await loadPackages(), readOptions(options))
   const webhooks = new WebhookRecorder(() => host.clock.now(), options.webhooks)
   try {
@@ -113,11 +111,7 @@ export class TestEngine implements AsyncDisposable {
     ...rest: DataArguments<SentOf<Event>, SendEventOptions>
   ): Promise<SentEvent>
   send(name: string, data?: unknown, options?: SendEventOptions): Promise<SentEvent>
-  async send(
-    event: string | EventDefinition,
-    data?: unknown,
-    options: SendEventOptions = {},
-  ): Promise<SentEvent> {
+  async send(event: string | EventDefinition, data?: unknown, options: SendEventOptions = {}): Promise<SentEvent> {
     const name = eventNameOf(event)
     const reply = await this.#send(name, data, options)
     const started = (reply.triggered ?? []).flatMap(({ runId, workflow }) =>

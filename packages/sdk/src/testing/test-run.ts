@@ -86,8 +86,7 @@ export class TestRun<Output = unknown> {
     const id = hashStepId(stepName)
     // The name means each of its uses, `name:n` only that use.
     const isMeant = (step: StepRecord) => step.name === stepName || step.id === id
-    const parked = async () =>
-      (await this.steps()).find(step => isMeant(step) && PARKED.includes(step.status))
+    const parked = async () => (await this.steps()).find(step => isMeant(step) && PARKED.includes(step.status))
     await this.#move(options, async () => (await parked()) !== undefined)
     const run = await this.read()
     const step = ENDED.includes(run.status) ? undefined : await parked()

@@ -90,10 +90,7 @@ test('everything that becomes due in between happens in order, each at its own t
 })
 
 test('a schedule runs on each of its days', async () => {
-  const nightly = createWorkflow(
-    { name: 'nightly', triggers: { cron: '30 2 * * *' } },
-    async ({ event }) => event.data,
-  )
+  const nightly = createWorkflow({ name: 'nightly', triggers: { cron: '30 2 * * *' } }, async ({ event }) => event.data)
   const engine = await open([nightly])
   await engine.advance('7d')
   const runs = await engine.runs({ workflow: nightly, status: 'succeeded' })
@@ -103,10 +100,7 @@ test('a schedule runs on each of its days', async () => {
 
 test('a debounced workflow starts once, with the last event', async () => {
   const debounce = { period: '10s', key: 'event.data.doc' }
-  const index = createWorkflow(
-    { name: 'index', debounce },
-    async ({ event }: WorkflowArgs<unknown>) => event.data,
-  )
+  const index = createWorkflow({ name: 'index', debounce }, async ({ event }: WorkflowArgs<unknown>) => event.data)
   const engine = await open([index])
   for (const version of [1, 2, 3]) {
     const { runs, triggered } = await engine.send('index', { doc: 'a', version })
@@ -122,9 +116,7 @@ test('a debounced workflow starts once, with the last event', async () => {
 })
 
 test("a run's timeout counts virtual time", async () => {
-  const slow = createWorkflow({ name: 'slow', timeouts: { run: '1h' } }, ({ step }) =>
-    step.sleep('nap', '2h'),
-  )
+  const slow = createWorkflow({ name: 'slow', timeouts: { run: '1h' } }, ({ step }) => step.sleep('nap', '2h'))
   const engine = await open([slow])
   const run = await engine.start(slow)
   expect(await run.failure({ within: '1d' })).toMatchObject({ code: 'timeout' })
@@ -147,9 +139,7 @@ test('time runs forward only, and code of a workflow cannot move it', async () =
     step.run('move', () => engine.advance('1d')),
   )
   const engine = await open([mover])
-  await expect(engine.advanceTo(0)).rejects.toThrow(
-    'It is 2030-01-01T00:00:00.000Z: time does not run backwards',
-  )
+  await expect(engine.advanceTo(0)).rejects.toThrow('It is 2030-01-01T00:00:00.000Z: time does not run backwards')
   await expect(engine.advance('soon')).rejects.toThrow(TypeError)
   await expect(engine.advanceTo('soon')).rejects.toThrow(TypeError)
   const run = await engine.start(mover)

@@ -121,10 +121,7 @@ export class PerdureError extends Error {
   /** HTTP status of the response; 0 without a response. */
   readonly status: number
   readonly requestId: string | undefined
-  constructor(
-    problem: { code: string; status: number; message: string; requestId?: string },
-    options?: ErrorOptions,
-  ) {
+  constructor(problem: { code: string; status: number; message: string; requestId?: string }, options?: ErrorOptions) {
     super(problem.message, options)
     this.name = 'PerdureError'
     this.code = problem.code

@@ -37,11 +37,7 @@ describe('an invalid definition throws', () => {
     ['a blank name', { name: ' ' }, "A workflow's name must be a string of 1 to 256 characters"],
     ['a long name', { name: 'n'.repeat(257) }, "A workflow's name must be"],
     ['an empty trigger', { name: 'w', triggers: [{}] }, 'A trigger of workflow "w" needs either'],
-    [
-      'a double trigger',
-      { name: 'w', triggers: [{ event: 'a', cron: '* * * * *' }] },
-      'A trigger of workflow "w"',
-    ],
+    ['a double trigger', { name: 'w', triggers: [{ event: 'a', cron: '* * * * *' }] }, 'A trigger of workflow "w"'],
   ])('%s', (_, options, message) => {
     expect(() => createWorkflow(options as WorkflowOptions, handler)).toThrow(message)
   })
@@ -102,9 +98,7 @@ describe('types', () => {
       expectTypeOf(await step.run('a', (): string | undefined => 'x')).toEqualTypeOf<string | undefined>()
       expectTypeOf(await step.run('a', () => ({ at: new Date() }))).toEqualTypeOf<{ at: string }>()
       expectTypeOf(await step.sleep('a', '1s')).toEqualTypeOf<void>()
-      expectTypeOf(
-        await step.waitForEvent<Order>('a', { event: 'e' }),
-      ).toEqualTypeOf<ReceivedEvent<Order> | null>()
+      expectTypeOf(await step.waitForEvent<Order>('a', { event: 'e' })).toEqualTypeOf<ReceivedEvent<Order> | null>()
       const result = await step.runWorkflow('a', { workflow: child, data: { id: 'o', total: 1 } })
       expectTypeOf(result).toEqualTypeOf<{ at: string; id: string; total: number }>()
       expectTypeOf(await step.runWorkflow('a', { workflow: 'c' })).toBeUnknown()

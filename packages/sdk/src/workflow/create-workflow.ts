@@ -104,9 +104,7 @@ export function createWorkflow<Input = unknown>(
   options: WorkflowOptions<Input>,
 ): <Output>(handler: WorkflowHandler<Input, Output>) => Workflow<Input, Output>
 export function createWorkflow(options: AnyWorkflowOptions, handler?: Workflow['handler']) {
-  return handler === undefined
-    ? (later: Workflow['handler']) => define(options, later)
-    : define(options, handler)
+  return handler === undefined ? (later: Workflow['handler']) => define(options, later) : define(options, handler)
 }
 
 /** The options of every overload, as the implementation sees them. */

@@ -32,10 +32,7 @@ const EVERYTHING = {
 
 describe('is registered unchanged', () => {
   test('every policy', () => {
-    const triggers = [
-      { event: 'order/*', if: 'event.data.total > 0' },
-      { cron: 'TZ=Europe/Vienna 0 3 * * *' },
-    ]
+    const triggers = [{ event: 'order/*', if: 'event.data.total > 0' }, { cron: 'TZ=Europe/Vienna 0 3 * * *' }]
     const { registration } = createWorkflow({ name: 'w', triggers, ...EVERYTHING }, one)
     expect(registration).toEqual({ name: 'w', triggers, ...EVERYTHING })
   })

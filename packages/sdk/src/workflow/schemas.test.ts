@@ -63,9 +63,7 @@ describe("a workflow's input", () => {
         return true
       }),
     )
-    const workflow = createWorkflow({ name: 'w', input }, async ({ event, step }) =>
-      step.run('a', () => event.data.id),
-    )
+    const workflow = createWorkflow({ name: 'w', input }, async ({ event, step }) => step.run('a', () => event.data.id))
     expect(await new TestRun(workflow, { data: { id: 'x' } }).drive()).toMatchObject({ data: 'x' })
     expect(validations).toBe(2)
   })
@@ -97,10 +95,7 @@ describe("a workflow's input", () => {
   })
 
   test('an on-failure handler gets the data unvalidated', async () => {
-    const workflow = createWorkflow(
-      { name: 'w', input: zodOrder, onFailure: ({ event }) => event.data },
-      () => 1,
-    )
+    const workflow = createWorkflow({ name: 'w', input: zodOrder, onFailure: ({ event }) => event.data }, () => 1)
     const run = new TestRun(workflow, { data: bad, ctx: { onFailure: true, error: { message: 'x' } } })
     expect(await run.pass()).toMatchObject({ status: 200, data: bad })
   })
@@ -266,9 +261,7 @@ describe('an emit of a typed event', () => {
 
   test('is refused when it has no JSON form, by the encoder', async () => {
     const big = defineEvent('big', z.bigint())
-    const workflow = createWorkflow({ name: 'w' }, ({ step }) =>
-      step.emit('announce', { event: big, data: 1n }),
-    )
+    const workflow = createWorkflow({ name: 'w' }, ({ step }) => step.emit('announce', { event: big, data: 1n }))
     expect((await new TestRun(workflow).drive()).error?.message).toContain('cannot be stored as JSON')
   })
 })

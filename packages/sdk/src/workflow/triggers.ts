@@ -3,13 +3,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { WorkflowEvent } from '../run/run-context.ts'
-import {
-  type EventDefinition,
-  isEventDefinition,
-  type NamesOf,
-  type ReceivedOf,
-  type SentOf,
-} from '../schema/event.ts'
+import { type EventDefinition, isEventDefinition, type NamesOf, type ReceivedOf, type SentOf } from '../schema/event.ts'
 import { type Subject, validate } from '../schema/validate.ts'
 import { InvalidDataError } from '../wire/errors.ts'
 
@@ -51,9 +45,7 @@ export type DataIn<Triggers> = EventIn<Triggers>['data']
 /** The event of a workflow that collects events: a list of their payloads. A schedule keeps its own event. */
 export type CollectedIn<Triggers> =
   | WorkflowEvent<EventOf<Exclude<OneOf<Triggers>, { cron: string }>>['data'][]>
-  | ([Extract<OneOf<Triggers>, { cron: string }>] extends [never]
-      ? never
-      : WorkflowEvent<CronData, 'engine/cron'>)
+  | ([Extract<OneOf<Triggers>, { cron: string }>] extends [never] ? never : WorkflowEvent<CronData, 'engine/cron'>)
 
 /** The data that starts a workflow with these triggers by hand: the input of one of the schemas. */
 export type SentIn<Triggers> = SentOf<DefinitionOf<OneOf<Triggers>>>
@@ -111,15 +103,10 @@ const CRON_EVENT = 'engine/cron'
 
 type Known = { readonly name: string; readonly schema: StandardSchemaV1 | undefined }
 
-async function parseCollected(
-  event: WorkflowEvent,
-  known: readonly Known[],
-  what: string,
-): Promise<WorkflowEvent> {
+async function parseCollected(event: WorkflowEvent, known: readonly Known[], what: string): Promise<WorkflowEvent> {
   const events = known.filter(({ name }) => name !== CRON_EVENT)
   if (event.name === CRON_EVENT || events.some(({ schema }) => schema === undefined)) return event
-  if (!Array.isArray(event.data))
-    throw new InvalidDataError(what, [{ path: 'data', message: 'not an array' }])
+  if (!Array.isArray(event.data)) throw new InvalidDataError(what, [{ path: 'data', message: 'not an array' }])
   const data: unknown[] = []
   for (const [index, payload] of event.data.entries()) {
     data.push((await firstAccepting(events, payload, { what, root: `data.${index}` })).data)

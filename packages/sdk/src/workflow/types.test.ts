@@ -120,12 +120,9 @@ describe('typed events as triggers', () => {
         expectTypeOf(event.data).toEqualTypeOf<({ cents: number } | { reason: string })[]>()
       },
     )
-    createWorkflow(
-      { name: 'w', triggers: paid, debounce: { period: '1s', mode: 'all' } },
-      async ({ event }) => {
-        expectTypeOf(event.data).toEqualTypeOf<{ cents: number }[]>()
-      },
-    )
+    createWorkflow({ name: 'w', triggers: paid, debounce: { period: '1s', mode: 'all' } }, async ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<{ cents: number }[]>()
+    })
     createWorkflow({ name: 'w', triggers: paid, debounce: { period: '1s' } }, async ({ event }) => {
       expectTypeOf(event.data).toEqualTypeOf<{ cents: number }>()
     })
@@ -155,9 +152,9 @@ describe('steps and clients', () => {
       step.emit('a', { event: paid, data: { cents: 1 } }),
       // @ts-expect-error the data is required
       step.emit('a', { event: paid }),
-      expectTypeOf(
-        step.runWorkflow('a', { workflow: child, data: { id: 'x', at: '2026-01-01' } }),
-      ).toEqualTypeOf<Promise<{ at: string }>>(),
+      expectTypeOf(step.runWorkflow('a', { workflow: child, data: { id: 'x', at: '2026-01-01' } })).toEqualTypeOf<
+        Promise<{ at: string }>
+      >(),
       // @ts-expect-error the id is a string
       step.runWorkflow('a', { workflow: child, data: { id: 1, at: '2026-01-01' } }),
       // @ts-expect-error the data is required

@@ -40,11 +40,7 @@ type DataField<Sent> = undefined extends Sent ? { data?: Sent } : { data: Sent }
  */
 export interface StepTools {
   /** Runs a callback and stores its result. Failures are retried by the workflow's retry policy. */
-  run<T>(
-    name: string,
-    callback: (context: StepContext) => T,
-    options?: StepRunOptions,
-  ): Promise<Json<Awaited<T>>>
+  run<T>(name: string, callback: (context: StepContext) => T, options?: StepRunOptions): Promise<Json<Awaited<T>>>
   /** Parks the run for a duration. */
   sleep(name: string, duration: Duration): Promise<void>
   /** Parks the run until a time: a Date, epoch milliseconds, or an ISO 8601 string. */
@@ -58,10 +54,7 @@ export interface StepTools {
     name: string,
     options: WaitForDefinedOptions<Event>,
   ): Promise<ReceivedEvent<ReceivedOf<Event>, NamesOf<Event['name']>> | null>
-  waitForEvent<Data = unknown>(
-    name: string,
-    options: WaitForEventOptions,
-  ): Promise<ReceivedEvent<Data> | null>
+  waitForEvent<Data = unknown>(name: string, options: WaitForEventOptions): Promise<ReceivedEvent<Data> | null>
   /**
    * Starts a child run and parks until it ends. Resolves with the child's result, or rejects with a
    * {@link StepFailedError} that has its error. The child validates its input.
@@ -75,10 +68,7 @@ export interface StepTools {
     options: { workflow: string; data?: unknown; app?: string },
   ): Promise<Output>
   /** Emits an event once. The data of a typed event is validated first, as its receivers validate it. */
-  emit<Event extends EventDefinition>(
-    name: string,
-    options: { event: Event } & DataField<SentOf<Event>>,
-  ): Promise<void>
+  emit<Event extends EventDefinition>(name: string, options: { event: Event } & DataField<SentOf<Event>>): Promise<void>
   emit(name: string, options: { event: string; data?: unknown }): Promise<void>
 }
 

@@ -54,11 +54,7 @@ export function controlContract(open: OpenStore): void {
     })
 
     it('that run are those that wait, too', async () => {
-      await write(
-        store(),
-        ...STATUSES.slice(0, 4).map(status => created(aRun({ status }))),
-        created(endedRun()),
-      )
+      await write(store(), ...STATUSES.slice(0, 4).map(status => created(aRun({ status }))), created(endedRun()))
       expect(await replayable({ status: 'running' })).toEqual({ matched: 2, finished: 0, runIds: [] })
       expect(await replayable({ status: 'waiting' })).toMatchObject({ matched: 1 })
     })
@@ -100,12 +96,7 @@ export function controlContract(open: OpenStore): void {
     })
 
     it('are listed newest first, as they were recorded', async () => {
-      expect(await store().in(NS).controlActions({ limit: 100 })).toEqual([
-        bulk,
-        retried,
-        replayed,
-        cancelled,
-      ])
+      expect(await store().in(NS).controlActions({ limit: 100 })).toEqual([bulk, retried, replayed, cancelled])
       expect(await ids({ limit: 2 })).toEqual(['act_4', 'act_3'])
     })
 
@@ -136,9 +127,6 @@ export function controlContract(open: OpenStore): void {
   })
 }
 
-function anAction(
-  id: string,
-  fields: Omit<Partial<ControlAction>, 'action'> & Pick<ControlAction, 'action'>,
-) {
+function anAction(id: string, fields: Omit<Partial<ControlAction>, 'action'> & Pick<ControlAction, 'action'>) {
   return { namespace: NS, id, createdAt: NOW, ...fields }
 }

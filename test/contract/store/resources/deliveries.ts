@@ -82,11 +82,7 @@ export function deliveriesContract(open: OpenStore): void {
         [URL_OF('pending'), undefined],
       ])
       await store().releaseOthers('engine-2', NOW)
-      expect((await cutOff(aClaim({ owner: 'engine-2' }))).map(([, isCutOff]) => isCutOff)).toEqual([
-        true,
-        true,
-        true,
-      ])
+      expect((await cutOff(aClaim({ owner: 'engine-2' }))).map(([, isCutOff]) => isCutOff)).toEqual([true, true, true])
     })
 
     it('take as many of each destination as it has room for, and one of each other destination', async () => {
@@ -94,9 +90,7 @@ export function deliveriesContract(open: OpenStore): void {
       await create(store(), ...a, ...b, ...c, ...d)
       const room = roomFor({ [ORIGIN_OF('a')]: 3, [ORIGIN_OF('b')]: 0 })
       const claimed = await store().claimDeliveries(aClaim({ room }))
-      expect(idsOf(claimed).sort()).toEqual(
-        idsOf([...a.slice(0, 3), ...c.slice(0, 1), ...d.slice(0, 1)]).sort(),
-      )
+      expect(idsOf(claimed).sort()).toEqual(idsOf([...a.slice(0, 3), ...c.slice(0, 1), ...d.slice(0, 1)]).sort())
     })
 
     it('take no more of the destinations without a room than the claim allows together', async () => {
@@ -136,11 +130,7 @@ export function deliveriesContract(open: OpenStore): void {
       await create(store(), ...many('dead', 3000), ...healthy, ...many('other', 2, NOW - 1))
       const room = roomFor({ [ORIGIN_OF('dead')]: 0, [ORIGIN_OF('healthy')]: 2 })
       const claimed = await store().claimDeliveries(aClaim({ room }))
-      expect(claimed.map(({ url }) => url).sort()).toEqual([
-        URL_OF('healthy'),
-        URL_OF('healthy'),
-        URL_OF('other'),
-      ])
+      expect(claimed.map(({ url }) => url).sort()).toEqual([URL_OF('healthy'), URL_OF('healthy'), URL_OF('other')])
       expect(idsOf(claimed)).toEqual(expect.arrayContaining(idsOf(healthy.slice(0, 2))))
       const withRoom = roomFor({ [ORIGIN_OF('dead')]: 1, [ORIGIN_OF('healthy')]: 2 })
       expect(await store().claimDeliveries(aClaim({ room: withRoom, unnamed: 0 }))).toHaveLength(2)
@@ -156,9 +146,7 @@ export function deliveriesContract(open: OpenStore): void {
 
     it('share out a delivery once among many claims', async () => {
       await create(store(), ...Array.from({ length: 30 }, (_, i) => many(`h${i}`, 2)).flat())
-      const claims = Array.from({ length: 10 }, (_, i) =>
-        store().claimDeliveries(aClaim({ owner: `e${i}`, limit: 7 })),
-      )
+      const claims = Array.from({ length: 10 }, (_, i) => store().claimDeliveries(aClaim({ owner: `e${i}`, limit: 7 })))
       const claimed = idsOf((await Promise.all(claims)).flat())
       expect(new Set(claimed).size).toBe(claimed.length)
       expect(claimed).toHaveLength(60)
@@ -257,8 +245,8 @@ export function deliveriesContract(open: OpenStore): void {
         aDelivery({ endpointId, status, createdAt, namespace })
       await create(
         store(),
-        ...(['pending', 'delivering', 'failed', 'exhausted', 'dead', 'dead', 'succeeded'] as const).map(
-          (status, i) => of('whe_1', status, NOW + i),
+        ...(['pending', 'delivering', 'failed', 'exhausted', 'dead', 'dead', 'succeeded'] as const).map((status, i) =>
+          of('whe_1', status, NOW + i),
         ),
         of('whe_1', 'succeeded', NOW - 1),
         of('whe_1', 'dead', NOW, 'other'),

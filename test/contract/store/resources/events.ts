@@ -103,10 +103,8 @@ export function eventsContract(open: OpenStore): void {
         since: run.createdAt,
         after: 0,
       }
-      const wait = () =>
-        store().commit({ guards: [noneSince], changes: [{ type: 'step.recorded', step: aWait(run) }] })
-      const event = () =>
-        store().commit({ guards: [waitersAre()], changes: [logged({ receivedAt: NOW + 5 })] })
+      const wait = () => store().commit({ guards: [noneSince], changes: [{ type: 'step.recorded', step: aWait(run) }] })
+      const event = () => store().commit({ guards: [waitersAre()], changes: [logged({ receivedAt: NOW + 5 })] })
       const [waited, sent] = await Promise.allSettled([wait(), event()])
       expect([waited.status, sent.status]).toEqual(['fulfilled', 'rejected'])
       await write(store(), { type: 'step.woken', runId: run.id, stepIndex: 0, status: 'succeeded', at: NOW })
@@ -123,11 +121,7 @@ export function eventsContract(open: OpenStore): void {
         after,
       })
       expect(await holds(store(), guard(NOW))).toBe(true)
-      await write(
-        store(),
-        logged({ name: 'stop', receivedAt: NOW + 50_000 }),
-        logged({ receivedAt: NOW + 10_000 }),
-      )
+      await write(store(), logged({ name: 'stop', receivedAt: NOW + 50_000 }), logged({ receivedAt: NOW + 10_000 }))
       const [position] = (await store().in(NS).events({ name: 'go', limit: 1 })).map(found => found.position)
       expect(await holds(store(), guard(NOW + 10_001))).toBe(true)
       expect(await holds(store(), guard(NOW + 10_000))).toBe(false)
@@ -188,10 +182,7 @@ export function eventsContract(open: OpenStore): void {
       expiresAt: NOW + 100,
       ...fields,
     })
-    const free = (
-      now: number,
-      fields: { namespace?: string; app?: string; dedupeId?: string } = {},
-    ): Guard => ({
+    const free = (now: number, fields: { namespace?: string; app?: string; dedupeId?: string } = {}): Guard => ({
       type: 'dedupe',
       namespace: NS,
       app: 'shop',

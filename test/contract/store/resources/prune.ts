@@ -151,8 +151,7 @@ export function pruneContract(open: OpenStore): void {
       )
       expect(await drain(store(), 'runs.succeeded', NOW)).toEqual([1])
       expect(await drain(store(), 'runs.cancelled', NOW)).toEqual([])
-      for (const run of [...live, longRunning, failed])
-        expect(await store().loadRun(run.id), run.id).toBeDefined()
+      for (const run of [...live, longRunning, failed]) expect(await store().loadRun(run.id), run.id).toBeDefined()
       expect(await store().loadRun(gone.id)).toBeUndefined()
       expect(await drain(store(), 'runs.failed', NOW)).toEqual([1])
     })
@@ -169,10 +168,7 @@ export function pruneContract(open: OpenStore): void {
       expect(await drain(store(), 'runs.succeeded', NOW, 60)).toEqual([60, 10])
       const heavy = Array.from({ length: 3 }, () => anEndedRun({ finishedAt: NOW - 1 }))
       for (const run of heavy)
-        await write(
-          store(),
-          created(run, ...Array.from({ length: 4000 }, (_, index) => aStep(run, { index }))),
-        )
+        await write(store(), created(run, ...Array.from({ length: 4000 }, (_, index) => aStep(run, { index }))))
       expect(await drain(store(), 'runs.succeeded', NOW)).toEqual([2, 1])
     })
 
@@ -241,9 +237,7 @@ export function pruneContract(open: OpenStore): void {
     })
 
     it('removes events so many at a time', async () => {
-      const old = Array.from({ length: 5 }, (_, i) =>
-        anEvent({ receivedAt: NOW - DAY + i, namespace: `ns-${i % 2}` }),
-      )
+      const old = Array.from({ length: 5 }, (_, i) => anEvent({ receivedAt: NOW - DAY + i, namespace: `ns-${i % 2}` }))
       await write(
         store(),
         old.map(event => ({ type: 'event.recorded', event })),

@@ -54,10 +54,7 @@ export function registryContract(open: OpenStore): void {
     })
 
     it('refuses units that were decided on an earlier revision; a heartbeat raises none', async () => {
-      const [first, heartbeat] = [
-        { runner },
-        { runner: { ...runner, lastSeenAt: NOW + 5 }, isRepeat: true },
-      ] as const
+      const [first, heartbeat] = [{ runner }, { runner: { ...runner, lastSeenAt: NOW + 5 }, isRepeat: true }] as const
       await write(store(), { type: 'runner.registered', ...first })
       const revision = await store().catalogRevision()
       const decided = () =>

@@ -78,9 +78,7 @@ export function timersContract(open: OpenStore): void {
 
     it('go to one of many claims', async () => {
       await write(store(), ...Array.from({ length: 30 }, (_, i) => saved(aRow({ key: `${i}` }))))
-      const claims = Array.from({ length: 10 }, (_, i) =>
-        store().claimTimers(aClaim({ owner: `e${i}`, limit: 7 })),
-      )
+      const claims = Array.from({ length: 10 }, (_, i) => store().claimTimers(aClaim({ owner: `e${i}`, limit: 7 })))
       const claimed = (await Promise.all(claims)).flat().map(({ key }) => key)
       expect(claimed).toHaveLength(30)
       expect(new Set(claimed).size).toBe(30)

@@ -62,9 +62,7 @@ export function claimsContract(open: OpenStore): void {
     it('gives a run to one of many claims', async () => {
       const runs = Array.from({ length: 30 }, () => aRun())
       await write(store(), ...runs.map(run => created(run)))
-      const claims = Array.from({ length: 10 }, (_, i) =>
-        store().claimRuns(aClaim({ owner: `e${i}`, limit: 7 })),
-      )
+      const claims = Array.from({ length: 10 }, (_, i) => store().claimRuns(aClaim({ owner: `e${i}`, limit: 7 })))
       const claimed = (await Promise.all(claims)).flat().map(({ run }) => run.id)
       expect(claimed).toHaveLength(30)
       expect(new Set(claimed).size).toBe(30)
@@ -75,9 +73,7 @@ export function claimsContract(open: OpenStore): void {
       await write(store(), created(run))
       await store().claimRuns(aClaim())
       expect(await store().claimRuns(aClaim({ now: NOW + 14_999, owner: 'engine-2' }))).toEqual([])
-      const again = await store().claimRuns(
-        aClaim({ now: NOW + 15_000, owner: 'engine-2', leaseUntil: NOW + 30_000 }),
-      )
+      const again = await store().claimRuns(aClaim({ now: NOW + 15_000, owner: 'engine-2', leaseUntil: NOW + 30_000 }))
       expect(again).toMatchObject([{ run: { id: run.id, fence: 2, leaseOwner: 'engine-2' } }])
     })
 
@@ -118,16 +114,11 @@ export function claimsContract(open: OpenStore): void {
       const givenBack = aRun({ availableAt: NOW + 99 })
       const runs = [held, paused, asked, taken, givenBack]
       await write(store(), ...runs.map(run => created(run)))
-      await write(
-        store(),
-        moved(paused, { fence: 4, status: 'paused' }),
-        moved(taken, { leaseOwner: 'engine-2' }),
-        {
-          type: 'run.cancelRequested',
-          runId: asked.id,
-          at: NOW,
-        },
-      )
+      await write(store(), moved(paused, { fence: 4, status: 'paused' }), moved(taken, { leaseOwner: 'engine-2' }), {
+        type: 'run.cancelRequested',
+        runId: asked.id,
+        at: NOW,
+      })
       const lost = await store().extendRuns('engine-1', [...runs.map(({ id }) => id), 'no'], NOW + 50_000)
       expect(lost).toEqual([asked.id, taken.id, givenBack.id, 'no'])
       const availableAt = async (id: string) => (await store().loadRun(id))?.run.availableAt
@@ -189,19 +180,14 @@ export function claimsContract(open: OpenStore): void {
         availableAt: NOW + 1,
         fence: 3,
       })
-      expect((await store().claimRuns(aClaim({ now: NOW + 1 }))).map(({ run }) => run.id)).toEqual([
-        theirs.id,
-      ])
+      expect((await store().claimRuns(aClaim({ now: NOW + 1 }))).map(({ run }) => run.id)).toEqual([theirs.id])
     })
 
     it('loads huge runs a few at a time', async () => {
       const data = JSON.stringify('x'.repeat(1_000_000))
       for (let i = 0; i < 5; i++) {
         const run = aRun({ availableAt: NOW - 10 + i })
-        await write(
-          store(),
-          created(run, ...Array.from({ length: 9 }, (_, index) => aStep(run, { index, data }))),
-        )
+        await write(store(), created(run, ...Array.from({ length: 9 }, (_, index) => aStep(run, { index, data }))))
       }
       const first = await store().claimRuns(aClaim())
       const rest = await store().claimRuns(aClaim())

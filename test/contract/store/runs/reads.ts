@@ -94,9 +94,7 @@ export function readsContract(open: OpenStore): void {
             .sort(newestFirst)
             .map(({ id }) => id)
           for (const limit of [2, 100]) {
-            expect(await idsInPages(store(), { app, status }, limit), `${app} ${status} ${limit}`).toEqual(
-              expected,
-            )
+            expect(await idsInPages(store(), { app, status }, limit), `${app} ${status} ${limit}`).toEqual(expected)
           }
         }
       }

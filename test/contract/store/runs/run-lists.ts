@@ -185,9 +185,7 @@ export function runListsContract(open: OpenStore): void {
           const count = runs.filter(run => matches(run, filter) && run.status === status).length
           return [status, count]
         })
-        expect(await store().in(NS).stats(filter), JSON.stringify(filter)).toEqual(
-          Object.fromEntries(counted),
-        )
+        expect(await store().in(NS).stats(filter), JSON.stringify(filter)).toEqual(Object.fromEntries(counted))
       }
     })
   })

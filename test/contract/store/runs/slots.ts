@@ -21,8 +21,7 @@ const inSlots = (...slots: Slot[]): Partial<Run> => ({ holds: { slots } })
 export function slotsContract(open: OpenStore): void {
   describe('concurrency slots', () => {
     const store = eachStore(open)
-    const claim = async (fields: Partial<Claim> = {}) =>
-      (await store().claimRuns(aClaim(fields))).map(({ run }) => run)
+    const claim = async (fields: Partial<Claim> = {}) => (await store().claimRuns(aClaim(fields))).map(({ run }) => run)
     const claimIds = async (fields: Partial<Claim> = {}) => (await claim(fields)).map(({ id }) => id)
     const load = async (run: Run) => (await store().loadRun(run.id))?.run as Run
 
@@ -54,9 +53,7 @@ export function slotsContract(open: OpenStore): void {
     })
 
     it('holds a run only for its own slot: a full other slot is no obstacle', async () => {
-      const runs = [inSlots(slot('s')), inSlots(slot('s')), inSlots(slot('t')), {}].map(fields =>
-        aRun(fields),
-      )
+      const runs = [inSlots(slot('s')), inSlots(slot('s')), inSlots(slot('t')), {}].map(fields => aRun(fields))
       await write(store(), ...runs.map(run => created(run)))
       expect(await claimIds({ limit: 3 })).toEqual([0, 2, 3].map(i => runs[i]?.id))
     })
@@ -173,11 +170,7 @@ export function slotsContract(open: OpenStore): void {
     it('holds a long queue in several claims, none of which takes long', async () => {
       const runs = Array.from({ length: 1200 }, () => aRun(inSlots(slot('s'))))
       const free = aRun({ createdAt: NOW + 1, availableAt: NOW + 1 })
-      await write(
-        store(),
-        created(aLeasedRun(inSlots(slot('s')))),
-        ...[...runs, free].map(run => created(run)),
-      )
+      await write(store(), created(aLeasedRun(inSlots(slot('s')))), ...[...runs, free].map(run => created(run)))
       let claims = 0
       let found: string[] = []
       while (found.length === 0 && claims++ < 10) found = await claimIds({ now: NOW + 1 })

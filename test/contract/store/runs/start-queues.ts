@@ -22,8 +22,7 @@ export function startQueuesContract(open: OpenStore): void {
   describe('the start queue of a throttle', () => {
     const store = eachStore(open)
     const load = async (run: Run) => (await store().loadRun(run.id))?.run as Run
-    const availableAt = (runs: readonly Run[]) =>
-      Promise.all(runs.map(async run => (await load(run)).availableAt))
+    const availableAt = (runs: readonly Run[]) => Promise.all(runs.map(async run => (await load(run)).availableAt))
     const wake = (at: number, count = 1) => write(store(), { type: 'startQueue.woken', id: 't', count, at })
     const claim = async (now: number, limit = 100) => {
       const claim = { owner: 'engine-1', now, leaseUntil: now + 15_000, limit }

@@ -246,9 +246,7 @@ export function timelineContract(open: OpenStore): void {
       const run = aLeasedRun()
       await write(store(), created(run, aStep(run, { seq: 3 }), aStep(run, { index: 1, seq: 4 })))
       const seqsAfter = async (seq: number) =>
-        (await store().in(NS).timeline(run.id, { after: seq, limit: 10, openFrom: 0 })).frames.map(
-          frame => frame.seq,
-        )
+        (await store().in(NS).timeline(run.id, { after: seq, limit: 10, openFrom: 0 })).frames.map(frame => frame.seq)
       expect(await seqsAfter(1)).toEqual([2, 3, 4])
       expect(await seqsAfter(2)).toEqual([3, 4])
       expect(await seqsAfter(3)).toEqual([4])
@@ -262,8 +260,7 @@ export function timelineContract(open: OpenStore): void {
       const waiting = aWait(run, { index: 2, seq: 12 })
       const early = aStep(run, { index: 3, seq: 13 })
       await write(store(), created(run, ...settled, waiting, early))
-      const page = (after: number, limit: number) =>
-        store().in(NS).timeline(run.id, { after, limit, openFrom: 0 })
+      const page = (after: number, limit: number) => store().in(NS).timeline(run.id, { after, limit, openFrom: 0 })
       expect(await page(0, 2)).toMatchObject({ openFrom: 0, more: true })
       expect(await page(2, 4)).toMatchObject({ openFrom: 0, more: false })
       expect(await page(10, 1)).toMatchObject({ openFrom: 1, more: true })
@@ -280,10 +277,7 @@ export function timelineContract(open: OpenStore): void {
     it('finds the late end of an early step, and the steps behind, from a held position', async () => {
       const run = aLeasedRun()
       const slow = aWait(run, { seq: 3 })
-      await write(
-        store(),
-        created(run, slow, ...[1, 2, 3].map(index => aStep(run, { index, seq: 3 + index }))),
-      )
+      await write(store(), created(run, slow, ...[1, 2, 3].map(index => aStep(run, { index, seq: 3 + index }))))
       const first = await store().in(NS).timeline(run.id, { after: 0, limit: 100, openFrom: 0 })
       expect(first.openFrom).toBe(0)
       await write(
@@ -313,8 +307,7 @@ export function timelineContract(open: OpenStore): void {
           for (const move of moves) {
             told.push(++seq)
             const parked = open[0]
-            if (move === 0)
-              await write(store(), { type: 'step.recorded', step: aStep(run, { index: index++, seq }) })
+            if (move === 0) await write(store(), { type: 'step.recorded', step: aStep(run, { index: index++, seq }) })
             else if (move === 1) {
               open.push(aWait(run, { index: index++, seq }))
               await write(store(), { type: 'step.recorded', step: open.at(-1) as Step })
@@ -324,8 +317,7 @@ export function timelineContract(open: OpenStore): void {
                 type: 'step.moved',
                 step: { ...parked, seq, status: 'failed', finishedAt: NOW },
               })
-            } else if (move === 3)
-              await write(store(), { type: 'log.written', line: aLine(run, { index: seq, seq }) })
+            } else if (move === 3) await write(store(), { type: 'log.written', line: aLine(run, { index: seq, seq }) })
             else {
               const frames = [{ seq, ts: NOW, status: 'queued' as const, attempt: 1 }]
               await write(store(), { type: 'run.moved', run, frames })

@@ -213,11 +213,7 @@ export function commitContract(open: OpenStore): void {
     it('refuses a unit that rests on fewer steps than there are, or on older ones', async () => {
       const [run, other] = [aLeasedRun(), aLeasedRun()]
       const waiting = aWait(run, { index: 1, seq: 4 })
-      await write(
-        store(),
-        created(run, aStep(run, { seq: 3 }), waiting),
-        created(other, aStep(other, { seq: 99 })),
-      )
+      await write(store(), created(run, aStep(run, { seq: 3 }), waiting), created(other, aStep(other, { seq: 99 })))
       const guard = (seq: number): Guard => ({ type: 'steps', runId: run.id, seq })
       const check = (seq: number) => store().commit({ guards: [guard(seq)], changes: [] })
       expect(await staleGuard(check(3))).toEqual(guard(3))

@@ -77,9 +77,7 @@ export function longNamesContract(open: OpenStore): void {
       const recorded: Change = { type: 'event.recorded', event }
       await write(store(), created(run, aWait(run, { eventName })), recorded)
       expect(await store().waiters(namespace, eventName)).toMatchObject([{ runId: run.id }])
-      expect((await reads().events({ app, name: eventName, limit: 9 })).map(each => each.event)).toEqual([
-        event,
-      ])
+      expect((await reads().events({ app, name: eventName, limit: 9 })).map(each => each.event)).toEqual([event])
       const since = await store().eventsSince({ namespace, eventName, since: NOW, after: 0, limit: 9 })
       expect(since.map(each => each.event)).toEqual([event])
     })
@@ -96,8 +94,7 @@ export function longNamesContract(open: OpenStore): void {
       ['the scope of a line that belongs to no step', name(5000)],
     ])('distinguish log lines by %s', async (_, scope) => {
       const run = aLeasedRun(of)
-      const line = (of: string, index: number) =>
-        aLine(run, { scope: of, index, dedupe: stepLineKey(of, 1, index) })
+      const line = (of: string, index: number) => aLine(run, { scope: of, index, dedupe: stepLineKey(of, 1, index) })
       const [first, second, other] = [line(scope, 0), line(scope, 1), line(`${scope}b`, 2)]
       const written = [first, second, first, other].map((line): Change => ({ type: 'log.written', line }))
       await write(store(), created(run), written)
@@ -134,9 +131,7 @@ export function longNamesContract(open: OpenStore): void {
       expect(await runners()).toHaveLength(3)
       expect(await runners()).toEqual(expect.arrayContaining([runner, ...nameless]))
       expect((await store().catalog()).workflows.filter(found => found.app === app)).toEqual([definition])
-      const forgotten = nameless.map(
-        ({ runnerId }): Change => ({ type: 'runner.forgotten', namespace, app, runnerId }),
-      )
+      const forgotten = nameless.map(({ runnerId }): Change => ({ type: 'runner.forgotten', namespace, app, runnerId }))
       await write(store(), forgotten)
       expect(await runners()).toEqual([runner])
     })

@@ -109,9 +109,7 @@ export function stringsContract(open: OpenStore, nameCharsMax = Number.POSITIVE_
         expect(apps.filter(app => app.namespace === namespace)).toMatchObject([{ name: key }])
         expect(runners.filter(found => found.namespace === namespace)).toEqual([runner])
         expect((await reads.runs({ app: key, limit: 1 })).map(({ id }) => id)).toEqual([run.id])
-        expect((await reads.events({ name: key, app: key, limit: 1 })).map(found => found.event)).toEqual([
-          event,
-        ])
+        expect((await reads.events({ name: key, app: key, limit: 1 })).map(found => found.event)).toEqual([event])
         const { frames } = await reads.timeline(run.id, { after: 2, limit: 10, openFrom: 0 })
         expect(frames).toMatchObject([
           { kind: 'step_status', name: text, error },

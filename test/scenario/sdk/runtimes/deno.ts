@@ -16,8 +16,7 @@ Deno.serve(
   {
     port: 0,
     hostname: '127.0.0.1',
-    onListen: ({ port }) =>
-      void startRegistration(handler, { url: `http://127.0.0.1:${port}`, framework: 'deno' }),
+    onListen: ({ port }) => void startRegistration(handler, { url: `http://127.0.0.1:${port}`, framework: 'deno' }),
   },
   createFetchHandler(handler),
 )

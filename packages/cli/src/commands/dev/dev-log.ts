@@ -49,8 +49,7 @@ export class DevLog {
     const { level, time, msg = '', ...fields } = line
     const [name, colour] = LEVELS[level] ?? [String(level), undefined]
     const at = new Date(time).toTimeString().slice(0, 8)
-    const rest =
-      Object.keys(fields).length === 0 ? '' : ` ${this.#paint('dim', plain(JSON.stringify(fields)))}`
+    const rest = Object.keys(fields).length === 0 ? '' : ` ${this.#paint('dim', plain(JSON.stringify(fields)))}`
     return `${this.#paint('dim', at)} ${this.#paint(colour, `${name.padEnd(5)} ${plain(msg)}`)}${rest}`
   }
 

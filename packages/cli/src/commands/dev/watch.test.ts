@@ -27,14 +27,7 @@ function watched() {
 
 test('reports changed sources in any directory, but not build output, dependencies or data', async () => {
   const { changes, write } = watched()
-  for (const name of [
-    'node_modules/x/a.js',
-    '.git/a.js',
-    'dist/a.js',
-    '.perdure/a.json',
-    'runs.log',
-    'a.db',
-  ]) {
+  for (const name of ['node_modules/x/a.js', '.git/a.js', 'dist/a.js', '.perdure/a.json', 'runs.log', 'a.db']) {
     write(name)
   }
   write('src/deep/a.ts')

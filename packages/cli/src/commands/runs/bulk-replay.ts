@@ -5,12 +5,7 @@
 // call: it lists the matches page by page towards older runs, where no fork can appear, and replays each by its id.
 
 import { ApiError, type Client } from '@perdure/client'
-import {
-  type BulkReplayReply,
-  type BulkReplayRequest,
-  type RunSummary,
-  TERMINAL_STATUSES,
-} from '@perdure/protocol'
+import { type BulkReplayReply, type BulkReplayRequest, type RunSummary, TERMINAL_STATUSES } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { EXIT } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
@@ -67,9 +62,7 @@ async function bulkReplay(session: Session<BulkOptions>): Promise<number> {
     : await client.bulkReplayRuns({ body: filter }, { signal: session.signal, timeoutMs: CALL_TIMEOUT_MS })
   await show(session, reply, () => [summary(reply)])
   if (reply.capped) {
-    terminal.say(
-      'more runs match: narrow the filter. The same call again would replay the same runs once more;',
-    )
+    terminal.say('more runs match: narrow the filter. The same call again would replay the same runs once more;')
     terminal.say('--all, instead of it, replays every match once.')
   }
   return reply.failed > 0 ? EXIT.refused : EXIT.ok

@@ -32,10 +32,7 @@ export function controlCommands(runs: Command): void {
   const replaying = runs
     .command('replay <id>')
     .description('run a finished run again from the start, as a new run')
-    .option(
-      '--input <json>',
-      'input of the new run: JSON, @file, or - for standard input (default: the same)',
-    )
+    .option('--input <json>', 'input of the new run: JSON, @file, or - for standard input (default: the same)')
     .option(...WAIT)
   engineCommand<ForkOptions>(
     replaying,
@@ -46,8 +43,7 @@ export function controlCommands(runs: Command): void {
     ],
     async (session, id = '') => {
       const { input } = session.options
-      const body =
-        input === undefined ? {} : { body: { input: await jsonOption('--input', input, session.terminal) } }
+      const body = input === undefined ? {} : { body: { input: await jsonOption('--input', input, session.terminal) } }
       return forked(session, await session.client.replayRun({ id, ...body }, session))
     },
   )
@@ -59,10 +55,7 @@ export function controlCommands(runs: Command): void {
     .option(...WAIT)
   engineCommand<ForkOptions>(
     retrying,
-    [
-      'perdure runs retry run_01K... --step charge-card',
-      'perdure runs retry run_01K... --step poll:2 --wait',
-    ],
+    ['perdure runs retry run_01K... --step charge-card', 'perdure runs retry run_01K... --step poll:2 --wait'],
     async (session, id = '') => {
       const { step } = session.options
       return forked(session, await session.client.retryRunFromStep({ id, body: { step } }, session))

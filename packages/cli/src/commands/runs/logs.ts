@@ -20,22 +20,12 @@ export function logsCommand(runs: Command): void {
   const command = runs
     .command('logs <id>')
     .description("show a run's log lines, oldest first")
-    .addOption(
-      new Option('-f, --follow', 'also show new lines as they arrive, until the run ends').conflicts('limit'),
-    )
-    .addOption(
-      new Option('--from <seq>', 'only lines after this seq').argParser(wholeNumber('a whole number', 0)),
-    )
-    .addOption(
-      new Option('--limit <n>', 'maximum number of lines').argParser(wholeNumber('a whole number from 1', 1)),
-    )
+    .addOption(new Option('-f, --follow', 'also show new lines as they arrive, until the run ends').conflicts('limit'))
+    .addOption(new Option('--from <seq>', 'only lines after this seq').argParser(wholeNumber('a whole number', 0)))
+    .addOption(new Option('--limit <n>', 'maximum number of lines').argParser(wholeNumber('a whole number from 1', 1)))
   engineCommand<LogsOptions>(
     command,
-    [
-      'perdure runs logs run_01K...',
-      'perdure runs logs run_01K... -f',
-      'perdure runs logs run_01K... --json',
-    ],
+    ['perdure runs logs run_01K...', 'perdure runs logs run_01K... -f', 'perdure runs logs run_01K... --json'],
     async (session, id = '') => {
       const lines = session.options.follow ? followed(session, id) : stored(session, id)
       return stream(session, lines, logLine)

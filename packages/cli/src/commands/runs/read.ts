@@ -10,13 +10,7 @@ import {
   type WaitingFor,
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import {
-  appOption,
-  limitOption,
-  runTypeOption,
-  sinceOption,
-  statusOption,
-} from '../../command-line/options.ts'
+import { appOption, limitOption, runTypeOption, sinceOption, statusOption } from '../../command-line/options.ts'
 import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import type { Paint } from '../../output/colour.ts'
 import { details } from '../../output/details.ts'
@@ -96,8 +90,7 @@ async function listRuns(session: Session<ListOptions>): Promise<undefined> {
   return list(session, client.pages.listRuns(query, session), RUN_COLUMNS, { limit })
 }
 
-const took = ({ durationMs }: { durationMs?: number }) =>
-  durationMs === undefined ? undefined : duration(durationMs)
+const took = ({ durationMs }: { durationMs?: number }) => (durationMs === undefined ? undefined : duration(durationMs))
 
 const RUN_COLUMNS: Column<RunSummary>[] = [
   { title: 'ID', cell: run => run.id, whole: true },
@@ -128,8 +121,7 @@ function stepNote(step: StepRecord): string {
 }
 
 function runDetails(run: Run, paint: Paint): string[] {
-  const trigger =
-    run.triggerKind === 'cron' ? run.cron : [run.eventName, run.eventId].filter(Boolean).join(' ')
+  const trigger = run.triggerKind === 'cron' ? run.cron : [run.eventName, run.eventId].filter(Boolean).join(' ')
   return details(
     {
       lines: [
@@ -149,10 +141,7 @@ function runDetails(run: Run, paint: Paint): string[] {
         ['step', run.currentStepName],
         ['waits for', waiting(run.waitingFor)],
         ['last try', run.waitingFor?.error],
-        [
-          'error',
-          run.error && [run.error.code, run.error.stepName, run.error.message].filter(Boolean).join(': '),
-        ],
+        ['error', run.error && [run.error.code, run.error.stepName, run.error.message].filter(Boolean).join(': ')],
       ],
       json: [
         ['input', run.input],

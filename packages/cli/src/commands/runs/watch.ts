@@ -19,9 +19,7 @@ export function watchCommand(runs: Command): void {
       'perdure runs watch --json | jq -c "select(.status == \\"failed\\")"',
     ],
     (session, id) =>
-      id === undefined
-        ? stream(session, session.client.streamRuns({}, session), runStatusLine)
-        : watchOne(session, id),
+      id === undefined ? stream(session, session.client.streamRuns({}, session), runStatusLine) : watchOne(session, id),
   )
 }
 

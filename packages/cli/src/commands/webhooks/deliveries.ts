@@ -19,10 +19,7 @@ import { duration, relative, withAge } from '../../output/time.ts'
 export function deliveriesCommands(webhooks: Command): void {
   const deliveries = group(webhooks, 'deliveries', {
     description: 'list and read deliveries',
-    examples: [
-      'perdure webhooks deliveries list --status exhausted',
-      'perdure webhooks deliveries get dlv_01K...',
-    ],
+    examples: ['perdure webhooks deliveries list --status exhausted', 'perdure webhooks deliveries get dlv_01K...'],
   })
 
   const listing = deliveries
@@ -46,10 +43,7 @@ export function deliveriesCommands(webhooks: Command): void {
 
   engineCommand(
     deliveries.command('get <id>').description('show one delivery, with its payload and all its attempts'),
-    [
-      'perdure webhooks deliveries get dlv_01K...',
-      'perdure webhooks deliveries get dlv_01K... --json | jq .payload',
-    ],
+    ['perdure webhooks deliveries get dlv_01K...', 'perdure webhooks deliveries get dlv_01K... --json | jq .payload'],
     async (session, id = '') => {
       const delivery = await session.client.getWebhookDelivery({ id }, session)
       return show(session, delivery, () => deliveryDetails(delivery, session.terminal))

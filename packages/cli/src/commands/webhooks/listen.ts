@@ -34,9 +34,7 @@ export function listenCommand(webhooks: Command): void {
     )
     .addOption(secretFlag("the endpoint's secret, to check signatures with").env('WEBHOOK_SECRET'))
     .addOption(
-      new Option('--forward <url>', 'forward each webhook to this URL, and answer with its status').argParser(
-        httpUrl,
-      ),
+      new Option('--forward <url>', 'forward each webhook to this URL, and answer with its status').argParser(httpUrl),
     )
     .addOption(
       new Option('--answer <status>', 'answer with this status, 200 to 599')
@@ -88,11 +86,9 @@ async function take(
 ): Promise<number> {
   const shown = received({ ...post, body }, secret, Date.now())
   const url = options.forward
-  const answer: Answer =
-    url === undefined ? { status: options.answer } : await forward(url, { ...shown, body }, signal)
+  const answer: Answer = url === undefined ? { status: options.answer } : await forward(url, { ...shown, body }, signal)
   const { status, error } = answer
-  const said =
-    error === undefined ? `answered ${status}` : `answered ${status}, for ${url} did not answer: ${error}`
+  const said = error === undefined ? `answered ${status}` : `answered ${status}, for ${url} did not answer: ${error}`
   // One write, because another post may be shown at the same time.
   const lines = json
     ? [JSON.stringify({ ...shown, answered: answer })]
@@ -118,7 +114,6 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 function httpUrl(text: string): string {
-  if (!/^https?:/.test(text) || !URL.canParse(text))
-    throw new InvalidArgumentError('It must be an http(s) URL.')
+  if (!/^https?:/.test(text) || !URL.canParse(text)) throw new InvalidArgumentError('It must be an http(s) URL.')
   return text
 }

@@ -62,9 +62,7 @@ export function receivedLines(post: Received, answer: string, paint: Paint): str
   const type = (body as { type?: unknown } | null)?.type
   const what = typeof type === 'string' ? [paint('bold', plain(type))] : []
   return [
-    [paint('dim', clockTime(receivedAt)), paint(colour, text), ...what, plain(path), plain(answer)].join(
-      '  ',
-    ),
+    [paint('dim', clockTime(receivedAt)), paint(colour, text), ...what, plain(path), plain(answer)].join('  '),
     ...Object.entries(headers).map(([name, value]) => `  ${paint('dim', `${name}:`)} ${plain(value)}`),
     ...prettyJson(body)
       .split('\n')

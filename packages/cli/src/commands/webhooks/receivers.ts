@@ -4,25 +4,10 @@ import { RECEIVER_SCHEMES, type WebhookReceiver } from '@perdure/protocol'
 import type { BodyOf, Operations } from '@perdure/protocol/operations'
 import { type Command, Option } from 'commander'
 import { secretOption } from '../../command-line/options.ts'
-import {
-  type EngineOptions,
-  engineCommand,
-  group,
-  list,
-  type Session,
-  show,
-} from '../../command-line/session.ts'
+import { type EngineOptions, engineCommand, group, list, type Session, show } from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
-import {
-  addEditOptions,
-  type EditOptions,
-  editOf,
-  onOff,
-  orNull,
-  secretFlag,
-  showWithSecret,
-} from './shared.ts'
+import { addEditOptions, type EditOptions, editOf, onOff, orNull, secretFlag, showWithSecret } from './shared.ts'
 
 type CreateOptions = EngineOptions & Omit<BodyOf<Operations['createWebhookReceiver']>, 'eventName'>
 
@@ -89,9 +74,7 @@ function updateCommand(receivers: Command): void {
   const updating = addEditOptions(
     receivers
       .command('update <id>')
-      .description(
-        'change a receiver, except slug and scheme; options that are not given leave values unchanged',
-      )
+      .description('change a receiver, except slug and scheme; options that are not given leave values unchanged')
       .option('--event-name <name>', 'a new name of its events')
       .option('--name <name>', 'a label for people')
       .option('--no-name', 'remove the label')

@@ -163,8 +163,7 @@ export class PostgresWire implements Wire {
 
 /** The notification for a message: the message itself, or the reference to its row if it is long. */
 async function payloadOf(client: Client, message: string): Promise<string> {
-  if (!message.startsWith(REFERENCE_MARK) && Buffer.byteLength(message) <= NOTIFICATION_BYTES_MAX)
-    return message
+  if (!message.startsWith(REFERENCE_MARK) && Buffer.byteLength(message) <= NOTIFICATION_BYTES_MAX) return message
   const [row] = await rowsOf(client, STORE, [message], 'keep')
   return `${REFERENCE_MARK}${row?.[0]}`
 }

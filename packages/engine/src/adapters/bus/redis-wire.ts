@@ -99,10 +99,7 @@ export class RedisWire implements Wire {
 async function withinStartTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`Redis did not answer within ${SUBSCRIBE_MS_MAX} ms`)),
-      SUBSCRIBE_MS_MAX,
-    )
+    timer = setTimeout(() => reject(new Error(`Redis did not answer within ${SUBSCRIBE_MS_MAX} ms`)), SUBSCRIBE_MS_MAX)
   })
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }

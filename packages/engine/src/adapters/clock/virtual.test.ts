@@ -6,8 +6,7 @@ const START = 1_000_000
 const open = () => {
   const clock = new VirtualClock({ start: START })
   const fired: string[] = []
-  const set = (name: string, time: number) =>
-    clock.at(time, () => fired.push(`${name}@${clock.now() - START}`))
+  const set = (name: string, time: number) => clock.at(time, () => fired.push(`${name}@${clock.now() - START}`))
   return { clock, fired, set }
 }
 

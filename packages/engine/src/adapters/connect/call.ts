@@ -71,9 +71,7 @@ export class Call {
 
   /** The result came. It becomes the reply once every checkpoint before it is stored. */
   answer(status: number, body: string): void {
-    this.#result ??= isLonger(body, RESPONSE_BYTES_MAX)
-      ? { kind: 'tooLarge' }
-      : { kind: 'answered', status, body }
+    this.#result ??= isLonger(body, RESPONSE_BYTES_MAX) ? { kind: 'tooLarge' } : { kind: 'answered', status, body }
     if (!this.#isStoring) this.#end(this.#result)
   }
 

@@ -69,10 +69,7 @@ export class ConnectedRunner {
     this.#maxConcurrency = maxConcurrency
   }
 
-  open(
-    socket: RunnerSocket,
-    { instance, isNamed, underWay, maxConcurrency }: SessionOptions,
-  ): RegisteredSocket {
+  open(socket: RunnerSocket, { instance, isNamed, underWay, maxConcurrency }: SessionOptions): RegisteredSocket {
     const opened: RegisteredSocket = { socket, instance, isNamed, calls: new TransientMap() }
     this.bound(maxConcurrency)
     const earlier = this.sockets.find(one => instance !== undefined && one.instance === instance)

@@ -153,8 +153,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
   drain(): void {
     if (this.isDraining) return
     this.isDraining = true
-    for (const { sockets } of this.#runners.values())
-      for (const { socket } of sockets) socket.send('drain', '')
+    for (const { sockets } of this.#runners.values()) for (const { socket } of sockets) socket.send('drain', '')
   }
 
   close(): Promise<void> {

@@ -15,12 +15,10 @@ const METRICS = {
     perdure_delivery_attempts_total: 'Webhook posts that were concluded, by outcome.',
     perdure_deliveries_ended_total: 'Webhook deliveries that ended, by status.',
     perdure_leases_lost_total: 'Leases of runs lost to another owner.',
-    perdure_workflow_runs_started_total:
-      "Runs that were sent to a runner first, by workflow, of the key's namespace.",
+    perdure_workflow_runs_started_total: "Runs that were sent to a runner first, by workflow, of the key's namespace.",
     perdure_workflow_runs_ended_total: "Runs that ended, by workflow and status, of the key's namespace.",
     perdure_store_commits_total: 'Units that became durable.',
-    perdure_store_stale_commits_total:
-      'Units refused because their guard no longer held, by the kind of guard.',
+    perdure_store_stale_commits_total: 'Units refused because their guard no longer held, by the kind of guard.',
     perdure_store_requests_total: 'Requests to the store: units, claims and others.',
     perdure_store_transactions_total: 'Durable transactions.',
   },
@@ -70,10 +68,7 @@ export async function exposition(values: Values): Promise<string> {
   return (await registry.metrics()) + (await ofProcess.metrics())
 }
 
-function buckets(
-  name: string,
-  { bounds, counts, sum, labels = {} }: Histogram,
-): (Sample & { metricName: string })[] {
+function buckets(name: string, { bounds, counts, sum, labels = {} }: Histogram): (Sample & { metricName: string })[] {
   let count = 0
   const samples = [...bounds, '+Inf'].map((bound, i) => {
     count += counts[i] ?? 0

@@ -63,8 +63,7 @@ test('every metric has its help and its type once, those of the process too', as
 
 test('a duration falls into the buckets of its transport, in seconds', async () => {
   const metrics = new PrometheusMetrics()
-  for (const durationMs of [2, 30, 9_000_000])
-    metrics.invoked({ transport: 'http', outcome: 'opcodes', durationMs })
+  for (const durationMs of [2, 30, 9_000_000]) metrics.invoked({ transport: 'http', outcome: 'opcodes', durationMs })
   const lines = linesOf(await metrics.text('default', IDLE), 'perdure_invoke_duration_seconds')
   const of = (end: string) => lines.filter(line => line.includes('transport="http"') && line.endsWith(end))
   expect(of('le="0.002"} 1')).toHaveLength(1)

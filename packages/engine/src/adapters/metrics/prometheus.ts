@@ -14,9 +14,7 @@ import { Buckets, Counts, type Sample } from './counts.ts'
 import { exposition, type Values } from './exposition.ts'
 
 /** Upper bounds in seconds: from a runner on the engine's machine to one that works for hours. */
-const INVOKE_SECONDS = [
-  0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200,
-]
+const INVOKE_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200]
 /** Most namespaces whose workflows are counted by name. */
 const NAMED_NAMESPACES_MAX = 1000
 /** Most workflows named per namespace; further ones are `other`, since users choose the names. */
@@ -133,9 +131,7 @@ function gaugeValues({ lanes, store, ...gauges }: Gauges): Values {
     perdure_streams_open: labelled('kind', gauges.streams),
     perdure_dependency_up: labelled(
       'dependency',
-      Object.fromEntries(
-        Object.entries(gauges.dependencies).map(([name, state]) => [name, Number(state === 'ok')]),
-      ),
+      Object.fromEntries(Object.entries(gauges.dependencies).map(([name, state]) => [name, Number(state === 'ok')])),
     ),
     perdure_draining: Number(gauges.draining),
     perdure_limiter_entries: gauges.limiterEntries,

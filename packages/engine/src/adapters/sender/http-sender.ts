@@ -45,8 +45,7 @@ export class HttpSender implements Sender {
   }
 
   send(call: SendCall): Promise<SendReply> {
-    if (this.#calls.isClosing)
-      return Promise.resolve({ kind: 'connectionError', error: ENGINE_CLOSING, durationMs: 0 })
+    if (this.#calls.isClosing) return Promise.resolve({ kind: 'connectionError', error: ENGINE_CLOSING, durationMs: 0 })
     const target = this.#targets.get(call.url)
     if (typeof target === 'string') return Promise.resolve({ kind: 'refusedAddress', error: target })
     return this.#calls.post(target, call, events => new SendExchange(call.timeoutMs, this.#clock, events))

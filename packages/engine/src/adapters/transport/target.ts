@@ -35,7 +35,6 @@ function parseTarget(url: string): Target | string {
     return `the URL is ${parsed.protocol} and not http: or https:`
   }
   // If they were dropped silently, the runner would seem to refuse its own credentials.
-  if (parsed.username !== '' || parsed.password !== '')
-    return 'the URL carries credentials, which are not sent'
+  if (parsed.username !== '' || parsed.password !== '') return 'the URL carries credentials, which are not sent'
   return { origin: parsed.origin, path: parsed.pathname + parsed.search }
 }

@@ -137,12 +137,7 @@ function hasRoomFor({ count, data = '' }: Buffer, { countMax }: BufferRule, payl
 }
 
 /** The buffer with the event added; a new one if none is open. */
-function withEvent(
-  open: Buffer | undefined,
-  rule: BufferRule,
-  input: ArrivalInput,
-  singletonKey?: string,
-): Buffer {
+function withEvent(open: Buffer | undefined, rule: BufferRule, input: ArrivalInput, singletonKey?: string): Buffer {
   const { event, pin, now } = input
   const trace = open && rule.keepsTrace ? open.trace : input.trace
   const firstAt = open?.firstAt ?? now

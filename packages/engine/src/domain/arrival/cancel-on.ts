@@ -36,8 +36,7 @@ export function cancelWatching(input: {
   for (const watcher of watchers) {
     if (runIds.has(watcher.runId) || !isMet(watcher)) continue
     runIds.add(watcher.runId)
-    if (watcher.runId !== drafted.self?.id)
-      changes.push({ type: 'run.cancelRequested', runId: watcher.runId, at: now })
+    if (watcher.runId !== drafted.self?.id) changes.push({ type: 'run.cancelRequested', runId: watcher.runId, at: now })
   }
   for (const run of createdBefore(drafted)) {
     if (!watchersOf(run, eventName).some(isMet)) continue

@@ -7,9 +7,7 @@ import { catalog, NOW, workflow } from '../testkit/nouns.testkit.ts'
 import { BUFFER_CHARS_MAX, DEBOUNCE_COUNT_MAX } from './buffer.ts'
 
 const debounced = (debounce: Partial<Debounce> = {}) =>
-  new FlowRows(
-    catalog(workflow('save', { flowControl: { debounce: { periodMs: 1000, mode: 'last', ...debounce } } })),
-  )
+  new FlowRows(catalog(workflow('save', { flowControl: { debounce: { periodMs: 1000, mode: 'last', ...debounce } } })))
 
 describe('a burst', () => {
   it('becomes one run, of its last event, once no event arrived for the period', () => {

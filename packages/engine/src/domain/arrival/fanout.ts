@@ -97,8 +97,7 @@ export function fanout(input: FanoutInput): Fanout {
     cancelsSelf ||= arrival.cancelsSelf === true
     triggered.push(arrival.entry)
   }
-  const wakes =
-    waiters.length === 0 ? [] : wakesOf({ ...input, now, event, subject, waiters, ended: endedBy(changes) })
+  const wakes = waiters.length === 0 ? [] : wakesOf({ ...input, now, event, subject, waiters, ended: endedBy(changes) })
   event.woke = wakes.length
   const { suspended } = catalog
   const outcome = { guards, questions, changes, wakes, woke: wakes.length, triggered }

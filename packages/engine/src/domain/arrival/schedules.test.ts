@@ -36,10 +36,7 @@ describe('a registration', () => {
       { cron: '0 * * * *', timezone: 'UTC', nextRunAt: NOW + HOUR },
       { cron: 'TZ=Asia/Tokyo 30 9 * * *', timezone: 'Asia/Tokyo', nextRunAt: NOW + 30 * MINUTE },
     ])
-    expect([...flow.rows.values()].map(({ availableAt }) => availableAt)).toEqual([
-      NOW + HOUR,
-      NOW + 30 * MINUTE,
-    ])
+    expect([...flow.rows.values()].map(({ availableAt }) => availableAt)).toEqual([NOW + HOUR, NOW + 30 * MINUTE])
   })
 
   it('gives one row to a cron that is there twice', () => {
@@ -52,10 +49,7 @@ describe('a registration', () => {
     const [kept] = views(flow)
     flow.now += 5 * MINUTE
     register(flow, scheduled('15 * * * *', '0 * * * *'))
-    expect(views(flow)).toEqual([
-      kept,
-      { cron: '15 * * * *', timezone: 'UTC', nextRunAt: NOW + HOUR + 15 * MINUTE },
-    ])
+    expect(views(flow)).toEqual([kept, { cron: '15 * * * *', timezone: 'UTC', nextRunAt: NOW + HOUR + 15 * MINUTE }])
     expect(kept?.lastRunId).toBe(flow.runs.at(-2)?.id)
   })
 
@@ -98,17 +92,13 @@ describe('an instant', () => {
     expect(run).not.toHaveProperty('eventId')
     expect(run).not.toHaveProperty('eventName')
     expect(flow.inputs).toEqual([{ cron: '0 * * * *', scheduledAt: '2026-01-01T01:00:00.000Z' }])
-    expect(views(flow)).toMatchObject([
-      { nextRunAt: NOW + 2 * HOUR, lastRunAt: NOW + HOUR + 2, lastRunId: run?.id },
-    ])
+    expect(views(flow)).toMatchObject([{ nextRunAt: NOW + 2 * HOUR, lastRunAt: NOW + HOUR + 2, lastRunId: run?.id }])
   })
 
   it('is made up for once when instants were missed, by a run of the latest', () => {
     const flow = registered('*/10 * * * * *')
     flow.fire(30 * DAY + 7000)
-    expect(flow.inputs).toEqual([
-      { cron: '*/10 * * * * *', scheduledAt: new Date(NOW + 30 * DAY).toISOString() },
-    ])
+    expect(flow.inputs).toEqual([{ cron: '*/10 * * * * *', scheduledAt: new Date(NOW + 30 * DAY).toISOString() }])
     expect(views(flow)[0]?.nextRunAt).toBe(NOW + 30 * DAY + 10_000)
   })
 

@@ -127,11 +127,7 @@ function deleteUnless(unit: Unit, earlier: Workflow | undefined, kept: ReadonlyS
   }
 }
 
-function savedRow(
-  { leaseOwner: _, ...row }: FlowRow,
-  state: ScheduleState,
-  availableAt = state.scheduledAt,
-): Change {
+function savedRow({ leaseOwner: _, ...row }: FlowRow, state: ScheduleState, availableAt = state.scheduledAt): Change {
   const moved = { version: row.version + 1, availableAt, state: JSON.stringify(state) }
   return { type: 'flow.saved', row: { ...row, ...moved } }
 }

@@ -88,9 +88,7 @@ describe('cancel', () => {
     const [first] = created(before)
     const { changes, cancelledAtBirth } = arrive(cancel, {}, { drafted: { changes: before } })
     expect(cancelledAtBirth).toEqual([first?.run.id])
-    expect(changesOf({ changes }, 'run.moved')).toMatchObject([
-      { run: { id: first?.run.id, status: 'cancelled' } },
-    ])
+    expect(changesOf({ changes }, 'run.moved')).toMatchObject([{ run: { id: first?.run.id, status: 'cancelled' } }])
   })
 
   it("of the run that emits the event is left to that run's own decision", () => {

@@ -33,9 +33,7 @@ function liveRunsWithKey(input: ArrivalInput, arrival: Arrival, key: string): st
   const durable = assumptions.live.get(liveKey(of)) ?? []
   arrival.guards.push({ type: 'live', ...of, runIds: durable })
   const created = drafted.changes.flatMap(change =>
-    change.type === 'run.created' && hasKey(change.run, of) && !change.run.cancelRequested
-      ? [change.run.id]
-      : [],
+    change.type === 'run.created' && hasKey(change.run, of) && !change.run.cancelRequested ? [change.run.id] : [],
   )
   return [...durable, ...created].filter(id => !cancelled.has(id) && !hasEnded(id, input))
 }

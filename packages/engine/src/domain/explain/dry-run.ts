@@ -25,12 +25,7 @@ export function describeFanout(input: FanoutInput, decided: Fanout): DryRunReply
   }
 }
 
-function describe(
-  workflow: Workflow,
-  subject: EventSubject,
-  eventName: string,
-  decided: Fanout,
-): DryRunWorkflow {
+function describe(workflow: Workflow, subject: EventSubject, eventName: string, decided: Fanout): DryRunWorkflow {
   const { name, app } = workflow
   const head = { workflow: name, app }
   const { trigger, missed } = triggerOf(workflow, subject, eventName)

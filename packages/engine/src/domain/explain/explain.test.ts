@@ -69,9 +69,7 @@ describe('queued', () => {
     expect(why({ ...row, runner: 'r7' }, { isInRunnerQueue: true }).sentence).toMatch(
       /^It is in line for room: its pin "r7" can take no more at once;/,
     )
-    expect(why({ ...row, status: 'running' }, { isInRunnerQueue: true }).sentence).toMatch(
-      /^It is in line for room/,
-    )
+    expect(why({ ...row, status: 'running' }, { isInRunnerQueue: true }).sentence).toMatch(/^It is in line for room/)
   })
 
   test('for a runner whose socket is gone', () => {
@@ -85,8 +83,7 @@ describe('queued', () => {
 
   test('held by a concurrency limit, behind others', () => {
     expect(why(held({ kind: 'concurrency', key: 'c1' }), { position: 3 })).toMatchObject({
-      sentence:
-        'It is held by its concurrency limit for key "c1" until another run ends; 3 held runs are before it.',
+      sentence: 'It is held by its concurrency limit for key "c1" until another run ends; 3 held runs are before it.',
       position: 3,
       waitingFor: { kind: 'concurrency', key: 'c1' },
     })
@@ -131,9 +128,7 @@ describe('running', () => {
 
 describe('waiting', () => {
   test('for a sleep', () => {
-    expect(
-      why(parked({ kind: 'sleep', stepName: 'nap', until: LATER }), {}, sleeping('nap', LATER)),
-    ).toMatchObject({
+    expect(why(parked({ kind: 'sleep', stepName: 'nap', until: LATER }), {}, sleeping('nap', LATER))).toMatchObject({
       sentence: `Step "nap" sleeps until ${THEN}.`,
       wakeAt: THEN,
     })
@@ -153,9 +148,7 @@ describe('waiting', () => {
   test('for children, listing all of them', () => {
     const row = parked({ kind: 'child', stepName: 'a', childRunId: 'run_a' })
     const childStatuses = new Map([['run_a', 'running'] as const, ['run_b', 'queued'] as const])
-    expect(
-      why(row, { childStatuses }, awaitingChild('a', 'run_a'), awaitingChild('b', 'run_b')),
-    ).toMatchObject({
+    expect(why(row, { childStatuses }, awaitingChild('a', 'run_a'), awaitingChild('b', 'run_b'))).toMatchObject({
       sentence: 'Step "a" waits for run run_a, which is running. 1 more of its steps is open.',
       childRunId: 'run_a',
       children: [
@@ -214,9 +207,7 @@ test('every status and kind has a sentence of its own', () => {
   const kinds = ['sleep', 'event', 'child', 'retry', 'runner', 'concurrency', 'throttle'] as const
   const said = [
     ...RUN_STATUSES.map(status => why(idleRun(status)).sentence),
-    ...kinds.map(
-      kind => why(idleRun(kind === 'runner' ? 'queued' : 'waiting', { waitingFor: { kind } })).sentence,
-    ),
+    ...kinds.map(kind => why(idleRun(kind === 'runner' ? 'queued' : 'waiting', { waitingFor: { kind } })).sentence),
   ]
   expect(new Set(said).size).toBe(said.length)
 })

@@ -63,9 +63,7 @@ export function explain(facts: Facts): RunExplanation {
 
 /** The open steps that wait for children, oldest first. */
 export function awaitedChildren(steps: readonly Step[]): Step[] {
-  return steps
-    .filter(step => step.childRunId !== undefined && !isSettled(step.status))
-    .slice(0, CHILDREN_SHOWN_MAX)
+  return steps.filter(step => step.childRunId !== undefined && !isSettled(step.status)).slice(0, CHILDREN_SHOWN_MAX)
 }
 
 function childrenOf(open: readonly Step[], statuses: ReadonlyMap<string, RunStatus>) {

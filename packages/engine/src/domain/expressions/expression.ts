@@ -69,10 +69,7 @@ export class Expression {
   constructor(source: string, purpose: Purpose, { inWait = false }: { inWait?: boolean } = {}) {
     this.source = source
     if (source.length > EXPRESSION_CHARS_MAX) {
-      throw new ExpressionError(
-        `must not have more than ${EXPRESSION_CHARS_MAX} characters`,
-        EXPRESSION_CHARS_MAX,
-      )
+      throw new ExpressionError(`must not have more than ${EXPRESSION_CHARS_MAX} characters`, EXPRESSION_CHARS_MAX)
     }
     this.#run = compile(source, inWait)
     const shape = { nodes: 0, walks: false }
@@ -144,8 +141,7 @@ function inspectTree(node: unknown, shape: { nodes: number; walks: boolean }, ne
     if (name in BOUNDED) call[0] = BOUNDED[name]
     if (name === 'matches') checkPattern(call)
     if (COMPREHENSIONS.has(name)) nesting++
-    if (nesting > NESTING_MAX)
-      throw new ExpressionError(`nests more than ${NESTING_MAX} comprehensions`, node.start)
+    if (nesting > NESTING_MAX) throw new ExpressionError(`nests more than ${NESTING_MAX} comprehensions`, node.start)
   }
   // Equality and membership read through both sides, unless one is a literal of the expression.
   if (COMPARING.has(node.op) && !isLiteral((node.args as unknown[])[node.op === 'in' ? 1 : 0])) {

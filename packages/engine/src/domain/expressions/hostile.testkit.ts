@@ -8,10 +8,7 @@ const nested = (depth: number, over: string): string =>
 export const tooLarge: [string, string][] = [
   ...[2001, 5000, 100_000].map((n): [string, string] => [`${n} characters`, `"${'x'.repeat(n)}" == ""`]),
   ...[300, 500, 900].map((n): [string, string] => [`${n} terms`, Array(n).fill('1').join('+')]),
-  ...[40, 100, 900].map((n): [string, string] => [
-    `${n} parentheses`,
-    `${'('.repeat(n)}1${')'.repeat(n)} == 1`,
-  ]),
+  ...[40, 100, 900].map((n): [string, string] => [`${n} parentheses`, `${'('.repeat(n)}1${')'.repeat(n)} == 1`]),
   ...[900, 1500].map((n): [string, string] => [`${n} nots`, `${'!'.repeat(n)}true`]),
   ...[101, 400, 900].map((n): [string, string] => [`a list of ${n}`, `${list(n)}.size() > 0`]),
   ...[3, 4, 5, 8].map((n): [string, string] => [`${n} loops within each other`, nested(n, 'event.data')]),

@@ -72,85 +72,74 @@ describe('a whole number that a double cannot hold', () => {
   })
 
   it('is one at every place where a number may stand', () => {
-    for (const text of [
-      '9007199254740993',
-      ' -9007199254740993\n',
-      '[ 9007199254740993]',
-      '{"a":\t9007199254740993}',
-    ])
+    for (const text of ['9007199254740993', ' -9007199254740993\n', '[ 9007199254740993]', '{"a":\t9007199254740993}'])
       expect(JSON.stringify(plain(jsonValue(text)))).toContain('9007199254740993')
   })
 })
 
-describe.each([
-  'constructor',
-  'length',
-  'size',
-  '__proto__',
-  'valueOf',
-  'toString',
-  'hasOwnProperty',
-  'prototype',
-])('a member called %s', name => {
-  const there = `{"n":5,"${name}":{"x":[1,2]},"inner":{"${name}":1}}`
-  const absent = '{"n":5,"inner":{}}'
+describe.each(['constructor', 'length', 'size', '__proto__', 'valueOf', 'toString', 'hasOwnProperty', 'prototype'])(
+  'a member called %s',
+  name => {
+    const there = `{"n":5,"${name}":{"x":[1,2]},"inner":{"${name}":1}}`
+    const absent = '{"n":5,"inner":{}}'
 
-  it.each([
-    ['event.data.n > 3', true],
-    ['event.data.inner.size() == 1', true],
-    [`event.data.inner.${name} == 1 && event.data.inner["${name}"] == 1`, true],
-    [`event.data.${name}.x[1] == 2 && event.data["${name}"]["x"].size() == 2`, true],
-    [`event.data.${name}.x.exists(x, x == 2)`, true],
-    [`has(event.data.${name}) && has(event.data.${name}.x) && !has(event.data.${name}.y)`, true],
-    [`"${name}" in event.data && !("nope" in event.data)`, true],
-    [`event.data.all(k, k in ["n", "inner", "${name}"])`, true],
-    [`event.data.inner == event.data.inner && event.data.inner != event.data.${name}`, true],
-    [`event.data.inner.exists(k, event.data.inner[k] == 1)`, true],
-  ])('is data like any other: %s', (source, value) => {
-    expect(holds(source, there)).toEqual({ ok: true, value })
-  })
-
-  it('is absent when it is', () => {
-    expect(holds(`has(event.data.${name}) || "${name}" in event.data`, absent)).toEqual({
-      ok: true,
-      value: false,
+    it.each([
+      ['event.data.n > 3', true],
+      ['event.data.inner.size() == 1', true],
+      [`event.data.inner.${name} == 1 && event.data.inner["${name}"] == 1`, true],
+      [`event.data.${name}.x[1] == 2 && event.data["${name}"]["x"].size() == 2`, true],
+      [`event.data.${name}.x.exists(x, x == 2)`, true],
+      [`has(event.data.${name}) && has(event.data.${name}.x) && !has(event.data.${name}.y)`, true],
+      [`"${name}" in event.data && !("nope" in event.data)`, true],
+      [`event.data.all(k, k in ["n", "inner", "${name}"])`, true],
+      [`event.data.inner == event.data.inner && event.data.inner != event.data.${name}`, true],
+      [`event.data.inner.exists(k, event.data.inner[k] == 1)`, true],
+    ])('is data like any other: %s', (source, value) => {
+      expect(holds(source, there)).toEqual({ ok: true, value })
     })
-    for (const read of [`event.data.${name}`, `event.data.inner["${name}"]`])
-      expect(holds(`${read} == 1`, absent)).toEqual({ ok: false, error: `No such key: ${name}` })
-  })
 
-  it('makes a map equal to none but its like', () => {
-    const pair = (a: string, b: string) => `{"a":{"${a}":{}},"b":{"${b}":{}}}`
-    for (const [other, value] of [
-      [name, true],
-      ['kind', false],
-    ] as const) {
-      expect(holds('event.data.a == event.data.b', pair(name, other))).toEqual({ ok: true, value })
-      expect(holds('event.data.a == event.data.b', pair(other, name))).toEqual({ ok: true, value })
-    }
-    expect(holds('{"kind": {}} == event.data || event.data == {"kind": {}}', `{"${name}":{}}`)).toEqual({
-      ok: true,
-      value: false,
+    it('is absent when it is', () => {
+      expect(holds(`has(event.data.${name}) || "${name}" in event.data`, absent)).toEqual({
+        ok: true,
+        value: false,
+      })
+      for (const read of [`event.data.${name}`, `event.data.inner["${name}"]`])
+        expect(holds(`${read} == 1`, absent)).toEqual({ ok: false, error: `No such key: ${name}` })
     })
-  })
 
-  it('gives a key, and does not hide what is beside it from one', () => {
-    expect(key(`event.data.inner.${name}`, there)).toEqual({ ok: true, value: '1' })
-    expect(key('event.data.n', there)).toEqual({ ok: true, value: '5' })
-  })
-
-  it('is counted in the reads of an evaluation', () => {
-    const wide = JSON.stringify(Array.from({ length: 60_000 }, (_, i) => i))
-    const walk = `event.data.${name}.all(x, x >= 0)`
-    expect(holds(walk, `{"${name}":${wide}}`)).toEqual({
-      ok: false,
-      error: expect.stringContaining('too much'),
+    it('makes a map equal to none but its like', () => {
+      const pair = (a: string, b: string) => `{"a":{"${a}":{}},"b":{"${b}":{}}}`
+      for (const [other, value] of [
+        [name, true],
+        ['kind', false],
+      ] as const) {
+        expect(holds('event.data.a == event.data.b', pair(name, other))).toEqual({ ok: true, value })
+        expect(holds('event.data.a == event.data.b', pair(other, name))).toEqual({ ok: true, value })
+      }
+      expect(holds('{"kind": {}} == event.data || event.data == {"kind": {}}', `{"${name}":{}}`)).toEqual({
+        ok: true,
+        value: false,
+      })
     })
-    const members = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${i}`, i])))
-    for (const source of ['event.data.all(k, k != "x")', 'event.data == event.data'])
-      expect(holds(source, `{"${name}":1,${members.slice(1)}`)).toMatchObject({ ok: false })
-  })
-})
+
+    it('gives a key, and does not hide what is beside it from one', () => {
+      expect(key(`event.data.inner.${name}`, there)).toEqual({ ok: true, value: '1' })
+      expect(key('event.data.n', there)).toEqual({ ok: true, value: '5' })
+    })
+
+    it('is counted in the reads of an evaluation', () => {
+      const wide = JSON.stringify(Array.from({ length: 60_000 }, (_, i) => i))
+      const walk = `event.data.${name}.all(x, x >= 0)`
+      expect(holds(walk, `{"${name}":${wide}}`)).toEqual({
+        ok: false,
+        error: expect.stringContaining('too much'),
+      })
+      const members = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${i}`, i])))
+      for (const source of ['event.data.all(k, k != "x")', 'event.data == event.data'])
+        expect(holds(source, `{"${name}":1,${members.slice(1)}`)).toMatchObject({ ok: false })
+    })
+  },
+)
 
 it('reads escaped names as what they say', () => {
   expect(holds('event.data.constructor == 1', '{"\\u0063onstructor":1}')).toEqual({ ok: true, value: true })

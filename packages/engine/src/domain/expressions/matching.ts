@@ -46,12 +46,7 @@ export class EventSubject {
 }
 
 /** Whether the event meets one of the workflow's triggers. Reports a filter that cannot be evaluated. */
-export function isTriggered(
-  workflow: Workflow,
-  event: EventSubject,
-  eventName: string,
-  report: Report,
-): boolean {
+export function isTriggered(workflow: Workflow, event: EventSubject, eventName: string, report: Report): boolean {
   return workflow.triggers.some(trigger => {
     if (!matchesEvent(trigger, eventName)) return false
     if (trigger.if === undefined) return true
@@ -77,10 +72,7 @@ export function isAwaited(
 }
 
 /** Whether the condition of a wait, or of `cancelOn`, holds for the event that arrived. */
-export function evaluateWaitCondition(
-  { filter, trigger }: WaitCondition,
-  arrived: EventSubject,
-): Evaluated<boolean> {
+export function evaluateWaitCondition({ filter, trigger }: WaitCondition, arrived: EventSubject): Evaluated<boolean> {
   const began = new EventSubject(trigger)
   return evaluateCondition(filter, { event: began.subject, async: arrived.subject })
 }

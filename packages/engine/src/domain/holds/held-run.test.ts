@@ -160,21 +160,14 @@ describe('a throttled run', () => {
   it('wakes no run if it never was in the queue', () => {
     const idle = givenLoaded(idleRun('queued', { ...fresh, holds: { throttle } }))
     expect(idle.whenCancelled().changes('startQueue.woken')).toEqual([])
-    expect(
-      given(holding({ throttle }, fresh)).whenLeased({ kind: 'none' }).changes('startQueue.woken'),
-    ).toEqual([])
+    expect(given(holding({ throttle }, fresh)).whenLeased({ kind: 'none' }).changes('startQueue.woken')).toEqual([])
   })
 
   it('needs a token for its first start alone, and only when it goes on to a runner', () => {
     const queued = holding({ throttle, queueTimeoutMs: 5 }, fresh)
     expect(throttleToPass(queued, NOW)).toBe(throttle)
     expect(throttleToPass(queued, NOW + 5)).toBeUndefined()
-    const others = [
-      { startedAt: NOW },
-      { status: 'paused' },
-      { cancelRequested: true },
-      { leasedWithoutSlots: true },
-    ]
+    const others = [{ startedAt: NOW }, { status: 'paused' }, { cancelRequested: true }, { leasedWithoutSlots: true }]
     for (const fields of others) expect(throttleToPass({ ...queued, ...fields } as Run, NOW)).toBeUndefined()
   })
 })

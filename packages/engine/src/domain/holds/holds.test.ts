@@ -27,9 +27,7 @@ const limited = (scope: ConcurrencyScope = 'workflow', key?: string) => ({
 
 describe('slots', () => {
   it('name their limit and the value of their key', () => {
-    expect(begun(limited('workflow', 'event.data.user')).holds?.slots).toMatchObject([
-      { limit: 2, key: 'ada' },
-    ])
+    expect(begun(limited('workflow', 'event.data.user')).holds?.slots).toMatchObject([{ limit: 2, key: 'ada' }])
     expect(begun(limited()).holds?.slots?.[0]).not.toHaveProperty('key')
   })
 
@@ -62,9 +60,7 @@ describe('slots', () => {
   })
 
   it('of an app are shared by value, however the key is written', () => {
-    const [a, b] = ['event.data.a', 'event.data.b'].map(key =>
-      slotIds(begun(limited('app', key), '{"a":1,"b":1}')),
-    )
+    const [a, b] = ['event.data.a', 'event.data.b'].map(key => slotIds(begun(limited('app', key), '{"a":1,"b":1}')))
     expect(a).toEqual(b)
   })
 
@@ -133,9 +129,9 @@ describe('which runs are held', () => {
       holds: { slots: [{ key: 'eve' }] },
       priority: 2,
     })
-    expect(
-      forkedRun({ ...options, source: endedRun('failed', { failure: { message: 'no' } }) }),
-    ).not.toHaveProperty('holds')
+    expect(forkedRun({ ...options, source: endedRun('failed', { failure: { message: 'no' } }) })).not.toHaveProperty(
+      'holds',
+    )
   })
 
   it('an on-failure run is not: it cleans up at once, with the priority of the one it follows', () => {

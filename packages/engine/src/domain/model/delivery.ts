@@ -37,8 +37,7 @@ export interface Delivery {
 /** A delivery that is due at once. */
 export function newDelivery(
   now: number,
-  fields: Pick<Delivery, 'namespace' | 'id' | 'app' | 'url' | 'eventKind' | 'maxAttempts'> &
-    Partial<Delivery>,
+  fields: Pick<Delivery, 'namespace' | 'id' | 'app' | 'url' | 'eventKind' | 'maxAttempts'> & Partial<Delivery>,
 ): Delivery {
   const times = { createdAt: now, updatedAt: now, availableAt: now }
   return { ...fields, ...times, status: 'pending', attemptCount: 0, fence: 0 }

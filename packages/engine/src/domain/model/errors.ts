@@ -40,11 +40,7 @@ export class EngineError extends Error {
   readonly code: ErrorCode
   readonly details?: Record<string, unknown>
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: { details?: Record<string, unknown>; cause?: unknown } = {},
-  ) {
+  constructor(code: ErrorCode, message: string, options: { details?: Record<string, unknown>; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     if (options.details) this.details = options.details

@@ -25,9 +25,7 @@ const SECRET_CHARACTERS_MIN = 16
 /** Describes the problem with a secret for the scheme; undefined if there is none. */
 export function secretFault(scheme: ReceiverScheme, secret: string): string | undefined {
   if (scheme !== 'standard-webhooks')
-    return secret.length < SECRET_CHARACTERS_MIN
-      ? `must have at least ${SECRET_CHARACTERS_MIN} characters`
-      : undefined
+    return secret.length < SECRET_CHARACTERS_MIN ? `must have at least ${SECRET_CHARACTERS_MIN} characters` : undefined
   if (!secret.startsWith(WEBHOOK_SECRET_PREFIX) || isMalformedWebhookSecret(secret))
     return `must be ${WEBHOOK_SECRET_PREFIX} and base64 for the scheme ${scheme}`
   return webhookKeyOf(secret).length < SECRET_BYTES_MIN

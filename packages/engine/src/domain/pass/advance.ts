@@ -21,11 +21,7 @@ export const STATE_BYTES_MAX = 32 * 1024 * 1024
 /** Maximum length of the stored reason why a pass failed in its transport. */
 const TRANSPORT_ERROR_CHARS_MAX = 500
 
-export function advance(
-  state: RunState,
-  outcome: Outcome,
-  context: PassContext,
-): { decision: Decision; next: Next } {
+export function advance(state: RunState, outcome: Outcome, context: PassContext): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
   const next = decideNext(draft, state, outcome, context)
   return { decision: draft.done(), next }
@@ -75,11 +71,7 @@ export function applyReported(
 }
 
 /** Repeats a pass whose transport failed after a backoff. Nothing else about the run changes. */
-function repeatLater(
-  draft: Draft,
-  { tries, error }: { tries: number; error: string },
-  context: PassContext,
-): Next {
+function repeatLater(draft: Draft, { tries, error }: { tries: number; error: string }, context: PassContext): Next {
   const until = context.now + transportBackoffMs(tries, context.random())
   draft.set({ transportTries: tries, attempt: context.sentAttempt + 1, leaseOwner: undefined })
   if (draft.run.status === 'paused') {
@@ -106,9 +98,7 @@ function continueOrPark(draft: Draft, context: PassContext): Next | undefined {
     return 'stop'
   }
   const settledNow = draft.nextIndex - draft.open.size
-  const becameDue = [...draft.open.values()].some(
-    open => isDue(open, context.now) && !isDue(open, context.sentAt),
-  )
+  const becameDue = [...draft.open.values()].some(open => isDue(open, context.now) && !isDue(open, context.sentAt))
   const { settled, stopRequested, wasSentSettled } = context.knowledge
   const hasMore = settledNow > settled || becameDue || stopRequested
   if (!hasMore && park(draft, context.sentAt)) return 'stop'

@@ -42,9 +42,7 @@ describe('a checkpoint', () => {
     const line = { level: 'info', message: 'paid', scope: '@root', index: 0 } as const
     const then = given(run()).whenCheckpointed({ kind: 'opcodes', opcodes: [ran('charge')], logs: [line] })
     expect(then.changes('log.written')).toMatchObject([{ line: { message: 'paid' } }])
-    expect(
-      then.afterCommit().whenCheckpointed({ kind: 'opcodes', opcodes: [], logs: [line] }).written,
-    ).toEqual([])
+    expect(then.afterCommit().whenCheckpointed({ kind: 'opcodes', opcodes: [], logs: [line] }).written).toEqual([])
   })
 
   it('has its steps start at the last message to the runner', () => {
@@ -119,8 +117,7 @@ describe('a checkpoint that ends its run', () => {
 })
 
 describe('the end of a pass after checkpoints', () => {
-  const checkpointed = () =>
-    given(run()).whenCheckpointed(reported(ran('charge', '1'), sleeps('nap', SECOND)))
+  const checkpointed = () => given(run()).whenCheckpointed(reported(ran('charge', '1'), sleeps('nap', SECOND)))
 
   it('that brings nothing new parks without another pass', () => {
     const then = checkpointed().afterCommit().acked({ wasSentSettled: true }).when(reported())

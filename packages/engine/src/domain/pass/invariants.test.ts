@@ -77,10 +77,7 @@ const ending = fc.oneof(
   always(world => world.requestCancel()),
 )
 const overtaken = fc
-  .tuple(
-    fc.constantFrom<Control>('cancel', 'pause', 'resume'),
-    fc.oneof(answers(news), answers(end), goingOn),
-  )
+  .tuple(fc.constantFrom<Control>('cancel', 'pause', 'resume'), fc.oneof(answers(news), answers(end), goingOn))
   .map(
     ([control, meanwhile]): Action =>
       world =>

@@ -3,17 +3,7 @@
 import { STEPS_MAX } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'
-import {
-  NOW,
-  ran,
-  reported,
-  retrying,
-  run,
-  SECOND,
-  sleeping,
-  succeeded,
-  waiting,
-} from '../testkit/nouns.testkit.ts'
+import { NOW, ran, reported, retrying, run, SECOND, sleeping, succeeded, waiting } from '../testkit/nouns.testkit.ts'
 import { STATE_BYTES_MAX } from './advance.ts'
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => succeeded(`s${i}`))

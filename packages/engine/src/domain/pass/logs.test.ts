@@ -3,17 +3,7 @@
 import { hashStepId } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { type Given, given, givenLoaded, type Then } from '../testkit/given.testkit.ts'
-import {
-  brokeOff,
-  NOW,
-  ran,
-  reported,
-  retrying,
-  returned,
-  run,
-  succeeded,
-  threw,
-} from '../testkit/nouns.testkit.ts'
+import { brokeOff, NOW, ran, reported, retrying, returned, run, succeeded, threw } from '../testkit/nouns.testkit.ts'
 import type { PassLine } from './answer/log-lines.ts'
 import type { Outcome } from './answer/outcome.ts'
 
@@ -62,9 +52,7 @@ describe("a step's lines", () => {
   })
 
   it('belong to the attempt under way also when the pass broke off', () => {
-    const then = given(run(), retrying('charge', NOW, { attempt: 2 })).when(
-      logging(brokeOff, [line('charge', 0)]),
-    )
+    const then = given(run(), retrying('charge', NOW, { attempt: 2 })).when(logging(brokeOff, [line('charge', 0)]))
     expect(then.changes('log.written')[0]?.line.attempt).toBe(3)
   })
 
@@ -78,9 +66,7 @@ describe("a step's lines", () => {
 
   it('or in one pass', () => {
     const again = { ...ran('charge'), id: 'hash-of-charge:1' }
-    const then = given(run()).when(
-      logging(reported(ran('charge'), again), [line('charge', 0), line('charge', 1)]),
-    )
+    const then = given(run()).when(logging(reported(ran('charge'), again), [line('charge', 0), line('charge', 1)]))
     expect(new Set(keys(then)).size).toBe(2)
   })
 

@@ -6,12 +6,7 @@ import type { Change } from '../model/change.ts'
 import type { Runner, Workflow } from '../model/workflow.ts'
 import { DEFAULT_RETRY } from '../run/retry.ts'
 import { NOW, runner, workflow } from '../testkit/nouns.testkit.ts'
-import {
-  registeredRunner,
-  registeredWorkflow,
-  registrationChanges,
-  registrationWarnings,
-} from './registration.ts'
+import { registeredRunner, registeredWorkflow, registrationChanges, registrationWarnings } from './registration.ts'
 
 const request: RegisterRequest = { app: 'shop', url: 'http://r1.test/invoke', workflows: [{ name: 'order' }] }
 const register = (registration: WorkflowRegistration) =>
@@ -33,9 +28,7 @@ describe('a runner', () => {
       region: 'eu',
       keyFingerprint: 'f',
     }
-    expect(
-      registeredRunner('default', { ...request, ...optional, mood: 'fine' } as RegisterRequest, NOW),
-    ).toEqual({
+    expect(registeredRunner('default', { ...request, ...optional, mood: 'fine' } as RegisterRequest, NOW)).toEqual({
       namespace: 'default',
       app: 'shop',
       runnerId: request.url,
@@ -77,9 +70,7 @@ describe('a workflow', () => {
 
   it('keeps its retry policy, its handler, its deadline and its flow control', () => {
     const flowControl = { concurrency: { limit: 2 }, priority: 'event.data.p', timeouts: { invoke: '30s' } }
-    expect(
-      register({ name: 'order', retry: { maxAttempts: 2 }, onFailure: true, ...flowControl }),
-    ).toMatchObject({
+    expect(register({ name: 'order', retry: { maxAttempts: 2 }, onFailure: true, ...flowControl })).toMatchObject({
       retry: { ...DEFAULT_RETRY, maxAttempts: 2 },
       onFailure: true,
       invokeTimeoutMs: 30_000,
@@ -105,15 +96,12 @@ describe('a workflow', () => {
     expect(register({ name: 'order', triggers }).triggers).toEqual(triggers)
   })
 
-  it.each(['event.data.ok ==', 'async.data.ok', '1 + 1'])(
-    'with the filter %s is refused, naming the field',
-    source => {
-      const triggers = [{ event: 'a' }, { event: 'b', if: source }]
-      expect(() => register({ name: 'order', triggers })).toThrow(
-        expect.objectContaining({ details: { field: 'workflows[0].triggers[1].if' } }),
-      )
-    },
-  )
+  it.each(['event.data.ok ==', 'async.data.ok', '1 + 1'])('with the filter %s is refused, naming the field', source => {
+    const triggers = [{ event: 'a' }, { event: 'b', if: source }]
+    expect(() => register({ name: 'order', triggers })).toThrow(
+      expect.objectContaining({ details: { field: 'workflows[0].triggers[1].if' } }),
+    )
+  })
 })
 
 test('the warnings name parts that may not mean what their author expects', () => {
@@ -162,17 +150,12 @@ describe('the changes of a registration', () => {
   })
 
   it('drop the workflows it no longer serves', () => {
-    expect(dropped({ earlier: runner('r1', { workflows: ['order', 'pack', 'ship'] }) })).toEqual([
-      'pack',
-      'ship',
-    ])
+    expect(dropped({ earlier: runner('r1', { workflows: ['order', 'pack', 'ship'] }) })).toEqual(['pack', 'ship'])
   })
 
   it('drop none that another runner of the app still serves', () => {
     const others = [runner('r2', { workflows: ['pack'] })]
-    expect(dropped({ earlier: runner('r1', { workflows: ['order', 'pack', 'ship'] }), others })).toEqual([
-      'ship',
-    ])
+    expect(dropped({ earlier: runner('r1', { workflows: ['order', 'pack', 'ship'] }), others })).toEqual(['ship'])
   })
 })
 

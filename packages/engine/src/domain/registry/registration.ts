@@ -126,7 +126,5 @@ function isRepeat(runner: Runner, earlier: Runner): boolean {
         .filter(([, value]) => value !== undefined)
         .sort(),
     )
-  return (
-    described(runner) === described(earlier) && runner.lastSeenAt - earlier.lastSeenAt < HEARTBEAT_GAP_MS_MAX
-  )
+  return described(runner) === described(earlier) && runner.lastSeenAt - earlier.lastSeenAt < HEARTBEAT_GAP_MS_MAX
 }

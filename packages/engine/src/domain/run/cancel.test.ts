@@ -2,17 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'
-import {
-  idleRun,
-  NOW,
-  ran,
-  reported,
-  retrying,
-  returned,
-  run,
-  SECOND,
-  sleeping,
-} from '../testkit/nouns.testkit.ts'
+import { idleRun, NOW, ran, reported, retrying, returned, run, SECOND, sleeping } from '../testkit/nouns.testkit.ts'
 
 describe('a cancelled run', () => {
   it('leaves no retry behind', () => {
@@ -65,10 +55,7 @@ describe('a run with a requested cancel', () => {
     ['a resume', () => givenLoaded(idleRun('paused', asked)).whenResumed()],
     ['the want of a runner', () => given(run(asked)).whenNoRunnerIsReached()],
     ['a lease given back', () => given(run(asked)).whenGivenBack()],
-    [
-      'a lease of the paused run given back',
-      () => given(run({ ...asked, status: 'paused' })).whenGivenBack(),
-    ],
+    ['a lease of the paused run given back', () => given(run({ ...asked, status: 'paused' })).whenGivenBack()],
   ])('stays available for that in spite of %s', (_, letGo) => {
     expect(letGo().run).toMatchObject({ cancelRequested: true, availableAt: NOW })
   })

@@ -114,8 +114,7 @@ function isCarried(step: Step, run: Run, ending: Step | undefined): boolean {
 function endingStep(steps: readonly Step[], run: Run): Step | undefined {
   const { code, stepName, message, stack, name } = run.error ?? {}
   if (code !== 'step_failed') return undefined
-  const isRunError = ({ error }: Step) =>
-    error?.message === message && error?.stack === stack && error?.name === name
+  const isRunError = ({ error }: Step) => error?.message === message && error?.stack === stack && error?.name === name
   const last = steps.filter(step => failedAtEnd(step, run)).sort((a, b) => a.seq - b.seq)
   return last.find(step => step.name === stepName && isRunError(step)) ?? last[0]
 }

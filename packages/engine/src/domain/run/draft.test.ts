@@ -158,12 +158,7 @@ describe('each status move has exactly one frame, in seq order', () => {
     ],
     ['a pause', givenLoaded(run()).whenPaused(), run(), ['paused']],
     ['a resume', givenLoaded(run({ status: 'paused' })).whenResumed(), run(), ['queued']],
-    [
-      'a cancel',
-      givenLoaded(run(), sleeping('nap', 1)).whenCancelled(),
-      run(),
-      ['nap cancelled', 'cancelled'],
-    ],
+    ['a cancel', givenLoaded(run(), sleeping('nap', 1)).whenCancelled(), run(), ['nap cancelled', 'cancelled']],
     ['a lease given back', given(run()).whenGivenBack(), run(), ['queued']],
   ])('%s', (_, then, before, frames) => {
     expect(told(before, then.decision.changes)).toEqual(frames)

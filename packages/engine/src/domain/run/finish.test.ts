@@ -45,9 +45,7 @@ describe('an end', () => {
   })
 
   it('after two branches failed for good has the error of the first', () => {
-    const then = given(run()).when(
-      reported(threw('charge', { retriable: false }), threw('ship', { retriable: false })),
-    )
+    const then = given(run()).when(reported(threw('charge', { retriable: false }), threw('ship', { retriable: false })))
     expect(then.run.error).toMatchObject({ stepName: 'charge', message: 'charge broke' })
     expect(then.steps).toEqual({ charge: 'failed', ship: 'failed' })
   })

@@ -82,9 +82,9 @@ describe('a fork', () => {
   })
 
   it('of a run without input has none', () => {
-    expect(
-      replay(endedRun('failed', { input: undefined }), { ...fork, input: undefined }).run,
-    ).not.toHaveProperty('input')
+    expect(replay(endedRun('failed', { input: undefined }), { ...fork, input: undefined }).run).not.toHaveProperty(
+      'input',
+    )
   })
 })
 
@@ -132,9 +132,7 @@ describe('a retry from a step carries', () => {
     const caught = failed('c', { finishedAt: NOW - 9 * SECOND })
     expect(retried('d', [succeeded('a'), caught, succeeded('d')]).names).toEqual(['a', 'c'])
     const source = endedRun('failed', { error: stepError('d') })
-    expect(retried('d', [caught, failed('d', { finishedAt: source.finishedAt })], source).names).toEqual([
-      'c',
-    ])
+    expect(retried('d', [caught, failed('d', { finishedAt: source.finishedAt })], source).names).toEqual(['c'])
   })
 
   it('a caught failure also when something else ended the run at the very same time', () => {
@@ -183,9 +181,7 @@ describe('a retry from a step carries', () => {
 
   it('a failed child that its parent had caught', () => {
     const child = failed('pack', { op: 'RunWorkflow', childRunId: 'run_9' })
-    expect(retried('d', [child, succeeded('d')]).carried).toMatchObject([
-      { name: 'pack', childRunId: 'run_9' },
-    ])
+    expect(retried('d', [child, succeeded('d')]).carried).toMatchObject([{ name: 'pack', childRunId: 'run_9' }])
   })
 
   it('the event of a wait: no wait of the fork takes it again', () => {

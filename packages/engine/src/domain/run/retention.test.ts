@@ -37,9 +37,7 @@ describe('what may go', () => {
   })
 
   test('goes by the longest retention where it is no run, and events stay a day at least', () => {
-    const aged = new Map(
-      agedRows({ succeeded: 1000, failed: 5000 }, NOW).map(each => [each.rows, each.before]),
-    )
+    const aged = new Map(agedRows({ succeeded: 1000, failed: 5000 }, NOW).map(each => [each.rows, each.before]))
     expect(Object.fromEntries(aged)).toEqual({
       dedupes: NOW,
       claims: NOW,

@@ -26,11 +26,7 @@ export function completeRetry(policy: WirePolicy | undefined): RetryPolicy {
 }
 
 /** Delay in ms after the n-th failed attempt (from 1), jittered both ways by `policy.jitter`, never above `maxMs`. */
-export function backoffMs(
-  policy: Omit<RetryPolicy, 'maxAttempts'>,
-  failedAttempts: number,
-  random: number,
-): number {
+export function backoffMs(policy: Omit<RetryPolicy, 'maxAttempts'>, failedAttempts: number, random: number): number {
   // Finite: 0 ms times infinity would be NaN.
   const growth = Math.min(Number.MAX_VALUE, policy.factor ** (failedAttempts - 1))
   const plain = Math.min(policy.maxMs, policy.initialMs * growth)

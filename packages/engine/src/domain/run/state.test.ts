@@ -24,9 +24,7 @@ describe('the memo', () => {
 
   it('holds the data of a succeeded step to the letter', () => {
     const data = '{"n": 12345678901234567890, "x": 1.0, "n": 2}'
-    expect(given(run(), succeeded('charge', data)).state.memo(NOW)).toBe(
-      `{"hash-of-charge":{"data":${data}}}`,
-    )
+    expect(given(run(), succeeded('charge', data)).state.memo(NOW)).toBe(`{"hash-of-charge":{"data":${data}}}`)
   })
 
   it('holds null for a step that gave nothing', () => {
@@ -56,12 +54,7 @@ describe('the memo', () => {
   })
 
   it('has its keys in the order the steps settled, before and after a reload', () => {
-    const { state } = given(
-      run(),
-      sleeping('nap', NOW),
-      waiting('paid', 'order.paid'),
-      succeeded('charge', '1'),
-    )
+    const { state } = given(run(), sleeping('nap', NOW), waiting('paid', 'order.paid'), succeeded('charge', '1'))
       .when(reported(ran('ship', '2')))
       .afterCommit()
     const order = ['charge', 'ship', 'nap', 'paid'].map(name => `hash-of-${name}`)
@@ -91,8 +84,6 @@ describe('the state an owner keeps', () => {
   it('counts the bytes of its input and its settled results', () => {
     const empty = given(run({ input: '123' })).state.size
     expect(empty).toBe(3)
-    expect(given(run({ input: '123' }), succeeded('a', '"0123456789"')).state.size).toBeGreaterThan(
-      empty + 10,
-    )
+    expect(given(run({ input: '123' }), succeeded('a', '"0123456789"')).state.size).toBeGreaterThan(empty + 10)
   })
 })

@@ -129,14 +129,7 @@ export class Given {
   }
 
   #context(): PassContext {
-    const {
-      now,
-      random,
-      catalog,
-      assumptions,
-      sentAt = now,
-      sentAttempt = this.state.run.attempt,
-    } = this.#world
+    const { now, random, catalog, assumptions, sentAt = now, sentAttempt = this.state.run.attempt } = this.#world
     const { settledCount, lastStepSeq } = this.state
     const memo = {
       asOf: sentAt,
@@ -199,11 +192,7 @@ export class Then {
   readonly #before: RunState
   readonly #world: Circumstances
 
-  constructor(
-    before: RunState,
-    world: Circumstances,
-    { decision, next }: { decision: Decision; next?: Next },
-  ) {
+  constructor(before: RunState, world: Circumstances, { decision, next }: { decision: Decision; next?: Next }) {
     this.decision = frozen(decision)
     this.next = next
     this.#before = before
@@ -240,9 +229,7 @@ export class Then {
   }
 
   changes<T extends Change['type']>(type: T): Extract<Change, { type: T }>[] {
-    return this.decision.changes.filter(
-      (change): change is Extract<Change, { type: T }> => change.type === type,
-    )
+    return this.decision.changes.filter((change): change is Extract<Change, { type: T }> => change.type === type)
   }
 
   /** The first run that the decision creates. */

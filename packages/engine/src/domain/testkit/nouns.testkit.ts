@@ -96,11 +96,12 @@ export const awaitingChild = (name: string, childRunId: string): GivenStep =>
 
 const opcode = (name: string) => ({ id: idOf(name), name })
 
-export const ran = (
-  name: string,
-  data?: string,
-  fields: Partial<PassOpcodeOf<'StepRun'>> = {},
-): PassOpcode => ({ op: 'StepRun', ...opcode(name), ...(data === undefined ? {} : { data }), ...fields })
+export const ran = (name: string, data?: string, fields: Partial<PassOpcodeOf<'StepRun'>> = {}): PassOpcode => ({
+  op: 'StepRun',
+  ...opcode(name),
+  ...(data === undefined ? {} : { data }),
+  ...fields,
+})
 
 export const threw = (name: string, fields: Partial<PassOpcodeOf<'StepRun'>> = {}): PassOpcode => ({
   op: 'StepRun',

@@ -41,9 +41,7 @@ export class AddressList {
   #isInRange(text: string): boolean {
     if (this.#ranges.length === 0 || !isCanonical(text)) return false
     const address = ipaddr.parse(text)
-    return this.#ranges.some(
-      ([first, bits]) => first.kind() === address.kind() && address.match(first as never, bits),
-    )
+    return this.#ranges.some(([first, bits]) => first.kind() === address.kind() && address.match(first as never, bits))
   }
 }
 

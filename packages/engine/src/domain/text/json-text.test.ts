@@ -75,9 +75,7 @@ describe('the members of an object', () => {
   })
 
   it('keep every digit, escape and inner space', () => {
-    const members = objectMembers(
-      ' {"n" :12345678901234567890 , "x":1.0,"s":"\\u0041\\"]}" ,"o":{ "a" : [ ] }}',
-    )
+    const members = objectMembers(' {"n" :12345678901234567890 , "x":1.0,"s":"\\u0041\\"]}" ,"o":{ "a" : [ ] }}')
     expect([...members]).toEqual([
       ['n', '12345678901234567890'],
       ['x', '1.0'],
@@ -101,12 +99,7 @@ describe('the elements of an array', () => {
   })
 
   it('are texts of the whole, in order', () => {
-    expect(arrayElements('[ 1.0 ,"a,]" , [ 2 , 3 ],{"b" : 4} ]')).toEqual([
-      '1.0',
-      '"a,]"',
-      '[ 2 , 3 ]',
-      '{"b" : 4}',
-    ])
+    expect(arrayElements('[ 1.0 ,"a,]" , [ 2 , 3 ],{"b" : 4} ]')).toEqual(['1.0', '"a,]"', '[ 2 , 3 ]', '{"b" : 4}'])
     expect(arrayElements(' [ ] ')).toEqual([])
   })
 })

@@ -140,9 +140,7 @@ describe('redactFields', () => {
   it('replaces each of two equal keys, and a key that is written with escapes', () => {
     const hidden = `"${REDACTED}"`
     expect(redactFields('{"token":1,"token":{"a":2}}')).toBe(`{"token":${hidden},"token":${hidden}}`)
-    expect(redactFields('{"\\u0074oken":"x","a\\"secret":1}')).toBe(
-      `{"\\u0074oken":${hidden},"a\\"secret":${hidden}}`,
-    )
+    expect(redactFields('{"\\u0074oken":"x","a\\"secret":1}')).toBe(`{"\\u0074oken":${hidden},"a\\"secret":${hidden}}`)
   })
 
   it('keeps __proto__ a key', () => {
@@ -169,10 +167,7 @@ describe('redactFields', () => {
     const walked = (value: unknown): unknown => {
       if (typeof value !== 'object' || value === null) return value
       if (Array.isArray(value)) return value.map(walked)
-      const hide = ([name, member]: [string, unknown]) => [
-        name,
-        isSecretKey(name) ? REDACTED : walked(member),
-      ]
+      const hide = ([name, member]: [string, unknown]) => [name, isSecretKey(name) ? REDACTED : walked(member)]
       return Object.fromEntries(Object.entries(value).map(hide))
     }
     fc.assert(

@@ -1,15 +1,7 @@
 // Removes secrets from log fields before they are stored (docs/concepts.md#redaction). Every log line of every pass
 // passes through here; a replaced value never reaches the disk.
 
-import {
-  endOfString,
-  endOfValue,
-  JSON_DEPTH_MAX,
-  type JsonText,
-  QUOTE,
-  skipSpace,
-  unquoted,
-} from './json-text.ts'
+import { endOfString, endOfValue, JSON_DEPTH_MAX, type JsonText, QUOTE, skipSpace, unquoted } from './json-text.ts'
 
 /** Replaces a value whose key names a secret. */
 export const REDACTED = '[REDACTED]'

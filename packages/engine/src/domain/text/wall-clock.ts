@@ -34,8 +34,7 @@ export class WallClock {
 
   #offset(time: number): number {
     const name = this.#format.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? ''
-    const [, sign, hours = 0, minutes = 0, seconds = 0] =
-      /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? []
+    const [, sign, hours = 0, minutes = 0, seconds = 0] = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? []
     const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000
     return sign === '-' ? -ms : ms
   }

@@ -40,9 +40,7 @@ export function stepFrame(runId: string, frame: StepFrame): DerivedFrame {
 }
 
 /** The run_status frames of a change, in order of seq. The stream of all runs of a namespace sends them. */
-export function statusFrames(
-  change: Extract<Change, { type: 'run.created' | 'run.moved' }>,
-): RunStatusFrame[] {
+export function statusFrames(change: Extract<Change, { type: 'run.created' | 'run.moved' }>): RunStatusFrame[] {
   const { run } = change
   const isNew = change.type === 'run.created'
   const frames = isNew

@@ -28,9 +28,7 @@ describe('the data of the event', () => {
   })
 
   test('is an object of the fields of a form, in order, repeated ones as a list', () => {
-    expect(data('a=1&b=%2F+x&a=2&__proto__=p&c', FORM_TYPE)).toBe(
-      '{"a":["1","2"],"b":"/ x","__proto__":"p","c":""}',
-    )
+    expect(data('a=1&b=%2F+x&a=2&__proto__=p&c', FORM_TYPE)).toBe('{"a":["1","2"],"b":"/ x","__proto__":"p","c":""}')
     expect(data('7', `${FORM_TYPE}; charset=utf-8`)).toBe('{"7":""}')
   })
 

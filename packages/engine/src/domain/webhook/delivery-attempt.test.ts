@@ -89,14 +89,15 @@ describe('an answer', () => {
     expect(attempt).not.toHaveProperty('error')
   })
 
-  it.each([
-    300, 301, 302, 304, 307, 400, 401, 403, 404, 409, 410, 418, 422, 424, 426, 428, 430, 451, 600, 799, 999,
-  ])('%i is the end', status => {
-    const { delivery, attempt } = given().when(answered(status, { retryAfterMs: 1000 }))
-    expect(delivery).toMatchObject({ status: 'dead', attemptCount: 1, lastStatusCode: status })
-    for (const field of settledFields) expect(delivery).not.toHaveProperty(field)
-    expect(attempt).toMatchObject({ outcome: 'http_error', statusCode: status })
-  })
+  it.each([300, 301, 302, 304, 307, 400, 401, 403, 404, 409, 410, 418, 422, 424, 426, 428, 430, 451, 600, 799, 999])(
+    '%i is the end',
+    status => {
+      const { delivery, attempt } = given().when(answered(status, { retryAfterMs: 1000 }))
+      expect(delivery).toMatchObject({ status: 'dead', attemptCount: 1, lastStatusCode: status })
+      for (const field of settledFields) expect(delivery).not.toHaveProperty(field)
+      expect(attempt).toMatchObject({ outcome: 'http_error', statusCode: status })
+    },
+  )
 
   it('410 alone says that the endpoint is gone', () => {
     expect([410, 404, 500, 200].map(status => given().when(answered(status)).isGone)).toEqual([
@@ -236,9 +237,8 @@ describe('parseDeliverySchedule', () => {
     ['0,0.5s', [0, 500]],
   ])('%j', (text, delays) => expect(parseDeliverySchedule(text)).toEqual(delays))
 
-  it.each(['', ',', '5s,', '5s;5m', '5 parsecs', '-1s', '5s,x', Array(101).fill('1s').join(',')])(
-    'refuses %j',
-    text => expect(parseDeliverySchedule(text)).toBeUndefined(),
+  it.each(['', ',', '5s,', '5s;5m', '5 parsecs', '-1s', '5s,x', Array(101).fill('1s').join(',')])('refuses %j', text =>
+    expect(parseDeliverySchedule(text)).toBeUndefined(),
   )
 })
 
@@ -257,12 +257,9 @@ describe('deliveryHeaders', () => {
 
   it('carry one signature for each secret, as Standard Webhooks has it', () => {
     const secrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_c2VjcmV0IG51bWJlciB0d28=']
-    const [first, second, ...rest] =
-      deliveryHeaders({ ...message, secrets })['webhook-signature']?.split(' ') ?? []
+    const [first, second, ...rest] = deliveryHeaders({ ...message, secrets })['webhook-signature']?.split(' ') ?? []
     expect(rest).toEqual([])
-    const theirs = secrets.map(secret =>
-      new Webhook(secret).sign('dlv_1', new Date(message.now), message.body),
-    )
+    const theirs = secrets.map(secret => new Webhook(secret).sign('dlv_1', new Date(message.now), message.body))
     expect([first, second]).toEqual(theirs)
   })
 })

@@ -56,13 +56,7 @@ export function concludeAttempt(input: SentDelivery): Conclusion {
   const { delivery: before, result, now } = input
   invariant(before.status === 'delivering', `delivery ${before.id} is ${before.status}, not under way`)
   const attempt = attemptOf(input)
-  const {
-    nextAttemptAt: _next,
-    availableAt: _available,
-    leaseOwner: _owner,
-    lastStatusCode: _code,
-    ...kept
-  } = before
+  const { nextAttemptAt: _next, availableAt: _available, leaseOwner: _owner, lastStatusCode: _code, ...kept } = before
   const delivery: Delivery = { ...kept, status: 'dead', attemptCount: attempt.attempt, updatedAt: now }
   if (attempt.statusCode !== undefined) delivery.lastStatusCode = attempt.statusCode
 

@@ -9,10 +9,7 @@ import { EngineError } from '../model/errors.ts'
  * status from its claim on, so a leased delivery is always refused. The fence rises, so that a decision made on the
  * delivery before is stale.
  */
-export function redeliver(
-  delivery: Delivery,
-  { now, attemptsMax }: { now: number; attemptsMax: number },
-): Unit {
+export function redeliver(delivery: Delivery, { now, attemptsMax }: { now: number; attemptsMax: number }): Unit {
   const { nextAttemptAt: _next, leaseOwner: _owner, ...kept } = delivery
   if (delivery.status === 'delivering')
     throw new EngineError('delivery_in_flight', `Delivery ${delivery.id} is being delivered right now.`)

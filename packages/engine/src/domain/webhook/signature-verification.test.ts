@@ -245,8 +245,7 @@ describe('standard-webhooks', () => {
 
   test('one good signature among several suffices; other versions are passed over', () => {
     const good = SAMPLES['standard-webhooks'].headers['webhook-signature'] as string
-    const of = (text: string) =>
-      judge('standard-webhooks', withHeader('standard-webhooks', 'webhook-signature', text))
+    const of = (text: string) => judge('standard-webhooks', withHeader('standard-webhooks', 'webhook-signature', text))
     expect(of(`v1,${'A'.repeat(43)}= ${good}`).ok).toBe(true)
     expect(of(`v1a,zzz ${good} v1,short`).ok).toBe(true)
     expect(of(good.replace('v1,', 'v2,')).ok).toBe(false)
@@ -260,9 +259,7 @@ describe('standard-webhooks', () => {
     )
     expect(judge('standard-webhooks', { headers: svix }).ok).toBe(true)
     const { 'webhook-id': id } = headers
-    expect(
-      judge('standard-webhooks', { headers: { ...svix, 'webhook-id': id, 'svix-id': undefined } }).ok,
-    ).toBe(false)
+    expect(judge('standard-webhooks', { headers: { ...svix, 'webhook-id': id, 'svix-id': undefined } }).ok).toBe(false)
   })
 })
 
@@ -310,9 +307,7 @@ describe('message ids', () => {
 
   test('the plain HMAC may be in capitals', () => {
     const { 'x-signature-256': text = '' } = SAMPLES['hmac-sha256'].headers
-    expect(judge('hmac-sha256', withHeader('hmac-sha256', 'x-signature-256', text.toUpperCase())).ok).toBe(
-      true,
-    )
+    expect(judge('hmac-sha256', withHeader('hmac-sha256', 'x-signature-256', text.toUpperCase())).ok).toBe(true)
   })
 })
 
@@ -323,15 +318,9 @@ describe('a secret that is brought along', () => {
     expect(secretFault('standard-webhooks', secret)).toBeUndefined()
   })
 
-  test.each([
-    'whsec_',
-    'whsec_ü'.repeat(4),
-    `whsec_${base64(32)}!`,
-    `whsec_${base64(15)}`,
-    base64(32),
-    'x'.repeat(40),
-  ])('%s is not, for Standard Webhooks', secret =>
-    expect(secretFault('standard-webhooks', secret)).toMatch(/^must /),
+  test.each(['whsec_', 'whsec_ü'.repeat(4), `whsec_${base64(32)}!`, `whsec_${base64(15)}`, base64(32), 'x'.repeat(40)])(
+    '%s is not, for Standard Webhooks',
+    secret => expect(secretFault('standard-webhooks', secret)).toMatch(/^must /),
   )
 
   test('any 16 characters are, for the others', () => {

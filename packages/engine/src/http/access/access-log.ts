@@ -5,12 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 
 /** Logs method, route, status and duration when the response is written or its connection is closed. */
-export function logAccess(
-  log: Logger,
-  level: 'debug' | 'info',
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
+export function logAccess(log: Logger, level: 'debug' | 'info', request: FastifyRequest, reply: FastifyReply): void {
   const startedAt = performance.now()
   const response = reply.raw
   const finished = (): void => write()

@@ -37,18 +37,14 @@ describe('authenticate', () => {
   test.each([undefined, '', 'Bearer', 'Bearer ', 's', 'Basic s', 'Bearer x', 'Bearer s x', 'Token s'])(
     'takes no %j',
     header => {
-      expect(outcome(() => authenticate(keys, { authorization: header }, { access: 'read' }))).toBe(
-        'unauthorized',
-      )
+      expect(outcome(() => authenticate(keys, { authorization: header }, { access: 'read' }))).toBe('unauthorized')
     },
   )
 
   test('without any key everyone acts in default, but a given key must be right', () => {
     expect(authenticate(ring(), HERE, { access: 'secret' })).toEqual({ namespace: 'default' })
     for (const authorization of ['Bearer s', 'Basic dTpw'])
-      expect(outcome(() => authenticate(ring(), { ...HERE, authorization }, { access: 'read' }))).toBe(
-        'unauthorized',
-      )
+      expect(outcome(() => authenticate(ring(), { ...HERE, authorization }, { access: 'read' }))).toBe('unauthorized')
   })
 
   test('an operation that always requires a key requires one even then', () => {
@@ -74,9 +70,7 @@ describe('authenticate', () => {
   ])('%s', (_, access, expected) => {
     const all: KeyKind[] = ['secret', 'read', 'event', 'runner']
     const admitted = all.filter(kind => {
-      const result = outcome(() =>
-        authenticate(ring(['k', { kind }]), { authorization: 'Bearer k' }, { access }),
-      )
+      const result = outcome(() => authenticate(ring(['k', { kind }]), { authorization: 'Bearer k' }, { access }))
       expect(result === 'forbidden' || typeof result === 'object').toBe(true)
       return result !== 'forbidden'
     })
@@ -157,9 +151,8 @@ describe('without any key, the Origin of a web page', () => {
   const authenticated = (origin: string | undefined, allowed: string[] = [], keys = ring()) =>
     outcome(() => authenticate(keys, { ...HERE, origin }, { access: 'secret' }, allowed))
 
-  test.each([undefined, 'http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8080'])(
-    'may be %s',
-    origin => expect(authenticated(origin)).toEqual({ namespace: 'default' }),
+  test.each([undefined, 'http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8080'])('may be %s', origin =>
+    expect(authenticated(origin)).toEqual({ namespace: 'default' }),
   )
 
   test.each(['https://evil.example', 'http://localhost.evil.example', 'null', '', 'localhost', 'file://'])(

@@ -14,8 +14,7 @@ const levelOf = (operation: Operation): 'debug' | 'info' => (operation.access ==
 export function authorizeRequest({ deps, drain }: HttpContext, operation: Operation): onRequestHookHandler {
   const logLevel = levelOf(operation)
   return (request, reply, done) => {
-    if (!operation.unlogged && deps.log.isLevelEnabled(logLevel))
-      logAccess(deps.log, logLevel, request, reply)
+    if (!operation.unlogged && deps.log.isLevelEnabled(logLevel)) logAccess(deps.log, logLevel, request, reply)
     if (drain.started) {
       done(new EngineError('unavailable', 'the engine is shutting down'))
       return
@@ -32,13 +31,8 @@ export function authorizeRequest({ deps, drain }: HttpContext, operation: Operat
 }
 
 /** A check for streams, which outlive changes of the keys: whether the request would still be authorized. */
-export function stillAuthorized(
-  { deps }: HttpContext,
-  operation: Operation,
-  request: FastifyRequest,
-): () => boolean {
+export function stillAuthorized({ deps }: HttpContext, operation: Operation, request: FastifyRequest): () => boolean {
   const { actor } = request
   const { authorization, host, origin } = request.headers
-  return () =>
-    isStillAuthorized(actor, deps.keys, { authorization, host, origin }, operation, deps.corsOrigins)
+  return () => isStillAuthorized(actor, deps.keys, { authorization, host, origin }, operation, deps.corsOrigins)
 }

@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  anEndedRun,
-  apiKey,
-  aRun,
-  postJson,
-  refusal,
-  testApp,
-} from '../../../../../test/kit/http/test-app.ts'
+import { anEndedRun, apiKey, aRun, postJson, refusal, testApp } from '../../../../../test/kit/http/test-app.ts'
 
 const PAGE = 'https://console.example.com'
 
@@ -50,9 +43,7 @@ describe('with origins', () => {
     for (const origin of ['https://evil.example', `${PAGE}.evil.example`, `${PAGE}:8443`, 'null']) {
       const answer = await app.inject({ url: '/runs', headers: { origin } })
       expect(answer.headers['access-control-allow-origin'], origin).toBeUndefined()
-      expect((await app.inject(preflight('/events', origin))).headers).not.toHaveProperty(
-        'access-control-allow-origin',
-      )
+      expect((await app.inject(preflight('/events', origin))).headers).not.toHaveProperty('access-control-allow-origin')
     }
   })
 

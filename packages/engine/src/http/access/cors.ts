@@ -26,9 +26,5 @@ export function addCors(app: FastifyInstance, origins: readonly string[]): void 
 
 /** Whether the request is a preflight, which browsers send without a key and which is answered without one. */
 export function isPreflight({ method, headers }: FastifyRequest): boolean {
-  return (
-    method === 'OPTIONS' &&
-    headers.origin !== undefined &&
-    headers['access-control-request-method'] !== undefined
-  )
+  return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 }

@@ -47,7 +47,6 @@ export function mount<const Op extends Operation>(
     // A HEAD request would hold open a stream without a body.
     exposeHeadRoute: method === 'GET' && !reply.stream,
     ...options,
-    handler: (request, answer) =>
-      handler(request, answer, readQuery(request, query) as QueryValues<Params<Op>>),
+    handler: (request, answer) => handler(request, answer, readQuery(request, query) as QueryValues<Params<Op>>),
   })
 }

@@ -153,10 +153,7 @@ export class ConnectHub {
     }
     const gone = new Promise<void>(resolve => ws.on('close', () => resolve()))
     const cancelRegisterTimer = clock.at(clock.now() + this.#limits.registerMs, () => {
-      peer.fail(
-        new EngineError('invalid_request', 'runner.register did not come in time'),
-        CLOSE_CODES.protocol,
-      )
+      peer.fail(new EngineError('invalid_request', 'runner.register did not come in time'), CLOSE_CODES.protocol)
     })
     const onOver = () => {
       cancelRegisterTimer()
@@ -186,8 +183,7 @@ export class ConnectHub {
   #listenTo({ peer }: Connection, ws: WebSocket, stream: Duplex): void {
     stream.on('drain', () => peer.drained())
     ws.on('message', (data: Buffer, isBinary: boolean) => {
-      if (isBinary)
-        peer.fail(new EngineError('invalid_request', 'a frame must be text'), CLOSE_CODES.protocol)
+      if (isBinary) peer.fail(new EngineError('invalid_request', 'a frame must be text'), CLOSE_CODES.protocol)
       else peer.receive(data.toString())
     })
   }
@@ -212,8 +208,7 @@ export class ConnectHub {
   /** The keys have changed: closes the sockets that they would no longer open. */
   #checkKeys(): void {
     const problem = new EngineError('unauthorized', 'the keys have changed, and would not let it in any more')
-    for (const { peer, isKeyValid } of this.#connections)
-      if (!isKeyValid()) peer.fail(problem, CLOSE_CODES.auth)
+    for (const { peer, isKeyValid } of this.#connections) if (!isKeyValid()) peer.fail(problem, CLOSE_CODES.auth)
   }
 }
 

@@ -1,12 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import {
-  eventually,
-  holdCommits,
-  listen,
-  recordedData,
-  testApp,
-} from '../../../../../test/kit/http/test-app.ts'
+import { eventually, holdCommits, listen, recordedData, testApp } from '../../../../../test/kit/http/test-app.ts'
 
 const HOST = 'Host: localhost\r\n'
 const OFFER = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAA\r\n'

@@ -23,10 +23,9 @@ import { type IncomingFrame, readCheckpoint, readFrame, readResult } from './fra
 import { checkConnectRegister, checkHello, registrationOf } from './register.ts'
 import type { ConnectSocket } from './socket.ts'
 
-export type ConnectDeps = Pick<
-  HttpDeps,
-  'connections' | 'keys' | 'corsOrigins' | 'clock' | 'log' | 'sign'
-> & { registry: Pick<Registry, 'register' | 'forget'> }
+export type ConnectDeps = Pick<HttpDeps, 'connections' | 'keys' | 'corsOrigins' | 'clock' | 'log' | 'sign'> & {
+  registry: Pick<Registry, 'register' | 'forget'>
+}
 
 export interface PeerOptions {
   deps: ConnectDeps
@@ -41,9 +40,7 @@ export const SHUTDOWN_REASON = 'the engine shuts down'
 
 export class Peer {
   /** By type of frame. Null: only the engine sends it, so it is ignored, as unknown types are. */
-  static readonly #HANDLERS: Readonly<
-    Record<FrameType, ((peer: Peer, frame: IncomingFrame) => void) | null>
-  > = {
+  static readonly #HANDLERS: Readonly<Record<FrameType, ((peer: Peer, frame: IncomingFrame) => void) | null>> = {
     hello: (peer, frame) => peer.#hello(frame),
     'runner.register': (peer, frame) => peer.#register(frame),
     'invoke.result': (peer, frame) => peer.#result(frame),

@@ -34,10 +34,8 @@ export function registrationOf(
 ): RegisterRequest {
   const { maxConcurrency: _, underWay: __, ...request } = register
   const { namespace, sessionId, earlier } = options
-  if (earlier && earlier.app !== request.app)
-    throw invalid('app', `must stay "${earlier.app}" on this socket`)
-  if (earlier && earlier.runner !== request.runner)
-    throw invalid('runner', 'must stay the same on this socket')
+  if (earlier && earlier.app !== request.app) throw invalid('app', `must stay "${earlier.app}" on this socket`)
+  if (earlier && earlier.runner !== request.runner) throw invalid('runner', 'must stay the same on this socket')
   const url = connectUrl(namespace, request.app, request.runner ?? sessionId)
   return { framework: 'connect', ...request, url }
 }

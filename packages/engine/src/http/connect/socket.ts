@@ -74,15 +74,12 @@ export class ConnectSocket implements RunnerSocket {
   heartbeat(id: string): void {
     const { ws, clock } = this.#options
     const now = clock.now()
-    if (++this.#unansweredHeartbeats === 1)
-      this.#silentBeforeMs = Math.min(CONNECT_HEARTBEAT_MS, now - this.lastSeenAt)
+    if (++this.#unansweredHeartbeats === 1) this.#silentBeforeMs = Math.min(CONNECT_HEARTBEAT_MS, now - this.lastSeenAt)
     ws.ping()
     this.send('heartbeat', id)
     if (this.#unansweredHeartbeats < UNANSWERED_HEARTBEATS_MAX || this.#isOver) return
     const leftMs = CONNECT_HEARTBEAT_MS - this.#silentBeforeMs + HEARTBEAT_ANSWER_MS
-    this.#cancelClose ??= clock.at(now + leftMs, () =>
-      this.close(CLOSE_CODES.heartbeat, 'silent for too long'),
-    )
+    this.#cancelClose ??= clock.at(now + leftMs, () => this.close(CLOSE_CODES.heartbeat, 'silent for too long'))
   }
 
   pause(): void {

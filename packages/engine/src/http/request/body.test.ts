@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  aRun,
-  messageOf,
-  postJson,
-  recordedData,
-  refusal,
-  testApp,
-} from '../../../../../test/kit/http/test-app.ts'
+import { aRun, messageOf, postJson, recordedData, refusal, testApp } from '../../../../../test/kit/http/test-app.ts'
 
 const { app, store, seed } = await testApp()
 /** Data of the last event recorded. */
@@ -70,11 +63,7 @@ describe('bodies that are no JSON', () => {
     ['an encoded surrogate', [0xed, 0xa0, 0x80]],
     ['a cut character', [0xe2, 0x82]],
   ])('invalid UTF-8: %s', async (_, bytes) => {
-    const payload = Buffer.concat([
-      Buffer.from('{"name":"n","data":"'),
-      Buffer.from(bytes),
-      Buffer.from('"}'),
-    ])
+    const payload = Buffer.concat([Buffer.from('{"name":"n","data":"'), Buffer.from(bytes), Buffer.from('"}')])
     const response = await postJson(app, '/events', payload)
     expect(refusal(response)).toBe('400 invalid_json')
     expect(messageOf(response)).toContain('UTF-8')

@@ -6,8 +6,7 @@ const read = ([position]: unknown[]): number | undefined => (isPosition(position
 const refused = expect.objectContaining({ code: 'invalid_cursor' })
 
 const forge = (parts: unknown): string => Buffer.from(JSON.stringify(parts)).toString('base64url')
-const parts = (): Record<string, unknown> =>
-  JSON.parse(Buffer.from(encodeCursor(scope, [42]), 'base64url').toString())
+const parts = (): Record<string, unknown> => JSON.parse(Buffer.from(encodeCursor(scope, [42]), 'base64url').toString())
 
 describe('cursors', () => {
   test('decode to the position that they encode', () => {

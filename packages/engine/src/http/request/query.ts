@@ -1,12 +1,7 @@
 // Reads the ids in paths and the parameters in queries (docs/errors.md#how-requests-are-checked). Used by every route. An
 // unusable parameter is 400, naming it.
 
-import {
-  ID_CHARS_MAX,
-  type QueryParam,
-  type QueryParams,
-  type QueryValues,
-} from '@perdure/protocol/operations'
+import { ID_CHARS_MAX, type QueryParam, type QueryParams, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import { timestamp } from './timestamp.ts'
@@ -61,11 +56,7 @@ function checkLength(name: string, value: string, max: number): void {
 }
 
 /** An integer, clamped to the range. */
-export function clampedInteger(
-  name: string,
-  value: string,
-  range: { minimum: number; maximum: number },
-): number {
+export function clampedInteger(name: string, value: string, range: { minimum: number; maximum: number }): number {
   if (!/^[+-]?\d+$/.test(value)) throw invalid(name, 'must be an integer')
   return Math.min(Math.max(Number(value), range.minimum), range.maximum)
 }

@@ -22,9 +22,7 @@ describe('a registration', () => {
     [
       'with triggers',
       {
-        workflows: [
-          { name: 'w', triggers: [{ event: 'a.*', if: 'event.data.x\n> 1' }, { cron: '* * * * *' }] },
-        ],
+        workflows: [{ name: 'w', triggers: [{ event: 'a.*', if: 'event.data.x\n> 1' }, { cron: '* * * * *' }] }],
       },
     ],
     ['without triggers', { workflows: [{ name: 'w', triggers: [] }] }],
@@ -39,10 +37,7 @@ describe('a registration', () => {
     [{ protocolVersion: '1' }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
     [{ protocolVersion: null }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
     [{ keyFingerprint: 'a key' }, 'invalid_request: keyFingerprint must match pattern "^[0-9a-fA-F]{16}$"'],
-    [
-      { keyFingerprint: '0123456789abcdef0' },
-      'invalid_request: keyFingerprint must match pattern "^[0-9a-fA-F]{16}$"',
-    ],
+    [{ keyFingerprint: '0123456789abcdef0' }, 'invalid_request: keyFingerprint must match pattern "^[0-9a-fA-F]{16}$"'],
     [{ app: ' ' }, 'invalid_request: app must not be blank'],
     [{ app: null }, 'invalid_request: app must be string'],
     [{ app: 'a'.repeat(129) }, 'invalid_request: app must not have more than 128 characters'],

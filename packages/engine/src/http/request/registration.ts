@@ -9,15 +9,7 @@ import { checkCharacters, checkName, checkUrl, validator } from './validate.ts'
 const checkShape = validator(operations.register.body.schema)
 
 /** Optional fields about the runner; each may be empty. */
-const METADATA = [
-  'runtime',
-  'language',
-  'version',
-  'framework',
-  'sdkName',
-  'region',
-  'keyFingerprint',
-] as const
+const METADATA = ['runtime', 'language', 'version', 'framework', 'sdkName', 'region', 'keyFingerprint'] as const
 
 /** Checks the body of `POST /register`. Throws `invalid_request` or `protocol_mismatch` naming the field. */
 export function checkRegistration(value: unknown): RegisterRequest {

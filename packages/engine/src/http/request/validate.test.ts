@@ -117,10 +117,7 @@ describe('messages of the routes', () => {
 
   test.each<[object, string]>([
     [{ concurrency: { limit: 0 } }, 'concurrency.limit must be >= 1'],
-    [
-      { concurrency: { limit: 1, scope: 'bogus' } },
-      'concurrency.scope must be one of workflow, app, namespace',
-    ],
+    [{ concurrency: { limit: 1, scope: 'bogus' } }, 'concurrency.scope must be one of workflow, app, namespace'],
     [{ concurrency: Array(50).fill({ limit: 1 }) }, 'concurrency must not have more than 3 items'],
     [{ debounce: { period: '1s', mode: 'x' } }, 'debounce.mode must be one of last, first, all'],
     [{ singleton: { mode: 'x' } }, 'singleton.mode must be one of skip, cancel'],
@@ -138,12 +135,9 @@ describe('messages of the routes', () => {
 })
 
 describe('checkName', () => {
-  test.each([['n'], ['order/created'], ['Bestellung früh 😀'], [' padded '], [undefined]])(
-    'takes %j',
-    name => {
-      expect(messageOf(() => checkName('name', name))).toBe('accepted')
-    },
-  )
+  test.each([['n'], ['order/created'], ['Bestellung früh 😀'], [' padded '], [undefined]])('takes %j', name => {
+    expect(messageOf(() => checkName('name', name))).toBe('accepted')
+  })
 
   test.each([[''], [' '], ['\u00a0\u3000']])('refuses %j as blank', name => {
     expect(messageOf(() => checkName('name', name))).toBe('name must not be blank')

@@ -41,8 +41,7 @@ export function problemText(error: EngineError, requestId: string): string {
 /** The payload of a Connect `error` frame: the error body without a request id. */
 export function problemOf(error: unknown): { code: ErrorCode; message: string; details?: unknown } {
   const known = asEngineError(error)
-  if (known.code === 'internal')
-    return { code: known.code, message: 'the engine failed; its log has the details' }
+  if (known.code === 'internal') return { code: known.code, message: 'the engine failed; its log has the details' }
   const { code, message, details } = known
   return { code, message, ...(details === undefined ? {} : { details }) }
 }

@@ -43,9 +43,7 @@ test('follows keys and suspensions, with one read a second', async () => {
   await clock.advance(2000)
   expect(keys.find('k')).toMatchObject({ namespace: 'acme' })
   expect(namespaces.isSuspended('acme')).toBe(true)
-  expect(() => namespaces.assertActive('acme')).toThrow(
-    expect.objectContaining({ code: 'namespace_suspended' }),
-  )
+  expect(() => namespaces.assertActive('acme')).toThrow(expect.objectContaining({ code: 'namespace_suspended' }))
   expect(() => namespaces.assertActive('default')).not.toThrow()
   await admin.revokeKey('key_1', 3)
   await admin.resume('acme')

@@ -26,8 +26,7 @@ export class AdminWatch extends RepeatingTask {
       clock,
       everyMs: ADMIN_REVISION_EVERY_MS,
       run: () => this.refresh(),
-      onFailure: err =>
-        log.error({ err }, 'API keys and namespaces could not be read; the last known ones count'),
+      onFailure: err => log.error({ err }, 'API keys and namespaces could not be read; the last known ones count'),
     })
     this.#deps = deps
   }

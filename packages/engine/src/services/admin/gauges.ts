@@ -27,10 +27,7 @@ export interface GaugesDeps {
 export async function readGauges(deps: GaugesDeps): Promise<Gauges> {
   const { live, store, capacities } = deps
   const lanes = Object.keys(capacities) as Lane[]
-  const [readiness, ...oldest] = await Promise.all([
-    deps.health.check(),
-    ...lanes.map(lane => oldestReady(lane, deps)),
-  ])
+  const [readiness, ...oldest] = await Promise.all([deps.health.check(), ...lanes.map(lane => oldestReady(lane, deps))])
   return {
     lanes: lanes.map((lane, i) => ({ lane, underWay: capacities[lane].inUse, ...oldest[i] })),
     sockets: deps.connections.size,

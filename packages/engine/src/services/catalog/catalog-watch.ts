@@ -41,8 +41,7 @@ export class CatalogWatch extends RepeatingTask {
       clock,
       everyMs: CATALOG_REVISION_EVERY_MS,
       run: () => this.#refreshRegularly(),
-      onFailure: err =>
-        log.error({ err }, 'registrations of other engines could not be read; the last known count'),
+      onFailure: err => log.error({ err }, 'registrations of other engines could not be read; the last known count'),
     })
     this.#deps = deps
   }

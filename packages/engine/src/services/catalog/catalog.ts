@@ -23,11 +23,7 @@ export class Catalog {
   }
 
   /** `isShared`: other engines change the store's catalog too. */
-  static async load(
-    store: Store,
-    options: { deliveryAttemptsMax: number },
-    isShared: boolean,
-  ): Promise<Catalog> {
+  static async load(store: Store, options: { deliveryAttemptsMax: number }, isShared: boolean): Promise<Catalog> {
     const catalog = new Catalog(options)
     // The revision is read first: the next refresh finds what changes after it.
     const revision = isShared ? await store.catalogRevision() : undefined
@@ -147,8 +143,7 @@ export class Catalog {
   /** Keeps a newer version: another engine's change may be known before this engine's commit resolves. */
   #putReceiver(receiver: Receiver): void {
     const known = this.#receivers.get(receiver.slug)
-    if (known?.id !== receiver.id || known.version <= receiver.version)
-      this.#receivers.set(receiver.slug, receiver)
+    if (known?.id !== receiver.id || known.version <= receiver.version) this.#receivers.set(receiver.slug, receiver)
   }
 
   #dropReceiver(id: string): void {

@@ -55,9 +55,7 @@ export class NamespaceCatalog implements CatalogView {
   triggeredBy(eventName: string): readonly Workflow[] {
     let matches = this.#matches.get(eventName)
     if (!matches) {
-      matches = this.workflows().filter(({ triggers }) =>
-        triggers.some(trigger => matchesEvent(trigger, eventName)),
-      )
+      matches = this.workflows().filter(({ triggers }) => triggers.some(trigger => matchesEvent(trigger, eventName)))
       if (this.#matches.size >= CATALOG_MATCHES_MAX) this.#matches.clear()
       this.#matches.set(eventName, matches)
     }
@@ -94,8 +92,7 @@ export class NamespaceCatalog implements CatalogView {
 
   /** Removes everything that comes from the store's catalog; `suspended` stays. */
   clear(): void {
-    for (const known of [this.apps, this.#workflows, this.#runners, this.#matches, this.#endpoints])
-      known.clear()
+    for (const known of [this.apps, this.#workflows, this.#runners, this.#matches, this.#endpoints]) known.clear()
   }
 
   seeApp(app: App): void {

@@ -99,8 +99,7 @@ export class Announcer {
         break
       case 'delivery.created':
       case 'delivery.moved':
-        if (change.delivery.availableAt !== undefined)
-          this.#deps.queue.wake('deliveries', change.delivery.availableAt)
+        if (change.delivery.availableAt !== undefined) this.#deps.queue.wake('deliveries', change.delivery.availableAt)
         break
       default:
         // Does not compile for a new change, until it has a case above or is listed here.
@@ -125,8 +124,7 @@ export class Announcer {
       .status(runId)
       .catch(() => undefined)
     if (!this.#woken.delete(runId)) return
-    if (frame?.status === 'queued' && frame.ts === at)
-      this.#deps.live.moves.publish(namespace, { runId, ...frame })
+    if (frame?.status === 'queued' && frame.ts === at) this.#deps.live.moves.publish(namespace, { runId, ...frame })
   }
 
   #wakeRuns(at: number | undefined): void {

@@ -60,8 +60,7 @@ export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D
         releaseRow()
         if (guard.type === 'flow') releaseRow = await rowMutexOf(store).acquire(guard.id)
         if (guard.type === 'catalog' && catalog) assumptions.isCatalogFresh = await catalog.refresh()
-        else if (!(await refreshAssumption(store, assumptions, guard)) && !(await onStale(guard)))
-          return undefined
+        else if (!(await refreshAssumption(store, assumptions, guard)) && !(await onStale(guard))) return undefined
       }
     }
   } finally {
@@ -83,11 +82,7 @@ function rowMutexOf(store: Store): KeyMutex {
 }
 
 /** Reads what an assumption got wrong. False when the guard is about something else. */
-export async function refreshAssumption(
-  store: Store,
-  assumptions: Assumptions,
-  guard: Guard,
-): Promise<boolean> {
+export async function refreshAssumption(store: Store, assumptions: Assumptions, guard: Guard): Promise<boolean> {
   switch (guard.type) {
     case 'waiters': {
       const waiters = await store.waiters(guard.namespace, guard.eventName)

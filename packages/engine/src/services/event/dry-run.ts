@@ -44,9 +44,7 @@ export class DryRun {
   }
 
   /** Decides, reads everything the decision was made on, and decides again until nothing else is needed. */
-  async #decide(
-    input: Omit<FanoutInput, 'assumptions'>,
-  ): Promise<{ decided: Fanout; assumptions: Assumptions }> {
+  async #decide(input: Omit<FanoutInput, 'assumptions'>): Promise<{ decided: Fanout; assumptions: Assumptions }> {
     const { store } = this.#deps
     const assumptions = noAssumptions()
     let decided = fanout({ ...input, assumptions })

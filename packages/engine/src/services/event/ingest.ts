@@ -80,8 +80,7 @@ export class Ingest {
             report,
           })
           // A repeat must not take a token of a rate limit.
-          const isRepeat =
-            spread.questions.length > 0 && dedupe !== undefined && (await store.isDeduped(dedupe))
+          const isRepeat = spread.questions.length > 0 && dedupe !== undefined && (await store.isDeduped(dedupe))
           return isRepeat ? undefined : spread
         },
         questions: ({ questions }) => questions,
@@ -142,7 +141,5 @@ function reply(eventId: string, { woke, triggered, suspended }: Fanout): SendEve
 
 /** The reasons why an event started no run, as its entries state them. */
 function flagsOf(triggered: readonly Triggered[]): Partial<Record<(typeof POLICY_FLAGS)[number], true>> {
-  return Object.fromEntries(
-    POLICY_FLAGS.filter(flag => triggered.some(entry => entry[flag])).map(flag => [flag, true]),
-  )
+  return Object.fromEntries(POLICY_FLAGS.filter(flag => triggered.some(entry => entry[flag])).map(flag => [flag, true]))
 }

@@ -33,8 +33,7 @@ async function setUp() {
   const announcer = new Announcer({ queue: new MemoryQueue(clock), live: new Live(), store })
   const log = pino({ level: 'silent' })
   const report = () => {}
-  const claim = (owner: string) =>
-    store.claimTimers({ owner, now: clock.time, leaseUntil: clock.time + 1, limit: 10 })
+  const claim = (owner: string) => store.claimTimers({ owner, now: clock.time, leaseUntil: clock.time + 1, limit: 10 })
   /** An engine of its own fires the claimed rows, to the end. */
   const fire = async (rows: readonly FlowRow[]) => {
     const timers = new Timers({ store, catalog, announcer, clock, log, report, timersMax: 10 })

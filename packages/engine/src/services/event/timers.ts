@@ -14,8 +14,7 @@ import type { Stoppable } from '../support/service.ts'
 /** Far longer than the one commit that fires a row. */
 export const TIMER_LEASE_MS = 15_000
 
-export interface TimersDeps
-  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'log' | 'report'> {
+export interface TimersDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'log' | 'report'> {
   /** Most rows under way at once. */
   timersMax: number
 }

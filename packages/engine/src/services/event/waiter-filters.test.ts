@@ -13,9 +13,7 @@ function waitersOf(size: number): Waiter[] {
   return Array.from({ length: size }, (_, i) => {
     const waiter = { runId: `run_${i}`, stepIndex: 0, since: i }
     const data = i % 4 === 3 ? '{}' : `{"id":${i % 2}}`
-    return i % 5 === 0
-      ? waiter
-      : { ...waiter, condition: { filter: FILTER, trigger: { name: 'order', data } } }
+    return i % 5 === 0 ? waiter : { ...waiter, condition: { filter: FILTER, trigger: { name: 'order', data } } }
   })
 }
 

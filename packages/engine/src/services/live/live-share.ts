@@ -78,8 +78,7 @@ export class LiveShare extends RepeatingTask {
   #announceFollowed(): void {
     const { bus, live } = this.#deps
     for (const name of ['runs', 'moves', 'events'] as const)
-      for (const keys of broadcastBatches(live[name].keys))
-        bus.publish('follow', JSON.stringify([name, ...keys]))
+      for (const keys of broadcastBatches(live[name].keys)) bus.publish('follow', JSON.stringify([name, ...keys]))
   }
 
   #gatherRun(runId: string): void {
@@ -129,8 +128,7 @@ class FollowedKeys {
     if (this.#until.size > FOLLOWED_KEYS_MAX / 2)
       for (const [key, until] of this.#until) if (until < now) this.#until.delete(key)
     for (const key of keys)
-      if (this.#until.size < FOLLOWED_KEYS_MAX || this.#until.has(key))
-        this.#until.set(key, now + FOLLOW_EXPIRES_MS)
+      if (this.#until.size < FOLLOWED_KEYS_MAX || this.#until.has(key)) this.#until.set(key, now + FOLLOW_EXPIRES_MS)
   }
 
   has(key: string): boolean {

@@ -119,9 +119,7 @@ export class Driver implements Stoppable {
     this.#active.set(id, active)
     void this.#passes
       .drive(active, reservation !== undefined)
-      .catch(error =>
-        this.#deps.log.error({ err: error, runId: id }, 'a run was dropped; its lease will run out'),
-      )
+      .catch(error => this.#deps.log.error({ err: error, runId: id }, 'a run was dropped; its lease will run out'))
       .finally(() => {
         if (this.#active.get(id) === active) this.#active.delete(id)
         this.capacity.release()
@@ -134,8 +132,7 @@ export class Driver implements Stoppable {
       run,
       runners: catalog.view(run.namespace).runners(run.app),
       isLive,
-      isAvoided: runner =>
-        tried.has(runner) || health.isAvoided(runner) || transport.reaches?.(runner.url) === false,
+      isAvoided: runner => tried.has(runner) || health.isAvoided(runner) || transport.reaches?.(runner.url) === false,
       hasRoom: runner => this.#queue.hasRoom(runner.url),
       random: random.next(),
     })

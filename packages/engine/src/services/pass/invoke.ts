@@ -7,12 +7,7 @@ import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
-import {
-  type Outcome,
-  readAnswer,
-  responseTooLarge,
-  transportFailed,
-} from '../../domain/pass/answer/outcome.ts'
+import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../../domain/pass/answer/outcome.ts'
 import { childTraceparent, runTraceparent, spanIdOf } from '../../domain/text/traceparent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { InvokeOutcome } from '../../ports/metrics.ts'

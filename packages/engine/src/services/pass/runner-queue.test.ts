@@ -15,9 +15,7 @@ const URL_OF = (id: string) => connectUrl('default', 'app', id)
 function open(rooms: Record<string, number | undefined>) {
   const clock = new VirtualClock()
   const runners = () =>
-    Object.keys(rooms).map(
-      id => ({ runnerId: id, url: URL_OF(id), namespace: 'default', app: 'app' }) as Runner,
-    )
+    Object.keys(rooms).map(id => ({ runnerId: id, url: URL_OF(id), namespace: 'default', app: 'app' }) as Runner)
   const room = (url: string) => rooms[url.split('/').at(-1) as string]
   const queue: RunnerQueue = new RunnerQueue({
     clock,

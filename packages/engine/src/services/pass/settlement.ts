@@ -30,10 +30,7 @@ export class Settlement {
   }
 
   /** Commits what `decide` returns; undefined when the run is no longer this engine's. */
-  async settle<D extends Decided>(
-    active: ActiveRun,
-    decide: (assumptions: Assumptions) => D,
-  ): Promise<D | undefined> {
+  async settle<D extends Decided>(active: ActiveRun, decide: (assumptions: Assumptions) => D): Promise<D | undefined> {
     const { store, limiter, catalog, announcer, leaseAtCreation } = this.#deps
     const creation = leaseAtCreation()
     try {

@@ -119,8 +119,7 @@ export class Control {
 
   async #load(actor: Actor, runId: string): Promise<RunState> {
     const loaded = await this.#deps.store.loadRun(runId)
-    if (loaded?.run.namespace !== actor.namespace)
-      throw new EngineError('not_found', `There is no run ${runId}.`)
+    if (loaded?.run.namespace !== actor.namespace) throw new EngineError('not_found', `There is no run ${runId}.`)
     return RunState.loaded(loaded)
   }
 

@@ -73,10 +73,7 @@ export class Deliverer implements Stoppable {
         return this.#conclude(delivery, posted)
       })
       .catch(error => {
-        this.#deps.log.error(
-          { err: error, deliveryId: delivery.id },
-          'a delivery was dropped; its lease will run out',
-        )
+        this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'a delivery was dropped; its lease will run out')
       })
       .finally(() => {
         const { hadNoRoom } = this.#destinations.end(destinationOf(delivery), result && hasAnswered(result))
@@ -158,8 +155,7 @@ export class Deliverer implements Stoppable {
 
   /** The delivery's endpoint, if it is enabled and still has the URL that was called. */
   #stillThere({ namespace, endpointId, url }: Delivery): Endpoint | undefined {
-    const endpoint =
-      endpointId === undefined ? undefined : this.#deps.catalog.view(namespace).endpoint(endpointId)
+    const endpoint = endpointId === undefined ? undefined : this.#deps.catalog.view(namespace).endpoint(endpointId)
     return endpoint?.enabled && endpoint.url === url ? endpoint : undefined
   }
 }

@@ -5,12 +5,7 @@ import type { CreateWebhookEndpoint, UpdateWebhookEndpoint } from '@perdure/prot
 import type { Endpoint } from '../../domain/model/endpoint.ts'
 import { invalid } from '../../domain/model/errors.ts'
 import { broughtSecretFault } from '../../domain/webhook/secrets.ts'
-import {
-  newWebhookSecret,
-  type Saved,
-  VersionedResource,
-  type VersionedResourceDeps,
-} from './versioned-resource.ts'
+import { newWebhookSecret, type Saved, VersionedResource, type VersionedResourceDeps } from './versioned-resource.ts'
 
 /** Endpoints a namespace may have: every end of a run checks each of them. */
 const ENDPOINTS_MAX = 1000
@@ -31,10 +26,7 @@ export class Endpoints extends VersionedResource<Endpoint, UpdateWebhookEndpoint
     })
   }
 
-  async create(
-    namespace: string,
-    { secret: adopted, ...fields }: CreateWebhookEndpoint,
-  ): Promise<Saved<Endpoint>> {
+  async create(namespace: string, { secret: adopted, ...fields }: CreateWebhookEndpoint): Promise<Saved<Endpoint>> {
     const fault = adopted === undefined ? undefined : broughtSecretFault(adopted)
     if (fault) throw invalid('secret', fault)
     const eventKinds = [...new Set(fields.eventKinds)]

@@ -5,12 +5,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import type { CreateWebhookReceiver, UpdateWebhookReceiver } from '@perdure/protocol'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import { edited, type Receiver, type ReceiverScheme, secretFault } from '../../domain/model/receiver.ts'
-import {
-  newWebhookSecret,
-  type Saved,
-  VersionedResource,
-  type VersionedResourceDeps,
-} from './versioned-resource.ts'
+import { newWebhookSecret, type Saved, VersionedResource, type VersionedResourceDeps } from './versioned-resource.ts'
 
 /** Receivers a namespace may have: all of them are held in memory. */
 const RECEIVERS_MAX = 1000
@@ -42,8 +37,7 @@ export class Receivers extends VersionedResource<Receiver, UpdateWebhookReceiver
       guards: ({ slug }) => [{ type: 'slug', slug }],
       onStale: () => {
         // A generated slug is generated again.
-        if (chosen !== undefined)
-          throw new EngineError('slug_taken', `the slug ${chosen} is another receiver's`)
+        if (chosen !== undefined) throw new EngineError('slug_taken', `the slug ${chosen} is another receiver's`)
       },
     })
   }

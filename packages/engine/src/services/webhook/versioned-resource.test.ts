@@ -35,10 +35,7 @@ const ids = new IdSource(() => random.next())
 const NAMESPACE = 'default'
 type Deps = ConstructorParameters<typeof Endpoints>[0]
 
-function resourceOf(
-  service: Endpoints | Receivers,
-  create: (name: string) => Promise<Saved<Item>>,
-): Resource {
+function resourceOf(service: Endpoints | Receivers, create: (name: string) => Promise<Saved<Item>>): Resource {
   const edit = async (id: string, fields: { name?: string; app?: string }) =>
     (await service.update(NAMESPACE, id, fields)).saved
   return {

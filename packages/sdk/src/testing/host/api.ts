@@ -25,10 +25,7 @@ export interface HttpAnswer {
 }
 
 /** Creates a client. `request` sends a request to the engine. A stream that never ends never gives a response. */
-export function injectedClient(
-  { client }: Packages,
-  request: (request: HttpRequest) => Promise<HttpAnswer>,
-): Client {
+export function injectedClient({ client }: Packages, request: (request: HttpRequest) => Promise<HttpAnswer>): Client {
   const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const { pathname, search } = new URL(String(input))
     const { statusCode, headers, body } = await request({

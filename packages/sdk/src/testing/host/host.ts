@@ -118,17 +118,13 @@ export class Host {
       ENGINE_RUNNER_STALE_AFTER: RUNNER_STALE_AFTER,
       ...settings,
     })
-    const engine = await createEngine(
-      config,
-      createLog({ level: 'error', write: line => this.#logged(line) }),
-      {
-        clock: clockOf(lifetime, this.clock),
-        random: this.#random,
-        store: guarded(this.#store, lifetime),
-        transport,
-        sender,
-      },
-    )
+    const engine = await createEngine(config, createLog({ level: 'error', write: line => this.#logged(line) }), {
+      clock: clockOf(lifetime, this.clock),
+      random: this.#random,
+      store: guarded(this.#store, lifetime),
+      transport,
+      sender,
+    })
     engine.start()
     this.#current = { lifetime, engine, transport }
     for (const handler of this.#handlers.values()) {
@@ -190,9 +186,7 @@ export class Host {
 
   #running(): RunningEngine {
     if (this.#current) return this.#current
-    throw new TestingError(
-      this.#store ? 'The engine has crashed: restart() starts it again' : 'The engine was stopped',
-    )
+    throw new TestingError(this.#store ? 'The engine has crashed: restart() starts it again' : 'The engine was stopped')
   }
 
   /** Sends a request to the HTTP interface. Rejects when the engine crashes before it has answered. */
@@ -221,9 +215,7 @@ export class Host {
     for (const { runId, workflow, since, running } of this.#current?.transport.underWay ?? []) {
       if (running > 0) continue
       const ms = Math.round(realNow() - since)
-      lines.push(
-        `a pass of ${runId} ("${workflow}"), for ${ms} ms: its handler awaits something that is no step`,
-      )
+      lines.push(`a pass of ${runId} ("${workflow}"), for ${ms} ms: its handler awaits something that is no step`)
     }
     return [...lines, ...this.errors]
   }

@@ -119,9 +119,8 @@ export class StepWatch {
 
   /** How often the callbacks of a step ran in a run. A name counts all of its uses, `name:n` only that use. */
   count(runId: string, step: string): number {
-    return this.#executions.filter(
-      one => one.runId === runId && (one.stepName === step || one.position === step),
-    ).length
+    return this.#executions.filter(one => one.runId === runId && (one.stepName === step || one.position === step))
+      .length
   }
 
   /** Describes the callbacks that are running. */

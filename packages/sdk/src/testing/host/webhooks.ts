@@ -53,8 +53,7 @@ export class WebhookRecorder implements Sender {
       answer,
     })
     if (answer === 'timeout') return { kind: 'timeout', error: 'timeout', durationMs: timeoutMs }
-    if (answer === 'connection-error')
-      return { kind: 'connectionError', error: 'connection reset', durationMs: 0 }
+    if (answer === 'connection-error') return { kind: 'connectionError', error: 'connection reset', durationMs: 0 }
     const { status, body: text = '', retryAfterMs } = typeof answer === 'number' ? { status: answer } : answer
     const retry = retryAfterMs === undefined ? {} : { retryAfterMs }
     return { kind: 'answered', status, responseSnippet: text, durationMs: 0, ...retry }

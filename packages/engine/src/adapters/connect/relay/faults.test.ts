@@ -180,8 +180,7 @@ describe('memory', () => {
     const answer = async (length: number) => {
       const replies = Array.from({ length }, () => two.invoke())
       await cluster.settle()
-      for (const { id } of runner.invokes.splice(0))
-        runner.session.result(id, 200, `"${'x'.repeat(1_000_000)}"`)
+      for (const { id } of runner.invokes.splice(0)) runner.session.result(id, 200, `"${'x'.repeat(1_000_000)}"`)
       await cluster.settle()
       return replies
     }

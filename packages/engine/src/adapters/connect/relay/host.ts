@@ -118,8 +118,7 @@ export class RelayHost {
   }
 
   #refusal(sentAt = this.#options.clock.now()): string | undefined {
-    if (this.#underWay >= HOSTED_CALLS_MAX)
-      return `${HOSTED_CALLS_MAX} invokes of other engines are under way`
+    if (this.#underWay >= HOSTED_CALLS_MAX) return `${HOSTED_CALLS_MAX} invokes of other engines are under way`
     return this.#options.clock.now() - sentAt > INVOKE_LATE_MS_MAX ? 'the invoke came too late' : undefined
   }
 

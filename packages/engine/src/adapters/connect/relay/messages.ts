@@ -65,8 +65,7 @@ export function handleTopics<Topics extends Readonly<Record<string, string>>>(
   topics: Topics,
   handlers: Readonly<Record<keyof Topics, Handler>>,
 ): void {
-  for (const name of Object.keys(topics) as (keyof Topics & string)[])
-    bus.on(topics[name] as string, handlers[name])
+  for (const name of Object.keys(topics) as (keyof Topics & string)[]) bus.on(topics[name] as string, handlers[name])
 }
 
 /** The head of an invoke; the request body is on the next line. */

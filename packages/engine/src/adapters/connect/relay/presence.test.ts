@@ -181,9 +181,9 @@ test('changes of room are published together, and not for runners without a boun
   await cluster.clock.advance(100)
   expect(runner.invokes).toHaveLength(100)
   expect(cluster.network.count('room') - before).toBe(1)
-  expect(
-    cluster.network.sent.filter(({ message }) => message.includes(' room ') && message.includes('free')),
-  ).toEqual([])
+  expect(cluster.network.sent.filter(({ message }) => message.includes(' room ') && message.includes('free'))).toEqual(
+    [],
+  )
 })
 
 test('the room of a thousand runners is published in messages that a broadcast can hold', async () => {
@@ -194,9 +194,7 @@ test('the room of a thousand runners is published in messages that a broadcast c
   await cluster.settle()
   for (let i = 0; i < 1000; i++) void one!.invoke({ url: url(i) })
   await cluster.clock.advance(100)
-  const lengths = cluster.network.sent
-    .filter(({ to }) => to === undefined)
-    .map(({ message }) => message.length)
+  const lengths = cluster.network.sent.filter(({ to }) => to === undefined).map(({ message }) => message.length)
   expect(Math.max(...lengths)).toBeLessThanOrEqual(7800)
 })
 

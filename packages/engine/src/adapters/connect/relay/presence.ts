@@ -106,8 +106,7 @@ export class EnginePresence {
   requestRoom(url: string): void {
     const { bus, clock } = this.#options
     const engine = this.engineOf(url)
-    if (engine === undefined || clock.now() - (this.#requestedAt.get(url) ?? 0) < ROOM_REQUEST_EVERY_MS)
-      return
+    if (engine === undefined || clock.now() - (this.#requestedAt.get(url) ?? 0) < ROOM_REQUEST_EVERY_MS) return
     this.#requestedAt.set(url, clock.now())
     bus.publish(PRESENCE_TOPICS.roomRequest, url, engine)
   }

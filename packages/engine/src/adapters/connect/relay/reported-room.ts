@@ -29,7 +29,6 @@ export class ReportedRoom {
   }
 
   tick(): void {
-    for (const [url, report] of this.#reports)
-      if (++report.ticks >= REPORT_TICKS_MAX) this.#reports.delete(url)
+    for (const [url, report] of this.#reports) if (++report.ticks >= REPORT_TICKS_MAX) this.#reports.delete(url)
   }
 }

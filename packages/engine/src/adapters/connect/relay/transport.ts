@@ -100,7 +100,6 @@ export class RelayTransport implements Transport {
       ids.push(call.id)
       idsByEngine.set(call.engine, ids)
     }
-    for (const [engine, ids] of idsByEngine)
-      this.#options.bus.publish(HOST_TOPICS.statusRequest, ids.join(' '), engine)
+    for (const [engine, ids] of idsByEngine) this.#options.bus.publish(HOST_TOPICS.statusRequest, ids.join(' '), engine)
   }
 }

@@ -5,8 +5,7 @@ import { type BatchAnswer, isUnit, type Request, type UnitRequest } from './requ
 
 /** A channel whose batches end when the test says so. */
 class HeldChannel implements Channel {
-  readonly batches: { batch: Request[]; resolve(answer: BatchAnswer): void; reject(error: Error): void }[] =
-    []
+  readonly batches: { batch: Request[]; resolve(answer: BatchAnswer): void; reject(error: Error): void }[] = []
   closed = 0
 
   run(batch: Request[]): Promise<BatchAnswer> {

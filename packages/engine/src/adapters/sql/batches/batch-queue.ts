@@ -84,8 +84,7 @@ export class BatchQueue {
   #refusal(refusable: boolean): Error | undefined {
     if (this.#broken) return this.#broken
     if (this.#stopped) return new EngineError('unavailable', 'The store is closed.')
-    if (!refusable || (this.#pending < QUEUED_REQUESTS_MAX && this.#weight < QUEUED_WEIGHT_MAX))
-      return undefined
+    if (!refusable || (this.#pending < QUEUED_REQUESTS_MAX && this.#weight < QUEUED_WEIGHT_MAX)) return undefined
     return new EngineError('overloaded', 'The store cannot keep up: too many writes are waiting.')
   }
 
@@ -150,13 +149,9 @@ export class BatchQueue {
   /** Every waiting request fails, and every later one. */
   #break(reason: unknown): void {
     const cause = reason instanceof Error ? reason : new Error(String(reason))
-    this.#broken = new EngineError(
-      'unavailable',
-      'The store has failed and takes nothing more: restart the engine.',
-      {
-        cause,
-      },
-    )
+    this.#broken = new EngineError('unavailable', 'The store has failed and takes nothing more: restart the engine.', {
+      cause,
+    })
     this.#onError({ err: cause }, 'the store is broken')
     const waiting = this.#waiting
     this.#waiting = []

@@ -26,9 +26,7 @@ const WAITING = `WITH RECURSIVE destinations (name) AS (
     FROM destinations WHERE name IS NOT NULL) AS waiting
   WHERE first_at <= ? ORDER BY first_at`
 
-const OF_DESTINATION = (
-  key: Key,
-) => `SELECT ${key} FROM deliveries WHERE destination = ? AND available_at <= ?
+const OF_DESTINATION = (key: Key) => `SELECT ${key} FROM deliveries WHERE destination = ? AND available_at <= ?
   ORDER BY available_at, ${key} LIMIT ?`
 
 /** The keys of the rows to take, the longest due first. */

@@ -53,11 +53,7 @@ export function* prune({ rows, before, limit }: Pruning): Work<number> {
     case 'runs.succeeded':
     case 'runs.failed':
     case 'runs.cancelled':
-      return yield* marked(
-        'runs',
-        before,
-        pruneRuns(rows.slice('runs.'.length) as EndedStatus, before, limit),
-      )
+      return yield* marked('runs', before, pruneRuns(rows.slice('runs.'.length) as EndedStatus, before, limit))
     case 'deliveries':
       return yield* marked(rows, before, pruneDeliveries(before, limit))
     case 'events':
@@ -81,10 +77,7 @@ function* marked(what: string, before: number, removing: Work<number>): Work<num
 function* pruneRuns(status: EndedStatus, before: number, limit: number): Work<number> {
   let removed = 0
   for (let weight = 0; removed < limit && weight < ROWS_MAX; ) {
-    const ended = (yield* query(ENDED, [status, before, Math.min(IDS_AT_ONCE, limit - removed)])) as [
-      string,
-      number,
-    ][]
+    const ended = (yield* query(ENDED, [status, before, Math.min(IDS_AT_ONCE, limit - removed)])) as [string, number][]
     const ids: string[] = []
     for (const [id, rows] of ended) {
       if (weight >= ROWS_MAX) break

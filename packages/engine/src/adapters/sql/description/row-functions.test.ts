@@ -1,19 +1,7 @@
 // The functions that descriptions of tables generate, from objects to rows and back.
 
 import { expect, test } from 'vitest'
-import {
-  boolean,
-  derived,
-  flag,
-  integer,
-  json,
-  named,
-  optional,
-  parts,
-  payload,
-  text,
-  unmapped,
-} from './column.ts'
+import { boolean, derived, flag, integer, json, named, optional, parts, payload, text, unmapped } from './column.ts'
 import { INLINE_CHARS_MAX } from './row-functions.ts'
 import { table } from './table.ts'
 import type { Value } from './values.ts'
@@ -91,9 +79,7 @@ test('a long payload is not in its row, and selected from where it is', () => {
   const at = THINGS.columns.indexOf('body')
   expect(rowOf({ ...full, body: 'x'.repeat(INLINE_CHARS_MAX) })[at]).toHaveLength(INLINE_CHARS_MAX)
   expect(rowOf({ ...full, body: 'x'.repeat(INLINE_CHARS_MAX + 1) })[at]).toBeNull()
-  expect(THINGS.select).toContain(
-    'coalesce(things.body, (SELECT body FROM payloads WHERE payloads.id = things.id))',
-  )
+  expect(THINGS.select).toContain('coalesce(things.body, (SELECT body FROM payloads WHERE payloads.id = things.id))')
   expect(THINGS.selectWithout('tags')).toMatch(/^things\.id, .* NULL, .*things\.body, /)
 })
 

@@ -79,9 +79,7 @@ function written({ field, part, column }: NamedColumn, computed: string): string
     case 'plain':
       return column.isNullable ? `${value} ?? null` : value
     case 'json':
-      return column.isNullable
-        ? `${value} === undefined ? null : JSON.stringify(${value})`
-        : `JSON.stringify(${value})`
+      return column.isNullable ? `${value} === undefined ? null : JSON.stringify(${value})` : `JSON.stringify(${value})`
     case 'boolean':
       return `${value} ? 1 : 0`
     case 'flag':

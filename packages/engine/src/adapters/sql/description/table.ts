@@ -87,7 +87,5 @@ export function table<Object>() {
 
 function selected(table: string, { name, column }: NamedColumn): string {
   const own = `${table}.${name}`
-  return column.isPayload
-    ? `coalesce(${own}, (SELECT body FROM payloads WHERE payloads.id = ${table}.id))`
-    : own
+  return column.isPayload ? `coalesce(${own}, (SELECT body FROM payloads WHERE payloads.id = ${table}.id))` : own
 }

@@ -18,9 +18,7 @@ export async function openPostgresAdmin(
 async function hasStore(url: string): Promise<boolean> {
   const pool = openPool(url, 1, () => {})
   try {
-    const [[found]] = (await rowsOf(pool, `SELECT to_regclass('migrations') IS NOT NULL`)) as unknown as [
-      [boolean],
-    ]
+    const [[found]] = (await rowsOf(pool, `SELECT to_regclass('migrations') IS NOT NULL`)) as unknown as [[boolean]]
     return found
   } catch (cause) {
     throw new Error(`cannot open ${withoutPassword(url)}: ${(cause as Error).message}`, { cause })

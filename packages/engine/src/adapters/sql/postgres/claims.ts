@@ -121,9 +121,7 @@ const LEASE_DELIVERIES = `UPDATE deliveries SET status = 'delivering', lease_own
 
 export async function claimDeliveries(session: Session, claim: DeliveryClaim): Promise<Row[]> {
   const picked = [...(await runWork(session, dueDeliveries('id', claim)))] as string[]
-  return inOrder(picked, ids =>
-    query(session, LEASE_DELIVERIES, [claim.owner, claim.leaseUntil, claim.now, ids]),
-  )
+  return inOrder(picked, ids => query(session, LEASE_DELIVERIES, [claim.owner, claim.leaseUntil, claim.now, ids]))
 }
 
 const DUE_TIMERS = (limit: number) =>
@@ -131,10 +129,7 @@ const DUE_TIMERS = (limit: number) =>
 const LEASE_TIMERS = `UPDATE flow_rows SET lease_owner = $1, version = version + 1, available_at = $2
   WHERE id = ANY ($3) RETURNING ${FLOW_ROWS.select}`
 
-export async function claimTimers(
-  session: Session,
-  { owner, now, leaseUntil, limit }: Claim,
-): Promise<Row[]> {
+export async function claimTimers(session: Session, { owner, now, leaseUntil, limit }: Claim): Promise<Row[]> {
   const due = (await rowsOf(session, DUE_TIMERS(limit), [now])).map(([id]) => id as string)
   return inOrder(due, ids => query(session, LEASE_TIMERS, [owner, leaseUntil, ids]))
 }

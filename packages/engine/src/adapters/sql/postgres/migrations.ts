@@ -75,9 +75,7 @@ export async function migrate(client: Client, steps = MIGRATIONS): Promise<void>
 }
 
 async function takeSteps(client: Client, steps: readonly string[]): Promise<void> {
-  await client.query(
-    'CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, needs bigint NOT NULL)',
-  )
+  await client.query('CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, needs bigint NOT NULL)')
   const sql = 'SELECT coalesce(max(version), 0), coalesce(max(needs), 0) FROM migrations'
   const [[newest, needs]] = (await rowsOf(client, sql)) as [[number, number]]
   if (needs > steps.length) {

@@ -34,8 +34,6 @@ export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
 export async function schemaVersionOf(session: Parameters<typeof rowsOf>[0]): Promise<number> {
   const [table] = await rowsOf(session, `SELECT to_regclass('migrations')::text`)
   if (table?.[0] === null) return 0
-  const [[version]] = (await rowsOf(session, 'SELECT coalesce(max(version), 0) FROM migrations')) as [
-    [number],
-  ]
+  const [[version]] = (await rowsOf(session, 'SELECT coalesce(max(version), 0) FROM migrations')) as [[number]]
   return version
 }

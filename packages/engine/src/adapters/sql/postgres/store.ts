@@ -34,9 +34,7 @@ export class PostgresStore extends SqlStore {
 
   /** Epoch ms by the server's clock, which all engines on the store use. */
   async serverTime(): Promise<number> {
-    const [[now]] = (await rowsOf(this.#pool, 'SELECT extract(epoch FROM clock_timestamp()) * 1000')) as [
-      [number],
-    ]
+    const [[now]] = (await rowsOf(this.#pool, 'SELECT extract(epoch FROM clock_timestamp()) * 1000')) as [[number]]
     return Math.floor(now)
   }
 }

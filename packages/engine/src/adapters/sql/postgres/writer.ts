@@ -105,8 +105,7 @@ export class Writer implements Channel {
         if (!isUnavailable(error)) return { failed: (error as Error).message, unavailable: false }
         this.#lost(error)
         // Whether the batch was written is unknown then: its callers must look.
-        if (tries >= RECONNECTS_MAX || performance.now() - begunAt > tryMsMax)
-          return this.#markUnavailable(error)
+        if (tries >= RECONNECTS_MAX || performance.now() - begunAt > tryMsMax) return this.#markUnavailable(error)
         await pause(RECONNECT_PAUSE_MS * 2 ** tries)
       }
     }

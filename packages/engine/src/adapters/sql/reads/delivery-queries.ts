@@ -63,12 +63,6 @@ export function endpointStatsQuery(namespace: string, since: number): Query {
 }
 
 export function endpointStatsFromRow(row: Row): EndpointStats {
-  const [endpointId, delivered, succeeded, failed, lastDelivery] = row as [
-    string,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [endpointId, delivered, succeeded, failed, lastDelivery] = row as [string, number, number, number, number]
   return { endpointId, delivered, succeeded, failed, lastDelivery }
 }

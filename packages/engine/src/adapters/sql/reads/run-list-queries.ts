@@ -82,10 +82,7 @@ export class RunListing {
       params: [...walked.params, ...params, limit],
     }
     const last = this.#walked([], 1)
-    return [
-      this.#found(matching, limit),
-      { sql: `${last.sql} OFFSET ?`, params: [...last.params, this.#scan - 1] },
-    ]
+    return [this.#found(matching, limit), { sql: `${last.sql} OFFSET ?`, params: [...last.params, this.#scan - 1] }]
   }
 
   /** Continues after the row at which the last read stopped; false when that read reached the end. */

@@ -37,14 +37,7 @@ import { deliveryPage } from './delivery-page.ts'
 import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
 import { eventQuery, eventsQuery } from './event-queries.ts'
 import { RunListing } from './run-list-queries.ts'
-import {
-  firstInStartQueueQuery,
-  heldBeforeQuery,
-  logsQuery,
-  runQuery,
-  runView,
-  stepsQuery,
-} from './run-queries.ts'
+import { firstInStartQueueQuery, heldBeforeQuery, logsQuery, runQuery, runView, stepsQuery } from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
 import type { SerialQueue } from './serial-queue.ts'
 import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
@@ -99,10 +92,7 @@ export class SqlReads implements Reads {
   }
 
   async firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined> {
-    const [row] = (await this.#rows(firstInStartQueueQuery(throttleId))) as [
-      id: string,
-      priority: number | null,
-    ][]
+    const [row] = (await this.#rows(firstInStartQueueQuery(throttleId))) as [id: string, priority: number | null][]
     return row && { id: row[0], ...(row[1] === null ? {} : { priority: row[1] }) }
   }
 
@@ -114,10 +104,7 @@ export class SqlReads implements Reads {
     return (await this.#rows(logsQuery(this.#namespace, runId, query))).map(LOGS.fromRow)
   }
 
-  async timeline(
-    runId: string,
-    position: { after: number; limit: number; openFrom: number },
-  ): Promise<TimelinePage> {
+  async timeline(runId: string, position: { after: number; limit: number; openFrom: number }): Promise<TimelinePage> {
     const query = { ...position, runId, namespace: this.#namespace }
     return timelinePage(query, await this.#read(timelineQueries(query)))
   }

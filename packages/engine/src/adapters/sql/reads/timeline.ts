@@ -109,8 +109,7 @@ function ownFrames([status, attempt, createdAt, startedAt, startedSeq, finishedA
   const frames: RunStatusFrame[] = [{ seq: firstSeq(0), ts: createdAt, status: 'queued', attempt: 1 }]
   if (startedSeq !== null && startedAt !== null)
     frames.push({ seq: startedSeq, ts: startedAt, status: 'running', attempt: 1 })
-  if (finishedSeq !== null && finishedAt !== null)
-    frames.push({ seq: finishedSeq, ts: finishedAt, status, attempt })
+  if (finishedSeq !== null && finishedAt !== null) frames.push({ seq: finishedSeq, ts: finishedAt, status, attempt })
   return frames
 }
 

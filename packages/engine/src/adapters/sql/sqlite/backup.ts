@@ -22,11 +22,7 @@ export interface CopyOptions {
  * Copies the store to `to`, as it is when the call begins, while its engine goes on writing. The copy is checked and durable
  * before it gets its name. Answers its size in bytes. Rejects if `to` exists, unless forced.
  */
-export async function backupFile(
-  store: string,
-  to: string,
-  { force = false }: CopyOptions = {},
-): Promise<number> {
+export async function backupFile(store: string, to: string, { force = false }: CopyOptions = {}): Promise<number> {
   if (!existsSync(store)) throw new Error(`there is no file ${store}`)
   const target = databasePath(to)
   if (target === databasePath(store)) throw new Error(`${to} is the store itself`)
@@ -41,11 +37,7 @@ export async function backupFile(
  * Puts the backup in the place of the store. Rejects while an engine has the store open; if the store exists, unless forced;
  * and if the backup is damaged, is not a store, or belongs to a newer engine. The store then stays as it was.
  */
-export async function restoreFile(
-  store: string,
-  from: string,
-  { force = false }: CopyOptions = {},
-): Promise<void> {
+export async function restoreFile(store: string, from: string, { force = false }: CopyOptions = {}): Promise<void> {
   if (!existsSync(from)) throw new Error(`there is no file ${from}`)
   const target = databasePath(store)
   if (target === databasePath(from)) throw new Error(`${from} is the store itself`)

@@ -23,9 +23,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length
 export function schemaVersion(connection: Connection): number {
   const table = connection.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'migrations'`).all([])
   if (table.length === 0) return 0
-  const [[newest]] = connection.prepare('SELECT coalesce(max(version), 0) FROM migrations').all([]) as [
-    [number],
-  ]
+  const [[newest]] = connection.prepare('SELECT coalesce(max(version), 0) FROM migrations').all([]) as [[number]]
   return newest
 }
 

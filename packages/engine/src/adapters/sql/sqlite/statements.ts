@@ -34,10 +34,7 @@ export class Statements {
 type Prepare = (sql: string) => Statement
 
 function singles(prepare: Prepare): Record<keyof typeof OPERATIONS, Operation> {
-  const entries = Object.entries(OPERATIONS).map(([name, sql]) => [
-    name,
-    single(prepare(sql), name as OperationName),
-  ])
+  const entries = Object.entries(OPERATIONS).map(([name, sql]) => [name, single(prepare(sql), name as OperationName)])
   return Object.fromEntries(entries) as Record<keyof typeof OPERATIONS, Operation>
 }
 

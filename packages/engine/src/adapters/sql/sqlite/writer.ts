@@ -163,9 +163,7 @@ function isSame(rows: readonly Row[], expected: readonly Value[]): boolean {
 }
 
 /** SQLite's primary result codes. */
-const [BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [
-  5, 6, 7, 8, 10, 11, 13, 14, 26,
-]
+const [BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 6, 7, 8, 10, 11, 13, 14, 26]
 const UNAVAILABLE: ReadonlySet<number> = new Set([
   BUSY,
   LOCKED,

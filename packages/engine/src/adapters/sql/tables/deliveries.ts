@@ -51,9 +51,7 @@ export const DELIVERIES = table<Delivery>()('deliveries', {
 /** Reads a row of `DELIVERIES.select` with one more column, the status before the claim. */
 export function claimedDelivery(row: Row): ClaimedDelivery {
   const delivery = DELIVERIES.fromRow(row)
-  return row.at(-1) === ('delivering' satisfies Delivery['status'])
-    ? { ...delivery, isCutOff: true }
-    : delivery
+  return row.at(-1) === ('delivering' satisfies Delivery['status']) ? { ...delivery, isCutOff: true } : delivery
 }
 
 export const ATTEMPTS = table<DeliveryAttempt>()('delivery_attempts', {

@@ -1,18 +1,7 @@
 // The table of runs, and that of the events that cancel them.
 
 import { type Run, runDurationMs } from '../../../domain/model/run.ts'
-import {
-  derived,
-  flag,
-  integer,
-  json,
-  optional,
-  parts,
-  payload,
-  real,
-  text,
-  unique,
-} from '../description/column.ts'
+import { derived, flag, integer, json, optional, parts, payload, real, text, unique } from '../description/column.ts'
 import { table } from '../description/table.ts'
 
 /** The columns beside `holds` that slots are counted by. */
@@ -82,10 +71,7 @@ export const RUNS = table<Run>()('runs', {
     runs_ranked: { on: 'priority, available_at', where: RANKED },
     runs_ranked_available: { on: 'available_at', where: RANKED },
     ...Object.fromEntries(
-      SLOT_COLUMNS.map(slot => [
-        `runs_in_${slot}`,
-        { on: slot, where: `${slot} IS NOT NULL AND ${HOLDS_SLOTS}` },
-      ]),
+      SLOT_COLUMNS.map(slot => [`runs_in_${slot}`, { on: slot, where: `${slot} IS NOT NULL AND ${HOLDS_SLOTS}` }]),
     ),
     runs_waiting_for_slot: {
       on: `waits_for_slot, ${QUEUE_ORDER}`,

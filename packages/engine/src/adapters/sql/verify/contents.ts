@@ -37,8 +37,7 @@ export async function* eventContents(snapshot: Snapshot): Violations {
     )
     if (rows.length === 0) return
     yield* unreadable('event.readable', rows, row => {
-      if (!Array.isArray(JSON.parse(row[at] as string)))
-        throw new Error('it has no list of what it triggered')
+      if (!Array.isArray(JSON.parse(row[at] as string))) throw new Error('it has no list of what it triggered')
     })
     position = (rows.at(-1) as Row).at(-1) as number
   }
@@ -48,9 +47,7 @@ export async function* eventContents(snapshot: Snapshot): Violations {
 export async function* slotContents(snapshot: Snapshot): Violations {
   const held = new Map<string, { count: number; limit: number }>()
   for (const slot of SLOT_COLUMNS) {
-    const rows = await snapshot.rows(
-      `SELECT ${slot}, holds FROM runs WHERE ${slot} IS NOT NULL AND ${HOLDS_SLOTS}`,
-    )
+    const rows = await snapshot.rows(`SELECT ${slot}, holds FROM runs WHERE ${slot} IS NOT NULL AND ${HOLDS_SLOTS}`)
     for (const [id, holds] of rows as [string, string][]) {
       const limit = limitOf(holds, id)
       const known = held.get(id) ?? { count: 0, limit: 0 }
@@ -114,8 +111,7 @@ function wellFormed(row: FlowRow): void {
   const wants = WANTS[row.policy]
   if (!wants) throw new Error(`its policy ${row.policy} is none`)
   const state = JSON.parse(row.state) as object
-  if (row.id !== flowRowId(row))
-    throw new Error('its id is not that of its namespace, app, workflow, policy and key')
+  if (row.id !== flowRowId(row)) throw new Error('its id is not that of its namespace, app, workflow, policy and key')
   if (!wants(row, state)) throw new Error(`a ${row.policy} of ${row.workflow} without its time or its state`)
 }
 

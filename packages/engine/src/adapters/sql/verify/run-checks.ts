@@ -32,8 +32,7 @@ function firstInQueue(column: 'waits_for_slot' | 'start_queue'): Check {
           OR (coalesce(o.priority, 0) = coalesce(r.priority, 0) AND o.id < r.id)))
       AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.namespace = r.namespace AND o.app = r.app
         AND o.workflow = r.workflow AND o.started_at IS NULL AND o.available_at IS NOT NULL)`,
-    message: ([, workflow]) =>
-      `of ${workflow} is first in its queue, and no run that starts before it will wake it`,
+    message: ([, workflow]) => `of ${workflow} is first in its queue, and no run that starts before it will wake it`,
   }
 }
 
@@ -82,8 +81,7 @@ const ROWS: Check[] = [
         AND o.namespace = r.namespace AND o.app = r.app AND o.workflow = r.workflow AND o.id < r.id
       WHERE ${IN_RANGE('r.id')} AND r.singleton_key IS NOT NULL AND r.finished_at IS NULL AND o.finished_at IS NULL
         AND r.cancel_requested IS NULL AND o.cancel_requested IS NULL`,
-    message: ([, workflow, other]) =>
-      `of ${workflow} is live beside ${other}, which has the same singleton key`,
+    message: ([, workflow, other]) => `of ${workflow} is live beside ${other}, which has the same singleton key`,
   },
   {
     name: 'run.watches',

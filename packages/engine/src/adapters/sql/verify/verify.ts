@@ -25,10 +25,8 @@ export async function* verify(snapshot: Snapshot): Violations {
   }
   yield* eventContents(snapshot)
   yield* eventReferences(snapshot)
-  for await (const range of rangesOfIds(snapshot, 'deliveries'))
-    yield* violationsOf(snapshot, DELIVERY_CHECKS, range)
-  for await (const range of rangesOfIds(snapshot, 'payloads'))
-    yield* violationsOf(snapshot, PAYLOAD_CHECKS, range)
+  for await (const range of rangesOfIds(snapshot, 'deliveries')) yield* violationsOf(snapshot, DELIVERY_CHECKS, range)
+  for await (const range of rangesOfIds(snapshot, 'payloads')) yield* violationsOf(snapshot, PAYLOAD_CHECKS, range)
   yield* slotContents(snapshot)
   yield* flowContents(snapshot)
   yield* scheduleContents(snapshot)
@@ -45,11 +43,7 @@ async function* rangesOfIds(snapshot: Snapshot, table: string): AsyncGenerator<R
   }
 }
 
-async function* violationsOf(
-  snapshot: Snapshot,
-  checks: readonly Check[],
-  range: Range,
-): AsyncGenerator<Violation> {
+async function* violationsOf(snapshot: Snapshot, checks: readonly Check[], range: Range): AsyncGenerator<Violation> {
   for (const check of checks) {
     const params = Array.from({ length: rangesOf(check) }, () => range).flat()
     const rows = await snapshot.rows(`${check.sql} LIMIT ${VIOLATIONS_PER_QUERY_MAX}`, params)

@@ -60,8 +60,7 @@ const APPENDS: {
     if (run.cancelOn && isTerminal(run.status)) appendOperation(to, 'watch.delete', run.id)
   },
   'run.cancelRequested': (to, { at, runId }) => appendOperation(to, 'run.requestCancel', at, runId),
-  'app.runnerArrived': (to, { at, namespace, app }) =>
-    appendOperation(to, 'run.runnerArrived', at, namespace, app, at),
+  'app.runnerArrived': (to, { at, namespace, app }) => appendOperation(to, 'run.runnerArrived', at, namespace, app, at),
   'slots.freed': (to, { at, slotIds }) => {
     for (const id of slotIds) appendOperation(to, 'slot.free', at, id)
   },
@@ -98,8 +97,7 @@ const APPENDS: {
   'runner.forgotten': (to, { namespace, app, runnerId }) =>
     appendOperation(to, 'runner.delete', namespace, app, runnerKey(runnerId)),
   'workflow.registered': (to, { workflow }) => appendRow(to, 'workflow.put', WORKFLOWS, workflow),
-  'workflow.dropped': (to, { namespace, app, name }) =>
-    appendOperation(to, 'workflow.delete', namespace, app, name),
+  'workflow.dropped': (to, { namespace, app, name }) => appendOperation(to, 'workflow.delete', namespace, app, name),
   'endpoint.saved': (to, { endpoint }) => appendRow(to, 'endpoint.put', ENDPOINTS, endpoint),
   'endpoint.deleted': (to, { id, namespace }) => appendOperation(to, 'endpoint.delete', id, namespace),
   'receiver.saved': (to, { receiver }) => appendRow(to, 'receiver.put', RECEIVERS, receiver),

@@ -67,8 +67,7 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
   delivery: (to, { deliveryId, fence }) => check(to, 'delivery', [deliveryId], fence),
   endpoint: (to, { id, version }) => check(to, 'endpoint', [id], version),
   receiver: (to, { id, version }) => check(to, 'receiver', [id], version),
-  flow: (to, { id, version }) =>
-    version === 0 ? check(to, 'noFlow', [id]) : check(to, 'flow', [id], version),
+  flow: (to, { id, version }) => (version === 0 ? check(to, 'noFlow', [id]) : check(to, 'flow', [id], version)),
   live: (to, { namespace, app, workflow, key, runIds }) =>
     check(to, 'live', [namespace, workflow, app, key], ...runIds),
   watchers: (to, { namespace, eventName, after }) => check(to, 'watchers', [namespace, eventName, after]),

@@ -84,11 +84,7 @@ export const OPERATIONS = {
 export type OperationName = keyof typeof OPERATIONS | 'step.wake'
 
 /** Operations on a row that must be there: no changed row means that the decision rested on something untrue. */
-export const MUST_CHANGE: ReadonlySet<OperationName> = new Set([
-  'run.update',
-  'step.update',
-  'delivery.update',
-])
+export const MUST_CHANGE: ReadonlySet<OperationName> = new Set(['run.update', 'step.update', 'delivery.update'])
 
 /**
  * The operation `step.wake`, in three statements: the step, if it still waits, with the first seq of the next fence's range;

@@ -22,9 +22,7 @@ describe('a line as the protocol has it', () => {
     '{"a":1,"a":2}',
     '{"text":"\\u0041\\u0000\\ud800"}',
   ])('keeps the fields %s to the letter', fields => {
-    expect(
-      read(GOOD, `{"level":"info","fields":${fields},"message":"hi","scope":"@root","index":8}`),
-    ).toEqual({
+    expect(read(GOOD, `{"level":"info","fields":${fields},"message":"hi","scope":"@root","index":8}`)).toEqual({
       logs: [
         { ...line, index: 7 },
         { ...line, index: 8, fields },
@@ -75,10 +73,7 @@ describe('an unreadable line', () => {
     ['{"level":"info","scope":"@root","index":0}', '/logs/1 message must be a string'],
     ['{"level":"info","message":5,"scope":"@root","index":0}', '/logs/1 message must be a string'],
     ['{"level":"info","message":"","scope":5,"index":0}', '/logs/1 scope must be a string'],
-    [
-      '{"level":"loud","message":"","scope":"a","index":0}',
-      '/logs/1 level must be debug, info, warn or error',
-    ],
+    ['{"level":"loud","message":"","scope":"a","index":0}', '/logs/1 level must be debug, info, warn or error'],
     ['{"level":"toString","message":"","scope":"a"}', '/logs/1 level must be debug, info, warn or error'],
     ['{"level":30,"message":"","scope":"a"}', '/logs/1 level must be debug, info, warn or error'],
     ['{"message":"","fields":[1]}', '/logs/1 fields must be an object'],

@@ -16,9 +16,7 @@ const CHECKED_BY_STEP = {
 } satisfies Record<MemberCheckedByStep, unknown>
 
 type Branch = (typeof OpcodeSchema.anyOf)[number]
-const readers = new Map(
-  OpcodeSchema.anyOf.map(branch => [branch.properties.op.const as string, reader(branch)]),
-)
+const readers = new Map(OpcodeSchema.anyOf.map(branch => [branch.properties.op.const as string, reader(branch)]))
 
 function reader({ properties }: Branch) {
   const lenient = Object.entries(CHECKED_BY_STEP).filter(([member]) => member in properties)

@@ -105,24 +105,17 @@ describe('a 206', () => {
     [op('Sleep', {}), '/opcodes/1 must have required properties sleepMs'],
     [op('Sleep', { sleepMs: -1 }), '/opcodes/1/sleepMs must be >= 0'],
     [op('WaitForEvent', { eventName: 'e', timeoutMs: 'soon' }), '/opcodes/1/timeoutMs must be number'],
-    [
-      op('WaitForEvent', { eventName: 'e', if: 'x'.repeat(4097) }),
-      '/opcodes/1/if must not have more than 4096',
-    ],
+    [op('WaitForEvent', { eventName: 'e', if: 'x'.repeat(4097) }), '/opcodes/1/if must not have more than 4096'],
     [op('RunWorkflow', { childName: '' }), '/opcodes/1/childName must not have fewer than 1 characters'],
     [op('StepRun', { error: 'no' }), '/opcodes/1/error must be object'],
-    [
-      op('Emit', { id: 'x'.repeat(257), eventName: 'e' }),
-      '/opcodes/1/id must not have more than 256 characters',
-    ],
+    [op('Emit', { id: 'x'.repeat(257), eventName: 'e' }), '/opcodes/1/id must not have more than 256 characters'],
   ])('that is invalid for its opcode says where and what is allowed (%#)', (opcode, problem) => {
     const answer = opcodes('{"op":"StepRun","id":"b","name":"b"}', opcode)
     expect(answer).toMatchObject({ error: { message: expect.stringContaining(problem) } })
   })
 
   it('takes null for what an opcode does not have, but for a payload', () => {
-    const step =
-      '{"op":"StepRun","id":"a","name":"a","data":null,"error":null,"retriable":null,"retryAfterMs":null}'
+    const step = '{"op":"StepRun","id":"a","name":"a","data":null,"error":null,"retriable":null,"retryAfterMs":null}'
     expect(opcodesOf(opcodes(step))).toEqual([{ op: 'StepRun', id: 'a', name: 'a', data: 'null' }])
     expect(codeOf(opcodes('{"op":"Sleep","id":"a","name":"a","sleepMs":null}'))).toBe('invalid_response')
   })

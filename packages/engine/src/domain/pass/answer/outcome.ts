@@ -5,13 +5,7 @@ import type { RunError, StepError } from '@perdure/protocol'
 import { CheckpointSchema, StepErrorSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
 import { stepErrorOf } from '../../model/step.ts'
-import {
-  isDeeperThan,
-  JSON_DEPTH_MAX,
-  type JsonText,
-  objectMember,
-  objectMembers,
-} from '../../text/json-text.ts'
+import { isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember, objectMembers } from '../../text/json-text.ts'
 import type { PassOpcode } from '../opcodes/opcode.ts'
 import { type PassLines, readLines } from './log-lines.ts'
 import { readOpcodes } from './opcodes.ts'
@@ -84,11 +78,7 @@ function sentence(text: string): string {
 
 const NOT_ALLOWED = 'is not what the protocol allows: '
 
-function invalidResponse(
-  problem: string,
-  lines: PassLines,
-  what = 'answer',
-): Extract<Outcome, { kind: 'rejected' }> {
+function invalidResponse(problem: string, lines: PassLines, what = 'answer'): Extract<Outcome, { kind: 'rejected' }> {
   const message = `The runner's ${what} ${problem}.`
   return { kind: 'rejected', error: { message, code: 'invalid_response' }, ...lines }
 }
@@ -112,9 +102,7 @@ const TOO_DEEP = `is nested deeper than ${JSON_DEPTH_MAX} levels`
 function isTooDeep(text: JsonText, envelopeDepth: number): boolean {
   const depthMax = JSON_DEPTH_MAX + envelopeDepth
   if (!isDeeperThan(text, depthMax)) return false
-  return [...objectMembers(text)].some(
-    ([name, value]) => name !== 'logs' && isDeeperThan(value, depthMax - 1),
-  )
+  return [...objectMembers(text)].some(([name, value]) => name !== 'logs' && isDeeperThan(value, depthMax - 1))
 }
 
 function parse(body: string): object | undefined {

@@ -18,11 +18,7 @@ export function recordWaiting({ draft }: DraftedPass, opcode: PassOpcode, fields
   draft.record({ ...firstAttempt(opcode, draft.now), status: 'waiting', ...fields })
 }
 
-export function recordSucceeded(
-  { draft }: DraftedPass,
-  opcode: PassOpcode,
-  fields: Partial<Step>,
-): undefined {
+export function recordSucceeded({ draft }: DraftedPass, opcode: PassOpcode, fields: Partial<Step>): undefined {
   const { now } = draft
   draft.record({ ...firstAttempt(opcode, now), status: 'succeeded', finishedAt: now, ...fields })
 }

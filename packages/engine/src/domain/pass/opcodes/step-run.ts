@@ -56,8 +56,7 @@ function draftFailure(
     known
       ? draft.moveStep(known, { attempt, nextAttemptAt: undefined, error, ...fields })
       : draft.record({ ...firstAttempt(opcode, context.knowledge.asOf), attempt, error, ...fields })
-  const policy =
-    context.catalog.workflow(draft.run.app, draft.run.workflow)?.retry ?? completeRetry(undefined)
+  const policy = context.catalog.workflow(draft.run.app, draft.run.workflow)?.retry ?? completeRetry(undefined)
   if (opcode.retriable !== false && attempt < policy.maxAttempts) {
     const delay = opcode.retryAfterMs ?? backoffMs(policy, attempt, context.random())
     // After the moment the pass was sent: a retry that was due when a pass was sent, and was not reported by it, would

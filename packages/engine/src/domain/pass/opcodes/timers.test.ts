@@ -2,16 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
-import {
-  DAY,
-  NOW,
-  reported,
-  run,
-  sleeping,
-  sleeps,
-  sleepsUntil,
-  waiting,
-} from '../../testkit/nouns.testkit.ts'
+import { DAY, NOW, reported, run, sleeping, sleeps, sleepsUntil, waiting } from '../../testkit/nouns.testkit.ts'
 
 describe('a Sleep', () => {
   it.each([25 * DAY, 100 * 365 * DAY])(
@@ -28,28 +19,19 @@ describe('a Sleep', () => {
 })
 
 describe('a SleepUntil', () => {
-  it.each([1e20, -1e20, 8.64e15])(
-    'to %d, a time no timestamp can say, is held within those that can',
-    target => {
-      const { wakeAt } = given(run())
-        .when(reported(sleepsUntil('doomsday', target)))
-        .step('doomsday')
-      expect(new Date(wakeAt as number).toISOString()).toMatch(/^\d{4}-/)
-    },
-  )
+  it.each([1e20, -1e20, 8.64e15])('to %d, a time no timestamp can say, is held within those that can', target => {
+    const { wakeAt } = given(run())
+      .when(reported(sleepsUntil('doomsday', target)))
+      .step('doomsday')
+    expect(new Date(wakeAt as number).toISOString()).toMatch(/^\d{4}-/)
+  })
 })
 
 describe('timers that have ended', () => {
   it('are settled when the run is leased, so that the pass finds their results', () => {
-    const then = given(
-      run({ status: 'waiting' }),
-      sleeping('nap', NOW),
-      sleeping('rest', NOW + 1),
-    ).whenLeased()
+    const then = given(run({ status: 'waiting' }), sleeping('nap', NOW), sleeping('rest', NOW + 1)).whenLeased()
     expect(then).toMatchObject({ next: 'pass', steps: { nap: 'succeeded', rest: 'waiting' } })
-    expect(then.afterCommit().state.memo(NOW)).toBe(
-      '{"hash-of-nap":{"data":null},"hash-of-rest":{"pending":true}}',
-    )
+    expect(then.afterCommit().state.memo(NOW)).toBe('{"hash-of-nap":{"data":null},"hash-of-rest":{"pending":true}}')
   })
 
   it('are settled when they end during a pass, and the next one follows at once', () => {

@@ -20,8 +20,7 @@ export const waitForEvent: OpcodeRules<'WaitForEvent'> = {
     if (!isEventName(eventName)) return recordFailed(pass, opcode, EVENT_NAME_ERROR)
     const inWait = { inWait: true }
     const fault = condition === undefined ? undefined : expressionFault(condition, 'condition', inWait)
-    if (fault !== undefined)
-      return recordFailed(pass, opcode, { name: 'WaitFilterError', message: `if ${fault}` })
+    if (fault !== undefined) return recordFailed(pass, opcode, { name: 'WaitFilterError', message: `if ${fault}` })
     const event = earlierEvent(pass, eventName, condition)
     if (event) {
       pass.takenEventIds.add(event.id)
@@ -52,11 +51,7 @@ export function settleOwnWait(pass: DraftedPass, event: Event): boolean {
  * been taken by no wait of the run. If the log has none, a guard makes the decision rest on the log having no more; the
  * events that this pass emits come after those of the log.
  */
-function earlierEvent(
-  pass: DraftedPass,
-  eventName: string,
-  condition: string | undefined,
-): Event | undefined {
+function earlierEvent(pass: DraftedPass, eventName: string, condition: string | undefined): Event | undefined {
   const { draft, state, context } = pass
   const isFree = (event: Event) =>
     event.id !== state.run.trigger.id &&

@@ -46,11 +46,7 @@ describe('a wait with a filter', () => {
 
   it('takes the oldest earlier event that meets it', () => {
     const then = given(order)
-      .logged(
-        'order.paid',
-        [about('evt_1', '{"id":6}'), about('evt_2', '{"id":7}'), about('evt_3', '{"id":7}')],
-        3,
-      )
+      .logged('order.paid', [about('evt_1', '{"id":6}'), about('evt_2', '{"id":7}'), about('evt_3', '{"id":7}')], 3)
       .when(reported(mine))
     expect(then.step('paid')).toMatchObject({ status: 'succeeded', eventId: 'evt_2' })
   })

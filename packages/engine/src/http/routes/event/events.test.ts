@@ -1,13 +1,7 @@
 // The texts that the members of POST /events may have. test/scenario/event has the rest.
 
 import { describe, expect, test } from 'vitest'
-import {
-  messageOf,
-  postJson,
-  recordedData,
-  refusal,
-  testApp,
-} from '../../../../../../test/kit/http/test-app.ts'
+import { messageOf, postJson, recordedData, refusal, testApp } from '../../../../../../test/kit/http/test-app.ts'
 
 const { app, store } = await testApp()
 const post = (body: unknown) => postJson(app, '/events', JSON.stringify(body))
@@ -41,26 +35,20 @@ describe('POST /events', () => {
 
   const wrong = ['', '  ', '\t', 'a\u0000b', 'a\nb', '\ud800', null, 7, true, ['x'], { x: 1 }]
 
-  test.each(Object.keys(bounds))(
-    '%s may not be blank, have control characters or be no string',
-    async field => {
-      const before = await recordedData(store)
-      for (const value of wrong) {
-        const response = await post({ name: 'n', [field]: value })
-        expect(refusal(response), `${value}`).toBe('400 invalid_request')
-        expect(messageOf(response).startsWith(`${field} `)).toBe(true)
-        expect(response.json().error.details).toEqual({ field })
-      }
-      expect(await recordedData(store)).toEqual(before)
-    },
-  )
+  test.each(Object.keys(bounds))('%s may not be blank, have control characters or be no string', async field => {
+    const before = await recordedData(store)
+    for (const value of wrong) {
+      const response = await post({ name: 'n', [field]: value })
+      expect(refusal(response), `${value}`).toBe('400 invalid_request')
+      expect(messageOf(response).startsWith(`${field} `)).toBe(true)
+      expect(response.json().error.details).toEqual({ field })
+    }
+    expect(await recordedData(store)).toEqual(before)
+  })
 
-  test.each([[{}], [{ app: 'shop' }], [[]], ['n'], [null], [1]])(
-    'is refused without a name: %j',
-    async body => {
-      expect(refusal(await post(body))).toBe('400 invalid_request')
-    },
-  )
+  test.each([[{}], [{ app: 'shop' }], [[]], ['n'], [null], [1]])('is refused without a name: %j', async body => {
+    expect(refusal(await post(body))).toBe('400 invalid_request')
+  })
 
   test('is refused without a body', async () => {
     expect(refusal(await app.inject({ method: 'POST', url: '/events' }))).toBe('400 invalid_request')

@@ -1,14 +1,7 @@
 // The bodies that the routes of run control take. test/scenario/run has the rest.
 
 import { describe, expect, test } from 'vitest'
-import {
-  aRun,
-  endedRun,
-  messageOf,
-  postJson,
-  refusal,
-  testApp,
-} from '../../../../../../test/kit/http/test-app.ts'
+import { aRun, endedRun, messageOf, postJson, refusal, testApp } from '../../../../../../test/kit/http/test-app.ts'
 
 const { app, store, seed } = await testApp()
 await seed(...endedRun({ input: '"source"' }), { type: 'run.created', run: aRun({ id: 'run_2' }) })
@@ -59,11 +52,7 @@ const REFUSED: [route: string, body: string, message: string][] = [
   ['/runs/bulk-replay', '{}', 'one of app, workflow, status, runType and since is required'],
   ['/runs/bulk-replay', '{"limit":1}', 'one of app, workflow, status, runType and since is required'],
   ['/runs/bulk-replay', '{"app":" "}', 'app must not be blank'],
-  [
-    '/runs/bulk-replay',
-    '{"workflow":"a\\u0000"}',
-    'workflow must not have control characters or lone surrogates',
-  ],
+  ['/runs/bulk-replay', '{"workflow":"a\\u0000"}', 'workflow must not have control characters or lone surrogates'],
   ['/runs/bulk-replay', '{"since":"2030-02-30T00:00:00Z"}', 'since must be an RFC 3339 timestamp'],
 ]
 

@@ -241,9 +241,7 @@ describe('when something goes wrong', () => {
     live.runs.publish('run_1', undefined)
     expect(await stream.over).toBe(false)
     await gone()
-    expect(logged).toMatchObject([
-      { msg: 'run stream failed', runId: 'run_1', err: { stack: expect.any(String) } },
-    ])
+    expect(logged).toMatchObject([{ msg: 'run stream failed', runId: 'run_1', err: { stack: expect.any(String) } }])
     expect(stream.text()).toBe(OPENING + messageOf(status(1, 'queued')))
   })
 

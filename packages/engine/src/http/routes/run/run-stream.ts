@@ -84,10 +84,7 @@ interface Sending {
 }
 
 /** Sends pages, one at a time, until the run's last frame is out or the stream is closed. */
-async function sendTimeline(
-  context: HttpContext,
-  { stream, tail, timeline, firstPage }: Sending,
-): Promise<void> {
+async function sendTimeline(context: HttpContext, { stream, tail, timeline, firstPage }: Sending): Promise<void> {
   let page = firstPage
   for (;;) {
     if (page.frames.length > 0) await stream.write(messages(page.frames))
@@ -119,7 +116,5 @@ async function sendTail(
 }
 
 function messages(frames: readonly StoredFrame[]): string {
-  return frames
-    .map(frame => sseMessage({ id: frame.seq, event: frame.kind, data: frameText(frame) }))
-    .join('')
+  return frames.map(frame => sseMessage({ id: frame.seq, event: frame.kind, data: frameText(frame) })).join('')
 }

@@ -2,14 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { aroundReads } from '../../../../../../test/kit/http/stream.ts'
-import {
-  aRun,
-  endedRun,
-  eventually,
-  messageOf,
-  refusal,
-  testApp,
-} from '../../../../../../test/kit/http/test-app.ts'
+import { aRun, endedRun, eventually, messageOf, refusal, testApp } from '../../../../../../test/kit/http/test-app.ts'
 import type { Reads } from '../../../ports/store-reads.ts'
 
 const T = Date.parse('2024-01-02T03:04:05.678Z')
@@ -34,15 +27,7 @@ test('input and result keep their exact text', async () => {
 test.each(['', '/steps', '/logs', '/stream'])('GET /runs/{id}%s of a run that does not exist', async path => {
   await seed({ type: 'run.created', run: aRun({ id: `run_${path.slice(1)}`, namespace: 'other' }) })
   reads.length = 0
-  const ids = [
-    `run_${path.slice(1)}`,
-    '%00',
-    'a%0Ab',
-    'a%2Fb',
-    'x'.repeat(100),
-    'x'.repeat(3000),
-    '%F0%9F%98%80',
-  ]
+  const ids = [`run_${path.slice(1)}`, '%00', 'a%0Ab', 'a%2Fb', 'x'.repeat(100), 'x'.repeat(3000), '%F0%9F%98%80']
   for (const id of ids) expect(refusal(await app.inject(`/runs/${id}${path}`))).toBe('404 not_found')
   // A text that cannot be an id causes no read.
   expect(new Set(reads.map(({ args }) => args[0]))).toEqual(new Set([ids[0]]))
@@ -108,17 +93,12 @@ describe('cursors of GET /runs', async () => {
     expect(reads.at(-1)?.args[0]).toMatchObject({ after })
   })
 
-  test.each([
-    'sort=app',
-    'dir=asc',
-    'since=2024-01-02T03:04:05Z',
-    'q=run',
-    'runType=event',
-    'eventId=e',
-    'replayOf=r',
-  ])('are refused when %s is added', async added => {
-    expect(refusal(await follow(await next(), added))).toBe('400 invalid_cursor')
-  })
+  test.each(['sort=app', 'dir=asc', 'since=2024-01-02T03:04:05Z', 'q=run', 'runType=event', 'eventId=e', 'replayOf=r'])(
+    'are refused when %s is added',
+    async added => {
+      expect(refusal(await follow(await next(), added))).toBe('400 invalid_cursor')
+    },
+  )
 
   test('are good for another page size, and for a query that says the same', async () => {
     const cursor = await next('deep=1')
