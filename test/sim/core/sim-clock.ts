@@ -11,7 +11,7 @@ const QUIET_TURNS = 4
 const TURNS_MAX = 20_000
 
 /** Counts activity in real time: calls of the ports, requests. The clock waits until there is none. */
-export class Activity {
+class Activity {
   #signs = 0
   #underWay = 0
 
