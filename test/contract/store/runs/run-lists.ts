@@ -115,7 +115,8 @@ export function runListsContract(open: OpenStore): void {
     })
 
     it('let others read between two reads of a search, and stop when it is given up', async () => {
-      const runs = Array.from({ length: 1000 }, (_, i) => aRun({ createdAt: NOW + i }))
+      // Enough reads that the other one, on a connection of its own on PostgreSQL, surely ends among them.
+      const runs = Array.from({ length: 5000 }, (_, i) => aRun({ createdAt: NOW + i }))
       await write(store(), ...runs.map(run => created(run)))
       const done: string[] = []
       const search = store().in(NS).runs({ q: 'nothing', limit: 1 })
