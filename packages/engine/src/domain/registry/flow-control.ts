@@ -16,10 +16,13 @@ type ReadPolicy<P extends keyof FlowControl> = (
   read: Reader,
 ) => FlowControl[P] | undefined
 
+/** The members of a registration that are policies. One that `FlowControl` lacks does not compile. */
+type RegisteredPolicy = Exclude<keyof WorkflowRegistration, 'name' | 'triggers' | 'retry' | 'onFailure'>
+
 /**
  * The reader of every policy: the type demands an entry for each. The policies are read, and so refused, in this order.
  */
-const POLICIES: { readonly [P in keyof Required<FlowControl>]: ReadPolicy<P> } = {
+const POLICIES: { readonly [P in RegisteredPolicy | keyof FlowControl]: ReadPolicy<P> } = {
   concurrency({ concurrency }, read) {
     const limits = [concurrency ?? []].flat()
     if (limits.length === 0) return undefined
