@@ -10,7 +10,7 @@ import { API_KEYS, type AttemptRecord, type DeliveryRecord, SECRET_KEY, Webhooks
 import { Availability } from './kill/availability.ts'
 
 /** Every kill meets POSTs in flight, so fewer kills than in the loop of runs find as much. */
-const KILLS = Number(process.env.PERDURE_KILLS ?? 12)
+const KILLS = Number(process.env.PERDURE_KILLS ?? 25)
 const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
 const EVENTS_A_ROUND = 4
 /** Each endpoint has a queue of its own, so that several POSTs are in flight at once. */
