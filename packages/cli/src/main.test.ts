@@ -23,6 +23,7 @@ test('the program has all commands', () => {
     'serve',
     'dev',
     'doctor',
+    'init',
     ...[
       '',
       ' list',

@@ -8,10 +8,12 @@ import { auditCommand } from './commands/audit.ts'
 import { dev } from './commands/dev/index.ts'
 import { doctor } from './commands/doctor.ts'
 import { eventsCommands } from './commands/events.ts'
+import { initCommand } from './commands/init/index.ts'
 import { registryCommands } from './commands/registry.ts'
 import { runsCommands } from './commands/runs/index.ts'
 import { serve } from './commands/serve.ts'
 import { webhooksCommands } from './commands/webhooks/index.ts'
+import { forTerminal } from './output/text.ts'
 
 const EXAMPLES = `
 Examples:
@@ -34,7 +36,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return Number(process.exitCode ?? 0)
   } catch (error) {
     const { code, message } = exitOf(error)
-    if (message !== undefined) process.stderr.write(`perdure: ${withoutKeys(message)}\n`)
+    if (message !== undefined) process.stderr.write(`perdure: ${forTerminal(withoutKeys(message))}\n`)
     return code
   }
 }
@@ -73,6 +75,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
     const command = program.command(name).description(description)
     if (argument !== undefined) command.argument(argument)
   }
+  initCommand(program, versionOf())
   runsCommands(program)
   eventsCommands(program)
   registryCommands(program)

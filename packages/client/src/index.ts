@@ -1,6 +1,6 @@
 // A typed client of the HTTP API, derived from its operations: `createClient({url}).getRun({id})`.
 
-export type { Operations } from '@perdure/protocol/operations'
+export type { Calls } from './calls.ts'
 export { type ClientOptions, createClient, DEFAULT_URL } from './client.ts'
 export { ApiError, ConnectionError } from './errors.ts'
 export type { StreamSettings } from './stream.ts'

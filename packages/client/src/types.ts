@@ -1,7 +1,8 @@
-// The client's types, derived from the operations: the input of each call and its result.
+// The client's types: one method per operation, with the input and the reply that calls.ts derives.
 
-import type { BodyOf, Operation, Operations, ParamValue, QueryParam, ReplyOf } from '@perdure/protocol/operations'
-import type { OperationId } from './routes.ts'
+import type { Calls } from './calls.ts'
+
+type OperationId = keyof Calls
 
 /** Options of one call. */
 export interface CallOptions {
@@ -18,48 +19,33 @@ export interface Page<Item> {
   nextCursor?: string
 }
 
-/** A parameter as the caller passes it: a timestamp may be a Date, a flag is a boolean. */
-type Given<Param extends QueryParam> = Param extends { kind: 'timestamp' } ? Date | string : ParamValue<Param>
-
-type PathInput<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? { [Key in Name]: string } & PathInput<Rest>
-  : unknown
-type QueryInput<Op> = Op extends { query: infer Query extends Record<string, QueryParam> }
-  ? { [Name in keyof Query]?: Given<Query[Name]> | undefined }
-  : unknown
-type BodyInput<Op extends Operation> = [BodyOf<Op>] extends [never]
-  ? unknown
-  : Op extends { body: { required: true } }
-    ? { body: BodyOf<Op> }
-    : { body?: BodyOf<Op> }
-
 /** The input of a call: the values of path and query side by side, and the JSON body as `body`. */
-export type Input<Op extends Operation> = PathInput<Op['path']> & QueryInput<Op> & BodyInput<Op>
+export type Input<Id extends OperationId> = Calls[Id]['input']
 
-type ItemOf<Op extends Operation> = ReplyOf<Op> extends (infer Item)[] ? Item : never
+type ItemOf<Id extends OperationId> = Calls[Id]['reply'] extends (infer Item)[] ? Item : never
 
-type Answer<Op extends Operation> = Op['reply'] extends { stream: true }
-  ? AsyncGenerator<ReplyOf<Op>, void, undefined>
-  : Op['reply'] extends { pages: true }
-    ? Promise<Page<ItemOf<Op>>>
-    : Promise<ReplyOf<Op>>
+type Answer<Id extends OperationId> = Calls[Id]['kind'] extends 'stream'
+  ? AsyncGenerator<Calls[Id]['reply'], void, undefined>
+  : Calls[Id]['kind'] extends 'pages'
+    ? Promise<Page<ItemOf<Id>>>
+    : Promise<Calls[Id]['reply']>
 
 type Arguments<In> = object extends In ? [input?: In, options?: CallOptions] : [input: In, options?: CallOptions]
-type Call<Op extends Operation> = (...args: Arguments<Input<Op>>) => Answer<Op>
-type Items<Op extends Operation> = (...args: Arguments<Input<Op>>) => AsyncGenerator<ItemOf<Op>, void, undefined>
+type Call<Id extends OperationId> = (...args: Arguments<Input<Id>>) => Answer<Id>
+type Items<Id extends OperationId> = (...args: Arguments<Input<Id>>) => AsyncGenerator<ItemOf<Id>, void, undefined>
 
 type Paged = {
-  [Id in OperationId]: Operations[Id]['reply'] extends { pages: true } ? Id : never
+  [Id in OperationId]: Calls[Id]['kind'] extends 'pages' ? Id : never
 }[OperationId]
 
 /**
  * One method per operation. Each rejects with an `ApiError` when the engine refuses and with a `ConnectionError` when
  * no engine answers in time.
  */
-export type Client = { readonly [Id in OperationId]: Call<Operations[Id]> } & {
+export type Client = { readonly [Id in OperationId]: Call<Id> } & {
   /** The items of all pages of a list. A page is fetched when the loop reaches it; `limit` is the size of a page. */
-  readonly pages: { readonly [Id in Paged]: Items<Operations[Id]> }
+  readonly pages: { readonly [Id in Paged]: Items<Id> }
 }
 
 /** The frames of a stream operation. */
-export type FrameOf<Id extends OperationId> = ReplyOf<Operations[Id]>
+export type FrameOf<Id extends OperationId> = Calls[Id]['reply']

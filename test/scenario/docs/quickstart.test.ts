@@ -1,17 +1,18 @@
-// Carries out docs/quickstart.md: its file and its commands as they are, in its order.
+// Carries out docs/quickstart.md: its commands as they are, in its order, in an empty folder outside the repository.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
-import { onCleanup } from '../../kit/cleanup.ts'
-import { tempStoreFile } from '../../kit/temp.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { Project, type Typed } from '../../kit/packages/project.ts'
+import { openRegistry } from '../../kit/packages/registry.ts'
 import { until, within } from '../../kit/until.ts'
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
-const page = readFileSync(`${root}/docs/quickstart.md`, 'utf8')
+const page = readFileSync(fileURLToPath(new URL('../../../docs/quickstart.md', import.meta.url)), 'utf8')
 const commands = [...page.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) => (block as string).trim().split('\n'))
+const FOLDER = 'my-app'
+
+let project: Project
 
 /** The command of the page that contains `part`. */
 function commandWith(part: string): string {
@@ -20,95 +21,75 @@ function commandWith(part: string): string {
   return found[0] as string
 }
 
-/** Differences from a newcomer's machine: other processes may have the port, and the data is removed. */
-const env: Record<string, string> = { ENGINE_PORT: '0', ENGINE_STORE: `sqlite:${tempStoreFile()}` }
-
-interface Running {
-  printed(): string
-  ended: Promise<number | null>
-  interrupt(): void
-  kill9(): Promise<void>
-}
-
-/** Runs a command in a shell of its own. */
-function type(command: string): Running {
-  const child: ChildProcess = spawn('bash', ['-c', `exec ${command}`], {
-    cwd: root,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let printed = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      printed += text
-    })
-  }
-  const ended = once(child, 'close').then(([code]) => code as number | null)
-  const kill9 = async () => {
-    child.kill('SIGKILL')
-    await ended
-  }
-  onCleanup(kill9)
-  return { printed: () => printed, ended, interrupt: () => child.kill('SIGINT'), kill9 }
-}
-
-/** Runs a command to its end; answers what it printed. */
+/** Runs a command of the page to its end; answers what it printed. */
 async function read(command: string): Promise<string> {
-  const { ended, printed } = type(command)
+  const { ended, stdout, printed } = project.type(FOLDER, command)
   expect(await within(ended, command), printed()).toBe(0)
-  return printed()
+  return stdout()
 }
 
-async function startEngine(): Promise<Running> {
-  const engine = type(commandWith('perdure serve'))
+beforeAll(async () => {
+  project = new Project(await openRegistry())
+  // Other processes may have the port.
+  project.env.ENGINE_PORT = '0'
+  expect(await project.run('.', 'bash', '-c', commandWith('npm create'))).toContain('Next:')
+  await project.run('.', 'bash', '-c', commandWith('npm install'))
+}, 180_000)
+
+async function startEngine(): Promise<Typed> {
+  const engine = project.type(FOLDER, commandWith('perdure serve'))
   const url = await until(() => /listens on (http:\S+)/.exec(engine.printed())?.[1], { what: 'the engine' })
-  env.ENGINE_URL = url
-  env.ENGINE_PORT = new URL(url).port
+  project.env.ENGINE_URL = url
+  project.env.ENGINE_PORT = new URL(url).port
   return engine
 }
 
-async function startRunner(file: string): Promise<Running> {
-  const runner = type(commandWith('tsx examples/welcome.ts').replace('examples/welcome.ts', file))
-  await until(() => runner.printed().includes('Connected to'), { what: 'the runner' })
-  return runner
+async function startWorker(): Promise<Typed> {
+  const worker = project.type(FOLDER, commandWith('npm start'))
+  await until(() => worker.printed().includes('Connected to'), { what: 'the worker' })
+  return worker
 }
 
-/** The page's file, in a folder of its own. */
-function saveWelcome(): string {
-  const folder = mkdtempSync(`${root}/examples/readme-`)
-  onCleanup(() => rmSync(folder, { recursive: true }))
-  const code = /Save this as `examples\/welcome.ts`:\n\n```ts\n(.*?)```/s.exec(page)?.[1] as string
-  writeFileSync(`${folder}/welcome.ts`, code)
-  return `${folder}/welcome.ts`
-}
+test('the page shows the workflow of the project', () => {
+  const file = readFileSync(join(project.home, FOLDER, 'src/workflows.ts'), 'utf8')
+  const shown = /```ts\n(.*?)```/s.exec(page)?.[1] as string
+  expect(file).toContain(shown)
+})
 
-test('from a fresh engine to a run that survives kill -9 of engine and runner', async () => {
-  const file = saveWelcome()
+test("the project's tests and its types are green", async () => {
+  expect(await read(commandWith('npm test'))).toMatch(/pass 2\b/)
+  await read('npm run typecheck')
+})
+
+test('from a fresh engine to a run that survives kill -9 of engine and worker', async () => {
   const engine = await startEngine()
-  const runner = await startRunner(file)
+  const worker = await startWorker()
   const runId = /run_\w+/.exec(await read(commandWith('user/signed-up')))?.[0] as string
   const on = (command: string) => read(command.replace('RUN_ID', runId))
-  const isWaiting = async () => (await (await fetch(`${env.ENGINE_URL}/runs/${runId}`)).text()).includes('waiting')
+  const isWaiting = async () =>
+    (await (await fetch(`${project.env.ENGINE_URL}/runs/${runId}`)).text()).includes('waiting')
   await until(isWaiting, { what: 'the wait' })
   expect(await on(commandWith('runs list'))).toContain('waiting')
   expect(await on(commandWith('runs steps'))).toMatch(/compose.*confirmation/s)
 
-  await Promise.all([engine.kill9(), runner.kill9()])
-  await startEngine()
-  await startRunner(file)
+  await Promise.all([engine.kill9(), worker.kill9()])
+  const again = await startEngine()
+  const workerAgain = await startWorker()
   await read(commandWith('user/confirmed'))
   const timeline = await on(commandWith('runs watch'))
   expect(timeline.match(/compose/g)).toHaveLength(1)
   const run = JSON.parse(await on(commandWith('runs get')))
   expect(run.result).toEqual({ greeting: 'Hello, Ada!', status: 'welcome' })
   expect(await on(commandWith('runs replay'))).toMatch(/run_\w+/)
+  await Promise.all([again.kill9(), workerAgain.kill9()])
 })
 
-test('engine and runner in one terminal', async () => {
-  env.ENGINE_PORT = '0'
-  env.ENGINE_STORE = `sqlite:${tempStoreFile()}`
-  const dev = type(commandWith('perdure dev').replace('examples/welcome.ts', saveWelcome()))
-  await until(() => dev.printed().includes('Connected to'), { what: 'the runner' })
+test('engine and worker in one terminal', async () => {
+  project.env.ENGINE_PORT = '0'
+  delete project.env.ENGINE_URL
+  const dev = project.type(FOLDER, commandWith('npm run dev'))
+  await until(() => dev.printed().includes('Connected to'), { what: 'the worker' })
+  expect(existsSync(join(project.home, FOLDER, '.perdure/dev.db'))).toBe(true)
   dev.interrupt()
-  expect(await within(dev.ended, 'the end')).toBe(0)
+  await within(dev.ended, 'the end')
 })

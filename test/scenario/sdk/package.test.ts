@@ -129,7 +129,7 @@ describe('at run time', () => {
       const pass = async steps => {
         const ctx = { runId: 'run_1', workflow: 'hello', attempt: 1, app: 'shop', runner: '' }
         const rawBody = JSON.stringify({ event: { name: 'hello' }, steps, ctx })
-        return JSON.parse((await handler.handle({ headers: {}, rawBody })).body)
+        return JSON.parse((await handler.handle({ headers: { 'content-type': 'application/json' }, rawBody })).body)
       }
       const [failed] = (await pass({})).opcodes
       const { data } = await pass({ [failed.id]: { error: failed.error } })

@@ -1,5 +1,5 @@
 // Writes out the types of a declaration file in full. The protocol derives its types from schemas; the published types
-// must not require the schema library. Called by `tsdown.config.ts`.
+// must not require the schema library. Called by `library.ts`.
 
 import ts from 'typescript'
 
@@ -8,9 +8,9 @@ const FORMAT =
   ts.TypeFormatFlags.InTypeAlias |
   ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope
 
-/** Returns the exports of `file` (a `.d.ts`) as the text of a declaration file without imports. */
-export function flatTypes(file: string): string {
-  const program = ts.createProgram([file], {
+/** Returns the exports of `files` (`.d.ts`) as the text of one declaration file without imports. */
+export function flatTypes(files: readonly string[]): string {
+  const program = ts.createProgram(files, {
     module: ts.ModuleKind.NodeNext,
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
     lib: ['lib.es2023.d.ts'],
@@ -20,11 +20,13 @@ export function flatTypes(file: string): string {
     noEmit: true,
   })
   const checker = program.getTypeChecker()
-  const source = program.getSourceFile(file)
-  const module = source && checker.getSymbolAtLocation(source)
-  if (!module) throw new Error(`${file} is not a module`)
-  const texts = checker.getExportsOfModule(module).map(symbol => declarationOf(checker, symbol))
-  return `${texts.join('\n')}\n`
+  const exported = files.flatMap(file => {
+    const source = program.getSourceFile(file)
+    const module = source && checker.getSymbolAtLocation(source)
+    if (!module) throw new Error(`${file} is not a module`)
+    return checker.getExportsOfModule(module)
+  })
+  return `${exported.map(symbol => declarationOf(checker, symbol)).join('\n')}\n`
 }
 
 function declarationOf(checker: ts.TypeChecker, exported: ts.Symbol): string {

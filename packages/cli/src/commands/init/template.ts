@@ -1,0 +1,24 @@
+// The files of a new project: those of `template`, with the project's name and this version filled in.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const TEMPLATE = fileURLToPath(new URL('../../../template/', import.meta.url))
+
+export interface TemplateFile {
+  /** Path in the project, with `/`. */
+  path: string
+  text: string
+}
+
+/** The files of a project, in the order of their paths. */
+export function projectFiles({ name, version }: { name: string; version: string }): TemplateFile[] {
+  const paths = readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => `${entry.parentPath}/${entry.name}`.slice(TEMPLATE.length).replaceAll('\\', '/').replace(/^\//, ''))
+  return paths.sort().map(path => ({
+    // A package leaves out files named .gitignore, so the template has no dot.
+    path: path === 'gitignore' ? '.gitignore' : path,
+    text: readFileSync(`${TEMPLATE}/${path}`, 'utf8').replaceAll('{{name}}', name).replaceAll('{{version}}', version),
+  }))
+}
