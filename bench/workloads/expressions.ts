@@ -3,9 +3,13 @@
 
 import { Expression, ExpressionError } from '../../packages/engine/src/domain/expressions/expression.ts'
 import { heavy, tooLarge } from '../../packages/engine/src/domain/expressions/hostile.testkit.ts'
+import { generateHostile } from '../../packages/engine/src/domain/expressions/hostile-generator.testkit.ts'
 import type { Result } from '../report/report.ts'
 
 const FILTER = 'event.data.total > 100 && event.data.country in ["DE", "FR"]'
+const [GENERATED, SEED] = [300, 20_261]
+/** Events with a pattern of their own, for the memory that they leave behind. */
+const PATTERNS = 5000
 const EVALUATIONS = 1_000_000
 /** The best of this many runs counts: the first one includes JIT compilation. */
 const TURNS = 3
@@ -13,6 +17,7 @@ const [HELD_MS, LONG_MS] = [20, 50]
 
 export async function expressions(): Promise<Result[]> {
   const times = [...tooLarge, ...heavy].map(([name, of]) => worst(typeof of === 'string' ? of : name, of))
+  for (const { source, data } of generateHostile(SEED, GENERATED)) times.push(worst(source, data))
   const evaluated = filterCost()
   return [
     {
@@ -25,6 +30,7 @@ export async function expressions(): Promise<Result[]> {
           [`over ${LONG_MS}`]: times.filter(ms => ms > LONG_MS).length,
         },
         filter: { 'us each': evaluated },
+        [`${PATTERNS} patterns of events`]: { 'heap MiB': heapOfPatterns() },
       },
       notes: ['each hostile expression is compiled and evaluated in one go, the best of three attempts'],
       problems: [],
@@ -53,4 +59,17 @@ function filterCost(): number {
   const from = performance.now()
   for (let i = 0; i < EVALUATIONS; i++) filter.holds(scope)
   return ((performance.now() - from) * 1000) / EVALUATIONS
+}
+
+/** Growth of the heap by events that each bring another pattern; run node with --expose-gc for a figure without garbage. */
+function heapOfPatterns(): number {
+  const expression = new Expression('event.data.text.matches(event.data.pattern)', 'condition')
+  const match = (i: number) =>
+    expression.holds({ event: { name: 'a', data: { text: 'ab'.repeat(50), pattern: `^(a|b){1,9}${i}` } } })
+  for (let i = 0; i < 100; i++) match(i)
+  globalThis.gc?.()
+  const before = process.memoryUsage().heapUsed
+  for (let i = 0; i < PATTERNS; i++) match(i)
+  globalThis.gc?.()
+  return (process.memoryUsage().heapUsed - before) / 2 ** 20
 }

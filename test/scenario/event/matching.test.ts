@@ -204,6 +204,7 @@ describe('filters', () => {
     ['total > 100', 'Unknown variable: total'],
     ['1 + 1', 'gives int, not a bool'],
     ['event.name.matches("(")', 'not RE2'],
+    ['event.name.matches("(a{100}){100}")', 'too large: about 10403 instructions, and 1000 are allowed'],
   ])('a filter that is no condition is refused at registration: %s', async (source, reason) => {
     const answer = await api.post('/register', {
       app: unique('app'),

@@ -43,6 +43,8 @@ export interface FanoutInput {
   assumptions: Assumptions
   /** The waiters whose filters the event meets, if the filters were evaluated before. */
   awaited?: ReadonlySet<Waiter> | undefined
+  /** Whether the event meets a trigger of the workflow, for the workflows whose triggers were evaluated before. */
+  isMet?: ReadonlyMap<Workflow, boolean> | undefined
   /** The waiters (by `waiterKey`) that an earlier event of the same unit has woken. */
   alreadyWoken?: ReadonlySet<string>
   /** The unit so far, for an event that is emitted in it. */
@@ -75,7 +77,7 @@ export function fanout(input: FanoutInput): Fanout {
   const cancelledAtBirth = cancelled.atBirth
   let { cancelsSelf } = cancelled
   for (const workflow of scopedTo(input)) {
-    if (!isTriggered(workflow, subject, eventName, report)) continue
+    if (!(input.isMet?.get(workflow) ?? isTriggered(workflow, subject, eventName, report))) continue
     const { origin = id } = input
     const own = { origin, cancelled: cancelled.runIds, drafted }
     const arrival = triggerWorkflow({

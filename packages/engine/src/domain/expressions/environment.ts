@@ -1,21 +1,12 @@
 // The CEL dialect of triggers, waits and keys (docs/events.md#expressions): the standard functions, arithmetic between
-// CEL's integers and the doubles of JSON, and bounds on everything whose work could grow without limit.
+// CEL's integers and the doubles of JSON, and bounds on the size of an expression.
 
 import { Environment } from '@marcbachmann/cel-js'
-import { RE2JS } from 're2js'
 
 /** Maximum number of nodes of an expression's tree. */
 export const NODES_MAX = 250
 const DEPTH_MAX = 30
 const LITERAL_ITEMS_MAX = 100
-/** Maximum length of a text that is split or matched, and maximum number of parts of a split. */
-const TEXT_CHARS_MAX = 16_384
-const PARTS_MAX = 1000
-/** The cache of compiled patterns is cleared at this size. */
-const PATTERNS_MAX = 1000
-
-/** Standard functions whose work is unbounded, with the bounded function that replaces each when it is compiled. */
-export const BOUNDED: Readonly<Record<string, string>> = { matches: 'boundedMatches', split: 'boundedSplit' }
 
 const base = new Environment({
   homogeneousAggregateLiterals: false,
@@ -26,10 +17,7 @@ const base = new Environment({
     maxMapEntries: LITERAL_ITEMS_MAX,
     maxCallArguments: 16,
   },
-})
-  .registerFunction('string.boundedMatches(string): bool', matches)
-  .registerFunction('string.boundedSplit(string): list<string>', split)
-  .registerVariable('event', 'dyn')
+}).registerVariable('event', 'dyn')
 
 const ARITHMETIC = {
   '+': (a: number, b: number) => a + b,
@@ -66,33 +54,4 @@ function isExact(a: number | bigint, b: number | bigint): boolean {
 
 function isWhole(n: number | bigint): boolean {
   return typeof n === 'bigint' || Number.isInteger(n)
-}
-
-const patterns = new Map<string, RE2JS>()
-
-/** Matches in time linear in the text, whatever the pattern. Throws for a pattern that RE2 does not accept. */
-export function pattern(source: string): RE2JS {
-  let compiled = patterns.get(source)
-  if (!compiled) {
-    compiled = RE2JS.compile(source)
-    if (patterns.size >= PATTERNS_MAX) patterns.clear()
-    patterns.set(source, compiled)
-  }
-  return compiled
-}
-
-function matches(text: string, source: string): boolean {
-  checkLength(text)
-  return pattern(source).matcher(text).find()
-}
-
-function split(text: string, separator: string): string[] {
-  checkLength(text)
-  const parts = text.split(separator, PARTS_MAX + 1)
-  if (parts.length > PARTS_MAX) throw new Error(`a split gives more than ${PARTS_MAX} parts`)
-  return parts
-}
-
-function checkLength(text: string): void {
-  if (text.length > TEXT_CHARS_MAX) throw new Error(`a text has more than ${TEXT_CHARS_MAX} characters`)
 }

@@ -1,9 +1,20 @@
-// Compiles and evaluates CEL expressions (docs/events.md#expressions). Length, tree size, nesting and reads are bounded,
-// so no expression can run for long. An evaluation that fails returns its error.
+// Compiles and evaluates CEL expressions (docs/events.md#expressions). Length, tree size, nesting and work are bounded, so
+// no expression can run for long. An evaluation that fails returns its error.
 
 import { EXPRESSION_CHARS_MAX } from '@perdure/protocol'
-import { Budget } from './budget.ts'
-import { BOUNDED, EVENT_ENVIRONMENT, NODES_MAX, pattern, WAIT_ENVIRONMENT } from './environment.ts'
+import { FUNCTION_COSTS } from './cost.ts'
+import { EVENT_ENVIRONMENT, NODES_MAX, WAIT_ENVIRONMENT } from './environment.ts'
+import { charge, Meter, metered } from './meter.ts'
+import {
+  BINARY_OPERATORS,
+  meterCall,
+  meterComprehension,
+  meterMap,
+  meterOperator,
+  type Node,
+  unitsOf,
+} from './metering.ts'
+import { AUTOMATON_BYTES_MAX, literalPattern, type Pattern } from './pattern.ts'
 
 /** The use of an expression, which decides its type: a condition, the key of a policy, or a number. */
 export type Purpose = 'condition' | 'key' | 'number'
@@ -35,7 +46,6 @@ export type Evaluated<T> = { ok: true; value: T } | { ok: false; error: string }
 
 /** Maximum nesting of comprehensions: each level multiplies the work. */
 const NESTING_MAX = 2
-const COMPARING = new Set(['==', '!=', 'in'])
 const SCALARS = new Set(['string', 'boolean', 'number', 'bigint'])
 const COMPREHENSIONS = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind'])
 
@@ -49,21 +59,14 @@ const RESULTS: Record<Purpose, { types: readonly string[]; expected: string }> =
   number: { types: ['int', 'uint', 'double', 'dyn'], expected: 'a number' },
 }
 
-interface Node {
-  op: string
-  args: unknown
-  start: number
-  setMeta(key: 'evaluate', value: typeof evaluateMap): void
-}
-
 type Compiled = ReturnType<typeof EVENT_ENVIRONMENT.parse>
 
 export class Expression {
   readonly source: string
   readonly #run: Compiled
   readonly #nodes: number
-  /** Whether it reads through lists, maps or texts. The work of any other expression is bounded by its size. */
-  readonly #walks: boolean
+  /** About the memory it takes while it is kept compiled, in bytes. */
+  readonly bytes: number
 
   /** Throws ExpressionError. `inWait` allows the variable `async`. */
   constructor(source: string, purpose: Purpose, { inWait = false }: { inWait?: boolean } = {}) {
@@ -72,44 +75,48 @@ export class Expression {
       throw new ExpressionError(`must not have more than ${EXPRESSION_CHARS_MAX} characters`, EXPRESSION_CHARS_MAX)
     }
     this.#run = compile(source, inWait)
-    const shape = { nodes: 0, walks: false }
-    inspectTree(this.#run.ast as unknown as Node, shape, 0)
+    const shape: Shape = { nodes: 0, patterns: 0 }
+    meterTree(this.#run.ast as unknown as Node, shape, 0)
     this.#nodes = Math.min(Math.max(1, shape.nodes), NODES_MAX)
-    this.#walks = shape.walks
+    this.bytes = this.#nodes * NODE_BYTES + shape.patterns * (AUTOMATON_BYTES_MAX + PATTERN_BYTES)
     checkType(this.#run, purpose)
+    // The check has refused what is no function, so this one is unknown to the engine only.
+    if (shape.unpriced) throw new ExpressionError(`calls ${shape.unpriced.name}, which has no cost`, shape.unpriced.at)
   }
 
   /** Whether the condition holds. */
-  holds(scope: Scope): Evaluated<boolean> {
-    const result = this.#evaluate(scope)
+  holds(scope: Scope, meter = new Meter()): Evaluated<boolean> {
+    const result = this.#evaluate(scope, meter)
     if (!result.ok || typeof result.value === 'boolean') return result as Evaluated<boolean>
     return { ok: false, error: `the condition gives ${nameOf(result.value)}, not a bool` }
   }
 
   /** The key as a text: a string as it is, any other scalar as JSON writes it. */
-  key(scope: Scope): Evaluated<string> {
-    const result = this.#evaluate(scope)
+  key(scope: Scope, meter = new Meter()): Evaluated<string> {
+    const result = this.#evaluate(scope, meter)
     if (!result.ok) return result
     const { value } = result
     if (value === null || SCALARS.has(typeof value)) return { ok: true, value: String(value) }
     return { ok: false, error: `the key gives ${nameOf(value)}, not a string, number, bool or null` }
   }
 
-  number(scope: Scope): Evaluated<number> {
-    const result = this.#evaluate(scope)
+  number(scope: Scope, meter = new Meter()): Evaluated<number> {
+    const result = this.#evaluate(scope, meter)
     if (!result.ok) return result
     const number = typeof result.value === 'bigint' ? Number(result.value) : result.value
     if (typeof number === 'number' && Number.isFinite(number)) return { ok: true, value: number }
     return { ok: false, error: `the expression gives ${nameOf(result.value)}, not a number` }
   }
 
-  #evaluate({ event, async }: Scope): Evaluated<unknown> {
-    const budget = this.#walks ? new Budget(this.#nodes) : undefined
-    const seen = (subject: Subject): Subject => (budget ? budget.counted(subject) : subject)
+  #evaluate(scope: Scope, meter: Meter): Evaluated<unknown> {
     try {
-      const value: unknown = this.#run(
-        async === undefined ? { event: seen(event) } : { event: seen(event), async: seen(async) },
-      )
+      const value: unknown = metered(meter, () => {
+        charge(unitsOf(this.#nodes))
+        const result: unknown = this.#run(scope)
+        // A long key is digested.
+        if (typeof result === 'string') charge(result.length)
+        return result
+      })
       return { ok: true, value }
     } catch (error) {
       return { ok: false, error: reasonOf(error) }
@@ -125,56 +132,50 @@ function compile(source: string, inWait: boolean): Compiled {
   }
 }
 
-/** Counts and checks the nodes of the tree; replaces unbounded standard functions, and how maps are built. */
-function inspectTree(node: unknown, shape: { nodes: number; walks: boolean }, nesting: number): void {
+interface Shape {
+  nodes: number
+  patterns: number
+  /** The first function that has no cost, by which the evaluation could not be bounded. */
+  unpriced?: { name: string; at: number }
+}
+
+/** Checks the tree and makes it charge its work. Adds its nodes and patterns to `shape`. */
+function meterTree(node: unknown, shape: Shape, nesting: number): void {
   if (Array.isArray(node)) {
-    for (const part of node) inspectTree(part, shape, nesting)
+    for (const part of node) meterTree(part, shape, nesting)
     return
   }
   if (!isNode(node)) return
   shape.nodes++
-  if (node.op === 'map') node.setMeta('evaluate', evaluateMap)
+  if (node.op === 'map') meterMap(node)
+  if (node.op === '[]' || BINARY_OPERATORS.has(node.op)) meterOperator(node)
   const call = (node.op === 'rcall' || node.op === 'call') && Array.isArray(node.args) ? node.args : undefined
   const name: unknown = call?.[0]
-  if (call && typeof name === 'string') {
-    shape.walks = true
-    if (name in BOUNDED) call[0] = BOUNDED[name]
-    if (name === 'matches') checkPattern(call)
-    if (COMPREHENSIONS.has(name)) nesting++
-    if (nesting > NESTING_MAX) throw new ExpressionError(`nests more than ${NESTING_MAX} comprehensions`, node.start)
+  if (typeof name !== 'string') {
+    meterTree(node.args, shape, nesting)
+    return
   }
-  // Equality and membership read through both sides, unless one is a literal of the expression.
-  if (COMPARING.has(node.op) && !isLiteral((node.args as unknown[])[node.op === 'in' ? 1 : 0])) {
-    shape.walks ||= !isLiteral((node.args as unknown[])[1])
+  if (COMPREHENSIONS.has(name)) nesting++
+  if (nesting > NESTING_MAX) throw new ExpressionError(`nests more than ${NESTING_MAX} comprehensions`, node.start)
+  const before = shape.nodes
+  meterTree(node.args, shape, nesting)
+  if (node.meta.alternate) meterComprehension(node.meta.alternate, shape.nodes - before)
+  else if (!node.meta.macro) {
+    const pattern = name === 'matches' ? patternOf(call as unknown[]) : undefined
+    if (pattern) shape.patterns++
+    if (Object.hasOwn(FUNCTION_COSTS, name)) meterCall(node, name, pattern)
+    else shape.unpriced ??= { name, at: node.start }
   }
-  inspectTree(node.args, shape, nesting)
 }
 
-/**
- * Builds a map literal without Object.prototype: compared with a map of the event, it would otherwise have a `__proto__`.
- * As in the standard implementation, a map has no `constructor`, which the evaluator would take for the map's type.
- */
-function evaluateMap(
-  evaluator: { run(node: Node, context: unknown): unknown },
-  { args }: Node,
-  context: unknown,
-): object {
-  const members: Record<string, unknown> = Object.create(null)
-  for (const [key, value] of args as [Node, Node][]) {
-    const name = String(evaluator.run(key, context))
-    if (name !== 'constructor') members[name] = evaluator.run(value, context)
-  }
-  return members
-}
-
-/** Compiles a literal pattern at once, so that the author sees the error at registration, and not the log later. */
-function checkPattern(call: unknown[]): void {
+/** The compiled pattern of a literal. Its author sees an error at registration, and not in the log later. */
+function patternOf(call: unknown[]): Pattern | undefined {
   const [argument] = (call.at(-1) ?? []) as Node[]
-  if (argument?.op !== 'value' || typeof argument.args !== 'string') return
+  if (argument?.op !== 'value' || typeof argument.args !== 'string') return undefined
   try {
-    pattern(argument.args)
+    return literalPattern(argument.args)
   } catch (error) {
-    throw new ExpressionError(`has a pattern that is not RE2: ${reasonOf(error)}`, argument.start)
+    throw new ExpressionError(`has a pattern that ${reasonOf(error)}`, argument.start)
   }
 }
 
@@ -186,12 +187,6 @@ function checkType(run: Compiled, purpose: Purpose): void {
   const type = String(checked.type)
   const { types, expected } = RESULTS[purpose]
   if (!types.includes(type)) throw new ExpressionError(`gives ${type}, not ${expected}`, 0)
-}
-
-/** Whether the node is a literal, or a list of literals. */
-function isLiteral(node: unknown): boolean {
-  if (!isNode(node)) return false
-  return node.op === 'value' || (node.op === 'list' && Array.isArray(node.args) && node.args.every(isLiteral))
 }
 
 function isNode(value: unknown): value is Node {
@@ -225,10 +220,19 @@ export function expressionFault(...of: Parameters<typeof compiled>): string | un
   }
 }
 
-/** The cache is cleared at this size, so that expressions of removed workflows do not pile up. */
-const CACHE_MAX = 10_000
+/** Memory of a node, and of a compiled pattern without its automaton. */
+const NODE_BYTES = 600
+const PATTERN_BYTES = 64 * 1024
+/** Beyond this memory, the expressions that were compiled first are dropped: filters of waits may contain data of their run. */
+const CACHE_BYTES_MAX = 128 * 1024 * 1024
 
 const cache = new Map<string, Expression>()
+let cachedBytes = 0
+
+/** The expressions that are kept compiled, and about the memory that they take. */
+export function compiledExpressions(): { count: number; bytes: number } {
+  return { count: cache.size, bytes: cachedBytes }
+}
 
 /** The compiled expression. Throws ExpressionError; registered expressions have been checked to compile. */
 export function compiled(source: string, purpose: Purpose, options: { inWait?: boolean } = {}): Expression {
@@ -236,8 +240,13 @@ export function compiled(source: string, purpose: Purpose, options: { inWait?: b
   let expression = cache.get(key)
   if (!expression) {
     expression = new Expression(source, purpose, options)
-    if (cache.size >= CACHE_MAX) cache.clear()
     cache.set(key, expression)
+    cachedBytes += expression.bytes
+    for (const [oldest, { bytes }] of cache) {
+      if (cachedBytes <= CACHE_BYTES_MAX) break
+      cache.delete(oldest)
+      cachedBytes -= bytes
+    }
   }
   return expression
 }

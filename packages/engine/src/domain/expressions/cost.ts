@@ -1,0 +1,242 @@
+// The costs of the functions and operators of CEL, in units of work (meter.ts), by the sizes of what they read and write. The
+// figures are the worst that was measured on Node 20, so an evaluation takes its time at most.
+
+import { charge } from './meter.ts'
+import { MATCHED_CHARS_MAX } from './pattern.ts'
+
+/** Enumerating the keys of an object collects all of them first. */
+const KEY_UNITS = 30
+const CHAR_UNITS = 0.1
+const ELEMENT_UNITS = 5
+/** An element of a list that is joined. */
+const JOINED_UNITS = 40
+/** A list or map whose type the library looks up. */
+const TYPE_UNITS = 30
+/** Maximum number of parts of a split. */
+const PARTS_MAX = 1000
+/** Maximum length of a text that becomes a duration: parsing takes the cube of its length. */
+const DURATION_CHARS_MAX = 64
+/** A time in a zone: the formatter of the zone is made anew for each call. */
+const ZONED_UNITS = 15_000
+const ZONE_CHARS_MAX = 64
+
+type Values = readonly unknown[]
+/** Charges a call with these arguments, the receiver first. May compute the result; undefined leaves that to the library. */
+type Cost = (...args: never[]) => unknown
+
+/** Each function of the environment. A function without an entry is refused when an expression is compiled. */
+export const FUNCTION_COSTS: Readonly<Record<string, Cost>> = {
+  startsWith: (_: unknown, start: unknown) => chargeTexts(CHAR_UNITS, start),
+  endsWith: (_: unknown, end: unknown) => chargeTexts(CHAR_UNITS, end),
+  contains: chargeSearch,
+  indexOf: chargeSearch,
+  lastIndexOf: (text: unknown, sought: unknown) => charge(lengthOf(text) * (lengthOf(sought) + 1) * 0.15),
+  lowerAscii: (text: unknown) => chargeTexts(8, text),
+  upperAscii: (text: unknown) => chargeTexts(8, text),
+  // Charged where the pattern is known (pattern.ts).
+  matches: () => {},
+  trim: (text: unknown) => chargeTexts(1, text),
+  substring: (text: unknown) => chargeTexts(CHAR_UNITS, text),
+  split: splitText,
+  join: (list: unknown, separator: unknown) => chargeJoin(list, separator),
+  size: sizeOf,
+  bytes: (text: unknown) => chargeTexts(1, text),
+  hex: (bytes: unknown) => chargeTexts(1, bytes),
+  base64: (bytes: unknown) => chargeTexts(1, bytes),
+  json: (bytes: unknown) => chargeTexts(20, bytes),
+  at: () => {},
+  string: (value: unknown) => {
+    if (typeof value === 'bigint') charge(decimalDigits(value) * 5)
+    else chargeTexts(8, value)
+  },
+  int: (value: unknown) => chargeTexts(1, value),
+  uint: (value: unknown) => chargeTexts(1, value),
+  double: (value: unknown) => chargeTexts(1, value),
+  bool: (value: unknown) => chargeTexts(CHAR_UNITS, value),
+  timestamp: () => charge(300),
+  duration: (text: unknown) => {
+    if (lengthOf(text) > DURATION_CHARS_MAX)
+      throw new Error(`the text of a duration has more than ${DURATION_CHARS_MAX} characters`)
+    charge(lengthOf(text) ** 3 / 20 + 300)
+  },
+  dyn: () => {},
+  type: () => {},
+  has: () => {},
+  ...Object.fromEntries(
+    [
+      'Date',
+      'DayOfMonth',
+      'DayOfWeek',
+      'DayOfYear',
+      'FullYear',
+      'Hours',
+      'Milliseconds',
+      'Minutes',
+      'Month',
+      'Seconds',
+    ].map(part => [`get${part}`, chargeTime]),
+  ),
+}
+
+function chargeTexts(unitsPerChar: number, ...texts: Values): undefined {
+  for (const text of texts) charge(lengthOf(text) * unitsPerChar)
+}
+
+/** A search meets a text once; with a long text sought, up to half of that text at each character. */
+function chargeSearch(text: unknown, sought: unknown): undefined {
+  const [length, soughtLength] = [lengthOf(text), lengthOf(sought)]
+  charge(length * (soughtLength > 200 ? soughtLength * CHAR_UNITS : soughtLength > 1 ? 0.9 : CHAR_UNITS))
+}
+
+function splitText(text: unknown, separator: unknown, limit?: unknown): string[] | undefined {
+  if (typeof text !== 'string' || typeof separator !== 'string') return undefined
+  if (text.length > MATCHED_CHARS_MAX) throw new Error(`a text has more than ${MATCHED_CHARS_MAX} characters`)
+  charge(text.length * ELEMENT_UNITS)
+  if (limit !== undefined) return undefined
+  const parts = text.split(separator, PARTS_MAX + 1)
+  if (parts.length > PARTS_MAX) throw new Error(`a split gives more than ${PARTS_MAX} parts`)
+  return parts
+}
+
+function chargeJoin(list: unknown, separator: unknown): undefined {
+  if (!Array.isArray(list)) return
+  charge(list.length * (JOINED_UNITS + lengthOf(separator) * CHAR_UNITS))
+  for (const text of list) charge(lengthOf(text) * 4 * CHAR_UNITS)
+}
+
+/** The size of a text in characters, which the library counts one by one. */
+function sizeOf(value: unknown): bigint | undefined {
+  if (typeof value === 'string') {
+    charge(value.length * 0.6)
+    let pairs = 0
+    for (let i = 0; i < value.length - 1; i++) {
+      if ((value.charCodeAt(i) & 0xfc00) === 0xd800 && (value.charCodeAt(i + 1) & 0xfc00) === 0xdc00) {
+        pairs++
+        i++
+      }
+    }
+    return BigInt(value.length - pairs)
+  }
+  charge(keyCount(value) * KEY_UNITS)
+  return undefined
+}
+
+function chargeTime(_: unknown, zone?: unknown): undefined {
+  if (zone === undefined) return
+  if (lengthOf(zone) > ZONE_CHARS_MAX) throw new Error(`a time zone has more than ${ZONE_CHARS_MAX} characters`)
+  charge(ZONED_UNITS)
+}
+
+/** Charges a binary operator by its operands. */
+export function chargeOperator(operator: string, left: unknown, right: unknown): void {
+  chargeTypeOf(left)
+  chargeTypeOf(right)
+  switch (operator) {
+    case '==':
+    case '!=':
+      isEqualSoFar(left, right)
+      break
+    case 'in':
+      chargeMembership(left, right)
+      break
+    case '+':
+      if (Array.isArray(left)) charge((left.length + lengthOf(right)) * ELEMENT_UNITS)
+      else charge((lengthOf(left) + lengthOf(right)) * 2 * CHAR_UNITS)
+      break
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      charge(Math.min(lengthOf(left), lengthOf(right)) * CHAR_UNITS)
+  }
+}
+
+/** The library looks at the first element of a list or map, at every depth, to find the type of an operand. */
+export function chargeTypeOf(value: unknown): void {
+  for (let inner = value; typeof inner === 'object' && inner !== null; ) {
+    charge(TYPE_UNITS + keyCount(inner) * KEY_UNITS)
+    inner = Array.isArray(inner) ? inner[0] : firstMember(inner)
+  }
+}
+
+function firstMember(object: object): unknown {
+  if (object instanceof Map) return object.values().next().value
+  if (!isPlain(object)) return undefined
+  for (const key in object) return (object as Record<string, unknown>)[key]
+  return undefined
+}
+
+/** Charges the search of a list, or the look-up in a map. */
+function chargeMembership(sought: unknown, within: unknown): void {
+  charge(lengthOf(sought) * CHAR_UNITS)
+  if (!Array.isArray(within)) return
+  for (const element of within) if (isEqualSoFar(sought, element)) return
+}
+
+/** Charges a comparison as far as the library makes it: up to the first difference. */
+function isEqualSoFar(left: unknown, right: unknown): boolean {
+  charge(ELEMENT_UNITS)
+  if (typeof left === 'string') {
+    if (typeof right !== 'string' || left.length !== right.length) return false
+    charge(left.length * CHAR_UNITS)
+    return left === right
+  }
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
+    return Object.is(left, right)
+  charge(ELEMENT_UNITS)
+  if (left === right) return true
+  if (Array.isArray(left)) {
+    if (!Array.isArray(right) || left.length !== right.length) return false
+    return left.every((element, i) => isEqualSoFar(element, right[i]))
+  }
+  if (!isPlain(left) || !isPlain(right)) {
+    charge(Math.min(lengthOf(left), lengthOf(right)))
+    return true
+  }
+  const members = keyCount(left)
+  charge((members + keyCount(right)) * KEY_UNITS)
+  if (members !== keyCount(right)) return false
+  return keysOf(left).every(key => isEqualSoFar(memberOf(left, key), memberOf(right, key)))
+}
+
+/** The keys that a comprehension over a map visits. */
+export function keysOf(object: object): unknown[] {
+  charge(keyCount(object) * KEY_UNITS)
+  return object instanceof Map ? [...object.keys()] : Object.keys(object)
+}
+
+function memberOf(object: object, key: unknown): unknown {
+  return object instanceof Map ? object.get(key) : (object as Record<string, unknown>)[key as string]
+}
+
+/** Number of keys of large objects, which are counted once: counting takes as long as enumerating. */
+const keyCounts = new WeakMap<object, number>()
+const COUNTED_KEYS_MIN = 100
+
+function keyCount(value: unknown): number {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 0
+  if (value instanceof Map) return value.size
+  if (ArrayBuffer.isView(value)) return value.byteLength
+  const known = keyCounts.get(value)
+  if (known !== undefined) return known
+  const count = Object.keys(value).length
+  if (count >= COUNTED_KEYS_MIN) keyCounts.set(value, count)
+  return count
+}
+
+function isPlain(object: object): boolean {
+  if (object instanceof Map) return true
+  const prototype = Object.getPrototypeOf(object)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** Characters of a text, bytes, or elements of a list; 0 for any other value. */
+export function lengthOf(value: unknown): number {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length
+  return ArrayBuffer.isView(value) ? value.byteLength : 0
+}
+
+/** About the digits of a whole number, of which an event may bring a thousand. */
+function decimalDigits(value: bigint): number {
+  return -(2n ** 63n) <= value && value < 2n ** 63n ? 20 : 1000
+}
