@@ -36,8 +36,8 @@ const digest = (sql = '') => createHash('sha256').update(sql).digest('hex').slic
 
 describe('the steps of a schema', () => {
   test.each([
-    ['SQLite', sqlite.MIGRATIONS, ['4c732b319308']],
-    ['PostgreSQL', postgres.MIGRATIONS, ['99377cdea65a']],
+    ['SQLite', sqlite.MIGRATIONS, ['6aa6e0014726']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['bac705462988']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {

@@ -195,7 +195,7 @@ function checkOldestFirst({ id, steps, frames }: JudgedRun): void {
 
 function checkTimeout(
   { events, journal }: Snapshot,
-  { id, run, namespace }: JudgedRun,
+  { id, run, namespace, earlierEvents }: JudgedRun,
   step: Step,
   taken: ReadonlySet<string>,
 ): void {
@@ -204,7 +204,7 @@ function checkTimeout(
     return (
       event?.name === step.eventName &&
       event?.namespace === namespace &&
-      event.receivedAt >= run.createdAt &&
+      !earlierEvents.has(event.id) &&
       event.id !== run.trigger.id &&
       !taken.has(event.id) &&
       (post.ackedAt ?? Infinity) < (step.wakeAt ?? 0)

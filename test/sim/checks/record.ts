@@ -9,6 +9,8 @@ import type { MemoEntry } from '../workload/wire.ts'
 export interface RunRecord {
   namespace: string
   id: string
+  /** The events that were committed before the run was created: its waits do not look back at them. */
+  earlierEvents: ReadonlySet<string>
   /** Absent until the run was first read. */
   run?: RunView
   steps: readonly Step[]
@@ -31,10 +33,11 @@ export interface RunRecord {
   lastAttempt: number
 }
 
-export function newRecord(namespace: string, id: string): RunRecord {
+export function newRecord(namespace: string, id: string, earlierEvents: ReadonlySet<string>): RunRecord {
   return {
     namespace,
     id,
+    earlierEvents,
     steps: [],
     frames: [],
     openFrom: 0,

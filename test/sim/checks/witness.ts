@@ -30,6 +30,8 @@ export interface WitnessDeps {
 export class Witness implements StoreTap, SendTap {
   readonly #deps: WitnessDeps
   readonly records = new Map<string, RunRecord>()
+  /** The events committed so far. */
+  readonly #events = new Set<string>()
   readonly #touched = new Set<string>()
   /** Checks to make when the engine is next idle. */
   #pending: (() => void)[] = []
@@ -44,9 +46,10 @@ export class Witness implements StoreTap, SendTap {
 
   applied(unit: Unit): void {
     for (const change of unit.changes) {
+      if (change.type === 'event.recorded') this.#events.add(change.event.id)
       if (change.type === 'run.created') {
         const { namespace, id } = change.run
-        if (!this.records.has(id)) this.records.set(id, newRecord(namespace, id))
+        if (!this.records.has(id)) this.records.set(id, newRecord(namespace, id, new Set(this.#events)))
         this.#touched.add(id)
       } else if (change.type === 'run.moved') {
         this.#touched.add(change.run.id)

@@ -14,7 +14,7 @@ import { SimClock } from '../core/sim-clock.ts'
 import { type HttpAnswer, inject, startSimEngine } from '../core/sim-engine.ts'
 
 const HISTORIES_MAX = 100
-const keyOf = (namespace: number) => `secret-of-${namespace}`
+const keyOf = (namespace: number) => `secret-key-of-namespace-${namespace}`
 
 export class ControlledEngine implements Transport {
   readonly clock = new SimClock()

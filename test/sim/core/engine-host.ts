@@ -3,6 +3,7 @@
 import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
 import type { Bounds, Engine } from '../../../packages/engine/src/compose.ts'
 import type { Config } from '../../../packages/engine/src/config/config.ts'
+import { readLimits } from '../../../packages/engine/src/config/limits.ts'
 import { AddressList } from '../../../packages/engine/src/domain/text/address-list.ts'
 import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
@@ -130,6 +131,7 @@ const CONFIG: Config = {
   runnerStaleAfterMs: 90_000,
   invokeTimeoutMs: INVOKE_TIMEOUT_MS,
   bulkReplayLimit: 1000,
+  limits: readLimits((_, fallback) => fallback),
   corsOrigins: [],
   drainTimeoutMs: DRAIN_TIMEOUT_MS,
   logLevel: 'error',

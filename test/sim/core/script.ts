@@ -101,7 +101,7 @@ export class Script {
       case 'runnerGone': {
         const runner = rng.pick([...runners.values()])
         runner.up = false
-        clock.at(clock.now() + rng.int(100, 60_000), () => {
+        clock.after(rng.int(100, 60_000), () => {
           runner.up = true
           client.register(runner)
         })

@@ -60,7 +60,7 @@ export class SimClock extends VirtualClock {
   }
 
   /** Resolves after so many virtual milliseconds. */
-  after(ms: number): Promise<void> {
-    return new Promise(resolve => this.at(this.now() + ms, resolve))
+  wait(ms: number): Promise<void> {
+    return new Promise(resolve => this.after(ms, resolve))
   }
 }

@@ -175,7 +175,7 @@ export class CrashingEngine {
         if (this.isUnreachable) return Promise.resolve({ kind: 'refused', message: 'nobody is there' })
         return this.held.hold(call, {
           isDead: () => life.dead,
-          deadline: expire => this.clock.at(this.clock.now() + call.timeoutMs, expire),
+          deadline: expire => this.clock.after(call.timeoutMs, expire),
         })
       },
       close: async () => {},

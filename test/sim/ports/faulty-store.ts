@@ -103,6 +103,10 @@ export class FaultyStore implements Store {
     return this.#deps.inner.releaseOthers(owner, now)
   }
 
+  get times() {
+    return this.#deps.inner.times
+  }
+
   prune(pruning: Parameters<Store['prune']>[0]) {
     return this.#deps.inner.prune(pruning)
   }
@@ -195,8 +199,8 @@ export class FaultyStore implements Store {
   /** Delays the call. */
   async #pass({ slow, stalls }: Line): Promise<void> {
     const { clock, faults } = this.#deps
-    if (stalls && faults.strikes(stalls)) await clock.after(faults.stream(stalls).int(5000, 40_000))
-    else if (slow && faults.strikes(slow)) await clock.after(faults.stream(slow).int(1, 100))
+    if (stalls && faults.strikes(stalls)) await clock.wait(faults.stream(stalls).int(5000, 40_000))
+    else if (slow && faults.strikes(slow)) await clock.wait(faults.stream(slow).int(1, 100))
   }
 }
 

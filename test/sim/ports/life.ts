@@ -31,12 +31,14 @@ export function never<T>(): Promise<T> {
 
 /** The clock of one engine. Its timers do not fire after the engine's death. */
 export function mortalClock(clock: Clock, life: Life): Clock {
+  const whileAlive = (fn: () => void) => () => {
+    if (life.alive) fn()
+  }
   return {
     now: () => clock.now(),
-    at: (time, fn) =>
-      clock.at(time, () => {
-        if (life.alive) fn()
-      }),
+    elapsed: () => clock.elapsed(),
+    at: (time, fn) => clock.at(time, whileAlive(fn)),
+    after: (ms, fn) => clock.after(ms, whileAlive(fn)),
   }
 }
 

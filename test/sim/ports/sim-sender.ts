@@ -35,7 +35,7 @@ export class SimSender implements Sender {
     const reply = this.#reply(call.timeoutMs)
     const durationMs = 'durationMs' in reply ? reply.durationMs : 0
     posts.push({ deliveryId: call.headers['webhook-id'] ?? '', body: call.body, at: sentAt, reply })
-    await clock.after(durationMs)
+    await clock.wait(durationMs)
     clock.activity.sign()
     return life.dead ? never() : reply
   }

@@ -72,7 +72,7 @@ export class SimTransport implements Transport {
     if (!life.alive) return never()
     const runner = runners.get(call.url)
     if (!runner?.up || faults.strikes('refused')) {
-      await clock.after(1)
+      await clock.wait(1)
       trace.add(`engine ${life.no} is refused by ${call.url} for ${(JSON.parse(call.body) as InvokeRequest).ctx.runId}`)
       return life.dead ? never() : { kind: 'refused', message: 'refused' }
     }
@@ -155,7 +155,7 @@ export class SimTransport implements Transport {
     for (let seq = 1; !flight.ended && stream.chance(0.85); seq++) {
       const result = await this.#checkpoint(flight, seq)
       if (result === 'useless') return { kind: 'aborted' }
-      await clock.after(stream.int(1, 30))
+      await clock.wait(stream.int(1, 30))
       if (result === 'stop') return STOPPED
       if (result === 'done') break
       if (faults.strikes('brokenAfter')) return { kind: 'broken', message: 'reset' }

@@ -1,10 +1,18 @@
 // The Clock and Random ports: the whole engine must run under a virtual clock and a seed.
 
+/**
+ * Two kinds of time. The wall clock is what people see and what timers were asked for by; someone may set it, back too. The
+ * monotonic clock only measures durations, and nobody can set it: everything that lasts a while goes by it.
+ */
 export interface Clock {
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds, by the wall clock. */
   now(): number
-  /** Calls `fn` once at or after `time` (however far away); returns a function that cancels the call. */
+  /** Milliseconds since some moment, by the monotonic clock: only differences mean something. */
+  elapsed(): number
+  /** Calls `fn` once at or after `time` of the wall clock (however far away); returns a function that cancels the call. */
   at(time: number, fn: () => void): () => void
+  /** Calls `fn` once when `ms` have passed by the monotonic clock; returns a function that cancels the call. */
+  after(ms: number, fn: () => void): () => void
 }
 
 export interface Random {
@@ -13,13 +21,13 @@ export interface Random {
 }
 
 /**
- * Calls `fn` every `ms` until the returned function is called. However far the clock leaps, `fn` is called once: what is
- * counted in calls does not jump when a machine slept or a clock was set.
+ * Calls `fn` every `ms` of the monotonic clock until the returned function is called. However far the clock leaps, `fn` is
+ * called once: what is counted in calls does not jump when a machine slept.
  */
-export function every(clock: Clock, ms: number, fn: () => void): () => void {
+export function every(clock: Pick<Clock, 'after'>, ms: number, fn: () => void): () => void {
   let cancel = () => {}
   const next = () => {
-    cancel = clock.at(clock.now() + ms, () => {
+    cancel = clock.after(ms, () => {
       next()
       fn()
     })

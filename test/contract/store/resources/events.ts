@@ -45,6 +45,21 @@ export function eventsContract(open: OpenStore): void {
       expect(newest?.position).toBeGreaterThan(older?.position as number)
     })
 
+    it('ends a page of the log early where data is large, and loses none', async () => {
+      const data = JSON.stringify('x'.repeat(1_000_000))
+      const all = Array.from({ length: 20 }, (_, i) => anEvent(i === 4 ? {} : { data }))
+      for (const event of all) await write(store(), { type: 'event.recorded', event })
+      const pages: string[][] = []
+      for (let before: number | undefined; ; ) {
+        const page = await store().in(NS).events({ limit: 100, before })
+        if (page.length === 0) break
+        pages.push(page.map(({ event }) => event.id))
+        before = page.at(-1)?.position
+      }
+      expect(pages.flat()).toEqual(all.map(({ id }) => id).reverse())
+      expect(pages.map(({ length }) => length)).toEqual([18, 2])
+    })
+
     it('finds the waits of a name, oldest first, and only those that still wait', async () => {
       const run = aParkedRun({ input: JSON.stringify('x'.repeat(5000)) })
       const other = aParkedRun()
@@ -100,7 +115,7 @@ export function eventsContract(open: OpenStore): void {
         type: 'events',
         namespace: NS,
         eventName: 'go',
-        since: run.createdAt,
+        runId: run.id,
         after: 0,
       }
       const wait = () => store().commit({ guards: [noneSince], changes: [{ type: 'step.recorded', step: aWait(run) }] })
@@ -112,52 +127,52 @@ export function eventsContract(open: OpenStore): void {
       expect([sentFirst.status, waitedLate.status]).toEqual(['fulfilled', 'rejected'])
     })
 
-    it('holds an events guard until an event of that name arrives that counts', async () => {
-      const guard = (since: number, after = 0): Guard => ({
-        type: 'events',
-        namespace: NS,
-        eventName: 'go',
-        since,
-        after,
-      })
-      expect(await holds(store(), guard(NOW))).toBe(true)
-      await write(store(), logged({ name: 'stop', receivedAt: NOW + 50_000 }), logged({ receivedAt: NOW + 10_000 }))
-      const [position] = (await store().in(NS).events({ name: 'go', limit: 1 })).map(found => found.position)
-      expect(await holds(store(), guard(NOW + 10_001))).toBe(true)
-      expect(await holds(store(), guard(NOW + 10_000))).toBe(false)
-      expect(await holds(store(), guard(NOW + 10_000, position))).toBe(true)
-      expect(await holds(store(), guard(NOW + 10_000, (position as number) - 1))).toBe(false)
-      await write(store(), logged({ receivedAt: NOW + 20_000 }))
-      expect(await holds(store(), guard(NOW + 10_000, position))).toBe(false)
-      expect(await holds(store(), guard(NOW + 20_001, position))).toBe(true)
+    /** A run that is created now: it looks back to this moment. */
+    const aRunNow = async () => {
+      const run = aLeasedRun()
+      await write(store(), created(run))
+      return run.id
+    }
+    const positions = async () => (await store().in(NS).events({ limit: 9 })).map(({ position }) => position).reverse()
+
+    it('holds an events guard until an event of that name comes that counts', async () => {
+      await write(store(), logged({}))
+      const runId = await aRunNow()
+      const guard = (after = 0): Guard => ({ type: 'events', namespace: NS, eventName: 'go', runId, after })
+      expect(await holds(store(), guard())).toBe(true)
+      await write(store(), logged({ name: 'stop' }))
+      expect(await holds(store(), guard())).toBe(true)
+      await write(store(), logged({}))
+      expect(await holds(store(), guard())).toBe(false)
+      const last = (await positions()).at(-1) as number
+      expect(await holds(store(), guard(last - 1))).toBe(false)
+      expect(await holds(store(), guard(last))).toBe(true)
+      await write(store(), logged({}))
+      expect(await holds(store(), guard(last))).toBe(false)
     })
 
-    it('meets an event that was received before one that was stored before it', async () => {
-      // A decision that lost a race is repeated, so events can become durable in another order than they arrived.
-      const times = [-90_000, 10_000, 2000]
-      await write(
-        store(),
-        times.map(ms => logged({ receivedAt: NOW + ms })),
-      )
-      const [, counts, old] = (await store().in(NS).events({ limit: 3 })).map(({ position }) => position)
-      const guard: Guard = { type: 'events', namespace: NS, eventName: 'go', since: NOW + 5000, after: 0 }
-      expect(await holds(store(), guard)).toBe(false)
-      expect(await holds(store(), { ...guard, after: old as number })).toBe(false)
-      expect(await holds(store(), { ...guard, after: counts as number })).toBe(true)
-      expect(await holds(store(), { ...guard, since: NOW, after: counts as number })).toBe(false)
+    it('goes by the position in the log, whatever the clocks showed', async () => {
+      await write(store(), logged({ receivedAt: NOW + 3_600_000 }))
+      const runId = await aRunNow()
+      const late = anEvent({ receivedAt: NOW - 3_600_000 })
+      await write(store(), { type: 'event.recorded', event: late })
+      const query = { namespace: NS, eventName: 'go', runId, after: 0 }
+      expect(await holds(store(), { type: 'events', ...query })).toBe(false)
+      expect((await store().eventsSince({ ...query, limit: 9 })).map(({ event }) => event)).toEqual([late])
     })
 
-    it('answers the events since a time and after a position, oldest first, in pages', async () => {
-      const times = [50_000, 10_000, 40_000, 20_000, 60_000, 30_000]
-      const events = times.map((ms, i) => anEvent({ receivedAt: NOW + ms, data: `${i}` }))
+    it('answers the events since a run was created and after a position, oldest first, in pages', async () => {
+      await write(store(), logged({}))
+      const runId = await aRunNow()
+      const events = Array.from({ length: 5 }, (_, i) => anEvent({ data: `${i}` }))
       await write(
         store(),
         events.map((event): Change => ({ type: 'event.recorded', event })),
-        logged({ name: 'stop', receivedAt: NOW + 99_000 }),
+        logged({ name: 'stop' }),
       )
-      const query = { namespace: NS, eventName: 'go', since: NOW + 30_000, after: 0, limit: 10 }
+      const query = { namespace: NS, eventName: 'go', runId, after: 0, limit: 10 }
       const all = await store().eventsSince(query)
-      expect(all.map(({ event }) => event)).toEqual([events[0], events[2], events[4], events[5]])
+      expect(all.map(({ event }) => event)).toEqual(events)
       for (const limit of [1, 2, 3]) {
         const paged = []
         for (let after = 0; ; ) {
@@ -168,7 +183,7 @@ export function eventsContract(open: OpenStore): void {
         }
         expect(paged, `pages of ${limit}`).toEqual(all)
       }
-      expect(await store().eventsSince({ ...query, since: NOW + 60_001 })).toEqual([])
+      expect(await store().eventsSince({ ...query, runId: await aRunNow() })).toEqual([])
     })
   })
 

@@ -1,9 +1,10 @@
 // The registry: apps, runners and workflows.
 
 import { describe, expect, it } from 'vitest'
+import type { Guard } from '../../../../packages/engine/src/domain/model/change.ts'
 import { StaleError } from '../../../../packages/engine/src/domain/model/errors.ts'
 import type { Runner, Workflow } from '../../../../packages/engine/src/domain/model/workflow.ts'
-import { anEvent, eachStore, NOW, NS, type OpenStore, write } from '../samples.ts'
+import { anEvent, aRun, eachStore, moved, NOW, NS, type OpenStore, write } from '../samples.ts'
 
 const runner: Runner = {
   namespace: NS,
@@ -69,6 +70,42 @@ export function registryContract(open: OpenStore): void {
       expect(await store().catalogRevision()).toBe(revision + 1)
     })
 
+    it('refuses units when the namespace has more of a kind than they allow', async () => {
+      const other = { ...runner, namespace: 'other' }
+      await write(store(), [
+        { type: 'app.seen', app: { namespace: NS, name: 'shop', createdAt: NOW } },
+        { type: 'runner.registered', runner },
+        { type: 'runner.registered', runner: { ...runner, runnerId: 'r2' } },
+        { type: 'runner.registered', runner: other },
+        { type: 'workflow.registered', workflow },
+      ])
+      const counts = { apps: 1, workflows: 1, runners: 2, endpoints: 0, receivers: 0 }
+      for (const [type, count] of Object.entries(counts) as [keyof typeof counts, number][]) {
+        const decided = (most: number) => store().commit({ guards: [{ type, namespace: NS, most }], changes: [] })
+        await decided(count)
+        if (count > 0) await expect(decided(count - 1)).rejects.toThrow(`stale ${type} guard`)
+      }
+    })
+
+    it('refuses units about a runner that has registered since, or that a live run is pinned to', async () => {
+      const run = aRun({ app: 'shop', runner: 'r1' })
+      await write(store(), [
+        { type: 'runner.registered', runner },
+        { type: 'runner.registered', runner: { ...runner, runnerId: 'r2' } },
+        { type: 'run.created', run },
+      ])
+      const about = { namespace: NS, app: 'shop', runnerId: 'r1' }
+      const decided = (guard: Guard) => store().commit({ guards: [guard], changes: [] })
+      await decided({ type: 'runner', ...about, lastSeenAt: NOW })
+      await expect(decided({ type: 'runner', ...about, lastSeenAt: NOW - 1 })).rejects.toThrow('stale runner guard')
+      await expect(decided({ type: 'runner', ...about, runnerId: 'r3', lastSeenAt: NOW })).rejects.toThrow(StaleError)
+      await expect(decided({ type: 'unpinned', ...about })).rejects.toThrow('stale unpinned guard')
+      await decided({ type: 'unpinned', ...about, app: 'other' })
+      await decided({ type: 'unpinned', ...about, runnerId: 'r2' })
+      await write(store(), [moved(run, { status: 'cancelled', finishedAt: NOW })])
+      await decided({ type: 'unpinned', ...about })
+    })
+
     it('keeps every field of apps, runners and workflows of every namespace', async () => {
       const app = { namespace: NS, name: 'shop', createdAt: NOW }
       const fullRunner: Required<Runner> = {
@@ -86,6 +123,8 @@ export function registryContract(open: OpenStore): void {
         language: 'typescript',
         region: 'eu',
         keyFingerprint: 'abcd',
+        sleeps: true,
+        features: ['one', 'two'],
       }
       const fullWorkflow: Required<Workflow> = {
         ...workflow,

@@ -2,11 +2,21 @@
 // machine's clock is ahead. Opened by backends.
 
 import { type Clock, every } from '../../ports/clock.ts'
+import { callAt } from './call-at.ts'
 
-/** A machine's clock drifts by about a millisecond per minute, and jumps when it is set. */
+/** A machine's monotonic clock drifts from the server's by about a millisecond per minute. */
 const MEASURE_EVERY_MS = 30_000
 /** Requests per measurement. The one with the quickest answer counts; on a busy machine it is by far the most exact. */
 const SAMPLES = 5
+/** How often this machine's clocks are compared. */
+const CHECK_EVERY_MS = 1000
+/**
+ * The local clocks moved apart by this much: the wall clock was set, or the machine slept, during which a monotonic clock may
+ * stand still. A sleep calls for another measurement; which of the two it was cannot be seen from here.
+ */
+const DIVERGED_MS = 250
+/** A check that comes this late: the process was frozen. */
+const LATE_MS = 2000
 
 export interface ServerClockOptions {
   /** This machine's clock. */
@@ -16,10 +26,18 @@ export interface ServerClockOptions {
   onError(error: unknown): void
 }
 
+/**
+ * Between two measurements it runs by the local monotonic clock: setting the local wall clock has no effect.
+ */
 export class ServerClock implements Clock {
   readonly #options: ServerClockOptions
-  /** How far the server's clock is ahead of the local one. */
-  #aheadMs = 0
+  /** The server's time at which the local monotonic clock was 0. */
+  #origin = 0
+  /** The same for the local wall clock, when the clocks were last compared. */
+  #localOrigin = 0
+  #checkedAt = 0
+  #measuredAt = 0
+  #measuring: Promise<void> | undefined
   #stopTimer: () => void = () => {}
 
   private constructor(options: ServerClockOptions) {
@@ -30,35 +48,71 @@ export class ServerClock implements Clock {
   static async follow(options: ServerClockOptions): Promise<ServerClock> {
     const clock = new ServerClock(options)
     await clock.#measure()
-    clock.#stopTimer = every(options.local, MEASURE_EVERY_MS, () => clock.#measure().catch(options.onError))
+    clock.#hasDiverged()
+    clock.#stopTimer = every(options.local, CHECK_EVERY_MS, () => clock.#check())
     return clock
   }
 
   now(): number {
-    return this.#options.local.now() + this.#aheadMs
+    return Math.floor(this.#origin + this.#options.local.elapsed())
+  }
+
+  elapsed(): number {
+    return this.#options.local.elapsed()
   }
 
   at(time: number, fn: () => void): () => void {
-    return this.#options.local.at(time - this.#aheadMs, fn)
+    return callAt(this, time, fn)
+  }
+
+  after(ms: number, fn: () => void): () => void {
+    return this.#options.local.after(ms, fn)
   }
 
   stop(): void {
     this.#stopTimer()
   }
 
+  #check(): void {
+    const isDue = this.elapsed() - this.#measuredAt >= MEASURE_EVERY_MS
+    if (this.#hasDiverged() || isDue) this.#remeasure()
+  }
+
+  /** Whether the local clocks no longer agree, or stood still; they are compared with this moment from now on. */
+  #hasDiverged(): boolean {
+    const { local } = this.#options
+    const elapsed = local.elapsed()
+    const localOrigin = local.now() - elapsed
+    const hasDiverged = Math.abs(localOrigin - this.#localOrigin) > DIVERGED_MS
+    const isLate = elapsed - this.#checkedAt > CHECK_EVERY_MS + LATE_MS
+    this.#localOrigin = localOrigin
+    this.#checkedAt = elapsed
+    return hasDiverged || isLate
+  }
+
+  /** One measurement at a time. A failed one is repeated with the next: the last result still counts. */
+  #remeasure(): void {
+    this.#measuring ??= this.#measure()
+      .catch(this.#options.onError)
+      .finally(() => {
+        this.#measuring = undefined
+      })
+  }
+
   /** The server reads its clock between request and answer, so the error is at most half of that time. */
   async #measure(): Promise<void> {
     const { local, serverTime } = this.#options
+    this.#measuredAt = local.elapsed()
     let quickestMs = Number.POSITIVE_INFINITY
-    let aheadMs = this.#aheadMs
+    let origin = this.#origin
     for (let i = 0; i < SAMPLES; i++) {
-      const requestedAt = local.now()
+      const requestedAt = local.elapsed()
       const server = await serverTime()
-      const tookMs = local.now() - requestedAt
+      const tookMs = local.elapsed() - requestedAt
       if (tookMs >= quickestMs) continue
       quickestMs = tookMs
-      aheadMs = Math.round(server - requestedAt - tookMs / 2)
+      origin = server - requestedAt - tookMs / 2
     }
-    this.#aheadMs = aheadMs
+    this.#origin = origin
   }
 }

@@ -69,6 +69,19 @@ describe('systemClock', () => {
     expect(sooner).toHaveBeenCalledTimes(1)
   })
 
+  it('measures durations by the monotonic clock, however the wall clock is set', () => {
+    const fn = vi.fn()
+    systemClock.after(1000, fn)
+    const since = systemClock.elapsed()
+    vi.setSystemTime(NOW - 3_600_000)
+    vi.advanceTimersByTime(999)
+    vi.setSystemTime(NOW + 3_600_000)
+    expect(fn).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(fn).toHaveBeenCalledTimes(1)
+    expect(systemClock.elapsed() - since).toBe(1000)
+  })
+
   it('cancels a timer, also one that was started again', () => {
     const fn = vi.fn()
     const cancel = systemClock.at(NOW + DAY_MS, fn)

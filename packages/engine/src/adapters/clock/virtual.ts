@@ -11,7 +11,10 @@ export interface VirtualClockOptions {
 }
 
 interface Timer {
-  time: number
+  /** When it is due by the monotonic clock. */
+  due: number
+  /** The wall time that it was asked for by; absent: it goes by the monotonic clock alone. */
+  wall?: number
   fn: () => void
 }
 
@@ -19,30 +22,47 @@ const START = Date.UTC(2030, 0, 1)
 /** Rounds through the event loop: enough for promise chains that hop over a few immediates. */
 const SETTLE_ROUNDS = 3
 
-/** Timers fire only while it advances, in order of time, then of insertion: the same calls give the same history. */
+/**
+ * Timers fire only while it advances, in order of time, then of insertion: the same calls give the same history. The wall
+ * clock runs beside the monotonic one, until `setWall` sets it.
+ */
 export class VirtualClock implements Clock {
   readonly #timers: Timer[] = []
   readonly #settle: () => Promise<void>
-  #now: number
+  #elapsed = 0
+  /** The wall time at which the monotonic clock was 0. */
+  #origin: number
   #advancing = false
 
   constructor(options: VirtualClockOptions = {}) {
-    this.#now = options.start ?? START
+    this.#origin = options.start ?? START
     this.#settle = options.settle ?? settleImmediates
   }
 
   now(): number {
-    return this.#now
+    return this.#origin + this.#elapsed
+  }
+
+  elapsed(): number {
+    return this.#elapsed
   }
 
   at(time: number, fn: () => void): () => void {
     invariant(!Number.isNaN(time), 'a timer has a time')
-    const timer = { time, fn }
-    this.#timers.splice(this.#firstAfter(time), 0, timer)
-    return () => {
-      const index = this.#timers.indexOf(timer)
-      if (index >= 0) this.#timers.splice(index, 1)
-    }
+    return this.#insert({ due: time - this.#origin, wall: time, fn })
+  }
+
+  after(ms: number, fn: () => void): () => void {
+    invariant(!Number.isNaN(ms), 'a timer has a delay')
+    return this.#insert({ due: this.#elapsed + Math.max(0, Math.ceil(ms)), fn })
+  }
+
+  /** Sets the wall clock, back or forward, as an administrator does; no time passes. */
+  setWall(time: number): void {
+    invariant(Number.isFinite(time), 'the wall clock shows a time')
+    this.#origin = time - this.#elapsed
+    for (const timer of this.#timers) if (timer.wall !== undefined) timer.due = timer.wall - this.#origin
+    this.#timers.sort((a, b) => a.due - b.due)
   }
 
   /** How many timers are set. */
@@ -50,59 +70,69 @@ export class VirtualClock implements Clock {
     return this.#timers.length
   }
 
-  /** When the next timer is due, if there is one. A time that has passed means at the next advance. */
+  /** The wall time at which the next timer is due, if there is one. A time that has passed means at the next advance. */
   nextTimer(): number | undefined {
-    return this.#timers[0]?.time
+    const next = this.#timers[0]
+    return next && next.due + this.#origin
   }
 
-  /** Moves the clock forward by `ms`; 0 fires the timers that are already due. */
+  /** Moves both clocks forward by `ms`; 0 fires the timers that are already due. */
   advance(ms: number): Promise<void> {
-    return this.advanceTo(this.#now + ms)
+    return this.advanceTo(this.now() + ms)
   }
 
-  /** Moves the clock forward to `time` and stops at every timer before it, including timers that are set on the way. */
+  /**
+   * Moves both clocks forward until the wall clock shows `time`, and stops at every timer before it, including timers that are
+   * set on the way. If the wall clock is set on the way, they move as far as they would have without.
+   */
   async advanceTo(time: number): Promise<void> {
-    invariant(Number.isFinite(time) && time >= this.#now, 'virtual time only runs forward')
+    const end = time - this.#origin
+    invariant(Number.isFinite(end) && end >= this.#elapsed, 'virtual time only runs forward')
     invariant(!this.#advancing, 'one advance at a time')
     this.#advancing = true
     try {
       await this.#settle()
       for (;;) {
         const timer = this.#timers[0]
-        if (timer === undefined || timer.time > time) break
+        if (timer === undefined || timer.due > end) break
         this.#timers.shift()
-        this.#now = Math.max(this.#now, timer.time)
+        this.#elapsed = Math.max(this.#elapsed, timer.due)
         timer.fn()
         await this.#settle()
       }
-      this.#now = time
+      this.#elapsed = end
       await this.#settle()
     } finally {
       this.#advancing = false
     }
   }
 
-  /** Moves the clock to `time` at once, as after a machine's sleep: timers that are due by then fire late, and once. */
+  /** Moves both clocks at once, as after a machine's sleep: timers that are due by then fire late, and once. */
   leapTo(time: number): void {
-    invariant(Number.isFinite(time) && time >= this.#now, 'virtual time only runs forward')
+    const end = time - this.#origin
+    invariant(Number.isFinite(end) && end >= this.#elapsed, 'virtual time only runs forward')
     invariant(!this.#advancing, 'one advance at a time')
-    this.#now = time
-    for (let timer = this.#timers[0]; timer && timer.time <= time; timer = this.#timers[0]) {
+    this.#elapsed = end
+    for (let timer = this.#timers[0]; timer && timer.due <= end; timer = this.#timers[0]) {
       this.#timers.shift()
       timer.fn()
     }
   }
 
-  /** The index of the first timer later than `time`: a new timer is inserted behind its equals. */
-  #firstAfter(time: number): number {
+  /** Behind all timers that are not later, so that equals fire in the order of their insertion. */
+  #insert(timer: Timer): () => void {
     let low = 0
     let high = this.#timers.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#timers[middle] as Timer).time <= time) low = middle + 1
+      if ((this.#timers[middle] as Timer).due <= timer.due) low = middle + 1
       else high = middle
     }
-    return low
+    this.#timers.splice(low, 0, timer)
+    return () => {
+      const index = this.#timers.indexOf(timer)
+      if (index >= 0) this.#timers.splice(index, 1)
+    }
   }
 }
 

@@ -91,11 +91,17 @@ function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | un
   draft.start = start
 }
 
-/** No runner has room: the run waits as `queued` and keeps its lease. */
+/** No runner has room: the run waits as `queued` without a lease, due, until a claim finds room. */
 export function waitForRunnerRoom(state: RunState, now: number): Decision {
   const draft = new Draft(state, now)
-  draft.move('queued')
-  draft.set({ waitingFor: { kind: 'runner' } })
+  if (draft.run.status === 'paused') park(draft, now)
+  else {
+    draft.move('queued')
+    // One that has not started keeps its place among those that wait.
+    const { startedAt, createdAt } = draft.run
+    const availableAt = startedAt === undefined ? createdAt : now
+    draft.set({ availableAt, leaseOwner: undefined, waitingFor: { kind: 'runner' } })
+  }
   return draft.done()
 }
 

@@ -23,7 +23,13 @@ const save = workflow('save', { flowControl: { debounce: { periodMs: MINUTE, mod
 async function setUp() {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
-  const clock = { time: NOW, now: () => clock.time, at: () => () => {} }
+  const clock = {
+    time: NOW,
+    now: () => clock.time,
+    elapsed: () => clock.time,
+    at: () => () => {},
+    after: () => () => {},
+  }
   const catalog = new Catalog({ deliveryAttemptsMax: 1 })
   const changes: Change[] = [tidy, save].map(workflow => ({ type: 'workflow.registered', workflow }))
   const before = () => undefined
@@ -38,7 +44,6 @@ async function setUp() {
   const fire = async (rows: readonly FlowRow[]) => {
     const timers = new Timers({ store, catalog, announcer, clock, log, report, timersMax: 10 })
     for (const row of rows) {
-      timers.capacity.tryAcquire()
       timers.accept(row)
     }
     await timers.stop()

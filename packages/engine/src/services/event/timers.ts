@@ -28,8 +28,9 @@ export class Timers implements Stoppable {
     this.capacity = new EngineCapacity(deps.timersMax)
   }
 
-  /** Fires a row that the lane has claimed and acquired room for. */
+  /** Fires a row that the lane has claimed. */
   accept(row: FlowRow): void {
+    this.capacity.acquire()
     void this.#fire(row)
       .catch(error =>
         this.#deps.log.error({ err: error, ...nameOf(row) }, 'a timer was dropped; its lease will run out'),

@@ -21,8 +21,7 @@ export const EVENTS = table<Event>()('events', {
   },
   indexes: {
     events_listed: { on: 'namespace, position, app' },
-    events_named: { on: 'namespace, name' },
-    events_received: { on: 'namespace, name, received_at' },
+    events_named: { on: 'namespace, name, position' },
   },
 })
 

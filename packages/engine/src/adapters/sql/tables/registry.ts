@@ -2,7 +2,7 @@
 
 import type { App, Runner, Workflow } from '../../../domain/model/workflow.ts'
 import { boundedKey } from '../../../domain/text/bounded-key.ts'
-import { boolean, derived, integer, json, optional, text } from '../description/column.ts'
+import { boolean, derived, flag, integer, json, optional, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
 
 export const APPS = table<App>()('apps', {
@@ -30,6 +30,8 @@ export const RUNNERS = table<Runner>()('runners', {
     version: optional(text),
     region: optional(text),
     keyFingerprint: optional(text),
+    sleeps: flag,
+    features: optional(json),
     lastSeenAt: integer,
   },
 })

@@ -1,7 +1,20 @@
 // The table of runs, and that of the events that cancel them.
 
-import { type Run, runDurationMs } from '../../../domain/model/run.ts'
-import { derived, flag, integer, json, optional, parts, payload, real, text, unique } from '../description/column.ts'
+import { runDeadline } from '../../../domain/holds/timeouts.ts'
+import { isTerminal, type Run, runDestination, runDurationMs } from '../../../domain/model/run.ts'
+import {
+  derived,
+  flag,
+  integer,
+  json,
+  optional,
+  parts,
+  payload,
+  real,
+  text,
+  unique,
+  unmapped,
+} from '../description/column.ts'
 import { table } from '../description/table.ts'
 
 /** The columns beside `holds` that slots are counted by. */
@@ -10,9 +23,13 @@ export const SLOT_COLUMNS = ['slot1', 'slot2', 'slot3'] as const
 /** A run holds its slots while it is leased, unless the lease took none. */
 export const HOLDS_SLOTS = 'lease_owner IS NOT NULL AND leased_without_slots IS NULL'
 
-/** Two parts of the scheduled runs, each with indexes of its own: without a priority, and with one. */
-export const UNRANKED = 'available_at IS NOT NULL AND priority IS NULL'
-export const RANKED = 'available_at IS NOT NULL AND priority IS NOT NULL'
+/** The scheduled runs, in two parts with indexes of their own. A run that is leased at its creation enters only the second. */
+export const SCHEDULED = 'available_at IS NOT NULL AND lease_owner IS NULL'
+export const LEASED = 'available_at IS NOT NULL AND lease_owner IS NOT NULL'
+/** The part of `SCHEDULED` with a priority. */
+export const RANKED = `${SCHEDULED} AND priority IS NOT NULL`
+/** Runs that a claim takes from a time on whether or not there is room for them. */
+export const ROOMLESS = 'roomless_at IS NOT NULL AND lease_owner IS NULL'
 /** The order in which a queue of held runs is served. */
 export const QUEUE_ORDER = 'coalesce(priority, 0) DESC, id'
 
@@ -39,9 +56,13 @@ export const RUNS = table<Run>()('runs', {
     cancelOn: optional(json),
     holds: optional(json),
     priority: optional(real),
+    // Claims share room by it.
+    destination: derived(text, runDestination),
     slot1: derived(optional(text), ({ holds }: Run) => holds?.slots?.[0]?.id),
     slot2: derived(optional(text), ({ holds }: Run) => holds?.slots?.[1]?.id),
     slot3: derived(optional(text), ({ holds }: Run) => holds?.slots?.[2]?.id),
+    // The position of the newest event when the run was inserted: its waits look back to there (docs/events.md#waits).
+    logPosition: unmapped(integer),
   },
   moving: {
     status: text,
@@ -53,7 +74,8 @@ export const RUNS = table<Run>()('runs', {
     leasedWithoutSlots: flag,
     cancelRequested: flag,
     // The arrival of a runner finds the runs that lacked one through a small index.
-    heldForRunner: derived(flag, (run: Run) => run.status === 'queued' && run.waitingFor?.kind === 'runner'),
+    heldForRunner: derived(flag, isHeldForRunner),
+    roomlessAt: derived(optional(integer), roomlessAt),
     attempt: integer,
     transportTries: integer,
     startedAt: optional(integer),
@@ -67,9 +89,11 @@ export const RUNS = table<Run>()('runs', {
     result: optional(text),
   },
   indexes: {
-    runs_available: { on: 'available_at', where: UNRANKED },
-    runs_ranked: { on: 'priority, available_at', where: RANKED },
-    runs_ranked_available: { on: 'available_at', where: RANKED },
+    runs_leased: { on: 'available_at', where: LEASED },
+    runs_scheduled: { on: 'available_at', where: SCHEDULED },
+    runs_destined: { on: 'destination, available_at, priority', where: SCHEDULED },
+    runs_ranked: { on: 'destination, priority, available_at', where: RANKED },
+    runs_roomless: { on: 'roomless_at', where: ROOMLESS },
     ...Object.fromEntries(
       SLOT_COLUMNS.map(slot => [`runs_in_${slot}`, { on: slot, where: `${slot} IS NOT NULL AND ${HOLDS_SLOTS}` }]),
     ),
@@ -96,10 +120,29 @@ export const RUNS = table<Run>()('runs', {
       postgres: 'USING hash (singleton_key)',
       where: 'singleton_key IS NOT NULL AND finished_at IS NULL',
     },
+    // A runner is not forgotten while a run is pinned to it. A URL does not fit into an ordered index of PostgreSQL.
+    runs_pinned: {
+      on: 'namespace, app, runner',
+      postgres: 'USING hash (runner)',
+      where: 'runner IS NOT NULL AND finished_at IS NULL',
+    },
+    // Retention keeps the events that a live run may look back at.
+    runs_looking_back: { on: 'namespace, log_position', where: 'finished_at IS NULL' },
     // Retention finds ended runs by it.
     runs_ended: { on: 'status, finished_at', where: 'finished_at IS NOT NULL' },
   },
 })
+
+/** No runner could be reached. A run that only waits for room on one is due, and no arrival has to make it so. */
+function isHeldForRunner({ status, waitingFor }: Run): boolean {
+  return status === 'queued' && waitingFor?.kind === 'runner' && waitingFor.until !== undefined
+}
+
+/** From then on no pass of the run is sent, unless it is resumed: it ends, or settles its timers. */
+function roomlessAt(run: Run): number | undefined {
+  if (isTerminal(run.status)) return undefined
+  return run.status === 'paused' || run.cancelRequested ? run.availableAt : runDeadline(run)
+}
 
 /** An event that cancels a live run. */
 interface RunWatch {

@@ -61,8 +61,8 @@ function earlierEvent(pass: DraftedPass, eventName: string, condition: string | 
   const { events, after } = context.assumptions.events.get(eventName) ?? { events: [], after: 0 }
   const logged = events.find(isFree)
   if (logged) return logged
-  const { namespace, createdAt: since } = draft.run
-  draft.guards.push({ type: 'events', namespace, eventName, since, after })
+  const { namespace, id: runId } = draft.run
+  draft.guards.push({ type: 'events', namespace, eventName, runId, after })
   return pass.emittedEvents.find(event => event.name === eventName && isFree(event))
 }
 

@@ -20,7 +20,7 @@ const eventsGuard = (after: number) => ({
   type: 'events',
   namespace: 'default',
   eventName: 'order.paid',
-  since: run().createdAt,
+  runId: run().id,
   after,
 })
 

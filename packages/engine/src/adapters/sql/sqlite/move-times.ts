@@ -1,0 +1,69 @@
+// Moves the stored times of a store that one process owns, after somebody set its wall clock: whatever was to happen after a
+// duration happens after that duration. Times that were asked for as such stay: `sleepUntil` and schedules. Called inside the
+// writer's transaction.
+
+import type { StoreTimes } from '../../../ports/store.ts'
+import type { BatchQueue } from '../batches/batch-queue.ts'
+import { query, type Work } from '../claims/transaction-work.ts'
+
+/** The runs with a time. */
+const TIMED = 'SELECT id FROM runs WHERE available_at IS NOT NULL'
+
+/** The wake-up of a sleep until a time, of the run in the outer query. */
+const UNTIL = `FROM steps WHERE steps.run_id = runs.id AND steps.op = 'SleepUntil' AND steps.status = 'waiting'`
+
+const STATEMENTS: readonly string[] = [
+  `UPDATE steps SET wake_at = wake_at + ?1
+    WHERE status = 'waiting' AND wake_at IS NOT NULL AND op <> 'SleepUntil' AND run_id IN (${TIMED})`,
+  `UPDATE steps SET next_attempt_at = next_attempt_at + ?1 WHERE status = 'retrying' AND run_id IN (${TIMED})`,
+  // The fence rises, so that a decision that was made before reads the new times and is made again.
+  `UPDATE runs SET available_at = available_at + ?1, fence = fence + 1,
+      roomless_at = CASE WHEN status = 'paused' OR cancel_requested = 1 THEN roomless_at + ?1 ELSE roomless_at END,
+      waiting_for = CASE WHEN json_extract(waiting_for, '$.until') IS NOT NULL
+          AND NOT EXISTS (SELECT 1 ${UNTIL} AND steps.wake_at = json_extract(waiting_for, '$.until'))
+        THEN json_set(waiting_for, '$.until', json_extract(waiting_for, '$.until') + ?1) ELSE waiting_for END
+    WHERE available_at IS NOT NULL`,
+  `UPDATE runs SET available_at = min(available_at, (SELECT min(steps.wake_at) ${UNTIL}))
+    WHERE available_at IS NOT NULL AND lease_owner IS NULL AND EXISTS (SELECT 1 ${UNTIL})`,
+  `UPDATE deliveries SET available_at = available_at + ?1, next_attempt_at = next_attempt_at + ?1
+    WHERE available_at IS NOT NULL`,
+  `UPDATE flow_rows SET available_at = available_at + ?1, version = version + 1, state = json_set(state,
+      '$.head.firstAt', json_extract(state, '$.head.firstAt') + ?1,
+      '$.head.fireAt', json_extract(state, '$.head.fireAt') + ?1)
+    WHERE available_at IS NOT NULL AND policy IN ('debounce', 'batch') AND json_valid(state)`,
+]
+
+/** Adds `by` ms to every time that was set by a duration. */
+export function* moveTimes(by: number): Work<void> {
+  for (const sql of STATEMENTS) yield* query(sql, sql.includes('?1') ? [by] : [])
+}
+
+const STRANDED = 'SET available_at = ?1 WHERE available_at > ?1 AND available_at <= ?2 AND lease_owner IS NULL'
+
+/**
+ * Makes due at `now` what was due already at a time up to `until`, which the clock showed before it was set back: rows that
+ * were committed while the times were moved.
+ */
+export function* wakeStranded({ now, until }: { now: number; until: number }): Work<void> {
+  yield* query(`UPDATE runs ${STRANDED} AND status = 'queued'`, [now, until])
+  yield* query(`UPDATE deliveries ${STRANDED}`, [now, until])
+}
+
+/** The newest time that the store has of its own, or 0: the clock of the process before showed it. */
+export function* latestTime(): Work<number> {
+  const [row] = yield* query(
+    `SELECT max(coalesce((SELECT received_at FROM events ORDER BY position DESC LIMIT 1), 0),
+      coalesce((SELECT created_at FROM runs ORDER BY rowid DESC LIMIT 1), 0))`,
+    [],
+  )
+  return row?.[0] as number
+}
+
+/** The same as requests to the writer. */
+export function timesOf(writer: BatchQueue): StoreTimes {
+  return {
+    move: by => writer.submit<void>({ type: 'moveTimes', by }, { refusable: false }),
+    wakeStranded: stranded => writer.submit<void>({ type: 'wakeStranded', ...stranded }, { refusable: false }),
+    latest: () => writer.submit<number>({ type: 'latestTime' }, { refusable: false }),
+  }
+}

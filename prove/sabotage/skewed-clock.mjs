@@ -1,0 +1,29 @@
+// Loaded before an engine process: its wall clock is off by as many milliseconds as the file `PERDURE_PROVE_CLOCK`
+// says, from the moment it says so. The monotonic clock runs on evenly, as on a machine whose time is set.
+
+import { readFileSync } from 'node:fs'
+
+const file = process.env.PERDURE_PROVE_CLOCK
+const now = Date.now
+const READ_EVERY_MS = 20
+let readAt = Number.NEGATIVE_INFINITY
+let offsetMs = 0
+
+function skewed() {
+  const at = performance.now()
+  if (at - readAt >= READ_EVERY_MS) {
+    readAt = at
+    offsetMs = Number(readFileSync(file, 'utf8'))
+  }
+  return now() + offsetMs
+}
+
+globalThis.Date = class extends Date {
+  constructor(...args) {
+    super(...(args.length === 0 ? [skewed()] : args))
+  }
+
+  static now() {
+    return skewed()
+  }
+}

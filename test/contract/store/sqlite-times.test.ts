@@ -1,0 +1,66 @@
+// The stored times of a SQLite store, after its wall clock was set: times of durations move, times that were asked for stay.
+
+import { expect, test } from 'vitest'
+import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import type { StoreTimes } from '../../../packages/engine/src/ports/store.ts'
+import { onCleanup } from '../../kit/cleanup.ts'
+import { aDelivery, aLeasedRun, anEvent, aParkedRun, aRun, aStep, created, NOW, write } from './samples.ts'
+
+const HOUR = 3_600_000
+
+async function open() {
+  const store = await openSqliteStore({ file: ':memory:' })
+  onCleanup(() => store.close())
+  return { store, times: store.times as StoreTimes }
+}
+
+test.each([-HOUR, HOUR])('move by %i ms with the clock, but a sleep until a time stays', async by => {
+  const { store, times } = await open()
+  const wakeAt = NOW + 2 * HOUR
+  const sleeps = aParkedRun({ availableAt: wakeAt, waitingFor: { kind: 'sleep', stepName: 's', until: wakeAt } })
+  const until = aParkedRun({ availableAt: wakeAt, waitingFor: { kind: 'sleep', stepName: 's', until: wakeAt } })
+  const waitsLonger = { status: 'waiting', wakeAt, data: undefined, finishedAt: undefined } as const
+  const leased = aLeasedRun({ availableAt: NOW + 15_000 })
+  const delivery = aDelivery({ availableAt: NOW + 5000, nextAttemptAt: NOW + 5000 })
+  await write(
+    store,
+    created(sleeps, aStep(sleeps, { ...waitsLonger, op: 'Sleep' })),
+    created(until, aStep(until, { ...waitsLonger, op: 'SleepUntil' })),
+    created(leased),
+    { type: 'delivery.created', delivery },
+  )
+  await times.move(by)
+  const [slept, waited, held] = await Promise.all([sleeps, until, leased].map(({ id }) => store.loadRun(id)))
+  expect(slept).toMatchObject({ run: { availableAt: wakeAt + by, waitingFor: { until: wakeAt + by } } })
+  expect(slept?.steps[0]?.wakeAt).toBe(wakeAt + by)
+  // It may wake early, and then sleeps on; it never wakes late.
+  expect(waited).toMatchObject({ run: { availableAt: wakeAt + Math.min(0, by), waitingFor: { until: wakeAt } } })
+  expect(waited?.steps[0]?.wakeAt).toBe(wakeAt)
+  expect(held?.run).toMatchObject({
+    availableAt: NOW + 15_000 + by,
+    fence: leased.fence + 1,
+    leaseOwner: leased.leaseOwner,
+  })
+  const found = await store.in(delivery.namespace).delivery(delivery.id)
+  expect(found?.delivery).toMatchObject({ availableAt: NOW + 5000 + by, nextAttemptAt: NOW + 5000 + by })
+})
+
+test('what was due before the clock was set back, and was committed after it, becomes due', async () => {
+  const { store, times } = await open()
+  const [stranded, later] = [aRun({ availableAt: NOW }), aRun({ availableAt: NOW + 60_000 })]
+  await write(store, created(stranded), created(later))
+  await times.wakeStranded({ now: NOW - HOUR, until: NOW + 1000 })
+  expect((await store.loadRun(stranded.id))?.run.availableAt).toBe(NOW - HOUR)
+  expect((await store.loadRun(later.id))?.run.availableAt).toBe(NOW + 60_000)
+})
+
+test('the newest time is that of the last event or run', async () => {
+  const { store, times } = await open()
+  expect(await times.latest()).toBe(0)
+  await write(
+    store,
+    { type: 'event.recorded', event: anEvent({ receivedAt: NOW + 7 }) },
+    created(aRun({ createdAt: NOW })),
+  )
+  expect(await times.latest()).toBe(NOW + 7)
+})

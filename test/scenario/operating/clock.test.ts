@@ -1,0 +1,186 @@
+// The wall clock is set while the engine works (docs/operating.md#clocks): whatever lasts a while goes by the monotonic clock.
+
+import { openAdministration } from '@perdure/engine'
+import { describe, expect, test } from 'vitest'
+import {
+  type Api,
+  flow,
+  gate,
+  JumpClock,
+  onCleanup,
+  openEngine,
+  run,
+  scenario,
+  sleep,
+  step,
+  unique,
+  until,
+  wait,
+} from '../../kit/index.ts'
+import { dialAs } from '../../kit/runner/connect-client.ts'
+
+const SECOND = 1000
+const MINUTE = 60_000
+const HOUR = 3_600_000
+
+const SETTINGS: [what: string, ms: number[]][] = [
+  ['set back by 30 s', [-30 * SECOND]],
+  ['set forward by an hour', [HOUR]],
+  ['set again and again', [-HOUR, 2 * HOUR, -30 * SECOND]],
+]
+
+describe.each(SETTINGS)('while the wall clock is %s', (_, settings) => {
+  test('a long step runs once, and ends its run', async () => {
+    const { api, clock, start, barrier } = await scenario()
+    const slow = gate()
+    const { runId, record } = await start(flow([run('slow', () => slow.opened)]))
+    await until(() => record.times(runId, 'slow') === 1)
+    for (const ms of [...settings, 0, 0]) {
+      clock.setWall(clock.now() + ms)
+      await barrier()
+      clock.jump(10 * SECOND)
+      await barrier()
+    }
+    slow.open()
+    await api.succeeded(runId)
+    expect(record.times(runId, 'slow')).toBe(1)
+  })
+})
+
+describe.each([
+  ['back', -HOUR],
+  ['forward', HOUR],
+])('when the wall clock is set %s by an hour', (_, by) => {
+  test('a sleep ends after its duration', async () => {
+    const { api, clock, start, barrier } = await scenario()
+    const { runId } = await start(flow([sleep('nap', 10 * MINUTE)]))
+    await api.reaches(runId, 'waiting')
+    clock.jump(MINUTE)
+    clock.setWall(clock.now() + by)
+    clock.jump(8 * MINUTE)
+    await barrier()
+    expect((await api.run(runId)).status).toBe('waiting')
+    clock.jump(MINUTE)
+    await api.succeeded(runId)
+  })
+
+  test('a sleep until a time ends at that time', async () => {
+    const { api, clock, start, barrier } = await scenario()
+    const at = clock.now() + 2 * HOUR
+    const { runId } = await start(flow([step('SleepUntil', 'nap', { sleepUntilMs: at })]))
+    await api.reaches(runId, 'waiting')
+    clock.setWall(clock.now() + by)
+    await barrier()
+    clock.jumpTo(at - 1)
+    await barrier()
+    expect((await api.run(runId)).status).toBe('waiting')
+    clock.jump(1)
+    await api.succeeded(runId)
+  })
+})
+
+/** The engine's time: that of an event which it receives now. */
+async function receivedAt(api: Api): Promise<number> {
+  const { eventId } = await api.send({ name: 'nobody.listens' })
+  return Date.parse(((await api.get(`/events/${eventId}`)).json as { receivedAt: string }).receivedAt)
+}
+
+test('a runner stays live after its heartbeat for as long as ever, however the wall clock is set', async () => {
+  const clock = new JumpClock()
+  const { api } = await openEngine({ clock })
+  const app = unique('app')
+  await api.post('/register', { app, runner: 'r', url: 'http://127.0.0.1:9/', workflows: [{ name: app }] })
+  const isLive = async () => ((await api.get(`/runners?app=${app}`)).json as { live: boolean }[])[0]?.live
+  for (const by of [HOUR, -2 * HOUR]) {
+    clock.setWall(clock.now() + by)
+    await until(async () => Math.abs((await receivedAt(api)) - clock.now()) < SECOND, { what: 'the engine to follow' })
+    expect(await isLive()).toBe(true)
+  }
+  clock.jump(91 * SECOND)
+  expect(await isLive()).toBe(false)
+})
+
+test('a store that was written by a clock that was ahead keeps no run waiting after a restart', async () => {
+  const before = await scenario({ onDisk: true })
+  const name = unique('workflow')
+  await before.workflow(flow([sleep('nap', MINUTE)]), { name })
+  const { runId } = await before.api.send({ name })
+  await before.api.reaches(runId, 'waiting')
+  await before.engine.stop()
+  const clock = new JumpClock(before.clock.now() - HOUR)
+  const { api, engine } = await scenario({ clock, storeFile: before.engine.storeFile })
+  await engine.runner({ workflows: { [name]: flow([sleep('nap', MINUTE)]) } })
+  clock.jump(MINUTE)
+  await api.succeeded(runId)
+})
+
+describe('once the wall clock is set back by an hour', () => {
+  test('a cancel of a run under way still ends its pass', async () => {
+    const { api, clock, start } = await scenario()
+    const { runId, record } = await start(flow([run('slow', () => gate().opened)]))
+    await until(() => record.times(runId, 'slow') === 1)
+    clock.setWall(clock.now() - HOUR)
+    expect((await api.post(`/runs/${runId}/cancel`)).status).toBe(200)
+    await until(() => record.of(runId)[0]?.signal.aborted)
+  })
+
+  test('Connect runners still get their heartbeats', async () => {
+    const clock = new JumpClock()
+    const engine = await openEngine({ clock })
+    const client = await dialAs(engine.url, { app: unique('app') })
+    clock.setWall(clock.now() - HOUR)
+    for (const count of [1, 2]) {
+      clock.jump(10 * SECOND)
+      await until(() => client.count('heartbeat') >= count)
+    }
+  })
+
+  test('a revoked key is noticed within 2 s', async () => {
+    const clock = new JumpClock()
+    const { api, storeFile } = await openEngine({ onDisk: true, clock })
+    const { administration, close } = await openAdministration(`sqlite:${storeFile}`)
+    onCleanup(close)
+    const { stored, key } = await administration.createKey({ kind: 'secret' })
+    const status = async () => (await api.as(key).get('/runs')).status
+    await administration.createKey({ kind: 'secret' })
+    clock.setWall(clock.now() - HOUR)
+    const becomes = async (expected: number) => {
+      clock.jump(2 * SECOND)
+      await until(async () => (await status()) === expected, { what: `status ${expected}` })
+    }
+    await becomes(200)
+    await administration.revokeKey(stored.id)
+    await becomes(401)
+  })
+
+  test('a drain ends in its time', async () => {
+    const { clock, engine, start } = await scenario({ env: { ENGINE_DRAIN_TIMEOUT: '15s' } })
+    const { runId, record } = await start(flow([run('slow', () => gate().opened)]))
+    await until(() => record.times(runId, 'slow') === 1)
+    const stopping = engine.stop()
+    clock.setWall(clock.now() - HOUR)
+    await until(async () => (await engine.api.get('/readyz')).status === 503)
+    clock.jump(15 * SECOND)
+    await stopping
+    await until(() => record.of(runId)[0]?.signal.aborted)
+  })
+
+  test('a run that is due is claimed, and so is one that an event wakes', async () => {
+    const { api, clock, barrier, start } = await scenario()
+    clock.setWall(clock.now() - HOUR)
+    await barrier()
+    const { runId } = await start(flow([run('one')]))
+    await api.succeeded(runId)
+  })
+
+  test('a wait finds an event that came since its run was created', async () => {
+    const { api, clock, start } = await scenario()
+    const [held, eventName] = [gate(), unique('go')]
+    const { runId, record } = await start(flow([run('first', () => held.opened), wait('go', eventName, HOUR)]))
+    await until(() => record.times(runId, 'first') === 1)
+    clock.setWall(clock.now() - HOUR)
+    const { eventId } = await api.send({ name: eventName })
+    held.open()
+    expect(await api.succeeded(runId)).toMatchObject({ result: { go: { id: eventId } } })
+  })
+})
