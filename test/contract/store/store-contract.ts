@@ -11,6 +11,7 @@ import { timersContract } from './resources/timers.ts'
 import { claimsContract } from './runs/claims.ts'
 import { liveContract } from './runs/live.ts'
 import { readsContract } from './runs/reads.ts'
+import { roomContract } from './runs/room.ts'
 import { runListsContract } from './runs/run-lists.ts'
 import { slotsContract } from './runs/slots.ts'
 import { startQueuesContract } from './runs/start-queues.ts'
@@ -27,6 +28,7 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
   describe(`store contract: ${name}`, () => {
     commitContract(open)
     claimsContract(open)
+    roomContract(open)
     slotsContract(open)
     startQueuesContract(open)
     timelineContract(open)

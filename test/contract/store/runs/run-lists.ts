@@ -114,22 +114,30 @@ export function runListsContract(open: OpenStore): void {
       }
     })
 
-    it('let others read between two reads of a search, and stop when it is given up', async () => {
-      // Enough reads that the other one, on a connection of its own on PostgreSQL, surely ends among them.
-      const runs = Array.from({ length: 5000 }, (_, i) => aRun({ createdAt: NOW + i }))
-      await write(store(), ...runs.map(run => created(run)))
-      const done: string[] = []
-      const search = store().in(NS).runs({ q: 'nothing', limit: 1 })
-      const read = store()
-        .in(NS)
-        .run(runs[0]?.id as string)
-      await Promise.all([search.then(() => done.push('search')), read.then(() => done.push('read'))])
-      expect(done).toEqual(['read', 'search'])
-
+    it('stop when they are given up', async () => {
+      await write(store(), created(aRun()))
       const giveUp = new AbortController()
       const givenUp = store().in(NS).runs({ q: 'nothing', limit: 1 }, giveUp.signal)
       giveUp.abort(new Error('enough'))
       await expect(givenUp).rejects.toThrow('enough')
+    })
+
+    it('keep no other read waiting, however many search deep in long runs', async () => {
+      const long = JSON.stringify('x'.repeat(200_000))
+      const runs = Array.from({ length: 4 }, (_, i) => aRun({ createdAt: NOW + i, input: long }))
+      const other = aRun({ namespace: 'other' })
+      await write(store(), ...runs.map(run => created(run)), created(other))
+      const done: string[] = []
+      const search = async () => {
+        await store().in(NS).runs({ q: 'nothing', deep: true, limit: 1 })
+        done.push('search')
+      }
+      const searches = Array.from({ length: 20 }, search)
+      // The first ends after the first slice of each.
+      await store().in('other').run(other.id)
+      done.push('read')
+      await Promise.all(searches)
+      expect(done.indexOf('read')).toBe(0)
     })
 
     it('search deep in input, result and error, however they are stored', async () => {
@@ -152,6 +160,12 @@ export function runListsContract(open: OpenStore): void {
       expect(await search('no "zoë"', true)).toEqual([error.id])
       expect(await search('STEP_FAILED', true)).toEqual([error.id])
       expect(await search('%', true)).toEqual([])
+    })
+
+    it('search texts of many escapes in a time that rises with their length alone', async () => {
+      const run = aRun({ input: JSON.stringify(`${'a\n'.repeat(50_000)}Zoë`) })
+      await write(store(), created(run))
+      expect(await walked(store(), { q: 'a\nzoë', deep: true }, 10)).toEqual([run.id])
     })
 
     it('move a run when its status or duration does', async () => {

@@ -211,10 +211,11 @@ export function outsidersContract(open: OpenStore): void {
     })
 
     it('makes runs available that were held because the app had no runner, and no others', async () => {
-      const held = { status: 'queued', availableAt: NOW + 30_000, waitingFor: { kind: 'runner' } } as const
+      const waitingFor = { kind: 'runner', until: NOW + 30_000 } as const
+      const held = { status: 'queued', availableAt: waitingFor.until, waitingFor } as const
       const runs = {
         held: aRun(held),
-        alsoHeld: aRun({ ...held, waitingFor: { kind: 'runner', until: NOW + 30_000 } }),
+        full: aRun({ ...held, waitingFor: { kind: 'runner' } }),
         due: aRun({ ...held, availableAt: NOW - 5 }),
         leased: aRun({ ...held, leaseOwner: 'engine-1' }),
         otherApp: aRun({ ...held, app: 'mail' }),
@@ -225,7 +226,7 @@ export function outsidersContract(open: OpenStore): void {
       await write(store(), ...Object.values(runs).map(run => created(run)))
       await write(store(), { type: 'app.runnerArrived', namespace: NS, app: 'shop', at: NOW + 1 })
       for (const [name, run] of Object.entries(runs)) {
-        const availableAt = name === 'held' || name === 'alsoHeld' ? NOW + 1 : run.availableAt
+        const availableAt = name === 'held' ? NOW + 1 : run.availableAt
         expect((await store().loadRun(run.id))?.run, name).toEqual({ ...run, availableAt })
       }
       // A run that has started is not held any more.

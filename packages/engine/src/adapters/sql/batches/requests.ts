@@ -1,7 +1,7 @@
 // Requests to a writer or a reader, and their answers: plain values that cross to another thread. Units and queries are flat
 // lists, which cross at a third of the cost of nested ones.
 
-import type { Claim, DeliveryClaim, Pruning } from '../../../ports/store.ts'
+import type { Claim, DeliveryClaim, Pruning, RunClaim } from '../../../ports/store.ts'
 import type { Query, Value } from '../description/values.ts'
 
 /**
@@ -16,7 +16,7 @@ export type ReadRequest = Value[]
 
 /** Other work of a writer. */
 export type Task =
-  | { type: 'claimRuns'; claim: Claim }
+  | { type: 'claimRuns'; claim: RunClaim }
   | { type: 'claimDeliveries'; claim: DeliveryClaim }
   | { type: 'claimTimers'; claim: Claim }
   /** Answered with the ids of the runs whose lease was lost. */
@@ -24,6 +24,11 @@ export type Task =
   | { type: 'releaseOthers'; owner: string; now: number }
   /** Answered with the number of rows that were removed. */
   | { type: 'prune'; pruning: Pruning }
+  /** Only where one process owns the store (sqlite/move-times.ts). */
+  | { type: 'moveTimes'; by: number }
+  | { type: 'wakeStranded'; now: number; until: number }
+  /** Answered with the newest time of the store. */
+  | { type: 'latestTime' }
   /** Writes a little, durably. */
   | { type: 'probe' }
 

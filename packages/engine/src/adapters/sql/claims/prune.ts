@@ -25,12 +25,15 @@ const AGED_NAMESPACES = `WITH RECURSIVE spaces (space) AS (
     SELECT (SELECT min(namespace) FROM events WHERE namespace > space) FROM spaces WHERE space IS NOT NULL)
   SELECT space FROM spaces WHERE space IS NOT NULL
     AND (SELECT received_at FROM events WHERE namespace = space ORDER BY position LIMIT 1) < ?i`
-/** Ids begin with their time, so the first run of a status is the oldest. */
-const OLDEST_LIVE = 'SELECT created_at FROM runs WHERE namespace = ? AND status = ? ORDER BY id LIMIT 1'
-/** Positions are nearly in the order of arrival: looks at the first positions, and removes the old events among them. */
+/** Where in the log the namespace's oldest live run was created; its waits look at what is behind that. */
+const LOOKED_BACK_TO = 'SELECT min(log_position) FROM runs WHERE namespace = ? AND finished_at IS NULL'
+/**
+ * Positions are nearly in the order of arrival: looks at the first positions, and removes the old events among them, unless a
+ * live run looks back at them and they are not older still.
+ */
 const OLD_EVENTS = `DELETE FROM events WHERE position IN (
     SELECT position FROM (SELECT position, received_at FROM events WHERE namespace = ? ORDER BY position LIMIT ?i) AS front
-    WHERE received_at < ?i)
+    WHERE received_at < ?i AND (position <= ?i OR received_at < ?i))
   RETURNING position`
 
 const OLD_ACTIONS = `DELETE FROM control_actions WHERE id IN (
@@ -108,22 +111,13 @@ function* pruneEvents(before: number, limit: number): Work<number> {
   let removed = 0
   for (const [namespace] of (yield* query(AGED_NAMESPACES, [before])) as [string][]) {
     if (removed >= limit) break
-    const oldest = yield* oldestLive(namespace)
-    const held = Math.max(oldest, before - EVENTS_HELD_MS_MAX)
-    const gone = yield* query(OLD_EVENTS, [namespace, limit - removed, Math.min(before, held)])
+    const [[position]] = (yield* query(LOOKED_BACK_TO, [namespace])) as [[number | null]]
+    const free = position ?? Number.MAX_SAFE_INTEGER
+    const params = [namespace, limit - removed, before, free, before - EVENTS_HELD_MS_MAX]
+    const gone = yield* query(OLD_EVENTS, params)
     removed += gone.length
   }
   return removed
-}
-
-/** When the namespace's oldest live run was created; Infinity when there is none. */
-function* oldestLive(namespace: string): Work<number> {
-  let oldest = Number.POSITIVE_INFINITY
-  for (const status of ['queued', 'running', 'waiting', 'paused']) {
-    const [row] = yield* query(OLDEST_LIVE, [namespace, status])
-    if (row) oldest = Math.min(oldest, row[0] as number)
-  }
-  return oldest
 }
 
 function* remove(table: string, column: string, ids: readonly string[]): Work<Row[]> {

@@ -8,15 +8,13 @@ import { query, type Work } from './transaction-work.ts'
 /** The fence rises, so that an owner who still believes in its lease can change nothing. */
 export function* releaseOthers(owner: string, now: number): Work<void> {
   yield* freeSlots(owner, now)
-  for (const { table, fence, parts } of Object.values(LANE_TABLES)) {
+  for (const { table, fence, leased } of Object.values(LANE_TABLES)) {
     const slots = table === 'runs' ? ', leased_without_slots = NULL' : ''
-    for (const part of parts) {
-      yield* query(
-        `UPDATE ${table} SET available_at = ?i, lease_owner = NULL, ${fence} = ${fence} + 1 ${slots}
-         WHERE ${part} AND lease_owner <> ?`,
-        [now, owner],
-      )
-    }
+    yield* query(
+      `UPDATE ${table} SET available_at = ?i, lease_owner = NULL, ${fence} = ${fence} + 1 ${slots}
+       WHERE ${leased} AND lease_owner <> ?`,
+      [now, owner],
+    )
   }
 }
 

@@ -1,15 +1,17 @@
 // Claims, inside the writer's transaction. Runs without slots are leased by the hundred in one statement; those that need
 // slots one by one, by the rules that both dialects share.
 
-import type { Claim, DeliveryClaim } from '../../../ports/store.ts'
+import type { Claim, DeliveryClaim, RunClaim } from '../../../ports/store.ts'
 import { CLAIM_CHARS_MAX, charsOf, HELD_PER_CLAIM_MAX } from '../claims/claim-bounds.ts'
 import { dueDeliveries } from '../claims/due-deliveries.ts'
+import { dueRuns } from '../claims/due-runs.ts'
+import { type DueRun, RunShare } from '../claims/run-share.ts'
 import { leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'
 import type { Row } from '../description/values.ts'
 import type { ClaimedRun } from '../store/database.ts'
 import { DELIVERIES } from '../tables/deliveries.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
-import { RANKED, RUNS } from '../tables/runs.ts'
+import { RUNS } from '../tables/runs.ts'
 import { STEPS } from '../tables/steps.ts'
 import { nameOf, rowsOf, type Session } from './client.ts'
 import { runWork } from './run-work.ts'
@@ -17,46 +19,29 @@ import { runWork } from './run-work.ts'
 /** Rows that one statement leases. */
 const LEASED_AT_ONCE = 100
 
-type Due = [id: string, isPlain: boolean]
-
-/** The limit is a literal, in a statement that is planned at each use: for an unknown limit the planner may sort all due rows. */
-const oldest = (limit: number) => `available_at <= $1 ORDER BY available_at LIMIT ${limit}`
-/**
- * Due runs: higher priorities first, then the longest due. Each part walks an index of its own, however many other runs
- * sleep: the runs without a priority, and those of each priority, each found by one index lookup.
- */
-const DUE = (limit: number) => `WITH RECURSIVE priorities (ranked) AS (
-    SELECT max(priority) FROM runs WHERE ${RANKED}
-    UNION ALL
-    SELECT (SELECT max(priority) FROM runs WHERE ${RANKED} AND priority < ranked)
-    FROM priorities WHERE ranked IS NOT NULL)
-  SELECT id, is_plain FROM (
-    (SELECT id, slot1 IS NULL AS is_plain, 0 AS rank, available_at FROM runs WHERE priority IS NULL AND ${oldest(limit)})
-    UNION ALL
-    SELECT due.* FROM priorities CROSS JOIN LATERAL (
-      SELECT id, slot1 IS NULL, priority, available_at FROM runs WHERE ${RANKED} AND priority = ranked AND ${oldest(limit)}) AS due
-  ) AS due ORDER BY rank DESC, available_at, id LIMIT ${limit}`
 const LEASE_PLAIN = `UPDATE runs SET lease_owner = $1, fence = fence + 1, available_at = $2, start_queue = NULL
-  WHERE id = ANY ($3) RETURNING ${RUNS.select}`
+  WHERE id = ANY ($3) AND slot1 IS NULL RETURNING ${RUNS.select}`
 /** The approximate size of runs: nearly all of it is in their steps. */
 const SIZES = 'SELECT run_id, sum(octet_length(data)) FROM steps WHERE run_id = ANY ($1) GROUP BY run_id'
 const STEPS_OF_RUNS = `SELECT ${STEPS.select} FROM steps WHERE run_id = ANY ($1) ORDER BY run_id, idx`
 const ROOT_LOGGED = `SELECT run_id, max(idx) + 1 FROM logs WHERE scope = '@root' AND run_id = ANY ($1) GROUP BY run_id`
 
-export async function claimRuns(session: Session, claim: Claim): Promise<ClaimedRun[]> {
-  const { now, limit } = claim
+export async function claimRuns(session: Session, claim: RunClaim): Promise<ClaimedRun[]> {
+  const { limit } = claim
   const slots = new SlotCounts()
+  const share = new RunShare(claim)
   const claimed: ClaimedRun[] = []
   let chars = 0
   let held = 0
   for (;;) {
     const heldBefore = held
-    const due = (await rowsOf(session, DUE(limit - claimed.length), [now])) as unknown as Due[]
+    const rest = { ...claim, limit: limit - claimed.length }
+    const due = await runWork(session, dueRuns('id', rest, share))
     for (let at = 0; at < due.length; ) {
       const next = due.slice(at, at + LEASED_AT_ONCE)
       const some = await together(session, next)
       at += some.length
-      const rows = await leased(session, some, { slots, claim })
+      const rows = await leased(session, some, { slots, share, claim })
       held += some.length - rows.length
       const loaded = await withSteps(session, rows)
       for (const run of loaded) chars += charsOf([run.run, ...run.steps])
@@ -69,11 +54,11 @@ export async function claimRuns(session: Session, claim: Claim): Promise<Claimed
 }
 
 /** As many of the runs, from the first on, as may be loaded at once; at least one. */
-async function together(session: Session, due: Due[]): Promise<Due[]> {
-  const sizes = new Map((await query(session, SIZES, [due.map(([id]) => id)])) as [string, number][])
+async function together(session: Session, due: DueRun[]): Promise<DueRun[]> {
+  const sizes = new Map((await query(session, SIZES, [due.map(({ key }) => key)])) as [string, number][])
   let chars = 0
-  const end = due.findIndex(([id], i) => {
-    chars += sizes.get(id) ?? 0
+  const end = due.findIndex(({ key }, i) => {
+    chars += sizes.get(key as string) ?? 0
     return i > 0 && chars > CLAIM_CHARS_MAX
   })
   return end < 0 ? due : due.slice(0, end)
@@ -82,24 +67,20 @@ async function together(session: Session, due: Due[]): Promise<Due[]> {
 /** The rows of the runs that were leased, in the order given. */
 async function leased(
   session: Session,
-  due: readonly Due[],
-  { slots, claim }: { slots: SlotCounts; claim: Claim },
+  due: readonly DueRun[],
+  { slots, share, claim }: { slots: SlotCounts; share: RunShare; claim: Claim },
 ): Promise<Row[]> {
-  const plain = due.flatMap(([id, isPlain]) => (isPlain ? id : []))
-  const rows = new Map<string, Row>()
-  if (plain.length > 0) {
-    for (const row of await query(session, LEASE_PLAIN, [claim.owner, claim.leaseUntil, plain]))
-      rows.set(row[0] as string, row)
+  const ids = due.map(({ key }) => key)
+  const plain = await query(session, LEASE_PLAIN, [claim.owner, claim.leaseUntil, ids])
+  const rows = new Map(plain.map(row => [row[0], row]))
+  const leased: Row[] = []
+  for (const run of due) {
+    const { key } = run
+    const row = rows.get(key) ?? (await runWork(session, leaseSlotted({ column: 'id', key }, slots, claim)))
+    if (row) leased.push(row)
+    else share.giveBack(run)
   }
-  for (const [id, isPlain] of due) {
-    if (isPlain) continue
-    const row = await runWork(session, leaseSlotted({ column: 'id', key: id }, slots, claim))
-    if (row) rows.set(id, row)
-  }
-  return due.flatMap(([id]) => {
-    const row = rows.get(id)
-    return row ? [row] : []
-  })
+  return leased
 }
 
 async function withSteps(session: Session, runs: readonly Row[]): Promise<ClaimedRun[]> {

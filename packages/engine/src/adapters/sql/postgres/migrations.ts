@@ -15,14 +15,12 @@ export const POSTGRES_DDL: DdlDialect = {
   stored: '',
   own: {
     1: `
--- One row per writer: the answers to its last batch, for the case that they are lost on the way, and the latest time that it
--- has written, before which no later event is stored.
+-- One row per writer: the answers to its last batch, for the case that they are lost on the way.
 CREATE TABLE writers (
   writer text COLLATE "C" PRIMARY KEY,
   batch bigint NOT NULL,
   answers int[] NOT NULL,
-  at timestamptz NOT NULL DEFAULT now(),
-  latest bigint NOT NULL DEFAULT 0
+  at timestamptz NOT NULL DEFAULT now()
 );
 
 -- Messages between engines that are too long for a notification, until their receiver has read them (adapters/bus).

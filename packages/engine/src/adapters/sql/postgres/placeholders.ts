@@ -10,22 +10,13 @@ export function numbered(sql: string): string {
   return sql.replace(PLACEHOLDER, () => `$${++n}`)
 }
 
-/** The text of the parameter at an index, in the write function: an element of the array `a` behind position `p`. */
-export function parameterText(index: number): string {
-  return `a[p + ${index}]`
-}
-
 /**
- * Every placeholder as a parameter of the write function, cast to its type. The first one is the parameter at `from`;
- * `replaced` gives other expressions for single parameters.
+ * Every placeholder as a parameter of the write function, an element of the array `a` behind position `p`, cast to its type.
+ * The first one is the parameter at `from`.
  */
-export function fromParameters(
-  sql: string,
-  { from = 0, replaced }: { from?: number; replaced?: ReadonlyMap<number, string> } = {},
-): string {
+export function fromParameters(sql: string, { from = 0 }: { from?: number } = {}): string {
   let index = from
   return sql.replace(PLACEHOLDER, (_, type: keyof typeof CASTS | undefined) => {
-    const parameter = index++
-    return replaced?.get(parameter) ?? parameterText(parameter) + (type === undefined ? '' : CASTS[type])
+    return `a[p + ${index++}]${type === undefined ? '' : CASTS[type]}`
   })
 }

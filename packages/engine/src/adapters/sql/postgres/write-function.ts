@@ -7,26 +7,15 @@
 // writers can deadlock. A batch contains the units of many callers, so the lock is taken once for hundreds of them.
 
 import { createHash } from 'node:crypto'
-import { EVENTS } from '../tables/events.ts'
-import { RUNS } from '../tables/runs.ts'
 import { GUARD_CHECKS, type GuardCheck } from '../write/guard-checks.ts'
 import { MUST_CHANGE, OPERATIONS, type OperationName, WAKE } from '../write/statements.ts'
-import { fromParameters, parameterText } from './placeholders.ts'
+import { fromParameters } from './placeholders.ts'
 
 /** Classes of this database's advisory locks; the second key names the schema. */
 export const LOCKS = { migrate: 8_250_001, write: 8_250_002 } as const
 
 /** Takes the writers' lock of the schema until the transaction ends. */
 export const TAKE_WRITE_LOCK = `pg_advisory_xact_lock(${LOCKS.write}, hashtext(current_schema()))`
-
-/** The parameter with the time of an operation: when a run began to see events, and when an event came, both in ms. */
-const TIME_PARAMETERS: Partial<Record<OperationName, number>> = {
-  'run.insert': RUNS.columns.indexOf('created_at'),
-  'event.insert': EVENTS.columns.indexOf('received_at'),
-}
-
-/** Clocks of engines differ by milliseconds. A time that is further behind comes from a clock that was set back: it stays. */
-const SKEW_MS_MAX = 1000
 
 /** Statements that set `failed` where the check does not hold; expected values follow the parameters. */
 const CHECKERS: Record<GuardCheck['expects'], (check: GuardCheck) => string> = {
@@ -79,14 +68,12 @@ DECLARE
   want text[];
   failed int;
   changed bigint;
-  latest bigint;
   answers int[] := '{}';
 BEGIN
   PERFORM ${TAKE_WRITE_LOCK};
   SELECT w.answers INTO answers FROM writers AS w WHERE w.writer = $1 AND w.batch >= $2;
   IF FOUND THEN RETURN answers; END IF;
   answers := '{}';
-  SELECT coalesce(max(w.latest), 0) INTO latest FROM writers AS w;
   WHILE p <= n LOOP
     unit_end := p + a[p]::int;
     checks := a[p + 1]::int;
@@ -129,31 +116,17 @@ ${Object.entries(OPERATIONS)
     END IF;
     p := unit_end + 1;
   END LOOP;
-  INSERT INTO writers (writer, batch, answers, latest) VALUES ($1, $2, answers, latest)
+  INSERT INTO writers (writer, batch, answers) VALUES ($1, $2, answers)
     ON CONFLICT ON CONSTRAINT writers_pkey
-    DO UPDATE SET batch = excluded.batch, answers = excluded.answers, latest = excluded.latest, at = now();
+    DO UPDATE SET batch = excluded.batch, answers = excluded.answers, at = now();
   RETURN answers;
 END`
 }
 
 function operation(name: OperationName, sql: string): string {
-  const statement = timed(name, sql)
+  const statement = fromParameters(sql)
   if (!MUST_CHANGE.has(name)) return `${statement};`
   return `${statement};
           GET DIAGNOSTICS changed = ROW_COUNT;
           IF changed = 0 THEN RAISE EXCEPTION '${name} met no row it may change'; END IF;`
-}
-
-/**
- * A run sees the events that came since it was created, by their times. So that the clocks of two engines cannot hide an
- * event from a run, no event is stored with a time a moment before a time that was committed earlier.
- */
-function timed(name: OperationName, sql: string): string {
-  const index = TIME_PARAMETERS[name]
-  if (index === undefined) return fromParameters(sql)
-  const time = `${parameterText(index)}::bigint`
-  const risen = `CASE WHEN latest - ${time} <= ${SKEW_MS_MAX} THEN greatest(${time}, latest) ELSE ${time} END`
-  const replaced = new Map(name === 'event.insert' ? [[index, risen]] : [])
-  return `${fromParameters(sql, { replaced })};
-          latest := greatest(${time}, latest)`
 }

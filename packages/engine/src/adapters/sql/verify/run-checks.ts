@@ -72,7 +72,8 @@ const ROWS: Check[] = [
       (r.status IN ${FINAL_STATUSES} AND (r.finished_at IS NULL OR r.finished_seq IS NULL))
       OR (r.status IN ${LIVE_STATUSES} AND (r.finished_at IS NOT NULL OR r.finished_seq IS NOT NULL OR r.result IS NOT NULL))
       OR (r.started_at IS NULL) <> (r.started_seq IS NULL)
-      OR (r.started_at IS NOT NULL AND r.finished_at IS NOT NULL AND r.duration_ms <> r.finished_at - r.started_at))`,
+      OR (r.started_at IS NOT NULL AND r.finished_at IS NOT NULL AND r.duration_ms <>
+        CASE WHEN r.finished_at > r.started_at THEN r.finished_at - r.started_at ELSE 0 END))`,
     message: ([, status]) => `is ${status}, and its start, end, duration or result says otherwise`,
   },
   {

@@ -59,7 +59,7 @@ const APPENDS: {
     for (const frame of frames) appendRow(to, 'frame.insert', FRAMES, { ...frame, runId: run.id })
     if (run.cancelOn && isTerminal(run.status)) appendOperation(to, 'watch.delete', run.id)
   },
-  'run.cancelRequested': (to, { at, runId }) => appendOperation(to, 'run.requestCancel', at, runId),
+  'run.cancelRequested': (to, { at, runId }) => appendOperation(to, 'run.requestCancel', at, at, runId),
   'app.runnerArrived': (to, { at, namespace, app }) => appendOperation(to, 'run.runnerArrived', at, namespace, app, at),
   'slots.freed': (to, { at, slotIds }) => {
     for (const id of slotIds) appendOperation(to, 'slot.free', at, id)

@@ -1,8 +1,9 @@
 // The check of every guard, as data: where it looks and what it expects there. The drivers make their statements from it.
 // And each guard's parameters and expected values, which unit-request.ts appends to the request of a unit.
 
-import type { Guard } from '../../../domain/model/change.ts'
+import type { Counted, Guard } from '../../../domain/model/change.ts'
 import type { Value } from '../description/values.ts'
+import { runnerKey } from '../tables/registry.ts'
 
 /**
  * `none`: no row may be found. `value`: the one row's column has the expected value; without a row the check fails, unless no
@@ -18,6 +19,12 @@ export interface GuardCheck {
 }
 
 const none = (from: string): GuardCheck => ({ expects: 'none', columns: ['1'], from: `${from} LIMIT 1` })
+/** A row behind the first so many of the namespace. */
+const beyond = (table: string): GuardCheck => ({
+  expects: 'none',
+  columns: ['1'],
+  from: `${table} WHERE namespace = ? LIMIT 1 OFFSET ?i`,
+})
 const value = (column: string, from: string): GuardCheck => ({ expects: 'value', columns: [column], from })
 const rows = (columns: readonly string[], from: string): GuardCheck => ({ expects: 'rows', columns, from })
 
@@ -40,13 +47,17 @@ export const GUARD_CHECKS = {
   live: LIVE_RUNS,
   watchers: none('run_watches WHERE namespace = ? AND event_name = ? AND position > ?i'),
   waiters: rows(['run_id', 'idx'], `steps WHERE namespace = ? AND event_name = ? AND status = 'waiting'`),
-  // Two ways to the same answer. Behind a known position only later events are looked at; without one, only those that the
-  // run can have met. The other way round either could walk through the whole log.
-  events: none('events WHERE namespace = ? AND name = ? AND received_at >= ?i'),
-  // The plus keeps the planner from the index by received_at.
-  eventsAfter: none('events WHERE namespace = ? AND name = ? AND position > ?i AND +received_at >= ?i'),
+  events: none('events WHERE namespace = ? AND name = ? AND position > (SELECT log_position FROM runs WHERE id = ?)'),
+  eventsAfter: none('events WHERE namespace = ? AND name = ? AND position > ?i'),
   dedupe: none('dedupes WHERE namespace = ? AND app = ? AND dedupe_id = ? AND expires_at > ?i'),
   catalog: value('revision', 'catalog_revision'),
+  runner: value('last_seen_at', 'runners WHERE namespace = ? AND app = ? AND runner_key = ?'),
+  unpinned: none('runs WHERE namespace = ? AND app = ? AND runner = ? AND finished_at IS NULL'),
+  apps: beyond('apps'),
+  workflows: beyond('workflows'),
+  runners: beyond('runners'),
+  endpoints: beyond('webhook_endpoints'),
+  receivers: beyond('webhook_receivers'),
 } as const satisfies Record<Guard['type'], GuardCheck> & Record<string, GuardCheck>
 
 export type CheckName = keyof typeof GUARD_CHECKS
@@ -77,12 +88,24 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
     // Not in one call: there can be more waits than a call takes arguments.
     for (const { runId, stepIndex } of waiters) to.push(runId, stepIndex)
   },
-  events: (to, { namespace, eventName, since, after }) =>
+  events: (to, { namespace, eventName, runId, after }) =>
     after === 0
-      ? check(to, 'events', [namespace, eventName, since])
-      : check(to, 'eventsAfter', [namespace, eventName, after, since]),
+      ? check(to, 'events', [namespace, eventName, runId])
+      : check(to, 'eventsAfter', [namespace, eventName, after]),
   dedupe: (to, { namespace, app, dedupeId, now }) => check(to, 'dedupe', [namespace, app, dedupeId, now]),
   catalog: (to, { revision }) => check(to, 'catalog', [], revision),
+  runner: (to, { namespace, app, runnerId, lastSeenAt }) =>
+    check(to, 'runner', [namespace, app, runnerKey(runnerId)], lastSeenAt),
+  unpinned: (to, { namespace, app, runnerId }) => check(to, 'unpinned', [namespace, app, runnerId]),
+  apps: appendCount,
+  workflows: appendCount,
+  runners: appendCount,
+  endpoints: appendCount,
+  receivers: appendCount,
+}
+
+function appendCount(to: Value[], { type, namespace, most }: Extract<Guard, { type: Counted }>): void {
+  check(to, type, [namespace, most])
 }
 
 function check(to: Value[], name: CheckName, params: readonly Value[], ...expected: Value[]): void {

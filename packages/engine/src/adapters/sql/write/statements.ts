@@ -31,11 +31,12 @@ export const FIRST_IN_START_QUEUE = firstInQueue('start_queue')
 
 /** Operations that are one statement. Parameters in the order that change-operations.ts gives them. */
 export const OPERATIONS = {
-  'run.insert': insert(RUNS, ONCE),
+  'run.insert': `INSERT INTO runs (${RUNS.columns.join(', ')}, log_position)
+    VALUES (${placeholders(RUNS)}, (SELECT coalesce(max(position), 0) FROM events)) ${ONCE}`,
   // A terminal status never changes, nor what was stored with it.
   'run.update': `UPDATE runs SET ${assignMoving(RUNS)} WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
   // The fence rises, so that an owner who has not seen the request can neither park the run nor extend its lease.
-  'run.requestCancel': `UPDATE runs SET cancel_requested = 1, available_at = ?i, fence = fence + 1
+  'run.requestCancel': `UPDATE runs SET cancel_requested = 1, available_at = ?i, roomless_at = ?i, fence = fence + 1
     WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
   'run.runnerArrived': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i`,
