@@ -4,7 +4,9 @@ import pino from 'pino'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../../packages/engine/src/adapters/clock/system.ts'
 import { ConnectTransport } from '../../../packages/engine/src/adapters/connect/transport.ts'
+import { readLimits } from '../../../packages/engine/src/config/limits.ts'
 import { connectUrl } from '../../../packages/engine/src/domain/model/connect-url.ts'
+import { KeyGuesses } from '../../../packages/engine/src/http/access/key-guesses.ts'
 import { ConnectHub } from '../../../packages/engine/src/http/connect/hub.ts'
 import type { ConnectLimits } from '../../../packages/engine/src/http/connect/limits.ts'
 import type { ConnectDeps } from '../../../packages/engine/src/http/connect/peer.ts'
@@ -46,9 +48,11 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
     },
     keys: new KeyRing({ fixed: [], loopback: true }),
     corsOrigins: [],
+    openLimits: readLimits((_, fallback) => fallback),
     clock: systemClock,
     log: pino({ level: 'silent' }),
-    sign: () => 'v0',
+    proof: () => 'v0',
+    guesses: new KeyGuesses({ clock: systemClock, log: pino({ level: 'silent' }) }),
   }
   const hub = new ConnectHub(deps, limits)
   const server = createServer()

@@ -1,13 +1,14 @@
 // For the tests of the HTTP transport: a runner that plays a script, and a transport to call it with.
 
 import { afterEach } from 'vitest'
+import { VirtualClock } from '../../../packages/engine/src/adapters/clock/virtual.ts'
 import { HttpTransport, type HttpTransportOptions } from '../../../packages/engine/src/adapters/transport/http.ts'
 import type { InvokeCall, InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
 import { openServer, type Script } from '../../kit/servers/raw-server.ts'
 import { never } from './transport-contract.ts'
 
 export const NOW = 1_700_000_000_000
-export const clock = { now: () => NOW, at: () => () => {} }
+export const clock = new VirtualClock({ start: NOW })
 
 /** Closed by {@link closesOpened} after each test, in reverse order. */
 export const opened: { close(): Promise<void> }[] = []

@@ -9,6 +9,7 @@ import type { Transport } from '../ports/transport.ts'
 import { CatalogWatch } from '../services/catalog/catalog-watch.ts'
 import { RunnerHealth } from '../services/catalog/runner-health.ts'
 import { Registry } from '../services/registry/register.ts'
+import { SilentRunners } from '../services/registry/silent-runners.ts'
 import type { EngineCore } from './core.ts'
 
 export type RunnersPart = Awaited<ReturnType<typeof createRunners>>
@@ -16,7 +17,7 @@ export type RunnersPart = Awaited<ReturnType<typeof createRunners>>
 export async function createRunners(config: Config, core: EngineCore, given: Transport | undefined) {
   const { clock } = core
   const { bus, isShared } = core.backends
-  const { runnerStaleAfterMs: staleAfterMs, signingKeys } = config
+  const { runnerStaleAfterMs: staleAfterMs, signingKeys, limits } = config
   let notifyRoom: (url: string, isForPeer: boolean) => void = () => {}
   const onRoomChange = (url: string) => notifyRoom(url, relayed?.presence.yieldsRoom(url) ?? false)
   const onAppReachable = (namespace: string, app: string) => void registry.wakeHeldRuns(namespace, app)
@@ -31,7 +32,7 @@ export async function createRunners(config: Config, core: EngineCore, given: Tra
   const http = new HttpTransport({ clock, signingKeys })
   const health = new RunnerHealth(clock)
   const presence = relayed ?? connect
-  const registry: Registry = new Registry({ ...core, health, presence, staleAfterMs, signingKeys })
+  const registry: Registry = new Registry({ ...core, health, presence, staleAfterMs, signingKeys, limits })
   const onRead = () => registry.forgetDisconnected({ staleAfterMs })
   // Absent where no other engine registers runners.
   const catalogWatch = isShared ? new CatalogWatch({ ...core, onAppReachable, onRead }) : undefined
@@ -45,6 +46,7 @@ export async function createRunners(config: Config, core: EngineCore, given: Tra
     health,
     registry,
     catalogWatch,
+    silentRunners: new SilentRunners({ ...core, presence, health, staleAfterMs }),
     /** Sets what is called when a runner may have room for more, or is gone. `isForPeer`: another engine gets the first of it. */
     onRoomChange(notify: typeof notifyRoom) {
       notifyRoom = notify

@@ -17,10 +17,11 @@ export function createRuns(
   { transport, health, registry, onRoomChange }: RunnersPart,
   passesMax: number,
 ) {
-  const { store, log, announcer } = core
-  const { bus } = core.backends
+  const { log, announcer, clock } = core
+  const { bus, queue, isShared } = core.backends
   const isLive = registry.isLive.bind(registry)
-  const driver = new Driver({ ...core, transport, health, passesMax, invokeTimeoutMs, isLive })
+  const onRoom = () => queue.wake('runs', clock.now())
+  const driver = new Driver({ ...core, transport, health, passesMax, invokeTimeoutMs, isLive, onRoom, isShared })
   /** Answers a function that acts on this engine and on every other: whichever drives the run. */
   const everywhere = (topic: 'interrupt' | 'recall', act: (runId: string) => void) => {
     bus?.on(topic, act)
@@ -32,7 +33,8 @@ export function createRuns(
   const interrupt = everywhere('interrupt', runId => driver.interrupt(runId))
   announcer.onInterrupt(interrupt)
   onRoomChange((url, isForPeer) => driver.runnerRoomChanged(url, isForPeer))
-  const claim = (claim: Claim) => store.claimRuns(claim)
+  const claim = (claim: Claim) => driver.claim(claim)
+  const mayLeaveDueRows = () => driver.leavesDueRuns
   return {
     driver,
     /** Aborts the run's invoke in flight. */
@@ -41,7 +43,14 @@ export function createRuns(
     withdraw: everywhere('recall', runId => driver.withdraw(runId)),
     leases: new LeaseKeeper({ ...core, driver, onError: err => log.error({ err }, 'leases not extended') }),
     work: driver,
-    lane: new LaneLoop({ ...laneDeps(core), lane: 'runs', leaseMs: RUN_LEASE_MS, work: driver, claim }),
+    lane: new LaneLoop({
+      ...laneDeps(core),
+      lane: 'runs',
+      leaseMs: RUN_LEASE_MS,
+      work: driver,
+      claim,
+      mayLeaveDueRows,
+    }),
   }
 }
 

@@ -8,6 +8,7 @@ import type { DedupeKey, Waiter, Watcher } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { Receiver } from '../domain/model/receiver.ts'
 import type { App, Runner, Workflow } from '../domain/model/workflow.ts'
+import type { AppPlaces } from '../domain/pass/places.ts'
 import type { Aged } from '../domain/run/retention.ts'
 import type { LoadedRun } from '../domain/run/state.ts'
 import type { Admin } from './admin.ts'
@@ -19,6 +20,19 @@ export interface Claim {
   now: number
   leaseUntil: number
   limit: number
+}
+
+/**
+ * A claim of runs is fair to namespaces, and takes only what there is room for; further due runs stay due. Runs that only end
+ * or settle their timers need no room.
+ */
+export interface RunClaim extends Claim {
+  /** The engine's places, of which each claimed run takes one; absent: there is no bound but the limit. */
+  places?: { max: number; taken: readonly AppPlaces[] }
+  /** How many runs of each app named here (`appKey`) may be taken; 0 if its runners are full. Other apps have no bound. */
+  appRoom?: ReadonlyMap<string, number>
+  /** Destinations (`runDestination`) of which none is taken, although the app's other runners may have room. */
+  full?: ReadonlySet<string>
 }
 
 /**
@@ -53,11 +67,11 @@ export interface Store {
   commit(unit: Unit): Promise<void>
 
   /**
-   * Leases up to `limit` runs whose `availableAt <= now`, of the highest priority first, then the longest due: sets the owner,
-   * raises the fence by 1, and sets `availableAt = leaseUntil`. The runs have those new values; their status is unchanged. A
-   * run whose slots are full is held instead.
+   * Leases up to `limit` runs whose `availableAt <= now`, of each namespace in turn, and within a namespace of the highest
+   * priority first, then the longest due: sets the owner, raises the fence by 1, and sets `availableAt = leaseUntil`. The runs
+   * have those new values; their status is unchanged. A run whose slots are full is held instead.
    */
-  claimRuns(claim: Claim): Promise<LoadedRun[]>
+  claimRuns(claim: RunClaim): Promise<LoadedRun[]>
   /** The same for deliveries, as far as their destinations have room. Their status becomes `delivering`. */
   claimDeliveries(claim: DeliveryClaim): Promise<ClaimedDelivery[]>
   /** The same for flow-control rows, whose version rises by one. */
@@ -95,11 +109,14 @@ export interface Store {
   }): Promise<{ position: number; watcher: Watcher }[]>
   /** Steps that wait for the event name, oldest wait first. */
   waiters(namespace: string, eventName: string): Promise<Waiter[]>
-  /** Events of that name received at or after `since`, at positions greater than `after`, oldest first. */
+  /**
+   * Events of that name at log positions greater than `after`, oldest first. If that is 0: those that were committed after the
+   * run was created.
+   */
   eventsSince(query: {
     namespace: string
     eventName: string
-    since: number
+    runId: string
     after: number
     limit: number
   }): Promise<PositionedEvent[]>
@@ -115,6 +132,8 @@ export interface Store {
 
   /** API keys and namespaces. */
   readonly admin: Admin
+  /** Only where one process owns the store. */
+  readonly times?: StoreTimes
 
   in(namespace: string): Reads
   /** Rejects if the store cannot be read and written. */
@@ -122,6 +141,16 @@ export interface Store {
   /** Counts since the store was opened; absent on a store that does not count. */
   stats?(): StoreStats
   close(): Promise<void>
+}
+
+/** The stored times of a store that one process owns, whose wall clock somebody set (docs/decisions/0013-clocks.md). */
+export interface StoreTimes {
+  /** The newest time that the store has of its own, or 0. */
+  latest(): Promise<number>
+  /** Moves every time that was set by a duration, in one transaction; not those that were asked for as times. */
+  move(by: number): Promise<void>
+  /** Makes due at `now` whatever without a lease was due at `until` or earlier, times of before the clock was set back. */
+  wakeStranded(stranded: { now: number; until: number }): Promise<void>
 }
 
 /** Counts of a store since it was opened. */

@@ -15,6 +15,8 @@ export interface InvokeCall {
   body: string
   timeoutMs: number
   signal: InvokeSignal
+  /** Whom to sign the invoke for, if its runner negotiated such signatures. */
+  recipient?: string
   /**
    * Makes durable what the runner reports as finished during its pass. Takes the payload of an `invoke.checkpoint` and
    * resolves to that of its `checkpoint.ack`, or to undefined when the invoke is obsolete (the run has ended, or another

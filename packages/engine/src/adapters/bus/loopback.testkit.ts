@@ -101,6 +101,6 @@ export class LoopbackNetwork {
     }
     const { delayMsMax } = this.faults
     if (delayMsMax === 0) setImmediate(deliver)
-    else this.#clock.at(this.#clock.now() + Math.ceil(this.#random() * delayMsMax), deliver)
+    else this.#clock.after(Math.ceil(this.#random() * delayMsMax), deliver)
   }
 }

@@ -100,7 +100,7 @@ export class ConnectedRunner {
       if (call) call.moveTo(claimant)
       else if (!isForeign(id)) socket.send('invoke.cancel', id)
       // Another engine has the call, and waits for its result until the grace is over.
-      else clock.at(clock.now() + graceMs, () => socket.send('invoke.cancel', id))
+      else clock.after(graceMs, () => socket.send('invoke.cancel', id))
     }
     for (const lost of [...this.#lost]) {
       const instances = [lost.instance, claimant.instance]
@@ -124,7 +124,7 @@ export class ConnectedRunner {
   #awaitReturn({ calls, instance }: RegisteredSocket): void {
     if (calls.size === 0) return
     const { clock, graceMs } = this.#options
-    const cancelTimer = clock.at(clock.now() + graceMs, () => this.#settle(lost, call => call.breakOff()))
+    const cancelTimer = clock.after(graceMs, () => this.#settle(lost, call => call.breakOff()))
     const lost: LostSocket = { calls: new TransientMap(), instance, cancelTimer }
     for (const call of [...calls.values()]) call.moveTo(lost)
     this.#lost.add(lost)

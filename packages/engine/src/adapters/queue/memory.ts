@@ -64,11 +64,19 @@ class LaneWakes {
         if (this.#waiting.size === 0) this.#stopTimer()
         resolve()
       }
-      const cancelUntil = Number.isFinite(until) ? this.#clock.at(until, () => this.#reached(end)) : () => {}
+      const cancelUntil = Number.isFinite(until) ? this.#endAt(until, () => this.#reached(end)) : () => {}
       signal.addEventListener('abort', end)
       this.#waiting.add(end)
       this.#startTimer()
     })
+  }
+
+  /** At `until` of the wall clock, or when the time to it has passed by the monotonic clock, whichever comes first. */
+  #endAt(until: number, fn: () => void): () => void {
+    const cancels = [this.#clock.at(until, fn), this.#clock.after(until - this.#clock.now(), fn)]
+    return () => {
+      for (const cancel of cancels) cancel()
+    }
   }
 
   /** Ends every wait: a superfluous wake-up is harmless, a missing one is not. */

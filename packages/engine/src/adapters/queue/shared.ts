@@ -8,7 +8,7 @@ import type { Lane } from '../../ports/store.ts'
 import { MemoryQueue } from './memory.ts'
 
 const EVERY_LANE: Readonly<Record<Lane, true>> = { runs: true, deliveries: true, timers: true }
-const LANES = Object.keys(EVERY_LANE) as Lane[]
+export const LANES = Object.keys(EVERY_LANE) as Lane[]
 /** Wake-ups are published together, this long after the first. */
 const PUBLISH_DELAY_MS = 2
 

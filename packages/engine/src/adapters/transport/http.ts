@@ -1,7 +1,7 @@
 // The HTTP transport: an invoke is a POST to the runner's URL (docs/wire-protocol.md#invoke). The driver calls it
 // once per pass, so it is the hot path of every run on an HTTP runner.
 
-import { PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADER, signBody } from '@perdure/protocol'
+import { PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADER, signBody, signFor } from '@perdure/protocol'
 import { buildConnector } from 'undici'
 import type { Clock } from '../../ports/clock.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
@@ -21,7 +21,9 @@ export interface HttpTransportOptions extends Partial<PoolLimits> {
 }
 
 const DEFAULT_LIMITS: PoolLimits = {
-  connectionsMax: 512,
+  // More than an engine has passes under way: runners of several namespaces may share an origin, and the passes of one must not
+  // wait for a connection that a hanging pass of another has.
+  connectionsMax: 4096,
   poolsMax: 256,
   idleMs: 60_000,
 }
@@ -54,7 +56,7 @@ export class HttpTransport implements Transport {
     if (typeof target === 'string') return refused(target)
     // Encoded once, for the signature and for the request.
     const body = Buffer.from(call.body)
-    const request = { headers: this.#headers(body), body }
+    const request = { headers: this.#headers(body, call.recipient), body }
     return this.#calls.post(target, request, events => new Exchange(call, events))
   }
 
@@ -63,8 +65,9 @@ export class HttpTransport implements Transport {
   }
 
   /** Names and values in turn, the form that undici takes without converting it. */
-  #headers(body: Buffer): string[] {
-    const signature = signBody({ keys: this.#signingKeys, body, nowMs: this.#clock.now() })
+  #headers(body: Buffer, recipient: string | undefined): string[] {
+    const signed = { keys: this.#signingKeys, body, nowMs: this.#clock.now() }
+    const signature = recipient === undefined ? signBody(signed) : signFor({ ...signed, purpose: 'invoke', recipient })
     return [...FIXED_HEADERS, SIGNATURE_HEADER, signature]
   }
 }

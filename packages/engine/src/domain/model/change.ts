@@ -57,7 +57,7 @@ export type Change =
   | { type: 'app.seen'; app: App }
   /** `isRepeat`: only `lastSeenAt` differs from the last registration. */
   | { type: 'runner.registered'; runner: Runner; isRepeat?: true }
-  /** Removes a runner without an id of its own whose socket has closed. Its workflows stay registered. */
+  /** Removes a runner that is gone. Its workflows stay registered. */
   | { type: 'runner.forgotten'; namespace: string; app: string; runnerId: string }
   | { type: 'workflow.registered'; workflow: Workflow }
   | { type: 'workflow.dropped'; namespace: string; app: string; name: string }
@@ -156,12 +156,21 @@ export type Guard =
       eventName: string
       waiters: readonly Pick<Waiter, 'runId' | 'stepIndex'>[]
     }
-  /** No event of that name received at or after `since` is at a log position after `after`. */
-  | { type: 'events'; namespace: string; eventName: string; since: number; after: number }
+  /** No event of that name is in the log behind position `after`; if that is 0, behind the run's own position in it. */
+  | { type: 'events'; namespace: string; eventName: string; runId: string; after: number }
   /** The dedupe id is unclaimed, or its claim ended at or before `now`. */
   | { type: 'dedupe'; namespace: string; app: string; dedupeId: string; now: number }
   /** The catalog has not changed since this revision. */
   | { type: 'catalog'; revision: number }
+  /** The runner has not registered since. */
+  | { type: 'runner'; namespace: string; app: string; runnerId: string; lastSeenAt: number }
+  /** No live run is pinned to the runner. */
+  | { type: 'unpinned'; namespace: string; app: string; runnerId: string }
+  /** The namespace has at most so many of these. */
+  | { type: Counted; namespace: string; most: number }
+
+/** The resources of a namespace that guards count. */
+export type Counted = 'apps' | 'workflows' | 'runners' | 'endpoints' | 'receivers'
 
 export interface Unit {
   guards: Guard[]

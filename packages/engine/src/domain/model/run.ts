@@ -8,6 +8,7 @@ import {
   TERMINAL_STATUSES,
   type WaitingFor as WireWaitingFor,
 } from '@perdure/protocol'
+import { boundedKey } from '../text/bounded-key.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { CancelOn, Holds } from './flow-control.ts'
 
@@ -85,8 +86,24 @@ export function isTerminal(status: RunStatus): boolean {
   return TERMINAL.has(status)
 }
 
-/** `finishedAt - startedAt` in ms; 0 if the run ended before it started, undefined until it ends. */
+/** `finishedAt - startedAt` in ms, 0 if the clock was set back between; 0 without a start, undefined until it ends. */
 export function runDurationMs(run: Pick<Run, 'startedAt' | 'finishedAt'>): number | undefined {
   if (run.finishedAt === undefined) return undefined
-  return run.startedAt === undefined ? 0 : run.finishedAt - run.startedAt
+  return run.startedAt === undefined ? 0 : Math.max(0, run.finishedAt - run.startedAt)
+}
+
+/**
+ * The key of what the run's passes need room on: runs with the same one can go to the same runners. A destination without
+ * room delays only its own runs.
+ */
+export function runDestination({ namespace, app, workflow, runner = '' }: RunnersOfRun): string {
+  return boundedKey(`${namespace}\n${app}\n${workflow}\n${runner}`)
+}
+
+/** The fields by which a run is routed. */
+export type RunnersOfRun = Pick<Run, 'namespace' | 'app' | 'workflow' | 'runner'>
+
+/** The key of an app among those of all namespaces. */
+export function appKey({ namespace, app }: Pick<Run, 'namespace' | 'app'>): string {
+  return `${namespace}\n${app}`
 }

@@ -72,7 +72,7 @@ export class CatalogWatch extends RepeatingTask {
   }
 
   async #refreshRegularly(): Promise<void> {
-    const isReadDue = this.#deps.clock.now() - this.#readAt >= CATALOG_READ_EVERY_MS
+    const isReadDue = this.#deps.clock.elapsed() - this.#readAt >= CATALOG_READ_EVERY_MS
     if (isReadDue) this.#mustRead = true
     await this.refresh()
     if (isReadDue) await this.#deps.onRead()
@@ -91,7 +91,7 @@ export class CatalogWatch extends RepeatingTask {
       const known = new Map(catalog.allRunners().map(runner => [runnerKey(runner), registrationOf(runner)]))
       catalog.replace(configured, revision)
       this.#mustRead = false
-      this.#readAt = clock.now()
+      this.#readAt = clock.elapsed()
       const isNew = (runner: Runner) => known.get(runnerKey(runner)) !== registrationOf(runner)
       this.#notifyApps(configured.runners.filter(isNew))
       return true

@@ -4,6 +4,7 @@ import { matchesEvent } from '../../domain/expressions/matching.ts'
 import type { CatalogView } from '../../domain/model/catalog.ts'
 import { type Endpoint, isSubscribed, type NoticeKind } from '../../domain/model/endpoint.ts'
 import type { App, Runner, Workflow } from '../../domain/model/workflow.ts'
+import { type Kept, keptBytes } from '../../domain/registry/registration-bounds.ts'
 
 /** Event names per namespace whose matches are in memory; when there are more, all are forgotten. */
 const CATALOG_MATCHES_MAX = 10_000
@@ -19,6 +20,7 @@ export class NamespaceCatalog implements CatalogView {
   readonly #matches = new Map<string, readonly Workflow[]>()
 
   readonly #endpoints = new Map<string, Endpoint>()
+  #kept = { workflows: 0, triggers: 0, runners: 0, bytes: 0 }
   readonly #whole: Pick<CatalogView, 'revision' | 'deliveryAttemptsMax'>
 
   constructor(namespace: string, whole: Pick<CatalogView, 'revision' | 'deliveryAttemptsMax'>) {
@@ -29,6 +31,15 @@ export class NamespaceCatalog implements CatalogView {
 
   get revision(): number | undefined {
     return this.#whole.revision
+  }
+
+  /** Everything that registrations keep here. */
+  get kept(): Readonly<Kept> {
+    return { ...this.#kept, apps: this.apps.size }
+  }
+
+  runner(app: string, runnerId: string): Runner | undefined {
+    return this.#runners.get(app)?.get(runnerId)
   }
 
   workflow(app: string, name: string): Workflow | undefined {
@@ -93,6 +104,7 @@ export class NamespaceCatalog implements CatalogView {
   /** Removes everything that comes from the store's catalog; `suspended` stays. */
   clear(): void {
     for (const known of [this.apps, this.#workflows, this.#runners, this.#matches, this.#endpoints]) known.clear()
+    this.#kept = { workflows: 0, triggers: 0, runners: 0, bytes: 0 }
   }
 
   seeApp(app: App): void {
@@ -100,21 +112,44 @@ export class NamespaceCatalog implements CatalogView {
   }
 
   putRunner(runner: Runner): void {
+    const earlier = this.runner(runner.app, runner.runnerId)
+    if (earlier) this.#countRunner(earlier, -1)
     entry(this.#runners, runner.app).set(runner.runnerId, runner)
+    this.#countRunner(runner, 1)
   }
 
   dropRunner(app: string, runnerId: string): void {
-    this.#runners.get(app)?.delete(runnerId)
+    const runner = this.runner(app, runnerId)
+    if (runner === undefined) return
+    removeEntry(this.#runners, app, runnerId)
+    this.#countRunner(runner, -1)
   }
 
   putWorkflow(workflow: Workflow): void {
+    const earlier = this.workflow(workflow.app, workflow.name)
+    if (earlier) this.#countWorkflow(earlier, -1)
     entry(this.#workflows, workflow.name).set(workflow.app, workflow)
+    this.#countWorkflow(workflow, 1)
     this.#matches.clear()
   }
 
   dropWorkflow(app: string, name: string): void {
-    this.#workflows.get(name)?.delete(app)
+    const workflow = this.workflow(app, name)
+    if (workflow === undefined) return
+    removeEntry(this.#workflows, name, app)
+    this.#countWorkflow(workflow, -1)
     this.#matches.clear()
+  }
+
+  #countRunner(runner: Runner, by: 1 | -1): void {
+    this.#kept.runners += by
+    this.#kept.bytes += by * keptBytes(runner)
+  }
+
+  #countWorkflow(workflow: Workflow, by: 1 | -1): void {
+    this.#kept.workflows += by
+    this.#kept.triggers += by * workflow.triggers.length
+    this.#kept.bytes += by * keptBytes(workflow)
   }
 }
 
@@ -125,6 +160,13 @@ function entry<V>(maps: Map<string, Map<string, V>>, key: string): Map<string, V
     maps.set(key, map)
   }
   return map
+}
+
+/** Removes the entry, and with the last of a map that map: names come and go. */
+function removeEntry<V>(maps: Map<string, Map<string, V>>, key: string, innerKey: string): void {
+  const map = maps.get(key)
+  map?.delete(innerKey)
+  if (map?.size === 0) maps.delete(key)
 }
 
 function byNameThenApp(a: Workflow, b: Workflow): number {

@@ -16,7 +16,7 @@ export class RunnerHealth {
   }
 
   refused(runner: Runner): void {
-    const now = this.#clock.now()
+    const now = this.#clock.elapsed()
     const earlier = this.#avoided.get(runnerKey(runner))
     if (earlier && earlier.until > now) return
     const delayMs = Math.min(RUNNER_AVOID_MS_MAX, earlier ? earlier.delayMs * 2 : RUNNER_AVOID_MS_MIN)
@@ -31,6 +31,6 @@ export class RunnerHealth {
   isAvoided(runner: Runner): boolean {
     if (this.#avoided.size === 0) return false
     const entry = this.#avoided.get(runnerKey(runner))
-    return entry !== undefined && entry.until > this.#clock.now()
+    return entry !== undefined && entry.until > this.#clock.elapsed()
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { MemoryQueue } from '../../adapters/queue/memory.ts'
 import type { Change, RunStatusFrame, StepWoken } from '../../domain/model/change.ts'
 import { firstSeq } from '../../domain/model/seq.ts'
@@ -7,7 +8,7 @@ import type { Reads } from '../../ports/store-reads.ts'
 import { Live, type RunMove } from '../live/live.ts'
 import { Announcer, WOKEN_READS_MAX } from './announce.ts'
 
-const clock = { now: () => NOW, at: () => () => {} }
+const clock = new VirtualClock({ start: NOW })
 const queuedFrame: RunStatusFrame = { seq: firstSeq(4) + 1, ts: NOW, status: 'queued', attempt: 1 }
 const theRun = run({ id: 'run_1', namespace: 'here' })
 const moved = (frames: RunStatusFrame[]): Change => ({ type: 'run.moved', run: theRun, frames })

@@ -8,6 +8,8 @@ import type { Reservation } from './runner-queue.ts'
 
 export interface ActiveRun {
   state: RunState
+  /** When its lease was taken or last extended, by the monotonic clock. */
+  leasedAt: number
   /** Aborts the invoke in flight. */
   abort: Interrupt
   /** Parent of its spans. */

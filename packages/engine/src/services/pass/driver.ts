@@ -1,50 +1,69 @@
-// The driver holds every run this engine has leased, from its lease until it parks or ends. The lane of runs passes it
-// claimed runs; pass-loop.ts sends their passes.
+// The driver holds every run this engine has leased, from its lease until it parks or ends. It claims runs for the lane as
+// far as there is room for their passes; pass-loop.ts sends these.
 
 import { TransientMap } from '../../base/transient-map.ts'
-import type { Run } from '../../domain/model/run.ts'
+import type { Run, RunnersOfRun } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { type Route, route } from '../../domain/pass/routing.ts'
 import { type LoadedRun, RunState } from '../../domain/run/state.ts'
-import { EngineCapacity } from '../support/engine-capacity.ts'
+import type { Claim } from '../../ports/store.ts'
 import type { Stoppable } from '../support/service.ts'
 import type { ActiveRun } from './active-run.ts'
 import { Interrupt } from './interrupt.ts'
-import { Invoker, type InvokerDeps, NONE_TRIED } from './invoke.ts'
+import { Invoker, type InvokerDeps } from './invoke.ts'
 import { LeaseAtCreation, type LeaseAtCreationDeps } from './lease-at-creation.ts'
 import { PassLoop } from './pass-loop.ts'
-import { type Reservation, RunnerQueue } from './runner-queue.ts'
+import { RoomForClaims } from './room-for-claims.ts'
+import { RunCapacity } from './run-capacity.ts'
+import { NONE_TRIED, type Reservation, RunnerQueue } from './runner-queue.ts'
 import { Settlement } from './settlement.ts'
 
 export interface DriverDeps extends Omit<InvokerDeps, 'queue'> {
   isLive(runner: Runner): boolean
-  /** Most runs under way at once. */
+  /** Runs that may be under way at once; beyond it, there is a reserve (domain/pass/places). */
   passesMax: number
+  /** Called when runs that a claim left in the store may have room. */
+  onRoom(): void
+  /** Whether other engines work on the store too. */
+  isShared: boolean
 }
 
 export class Driver implements Stoppable {
   readonly #deps: DriverDeps
   readonly #active = new TransientMap<string, ActiveRun>()
-  readonly capacity: EngineCapacity
+  readonly capacity: RunCapacity
   readonly #queue: RunnerQueue
+  readonly #roomForClaims: RoomForClaims
   readonly #passes: PassLoop
   readonly #creation: LeaseAtCreationDeps
   #isDraining = false
 
   constructor(deps: DriverDeps) {
     this.#deps = deps
-    this.capacity = new EngineCapacity(deps.passesMax)
-    const route = (run: Run, tried: ReadonlySet<Runner>) => this.#route(run, tried)
+    this.capacity = new RunCapacity({ max: deps.passesMax, clock: deps.clock, onRoom: deps.onRoom })
+    const route = (run: RunnersOfRun, tried: ReadonlySet<Runner>) => this.#route(run, tried)
     this.#queue = new RunnerQueue({ ...deps, route })
+    const { catalog, health, isLive } = deps
+    this.#roomForClaims = new RoomForClaims({
+      ...deps,
+      roomOf: url => this.#queue.roomOf(url),
+      runners: ({ namespace, app }) =>
+        catalog
+          .view(namespace)
+          .runners(app)
+          .filter(runner => isLive(runner) && !health.isAvoided(runner)),
+      fullRunner: run => this.#queue.fullRunner(run),
+    })
     this.#creation = {
       ...deps,
       capacity: this.capacity,
-      reserve: run => (this.#isDraining ? 'none' : this.#queue.tryReserve(run, NONE_TRIED)),
-      start: (run, reservation) => this.#start(RunState.created(run), reservation),
+      reserve: run => this.#reserveNew(run),
+      start: (run, reservation, leasedAt) => this.#start(RunState.created(run), leasedAt, reservation),
     }
     this.#passes = new PassLoop({
       ...deps,
       queue: this.#queue,
+      roomForClaims: this.#roomForClaims,
       route,
       invoker: new Invoker({ ...deps, queue: this.#queue }),
       settlement: new Settlement({
@@ -71,20 +90,54 @@ export class Driver implements Stoppable {
     return new LeaseAtCreation(this.#creation)
   }
 
-  /** Drives a run that the lane has claimed and acquired room for. */
-  accept(claimed: LoadedRun): void {
-    this.#start(RunState.claimed(claimed), undefined)
+  /** Claims due runs as far as there is room for them. Each must be passed to `accept`. */
+  async claim(claim: Claim): Promise<LoadedRun[]> {
+    const bounds = this.#roomForClaims.claimBounds()
+    const claimed = await this.#deps.store.claimRuns({ ...claim, ...bounds, ...this.capacity.claimBounds() })
+    const runs = claimed.map(({ run }) => run)
+    this.#roomForClaims.claimed(runs, bounds)
+    this.capacity.claimed(runs.length)
+    return claimed
   }
 
-  /** Whether the run waits here for room on a runner. */
-  waitsForRunnerRoom(runId: string): boolean {
-    return this.#queue.has(runId)
+  /** Whether the last claim may have left due runs for lack of room. */
+  get leavesDueRuns(): boolean {
+    return this.capacity.isShort || this.#roomForClaims.isShort
+  }
+
+  /** Drives a run that the lane has claimed. `leasedAt`: before the claim, by the monotonic clock. */
+  accept(claimed: LoadedRun, leasedAt: number): void {
+    const active = this.#active.get(claimed.run.id)
+    if (active && this.#goesOnUnder(active, claimed.run)) {
+      active.leasedAt = leasedAt
+      return
+    }
+    this.capacity.acquire(claimed.run)
+    this.#start(RunState.claimed(claimed), leasedAt)
+  }
+
+  /**
+   * Whether the run's pass under way here goes on under the new lease: this engine claimed its own run, whose lease ran out
+   * because the process stood still or a clock was set. A second pass would repeat the step in flight. The fence of the claim
+   * makes the pass load the run before its next commit. Where other engines claim too, none may have had the run in between.
+   */
+  #goesOnUnder({ state }: ActiveRun, claimed: Run): boolean {
+    const { owner, isShared } = this.#deps
+    return state.run.leaseOwner === owner && (!isShared || claimed.fence === state.run.fence + 1)
+  }
+
+  /** Whether the run, or its next pass, could be sent now if a runner had room. */
+  waitsForRunnerRoom(run: Run): boolean {
+    if (run.leaseOwner !== undefined) return this.#queue.has(run.id)
+    const isDue = (run.availableAt ?? Number.POSITIVE_INFINITY) <= this.#deps.clock.now()
+    return isDue && run.status !== 'paused' && this.#queue.fullRunner(run) !== undefined
   }
 
   /** The runner may have room for more, or is gone. `isForPeer`: another engine gets the first of it. */
   runnerRoomChanged(url: string, isForPeer: boolean): void {
     if (isForPeer) this.#queue.reserveForPeer(url)
     this.#queue.roomChanged(url)
+    this.#roomForClaims.roomChanged(url)
   }
 
   /** Takes the run's pass out of the queue for runner room, if it waits there. Called when the run was paused. */
@@ -101,6 +154,7 @@ export class Driver implements Stoppable {
   async stop(deadline?: AbortSignal): Promise<void> {
     this.#isDraining = true
     this.#queue.withdrawAll()
+    this.#roomForClaims.stop()
     const abortAll = () => {
       for (const active of this.#active.values()) active.abort.abort()
     }
@@ -111,10 +165,10 @@ export class Driver implements Stoppable {
   }
 
   /** A run with a reservation has begun: it was leased in the commit that created it. */
-  #start(state: RunState, reservation: Reservation | undefined): void {
+  #start(state: RunState, leasedAt: number, reservation?: Reservation): void {
     const { id } = state.run
-    const active: ActiveRun = { state, abort: new Interrupt(), reservation }
-    // Under a stalled pass this engine's own lease may run out and the lane claim the run again. The old pass can change nothing now.
+    const active: ActiveRun = { state, leasedAt, abort: new Interrupt(), reservation }
+    // A pass under an earlier lease can change nothing now: another engine had the run since.
     this.interrupt(id)
     this.#active.set(id, active)
     void this.#passes
@@ -122,11 +176,23 @@ export class Driver implements Stoppable {
       .catch(error => this.#deps.log.error({ err: error, runId: id }, 'a run was dropped; its lease will run out'))
       .finally(() => {
         if (this.#active.get(id) === active) this.#active.delete(id)
-        this.capacity.release()
+        this.capacity.release(state.run)
       })
   }
 
-  #route(run: Run, tried: ReadonlySet<Runner>): Route {
+  /** Room for the first pass of a run that is being created. It does not go before the runs that wait in the store. */
+  #reserveNew(run: Run): Reservation | 'none' | 'full' {
+    if (this.#isDraining) return 'none'
+    const reserved = this.#queue.tryReserve(run, NONE_TRIED)
+    if (reserved === 'full') this.#roomForClaims.runWaits(run)
+    else if (reserved !== 'none' && this.#roomForClaims.isContested(run)) {
+      reserved.release()
+      return 'full'
+    }
+    return reserved
+  }
+
+  #route(run: RunnersOfRun, tried: ReadonlySet<Runner>): Route {
     const { catalog, health, isLive, random, transport } = this.#deps
     return route({
       run,

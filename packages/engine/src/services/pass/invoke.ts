@@ -5,6 +5,7 @@
 import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
+import { ENGINE_FEATURES, signedRecipient } from '../../domain/model/features.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../../domain/pass/answer/outcome.ts'
@@ -18,7 +19,7 @@ import type { Core } from '../commit/core.ts'
 import { OncePerMinute } from '../support/once-per-minute.ts'
 import { endInvokeSpan, serverAttributes, startInvokeSpan } from '../support/spans.ts'
 import type { ActiveRun, Envelope } from './active-run.ts'
-import type { Reserved, RunnerQueue } from './runner-queue.ts'
+import { NONE_TRIED, type Reserved, type RunnerQueue } from './runner-queue.ts'
 
 export interface InvokerDeps extends Core {
   transport: Transport
@@ -32,9 +33,6 @@ export interface InvokerDeps extends Core {
 const HTTP_INVOKE_TIMEOUT_MS = 300_000
 const CONNECT_INVOKE_TIMEOUT_MS = 7_200_000
 
-/** The `tried` runners of a pass before its first try. */
-export const NONE_TRIED: ReadonlySet<Runner> = new Set()
-
 export class Invoker {
   readonly #deps: InvokerDeps
   readonly #failuresLogged: OncePerMinute
@@ -45,14 +43,10 @@ export class Invoker {
   }
 
   /**
-   * `held`: no runner could be reached. `aborted`: by the caller's signal, or because `onCheckpoint` answered that the
-   * run has ended or is another engine's.
+   * `held`: no runner could be reached. `full`: none has room, and too many others wait for it. `aborted`: by the caller's
+   * signal, or because `onCheckpoint` answered that the run has ended or is another engine's.
    */
-  invoke(
-    active: ActiveRun,
-    now: number,
-    onCheckpoint?: InvokeCall['onCheckpoint'],
-  ): Promise<Outcome | 'held' | 'aborted'> {
+  invoke(active: ActiveRun, now: number, onCheckpoint?: InvokeCall['onCheckpoint']): Promise<Outcome | NoOutcome> {
     const { clock, random, tracing } = this.#deps
     const { run } = active.state
     // All passes of a run share one trace.
@@ -66,13 +60,14 @@ export class Invoker {
     return span ? endingSpan(span, outcome, clock) : outcome
   }
 
-  async #send(active: ActiveRun, sent: Sent): Promise<Outcome | 'held' | 'aborted'> {
+  async #send(active: ActiveRun, sent: Sent): Promise<Outcome | NoOutcome> {
     const { transport, health, clock } = this.#deps
     const { body, onCheckpoint, span } = sent
     let tried = NONE_TRIED
     for (;;) {
       const reserved = await this.#reserve(active, tried)
       if (reserved === 'none') return 'held'
+      if (reserved === 'full') return 'full'
       if (reserved === 'withdrawn') return 'aborted'
       const { runner } = reserved
       const { url } = runner
@@ -81,12 +76,15 @@ export class Invoker {
       span?.set(serverAttributes(url))
       const timeoutMs = this.#timeoutMs(active.state.run, url, startedAt)
       const call: InvokeCall = { url, body, timeoutMs, signal: active.abort }
+      const recipient = signedRecipient(runner)
+      if (recipient !== undefined) call.recipient = recipient
       if (onCheckpoint) call.onCheckpoint = onCheckpoint
+      const calledAt = clock.elapsed()
       const promised = transport.invoke(call)
       reserved.release()
       const reply = await promised
       const outcome = outcomeOf(reply)
-      this.#count(url, outcome, clock.now() - startedAt)
+      this.#count(url, outcome, clock.elapsed() - calledAt)
       if (outcome !== 'refused') {
         if (outcome !== 'aborted' && outcome.kind === 'transportFailed')
           this.#logFailure(active.state.run, runner, outcome.error.message)
@@ -148,6 +146,8 @@ async function endingSpan<T extends Parameters<typeof endInvokeSpan>[1]>(
   return outcome
 }
 
+type NoOutcome = 'held' | 'full' | 'aborted'
+
 interface Sent {
   body: string
   onCheckpoint: InvokeCall['onCheckpoint']
@@ -176,7 +176,8 @@ function countedAs(outcome: Outcome | 'refused' | 'aborted'): InvokeOutcome {
 function envelopeOf({ id: runId, workflow, app, runner = '', trigger, input, failure }: Run): Envelope {
   const id = trigger.id === undefined ? '' : `"id":${JSON.stringify(trigger.id)},`
   const data = input === undefined ? '' : `,"data":${input}`
-  const ctx = { runId, workflow, app, runner, ...(failure && { onFailure: true, error: failure }) }
+  const features = ENGINE_FEATURES
+  const ctx = { runId, workflow, app, runner, features, ...(failure && { onFailure: true, error: failure }) }
   return {
     event: `{"event":{${id}"name":${JSON.stringify(trigger.name)}${data}},"steps":`,
     ctx: `,"ctx":${JSON.stringify(ctx).slice(0, -1)}`,

@@ -5,15 +5,16 @@ import type { Change } from '../../domain/model/change.ts'
 import type { Run } from '../../domain/model/run.ts'
 import { firstSeq } from '../../domain/model/seq.ts'
 import type { Core } from '../commit/core.ts'
-import type { EngineCapacity } from '../support/engine-capacity.ts'
 import { RUN_LEASE_MS } from './leases.ts'
+import type { RunCapacity } from './run-capacity.ts'
 import type { Reservation } from './runner-queue.ts'
 
 export interface LeaseAtCreationDeps extends Core {
-  capacity: EngineCapacity
+  capacity: RunCapacity
   /** Room on a runner that the run could be sent to right now; `full`: no runner that it may go to has room. */
   reserve(run: Run): Reservation | 'none' | 'full'
-  start(run: Run, reservation: Reservation): void
+  /** `leasedAt`: by the monotonic clock. */
+  start(run: Run, reservation: Reservation, leasedAt: number): void
 }
 
 interface Leased {
@@ -28,6 +29,8 @@ const NONE: Leased[] = []
 export class LeaseAtCreation {
   readonly #deps: LeaseAtCreationDeps
   #leased: Leased[] = NONE
+  /** Before the try to commit, by the monotonic clock. */
+  #leasedAt = 0
 
   constructor(deps: LeaseAtCreationDeps) {
     this.#deps = deps
@@ -39,13 +42,14 @@ export class LeaseAtCreation {
     const { clock, owner, capacity } = this.#deps
     // The time of this try: its runs may be younger than those of the first.
     const now = clock.now()
+    this.#leasedAt = clock.elapsed()
     for (const change of changes) {
       if (change.type !== 'run.created' || !isFresh(change.run)) continue
       const reservation = this.#reserve(change.run)
       if (!reservation) continue
-      if (!capacity.tryAcquire()) {
+      if (!capacity.tryAcquire(change.run)) {
         reservation.release()
-        return
+        continue
       }
       Object.assign(change.run, {
         status: 'running',
@@ -66,27 +70,27 @@ export class LeaseAtCreation {
   start(): void {
     const { clock, start } = this.#deps
     for (const { run, reservation } of this.#leased) {
-      if (clock.now() < (run.availableAt as number)) start(run, reservation)
-      else this.#giveBack(reservation)
+      if (clock.elapsed() - this.#leasedAt < RUN_LEASE_MS) start(run, reservation, this.#leasedAt)
+      else this.#giveBack({ run, reservation })
     }
     this.#leased = NONE
   }
 
   /** Gives back the room of a unit that did not become durable. */
   release(): void {
-    for (const { reservation } of this.#leased) this.#giveBack(reservation)
+    for (const leased of this.#leased) this.#giveBack(leased)
     this.#leased = NONE
   }
 
-  /** A run for which no runner has room is created waiting for it, and joins the runner queue when it is claimed. */
+  /** A run for which no runner has room is created waiting for it, and claimed when there is some. */
   #reserve(run: Run): Reservation | undefined {
     const reserved = this.#deps.reserve(run)
     if (reserved === 'full') run.waitingFor = { kind: 'runner' }
     return typeof reserved === 'string' ? undefined : reserved
   }
 
-  #giveBack(reservation: Reservation): void {
-    this.#deps.capacity.release()
+  #giveBack({ run, reservation }: Leased): void {
+    this.#deps.capacity.release(run)
     reservation.release()
   }
 }

@@ -20,6 +20,7 @@ test('a lease that another engine has is given up and counted; the others are ex
   await store.commit({ guards: [], changes: created })
   const activeRuns: ActiveRun[] = [ours, theirs].map(run => ({
     state: RunState.created({ ...run, leaseOwner: 'us' }),
+    leasedAt: clock.elapsed(),
     abort: new Interrupt(),
   }))
   const interrupted: string[] = []
@@ -39,4 +40,29 @@ test('a lease that another engine has is given up and counted; the others are ex
   expect(lost).toBe(1)
   expect((await store.loadRun('run_ours'))?.run.availableAt).toBe(NOW + 5000 + RUN_LEASE_MS)
   expect((await store.loadRun('run_theirs'))?.run.availableAt).toBe(NOW + 5000)
+})
+
+test('a wall clock that is set back does not keep leases from being extended, nor one that is set forward', async () => {
+  const store = await openSqliteStore({ file: ':memory:' })
+  onTestFinished(() => store.close())
+  const clock = new VirtualClock({ start: NOW })
+  const leased = run({ id: 'run_ours', leaseOwner: 'us', availableAt: NOW + RUN_LEASE_MS })
+  await store.commit({ guards: [], changes: [{ type: 'run.created', run: leased }] })
+  const active: ActiveRun = { state: RunState.created(leased), leasedAt: clock.elapsed(), abort: new Interrupt() }
+  const keeper = new LeaseKeeper({
+    store,
+    clock,
+    driver: { activeRuns: [active], interrupt: () => expect.unreachable('the lease is lost') },
+    metrics: NO_METRICS,
+    owner: 'us',
+    onError: error => expect.unreachable(String(error)),
+  })
+  keeper.start()
+  onTestFinished(() => keeper.stop())
+  for (const set of [-3_600_000, 7_200_000, -30_000]) {
+    clock.setWall(clock.now() + set)
+    await clock.advance(5000)
+    const until = async () => (await store.loadRun('run_ours'))?.run.availableAt
+    await expect.poll(until).toBe(clock.now() + RUN_LEASE_MS)
+  }
 })

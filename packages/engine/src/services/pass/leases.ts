@@ -1,4 +1,5 @@
-// The leases of runs: how long one lasts, and the service that extends those of the runs under way here.
+// The leases of runs: how long one lasts, and the service that extends those of the runs under way here. The store has the
+// end of a lease as a wall time; the owner goes by its monotonic clock, so that a clock that is set ends no lease.
 
 import type { Core } from '../commit/core.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
@@ -27,14 +28,13 @@ export class LeaseKeeper extends RepeatingTask {
 
   async #extend(): Promise<void> {
     const { store, clock, driver, metrics, owner } = this.#deps
-    const until = clock.now() + RUN_LEASE_MS
+    const now = clock.elapsed()
     // A run leased a moment ago needs no extension yet: most are over before their first one.
-    const old = [...driver.activeRuns].filter(
-      ({ state }) => (state.run.availableAt ?? 0) < until - RUN_LEASE_EXTEND_EVERY_MS / 2,
-    )
+    const old = [...driver.activeRuns].filter(({ leasedAt }) => now - leasedAt > RUN_LEASE_EXTEND_EVERY_MS / 2)
     if (old.length === 0) return
     const held = old.map(({ state }) => ({ runId: state.run.id, fence: state.run.fence }))
     const ids = held.map(({ runId }) => runId)
+    const until = clock.now() + RUN_LEASE_MS
     const lost = new Set(await store.extendRuns(owner, ids, until))
     for (const [i, active] of old.entries()) {
       const { runId, fence } = held[i] as { runId: string; fence: number }
@@ -43,7 +43,10 @@ export class LeaseKeeper extends RepeatingTask {
       if (lost.has(runId)) {
         metrics.leaseLost()
         driver.interrupt(runId)
-      } else active.state.run.availableAt = until
+      } else {
+        active.state.run.availableAt = until
+        active.leasedAt = now
+      }
     }
   }
 }

@@ -1,7 +1,8 @@
-// Drives one leased run: waits for room on a runner, begins the run, and sends one pass after the other until it parks or
+// Drives one leased run: reserves room on a runner, begins the run, and sends one pass after the other until it parks or
 // ends. A pass is one invoke; its outcome becomes changes, the changes one commit, and only then comes the next pass.
 
 import { isAheadOf, type Start, throttleToPass, waitsForThrottle } from '../../domain/holds/throttle.ts'
+import { timedOut } from '../../domain/holds/timeouts.ts'
 import type { Change } from '../../domain/model/change.ts'
 import type { Decision } from '../../domain/model/decision.ts'
 import type { Run } from '../../domain/model/run.ts'
@@ -17,13 +18,15 @@ import { endRunSpan, startRunSpan } from '../support/spans.ts'
 import type { ActiveRun } from './active-run.ts'
 import { Checkpoints } from './checkpoint.ts'
 import { Interrupt } from './interrupt.ts'
-import { type Invoker, NONE_TRIED } from './invoke.ts'
+import type { Invoker } from './invoke.ts'
 import { RUN_LEASE_MS } from './leases.ts'
-import type { Reservation, RunnerQueue } from './runner-queue.ts'
+import type { RoomForClaims } from './room-for-claims.ts'
+import { NONE_TRIED, type Reservation, type RunnerQueue } from './runner-queue.ts'
 import type { Settlement } from './settlement.ts'
 
 export interface PassLoopDeps extends Core {
   queue: RunnerQueue
+  roomForClaims: RoomForClaims
   invoker: Invoker
   settlement: Settlement
   route(run: Run, tried: ReadonlySet<Runner>): Route
@@ -52,19 +55,21 @@ export class PassLoop {
     }
   }
 
-  /** Waits, queued, for room on a runner, and begins the run when there is some; false when no pass is to be sent. */
+  /** Begins the run, if a runner has room for it; false when no pass is to be sent. */
   async #reserveAndBegin(active: ActiveRun): Promise<boolean> {
-    const { clock, queue, settlement } = this.#deps
     const { run } = active.state
-    const needsRoom = run.status !== 'paused' && !run.cancelRequested && !run.leasedWithoutSlots
-    const reserved = needsRoom ? queue.tryReserve(run, NONE_TRIED) : 'none'
-    if (reserved !== 'full') return this.#begin(active, reserved)
-    if (run.status !== 'queued' || run.waitingFor?.kind !== 'runner') {
-      const decide = () => ({ decision: waitForRunnerRoom(active.state, clock.now()), next: 'stop' as const })
-      if (!(await settlement.settle(active, decide))) return false
-    }
-    const waited = await queue.reserve(active.state.run, NONE_TRIED, active.abort)
-    return waited === 'withdrawn' ? this.#aborted(active) : this.#begin(active, waited)
+    const isOver = run.cancelRequested || timedOut(run, this.#deps.clock.now()) !== undefined
+    const needsRoom = run.status !== 'paused' && !isOver && !run.leasedWithoutSlots
+    const reserved = needsRoom ? this.#deps.queue.tryReserve(run, NONE_TRIED) : 'none'
+    return reserved === 'full' ? this.#leaveForRoom(active) : this.#begin(active, reserved)
+  }
+
+  /** Gives the lease back: the run waits in the store until there is room on a runner. */
+  #leaveForRoom(active: ActiveRun): Promise<false> {
+    const { clock, roomForClaims } = this.#deps
+    // Before the commit, which wakes the lane: the next claim leaves the run.
+    roomForClaims.runWaits(active.state.run)
+    return this.#stopWith(active, () => waitForRunnerRoom(active.state, clock.now()))
   }
 
   /** From the lease to `running`; false when no pass is to be sent. */
@@ -117,8 +122,8 @@ export class PassLoop {
     const { clock, settlement, invoker, isDraining } = this.#deps
     if (isDraining()) return this.#stopWith(active, () => giveBack(active.state, clock.now()))
     // After a stall the lease may have run out and the run be far ahead elsewhere: no pass is sent without a lease.
-    const isLapsed = clock.now() >= (active.state.run.availableAt ?? 0)
-    if (isLapsed && !(await this.#renewLease(active.state.run))) return false
+    const isLapsed = clock.elapsed() - active.leasedAt >= RUN_LEASE_MS
+    if (isLapsed && !(await this.#renewLease(active))) return false
     const pass = sentNow(active.state, clock.now())
     let checkpoints: Checkpoints | undefined
     const outcome = await invoker.invoke(active, pass.sentAt, payload => {
@@ -127,6 +132,7 @@ export class PassLoop {
     })
     await checkpoints?.over()
     if (checkpoints?.hasEnded) return false
+    if (outcome === 'full') return this.#leaveForRoom(active)
     if (outcome === 'held') return this.#stopWith(active, () => holdForRunner(active.state, clock.now()))
     if (outcome === 'aborted') return this.#aborted(active)
     const decided = await settlement.settle(active, assumptions =>
@@ -150,12 +156,16 @@ export class PassLoop {
   }
 
   /** False when another engine has the run by now. */
-  async #renewLease(run: Run): Promise<boolean> {
+  async #renewLease(active: ActiveRun): Promise<boolean> {
     const { store, clock, metrics, owner } = this.#deps
+    const { run } = active.state
     const until = clock.now() + RUN_LEASE_MS
+    const now = clock.elapsed()
     const lost = await store.extendRuns(owner, [run.id], until)
-    if (lost.length === 0) run.availableAt = until
-    else metrics.leaseLost()
+    if (lost.length === 0) {
+      run.availableAt = until
+      active.leasedAt = now
+    } else metrics.leaseLost()
     return lost.length === 0
   }
 

@@ -6,8 +6,7 @@ import { connectUrl } from '../../domain/model/connect-url.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { Interrupt } from './interrupt.ts'
-import { NONE_TRIED } from './invoke.ts'
-import { type Reservation, type Reserved, RunnerQueue } from './runner-queue.ts'
+import { NONE_TRIED, type Reservation, type Reserved, RunnerQueue } from './runner-queue.ts'
 
 const URL_OF = (id: string) => connectUrl('default', 'app', id)
 

@@ -1,9 +1,10 @@
-// The queue for room on runners that take only so many invokes at once (Connect's `maxConcurrency`). A run gets a
-// reservation at once or waits in the queue of its app: it is leased and held in memory, and nothing of it was sent.
+// The queue for room on runners that take only so many invokes at once (Connect's `maxConcurrency`). A run under way gets a
+// reservation for its next pass, or waits in the queue of its app: it stays leased, and keeps its place on this engine. Runs
+// that have not begun wait in the store instead (room-for-claims.ts).
 
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { connectUrlOwner } from '../../domain/model/connect-url.ts'
-import type { Run } from '../../domain/model/run.ts'
+import { appKey, type Run, type RunnersOfRun } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import type { Route } from '../../domain/pass/routing.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -11,6 +12,9 @@ import type { InvokeSignal, Transport } from '../../ports/transport.ts'
 
 /** How often every waiting run is tried again. Nothing reports that an HTTP runner registered, or is avoided no more. */
 const RUNNER_QUEUE_POLL_MS = 1000
+
+/** Most runs in the queue of one app; a further one waits in the store. */
+const QUEUED_PER_APP_MAX = 32
 
 /** How long room is kept for another engine: one message there, and an invoke back. */
 const PEER_RESERVATION_MS = 100
@@ -22,12 +26,12 @@ export interface Reservation {
   release(): void
 }
 
-/** `none`: no runner can be reached. `withdrawn`: taken out of the queue before there was room. */
-export type Reserved = Reservation | 'none' | 'withdrawn'
+/** `none`: no runner can be reached. `withdrawn`: taken out of the queue before there was room. `full`: so is the queue. */
+export type Reserved = Reservation | 'none' | 'withdrawn' | 'full'
 
 export interface RunnerQueueDeps {
   clock: Clock
-  route(run: Run, tried: ReadonlySet<Runner>): Route
+  route(run: RunnersOfRun, tried: ReadonlySet<Runner>): Route
   transport: Pick<Transport, 'room' | 'reaches' | 'requestRoom'>
 }
 
@@ -36,6 +40,9 @@ interface QueuedRun {
   tried: ReadonlySet<Runner>
   end(reserved: Reserved): void
 }
+
+/** The `tried` runners of a pass before its first try. */
+export const NONE_TRIED: ReadonlySet<Runner> = new Set()
 
 export class RunnerQueue {
   readonly #deps: RunnerQueueDeps
@@ -52,8 +59,20 @@ export class RunnerQueue {
 
   /** Whether the runner would take one more invoke besides those that are reserved. */
   hasRoom(url: string): boolean {
+    const room = this.roomOf(url)
+    return room === undefined || room > 0
+  }
+
+  /** How many invokes the runner would take besides those that are reserved; undefined: any number. */
+  roomOf(url: string): number | undefined {
     const room = this.#deps.transport.room?.(url)
-    return room === undefined || room > (this.#reserved.get(url) ?? 0)
+    return room === undefined ? undefined : room - (this.#reserved.get(url) ?? 0)
+  }
+
+  /** The runner without room to which the run would go; undefined when it could be sent, or there is no runner. */
+  fullRunner(run: RunnersOfRun): Runner | undefined {
+    const chosen = this.#deps.route(run, NONE_TRIED)
+    return chosen.kind === 'runner' && !this.hasRoom(chosen.runner.url) ? chosen.runner : undefined
   }
 
   has(runId: string): boolean {
@@ -72,6 +91,7 @@ export class RunnerQueue {
 
   /** Waits in the queue for room. The run's deadline, the signal and `withdraw` take it out. */
   reserve(run: Run, tried: ReadonlySet<Runner>, signal: InvokeSignal): Promise<Reserved> {
+    if ((this.#queues.get(appKey(run))?.length ?? 0) >= QUEUED_PER_APP_MAX) return Promise.resolve('full')
     return new Promise(resolve => {
       const deadline = runDeadline(run)
       const leave = () => queued.end('withdrawn')
@@ -97,7 +117,7 @@ export class RunnerQueue {
   /** The runner may have room, or is gone: tries the queued runs of its app in order. */
   roomChanged(url: string): void {
     const owner = connectUrlOwner(url)
-    const queue = owner && this.#queues.get(keyOf(owner))
+    const queue = owner && this.#queues.get(appKey(owner))
     if (!queue) return
     const isFull = () => this.#deps.transport.reaches?.(url) !== false && !this.hasRoom(url)
     if (isFull()) return
@@ -119,7 +139,7 @@ export class RunnerQueue {
   /** Keeps room for one invoke of another engine, for a moment. */
   reserveForPeer(url: string): void {
     const { clock } = this.#deps
-    clock.at(clock.now() + PEER_RESERVATION_MS, this.#countReservation(url))
+    clock.after(PEER_RESERVATION_MS, this.#countReservation(url))
   }
 
   #offer(queued: QueuedRun): void {
@@ -148,7 +168,7 @@ export class RunnerQueue {
   }
 
   #add(queued: QueuedRun): void {
-    const key = keyOf(queued.run)
+    const key = appKey(queued.run)
     const queue = this.#queues.get(key) ?? []
     let at = queue.length
     while (at > 0 && isBefore(queued.run, (queue[at - 1] as QueuedRun).run)) at--
@@ -159,7 +179,7 @@ export class RunnerQueue {
   }
 
   #remove(queued: QueuedRun): void {
-    const key = keyOf(queued.run)
+    const key = appKey(queued.run)
     const queue = this.#queues.get(key) ?? []
     const at = queue.indexOf(queued)
     if (at >= 0) queue.splice(at, 1)
@@ -172,7 +192,7 @@ export class RunnerQueue {
 
   #pollLater(): () => void {
     const { clock } = this.#deps
-    return clock.at(clock.now() + RUNNER_QUEUE_POLL_MS, () => {
+    return clock.after(RUNNER_QUEUE_POLL_MS, () => {
       this.#stopPolling = undefined
       for (const queue of [...this.#queues.values()]) for (const queued of [...queue]) this.#offer(queued)
       if (this.#byRunId.size > 0) this.#stopPolling ??= this.#pollLater()
@@ -181,10 +201,6 @@ export class RunnerQueue {
 }
 
 const NOTHING = () => {}
-
-function keyOf({ namespace, app }: { namespace: string; app: string }): string {
-  return `${namespace}\n${app}`
-}
 
 /** The order of claims: the higher priority, then the older. */
 function isBefore(a: Run, b: Run): boolean {

@@ -81,9 +81,10 @@ export class Control {
     return this.#fork(actor, fork, { action: 'retry_from_step', runId, newRunId: id, detail })
   }
 
-  async bulkReplay(actor: Actor, filter: ReplayFilter): Promise<BulkReplayReply> {
+  /** The signal gives up the count of the matching runs; from the first fork on it has no effect. */
+  async bulkReplay(actor: Actor, filter: ReplayFilter, signal?: AbortSignal): Promise<BulkReplayReply> {
     this.#deps.assertActive(actor.namespace)
-    return this.#bulk.run(actor, filter)
+    return this.#bulk.run(actor, filter, signal)
   }
 
   /** Decides on the run, again when it loses a race, and commits with the audit entry. */

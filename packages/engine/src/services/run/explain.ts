@@ -17,8 +17,8 @@ export interface ExplainDeps {
   isLive(runner: Runner): boolean
   /** The pass that is under way here, if one is. */
   passOf(runId: string): { runnerId: string; sentAt: number } | undefined
-  /** Whether the run waits on this engine for room on a runner. */
-  waitsForRunnerRoom(runId: string): boolean
+  /** Whether the run waits for room on a runner. */
+  waitsForRunnerRoom(run: Run): boolean
 }
 
 export class Explain {
@@ -41,7 +41,7 @@ export class Explain {
       steps,
       runners: this.#runners(run),
       position: isHeld ? await reads.heldBefore(run) : undefined,
-      isInRunnerQueue: this.#deps.waitsForRunnerRoom(runId),
+      isInRunnerQueue: this.#deps.waitsForRunnerRoom(run),
       pass: run.status === 'running' ? this.#deps.passOf(runId) : undefined,
       childStatuses: isTerminal(run.status) ? new Map() : await statusesOf(reads, steps),
     })

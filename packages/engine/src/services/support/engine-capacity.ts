@@ -1,9 +1,9 @@
-// Counts one kind of work under way (passes, deliveries or timers) and bounds it, to limit memory, sockets and unfinished work.
+// Counts one kind of work under way (deliveries or timers) and bounds it, to limit memory, sockets and unfinished work.
 
 export class EngineCapacity {
   readonly #max: number
   #inUse = 0
-  readonly #waiting = new Set<() => void>()
+  readonly #releases = new Releases()
 
   constructor(max: number) {
     this.#max = max
@@ -17,29 +17,41 @@ export class EngineCapacity {
     return this.#max - this.#inUse
   }
 
-  /** False when there is no room. Every success needs one `release`. */
-  tryAcquire(): boolean {
-    if (this.#inUse >= this.#max) return false
+  /** Needs one `release`. Only for work that was claimed within `room`. */
+  acquire(): void {
     this.#inUse++
-    return true
   }
 
   release(): void {
     this.#inUse--
-    if (this.#waiting.size > 0) for (const done of [...this.#waiting]) done()
+    this.#releases.notify()
   }
 
   /** Resolves when there is room, or on abort. */
-  async waitForRoom(signal: AbortSignal): Promise<void> {
-    while (this.room <= 0 && !signal.aborted) await this.#nextRelease(signal)
+  waitForRoom(signal: AbortSignal): Promise<void> {
+    return this.#releases.until(() => this.room > 0, signal)
   }
 
   /** Resolves when nothing is under way. */
-  async waitUntilIdle(): Promise<void> {
-    while (this.#inUse > 0) await this.#nextRelease()
+  waitUntilIdle(): Promise<void> {
+    return this.#releases.until(() => this.#inUse === 0)
+  }
+}
+
+/** Callers that wait for a release. */
+export class Releases {
+  readonly #waiting = new Set<() => void>()
+
+  notify(): void {
+    if (this.#waiting.size > 0) for (const done of [...this.#waiting]) done()
   }
 
-  #nextRelease(signal?: AbortSignal): Promise<void> {
+  /** Resolves when the condition holds, which is checked now and at every release, or on abort. */
+  async until(holds: () => boolean, signal?: AbortSignal): Promise<void> {
+    while (!holds() && !signal?.aborted) await this.#next(signal)
+  }
+
+  #next(signal?: AbortSignal): Promise<void> {
     return new Promise(resolve => {
       const done = () => {
         this.#waiting.delete(done)

@@ -5,7 +5,6 @@ import type { Logger } from 'pino'
 import type { Clock } from '../../ports/clock.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Claim, Lane, Store } from '../../ports/store.ts'
-import type { EngineCapacity } from './engine-capacity.ts'
 import { pause } from './pause.ts'
 import type { Service } from './service.ts'
 
@@ -29,16 +28,27 @@ export interface LaneDeps<T> {
   /** Name of this engine in the leases it takes. */
   owner: string
   leaseMs: number
-  /** Starts claimed work, for which room is acquired already and which releases it. */
-  work: { readonly capacity: EngineCapacity; accept(claimed: T): void }
+  work: {
+    readonly capacity: LaneCapacity
+    /** Starts claimed work. It takes room until it ends. `claimedAt`: before the claim, by the monotonic clock. */
+    accept(claimed: T, claimedAt: number): void
+  }
   /** Whether other engines work on the store too. */
   isShared: boolean
   claim(claim: Claim): Promise<T[]>
   /**
-   * A claim may leave due rows behind: deliveries whose destination is full. Then only a wake-up, or a row that falls due
-   * later, brings another claim.
+   * Whether the last claim may have left due rows behind, for which there was no room. Then only a wake-up, or a row that falls
+   * due later, brings another claim.
    */
-  mayLeaveDueRows?: true
+  mayLeaveDueRows?(): boolean
+}
+
+/** How much work of a kind is under way. */
+export interface LaneCapacity {
+  /** How much more a claim may take. */
+  readonly room: number
+  /** Resolves when there is room, or on abort. */
+  waitForRoom(signal: AbortSignal): Promise<void>
 }
 
 export class LaneLoop<T> implements Service {
@@ -80,13 +90,13 @@ export class LaneLoop<T> implements Service {
   }
 
   async #claimAndWait(signal: AbortSignal): Promise<void> {
-    const { work, store, queue, clock, lane, mayLeaveDueRows, isShared } = this.#deps
+    const { work, store, queue, clock, lane, isShared } = this.#deps
     await work.capacity.waitForRoom(signal)
     if (signal.aborted) return
-    const { hasMore, claimedAt } = await this.#claim()
+    const { hasMore, leavesDueRows, claimedAt } = await this.#claim()
     if (hasMore) return
     const now = clock.now()
-    const next = await store.nextAvailableAt(lane, mayLeaveDueRows ? claimedAt : undefined)
+    const next = await store.nextAvailableAt(lane, leavesDueRows ? claimedAt : undefined)
     if (next !== undefined && next <= now) return
     this.#isWaiting = true
     const latest = now + (isShared ? LANE_SLEEP_MS_MAX_SHARED : LANE_SLEEP_MS_MAX)
@@ -95,23 +105,15 @@ export class LaneLoop<T> implements Service {
   }
 
   /** Claims what is due at `claimedAt`, as far as there is room. `hasMore`: another claim may find more at once. */
-  async #claim(): Promise<{ hasMore: boolean; claimedAt: number }> {
+  async #claim(): Promise<{ hasMore: boolean; leavesDueRows: boolean; claimedAt: number }> {
     const { work, clock, owner, leaseMs, claim, mayLeaveDueRows } = this.#deps
-    const { capacity } = work
     const claimedAt = clock.now()
-    const limit = Math.min(capacity.room, LANE_CLAIM_MAX)
-    for (let i = 0; i < limit; i++) capacity.tryAcquire()
-    let count = 0
-    try {
-      const all = await claim({ owner, now: claimedAt, leaseUntil: claimedAt + leaseMs, limit })
-      for (const claimed of all) {
-        count++
-        work.accept(claimed)
-      }
-    } finally {
-      for (let i = count; i < limit; i++) capacity.release()
-    }
+    const leasedAt = clock.elapsed()
+    const limit = Math.min(work.capacity.room, LANE_CLAIM_MAX)
+    const all = await claim({ owner, now: claimedAt, leaseUntil: claimedAt + leaseMs, limit })
+    for (const claimed of all) work.accept(claimed, leasedAt)
+    const leavesDueRows = mayLeaveDueRows?.() ?? false
     // Where due rows may stay behind, only an empty claim shows that it took all it may.
-    return { hasMore: count === limit || (mayLeaveDueRows === true && count > 0), claimedAt }
+    return { hasMore: all.length === limit || (leavesDueRows && all.length > 0), leavesDueRows, claimedAt }
   }
 }

@@ -17,7 +17,7 @@ export class OncePerMinute {
 
   /** Whether the line is due; if so, it counts as logged. */
   isDue(key: string): boolean {
-    const now = this.#clock.now()
+    const now = this.#clock.elapsed()
     if (now - (this.#loggedAt.get(key) ?? Number.NEGATIVE_INFINITY) < LOG_AGAIN_AFTER_MS) return false
     if (this.#loggedAt.size >= LOGGED_KEYS_MAX) this.#loggedAt.clear()
     this.#loggedAt.set(key, now)

@@ -11,7 +11,7 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
       signal.removeEventListener('abort', done)
       resolve()
     }
-    const cancelTimer = clock.at(clock.now() + ms, done)
+    const cancelTimer = clock.after(ms, done)
     signal.addEventListener('abort', done)
   })
 }

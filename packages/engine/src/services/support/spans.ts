@@ -46,7 +46,7 @@ export function startInvokeSpan(tracing: Tracing, run: Run, parent: Traceparent,
   return tracing.start('perdure.invoke', { parent, kind: 'client', attributes, startedAt: now })
 }
 
-export function endInvokeSpan(span: Span, outcome: Outcome | 'held' | 'aborted', now: number): void {
+export function endInvokeSpan(span: Span, outcome: Outcome | 'held' | 'full' | 'aborted', now: number): void {
   const kind = typeof outcome === 'string' ? outcome : outcome.kind
   span.set({ 'perdure.invoke.outcome': kind })
   if (kind === 'held') span.fail('no_runner')

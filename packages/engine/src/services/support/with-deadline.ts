@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 export async function withDeadline<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T> {
   let cancel = () => {}
   const late = new Promise<never>((_, reject) => {
-    cancel = clock.at(clock.now() + ms, () => reject(new Error(`no answer within ${ms} ms`)))
+    cancel = clock.after(ms, () => reject(new Error(`no answer within ${ms} ms`)))
   })
   try {
     return await Promise.race([promise, late])

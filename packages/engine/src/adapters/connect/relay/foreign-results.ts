@@ -62,10 +62,10 @@ export class ForeignResults {
     const { length } = result.body
     if (this.#pendingLength + length > RESULTS_LENGTH_MAX) return new Promise(() => {})
     return new Promise(resolve => {
-      const until = clock.now() + OWNER_REQUEST_MS_MAX
+      const until = clock.elapsed() + OWNER_REQUEST_MS_MAX
       const requestOwner = () => bus.publish(RESULT_TOPICS.ownerRequest, `${result.id} ${result.url}`)
       const stopRequests = every(clock, OWNER_REQUEST_EVERY_MS, () => {
-        if (clock.now() >= until) settle()
+        if (clock.elapsed() >= until) settle()
         else requestOwner()
       })
       const cancel = () => {

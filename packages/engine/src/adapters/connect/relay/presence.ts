@@ -106,8 +106,9 @@ export class EnginePresence {
   requestRoom(url: string): void {
     const { bus, clock } = this.#options
     const engine = this.engineOf(url)
-    if (engine === undefined || clock.now() - (this.#requestedAt.get(url) ?? 0) < ROOM_REQUEST_EVERY_MS) return
-    this.#requestedAt.set(url, clock.now())
+    const now = clock.elapsed()
+    if (engine === undefined || now - (this.#requestedAt.get(url) ?? -Infinity) < ROOM_REQUEST_EVERY_MS) return
+    this.#requestedAt.set(url, now)
     bus.publish(PRESENCE_TOPICS.roomRequest, url, engine)
   }
 
@@ -141,7 +142,7 @@ export class EnginePresence {
     if (this.#engines.size === 0 || this.#options.local.room(url) === undefined) return
     const { clock } = this.#options
     if (this.#changedRooms.size === 0)
-      this.#cancelPublish = clock.at(clock.now() + ROOM_CHANGES_DELAY_MS, () => {
+      this.#cancelPublish = clock.after(ROOM_CHANGES_DELAY_MS, () => {
         const changed = [...this.#changedRooms]
         this.#changedRooms.clear()
         this.#publishRoom(changed)
@@ -168,7 +169,7 @@ export class EnginePresence {
     this.#announce()
     // Repeated, since a report may have been lost and counts for a few ticks only.
     if (this.#engines.size > 0) this.#publishRoom(local.connected.filter(url => local.room(url) === 0))
-    removeBefore(this.#requestedAt, clock.now() - ROOM_REQUEST_VALID_MS)
+    removeBefore(this.#requestedAt, clock.elapsed() - ROOM_REQUEST_VALID_MS)
     this.#roomRequests.tick()
     for (const [engine, remote] of this.#engines) {
       remote.room.tick()

@@ -19,12 +19,12 @@ export class RoomRequests {
 
   add(url: string, engine: string): void {
     const engines = this.#requests.get(url) ?? new Map<string, number>()
-    this.#requests.set(url, engines.set(engine, this.#clock.now()))
+    this.#requests.set(url, engines.set(engine, this.#clock.elapsed()))
   }
 
   /** The engine to which the runner's room goes now: every other time one of those that wait, in turn. */
   next(url: string): string | undefined {
-    const since = this.#clock.now() - ROOM_REQUEST_VALID_MS
+    const since = this.#clock.elapsed() - ROOM_REQUEST_VALID_MS
     const waiting = [...(this.#requests.get(url) ?? [])].flatMap(([engine, at]) => (at > since ? engine : []))
     if (waiting.length === 0 || this.#yielded.delete(url)) return undefined
     this.#yielded.add(url)
@@ -39,7 +39,7 @@ export class RoomRequests {
   /** Removes the requests that no longer count. */
   tick(): void {
     for (const [url, engines] of this.#requests) {
-      removeBefore(engines, this.#clock.now() - ROOM_REQUEST_VALID_MS)
+      removeBefore(engines, this.#clock.elapsed() - ROOM_REQUEST_VALID_MS)
       if (engines.size === 0) this.#requests.delete(url)
     }
   }

@@ -1,0 +1,152 @@
+// Bounds claims of runs by the room of runners that take only so many invokes at once (Connect's `maxConcurrency`). Runs
+// without room stay in the store, due; a claim takes as many as there is room for, and the next one follows when a runner has
+// room again. Kept by the driver.
+
+import { connectUrlOwner } from '../../domain/model/connect-url.ts'
+import { appKey, type Run, type RunnersOfRun, runDestination } from '../../domain/model/run.ts'
+import type { Runner } from '../../domain/model/workflow.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { RunClaim } from '../../ports/store.ts'
+import type { Transport } from '../../ports/transport.ts'
+
+/** How often room is looked for that nothing reports: an HTTP runner registered, or is avoided no more. */
+const ROOM_POLL_MS = 1000
+/** Most destinations that are remembered as full. Of one beyond, a claim may take runs that are given back at once. */
+const FULL_MAX = 1000
+
+export interface RoomForClaimsDeps {
+  clock: Clock
+  transport: Pick<Transport, 'room' | 'reaches'>
+  /** How many more invokes a runner would take, besides those that are reserved; undefined: any number. */
+  roomOf(url: string): number | undefined
+  /** The live runners of the app. */
+  runners(of: { namespace: string; app: string }): readonly Runner[]
+  /** The runner without room to which the run would go; undefined when the run could be sent, or there is no runner. */
+  fullRunner(run: RunnersOfRun): Runner | undefined
+  /** Runs that a claim left may have room. */
+  onRoom(): void
+}
+
+interface BoundedApp {
+  namespace: string
+  app: string
+  /** Its runners that take only so many. */
+  urls: Set<string>
+}
+
+type Bounds = Required<Pick<RunClaim, 'appRoom' | 'full'>>
+
+export class RoomForClaims {
+  readonly #deps: RoomForClaimsDeps
+  readonly #apps = new Map<string, BoundedApp>()
+  /** Destinations that were full when a run of theirs was last tried, though another runner of the app may have room. */
+  readonly #full = new Map<string, RunnersOfRun>()
+  /** Apps of which the last claim may have left runs for lack of room. */
+  #short = new Set<string>()
+  #stopPolling: (() => void) | undefined
+
+  constructor(deps: RoomForClaimsDeps) {
+    this.#deps = deps
+  }
+
+  /** Whether the last claim may have left runs for lack of room. */
+  get isShort(): boolean {
+    return this.#short.size > 0
+  }
+
+  /** Whether runs of the app may be waiting in the store, so that a new one must not go before them. */
+  isContested(run: Pick<Run, 'namespace' | 'app'>): boolean {
+    return this.#short.size > 0 && this.#short.has(appKey(run))
+  }
+
+  /** No runner that the run may go to has room. */
+  runWaits(run: Run): void {
+    const runner = this.#deps.fullRunner(run)
+    if (!runner) return
+    this.#note(runner.url)
+    const { namespace, app, workflow, runner: pin } = run
+    const destination = runDestination(run)
+    if (this.#full.size >= FULL_MAX && !this.#full.has(destination))
+      this.#full.delete(this.#full.keys().next().value as string)
+    this.#full.set(destination, { namespace, app, workflow, ...(pin === undefined ? {} : { runner: pin }) })
+  }
+
+  /** The bounds of a claim that is made now. */
+  claimBounds(): Bounds {
+    const appRoom = new Map<string, number>()
+    for (const key of this.#apps.keys()) {
+      const room = this.#roomOf(key)
+      if (room !== undefined) appRoom.set(key, room)
+    }
+    for (const [destination, run] of this.#full) if (!this.#deps.fullRunner(run)) this.#full.delete(destination)
+    return { appRoom, full: new Set(this.#full.keys()) }
+  }
+
+  /** A claim within these bounds took these runs. */
+  claimed(runs: readonly Pick<Run, 'namespace' | 'app'>[], { appRoom, full }: Bounds): void {
+    if (appRoom.size === 0 && full.size === 0) {
+      if (this.#short.size > 0) this.#short = new Set()
+      return
+    }
+    const counts = new Map<string, number>()
+    for (const run of runs) counts.set(appKey(run), (counts.get(appKey(run)) ?? 0) + 1)
+    const short = [...appRoom].flatMap(([key, room]) => ((counts.get(key) ?? 0) >= room ? key : []))
+    for (const run of this.#full.values()) short.push(appKey(run))
+    this.#short = new Set(short)
+    if (this.isShort) this.#stopPolling ??= this.#pollLater()
+  }
+
+  /** The runner may have room, or is gone. */
+  roomChanged(url: string): void {
+    const key = this.#note(url)
+    if (key !== undefined && this.#short.has(key) && this.#hasRoom(key)) this.#deps.onRoom()
+  }
+
+  stop(): void {
+    this.#stopPolling?.()
+    this.#stopPolling = undefined
+    this.#short = new Set()
+  }
+
+  /** Remembers the app of a runner that takes only so many. */
+  #note(url: string): string | undefined {
+    const owner = connectUrlOwner(url)
+    if (!owner) return undefined
+    const key = appKey(owner)
+    const { transport } = this.#deps
+    if (transport.room?.(url) === undefined || transport.reaches?.(url) === false) return key
+    const known = this.#apps.get(key)
+    if (known) known.urls.add(url)
+    else this.#apps.set(key, { ...owner, urls: new Set([url]) })
+    return key
+  }
+
+  /** The room of the app; undefined if one of its runners takes any number, or none has a socket. */
+  #roomOf(key: string): number | undefined {
+    const app = this.#apps.get(key)
+    if (!app) return undefined
+    const { transport, roomOf, runners } = this.#deps
+    let room = 0
+    for (const url of app.urls) {
+      const own = transport.reaches?.(url) === false ? undefined : roomOf(url)
+      if (own === undefined) app.urls.delete(url)
+      else room += Math.max(0, own)
+    }
+    if (app.urls.size === 0) this.#apps.delete(key)
+    const takesAny = () => runners(app).some(({ url }) => transport.room?.(url) === undefined)
+    return app.urls.size === 0 || takesAny() ? undefined : room
+  }
+
+  #hasRoom(key: string): boolean {
+    return this.#roomOf(key) !== 0
+  }
+
+  #pollLater(): () => void {
+    return this.#deps.clock.after(ROOM_POLL_MS, () => {
+      this.#stopPolling = undefined
+      if (!this.isShort) return
+      this.#stopPolling = this.#pollLater()
+      if ([...this.#short].some(key => this.#hasRoom(key))) this.#deps.onRoom()
+    })
+  }
+}
