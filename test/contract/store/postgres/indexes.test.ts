@@ -40,6 +40,7 @@ const BYTES_MAX: Record<string, number> = {
   // A bounded key, attempt and index.
   'logs.dedupe': ofRunner(KEY_CHARS_MAX) + 2 * '#9007199254740991'.length,
   'deliveries.destination': ofRunner(KEY_CHARS_MAX),
+  'runs.destination': ofRunner(KEY_CHARS_MAX),
   ...Object.fromEntries(
     [
       ...['id', 'run_id', 'new_run_id', 'event_id', 'replay_of', 'delivery_id', 'endpoint_id'],

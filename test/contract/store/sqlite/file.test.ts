@@ -2,7 +2,7 @@
 
 import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,6 +12,7 @@ import { openSqliteStore } from '../../../../packages/engine/src/adapters/sql/sq
 import { onCleanup } from '../../../kit/cleanup.ts'
 import { openEmptier } from '../../../kit/engine/database.ts'
 import { keptOpen } from '../../../kit/servers/kept-open.ts'
+import { PATIENCE_MS } from '../../../kit/until.ts'
 import { aLeasedRun, anEvent, aRun, aStep, created, NOW, NS, write } from '../samples.ts'
 import { storeContract } from '../store-contract.ts'
 
@@ -170,7 +171,7 @@ describe('SQLite on a file', () => {
     const args = ['--import', 'tsx', '--conditions', 'perdure-source', join(import.meta.dirname, 'leaver.ts')]
     // Ends by itself, or is killed and the test fails.
     const { stdout } = await promisify(execFile)(process.execPath, [...args, freshFile()], {
-      timeout: 20_000,
+      timeout: PATIENCE_MS,
     })
     expect(stdout).toBe('open\nclosed\n')
   })
@@ -214,6 +215,27 @@ describe('SQLite on a file', () => {
     for (const runId of report.durable) expect(await store.loadRun(runId), runId).toBeDefined()
     await store.close()
     await expectSound(file)
+  })
+
+  it('is unavailable, and not at fault itself, where a page is damaged', async () => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file })
+    const runs = Array.from({ length: 100 }, () => aLeasedRun({ input: JSON.stringify('x'.repeat(4000)) }))
+    await Promise.all(runs.map(run => write(store, created(run))))
+    await store.close()
+    const bytes = readFileSync(file)
+    bytes.fill(0x5a, bytes.length / 2)
+    writeFileSync(file, bytes)
+    const damaged = await openSqliteStore({ file })
+    const now = NOW + 3_600_000
+    const work = [
+      ...runs.map(({ id }) => damaged.loadRun(id)),
+      damaged.claimRuns({ owner: 'e', now, leaseUntil: now + 1000, limit: 100 }),
+    ]
+    const failures = (await Promise.allSettled(work)).filter(({ status }) => status === 'rejected')
+    expect(failures.length).toBeGreaterThan(1)
+    for (const failure of failures) expect(failure).toMatchObject({ reason: { code: 'unavailable' } })
+    await damaged.close()
   })
 
   it('is sound after all that', async () => {

@@ -44,6 +44,8 @@ export interface SessionBounds {
   connectMsMax?: number
   /** Time for each answer; 0: no bound. */
   answerMsMax?: number
+  /** Time for each statement, after which the server ends it; by default a minute. */
+  statementMsMax?: number
   /** For statements that are used again and again: each is planned once, along an index. */
   plansOnce?: boolean
 }
@@ -57,10 +59,11 @@ const PLANNED_ONCE = ['plan_cache_mode=force_generic_plan', 'enable_seqscan=off'
 /** Options of the address come last, and win. */
 function settings(
   url: string,
-  { connectMsMax = CONNECT_TIMEOUT_MS, answerMsMax = ANSWER_MS_MAX, plansOnce = false }: SessionBounds,
+  { connectMsMax = CONNECT_TIMEOUT_MS, answerMsMax = ANSWER_MS_MAX, plansOnce = false, statementMsMax }: SessionBounds,
 ) {
   const given = new URL(url).searchParams.get('options') ?? ''
-  const set = plansOnce ? [...SESSION, ...PLANNED_ONCE] : SESSION
+  const set = plansOnce ? [...SESSION, ...PLANNED_ONCE] : [...SESSION]
+  if (statementMsMax !== undefined) set.push(`statement_timeout=${statementMsMax}`)
   return {
     connectionString: withoutOptions(url),
     options: `${set.map(setting => `-c ${setting}`).join(' ')} ${given}`.trim(),
@@ -98,8 +101,13 @@ export async function openSession(
 }
 
 /** Opens a pool of sessions for reads. Without a listener, the loss of an idle session would end the process. */
-export function openPool(url: string, max: number, onLost: (error: Error) => void): Pool {
-  const pool = new Pool({ ...settings(url, {}), max, idleTimeoutMillis: 30_000, allowExitOnIdle: true })
+export function openPool(
+  url: string,
+  max: number,
+  onLost: (error: Error) => void,
+  bounds: Pick<SessionBounds, 'statementMsMax'> = {},
+): Pool {
+  const pool = new Pool({ ...settings(url, bounds), max, idleTimeoutMillis: 30_000, allowExitOnIdle: true })
   pool.on('error', onLost)
   // If a session is lost between two queries of its user, the next query fails.
   pool.on('connect', client => client.on('error', () => {}))

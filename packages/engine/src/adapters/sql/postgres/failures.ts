@@ -13,3 +13,12 @@ export function isUnavailable(error: unknown): boolean {
     return UNAVAILABLE.has(code) || UNAVAILABLE_CLASSES.includes(code.slice(0, 2))
   return NETWORK.test(code)
 }
+
+/** SQLSTATEs of a server that has no room for what was to be written, while smaller writes may go on. */
+const NO_ROOM: ReadonlySet<string> = new Set(['53100', '53400'])
+
+/** Whether the server refused a write because its disk is full. Its session goes on, and nothing was written. */
+export function lacksRoom(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' && NO_ROOM.has(code)
+}

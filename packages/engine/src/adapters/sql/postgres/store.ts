@@ -1,4 +1,4 @@
-// Opens a store on PostgreSQL: one session writes, a few read. Called by compose/backends for `postgres://` addresses.
+// Opens a store on PostgreSQL: one session writes, a few read, two scan. Called by compose/backends for `postgres://` addresses.
 
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
@@ -17,6 +17,9 @@ import { Writer } from './writer.ts'
 
 /** Most sessions for the reads of one engine. */
 const READERS_MAX = 4
+/** Most sessions for the scans of one engine, and the time for a statement of theirs. */
+const SCANNERS_MAX = 2
+const SCAN_MS_MAX = 30_000
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`; `?options=-csearch_path%3Dname` picks a schema. */
@@ -45,7 +48,10 @@ export async function openPostgresStore({ url, log }: PostgresStoreOptions): Pro
   await prepare(url)
   const writer = new BatchQueue(new Writer({ url, name: randomUUID(), onError }), onError)
   const pool = openPool(url, READERS_MAX, err => onError({ err }, 'an idle session of the store was lost'))
-  return new PostgresStore(new PostgresDatabase(writer, pool, url), pool)
+  const scanners = openPool(url, SCANNERS_MAX, err => onError({ err }, 'an idle session for scans was lost'), {
+    statementMsMax: SCAN_MS_MAX,
+  })
+  return new PostgresStore(new PostgresDatabase({ writer, pool, scanners, url }), pool)
 }
 
 async function prepare(url: string): Promise<void> {
@@ -60,21 +66,44 @@ async function prepare(url: string): Promise<void> {
 
 class PostgresDatabase implements Database {
   readonly writer: BatchQueue
+  readonly scansAtOnce = SCANNERS_MAX
   readonly #pool: Pool
+  readonly #scanners: Pool
   readonly #url: string
   #closing: Promise<void> | undefined
 
-  constructor(writer: BatchQueue, pool: Pool, url: string) {
-    this.writer = writer
-    this.#pool = pool
-    this.#url = url
+  constructor(parts: { writer: BatchQueue; pool: Pool; scanners: Pool; url: string }) {
+    this.writer = parts.writer
+    this.#pool = parts.pool
+    this.#scanners = parts.scanners
+    this.#url = parts.url
   }
 
-  async read(queries: Query[]): Promise<Row[][]> {
-    try {
-      const session = await this.#pool.connect()
+  read(queries: Query[]): Promise<Row[][]> {
+    return this.#in(this.#pool, session => readAll(session, queries))
+  }
+
+  scan(queries: Query[], signal?: AbortSignal): Promise<Row[][]> {
+    return this.#in(this.#scanners, async session => {
+      const { processID } = session as PoolClient & { processID: number }
+      const cancel = () => void rowsOf(this.#pool, 'SELECT pg_cancel_backend($1)', [processID]).catch(() => {})
+      signal?.addEventListener('abort', cancel, { once: true })
       try {
-        const rows = await answerTo(session, this.#url, readAll(session, queries))
+        const rows = await readAll(session, queries)
+        // The cancellation may come later than the answer: it must not meet the next scan of the session.
+        signal?.throwIfAborted()
+        return rows
+      } finally {
+        signal?.removeEventListener('abort', cancel)
+      }
+    })
+  }
+
+  async #in(pool: Pool, work: (session: PoolClient) => Promise<Row[][]>): Promise<Row[][]> {
+    try {
+      const session = await pool.connect()
+      try {
+        const rows = await answerTo(session, this.#url, work(session))
         session.release()
         return rows
       } catch (error) {
@@ -91,7 +120,7 @@ class PostgresDatabase implements Database {
     this.#closing ??= (async () => {
       await this.writer.stop()
       await this.writer.close()
-      await end(this.#pool)
+      await Promise.all([end(this.#pool), end(this.#scanners)])
     })()
     return this.#closing
   }

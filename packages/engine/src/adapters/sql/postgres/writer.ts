@@ -19,7 +19,7 @@ import { toStored } from '../description/stored-text.ts'
 import type { Value } from '../description/values.ts'
 import { claimDeliveries, claimRuns, claimTimers } from './claims.ts'
 import { end, openSession, rowsOf } from './client.ts'
-import { isUnavailable } from './failures.ts'
+import { isUnavailable, lacksRoom } from './failures.ts'
 import { extendRuns } from './leases.ts'
 import { answerTo } from './lost-answer.ts'
 import { runWork } from './run-work.ts'
@@ -32,6 +32,9 @@ const CONNECT_MS_MAX = 3000
 /** Time after its first try at which a batch fails; shorter while the store is unavailable since an earlier batch. */
 const TRY_MS_MAX = 8000
 const TRY_MS_MAX_WHILE_UNAVAILABLE = 1000
+/** The room that a disk must have after it was full: the largest event and its indexes. Rows of that size are not compressed. */
+const ROOM_ROW_BYTES = 1900
+const ROOM_ROWS = 1200
 
 export interface WriterOptions {
   url: string
@@ -46,6 +49,8 @@ export class Writer implements Channel {
   #batch = 0
   /** Why the store cannot be reached; undefined while it can. */
   #unavailable: Failure | undefined
+  /** A write met a full disk, and no probe has found room since. */
+  #lacksRoom = false
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -102,6 +107,7 @@ export class Writer implements Channel {
       try {
         return await this.#withSession(client => written(client, [this.#options.name, batch, values]))
       } catch (error) {
+        if (lacksRoom(error)) return this.#markLackOfRoom(error)
         if (!isUnavailable(error)) return { failed: (error as Error).message, unavailable: false }
         this.#lost(error)
         // Whether the batch was written is unknown then: its callers must look.
@@ -114,13 +120,19 @@ export class Writer implements Channel {
   /** Executes a task in a transaction of its own. If its answer is lost, the leases of a claim run out. */
   async #perform(task: Task): Promise<Answer> {
     try {
-      return await this.#withSession(client => transaction(client, task))
+      const answer = await this.#withSession(client => transaction(client, task))
+      if (task.type === 'probe' && this.#lacksRoom) {
+        await this.#withSession(findRoom)
+        this.#lacksRoom = false
+      }
+      return answer
     } catch (error) {
-      if (isUnavailable(error)) {
+      if (isUnavailable(error) && !lacksRoom(error)) {
         this.#lost(error)
         return this.#markUnavailable(error)
       }
       await this.#client?.query('ROLLBACK').catch(lost => this.#lost(lost))
+      if (lacksRoom(error)) return this.#markLackOfRoom(error)
       return { failed: (error as Error).message, unavailable: false } satisfies Failure
     }
   }
@@ -131,6 +143,12 @@ export class Writer implements Channel {
     const answer = await answerTo(client, this.#options.url, work(client))
     this.#unavailable = undefined
     return answer
+  }
+
+  /** The requests after this one are tried: smaller writes find room in pages that exist. */
+  #markLackOfRoom(error: unknown): Failure {
+    this.#lacksRoom = true
+    return { failed: (error as Error).message, unavailable: true }
   }
 
   #markUnavailable(error: unknown): Failure {
@@ -182,6 +200,18 @@ async function transaction(client: Client, task: Task): Promise<Answer> {
   return answer
 }
 
+/**
+ * Rejects while the disk has no room for a large event. A small write would find room in pages that exist, so this makes a table,
+ * which takes new ones, and rolls it back.
+ */
+async function findRoom(client: Client): Promise<void> {
+  await client.query('BEGIN')
+  await client.query(
+    `CREATE TABLE room_probe AS SELECT repeat('x', ${ROOM_ROW_BYTES}) AS filler FROM generate_series(1, ${ROOM_ROWS})`,
+  )
+  await client.query('ROLLBACK')
+}
+
 function execute(client: Client, task: Task): Promise<Answer> {
   switch (task.type) {
     case 'claimRuns':
@@ -196,6 +226,10 @@ function execute(client: Client, task: Task): Promise<Answer> {
       return runWork(client, releaseOthers(task.owner, task.now))
     case 'prune':
       return runWork(client, prune(task.pruning))
+    case 'moveTimes':
+    case 'wakeStranded':
+    case 'latestTime':
+      throw new Error('the times of a store that engines share are never moved')
     case 'probe':
       return rowsOf(client, 'UPDATE probes SET count = count + 1')
   }

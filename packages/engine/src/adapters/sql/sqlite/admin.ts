@@ -11,6 +11,7 @@ import { SqliteDatabase } from './database.ts'
 import { databasePath, lockFile } from './lock-file.ts'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrations.ts'
 import { Reader } from './reader.ts'
+import { createDatabaseFile } from './store-files.ts'
 import { Writer } from './writer.ts'
 
 export interface OpenAdmin {
@@ -30,9 +31,11 @@ export async function openSqliteAdmin(file: string): Promise<OpenAdmin> {
   const reader = new Reader(connection)
   const channel = (run: Writer['run'] | Reader['run']) =>
     new BatchQueue(new InlineChannel({ run, close: () => {} }), () => {})
+  const reading = channel(batch => reader.run(batch))
   const database = new SqliteDatabase({
     writer: channel(batch => writer.run(batch)),
-    reader: channel(batch => reader.run(batch)),
+    reader: reading,
+    openScanner: async () => reading,
     // Not `writer.close()`: its checkpoint would wait for the engine's readers.
     release: () => connection.close(),
   })
@@ -60,6 +63,7 @@ async function versionOf(path: string): Promise<number> {
 }
 
 async function migrateFile(path: string): Promise<void> {
+  createDatabaseFile(path)
   const connection = await Connection.open(path, { readOnly: false })
   try {
     migrate(connection)

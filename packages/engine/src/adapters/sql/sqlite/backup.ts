@@ -1,17 +1,23 @@
 // Copies a SQLite store as a whole: to a backup, while an engine may write to it; and from a backup, in the place of a store
 // that no engine has open. Called by maintenance.ts.
 
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import { systemClock } from '../../clock/system.ts'
 import { Connection } from './connection.ts'
 import { databasePath, lockFile } from './lock-file.ts'
 import { SCHEMA_VERSION, schemaVersion } from './migrations.ts'
 import { loadSqlite } from './module.ts'
 import { damageOf } from './snapshot.ts'
+import { createPrivateFile, refuseLostDatabase, SIDE_FILES } from './store-files.ts'
 
 /** All pages in one step: if it paused in between, each write of the engine would restart the copy. */
 const PAGES_AT_ONCE = 2_147_483_647
-const SIDE_FILES = ['-wal', '-shm', '-journal']
+/** The end of the name of a copy in progress: the host and the process that make it, and side files. */
+const COPY_NAME = /\.perdure-copy-(?<host>.+)-(?<pid>\d+)(?:-wal|-shm|-journal)?$/
+/** A copy of another host that was not written to for this long is abandoned. */
+const COPY_AGE_MS_MAX = 24 * 3_600_000
 
 export interface CopyOptions {
   /** Replaces an existing file. */
@@ -44,6 +50,7 @@ export async function restoreFile(store: string, from: string, { force = false }
   const lock = await lockFile(target)
   try {
     refuseExisting(target, force)
+    if (!force) refuseLostDatabase(target)
     const copy = await copied(from, target)
     // SQLite would take a log file that is left there for the log of the new file.
     if (existsSync(target)) await emptyLog(target)
@@ -57,12 +64,17 @@ export async function restoreFile(store: string, from: string, { force = false }
 
 /** The path of a checked and durable copy, next to its later name. */
 async function copied(from: string, target: string): Promise<string> {
-  const copy = `${target}.copying-${process.pid}`
+  removeAbandonedCopies(dirname(target))
+  const copy = `${target}.perdure-copy-${hostname()}-${process.pid}`
   const remove = () => {
     for (const side of ['', ...SIDE_FILES]) rmSync(`${copy}${side}`, { force: true })
   }
   remove()
+  // An interrupt ends the process here.
+  process.once('exit', remove)
   try {
+    refuseLostDatabase(from)
+    createPrivateFile(copy)
     const { DatabaseSync, backup } = await loadSqlite()
     const source = new DatabaseSync(from, { readOnly: true })
     try {
@@ -77,7 +89,34 @@ async function copied(from: string, target: string): Promise<string> {
   } catch (error) {
     remove()
     throw new Error(`${from} cannot be copied: ${(error as Error).message}`, { cause: error })
+  } finally {
+    process.removeListener('exit', remove)
   }
+}
+
+/** Removes what a killed backup or restore has left in the folder. */
+function removeAbandonedCopies(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const { host, pid } = COPY_NAME.exec(name)?.groups ?? {}
+    if (host === undefined) continue
+    const file = join(folder, name)
+    const isAbandoned = host === hostname() ? !isAlive(Number(pid)) : isOld(file)
+    if (isAbandoned) rmSync(file, { force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // A process of another user may not be signalled.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function isOld(file: string): boolean {
+  const changedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  return systemClock.now() - changedAt > COPY_AGE_MS_MAX
 }
 
 async function checkCopy(copy: string): Promise<void> {

@@ -5,6 +5,7 @@ import { fromStored, toStored } from '../description/stored-text.ts'
 import type { Row, Value } from '../description/values.ts'
 import { jsonHas, textHas } from '../reads/text-search.ts'
 import { type Database, loadSqlite, type PreparedStatement } from './module.ts'
+import { refuseLostDatabase } from './store-files.ts'
 
 /** How long a statement waits for a lock that another program (a backup, a shell) holds. */
 const BUSY_TIMEOUT_MS = 5000
@@ -40,7 +41,9 @@ export class Connection {
     this.#database = database
   }
 
+  /** Throws if the database was lost: SQLite would delete its log, even for a connection that only reads. */
   static async open(file: string, options: { readOnly: boolean }): Promise<Connection> {
+    refuseLostDatabase(file)
     const { DatabaseSync } = await loadSqlite()
     const connection = new Connection(new DatabaseSync(file, options))
     connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};`)

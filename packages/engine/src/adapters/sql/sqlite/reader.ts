@@ -4,6 +4,7 @@
 import type { Answer, BatchAnswer, ReadRequest, Request } from '../batches/requests.ts'
 import type { Row } from '../description/values.ts'
 import type { Connection } from './connection.ts'
+import { failure } from './result-codes.ts'
 
 export class Reader {
   readonly #connection: Connection
@@ -35,7 +36,7 @@ export class Reader {
       }
       return answers
     } catch (error) {
-      return { failed: error instanceof Error ? error.message : String(error), unavailable: false }
+      return failure(error)
     }
   }
 }

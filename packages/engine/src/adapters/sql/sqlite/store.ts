@@ -1,4 +1,4 @@
-// Opens a store on a SQLite file, with a thread for writing and one for reading, or in memory in the calling thread. Called
+// Opens a store on a SQLite file, with threads for writing, reading and scanning, or in memory in the calling thread. Called
 // by compose/backends, the testing kit and the simulator.
 
 import { BatchQueue } from '../batches/batch-queue.ts'
@@ -8,7 +8,9 @@ import { Connection } from './connection.ts'
 import { SqliteDatabase } from './database.ts'
 import { databasePath, type FileLock, lockFile } from './lock-file.ts'
 import { migrate } from './migrations.ts'
+import { timesOf } from './move-times.ts'
 import { Reader } from './reader.ts'
+import { createDatabaseFile, openToOthers } from './store-files.ts'
 import { ThreadChannel } from './worker-host.ts'
 import { Writer } from './writer.ts'
 
@@ -21,6 +23,7 @@ export interface SqliteStoreOptions {
 /** Where errors are logged; a pino logger fits. */
 interface StoreLog {
   error(details: object, message: string): void
+  warn?(details: object, message: string): void
 }
 
 export async function openSqliteStore({ file, log }: SqliteStoreOptions): Promise<SqlStore> {
@@ -29,7 +32,11 @@ export async function openSqliteStore({ file, log }: SqliteStoreOptions): Promis
   const path = databasePath(file)
   const lock = await lockFile(path)
   try {
-    return await openOnFile(path, lock, onError)
+    createDatabaseFile(path)
+    const store = await openOnFile(path, lock, onError)
+    const advice = openToOthers(path)
+    if (advice !== undefined) log?.warn?.({ file: path }, advice)
+    return store
   } catch (cause) {
     lock.release()
     throw new Error(`cannot open ${path}: ${(cause as Error).message}`, { cause })
@@ -48,10 +55,18 @@ async function openOnFile(file: string, lock: FileLock, onError: OnError): Promi
     throw error
   }
   const [writer, reader] = threads.map(thread => new BatchQueue(thread, onError)) as [BatchQueue, BatchQueue]
-  return new SqlStore(new SqliteDatabase({ writer, reader, release: () => lock.release() }))
+  const openScanner = async () => {
+    const thread = new ThreadChannel('scanner', file)
+    await thread.open()
+    return new BatchQueue(thread, onError)
+  }
+  return new SqlStore(
+    new SqliteDatabase({ writer, reader, openScanner, release: () => lock.release() }),
+    timesOf(writer),
+  )
 }
 
-/** One connection for both: a database in memory belongs to its connection. */
+/** One connection for everything: a database in memory belongs to its connection. */
 async function openInMemory(onError: OnError): Promise<SqlStore> {
   const connection = await Connection.open(':memory:', { readOnly: false })
   migrate(connection)
@@ -59,5 +74,8 @@ async function openInMemory(onError: OnError): Promise<SqlStore> {
   const reading = new Reader(connection)
   const shared = { run: reading.run.bind(reading), close: () => {} }
   const reader = new BatchQueue(new InlineChannel(shared), onError)
-  return new SqlStore(new SqliteDatabase({ writer, reader, release: () => {} }))
+  return new SqlStore(
+    new SqliteDatabase({ writer, reader, openScanner: async () => reader, release: () => {} }),
+    timesOf(writer),
+  )
 }

@@ -1,4 +1,4 @@
-// The entry of a worker thread that owns one connection: the writer's or the reader's. Started by worker-host.ts, which posts
+// The entry of a worker thread that owns one connection: the writer's or a reader's. Started by worker-host.ts, which posts
 // orders and wakes the thread through a shared counter.
 
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
@@ -11,7 +11,7 @@ import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
 export interface ThreadOptions {
-  role: 'writer' | 'reader'
+  role: 'writer' | 'reader' | 'scanner'
   file: string
   port: MessagePort
   /** Counts the posted orders; the thread sleeps until it rises. */
@@ -46,8 +46,8 @@ function nextOrder(): ThreadOrder {
 }
 
 async function open(): Promise<Server> {
-  const connection = await Connection.open(file, { readOnly: role === 'reader' })
-  if (role === 'reader') return new Reader(connection)
+  const connection = await Connection.open(file, { readOnly: role !== 'writer' })
+  if (role !== 'writer') return new Reader(connection)
   migrate(connection)
   return new Writer(connection)
 }

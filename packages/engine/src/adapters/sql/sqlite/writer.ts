@@ -16,6 +16,8 @@ import type { Row, Value } from '../description/values.ts'
 import type { Connection } from './connection.ts'
 import { claimDeliveries } from './delivery-claims.ts'
 import { extendRuns } from './leases.ts'
+import { latestTime, moveTimes, wakeStranded } from './move-times.ts'
+import { breaks, failure } from './result-codes.ts'
 import { RunClaims } from './run-claims.ts'
 import { runWork } from './run-work.ts'
 import { Statements } from './statements.ts'
@@ -104,7 +106,7 @@ export class Writer {
 
   #failed(error: unknown): Failure {
     const failed = failure(error)
-    if (BREAKING.has(codeOf(error))) this.#broken = failed.failed
+    if (breaks(error)) this.#broken = failed.failed
     return failed
   }
 
@@ -126,6 +128,12 @@ export class Writer {
         return runWork(this.#connection, releaseOthers(task.owner, task.now))
       case 'prune':
         return runWork(this.#connection, prune(task.pruning))
+      case 'moveTimes':
+        return runWork(this.#connection, moveTimes(task.by))
+      case 'wakeStranded':
+        return runWork(this.#connection, wakeStranded(task))
+      case 'latestTime':
+        return runWork(this.#connection, latestTime())
       case 'probe':
         return this.#connection.prepare('UPDATE probes SET count = count + 1').run([])
     }
@@ -160,30 +168,4 @@ function isSame(rows: readonly Row[], expected: readonly Value[]): boolean {
   const wanted = new Set<string>()
   for (let i = 0; i < expected.length; i += width) wanted.add(JSON.stringify(expected.slice(i, i + width)))
   return rows.every(row => wanted.delete(JSON.stringify(row)))
-}
-
-/** SQLite's primary result codes. */
-const [BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 6, 7, 8, 10, 11, 13, 14, 26]
-const UNAVAILABLE: ReadonlySet<number> = new Set([
-  BUSY,
-  LOCKED,
-  NOMEM,
-  READONLY,
-  IOERR,
-  CORRUPT,
-  FULL,
-  CANTOPEN,
-  NOTADB,
-])
-/** After these errors the database cannot be relied on. */
-const BREAKING: ReadonlySet<number> = new Set([IOERR, CORRUPT, NOTADB])
-
-function failure(error: unknown): Failure {
-  const failed = error instanceof Error ? error.message : String(error)
-  return { failed, unavailable: UNAVAILABLE.has(codeOf(error)) }
-}
-
-function codeOf(error: unknown): number {
-  const code = (error as { errcode?: unknown }).errcode
-  return typeof code === 'number' ? code & 0xff : 0
 }

@@ -16,5 +16,9 @@ export interface Database {
   readonly writer: BatchQueue
   /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
   read(queries: Query[]): Promise<Row[][]>
+  /** As `read`, for reads that may take long (reads/scan-queue.ts): the readers of `read` stay free. */
+  scan(queries: Query[], signal?: AbortSignal): Promise<Row[][]>
+  /** How many scans are carried out side by side. */
+  readonly scansAtOnce: number
   close(): Promise<void>
 }

@@ -14,8 +14,10 @@ import type {
   DeliveryClaim,
   Lane,
   Pruning,
+  RunClaim,
   Store,
   StoreStats,
+  StoreTimes,
 } from '../../../ports/store.ts'
 import type { PositionedEvent, Reads } from '../../../ports/store-reads.ts'
 import type { Task } from '../batches/requests.ts'
@@ -24,7 +26,7 @@ import type { Table } from '../description/table.ts'
 import type { Row, Value } from '../description/values.ts'
 import { type EventsSince, eventsSinceQuery } from '../reads/event-queries.ts'
 import { loadedRun, loadQueries } from '../reads/run-queries.ts'
-import { SerialQueue } from '../reads/serial-queue.ts'
+import { ScanQueue } from '../reads/scan-queue.ts'
 import { SqlReads } from '../reads/sql-reads.ts'
 import {
   type WatchersQuery,
@@ -46,14 +48,17 @@ import { SqlAdmin } from './sql-admin.ts'
 
 export class SqlStore implements Store {
   readonly #database: Database
-  readonly #searches = new SerialQueue()
+  readonly #scans: ScanQueue
   readonly #fairness = new BroadcastFairness()
   #commits = 0
   readonly #stale: StoreStats['stale'] = {}
   readonly admin: Admin
+  readonly times?: StoreTimes
 
-  constructor(database: Database) {
+  constructor(database: Database, times?: StoreTimes) {
     this.#database = database
+    this.#scans = new ScanQueue((queries, signal) => database.scan(queries, signal), database.scansAtOnce)
+    if (times) this.times = times
     this.admin = new SqlAdmin(database)
   }
 
@@ -84,7 +89,7 @@ export class SqlStore implements Store {
     throw new StaleError(guard)
   }
 
-  async claimRuns(claim: Claim): Promise<LoadedRun[]> {
+  async claimRuns(claim: RunClaim): Promise<LoadedRun[]> {
     const claimed = await this.#perform<ClaimedRun[]>({ type: 'claimRuns', claim })
     return claimed.map(({ run, steps, rootLogged }) => loadedRun(run, steps, rootLogged))
   }
@@ -98,14 +103,14 @@ export class SqlStore implements Store {
   }
 
   async nextAvailableAt(lane: Lane, after = -1): Promise<number | undefined> {
-    const { table, parts } = LANE_TABLES[lane]
-    const earliest = parts.map(
-      part => `SELECT min(available_at) AS at FROM ${table} WHERE ${part} AND available_at > ?`,
+    const { table, dueBy } = LANE_TABLES[lane]
+    const earliest = dueBy.map(
+      ({ column, where }) => `SELECT min(${column}) AS at FROM ${table} WHERE ${where} AND ${column} > ?`,
     )
     const sql = `SELECT min(at) FROM (${earliest.join(' UNION ALL ')}) AS earliest`
     const [row] = await this.#rows(
       sql,
-      parts.map(() => after),
+      dueBy.map(() => after),
     )
     return (row?.[0] as number | null) ?? undefined
   }
@@ -184,7 +189,7 @@ export class SqlStore implements Store {
   }
 
   in(namespace: string): Reads {
-    return new SqlReads(queries => this.#database.read(queries), namespace, this.#searches)
+    return new SqlReads(queries => this.#database.read(queries), namespace, this.#scans)
   }
 
   async ping(): Promise<void> {

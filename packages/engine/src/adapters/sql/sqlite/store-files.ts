@@ -1,0 +1,109 @@
+// The files of a SQLite store. They are created so that only their owner can open them, and those of older stores that are open
+// to others are found. A store whose database was lost while its log was not is recognized: SQLite takes it for a new one and
+// deletes the log, with everything that was committed to it. Called before a connection is opened, and by `perdure doctor`.
+
+import { closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+const FOLDER_MODE = 0o700
+const FILE_MODE = 0o600
+/** The permissions of the group and of others. */
+const OTHERS = 0o077
+const STICKY = 0o1000
+/** Files beside a database that hold parts of it. SQLite gives those that it creates the mode of the database. */
+export const SIDE_FILES: readonly string[] = ['-wal', '-shm', '-journal']
+/** The first bytes of a rollback journal that counts, and the position of the database's size before it, in pages. */
+const JOURNAL_MAGIC = Buffer.from('d9d505f920a163d7', 'hex')
+const JOURNAL_PAGES_AT = 16
+const JOURNAL_HEADER_BYTES = 20
+
+/** Creates the folder, and missing folders above it. One that exists keeps its mode. */
+export function createPrivateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
+}
+
+/** Creates the file, empty. One that exists keeps its mode. Throws if the file cannot be written to. */
+export function createPrivateFile(file: string): void {
+  closeSync(openSync(file, 'a', FILE_MODE))
+}
+
+/**
+ * A sentence with the commands that close the store to other users of the machine; undefined if it is closed. The engine does
+ * not change the modes of what exists: another program may depend on them.
+ */
+export function openToOthers(file: string): string | undefined {
+  if (process.platform === 'win32') return undefined
+  const files = [file, ...[...SIDE_FILES, '.lock'].map(side => `${file}${side}`)].filter(isOpenToOthers)
+  const folder = dirname(file)
+  const commands = files.length > 0 ? [`chmod 600 ${files.map(quoted).join(' ')}`] : []
+  if (isOpenToOthers(folder)) commands.unshift(advice(folder))
+  return commands.length === 0
+    ? undefined
+    : `other users of this machine can open the store: ${commands.join(', and ')}`
+}
+
+/** A folder that all users share, such as /tmp, must not be closed. */
+function advice(folder: string): string {
+  const isShared = ((modeOf(folder) ?? 0) & STICKY) !== 0
+  return isShared ? `move it from ${folder} to a folder of its own` : `chmod 700 ${quoted(folder)}`
+}
+
+function isOpenToOthers(path: string): boolean {
+  return ((modeOf(path) ?? 0) & OTHERS) !== 0
+}
+
+function quoted(path: string): string {
+  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}
+
+/** Throws, and says what to do, if the file is missing or empty beside a log with contents. */
+export function refuseLostDatabase(file: string): void {
+  const reason = lostDatabase(file)
+  if (reason !== undefined) throw new Error(reason)
+}
+
+/** Creates the database file, empty, unless there is one. Throws if it was lost. */
+export function createDatabaseFile(file: string): void {
+  refuseLostDatabase(file)
+  createPrivateFile(file)
+}
+
+/** A sentence that says what is lost and what to do about it; undefined if the store has its database, or is new. */
+export function lostDatabase(file: string): string | undefined {
+  // The log first: another process may be creating the store, and creates its log only after the database has contents.
+  const log = logOf(file)
+  if (log === undefined) return undefined
+  const bytes = sizeOf(file)
+  if (bytes !== undefined && bytes > 0) return undefined
+  const state = bytes === undefined ? 'missing' : 'empty'
+  return (
+    `the database is ${state}, but its log ${log} holds acknowledged work: put ${file} back beside its log, or replace both ` +
+    `by a backup (perdure restore FILE --force). To start anew without that work, move ${log} away`
+  )
+}
+
+function logOf(file: string): string | undefined {
+  if ((sizeOf(`${file}-wal`) ?? 0) > 0) return `${file}-wal`
+  return isJournalOfContents(`${file}-journal`) ? `${file}-journal` : undefined
+}
+
+/** A journal of a database that was empty before is one of a store that was being created when its process died. */
+function isJournalOfContents(journal: string): boolean {
+  if ((sizeOf(journal) ?? 0) < JOURNAL_HEADER_BYTES) return false
+  const header = Buffer.alloc(JOURNAL_HEADER_BYTES)
+  const handle = openSync(journal, 'r')
+  try {
+    readSync(handle, header, 0, JOURNAL_HEADER_BYTES, 0)
+  } finally {
+    closeSync(handle)
+  }
+  return header.subarray(0, JOURNAL_MAGIC.length).equals(JOURNAL_MAGIC) && header.readUInt32BE(JOURNAL_PAGES_AT) > 0
+}
+
+function modeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mode
+}
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size
+}
