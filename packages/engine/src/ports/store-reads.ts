@@ -62,6 +62,9 @@ export interface EventQuery {
   before?: number
 }
 
+/** A page of events ends with the one that brings its data over this many characters. */
+export const EVENT_PAGE_CHARS_MAX = 16 * 1024 * 1024
+
 /** An event of the log with its position, which rises with commit order. */
 export interface PositionedEvent {
   position: number
@@ -125,7 +128,12 @@ export interface TimelinePage {
   more: boolean
 }
 
-/** Reads of one namespace. A row of another namespace does not exist here. */
+/**
+ * Reads of one namespace. A row of another namespace does not exist here. Those that take a signal are scans: they look at
+ * many rows or answer large ones, on readers of their own, and namespaces take turns. A scan is refused with `overloaded`
+ * when too many wait, or when its signal is aborted after other scans took its time; else it rejects with the reason of the
+ * signal.
+ */
 export interface Reads {
   run(id: string): Promise<RunView | undefined>
   /** The run_status frame of the run's present status: a light read, without payloads. */
@@ -134,12 +142,12 @@ export interface Reads {
    * The first `limit` matching runs after the position, in the order of the query, without input and result; `status:
    * running` also matches waiting. Pages that each start after the last run of the page before contain every run that matched
    * throughout exactly once, however many other runs arrive or change. The exception is a run whose own sort key (status,
-   * duration) changes: it may be in the pages at its old place, its new place, both or neither. No single read looks at more
-   * than a bounded number of runs, and other reads run in between. Rejects with the reason of `signal` once that is aborted.
+   * duration) changes: it may be in the pages at its old place, its new place, both or neither. No single slice looks at more
+   * than a bounded number of runs and bytes. A page that an index answers is no scan.
    */
   runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]>
   /** The number of runs of each status, all counted at one moment. */
-  stats(query: RunStatsQuery): Promise<RunCounts>
+  stats(query: RunStatsQuery, signal?: AbortSignal): Promise<RunCounts>
   /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */
   heldBefore(run: HeldRun): Promise<number>
   /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */
@@ -154,17 +162,18 @@ export interface Reads {
    */
   timeline(runId: string, query: { after: number; limit: number; openFrom: number }): Promise<TimelinePage>
   event(id: string): Promise<Event | undefined>
-  events(query: EventQuery): Promise<PositionedEvent[]>
+  /** Newest first: as many as the limit, but none after the one whose data brings the page over `EVENT_PAGE_CHARS_MAX`. */
+  events(query: EventQuery, signal?: AbortSignal): Promise<PositionedEvent[]>
   /** The delivery, and its attempts in order. */
   delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined>
   /** Newest first. A page is shorter than the limit where its payloads are large, but never empty for that reason. */
-  deliveries(query: DeliveryQuery): Promise<DeliveryPage>
+  deliveries(query: DeliveryQuery, signal?: AbortSignal): Promise<DeliveryPage>
   /** A row for each endpoint with deliveries created at or after `since`. */
-  endpointStats(since: number): Promise<EndpointStats[]>
+  endpointStats(since: number, signal?: AbortSignal): Promise<EndpointStats[]>
   /** The rows of the namespace's schedules, by app, workflow and cron. */
   schedules(): Promise<FlowRow[]>
   /** The matching runs, with the ids of at most `limit` ended ones. */
-  replayable(filter: ReplayFilter, limit: number): Promise<ReplayableRuns>
+  replayable(filter: ReplayFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns>
   /** Newest first. */
   controlActions(query: ControlQuery): Promise<ControlAction[]>
 }

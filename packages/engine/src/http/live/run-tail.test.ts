@@ -15,7 +15,7 @@ const frame = (seq: number): StoredFrame => ({
 function setUp() {
   const clock = new VirtualClock()
   const tail = new RunTail()
-  const next = async (after: number) => (await tail.next(after, clock, clock.now() + 1000))?.map(({ seq }) => seq)
+  const next = async (after: number) => (await tail.next(after, clock, 1000))?.map(({ seq }) => seq)
   return { clock, tail, next }
 }
 

@@ -31,11 +31,11 @@ export class RunTail {
   }
 
   /**
-   * Waits until `until` for frames after seq `after`. Returns them if none is missing: each has the next number. Undefined
+   * Waits up to `ms` for frames after seq `after`. Returns them if none is missing: each has the next number. Undefined
    * when the stream must read the store: no frame came in time, or one is missing.
    */
-  async next(after: number, clock: Clock, until: number): Promise<StoredFrame[] | undefined> {
-    await this.#wait(clock, until)
+  async next(after: number, clock: Clock, ms: number): Promise<StoredFrame[] | undefined> {
+    await this.#wait(clock, ms)
     const frames = this.#frames
     this.#frames = []
     if (this.#mustRead || frames.length === 0) {
@@ -48,10 +48,10 @@ export class RunTail {
     return fresh.every((frame, i) => frame.seq === after + 1 + i) ? fresh : undefined
   }
 
-  async #wait(clock: Clock, until: number): Promise<void> {
+  async #wait(clock: Clock, ms: number): Promise<void> {
     if (!this.#isAwake) {
       await new Promise<void>(resolve => {
-        const cancel = clock.at(until, resolve)
+        const cancel = clock.after(ms, resolve)
         this.#wake = () => {
           cancel()
           resolve()

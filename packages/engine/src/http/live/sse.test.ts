@@ -4,15 +4,18 @@ import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { KeyRing } from '../../services/admin/keys.ts'
 import { Drain } from '../access/drain.ts'
+import { OpenCounts } from '../access/open-counts.ts'
 import { HTTP_LIMITS, type HttpLimits } from '../request/limits.ts'
 import { SseStream, sseMessage } from './sse.ts'
 
+const countsOf10 = () => new OpenCounts({ name: 'streams', all: 20, perNamespace: 10, perKey: 10 })
+
 /** A stream over a response that writes nowhere. */
-function setUp(limits: Partial<HttpLimits> = {}, isAuthorized = () => true) {
+function setUp(limits: Partial<HttpLimits> = {}, isAuthorized = () => true, streams = countsOf10()) {
   const clock = new VirtualClock()
   const keys = new KeyRing({ fixed: [], loopback: true })
   const drain = new Drain()
-  const context = { deps: { clock, keys }, limits: { ...HTTP_LIMITS, ...limits }, drain }
+  const context = { deps: { clock, keys }, limits: { ...HTTP_LIMITS, ...limits }, drain, streams }
   const written: (Buffer | string)[] = []
   let reads = true
   const raw = Object.assign(new EventEmitter(), {
@@ -37,8 +40,8 @@ function setUp(limits: Partial<HttpLimits> = {}, isAuthorized = () => true) {
   }
   const reply = { raw, hijack: () => {}, getHeaders: () => ({}) } as unknown as FastifyReply
   let ended = 0
-  const stream = new SseStream(reply, context, { isAuthorized, onEnd: () => ended++ })
-  return { stream, raw, drain, keys, clock, ended: () => ended, written, stall, catchUp }
+  const stream = new SseStream(reply, context, { actor: { namespace: 'default' }, isAuthorized, onEnd: () => ended++ })
+  return { stream, streams, raw, drain, keys, clock, ended: () => ended, written, stall, catchUp }
 }
 
 test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
@@ -47,11 +50,13 @@ test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
   ['the client leaves', (_, raw) => raw.emit('close')],
 ])('when %s, calls onEnd once and leaves no listener or timer behind', (_, finish) => {
   let checks = 0
-  const { stream, raw, drain, keys, clock, ended } = setUp({}, () => ++checks > 0)
+  const { stream, streams, raw, drain, keys, clock, ended } = setUp({}, () => ++checks > 0)
+  expect(streams.size).toBe(1)
   finish(stream, raw)
   stream.end()
   stream.abort()
   expect(stream.open).toBe(false)
+  expect(streams.size).toBe(0)
   expect(ended()).toBe(1)
   expect(clock.timerCount).toBe(0)
   expect(drain.streams).toBe(0)
@@ -142,4 +147,24 @@ describe('the keep-alive comment', () => {
     await clock.advance(15_000)
     expect(written.map(String)).not.toContain(KEEP_ALIVE)
   })
+})
+
+test('10,000 streams that come and go leave none counted, however they end', () => {
+  const ends: ((stream: SseStream, raw: EventEmitter) => void)[] = [
+    stream => stream.end(),
+    stream => stream.abort(),
+    (_, raw) => raw.emit('close'),
+  ]
+  const streams = countsOf10()
+  const open = () => setUp({}, () => true, streams)
+  for (let i = 0; i < 10_000; i++) {
+    const { stream, raw } = open()
+    ends[i % ends.length]?.(stream, raw)
+    if (i % 3 === 0) stream.abort()
+  }
+  expect(streams.size).toBe(0)
+  const held = Array.from({ length: 10 }, () => open().stream)
+  expect(() => open()).toThrow('10 streams')
+  held[0]?.end()
+  expect(open().stream.open).toBe(true)
 })

@@ -4,6 +4,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../ports/clock.ts'
+import type { Actor } from '../../services/run/audit.ts'
 import type { HttpContext } from '../access/context.ts'
 import type { HttpDeps } from '../access/deps.ts'
 import type { HttpLimits } from '../request/limits.ts'
@@ -19,6 +20,8 @@ export function sseMessage(message: { id?: number; event: string; data: string }
 }
 
 export interface SseOptions {
+  /** The caller, who may have so many streams open. */
+  actor: Actor
   /** Whether the stream's request would still be authorized; else the stream ends. Called when keys have changed. */
   isAuthorized(): boolean
   /** Called once, when the stream closes. */
@@ -26,7 +29,7 @@ export interface SseOptions {
 }
 
 /** The part of the HTTP context that a stream uses. */
-type SseContext = Pick<HttpContext, 'limits' | 'drain'> & { deps: Pick<HttpDeps, 'clock' | 'keys'> }
+type SseContext = Pick<HttpContext, 'limits' | 'drain' | 'streams'> & { deps: Pick<HttpDeps, 'clock' | 'keys'> }
 
 export class SseStream {
   /** False after the client has left, the app has started to close, the key was revoked, or `end` was called. */
@@ -37,13 +40,16 @@ export class SseStream {
   readonly #onEnd: () => void
   readonly #leaveDrain: () => void
   readonly #leaveKeys: () => void
+  readonly #leaveCount: () => void
   #stopKeepAlive = (): void => {}
   #stalled = false
   /** Messages sent since the client stalled. */
   #unread = 0
 
-  /** Takes over the reply and sends the headers. */
-  constructor(reply: FastifyReply, { deps, limits, drain }: SseContext, { isAuthorized, onEnd }: SseOptions) {
+  /** Takes over the reply and sends the headers. Throws before that when the caller may open no more streams. */
+  constructor(reply: FastifyReply, context: SseContext, { actor, isAuthorized, onEnd }: SseOptions) {
+    const { deps, limits, drain, streams } = context
+    this.#leaveCount = streams.enter(actor)
     reply.hijack()
     this.#response = reply.raw
     this.#clock = deps.clock
@@ -126,12 +132,12 @@ export class SseStream {
 
   /** Calls `drop` after the time that a client has to read, unless the returned function is called before. */
   #afterStall(drop: () => void): () => void {
-    return this.#clock.at(this.#clock.now() + this.#limits.stallMs, drop)
+    return this.#clock.after(this.#limits.stallMs, drop)
   }
 
   /** Sends comments, so that proxies do not cut a quiet stream. A client that does not read gets none. */
   #keepAliveLater(): void {
-    this.#stopKeepAlive = this.#clock.at(this.#clock.now() + this.#limits.heartbeatMs, () => {
+    this.#stopKeepAlive = this.#clock.after(this.#limits.heartbeatMs, () => {
       if (!this.#stalled) this.offer(KEEP_ALIVE)
       if (this.open) this.#keepAliveLater()
     })
@@ -145,6 +151,7 @@ export class SseStream {
     this.#stopKeepAlive()
     this.#leaveDrain()
     this.#leaveKeys()
+    this.#leaveCount()
     this.#response.off('close', this.#closed)
     this.#onEnd()
   }

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import { Live } from '../live/live.ts'
@@ -15,7 +16,7 @@ async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }
   }
   const deps = {
     store,
-    clock: { now: () => NOW, at: () => () => {} },
+    clock: new VirtualClock({ start: NOW }),
     live: new Live(),
     capacities,
     connections: { size: 3 },
@@ -28,7 +29,7 @@ async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }
 test('a lane is as late as its oldest due row', async () => {
   const { store, capacities, read } = await setUp()
   const lanes = async () => (await read()).lanes.filter(({ lane }) => lane === 'runs')
-  capacities.runs.tryAcquire()
+  capacities.runs.acquire()
   expect(await lanes()).toEqual([{ lane: 'runs', underWay: 1, lagMs: 0 }])
   const at = (id: string, availableAt: number) => ({
     type: 'run.created' as const,

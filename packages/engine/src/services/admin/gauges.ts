@@ -6,7 +6,6 @@ import type { Limiter } from '../../ports/limiter.ts'
 import type { Gauges, LaneGauge } from '../../ports/metrics.ts'
 import type { Lane, Store } from '../../ports/store.ts'
 import type { Live } from '../live/live.ts'
-import type { EngineCapacity } from '../support/engine-capacity.ts'
 import { withDeadline } from '../support/with-deadline.ts'
 import type { Health } from './health.ts'
 
@@ -17,7 +16,7 @@ export interface GaugesDeps {
   store: Store
   clock: Clock
   live: Live
-  capacities: Record<Lane, EngineCapacity>
+  capacities: Record<Lane, { readonly inUse: number }>
   connections: { readonly size: number }
   health: Pick<Health, 'check'>
   limiter: Pick<Limiter, 'entries'>

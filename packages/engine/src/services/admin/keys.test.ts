@@ -17,8 +17,13 @@ describe('a key ring', () => {
   test('finds fixed and stored keys, without their hashes', () => {
     const ring = new KeyRing({ fixed: [fixed], loopback: true })
     ring.replaceStored([stored('a')])
-    expect(ring.find('fixed-key')).toEqual({ label: 'fixed', namespace: 'default', kind: 'read' })
-    expect(ring.find('a')).toEqual({ label: 'a', namespace: 'acme', kind: 'secret' })
+    expect(ring.find('fixed-key')).toEqual({
+      id: 'ENGINE_API_KEYS[0]',
+      label: 'fixed',
+      namespace: 'default',
+      kind: 'read',
+    })
+    expect(ring.find('a')).toEqual({ id: expect.any(String), label: 'a', namespace: 'acme', kind: 'secret' })
     expect(ring.find('b')).toBeUndefined()
     expect(ring.find(hashKey('a'))).toBeUndefined()
     expect(ring.size).toBe(2)

@@ -4,24 +4,29 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { ApiKey, KeyKind, StoredKey } from '../../domain/model/api-key.ts'
 
+/** A key, and its id among those of the engine: several may have one label. */
+type FoundKey = ApiKey & Pick<StoredKey, 'id'>
+
 /** The keys that count now: the fixed ones, and those of the store as it was last read. */
 export class KeyRing {
-  readonly #fixed: ReadonlyMap<string, ApiKey>
+  readonly #fixed: ReadonlyMap<string, FoundKey>
   readonly #loopback: boolean
-  #stored: ReadonlyMap<string, ApiKey> = new Map()
+  #stored: ReadonlyMap<string, FoundKey> = new Map()
   #everStored = false
   readonly #listeners = new Set<() => void>()
 
   /** `loopback`: only this machine can connect; otherwise keys are always required. `fixed`: those of the configuration. */
   constructor({ fixed, loopback }: { fixed: readonly (ApiKey & { key: string })[]; loopback: boolean }) {
-    this.#fixed = new Map(fixed.map(({ key, ...entry }) => [hashKey(key), entry]))
+    this.#fixed = new Map(
+      fixed.map(({ key, ...entry }, i) => [hashKey(key), { ...entry, id: `ENGINE_API_KEYS[${i}]` }]),
+    )
     this.#loopback = loopback
   }
 
   /** Replaces the keys of the store. */
   replaceStored(keys: readonly StoredKey[]): void {
     const live = keys.filter(({ revokedAt }) => revokedAt === undefined)
-    this.#stored = new Map(live.map(({ hash, label, namespace, kind }) => [hash, { label, namespace, kind }]))
+    this.#stored = new Map(live.map(({ hash, id, label, namespace, kind }) => [hash, { id, label, namespace, kind }]))
     this.#everStored = keys.length > 0
     for (const listener of this.#listeners) listener()
   }
@@ -45,7 +50,7 @@ export class KeyRing {
     return this.#fixed.size + this.#stored.size
   }
 
-  find(secret: string): ApiKey | undefined {
+  find(secret: string): FoundKey | undefined {
     const hash = hashKey(secret)
     return this.#fixed.get(hash) ?? this.#stored.get(hash)
   }

@@ -14,6 +14,8 @@ function setUp(rows: Partial<Record<Pruning['rows'], number>>, fails = () => fal
   const clock = {
     time: NOW,
     now: () => clock.time,
+    elapsed: () => clock.time,
+    after: (ms: number, fn: () => void) => clock.at(clock.time + ms, fn),
     at: (at: number, fn: () => void) => {
       const timer = { at, fn }
       timers.push(timer)

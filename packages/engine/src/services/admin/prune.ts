@@ -51,11 +51,11 @@ export class Pruner extends RepeatingTask {
     const { store, clock } = this.#deps
     let count = 0
     while (!this.stopped.aborted) {
-      const begunAt = clock.now()
+      const begunAt = clock.elapsed()
       const removed = await store.prune({ rows, before, limit: PRUNE_BATCH_MAX })
       if (removed === 0) break
       count += removed
-      const pauseMs = Math.max(PRUNE_PAUSE_MS_MIN, PRUNE_PAUSE_RATIO * (clock.now() - begunAt))
+      const pauseMs = Math.max(PRUNE_PAUSE_MS_MIN, PRUNE_PAUSE_RATIO * (clock.elapsed() - begunAt))
       await pause(clock, pauseMs, this.stopped)
     }
     return count

@@ -84,8 +84,7 @@ export class LiveShare extends RepeatingTask {
   #gatherRun(runId: string): void {
     const { clock } = this.#deps
     if (this.stopped.aborted) return
-    if (this.#changedRuns.size === 0)
-      this.#cancelGather = clock.at(clock.now() + RUNS_GATHER_MS, () => this.#publishRuns())
+    if (this.#changedRuns.size === 0) this.#cancelGather = clock.after(RUNS_GATHER_MS, () => this.#publishRuns())
     this.#changedRuns.add(runId)
   }
 
@@ -118,15 +117,19 @@ export class LiveShare extends RepeatingTask {
 class FollowedKeys {
   readonly #clock: Clock
   readonly #until = new Map<string, number>()
+  #sweptAt = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   add(keys: readonly string[]): void {
-    const now = this.#clock.now()
-    if (this.#until.size > FOLLOWED_KEYS_MAX / 2)
+    const now = this.#clock.elapsed()
+    // Not at every message: an engine with thousands of streams sends one for each that opens.
+    if (this.#until.size > FOLLOWED_KEYS_MAX / 2 && now - this.#sweptAt >= FOLLOW_EVERY_MS) {
+      this.#sweptAt = now
       for (const [key, until] of this.#until) if (until < now) this.#until.delete(key)
+    }
     for (const key of keys)
       if (this.#until.size < FOLLOWED_KEYS_MAX || this.#until.has(key)) this.#until.set(key, now + FOLLOW_EXPIRES_MS)
   }
@@ -135,7 +138,7 @@ class FollowedKeys {
     if (this.#until.size === 0) return false
     const until = this.#until.get(key)
     if (until === undefined) return false
-    if (until >= this.#clock.now()) return true
+    if (until >= this.#clock.elapsed()) return true
     this.#until.delete(key)
     return false
   }

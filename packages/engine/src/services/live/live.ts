@@ -27,19 +27,23 @@ export interface PeerListeners<T> {
 
 /** Listeners by key. */
 export class Topic<T> {
-  readonly #listeners = new Map<string, Set<(message: T) => void>>()
+  /** Each with the number of streams that it serves. */
+  readonly #listeners = new Map<string, Map<(message: T) => void, () => number>>()
   /** Absent where this engine is alone. */
   peers: PeerListeners<T> | undefined
 
-  /** Calls `listener` with everything published under the key, until the returned function is called. */
-  on(key: string, listener: (message: T) => void): () => void {
+  /**
+   * Calls `listener` with everything published under the key, until the returned function is called. `streams` is how many
+   * streams it serves.
+   */
+  on(key: string, listener: (message: T) => void, streams = () => 1): () => void {
     let listeners = this.#listeners.get(key)
     if (!listeners) {
-      listeners = new Set()
+      listeners = new Map()
       this.#listeners.set(key, listeners)
       this.peers?.listened(key)
     }
-    listeners.add(listener)
+    listeners.set(listener, streams)
     return () => {
       listeners.delete(listener)
       if (listeners.size === 0 && this.#listeners.get(key) === listeners) this.#listeners.delete(key)
@@ -54,7 +58,7 @@ export class Topic<T> {
   /** Reaches the listeners of this engine alone. */
   publishHere(key: string, message: T): void {
     const listeners = this.#listeners.get(key)
-    if (listeners) for (const listener of listeners) listener(message)
+    if (listeners) for (const listener of listeners.keys()) listener(message)
   }
 
   /** Whether the key has a listener, on this engine or another. */
@@ -67,10 +71,10 @@ export class Topic<T> {
     return this.#listeners.keys()
   }
 
-  /** How many listeners this engine has, over all keys. */
+  /** How many streams the listeners of this engine serve, over all keys. */
   get size(): number {
     let size = 0
-    for (const listeners of this.#listeners.values()) size += listeners.size
+    for (const listeners of this.#listeners.values()) for (const streams of listeners.values()) size += streams()
     return size
   }
 }

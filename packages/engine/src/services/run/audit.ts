@@ -12,6 +12,8 @@ export interface Actor {
   namespace: string
   /** The label of the API key, if there is one. */
   label?: string
+  /** The id of that key: several keys may have one label. */
+  keyId?: string
   /** The caller's `traceparent`: runs that the action starts continue that trace. */
   trace?: Traceparent
 }

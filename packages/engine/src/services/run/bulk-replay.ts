@@ -35,10 +35,11 @@ export class BulkReplay {
    * The audit entry is written with every batch, so that it shows how far a call got that was cut short. A run that could
    * not be forked is counted, and does not stop the rest.
    */
-  async run(actor: Actor, filter: ReplayFilter): Promise<BulkReplayReply> {
+  async run(actor: Actor, filter: ReplayFilter, signal?: AbortSignal): Promise<BulkReplayReply> {
     const { store, audit, bulkReplayLimit } = this.#deps
     // Selected before the first fork is made, so that no fork of this call is among them.
-    const { matched, finished, runIds } = await store.in(actor.namespace).replayable(filter, bulkReplayLimit)
+    const reads = store.in(actor.namespace)
+    const { matched, finished, runIds } = await reads.replayable(filter, bulkReplayLimit, signal)
     const counts = { matched, skipped: matched - finished, capped: finished > runIds.length }
     const outcome = (replayed: number, tried: number) => ({ ...counts, replayed, failed: tried - replayed })
     const entry = audit.entry(actor, { action: 'bulk_replay' })

@@ -10,7 +10,16 @@ export function eventQuery(namespace: string, id: string): Query {
 }
 
 /** Rows of `SELECT_EVENT`, newest first. */
-export function eventsQuery(namespace: string, { app, name, limit, before }: EventQuery): Query {
+export function eventsQuery(namespace: string, query: EventQuery): Query {
+  return newest(SELECT_EVENT, namespace, query)
+}
+
+/** The bytes of the data of each event of `eventsQuery`. Neither database loads the texts for it. */
+export function eventSizesQuery(namespace: string, query: EventQuery): Query {
+  return newest('coalesce(octet_length(data), 0)', namespace, query)
+}
+
+function newest(columns: string, namespace: string, { app, name, limit, before }: EventQuery): Query {
   const terms = ['namespace = ?']
   const params: Value[] = [namespace]
   const add = (term: string, value: Value | undefined) => {
@@ -21,28 +30,22 @@ export function eventsQuery(namespace: string, { app, name, limit, before }: Eve
   add('app = ?', app)
   add('name = ?', name)
   add('position < ?', before)
-  const sql = `SELECT ${SELECT_EVENT} FROM events WHERE ${terms.join(' AND ')} ORDER BY position DESC LIMIT ?`
+  const sql = `SELECT ${columns} FROM events WHERE ${terms.join(' AND ')} ORDER BY position DESC LIMIT ?`
   return { sql, params: [...params, limit] }
 }
 
 export interface EventsSince {
   namespace: string
   eventName: string
-  since: number
+  runId: string
   after: number
   limit: number
 }
 
-/** Rows of `SELECT_EVENT`, oldest first, in the two ways of the `events` guard (write/guard-checks.ts). */
-export function eventsSinceQuery({ namespace, eventName, since, after, limit }: EventsSince): Query {
-  if (after > 0) {
-    // The plus keeps the planner from the index by received_at: position is the narrower bound.
-    const sql = `SELECT ${SELECT_EVENT} FROM events
-      WHERE namespace = ? AND name = ? AND position > ? AND +received_at >= ? ORDER BY position LIMIT ?`
-    return { sql, params: [namespace, eventName, after, since, limit] }
-  }
-  const sql = `SELECT ${SELECT_EVENT} FROM events WHERE position IN (
-      SELECT position FROM events WHERE namespace = ? AND name = ? AND received_at >= ? ORDER BY position LIMIT ?)
-    ORDER BY position`
-  return { sql, params: [namespace, eventName, since, limit] }
+/** Rows of `SELECT_EVENT`, oldest first, of the events that the `events` guard is about (write/guard-checks.ts). */
+export function eventsSinceQuery({ namespace, eventName, runId, after, limit }: EventsSince): Query {
+  const from = after > 0 ? '?' : '(SELECT log_position FROM runs WHERE id = ?)'
+  const sql = `SELECT ${SELECT_EVENT} FROM events
+    WHERE namespace = ? AND name = ? AND position > ${from} ORDER BY position LIMIT ?`
+  return { sql, params: [namespace, eventName, after > 0 ? after : runId, limit] }
 }

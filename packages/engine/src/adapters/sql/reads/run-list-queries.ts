@@ -3,17 +3,23 @@
 
 import type { RunPosition } from '../../../domain/view/run-order.ts'
 import type { RunQuery } from '../../../ports/store-reads.ts'
-import type { Query, Value } from '../description/values.ts'
+import type { Query, Row, Value } from '../description/values.ts'
 import { RUNS } from '../tables/runs.ts'
 import { allOf, equals, type FilterName, filterTerms, inNamespace, type Term } from './run-filter.ts'
 import { CURRENT_STEP } from './run-queries.ts'
 
 const RUN_SUMMARY = RUNS.selectWithout('input', 'result')
 
-/** How many runs one read looks at, at first and at most. A deep search may meet a megabyte in each of them. */
+/** How many runs one read looks at, at first and at most. */
 const SCAN_FIRST = 200
 const SCAN_MAX = 2000
-const DEEP_SCAN_MAX = 100
+/** A deep search may meet megabytes in a run: a read ends with the run that brings it over so many bytes. */
+const DEEP_SCAN_MAX = 200
+const DEEP_BYTES_MAX = 2 * 1024 * 1024
+/** Bytes of what a deep search reads of a run. Neither database loads the texts for it. */
+const DEEP_BYTES = `coalesce(octet_length(input), 0) + coalesce(octet_length(result), 0)
+  + coalesce(octet_length(error), 0)
+  + coalesce((SELECT octet_length(body) FROM payloads WHERE payloads.id = runs.id), 0)`
 
 const SORT_COLUMN = {
   workflow: 'workflow',
@@ -55,15 +61,29 @@ interface Walk {
 /** The reads that make one page. Each goes on where the one before stopped. */
 export class RunListing {
   readonly #walk: Walk
-  readonly #scanMax: number
-  #scan: number
+  readonly #isDeep: boolean
+  #scan = SCAN_FIRST
   #after: RunPosition | undefined
 
   constructor(namespace: string, query: RunQuery) {
     this.#walk = walkOf(namespace, query)
-    this.#scanMax = query.q !== undefined && query.deep ? DEEP_SCAN_MAX : SCAN_MAX
-    this.#scan = Math.min(SCAN_FIRST, this.#scanMax)
+    this.#isDeep = query.q !== undefined && query.deep === true
     this.#after = query.after
+  }
+
+  /** One row for each of the next runs, for `fit`; undefined where the next read is small anyway. */
+  sizesQuery(): Query | undefined {
+    return this.#isDeep ? this.#walked([`${DEEP_BYTES} AS bytes`], DEEP_SCAN_MAX) : undefined
+  }
+
+  /** Lets the next read look at as many runs as fit in it, and one at least. */
+  fit(sizes: readonly Row[]): void {
+    let bytes = 0
+    const last = sizes.findIndex(row => {
+      bytes += row.at(-1) as number
+      return bytes > DEEP_BYTES_MAX
+    })
+    this.#scan = last < 0 ? DEEP_SCAN_MAX : last + 1
   }
 
   /**
@@ -90,7 +110,7 @@ export class RunListing {
     if (stop === undefined) return false
     const [id, key] = [stop.at(-1) as string, stop[0] as string | number]
     this.#after = stop.length === 1 ? { id } : { key, id }
-    this.#scan = Math.min(this.#scan * 2, this.#scanMax)
+    this.#scan = Math.min(this.#scan * 2, SCAN_MAX)
     return true
   }
 

@@ -28,18 +28,19 @@ import type {
 import type { Query, Row } from '../description/values.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
-import { EVENTS, positionedEvent } from '../tables/events.ts'
+import { EVENTS } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { LOGS } from '../tables/logs.ts'
 import { STEPS } from '../tables/steps.ts'
 import { controlActionsQuery, replayableQueries } from './control-queries.ts'
 import { deliveryPage } from './delivery-page.ts'
 import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
-import { eventQuery, eventsQuery } from './event-queries.ts'
+import { eventPage } from './event-page.ts'
+import { eventQuery } from './event-queries.ts'
 import { RunListing } from './run-list-queries.ts'
 import { firstInStartQueueQuery, heldBeforeQuery, logsQuery, runQuery, runView, stepsQuery } from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
-import type { SerialQueue } from './serial-queue.ts'
+import type { ScanQueue } from './scan-queue.ts'
 import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
 
 /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
@@ -48,13 +49,13 @@ export type ReadRows = (queries: Query[]) => Promise<Row[][]>
 export class SqlReads implements Reads {
   readonly #read: ReadRows
   readonly #namespace: string
-  readonly #searches: SerialQueue
+  readonly #scans: ScanQueue
 
-  /** `searches` is the store's own, shared by all of its reads. */
-  constructor(read: ReadRows, namespace: string, searches: SerialQueue) {
+  /** `scans` is the store's own, shared by all of its reads. */
+  constructor(read: ReadRows, namespace: string, scans: ScanQueue) {
     this.#read = read
     this.#namespace = namespace
-    this.#searches = searches
+    this.#scans = scans
   }
 
   async run(id: string): Promise<RunView | undefined> {
@@ -69,21 +70,24 @@ export class SqlReads implements Reads {
   async runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]> {
     const listing = new RunListing(this.#namespace, query)
     const found: RunView[] = []
-    const isDone = async () => {
-      signal?.throwIfAborted()
+    const isDone = async (read: ReadRows) => {
+      const sizes = listing.sizesQuery()
+      if (sizes) listing.fit((await read([sizes]))[0] as Row[])
       const missing = query.limit - found.length
-      const [rows, stop] = (await this.#read(listing.queries(missing))) as [Row[], Row[] | undefined]
+      const [rows, stop] = (await read(listing.queries(missing))) as [Row[], Row[] | undefined]
       found.push(...rows.map(runView))
       return rows.length === missing || !listing.goOn(stop?.[0])
     }
-    // Most pages are one read. Pages of several reads take turns, across all callers.
-    if (await isDone()) return found
-    while (!(await this.#searches.run(isDone)));
-    return found
+    // Most pages without `q` are one small read.
+    if (query.q === undefined && (await isDone(this.#read))) return found
+    return this.#scan(signal, async read => {
+      while (!(await isDone(read)));
+      return found
+    })
   }
 
-  async stats(query: RunStatsQuery): Promise<RunCounts> {
-    return runCounts(await this.#read(countQueries(this.#namespace, query)))
+  stats(query: RunStatsQuery, signal?: AbortSignal): Promise<RunCounts> {
+    return this.#scan(signal, async read => runCounts(await read(countQueries(this.#namespace, query))))
   }
 
   async heldBefore(run: HeldRun): Promise<number> {
@@ -114,8 +118,8 @@ export class SqlReads implements Reads {
     return row && EVENTS.fromRow(row)
   }
 
-  async events(query: EventQuery): Promise<PositionedEvent[]> {
-    return (await this.#rows(eventsQuery(this.#namespace, query))).map(positionedEvent)
+  events(query: EventQuery, signal?: AbortSignal): Promise<PositionedEvent[]> {
+    return this.#scanRows(signal, rows => eventPage(rows, this.#namespace, query))
   }
 
   async delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined> {
@@ -123,12 +127,13 @@ export class SqlReads implements Reads {
     return row && { delivery: DELIVERIES.fromRow(row), attempts: attempts.map(ATTEMPTS.fromRow) }
   }
 
-  deliveries(query: DeliveryQuery): Promise<DeliveryPage> {
-    return deliveryPage(query => this.#rows(query), this.#namespace, query)
+  deliveries(query: DeliveryQuery, signal?: AbortSignal): Promise<DeliveryPage> {
+    return this.#scanRows(signal, rows => deliveryPage(rows, this.#namespace, query))
   }
 
-  async endpointStats(since: number): Promise<EndpointStats[]> {
-    return (await this.#rows(endpointStatsQuery(this.#namespace, since))).map(endpointStatsFromRow)
+  endpointStats(since: number, signal?: AbortSignal): Promise<EndpointStats[]> {
+    const query = endpointStatsQuery(this.#namespace, since)
+    return this.#scanRows(signal, async rows => (await rows(query)).map(endpointStatsFromRow))
   }
 
   async schedules(): Promise<FlowRow[]> {
@@ -137,15 +142,24 @@ export class SqlReads implements Reads {
     return (await this.#rows({ sql, params: [this.#namespace] })).map(FLOW_ROWS.fromRow)
   }
 
-  async replayable(filter: ReplayFilter, limit: number): Promise<ReplayableRuns> {
+  async replayable(filter: ReplayFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns> {
     const queries = replayableQueries(this.#namespace, filter, limit)
-    const [[counts], ids] = (await this.#read(queries)) as [Row[], Row[]]
+    const [[counts], ids] = (await this.#scan(signal, read => read(queries))) as [Row[], Row[]]
     const [matched, finished] = counts as [number, number]
     return { matched, finished, runIds: ids.map(([id]) => id as string) }
   }
 
   async controlActions(query: ControlQuery): Promise<ControlAction[]> {
     return (await this.#rows(controlActionsQuery(this.#namespace, query))).map(CONTROL_ACTIONS.fromRow)
+  }
+
+  #scan<T>(signal: AbortSignal | undefined, work: (read: ReadRows) => Promise<T>): Promise<T> {
+    return this.#scans.run({ namespace: this.#namespace, signal }, work)
+  }
+
+  /** A scan whose slices are one query each. */
+  #scanRows<T>(signal: AbortSignal | undefined, work: (rows: (query: Query) => Promise<Row[]>) => Promise<T>) {
+    return this.#scan(signal, read => work(async query => (await read([query]))[0] as Row[]))
   }
 
   async #rows(query: Query): Promise<Row[]> {

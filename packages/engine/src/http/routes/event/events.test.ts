@@ -1,10 +1,28 @@
 // The texts that the members of POST /events may have. test/scenario/event has the rest.
 
 import { describe, expect, test } from 'vitest'
+import { anEvent } from '../../../../../../test/kit/http/rows.ts'
 import { messageOf, postJson, recordedData, refusal, testApp } from '../../../../../../test/kit/http/test-app.ts'
 
 const { app, store } = await testApp()
 const post = (body: unknown) => postJson(app, '/events', JSON.stringify(body))
+
+describe('GET /events', () => {
+  test('a page ends where its data is large, and a cursor leads to the rest', async () => {
+    const { app, seed } = await testApp()
+    const data = JSON.stringify('x'.repeat(1_000_000))
+    const ids = Array.from({ length: 18 }, (_, i) => `evt_${String(i).padStart(2, '0')}`)
+    for (const id of ids) await seed({ type: 'event.recorded', event: anEvent({ id, data }) })
+    const found: string[] = []
+    let pages = 0
+    for (let cursor = ''; pages === 0 || cursor !== ''; pages++) {
+      const page = await app.inject(`/events${cursor && `?cursor=${cursor}`}`)
+      found.push(...(page.json() as { id: string }[]).map(({ id }) => id))
+      cursor = String(page.headers['x-next-cursor'] ?? '')
+    }
+    expect([found, pages]).toEqual([ids.reverse(), 2])
+  })
+})
 
 describe('POST /events', () => {
   test('records the given members, and no unknown or absent one', async () => {

@@ -5,9 +5,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { list } from '../../../domain/text/json-splice.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
+import { EVENT_PAGE_CHARS_MAX, type PositionedEvent } from '../../../ports/store-reads.ts'
 import type { IncomingEvent } from '../../../services/event/ingest.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
+import { scan } from '../../access/scan.ts'
 import { bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
@@ -35,10 +37,12 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
     const scope = { kind: 'events', namespace, filter } as const
     const before = decodeCursor(cursor, scope, readPosition)
     // One row more than the limit shows whether there is a next page.
-    const found = await deps.store.in(namespace).events({ ...filter, before, limit: limit + 1 })
+    const rows = { ...filter, before, limit: limit + 1 }
+    const found = await scan(context, reply, signal => deps.store.in(namespace).events(rows, signal))
     const page = found.slice(0, limit)
     const last = page.at(-1)
-    if (found.length > limit && last) reply.header('x-next-cursor', encodeCursor(scope, [last.position]))
+    if ((found.length > limit || isCutOff(page)) && last)
+      reply.header('x-next-cursor', encodeCursor(scope, [last.position]))
     return sendJson(reply, 200, list(page.map(({ event }) => eventText(event))))
   })
 
@@ -68,6 +72,11 @@ function incomingEvent(request: FastifyRequest): IncomingEvent {
   const data = body && objectMember(body.text, 'data')
   if (data !== undefined) event.data = data
   return event
+}
+
+/** Whether the page ended because it is large. */
+function isCutOff(page: readonly PositionedEvent[]): boolean {
+  return page.reduce((sum, { event }) => sum + (event.data?.length ?? 0), 0) > EVENT_PAGE_CHARS_MAX
 }
 
 function readPosition([position, ...rest]: unknown[]): number | undefined {

@@ -10,6 +10,7 @@ import type { RunMove, Topic } from '../../../services/live/live.ts'
 import { stillAuthorized } from '../../access/authorize.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
+import { FanOut } from '../../live/fan-out.ts'
 import { SseStream, sseMessage } from '../../live/sse.ts'
 import { eventFrame } from './present-event.ts'
 
@@ -22,28 +23,20 @@ export function namespaceStreamRoutes(app: FastifyInstance, context: HttpContext
 }
 
 /** A handler that sends each item published for the client's namespace, until the client leaves. */
-function follower<T extends object>(
+function follower<T>(
   context: HttpContext,
   operation: Operation,
   topic: Topic<T>,
   messageOf: (item: T) => string,
 ): (request: FastifyRequest, reply: FastifyReply) => void {
-  const bytesOf = encodedOnce(messageOf)
+  const { clock } = context.deps
+  const fanOut = new FanOut({ topic, clock, encode: item => Buffer.from(messageOf(item)) })
   return (request, reply) => {
-    let stopListening = (): void => {}
+    let leave = (): void => {}
     const isAuthorized = stillAuthorized(context, operation, request)
-    const stream = new SseStream(reply, context, { isAuthorized, onEnd: () => stopListening() })
-    if (!stream.open) return
-    stopListening = topic.on(request.actor.namespace, item => stream.offer(bytesOf(item)))
-  }
-}
-
-/** Encodes each item once for all clients: a topic passes an item to every listener before the next item. */
-function encodedOnce<T extends object>(messageOf: (item: T) => string): (item: T) => Buffer {
-  let last: { item: T; bytes: Buffer } | undefined
-  return item => {
-    if (last?.item !== item) last = { item, bytes: Buffer.from(messageOf(item)) }
-    return last.bytes
+    const { actor } = request
+    const stream = new SseStream(reply, context, { actor, isAuthorized, onEnd: () => leave() })
+    if (stream.open) leave = fanOut.join(actor.namespace, stream)
   }
 }
 

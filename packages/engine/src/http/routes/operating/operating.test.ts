@@ -24,13 +24,13 @@ describe('the probes', () => {
   })
 
   test('while the app closes it is healthy, but not ready', async () => {
-    const { app, store, clock } = await testApp()
+    const { app, store, timers } = await testApp()
     const url = `http://127.0.0.1:${await listen(app)}`
     const held = holdCommits(store)
     const inFlight = fetch(`${url}/events`, { method: 'POST', headers: JSON_TYPE, body: '{"name":"n"}' })
     await eventually(() => held.length === 1)
     const closed = app.close()
-    await eventually(() => clock.timerCount === 1)
+    await eventually(() => timers() === 1)
     const ready = await fetch(`${url}/readyz`)
     expect([ready.status, await ready.json()]).toEqual([
       503,

@@ -13,6 +13,7 @@ import type { ReplayFilter, RunView } from '../../../ports/store-reads.ts'
 import type { Actor } from '../../../services/run/audit.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
+import { scan } from '../../access/scan.ts'
 import { type Body, bodyOf } from '../../request/body.ts'
 import { pathId } from '../../request/query.ts'
 import { timestamp } from '../../request/timestamp.ts'
@@ -56,7 +57,10 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
 
   mountFork(operations.bulkReplayRuns, async (request, reply) => {
     const filter = replayFilter(bodyOf(request))
-    return sendJson(reply, 200, JSON.stringify(await control.bulkReplay(actorWithTrace(request), filter)))
+    const actor = actorWithTrace(request)
+    const { bulkScanMs: timeoutMs } = context.limits
+    const replayed = scan(context, reply, signal => control.bulkReplay(actor, filter, signal), { timeoutMs })
+    return sendJson(reply, 200, JSON.stringify(await replayed))
   })
 
   mount(app, context, operations.listControlActions, async (request, reply, query) => {

@@ -2,13 +2,14 @@
 
 import { operations, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { invalid } from '../../../domain/model/errors.ts'
+import { type EngineError, invalid } from '../../../domain/model/errors.ts'
 import { positionOf, type RunPosition, type RunSort } from '../../../domain/view/run-order.ts'
 import { runStats } from '../../../domain/view/run-stats.ts'
 import { runSummary } from '../../../domain/view/run-summary.ts'
-import type { RunFilter, RunQuery, RunView } from '../../../ports/store-reads.ts'
+import type { RunFilter, RunQuery } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
+import { scan } from '../../access/scan.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from '../../request/cursor.ts'
 import { sendJson } from '../../response/reply.ts'
 
@@ -28,7 +29,10 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
     const scope = scopeOf(namespace, query, filter)
     const after = decodeCursor(cursor, scope, readPosition(sort))
     // One row more than the limit shows whether there is a next page.
-    const found = await search(namespace, { ...filter, sort, dir, after, limit: limit + 1 })
+    const list: RunQuery = { ...filter, sort, dir, after, limit: limit + 1 }
+    const found = await scan(context, reply, signal => store.in(namespace).runs(list, signal), {
+      tooWide: () => tooWide(list),
+    })
     const page = found.slice(0, limit)
     const last = page.at(-1)
     if (found.length > limit && last) {
@@ -39,21 +43,12 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
   })
 
   mount(app, context, operations.getRunStats, async (request, reply, { app, since }) => {
-    const counts = await store.in(request.actor.namespace).stats({ app, since })
+    const reads = store.in(request.actor.namespace)
+    const counts = await scan(context, reply, signal => reads.stats({ app, since }, signal), {
+      tooWide: () => invalid('since', 'leaves too many runs to count: give a later time'),
+    })
     return sendJson(reply, 200, JSON.stringify(runStats(counts)))
   })
-
-  /** Aborts a search that takes too long: a filter that matches few runs may have to look at all of them. */
-  async function search(namespace: string, query: RunQuery): Promise<RunView[]> {
-    const { clock } = context.deps
-    const deadline = new AbortController()
-    const cancel = clock.at(clock.now() + context.limits.searchMs, () => deadline.abort(tooWide(query)))
-    try {
-      return await store.in(namespace).runs(query, deadline.signal)
-    } finally {
-      cancel()
-    }
-  }
 }
 
 /** An empty `q` matches everything, and `deep` has no effect without `q`. */
@@ -81,7 +76,8 @@ function readPosition(sort: RunSort): (position: unknown[]) => RunPosition | und
   }
 }
 
-function tooWide({ q, deep }: RunQuery): Error {
+/** A filter that matches few runs may have to look at all of them. */
+function tooWide({ q, deep }: RunQuery): EngineError {
   const field = q === undefined ? 'sort' : deep ? 'deep' : 'q'
   return invalid(field, 'has to look at too many runs: narrow the list with since, status or app')
 }

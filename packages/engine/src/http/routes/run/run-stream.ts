@@ -30,7 +30,8 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext): voi
       const firstPage = await timeline.read()
       if (firstPage.status === undefined) throw notFound('run')
       const isAuthorized = stillAuthorized(context, operations.streamRun, request)
-      const stream = new SseStream(reply, context, { isAuthorized, onEnd: () => tail.endWait() })
+      const { actor } = request
+      const stream = new SseStream(reply, context, { actor, isAuthorized, onEnd: () => tail.endWait() })
       try {
         await sendTimeline(context, { stream, tail, timeline, firstPage })
         stream.end()
@@ -104,7 +105,7 @@ async function sendTail(
 ): Promise<boolean> {
   // If the stream has closed in between, `endWait` makes the wait return at once.
   while (stream.open) {
-    const frames = await tail.next(timeline.after, clock, clock.now() + limits.rereadMs)
+    const frames = await tail.next(timeline.after, clock, limits.rereadMs)
     if (!frames) return false
     const last = frames.at(-1)
     if (!last) continue

@@ -6,7 +6,7 @@ import { aRun, endedRun, eventually, messageOf, refusal, testApp } from '../../.
 import type { Reads } from '../../../ports/store-reads.ts'
 
 const T = Date.parse('2024-01-02T03:04:05.678Z')
-const { app, store, clock, seed } = await testApp()
+const { app, store, clock, timers, seed } = await testApp()
 const reads: { name: keyof Reads; args: unknown[] }[] = []
 /** Replaced by a test that holds the lists of runs. */
 let list = (read: () => Promise<unknown>, _signal: AbortSignal) => read()
@@ -136,7 +136,7 @@ test.each([
   expect(response.json().error.details).toEqual({ field })
   expect(messageOf(response)).toMatch(/since, status or app/)
   expect((await app.inject(`/runs?${query}`)).statusCode).toBe(200)
-  expect(clock.timerCount).toBe(0)
+  expect(timers()).toBe(0)
 })
 
 test('GET /runs/{id}/logs clamps its parameters', async () => {

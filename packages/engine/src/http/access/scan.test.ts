@@ -1,0 +1,133 @@
+// Searches, counts and lists of payloads over HTTP, while the readers of scans are busy.
+
+import http from 'node:http'
+import { describe, expect, test } from 'vitest'
+import { heldScans } from '../../../../../test/kit/http/held-scans.ts'
+import { apiKey, aRun, eventually, messageOf, refusal, testApp } from '../../../../../test/kit/http/test-app.ts'
+import { NAMESPACE_SCANS_MAX } from '../../adapters/sql/reads/scan-queue.ts'
+
+async function busyApp() {
+  const { store, held } = await heldScans()
+  const apiKeys = [apiKey('default'), apiKey('other', { namespace: 'other' })]
+  const opened = await testApp({ store, config: { apiKeys } })
+  const get = async (url: string, key = 'default') =>
+    opened.app.inject({ url, headers: { authorization: `Bearer ${key}` } })
+  /** Lets every scan go on, and those that come after it. */
+  const goOn = async (answers: Promise<unknown>[]) => {
+    let isDone = false
+    const done = Promise.all(answers).finally(() => {
+      isDone = true
+    })
+    await eventually(() => {
+      for (const release of held.splice(0)) release()
+      return isDone
+    })
+    await done
+  }
+  return { ...opened, held, get, goOn }
+}
+
+const SCANS = [
+  '/runs?q=order',
+  '/runs?q=order&deep=1',
+  '/runs/stats',
+  '/webhook-endpoints/stats',
+  '/webhook-deliveries',
+  '/events?app=shop',
+]
+
+test('while a scan is under way, every other read is answered', async () => {
+  const { get, goOn, held, seed } = await busyApp()
+  const run = aRun()
+  await seed({ type: 'run.created', run })
+  const scans = SCANS.map(url => get(url))
+  await eventually(() => held.length > 0)
+  const reads = [
+    `/runs/${run.id}`,
+    `/runs/${run.id}/steps`,
+    '/runs',
+    '/runs?app=shop',
+    '/control-actions',
+    '/workflows',
+  ]
+  for (const url of reads) expect((await get(url)).statusCode, url).toBe(200)
+  expect(held).toHaveLength(1)
+  await goOn(scans)
+  for (const scan of scans) expect((await scan).statusCode).toBe(200)
+})
+
+describe.each(SCANS)('%s', url => {
+  test('that waits for its turn until its time is over is 503 with Retry-After', async () => {
+    const { get, goOn, held, clock } = await busyApp()
+    const first = get('/runs/stats', 'other')
+    await eventually(() => held.length === 1)
+    // The time counts from the arrival: waiting is part of it.
+    await clock.advance(2_000)
+    const waiting = get(url)
+    await clock.advance(3_000)
+    expect(refusal(await first)).toBe('400 invalid_request')
+    await clock.advance(1_999)
+    const late = get(url)
+    await clock.advance(1)
+    const refused = await waiting
+    expect(refusal(refused)).toBe('503 overloaded')
+    expect(refused.headers['retry-after']).toBe('1')
+    expect(messageOf(refused)).toBe('other searches and counts took the time of this one: try again later')
+    await goOn([late])
+    expect((await late).statusCode).toBe(200)
+  })
+})
+
+test.each([
+  ['/runs?q=order', 'q has to look at too many runs: narrow the list with since, status or app'],
+  ['/runs?q=order&deep=1', 'deep has to look at too many runs: narrow the list with since, status or app'],
+  ['/runs/stats', 'since leaves too many runs to count: give a later time'],
+  ['/webhook-endpoints/stats', 'since leaves too many deliveries to count: give a later time'],
+])('%s that used up its time by itself is 400 and says what to narrow', async (url, message) => {
+  const { get, goOn, held, clock } = await busyApp()
+  const answer = get(url)
+  await eventually(() => held.length === 1)
+  await clock.advance(5_000)
+  expect(refusal(await answer)).toBe('400 invalid_request')
+  expect(messageOf(await answer)).toBe(message)
+  await goOn([])
+})
+
+test('beyond the bound of waiting scans a namespace is refused at once, and another is not', async () => {
+  const { get, goOn, clock } = await busyApp()
+  const timers = clock.timerCount
+  const scans = Array.from({ length: NAMESPACE_SCANS_MAX }, () => get('/runs/stats'))
+  await eventually(() => clock.timerCount === timers + NAMESPACE_SCANS_MAX)
+  const refused = await get('/runs/stats')
+  expect(refusal(refused)).toBe('503 overloaded')
+  expect(refused.headers['retry-after']).toBe('1')
+  const other = get('/runs/stats', 'other')
+  await goOn([...scans, other])
+  expect((await other).statusCode).toBe(200)
+})
+
+test('a client that leaves takes its search out of the queue, and stops it where it is', async () => {
+  const { app, get, goOn, held, clock } = await busyApp()
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as { port: number }
+  const open = () => {
+    const headers = { authorization: 'Bearer default' }
+    const request = http.get({ port, path: '/runs?q=order', headers, agent: false })
+    request.on('error', () => {})
+    return request
+  }
+  const underWay = open()
+  await eventually(() => held.length === 1)
+  const timers = clock.timerCount
+  const waiting = open()
+  await eventually(() => clock.timerCount === timers + 1)
+  waiting.destroy()
+  underWay.destroy()
+  await eventually(() => clock.timerCount === timers - 1)
+  const next = get('/runs/stats')
+  // Only the slice that was under way, and the next scan, are ever carried out.
+  held.shift()?.()
+  await eventually(() => held.length === 1)
+  await goOn([next])
+  expect((await next).statusCode).toBe(200)
+})

@@ -1,0 +1,35 @@
+// Carries out a scan of the store for a request (ports/store-reads). The scan is given up when the client leaves, or when
+// its time is over, which counts from the arrival of the request. Called by routes that search, count or list payloads.
+
+import type { FastifyReply } from 'fastify'
+import { EngineError } from '../../domain/model/errors.ts'
+import type { HttpContext } from './context.ts'
+
+export interface ScanBounds {
+  /** By default `scanMs` of the limits. */
+  timeoutMs?: number
+  /** The refusal of a scan that itself used up its time: what to narrow. By default `overloaded`. */
+  tooWide?: () => EngineError
+}
+
+export async function scan<T>(
+  { deps: { clock }, limits }: Pick<HttpContext, 'deps' | 'limits'>,
+  reply: FastifyReply,
+  work: (signal: AbortSignal) => Promise<T>,
+  { timeoutMs = limits.scanMs, tooWide = tookTooLong }: ScanBounds = {},
+): Promise<T> {
+  const given = new AbortController()
+  const cancelTimer = clock.after(timeoutMs, () => given.abort(tooWide()))
+  const leave = () => given.abort(new EngineError('overloaded', 'the client has left'))
+  reply.raw.on('close', leave)
+  try {
+    return await work(given.signal)
+  } finally {
+    cancelTimer()
+    reply.raw.off('close', leave)
+  }
+}
+
+function tookTooLong(): EngineError {
+  return new EngineError('overloaded', 'the store took too long to read this: try again later')
+}
