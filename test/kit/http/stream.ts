@@ -8,6 +8,7 @@ import pino from 'pino'
 import { onTestFinished } from 'vitest'
 import { VirtualClock } from '../../../packages/engine/src/adapters/clock/virtual.ts'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import { readLimits } from '../../../packages/engine/src/config/limits.ts'
 import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
 import type { HttpDeps } from '../../../packages/engine/src/http/access/deps.ts'
 import { createApp } from '../../../packages/engine/src/http/app.ts'
@@ -25,7 +26,8 @@ export async function streamApp(limits: Partial<HttpLimits> = {}) {
   const store: Store = await openSqliteStore({ file: ':memory:', log })
   const live = new Live()
   const keys = new KeyRing({ fixed: [], loopback: true })
-  const deps: Partial<HttpDeps> = { store, live, keys, corsOrigins: [], limits, clock, log }
+  const openLimits = readLimits((_, fallback) => fallback)
+  const deps: Partial<HttpDeps> = { store, live, keys, corsOrigins: [], openLimits, limits, clock, log }
   const app = createApp(deps as HttpDeps)
   onTestFinished(async () => {
     await app.close()

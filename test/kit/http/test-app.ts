@@ -19,6 +19,8 @@ export interface TestApp {
   app: FastifyInstance
   store: Store
   clock: VirtualClock
+  /** How many timers are set, besides those of an engine that has nothing to do. */
+  timers(): number
   /** The lines logged so far. */
   logged: Record<string, unknown>[]
   /** Commits rows that nobody is notified of. */
@@ -28,6 +30,8 @@ export interface TestApp {
 export interface TestAppOptions {
   config?: Partial<Config>
   limits?: Partial<HttpLimits>
+  /** By default a new one in memory. */
+  store?: Store
   logLevel?: string
 }
 
@@ -37,12 +41,14 @@ export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
   const logged: Record<string, unknown>[] = []
   const log = pino({ level: options.logLevel ?? 'silent' }, { write: line => logged.push(JSON.parse(line)) })
   const config = { ...readConfig({ ENGINE_STORE: 'sqlite::memory:' }), ...options.config }
-  const ports = { clock, random: seededRandom(1) }
+  const ports = { clock, random: seededRandom(1), ...(options.store ? { store: options.store } : {}) }
   const engine = await createEngine(config, log, ports, { http: options.limits ?? {} })
   if (TestRunner.getCurrentTest()) onTestFinished(() => engine.stop())
   else afterAll(() => engine.stop())
   const { app, store } = engine
-  return { app, store, clock, logged, seed: (...changes) => store.commit({ guards: [], changes }) }
+  const idleTimers = clock.timerCount
+  const timers = () => clock.timerCount - idleTimers
+  return { app, store, clock, timers, logged, seed: (...changes) => store.commit({ guards: [], changes }) }
 }
 
 /** A fixed API key, whose text is its label. */

@@ -207,18 +207,18 @@ describe('closing', () => {
 
   /** An app with a request in flight, whose commit waits to be released. */
   async function inFlight() {
-    const { app, store, clock } = await testApp({ limits: { drainMs: 10_000 } })
+    const { app, store, clock, timers } = await testApp({ limits: { drainMs: 10_000 } })
     const port = await listen(app)
     const held = holdCommits(store)
     const answer = send(port, '{"name":"n"}')
     await eventually(() => held.length === 1)
     const closed = app.close()
-    await eventually(() => clock.timerCount === 1)
-    return { store, clock, port, held, answer, closed }
+    await eventually(() => timers() === 1)
+    return { store, clock, timers, port, held, answer, closed }
   }
 
   test('waits for the requests in flight, and refuses new ones', async () => {
-    const { clock, port, held, answer, closed } = await inFlight()
+    const { timers, port, held, answer, closed } = await inFlight()
     const late = await send(port, '{"name":"late"}')
     expect(late.status).toBe(503)
     expect(await late.json()).toMatchObject({ error: { code: 'unavailable' } })
@@ -228,7 +228,7 @@ describe('closing', () => {
     expect(await (await answer).json()).toMatchObject({ eventId: expect.any(String) })
     await closed
     expect(held).toHaveLength(1)
-    expect(clock.timerCount).toBe(0)
+    expect(timers()).toBe(0)
   })
 
   test('cuts the requests in flight after the drain time', async () => {
@@ -252,7 +252,7 @@ describe('closing', () => {
   })
 
   test('ends a stream that opens too late', async () => {
-    const { app, store, clock, seed } = await testApp()
+    const { app, store, timers, seed } = await testApp()
     await seed({ type: 'run.created', run: aRun() })
     // The request is accepted before the drain, and opens its stream after it has begun.
     let release: (() => void) | undefined
@@ -263,7 +263,7 @@ describe('closing', () => {
     const opening = openStream(await listen(app), '/runs/run_1/stream')
     await eventually(() => release !== undefined)
     const closed = app.close()
-    await eventually(() => clock.timerCount === 1)
+    await eventually(() => timers() === 1)
     release?.()
     expect(await (await opening).over).toBe(true)
     await closed

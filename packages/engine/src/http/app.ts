@@ -10,11 +10,14 @@ import type { HttpContext } from './access/context.ts'
 import { addCors, isPreflight } from './access/cors.ts'
 import type { HttpDeps } from './access/deps.ts'
 import { Drain } from './access/drain.ts'
+import { KeyGuesses } from './access/key-guesses.ts'
+import { OpenCounts } from './access/open-counts.ts'
 import { RouteTable } from './access/route-table.ts'
 import { connectRoutes } from './connect/hub.ts'
 import { addBodyParser } from './request/body.ts'
 import { HTTP_LIMITS } from './request/limits.ts'
 import { sendProblem } from './response/problem.ts'
+import { PROTECTIVE_HEADERS } from './response/protective-headers.ts'
 import { rawResponse } from './response/raw-response.ts'
 import { eventRoutes } from './routes/event/events.ts'
 import { namespaceStreamRoutes } from './routes/event/namespace-streams.ts'
@@ -30,7 +33,9 @@ import { webhookReceiverRoutes } from './routes/webhook/receivers.ts'
 
 export function createApp(deps: HttpDeps): FastifyInstance {
   const limits = { ...HTTP_LIMITS, ...deps.limits }
-  const context: HttpContext = { deps, limits, drain: new Drain() }
+  const { streams: perNamespace, keyStreams: perKey } = deps.openLimits
+  const streams = new OpenCounts({ name: 'streams', all: limits.streamsMax, perNamespace, perKey })
+  const context: HttpContext = { deps, limits, drain: new Drain(), guesses: new KeyGuesses(deps), streams }
   const app = newFastify(context)
   app.decorateRequest('actor')
   addBodyParser(app, limits.discardMax)
@@ -106,7 +111,7 @@ function addEntryHooks(app: FastifyInstance, { log, corsOrigins }: HttpDeps): ()
     return table.refusal((config.refused ? url : request.url.split('?', 1)[0]) as string)
   }
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
+    reply.header('x-request-id', request.id).headers(PROTECTIVE_HEADERS)
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       done(new EngineError('invalid_request', 'the Host header is required'))
       return

@@ -25,6 +25,7 @@ describe('authenticate', () => {
     expect(authenticate(keys, { authorization: 'Bearer s' }, { access: 'read' })).toEqual({
       namespace: 'acme',
       label: 'ops',
+      keyId: 'ENGINE_API_KEYS[0]',
     })
   })
 
@@ -114,7 +115,7 @@ describe('without any key, the Host header', () => {
     const keys = ring(['s', {}])
     expect(
       outcome(() => authenticate(keys, { host: 'a.example', authorization: 'Bearer s' }, { access: 'read' })),
-    ).toEqual({
+    ).toMatchObject({
       namespace: 'default',
       label: 's',
     })
@@ -168,6 +169,33 @@ describe('without any key, the Origin of a web page', () => {
 
   test('does not matter once there is a key', () => {
     const credentials = { authorization: 'Bearer k', origin: 'https://evil.example' }
+    expect(authenticate(ring(['k', {}]), credentials, { access: 'read' })).toMatchObject({ label: 'k' })
+  })
+})
+
+describe('without any key, a request that a page of another site causes', () => {
+  const outcomeOf = (site: string, origin?: string, allowed: string[] = [], keys = ring()) =>
+    outcome(() => authenticate(keys, { ...HERE, origin, 'sec-fetch-site': site }, { access: 'read' }, allowed))
+
+  test.each(['same-origin', 'same-site', 'none', ''])('is not one with Sec-Fetch-Site: %s', site =>
+    expect(outcomeOf(site)).toEqual({ namespace: 'default' }),
+  )
+
+  test.each(['cross-site', 'Cross-Site', 'none, cross-site'])('is refused with Sec-Fetch-Site: %s', site =>
+    expect(outcomeOf(site)).toBe('forbidden'),
+  )
+
+  test('is refused from another site of this machine too', () =>
+    expect(outcomeOf('cross-site', 'http://localhost:3000')).toBe('forbidden'))
+
+  test('is answered for a page that ENGINE_CORS_ORIGINS lists', () => {
+    expect(outcomeOf('cross-site', 'https://ops.example', ['https://ops.example'])).toEqual({ namespace: 'default' })
+    expect(outcomeOf('cross-site', 'https://ops.example', ['*'])).toEqual({ namespace: 'default' })
+    expect(outcomeOf('cross-site', undefined, ['https://ops.example'])).toBe('forbidden')
+  })
+
+  test('needs the key, once there is one, and nothing else', () => {
+    const credentials = { authorization: 'Bearer k', 'sec-fetch-site': 'cross-site' }
     expect(authenticate(ring(['k', {}]), credentials, { access: 'read' })).toMatchObject({ label: 'k' })
   })
 })

@@ -22,6 +22,8 @@ export interface Credentials {
   authorization?: string | undefined
   host?: string | undefined
   origin?: string | undefined
+  /** Set by browsers: how the page that sends the request relates to the engine (Fetch Metadata). */
+  'sec-fetch-site'?: string | string[] | undefined
 }
 
 /**
@@ -31,16 +33,18 @@ export interface Credentials {
  */
 export function authenticate(
   keys: KeyRing,
-  { authorization, host, origin }: Credentials,
+  credentials: Credentials,
   { access, alwaysKeyed }: Pick<Operation, 'access' | 'alwaysKeyed'>,
   corsOrigins: readonly string[] = [],
 ): Actor {
   if (access === 'public') return OPEN
+  const { authorization, host, origin } = credentials
   if (authorization === undefined) {
     if (!keys.open || alwaysKeyed)
       throw new EngineError('unauthorized', 'an API key is required: Authorization: Bearer <key>')
     refuseForeignHost(host)
-    refuseForeignPage(origin, corsOrigins)
+    if (origin !== undefined) refuseForeignPage(origin, corsOrigins)
+    refuseCrossSite(credentials, corsOrigins)
     return OPEN
   }
   const secret = bearerToken(authorization)
@@ -51,7 +55,13 @@ export function authenticate(
       details: { kind: key.kind, needs: KINDS[access] },
     })
   }
-  return { namespace: key.namespace, label: key.label }
+  return { namespace: key.namespace, label: key.label, keyId: key.id }
+}
+
+/** The part of a request's headers to keep for `isStillAuthorized`. */
+export function credentialsOf(headers: Credentials): Credentials {
+  const { authorization, host, origin } = headers
+  return { authorization, host, origin, 'sec-fetch-site': headers['sec-fetch-site'] }
 }
 
 /** Whether the same credentials still give the actor's namespace: keys change while a stream or socket is open. */
@@ -68,13 +78,30 @@ export function isStillAuthorized(actor: Actor, ...credentials: Parameters<typeo
  * Any web page may post to localhost: the browser only withholds the answer. It sends the origin of the page, and a page
  * whose origin `ENGINE_CORS_ORIGINS` does not list is refused.
  */
-function refuseForeignPage(origin: string | undefined, corsOrigins: readonly string[]): void {
-  if (origin === undefined || corsOrigins.includes('*') || corsOrigins.includes(origin)) return
+function refuseForeignPage(origin: string, corsOrigins: readonly string[]): void {
+  if (isListed(origin, corsOrigins)) return
   if (/^https?:\/\//.test(origin) && LOOPBACK_HOST.test(origin.replace(/^https?:\/\//, ''))) return
   throw new EngineError(
     'forbidden',
     'without API keys the engine serves no web pages of other origins: list them in ENGINE_CORS_ORIGINS',
   )
+}
+
+/**
+ * A browser sends no `Origin` with a plain GET: an image, a script, a link. It says in `Sec-Fetch-Site` that a page of another
+ * site caused the request, and that is refused for every method, unless `ENGINE_CORS_ORIGINS` lists the page.
+ */
+function refuseCrossSite({ origin, 'sec-fetch-site': site }: Credentials, corsOrigins: readonly string[]): void {
+  if (site === undefined || !String(site).toLowerCase().includes('cross-site')) return
+  if (origin !== undefined && isListed(origin, corsOrigins)) return
+  throw new EngineError(
+    'forbidden',
+    'without API keys the engine answers no request that a page of another site causes (Sec-Fetch-Site: cross-site)',
+  )
+}
+
+function isListed(origin: string, corsOrigins: readonly string[]): boolean {
+  return corsOrigins.includes('*') || corsOrigins.includes(origin)
 }
 
 /** The token of a `Bearer` header. The scheme is case-insensitive (RFC 9110, section 11.1). */

@@ -5,13 +5,13 @@ import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { EngineError } from '../../domain/model/errors.ts'
 import { logAccess } from './access-log.ts'
-import { authenticate, isStillAuthorized } from './auth.ts'
+import { authenticate, credentialsOf, isStillAuthorized } from './auth.ts'
 import type { HttpContext } from './context.ts'
 
 /** Changes of runs and settings are logged at info; reads and the hot routes only when debugging. */
 const levelOf = (operation: Operation): 'debug' | 'info' => (operation.access === 'secret' ? 'info' : 'debug')
 
-export function authorizeRequest({ deps, drain }: HttpContext, operation: Operation): onRequestHookHandler {
+export function authorizeRequest({ deps, drain, guesses }: HttpContext, operation: Operation): onRequestHookHandler {
   const logLevel = levelOf(operation)
   return (request, reply, done) => {
     if (!operation.unlogged && deps.log.isLevelEnabled(logLevel)) logAccess(deps.log, logLevel, request, reply)
@@ -21,10 +21,13 @@ export function authorizeRequest({ deps, drain }: HttpContext, operation: Operat
     }
     drain.enter(reply.raw)
     let refusal: Error | undefined
+    const { authorization } = request.headers
+    const { remoteAddress } = request.raw.socket
     try {
+      guesses.refuseSpent(authorization, remoteAddress)
       request.actor = authenticate(deps.keys, request.headers, operation, deps.corsOrigins)
     } catch (error) {
-      refusal = error as Error
+      refusal = guesses.counted(error as Error, authorization, remoteAddress)
     }
     done(refusal)
   }
@@ -33,6 +36,6 @@ export function authorizeRequest({ deps, drain }: HttpContext, operation: Operat
 /** A check for streams, which outlive changes of the keys: whether the request would still be authorized. */
 export function stillAuthorized({ deps }: HttpContext, operation: Operation, request: FastifyRequest): () => boolean {
   const { actor } = request
-  const { authorization, host, origin } = request.headers
-  return () => isStillAuthorized(actor, deps.keys, { authorization, host, origin }, operation, deps.corsOrigins)
+  const credentials = credentialsOf(request.headers)
+  return () => isStillAuthorized(actor, deps.keys, credentials, operation, deps.corsOrigins)
 }

@@ -4,6 +4,8 @@ import type { Actor } from '../../services/run/audit.ts'
 import type { HttpLimits } from '../request/limits.ts'
 import type { HttpDeps } from './deps.ts'
 import type { Drain } from './drain.ts'
+import type { KeyGuesses } from './key-guesses.ts'
+import type { OpenCounts } from './open-counts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,4 +18,7 @@ export interface HttpContext {
   deps: HttpDeps
   limits: HttpLimits
   drain: Drain
+  /** The streams that are open. */
+  streams: OpenCounts
+  guesses: KeyGuesses
 }

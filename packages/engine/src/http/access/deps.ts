@@ -35,11 +35,16 @@ export interface HttpDeps {
   metrics(namespace: string): Promise<string>
   /** Accepts the sockets of Connect runners. */
   connections: Connections
-  /** The integrity header over a text that a runner sent when it connected (docs/wire-protocol.md#proof-of-the-engine). */
-  sign(body: string): string
+  /**
+   * The header over a nonce of a runner that connects, for the host that it says it dialled, if it does
+   * (docs/wire-protocol.md#proof-of-the-engine).
+   */
+  proof(nonce: string, host: string | undefined): string
   keys: KeyRing
   /** Origins of the web pages that may call; `*` stands for all. */
   corsOrigins: readonly string[]
+  /** Most streams and sockets of one namespace, and of one API key. */
+  openLimits: Record<'streams' | 'keyStreams' | 'sockets' | 'keySockets', number>
   /** Replaces single bounds of `HTTP_LIMITS`. */
   limits?: Partial<HttpLimits> | undefined
   clock: Clock

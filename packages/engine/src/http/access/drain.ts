@@ -43,7 +43,7 @@ export class Drain {
     for (const end of this.#streams) end()
     if (this.#inFlight === 0) return
     await new Promise<void>(resolve => {
-      const cancel = clock.at(clock.now() + graceMs, resolve)
+      const cancel = clock.after(graceMs, resolve)
       this.#onEmpty = () => {
         cancel()
         resolve()

@@ -10,6 +10,7 @@ import {
   CONNECT_FRAME_BYTES_MAX,
   CONNECT_HEARTBEAT_MS,
   CONNECT_SUBPROTOCOL,
+  DIALLED_HOST_HEADER,
   SIGNATURE_HEADER,
 } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
@@ -18,9 +19,10 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { EngineError } from '../../domain/model/errors.ts'
 import { every } from '../../ports/clock.ts'
 import type { Actor } from '../../services/run/audit.ts'
-import { authenticate, isStillAuthorized } from '../access/auth.ts'
+import { authenticate, credentialsOf, isStillAuthorized } from '../access/auth.ts'
 import type { HttpContext } from '../access/context.ts'
 import { mount } from '../access/mount.ts'
+import { OpenCounts } from '../access/open-counts.ts'
 import { statusOf } from '../response/problem.ts'
 import { rawResponse } from '../response/raw-response.ts'
 import { afterAnswers, isWhole, withoutOffer } from './ignored-upgrade.ts'
@@ -41,9 +43,16 @@ const PATH = operations.connect.path
 /** The actor of a socket that is opened only to be refused by an `error` frame. */
 const NO_ACTOR: Actor = { namespace: '' }
 
+/** The actor of a handshake, or why it gets none. */
+interface Admission {
+  actor: Actor
+  refusal?: unknown
+  isKeyValid(): boolean
+}
+
 /** The hub takes upgrades; a plain request gets an error. */
 export function connectRoutes(app: FastifyInstance, context: HttpContext): void {
-  const hub = new ConnectHub(context.deps)
+  const hub = new ConnectHub({ ...context.deps, guesses: context.guesses })
   hub.listen(app.server)
   app.addHook('preClose', () => hub.close())
   mount(app, context, operations.connect, async () => {
@@ -56,10 +65,13 @@ export class ConnectHub {
   readonly #limits: ConnectLimits
   readonly #server: WebSocketServer
   readonly #connections = new Set<Connection>()
+  readonly #sockets: OpenCounts
   /** One for each closed socket whose removal is not finished. */
   readonly #leaving = new Set<Promise<void>>()
   /** Connections with an ignored upgrade, until they are given back to the server. */
   readonly #ignoredUpgrades = new Set<Socket>()
+  /** The upgrades whose callers have shown a key that opens the socket. */
+  readonly #admitted = new WeakSet<IncomingMessage>()
   #stopHeartbeats: (() => void) | undefined
   #heartbeatCount = 0
   #isClosing = false
@@ -67,6 +79,8 @@ export class ConnectHub {
   constructor(deps: ConnectDeps, limits: Partial<ConnectLimits> = {}) {
     this.#deps = deps
     this.#limits = { ...CONNECT_LIMITS, ...limits }
+    const { sockets: perNamespace, keySockets: perKey } = deps.openLimits
+    this.#sockets = new OpenCounts({ name: 'sockets', all: this.#limits.socketsMax, perNamespace, perKey })
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -83,7 +97,11 @@ export class ConnectHub {
     )
     // Proves the engine's identity to the runner, which chose the signed key (docs/wire-protocol.md#proof-of-the-engine).
     this.#server.on('headers', (headers, request) => {
-      headers.push(`${SIGNATURE_HEADER}: ${deps.sign(request.headers['sec-websocket-key'] ?? '')}`)
+      // Before it has shown a key, a caller gets nothing signed.
+      if (!this.#admitted.has(request)) return
+      const nonce = request.headers['sec-websocket-key'] ?? ''
+      const host = request.headers[DIALLED_HOST_HEADER]
+      headers.push(`${SIGNATURE_HEADER}: ${deps.proof(nonce, typeof host === 'string' ? host : undefined)}`)
     })
   }
 
@@ -104,9 +122,29 @@ export class ConnectHub {
 
   #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     stream.on('error', () => stream.destroy())
-    const refusal = this.#refusal(request)
-    if (refusal) refuse(stream, refusal)
-    else this.#server.handleUpgrade(request, stream, head, ws => this.#accept(ws, request, stream))
+    const admission = this.#admit(request)
+    const refusal = this.#refusal(request, admission)
+    if (refusal) {
+      refuse(stream, refusal)
+      return
+    }
+    if (admission.refusal === undefined) this.#admitted.add(request)
+    this.#server.handleUpgrade(request, stream, head, ws => this.#accept(ws, stream, admission))
+  }
+
+  #admit(request: IncomingMessage): Admission {
+    const { keys, corsOrigins, guesses } = this.#deps
+    const { authorization } = request.headers
+    const { remoteAddress } = request.socket
+    const credentials = [keys, credentialsOf(request.headers), operations.connect, corsOrigins] as const
+    try {
+      guesses.refuseSpent(authorization, remoteAddress)
+      const actor = authenticate(...credentials)
+      return { actor, isKeyValid: () => isStillAuthorized(actor, ...credentials) }
+    } catch (error) {
+      const refusal = guesses.counted(error, authorization, remoteAddress)
+      return { actor: NO_ACTOR, refusal, isKeyValid: () => false }
+    }
   }
 
   /** Answers a request as if it had not offered the upgrade, which is to another protocol. */
@@ -129,34 +167,33 @@ export class ConnectHub {
     })
   }
 
-  #refusal({ url = '' }: IncomingMessage): EngineError | undefined {
+  #refusal({ url = '' }: IncomingMessage, { actor, refusal }: Admission): EngineError | undefined {
     if (url.split('?', 1)[0] !== PATH) {
       return new EngineError('invalid_request', `the only WebSocket is ${PATH}`)
     }
     if (this.#isClosing || this.#deps.connections.isDraining) {
       return new EngineError('unavailable', 'the engine is shutting down')
     }
-    if (this.#connections.size < this.#limits.socketsMax) return undefined
-    return new EngineError('overloaded', `${this.#limits.socketsMax} sockets are open, which is the most`)
+    if (this.#connections.size >= this.#limits.socketsMax)
+      return new EngineError('overloaded', `${this.#limits.socketsMax} sockets are open, which is the most`)
+    try {
+      if (refusal === undefined) this.#sockets.check(actor)
+      return undefined
+    } catch (error) {
+      return error as EngineError
+    }
   }
 
-  #accept(ws: WebSocket, request: IncomingMessage, stream: Duplex): void {
-    const { keys, corsOrigins, clock } = this.#deps
-    const { authorization, host, origin } = request.headers
-    const credentials = [keys, { authorization, host, origin }, operations.connect, corsOrigins] as const
-    let actor = NO_ACTOR
-    let refusal: unknown
-    try {
-      actor = authenticate(...credentials)
-    } catch (error) {
-      refusal = error
-    }
+  #accept(ws: WebSocket, stream: Duplex, { actor, refusal, isKeyValid }: Admission): void {
+    const { clock } = this.#deps
+    const leave = refusal === undefined ? this.#sockets.enter(actor) : () => {}
     const gone = new Promise<void>(resolve => ws.on('close', () => resolve()))
-    const cancelRegisterTimer = clock.at(clock.now() + this.#limits.registerMs, () => {
+    const cancelRegisterTimer = clock.after(this.#limits.registerMs, () => {
       peer.fail(new EngineError('invalid_request', 'runner.register did not come in time'), CLOSE_CODES.protocol)
     })
     const onOver = () => {
       cancelRegisterTimer()
+      leave()
       this.#remove(connection, gone)
     }
     const socket = new ConnectSocket({ ws, stream, clock, limits: this.#limits, onOver })
@@ -165,12 +202,7 @@ export class ConnectHub {
       connection.isRegistered = true
     }
     const peer = new Peer({ deps: this.#deps, socket, actor, onRegistered })
-    const connection: Connection = {
-      socket,
-      peer,
-      isRegistered: false,
-      isKeyValid: () => isStillAuthorized(actor, ...credentials),
-    }
+    const connection: Connection = { socket, peer, isRegistered: false, isKeyValid }
     this.#connections.add(connection)
     this.#stopHeartbeats ??= every(clock, CONNECT_HEARTBEAT_MS, () => this.#sendHeartbeats())
     if (refusal) peer.fail(refusal, CLOSE_CODES.auth)

@@ -14,17 +14,23 @@ import {
   type RegisterRequest,
 } from '@perdure/protocol'
 import { EngineError } from '../../domain/model/errors.ts'
+import { ENGINE_FEATURES } from '../../domain/model/features.ts'
 import type { Session } from '../../ports/connections.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { Actor } from '../../services/run/audit.ts'
 import type { HttpDeps } from '../access/deps.ts'
+import type { KeyGuesses } from '../access/key-guesses.ts'
 import { problemOf } from '../response/problem.ts'
 import { type IncomingFrame, readCheckpoint, readFrame, readResult } from './frames.ts'
 import { checkConnectRegister, checkHello, registrationOf } from './register.ts'
 import type { ConnectSocket } from './socket.ts'
 
-export type ConnectDeps = Pick<HttpDeps, 'connections' | 'keys' | 'corsOrigins' | 'clock' | 'log' | 'sign'> & {
+export type ConnectDeps = Pick<
+  HttpDeps,
+  'connections' | 'keys' | 'corsOrigins' | 'openLimits' | 'clock' | 'log' | 'proof'
+> & {
   registry: Pick<Registry, 'register' | 'forget'>
+  guesses: Pick<KeyGuesses, 'refuseSpent' | 'counted'>
 }
 
 export interface PeerOptions {
@@ -133,6 +139,7 @@ export class Peer {
       sessionId: this.#sessionId,
       heartbeatMs: CONNECT_HEARTBEAT_MS,
       maxFrameBytes: CONNECT_FRAME_BYTES_MAX,
+      features: [...ENGINE_FEATURES],
       checkpoints: true,
     }
     this.#options.socket.send('hello', id, JSON.stringify(reply))

@@ -22,6 +22,8 @@ export interface ConnectSocketOptions {
 export class ConnectSocket implements RunnerSocket {
   readonly #options: ConnectSocketOptions
   lastSeenAt: number
+  /** The same by the monotonic clock. */
+  #seenAt: number
   #unansweredHeartbeats = 0
   /** How long the runner had been silent at the first unanswered heartbeat. */
   #silentBeforeMs = 0
@@ -31,6 +33,7 @@ export class ConnectSocket implements RunnerSocket {
   constructor(options: ConnectSocketOptions) {
     this.#options = options
     this.lastSeenAt = options.clock.now()
+    this.#seenAt = options.clock.elapsed()
     const { ws } = options
     const seen = () => this.seen()
     ws.on('ping', seen).on('pong', seen)
@@ -50,7 +53,9 @@ export class ConnectSocket implements RunnerSocket {
 
   /** The runner gave a sign of life. */
   seen(): void {
-    this.lastSeenAt = this.#options.clock.now()
+    const { clock } = this.#options
+    this.lastSeenAt = clock.now()
+    this.#seenAt = clock.elapsed()
     this.#unansweredHeartbeats = 0
     this.#cancelClose?.()
     this.#cancelClose = undefined
@@ -73,13 +78,13 @@ export class ConnectSocket implements RunnerSocket {
    */
   heartbeat(id: string): void {
     const { ws, clock } = this.#options
-    const now = clock.now()
-    if (++this.#unansweredHeartbeats === 1) this.#silentBeforeMs = Math.min(CONNECT_HEARTBEAT_MS, now - this.lastSeenAt)
+    if (++this.#unansweredHeartbeats === 1)
+      this.#silentBeforeMs = Math.min(CONNECT_HEARTBEAT_MS, clock.elapsed() - this.#seenAt)
     ws.ping()
     this.send('heartbeat', id)
     if (this.#unansweredHeartbeats < UNANSWERED_HEARTBEATS_MAX || this.#isOver) return
     const leftMs = CONNECT_HEARTBEAT_MS - this.#silentBeforeMs + HEARTBEAT_ANSWER_MS
-    this.#cancelClose ??= clock.at(now + leftMs, () => this.close(CLOSE_CODES.heartbeat, 'silent for too long'))
+    this.#cancelClose ??= clock.after(leftMs, () => this.close(CLOSE_CODES.heartbeat, 'silent for too long'))
   }
 
   pause(): void {

@@ -21,11 +21,14 @@ export interface HttpLimits {
   heartbeatMs: number
   rereadMs: number
   stallMs: number
+  /** Most streams in all; a further one is answered 503. */
+  streamsMax: number
   /** Unread messages and bytes of a live stream with which a client that has stopped reading is dropped. */
   unreadFrames: number
   unreadBytes: number
-  /** How long one list may search for runs that match its filter. */
-  searchMs: number
+  /** How long a search, a count or a list of payloads may take, from the arrival of the request; and the count of a bulk replay. */
+  scanMs: number
+  bulkScanMs: number
   /** Timeline frames that a stream reads, holds and writes at a time. */
   pageFrames: number
 }
@@ -45,8 +48,10 @@ export const HTTP_LIMITS: HttpLimits = {
   heartbeatMs: 15_000,
   rereadMs: 5_000,
   stallMs: 30_000,
+  streamsMax: 50_000,
   unreadFrames: 10_000,
   unreadBytes: 4 * MIB,
-  searchMs: 5_000,
+  scanMs: 5_000,
+  bulkScanMs: 30_000,
   pageFrames: 100,
 }

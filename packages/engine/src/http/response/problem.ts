@@ -5,6 +5,7 @@ import { API_ERROR_STATUS } from '@perdure/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { EngineError, type ErrorCode } from '../../domain/model/errors.ts'
+import { PROTECTIVE_HEADERS } from './protective-headers.ts'
 import { sendJson } from './reply.ts'
 
 /** The status that answers an error of this code. */
@@ -25,7 +26,8 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const known = asEngineError(error)
   const status = API_ERROR_STATUS[known.code]
   if (status >= 500) logFailure(log, error, known.code, request)
-  reply.header('x-request-id', request.id)
+  // The hooks that set these have not run where fastify itself refuses.
+  reply.header('x-request-id', request.id).headers(PROTECTIVE_HEADERS)
   for (const [name, value] of extraHeaders(known)) reply.header(name, value)
   sendJson(reply, status, problemText(known, request.id))
 }
@@ -63,9 +65,15 @@ function asEngineError(error: unknown): EngineError {
 export function extraHeaders(error: EngineError): [string, string][] {
   const status = API_ERROR_STATUS[error.code]
   if (status === 401) return [['www-authenticate', 'Bearer']]
-  if (status === 429 || status === 503) return [['retry-after', '1']]
+  if (status === 429 || status === 503) return [['retry-after', String(retryAfterS(error))]]
   const allow = status === 405 ? error.details?.allow : undefined
   return Array.isArray(allow) ? [['allow', allow.join(', ')]] : []
+}
+
+/** Whole seconds, as the header requires. */
+function retryAfterS({ details }: EngineError): number {
+  const ms = details?.retryAfterMs
+  return typeof ms === 'number' ? Math.max(1, Math.ceil(ms / 1000)) : 1
 }
 
 /** An `overloaded` is expected under load and must not add to it, so it is logged at debug. */

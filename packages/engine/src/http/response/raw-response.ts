@@ -3,6 +3,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { EngineError } from '../../domain/model/errors.ts'
 import { extraHeaders, problemText } from './problem.ts'
+import { PROTECTIVE_HEADERS } from './protective-headers.ts'
 
 /** The whole response, after which the connection closes, with `headers` added. */
 export function rawResponse(
@@ -18,7 +19,9 @@ export function rawResponse(
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${requestId}`,
     'connection: close',
-    ...[...extraHeaders(error), ...headers].map(([name, value]) => `${name}: ${value}`),
+    ...[...Object.entries(PROTECTIVE_HEADERS), ...extraHeaders(error), ...headers].map(
+      ([name, value]) => `${name}: ${value}`,
+    ),
   ]
   return `${head.join('\r\n')}\r\n\r\n${body}`
 }

@@ -8,6 +8,7 @@ import type { JsonText } from '../../../domain/text/json-text.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
+import { scan } from '../../access/scan.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
@@ -21,7 +22,8 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: HttpContext
     const { namespace } = request.actor
     const scope = { kind: 'deliveries', namespace, filter } as const
     const after = decodeCursor(cursor, scope, readPosition)
-    const page = await store.in(namespace).deliveries({ ...filter, after, limit })
+    const reads = store.in(namespace)
+    const page = await scan(context, reply, signal => reads.deliveries({ ...filter, after, limit }, signal))
     const last = page.deliveries.at(-1)
     if (page.more && last) reply.header('x-next-cursor', encodeCursor(scope, [last.createdAt, last.id]))
     return sendJson(reply, 200, list(page.deliveries.map(deliveryText)))

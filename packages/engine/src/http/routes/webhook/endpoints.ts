@@ -9,10 +9,12 @@ import type {
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import type { Endpoint } from '../../../domain/model/endpoint.ts'
+import { invalid } from '../../../domain/model/errors.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { EndpointStats } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
+import { scan } from '../../access/scan.ts'
 import { checkUrl } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
 import { mountSetting } from './settings.ts'
@@ -43,7 +45,10 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext
   mount(app, context, operations.getWebhookEndpointStats, async (request, reply, query) => {
     const { namespace } = request.actor
     const since = query.since ?? clock.now() - STATS_WINDOW_MS
-    const stats = new Map((await store.in(namespace).endpointStats(since)).map(row => [row.endpointId, row]))
+    const counted = await scan(context, reply, signal => store.in(namespace).endpointStats(since, signal), {
+      tooWide: () => invalid('since', 'leaves too many deliveries to count: give a later time'),
+    })
+    const stats = new Map(counted.map(row => [row.endpointId, row]))
     const rows = endpoints.list(namespace).map(({ id }) => presentStats(id, stats.get(id)))
     return sendJson(reply, 200, JSON.stringify(rows))
   })
