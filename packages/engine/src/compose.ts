@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createAdmin } from './compose/admin.ts'
 import { openBackends } from './compose/backends.ts'
+import { closeInTime } from './compose/close-in-time.ts'
 import { createCore, type EngineCore } from './compose/core.ts'
 import { createHttp, type HttpParts } from './compose/http.ts'
 import { createRunners } from './compose/runners.ts'
@@ -79,7 +80,7 @@ export async function createEngine(
   const parts = await createCore(options, backends)
     .then(core => createParts(config, core, ports, bounds))
     .catch(async error => {
-      await backends.close()
+      await closeInTime(backends.close())
       throw error
     })
   const { core, admin, runs, webhooks, timers } = parts
@@ -122,7 +123,7 @@ async function createParts(config: Config, core: EngineCore, ports: Partial<Port
 /** The services beside the lanes, in the order in which they stop. */
 function backgroundServices({ retention }: Config, { core, admin, runners, runs }: HttpParts): Service[] {
   const pruner = new Pruner({ ...core, retention })
-  return [runs.leases, admin.watch, pruner, runners.catalogWatch, core.liveShare].filter(
+  return [runs.leases, admin.watch, pruner, runners.silentRunners, runners.catalogWatch, core.liveShare].filter(
     service => service !== undefined,
   )
 }
@@ -144,7 +145,7 @@ async function stopAll(
   // 3. The work under way ends. The keeper of leases and the HTTP interface still work, so runs keep their leases and API calls get
   //    their answers.
   const deadline = new AbortController()
-  const cancelTimer = clock.at(clock.now() + config.drainTimeoutMs, () => deadline.abort())
+  const cancelTimer = clock.after(config.drainTimeoutMs, () => deadline.abort())
   const work = [runs.work, runners.relayedInvokes, webhooks.work, timers.work]
   await Promise.all(work.map(each => each.stop(deadline.signal)))
   // 4. Nothing needs these any more. They read and write the store, which closes last.

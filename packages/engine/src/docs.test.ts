@@ -1,7 +1,7 @@
 // Holds the tables of the documentation equal to the code they describe.
 
 import { readFileSync } from 'node:fs'
-import { ENGINE_SETTINGS } from '@perdure/protocol'
+import { ENGINE_SECRET_FILES, ENGINE_SETTINGS } from '@perdure/protocol'
 import { OpcodeSchema, RunErrorCodeSchema } from '@perdure/protocol/schema'
 import { expect, test } from 'vitest'
 import { httpApiPage } from '../../../scripts/http-api-page.ts'
@@ -70,5 +70,5 @@ test('docs/operating.md lists every setting, and no other', () => {
     rows(settings as string)
       .flatMap(([name]) => codesOf(name))
       .sort(),
-  ).toEqual([...ENGINE_SETTINGS].sort())
+  ).toEqual([...ENGINE_SETTINGS, ...ENGINE_SECRET_FILES].sort())
 })

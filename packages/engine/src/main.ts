@@ -5,7 +5,7 @@ export { VirtualClock, type VirtualClockOptions } from './adapters/clock/virtual
 export { openSqliteStore, type SqliteStoreOptions } from './adapters/sql/sqlite/store.ts'
 export { type AdministrationOptions, type OpenAdministration, openAdministration } from './administration.ts'
 export { createEngine, type Engine, type Ports } from './compose.ts'
-export { type Config, ConfigError, FLAGS, flagOf, readConfig } from './config/config.ts'
+export { type Config, ConfigError, FLAGS, flagOf, readConfig, storeOfEnvironment } from './config/config.ts'
 export { type DoctorOptions, examine, type Finding, type Verdict } from './doctor/doctor.ts'
 export {
   type ApiKey,
@@ -32,6 +32,7 @@ export {
   type LaunchedEngine,
   type LaunchOptions,
   launchEngine,
+  launchUnlessStopped,
   type ServeOptions,
   serve,
 } from './serve.ts'

@@ -3,6 +3,7 @@
 import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import pino from 'pino'
+import { closeInTime } from './compose/close-in-time.ts'
 import { createEngine, type Engine } from './compose.ts'
 import { type Config, ConfigError, readConfig, storeName } from './config/config.ts'
 
@@ -34,26 +35,57 @@ export class LaunchError extends Error {
   override name = 'LaunchError'
 }
 
-/** Exit code for a configuration that cannot be used. */
-const EXIT_BAD_CONFIG = 2
+/** Exit code of a start that failed. */
+const EXIT_NOT_STARTED = 2
+/** Time to complete a start that is under way when the process is to end. */
+const START_MS_MAX_WHEN_STOPPED = 1000
 
 /** Runs until a signal ends it; answers the exit code. */
 export async function serve({ print, ...options }: ServeOptions): Promise<number> {
-  // Before anything is opened: a signal that comes during the start stops the engine in order once it has started.
   const signalled = untilSignal()
-  let engine: LaunchedEngine
+  let engine: LaunchedEngine | undefined
   try {
-    engine = await launchEngine(options)
+    engine = await launchUnlessStopped(options, signalled)
   } catch (error) {
     if (!(error instanceof LaunchError)) throw error
     process.stderr.write(`perdure: ${error.message}\n`)
-    return EXIT_BAD_CONFIG
+    return EXIT_NOT_STARTED
+  }
+  if (!engine) {
+    process.stderr.write(`perdure: ended by ${await signalled} before the engine had started\n`)
+    return 0
   }
   for (const line of engine.banner) print(line)
   const signal = await signalled
   engine.log.info({ signal }, 'draining')
   await engine.stop()
   return 0
+}
+
+/**
+ * Starts an engine as `launchEngine` does. When `stopped` resolves during the start, the start has a moment to complete, so that
+ * the engine ends in order; a start that goes on, because it waits for a server or a migration, is given up: undefined.
+ */
+export async function launchUnlessStopped(
+  options: LaunchOptions,
+  stopped: Promise<unknown>,
+): Promise<LaunchedEngine | undefined> {
+  const launch = launchEngine(options)
+  let timer: NodeJS.Timeout | undefined
+  let isOver = false
+  const late = new Promise<undefined>(resolve => {
+    void stopped.then(() => {
+      if (!isOver) timer = setTimeout(resolve, START_MS_MAX_WHEN_STOPPED, undefined)
+    })
+  })
+  try {
+    const engine = await Promise.race([launch, late])
+    if (!engine) void launch.then(started => started.stop()).catch(() => {})
+    return engine
+  } finally {
+    isOver = true
+    clearTimeout(timer)
+  }
 }
 
 /** Starts an engine by its settings. Throws a LaunchError when they, its store or its port cannot be used. */
@@ -66,8 +98,8 @@ export async function launchEngine({ env, flags, log: to }: LaunchOptions): Prom
     engine = await createEngine(config, log)
     await engine.app.listen({ host: config.host, port: config.port })
   } catch (error) {
-    await engine?.stop()
-    throw new LaunchError((error as Error).message, { cause: error })
+    if (engine) await closeInTime(engine.stop())
+    throw new LaunchError(reasonOf(error as Error), { cause: error })
   }
   engine.start()
   const { port } = engine.app.server.address() as AddressInfo
@@ -77,6 +109,13 @@ export async function launchEngine({ env, flags, log: to }: LaunchOptions): Prom
     log,
     stop: () => engine.stop(),
   }
+}
+
+/** The message in one line, with that of its cause unless it says that already: the error of a failed store does not say why. */
+function reasonOf({ message, cause }: Error): string {
+  const isSaid = !(cause instanceof Error) || message.includes(cause.message)
+  const reason = isSaid ? message : `${message.replace(/\.$/, '')}: ${cause.message}`
+  return reason.replace(/\s+/g, ' ')
 }
 
 /**

@@ -21,13 +21,18 @@ export {
   CONNECT_HEARTBEAT_MS,
   CONNECT_SILENCE_MS,
 } from './connect/frames.ts'
-export { ENGINE_SETTINGS, RUNNER_SETTINGS, unknownSetting } from './settings.ts'
+export { ENGINE_SECRET_FILES, ENGINE_SETTINGS, RUNNER_SETTINGS, unknownSetting } from './settings.ts'
 export {
+  isAddressed,
   keyFingerprint,
+  recipientOf,
+  SECRET_KEY_BYTES_MIN,
   SIGNATURE_WINDOW_MS,
   signBody,
+  signFor,
   UNSIGNED,
   verifyBody,
+  verifyFor,
 } from './signatures/invoke-signature.ts'
 export {
   isMalformedWebhookSecret,
@@ -42,4 +47,11 @@ export { DURATION_FORMS, parseDurationMs } from './wire/duration.ts'
 export { hashStepId, positionalStepId } from './wire/step-id.ts'
 export type * from './wire/types.ts'
 export { ROOT_SCOPE } from './wire/types.ts'
-export { CONNECT_SUBPROTOCOL, PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADER } from './wire/version.ts'
+export {
+  CONNECT_SUBPROTOCOL,
+  DIALLED_HOST_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+  SIGNATURE_FEATURE,
+  SIGNATURE_HEADER,
+} from './wire/version.ts'

@@ -1,6 +1,20 @@
 // Names of the environment variables that engine and runners read (`docs/operating.md#settings`). Both may share one
 // environment, so each knows the names of both and refuses any other `ENGINE_` name as a misspelling.
 
+/** Settings of the engine that may be secret: keys, and addresses with passwords. */
+const ENGINE_SECRETS = [
+  'ENGINE_STORE',
+  'ENGINE_QUEUE',
+  'ENGINE_LIMITER',
+  'ENGINE_API_KEYS',
+  'ENGINE_SIGNING_KEY',
+  'ENGINE_ENCRYPTION_KEY',
+] as const
+type SecretFile = `${(typeof ENGINE_SECRETS)[number]}_FILE`
+
+/** The names by which a file has the value of a secret setting instead. */
+export const ENGINE_SECRET_FILES: readonly SecretFile[] = ENGINE_SECRETS.map(name => `${name}_FILE` as const)
+
 /** Read by the engine. */
 export const ENGINE_SETTINGS = [
   'ENGINE_HOST',
@@ -17,6 +31,16 @@ export const ENGINE_SETTINGS = [
   'ENGINE_RUNNER_STALE_AFTER',
   'ENGINE_INVOKE_TIMEOUT',
   'ENGINE_BULK_REPLAY_LIMIT',
+  'ENGINE_APP_LIMIT',
+  'ENGINE_WORKFLOW_LIMIT',
+  'ENGINE_TRIGGER_LIMIT',
+  'ENGINE_RUNNER_LIMIT',
+  'ENGINE_REGISTRATION_BYTES',
+  'ENGINE_CATALOG_BYTES',
+  'ENGINE_STREAM_LIMIT',
+  'ENGINE_KEY_STREAM_LIMIT',
+  'ENGINE_SOCKET_LIMIT',
+  'ENGINE_KEY_SOCKET_LIMIT',
   'ENGINE_RETENTION',
   'ENGINE_DRAIN_TIMEOUT',
   'ENGINE_CORS_ORIGINS',
@@ -24,10 +48,22 @@ export const ENGINE_SETTINGS = [
 ] as const
 
 /** Read by runners, by the SDK's event sender and by the command line. */
-export const RUNNER_SETTINGS = ['ENGINE_URL', 'ENGINE_API_KEY', 'ENGINE_SIGNING_KEY', 'ENGINE_REGION'] as const
+export const RUNNER_SETTINGS = [
+  'ENGINE_URL',
+  'ENGINE_API_KEY',
+  'ENGINE_SIGNING_KEY',
+  'ENGINE_ALLOW_UNSIGNED',
+  'ENGINE_REGION',
+] as const
+const RUNNER_SECRET_FILES = ['ENGINE_API_KEY_FILE', 'ENGINE_SIGNING_KEY_FILE']
 
 /** The first name that begins with `ENGINE_` and is not a setting of either side. */
 export function unknownSetting(names: readonly string[]): string | undefined {
-  const known: readonly string[] = [...ENGINE_SETTINGS, ...RUNNER_SETTINGS]
+  const known: readonly string[] = [
+    ...ENGINE_SETTINGS,
+    ...ENGINE_SECRET_FILES,
+    ...RUNNER_SETTINGS,
+    ...RUNNER_SECRET_FILES,
+  ]
   return names.find(name => name.startsWith('ENGINE_') && !known.includes(name))
 }

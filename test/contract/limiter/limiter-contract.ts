@@ -56,6 +56,12 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
         expect(await take(1500)).toBe(true)
       })
 
+      it('forgets what was taken by a clock that was set back since', async () => {
+        expect([await take(3_600_000), await take(3_600_000), await take(3_600_000)]).toEqual([true, true, false])
+        expect([await take(0), await take(0), await take(0)]).toEqual([true, true, false])
+        expect(await take(1000)).toBe(true)
+      })
+
       it('admits exactly the limit of concurrent takes', async () => {
         const admitted = await Promise.all(Array.from({ length: 50 }, () => take(0, { limit: 7 })))
         expect(admitted.filter(Boolean)).toHaveLength(7)
@@ -87,6 +93,12 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
     })
 
     describe('start', () => {
+      it('forgets the starts of a clock that was set back since', async () => {
+        expect(await start(3_600_000)).toEqual([true, 3_600_500])
+        expect(await start(0)).toEqual([true, 500])
+        expect(await start(0)).toEqual([false, 500])
+      })
+
       it('spaces starts evenly, and reports when the next one is free', async () => {
         expect([await start(0), await start(0), await start(499)]).toEqual([
           [true, 500],

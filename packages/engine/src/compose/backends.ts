@@ -6,12 +6,10 @@ import { PostgresWire } from '../adapters/bus/postgres-wire.ts'
 import { RedisWire } from '../adapters/bus/redis-wire.ts'
 import type { Wire } from '../adapters/bus/wire.ts'
 import { WireBus } from '../adapters/bus/wire-bus.ts'
-import { ServerClock } from '../adapters/clock/server.ts'
-import { systemClock } from '../adapters/clock/system.ts'
 import { MemoryLimiter } from '../adapters/limiter/memory.ts'
 import { RedisLimiter } from '../adapters/limiter/redis.ts'
 import { MemoryQueue } from '../adapters/queue/memory.ts'
-import { SharedQueue } from '../adapters/queue/shared.ts'
+import { LANES, SharedQueue } from '../adapters/queue/shared.ts'
 import { openPostgresStore } from '../adapters/sql/postgres/store.ts'
 import { openSqliteStore } from '../adapters/sql/sqlite/store.ts'
 import type { Config } from '../config/config.ts'
@@ -21,6 +19,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { Limiter } from '../ports/limiter.ts'
 import type { Queue } from '../ports/queue.ts'
 import type { Store } from '../ports/store.ts'
+import { openClock } from './clock.ts'
+import { closeInTime } from './close-in-time.ts'
 
 export interface Backends {
   store: Store
@@ -53,7 +53,7 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
   try {
     return { ...(await openAll(options, opened)), close }
   } catch (error) {
-    await close()
+    await closeInTime(close())
     throw error
   }
 }
@@ -65,13 +65,15 @@ async function openAll(
   const { config, log, owner, ports } = options
   const { store, serverTime } = await openStore(options)
   opened.push(() => store.close())
-  let clock = ports.clock ?? systemClock
-  if (serverTime && !ports.clock) {
-    const onError = (err: unknown) => log.warn({ err }, "the store's clock could not be read")
-    const server = await ServerClock.follow({ local: systemClock, serverTime, onError })
-    opened.push(() => server.stop())
-    clock = server
-  }
+  const wakeLanes: { wake: () => void } = { wake: () => {} }
+  const { clock, stop } = await openClock({
+    store,
+    serverTime,
+    local: ports.clock,
+    log,
+    onMoved: () => wakeLanes.wake(),
+  })
+  opened.push(stop)
   const limiter = ports.limiter ?? (await openLimiter(options, store))
   opened.push(() => limiter.close())
   const wire = ports.queue ? undefined : await wireOf(options, store)
@@ -80,6 +82,9 @@ async function openAll(
   if (bus) opened.push(() => bus.close())
   const queue = ports.queue ?? (bus ? new SharedQueue({ bus, clock }) : new MemoryQueue(clock))
   if (ports.queue) opened.push(() => ports.queue?.close?.())
+  wakeLanes.wake = () => {
+    for (const lane of LANES) queue.wake(lane, clock.now())
+  }
   return { store, clock, queue, limiter, bus, isShared: serverTime !== undefined }
 }
 

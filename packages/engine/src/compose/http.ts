@@ -1,6 +1,6 @@
 // The HTTP interface over all parts, and the services that only it calls.
 
-import { signBody } from '@perdure/protocol'
+import { recipientOf, signBody, signFor } from '@perdure/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { createApp } from '../http/app.ts'
@@ -37,7 +37,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     ...core,
     isLive: runner => registry.isLive(runner),
     passOf: runId => driver.passOf(runId),
-    waitsForRunnerRoom: runId => driver.waitsForRunnerRoom(runId),
+    waitsForRunnerRoom: run => driver.waitsForRunnerRoom(run),
   })
   const assertActive = (namespace: string) => admin.namespaces.assertActive(namespace)
   const capacities = {
@@ -57,9 +57,15 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     health,
     metrics: async namespace => core.metrics.text(namespace, await readGauges(gauges)),
     connections,
-    sign: body => signBody({ keys, body, nowMs: core.clock.now() }),
+    proof: (nonce, host) => {
+      const signed = { keys, body: nonce, nowMs: core.clock.now() }
+      return host === undefined
+        ? signBody(signed)
+        : signFor({ ...signed, purpose: 'connect', recipient: recipientOf(host) })
+    },
     keys: admin.keys,
     corsOrigins,
+    openLimits: config.limits,
     limits,
   })
 }

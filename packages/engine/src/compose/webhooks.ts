@@ -38,7 +38,7 @@ export function createWebhooks(
       lane: 'deliveries',
       leaseMs: DELIVERY_LEASE_MS,
       work: deliverer,
-      mayLeaveDueRows: true,
+      mayLeaveDueRows: () => true,
       claim: claim => deliverer.claim(claim),
     }),
   }

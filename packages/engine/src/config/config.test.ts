@@ -1,5 +1,8 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readConfig, storeName } from './config.ts'
+import { readConfig, storeName, storeOfEnvironment } from './config.ts'
 
 describe('keys of the configuration', () => {
   const SECRET = 'a-key-that-nobody-may-see'
@@ -23,6 +26,7 @@ describe('keys of the configuration', () => {
     ['a label that is too long', [{ ...entry, label: 'l'.repeat(129) }], /entry 0 .*label .*128/],
     ['a label with a NUL', [{ ...entry, label: 'a\u0000' }], /entry 0 .*label .*control/],
     ['a blank label', [{ ...entry, label: ' ' }], /entry 0 .*label .*blank/],
+    ['a key that is too short', [entry, { ...entry, key: 'fifteen-letters' }], /entry 1 needs a key of 16 characters/],
     ['no label', [{ ...entry, label: undefined }], /entry 0 .*label/],
   ])('%s is refused in one line that shows no key', (_, entries, problem) => {
     expect(() => read(...entries)).toThrow(problem)
@@ -30,6 +34,8 @@ describe('keys of the configuration', () => {
     expect(() => read(...entries)).not.toThrow(SECRET)
   })
 })
+
+const [K1, K2] = ['k1'.repeat(16), 'k2'.repeat(16)] as const
 
 describe.each(['ENGINE_SIGNING_KEY', 'ENGINE_ENCRYPTION_KEY'])('%s', setting => {
   const read = (value: string) => {
@@ -39,10 +45,11 @@ describe.each(['ENGINE_SIGNING_KEY', 'ENGINE_ENCRYPTION_KEY'])('%s', setting => 
 
   test.each([
     ['', []],
-    ['k1', ['k1']],
-    ['k1,k2', ['k1', 'k2']],
-    [' k1 , k2\n', ['k1', 'k2']],
-    ['k1 k2', ['k1', 'k2']],
+    [K1, [K1]],
+    [`${K1},${K2}`, [K1, K2]],
+    [` ${K1} , ${K2}\n`, [K1, K2]],
+    [`${K1} ${K2}`, [K1, K2]],
+    ['é'.repeat(16), ['é'.repeat(16)]],
   ])('%j is %j', (value, keys) => {
     expect(read(value)).toEqual(keys)
   })
@@ -50,6 +57,17 @@ describe.each(['ENGINE_SIGNING_KEY', 'ENGINE_ENCRYPTION_KEY'])('%s', setting => 
   test.each([',', ' ', '\n', 'k1,,k2', 'k1,', ',k1', 'k1, ,k2'])('%j is refused: a key is missing', value => {
     expect(() => read(value)).toThrow(new RegExp(`^${setting} \\(--[a-z-]+\\) [^\n]+$`))
     expect(() => read(value)).not.toThrow(/k[12]/)
+  })
+
+  test.each([
+    ['short', 5],
+    ['x'.repeat(31), 31],
+    [`${K1},x`, 1],
+    ['é'.repeat(15), 30],
+  ])('%j is refused: a key has too few bytes', (value, bytes) => {
+    expect(() => read(value)).toThrow(`has a key of ${bytes} bytes: 32 or more are needed`)
+    expect(() => read(value)).toThrow(new RegExp(`^${setting} \\(--[a-z-]+\\) [^\n]+$`))
+    expect(() => read(value)).not.toThrow(value)
   })
 })
 
@@ -87,5 +105,58 @@ describe('the backends of an engine', () => {
     const read = () => readConfig({ [setting]: value })
     expect(read).toThrow(new RegExp(`^${setting} \\(--[a-z]+\\) must [^\n]+$`))
     expect(read).not.toThrow(/s3cret/)
+  })
+})
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'perdure-secrets-'))
+  const fileOf = (text: string) => {
+    const file = join(folder, `${Math.random()}`)
+    writeFileSync(file, text)
+    return file
+  }
+  const KEY = 'k'.repeat(32)
+
+  test.each([
+    [
+      'ENGINE_STORE',
+      'postgres://ann:s3cret@db/app',
+      { store: { kind: 'postgres', url: 'postgres://ann:s3cret@db/app' } },
+    ],
+    ['ENGINE_QUEUE', 'redis://:s3cret@redis', { queue: { kind: 'redis', url: 'redis://:s3cret@redis' } }],
+    ['ENGINE_LIMITER', 'redis://:s3cret@redis', { limiter: { kind: 'redis', url: 'redis://:s3cret@redis' } }],
+    ['ENGINE_SIGNING_KEY', KEY, { signingKeys: [KEY] }],
+    ['ENGINE_ENCRYPTION_KEY', KEY, { encryptionKeys: [KEY] }],
+    [
+      'ENGINE_API_KEYS',
+      `[{"label":"ops","kind":"secret","key":"${KEY}"}]`,
+      { apiKeys: [{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }] },
+    ],
+  ])('%s_FILE has the value, without the line break at its end', (setting, text, config) => {
+    for (const end of ['', '\n', '\r\n']) {
+      const file = fileOf(text + end)
+      expect(readConfig({ [`${setting}_FILE`]: file })).toMatchObject(config)
+      const flag = setting.replace('ENGINE_', '').toLowerCase().replaceAll('_', '-')
+      expect(readConfig({ [setting]: 'of the environment' }, { [`${flag}-file`]: file })).toMatchObject(config)
+    }
+  })
+
+  test('counts for the commands on a store', () => {
+    expect(storeOfEnvironment({ ENGINE_STORE_FILE: fileOf('sqlite:./a.db\n') })).toBe('sqlite:./a.db')
+    expect(storeOfEnvironment({})).toBeUndefined()
+  })
+
+  test.each([
+    ['both ways', () => ({ ENGINE_SIGNING_KEY: KEY, ENGINE_SIGNING_KEY_FILE: fileOf(KEY) }), /are both set/],
+    ['missing', () => ({ ENGINE_SIGNING_KEY_FILE: join(folder, 'none') }), /cannot be read: .* \(ENOENT\)/],
+    ['a folder', () => ({ ENGINE_SIGNING_KEY_FILE: folder }), /cannot be read: .* \(EISDIR\)/],
+    ['empty', () => ({ ENGINE_SIGNING_KEY_FILE: fileOf('\n') }), /names an empty file/],
+    ['too large', () => ({ ENGINE_SIGNING_KEY_FILE: fileOf(KEY.repeat(2049)) }), /more than 64 KiB/],
+    ['endless', () => ({ ENGINE_SIGNING_KEY_FILE: '/dev/zero' }), /more than 64 KiB/],
+    ['of no secret', () => ({ ENGINE_PORT_FILE: fileOf('1') }), /ENGINE_PORT_FILE is not a setting/],
+  ])('is refused in one line without the secret: %s', (_, env, problem) => {
+    expect(() => readConfig(env())).toThrow(problem)
+    expect(() => readConfig(env())).toThrow(/^ENGINE_[^\n]+$/)
+    expect(() => readConfig(env())).not.toThrow(KEY)
   })
 })

@@ -1,12 +1,20 @@
 // The engine's settings (docs/operating.md#settings): `ENGINE_*` variables, or flags of the same names on `perdure serve`; a
 // flag wins. An unknown or unreadable setting stops the start with a message of one line.
 
-import { ENGINE_SETTINGS, parseDurationMs, unknownSetting } from '@perdure/protocol'
+import {
+  ENGINE_SECRET_FILES,
+  ENGINE_SETTINGS,
+  parseDurationMs,
+  SECRET_KEY_BYTES_MIN,
+  unknownSetting,
+} from '@perdure/protocol'
 import { type ApiKey, KEY_KINDS, type KeyKind, nameFault } from '../domain/model/api-key.ts'
 import { parseRetention, type Retention } from '../domain/run/retention.ts'
 import { AddressList } from '../domain/text/address-list.ts'
 import { withoutPassword } from '../domain/text/service-url.ts'
 import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from '../domain/webhook/delivery-attempt.ts'
+import { type Limits, readLimits } from './limits.ts'
+import { readSecretFile } from './secret-file.ts'
 
 interface FixedKey extends ApiKey {
   key: string
@@ -39,6 +47,8 @@ export interface Config {
   invokeTimeoutMs?: number | undefined
   /** Most runs that one bulk replay forks. */
   bulkReplayLimit: number
+  /** The bounds of one namespace. */
+  limits: Limits
   /** How long ended runs are kept; absent: for ever. */
   retention?: Retention | undefined
   drainTimeoutMs: number
@@ -61,7 +71,7 @@ export function flagOf(setting: string): string {
 }
 
 /** Every flag `perdure serve` takes. */
-export const FLAGS: readonly string[] = ENGINE_SETTINGS.map(flagOf)
+export const FLAGS: readonly string[] = [...ENGINE_SETTINGS, ...ENGINE_SECRET_FILES].map(flagOf)
 
 /** Reads and checks the whole configuration, except for the rules that depend on the store. Throws ConfigError. */
 export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string> = {}): Config {
@@ -69,7 +79,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
   if (unknown !== undefined) throw new ConfigError(`${unknown} is not a setting of the engine`)
   /** Reads the setting's text with `reader`; the fallback when it is not set. */
   const read = <T, F>(setting: Setting, fallback: F, reader: Reader<T>): T | F => {
-    const text = flags[flagOf(setting)] ?? env[setting]
+    const text = textOf(setting, flags, env)
     return text === undefined || text === '' ? fallback : reader(text, setting)
   }
   return {
@@ -87,6 +97,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
     runnerStaleAfterMs: read('ENGINE_RUNNER_STALE_AFTER', 90_000, readDuration),
     invokeTimeoutMs: read('ENGINE_INVOKE_TIMEOUT', undefined, readDuration),
     bulkReplayLimit: read('ENGINE_BULK_REPLAY_LIMIT', 1000, readBulkReplayLimit),
+    limits: readLimits((setting, fallback) => read(setting, fallback, readLimit)),
     retention: read('ENGINE_RETENTION', undefined, readRetention),
     drainTimeoutMs: read('ENGINE_DRAIN_TIMEOUT', 30_000, readDuration),
     corsOrigins: read('ENGINE_CORS_ORIGINS', [], readOrigins),
@@ -95,6 +106,30 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
 }
 
 type Reader<T> = (text: string, setting: Setting) => T
+
+/** The setting's text: of its flag or variable, or of the file that either names. */
+function textOf(setting: Setting, flags: Record<string, string>, env: NodeJS.ProcessEnv): string | undefined {
+  const inFile = ENGINE_SECRET_FILES.find(name => name === `${setting}_FILE`)
+  if (inFile === undefined) return flags[flagOf(setting)] ?? env[setting]
+  return (
+    directOrOfFile(setting, flags[flagOf(setting)], flags[flagOf(inFile)]) ??
+    directOrOfFile(setting, env[setting], env[inFile])
+  )
+}
+
+function directOrOfFile(setting: Setting, direct: string | undefined, file: string | undefined): string | undefined {
+  if (!file) return direct
+  const name = `${setting}_FILE`
+  if (direct) throw new ConfigError(`${setting} and ${name} (--${flagOf(name)}) are both set: only one of them may be`)
+  const read = readSecretFile(file)
+  if ('fault' in read) throw new ConfigError(`${name} (--${flagOf(name)}) ${read.fault}`)
+  return read.text
+}
+
+/** The value of `ENGINE_STORE` for a command without a flag of its own for it. Throws ConfigError. */
+export function storeOfEnvironment(env: NodeJS.ProcessEnv): string | undefined {
+  return textOf('ENGINE_STORE', {}, env) || undefined
+}
 
 function bad(setting: Setting, problem: string): never {
   throw new ConfigError(`${setting} (--${flagOf(setting)}) ${problem}`)
@@ -125,7 +160,11 @@ function readList(text: string): string[] {
 function readSecrets(text: string, setting: Setting): string[] {
   if (text.split(',').some(item => item.trim() === ''))
     bad(setting, 'must be one key, or several with commas between them: one of them is empty')
-  return readList(text)
+  const keys = readList(text)
+  const bytes = Math.min(...keys.map(key => Buffer.byteLength(key)))
+  if (bytes < SECRET_KEY_BYTES_MIN)
+    bad(setting, `has a key of ${bytes} bytes: ${SECRET_KEY_BYTES_MIN} or more are needed (openssl rand -hex 32)`)
+  return keys
 }
 
 function readPort(text: string): number {
@@ -174,6 +213,10 @@ function readBulkReplayLimit(text: string): number {
   return limit
 }
 
+function readLimit(text: string, setting: Setting): number {
+  return /^[1-9]\d{0,11}$/.test(text) ? Number(text) : bad(setting, `must be a whole number from 1, not "${text}"`)
+}
+
 function readBoolean(text: string, setting: Setting): boolean {
   if (text === '0' || text === 'false') return false
   if (text === '1' || text === 'true') return true
@@ -217,6 +260,9 @@ function isOrigin(text: string): boolean {
 /** The keys that an `Authorization` header can carry unchanged. */
 const SENDABLE = /^[!-~]([ -~]*[!-~])?$/
 
+/** Fewer can be guessed over the network. */
+const API_KEY_CHARS_MIN = 16
+
 /** Throws ConfigError; its message never contains a key. */
 function readKeys(text: string): FixedKey[] {
   let list: unknown
@@ -242,7 +288,8 @@ function readKey(entry: Partial<Record<keyof FixedKey, unknown>> | null, i: numb
     if (fault !== undefined) refuse(`has a ${what} that ${fault}`)
   }
   if (!KEY_KINDS.includes(kind as KeyKind)) refuse(`has a kind that is none of ${KEY_KINDS.join(', ')}`)
-  if (typeof key !== 'string' || key.length < 8) return refuse('needs a key of 8 characters or more')
+  if (typeof key !== 'string' || key.length < API_KEY_CHARS_MIN)
+    return refuse(`needs a key of ${API_KEY_CHARS_MIN} characters or more`)
   if (!SENDABLE.test(key)) refuse('has a key that is not of visible ASCII, or has spaces around it')
   return { label, namespace, kind: kind as KeyKind, key }
 }

@@ -4,8 +4,6 @@ import { type Config, isLoopback } from '../config/config.ts'
 import { error, type Finding, ok, warning } from './finding.ts'
 
 const NODE_MIN = [20, 19] as const
-/** 256 bits, as text. */
-const KEY_BYTES_MIN = 32
 
 export function* examineNode(version = process.versions.node): Generator<Finding> {
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -29,13 +27,7 @@ export function* examineSecrets({ signingKeys, encryptionKeys }: Config): Genera
 
 function* keyLength(check: string, setting: string, keys: readonly string[]): Generator<Finding> {
   const shortest = Math.min(...keys.map(key => Buffer.byteLength(key)))
-  if (shortest < KEY_BYTES_MIN)
-    yield error(check, `${setting} has a key of ${shortest} bytes: ${KEY_BYTES_MIN} or more are needed`)
-  else
-    yield ok(
-      check,
-      `${setting} has ${keys.length === 1 ? 'a key' : `${keys.length} keys`} of ${shortest} bytes or more`,
-    )
+  yield ok(check, `${setting} has ${keys.length === 1 ? 'a key' : `${keys.length} keys`} of ${shortest} bytes or more`)
 }
 
 /** `stored`: API keys of the store that are not revoked, and how many were ever made; undefined if that is unknown. */

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { Connection } from '../adapters/sql/sqlite/connection.ts'
 import { SCHEMA_VERSION, schemaVersion } from '../adapters/sql/sqlite/migrations.ts'
+import { lostDatabase, openToOthers } from '../adapters/sql/sqlite/store-files.ts'
 import { error, type Finding, type Findings, ok, reasonOf, warning } from './finding.ts'
 
 export interface StoredKeys {
@@ -40,10 +41,15 @@ export async function* examineDisk(file: string): Findings {
   else if (freeMib < FREE_MIB_WARN) yield warning('store.space', free)
   else yield ok('store.space', free)
   yield syncTime(directory)
+  const advice = openToOthers(resolve(file))
+  if (advice === undefined) yield ok('store.permissions', 'no other user of this machine can open the store')
+  else yield warning('store.permissions', advice)
 }
 
 /** The state of the file, and the number of its API keys. A missing file is no fault. */
 export async function examineFile(file: string): Promise<{ finding: Finding; keys?: StoredKeys }> {
+  const lost = lostDatabase(resolve(file))
+  if (lost !== undefined) return { finding: error('store', lost) }
   if (!existsSync(file)) return { finding: ok('store', `${file} does not exist yet: the engine makes it`) }
   try {
     const connection = await Connection.open(file, { readOnly: true })
@@ -73,7 +79,7 @@ export function judged(store: string, version: number, known = SCHEMA_VERSION): 
 function syncTime(directory: string): Finding {
   const probe = join(directory, `.perdure-doctor-${process.pid}`)
   try {
-    const handle = openSync(probe, 'w')
+    const handle = openSync(probe, 'w', 0o600)
     try {
       const times = Array.from({ length: SYNCS }, () => timed(handle)).sort((a, b) => a - b)
       const ms = times[SYNCS / 2] as number

@@ -3,13 +3,19 @@
 
 import type { Start } from '../domain/holds/throttle.ts'
 
+/** Clocks of engines differ by less, and requests overtake each other by less. */
+export const SET_BACK_MS = 5000
+
 /** One request for a key's quota. Every request of a key has the numbers of the same policy. */
 export interface Quota {
   /** Unique over namespaces, apps, workflows and policies (`flowRowId`). */
   key: string
   limit: number
   periodMs: number
-  /** Epoch ms. A time earlier than the newest one of the key counts as the newest. */
+  /**
+   * Epoch ms. A time a little earlier than the newest one of the key counts as the newest. One that is earlier by more than
+   * `SET_BACK_MS` shows that the clock was set back: what was taken by the clock of before is forgotten.
+   */
   now: number
 }
 

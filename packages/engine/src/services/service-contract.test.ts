@@ -76,6 +76,8 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       transport: TRANSPORT,
       health: new RunnerHealth(setting.clock),
       passesMax: 10,
+      onRoom: () => {},
+      isShared: false,
       isLive: () => false,
     }),
   Deliverer: setting =>

@@ -22,7 +22,7 @@ export const API_ERROR_MEANING: Record<ApiErrorCode, string> = {
   slug_taken: 'another receiver has that slug',
   payload_too_large: 'the body is over its bound',
   unsupported_media_type: 'the body is not `application/json`',
-  rate_limited: 'too many requests; see `Retry-After`',
+  rate_limited: 'too many requests, or too much registered or open; see `Retry-After`',
   internal: 'a defect of the engine; the log has it under the request id',
   overloaded: 'the engine is full and refused before storing anything; see `Retry-After`',
   unavailable: 'a dependency does not answer, or the engine is shutting down; see `Retry-After`',

@@ -4,7 +4,13 @@
 
 import Type from 'typebox'
 import { CONNECT_CONCURRENCY_MAX, OPCODES_MAX } from '../wire/bounds.ts'
-import { MemoEntrySchema, OpcodeSchema, RegisterRequestSchema, RunnerLogLineSchema } from '../wire/schema.ts'
+import {
+  EngineFeatures,
+  MemoEntrySchema,
+  OpcodeSchema,
+  RegisterRequestSchema,
+  RunnerLogLineSchema,
+} from '../wire/schema.ts'
 import { name, optionalFlag } from '../wire/schema-parts.ts'
 
 /** Payload of `hello`, the first frame of a runner. */
@@ -24,6 +30,7 @@ export const HelloReplySchema = Type.Object({
   sessionId: Type.String(),
   heartbeatMs: Type.Integer({ description: 'Send a frame at least this often.' }),
   maxFrameBytes: Type.Integer({ description: 'A larger frame closes the socket.' }),
+  features: EngineFeatures,
   checkpoints: optionalFlag('The engine accepts `invoke.checkpoint`; absent when it does not.'),
 })
 

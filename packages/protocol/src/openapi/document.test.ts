@@ -29,7 +29,19 @@ describe('the OpenAPI document', () => {
 
   test('lists every error code of an operation at its status', () => {
     const responses = document.paths['/runs/{id}/retry-from-step']?.post?.responses as Responses
-    expect(Object.keys(responses)).toEqual(['200', '400', '401', '403', '404', '409', '413', '415', '500', '503'])
+    expect(Object.keys(responses)).toEqual([
+      '200',
+      '400',
+      '401',
+      '403',
+      '404',
+      '409',
+      '413',
+      '415',
+      '429',
+      '500',
+      '503',
+    ])
     expect(responses[404]?.description).toMatch(/`not_found`: .*`step_not_found`: /s)
     expect(responses[403]?.description).toMatch(/`forbidden`: .*`namespace_suspended`: /s)
   })
@@ -63,6 +75,7 @@ describe('errorsOf', () => {
       'unauthorized',
       'forbidden',
       'not_found',
+      'rate_limited',
       'unavailable',
       'internal',
     ])

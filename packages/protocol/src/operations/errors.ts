@@ -6,8 +6,8 @@ import type { Operation } from './operation.ts'
 
 /** Codes of every operation except probes: a malformed URL or parameter, an engine that shuts down, a defect. */
 const ALWAYS: readonly ApiErrorCode[] = ['invalid_request', 'unavailable', 'internal']
-/** Codes of every operation that needs a key. */
-const KEYED: readonly ApiErrorCode[] = ['unauthorized', 'forbidden']
+/** Codes of every operation that needs a key; `rate_limited` after many wrong keys of one address. */
+const KEYED: readonly ApiErrorCode[] = ['unauthorized', 'forbidden', 'rate_limited']
 /** Codes of writes. An operation without a body checks one that is sent; only writes can wait for the disk. */
 const WRITING: readonly ApiErrorCode[] = ['unsupported_media_type', 'payload_too_large', 'overloaded']
 

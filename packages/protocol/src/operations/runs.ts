@@ -23,7 +23,7 @@ export const runs = {
     path: '/runs',
     summary: 'List runs, by default newest first',
     description:
-      'Pages that follow each other by `cursor` contain every run that matches throughout exactly once, whatever other runs arrive or change. When the status or the duration of a run changes and the list is sorted or filtered by it, that run may appear once, twice or not at all. A list that reads too many runs to fill a page is cancelled after 5 s with `invalid_request`: narrow it with `since`, `status` or `app`.',
+      'Pages that follow each other by `cursor` contain every run that matches throughout exactly once, whatever other runs arrive or change. When the status or the duration of a run changes and the list is sorted or filtered by it, that run may appear once, twice or not at all. A list that reads too many runs to fill a page is cancelled 5 s after its arrival with `invalid_request`: narrow it with `since`, `status` or `app`. If other searches took that time, the answer is `overloaded` with `Retry-After`.',
     access: 'read',
     query: {
       app: APP_PARAM,

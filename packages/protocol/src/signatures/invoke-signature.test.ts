@@ -1,9 +1,19 @@
 // Signatures of invokes: their format, their window, key rotation, and headers that do not verify.
 
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keyFingerprint, SIGNATURE_WINDOW_MS, signBody, UNSIGNED, verifyBody } from './invoke-signature.ts'
+import {
+  isAddressed,
+  keyFingerprint,
+  recipientOf,
+  SIGNATURE_WINDOW_MS,
+  signBody,
+  signFor,
+  UNSIGNED,
+  verifyBody,
+  verifyFor,
+} from './invoke-signature.ts'
 
 const NOW_MS = 1_767_225_600_500
 const T = 1_767_225_600
@@ -109,6 +119,53 @@ describe('these do not verify:', () => {
         },
       ),
     )
+  })
+})
+
+describe('a signature for a recipient', () => {
+  const ours = recipientOf('shop', 'shop-1')
+  const signed = (...keys: string[]) => signFor({ keys, purpose: 'invoke', recipient: ours, body, nowMs: NOW_MS })
+  const recipient = (header: string, options: Partial<Parameters<typeof verifyFor>[0]> = {}) =>
+    verifyFor({ keys: ['k1'], purpose: 'invoke', body, nowMs: NOW_MS, header, ...options })
+
+  it('covers purpose, time, recipient and body', () => {
+    const mac = createHmac('sha256', 'k1').update(`v2.invoke.${T}.${ours}.${body}`).digest('hex')
+    expect(signed('k1')).toBe(`t=${T},r=${ours},v2=${mac}`)
+    expect(ours).toBe(createHash('sha256').update('shop\nshop-1').digest('hex'))
+    expect(recipient(signed('k1'))).toBe(ours)
+  })
+
+  it('names its recipient, which no other request can take', () => {
+    const theirs = recipientOf('shop', 'shop-2')
+    expect(recipient(signed('k1').replace(ours, theirs))).toBeUndefined()
+    expect(recipient(signed('k1'), { purpose: 'connect' })).toBeUndefined()
+    expect(recipient(signed('k1'), { body: `${body} ` })).toBeUndefined()
+    expect(recipient(signed('k1'), { nowMs: NOW_MS + 301_000 })).toBeUndefined()
+    expect(recipient(signed('other'))).toBeUndefined()
+    expect(recipient(signed('k1').replace(`r=${ours},`, ''))).toBeUndefined()
+  })
+
+  it('does not let a recipient take characters of the body', () => {
+    const whole = `a.${body}`
+    const header = signFor({ keys: ['k1'], purpose: 'invoke', recipient: ours, body: whole, nowMs: NOW_MS })
+    expect(recipient(header.replace(ours, `${ours}.a`), { body })).toBeUndefined()
+  })
+
+  it('never verifies as one of the other form', () => {
+    expect(verify(signed('k1'))).toBe(false)
+    expect(recipient(signBody({ keys: ['k1'], body, nowMs: NOW_MS }))).toBeUndefined()
+    const renamed = signBody({ keys: ['k1'], body, nowMs: NOW_MS }).replace('v1=', `r=${ours},v2=`)
+    expect(recipient(renamed)).toBeUndefined()
+    expect([signed('k1'), signBody({ keys: ['k1'], body, nowMs: NOW_MS }), undefined].map(isAddressed)).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+
+  it('is made by both keys during a rotation, and is the marker `v0` without one', () => {
+    expect(recipient(signed('new', 'old'), { keys: ['old'] })).toBe(ours)
+    expect(signed()).toBe(UNSIGNED)
   })
 })
 

@@ -38,3 +38,7 @@ export const OPCODES_MAX = 10_000
 
 /** Maximum number of invokes that a Connect runner executes at once. */
 export const CONNECT_CONCURRENCY_MAX = 100_000
+
+/** Bounds of the features that a registration lists. */
+export const FEATURES_MAX = 64
+export const FEATURE_CHARS_MAX = 64

@@ -7,6 +7,8 @@ import {
   CRON_CHARS_MAX,
   DELAY_MS_MAX,
   EXPRESSION_CHARS_MAX,
+  FEATURE_CHARS_MAX,
+  FEATURES_MAX,
   LOG_INDEX_MAX,
   NAME_CHARS_MAX,
   RUNNER_ID_CHARS_MAX,
@@ -38,6 +40,11 @@ export const WorkflowRegistrationSchema = Type.Object({
   ...flowControlMembers,
 })
 
+/** Absent: none, as from an engine that does not know the field. */
+export const EngineFeatures = Type.Optional(
+  Type.Array(Type.String(), { description: 'Optional parts of the protocol that this engine knows.' }),
+)
+
 export const RegisterRequestSchema = Type.Object({
   app: name(APP_NAME_CHARS_MAX),
   runner: Type.Optional(name(RUNNER_ID_CHARS_MAX)),
@@ -56,6 +63,15 @@ export const RegisterRequestSchema = Type.Object({
     }),
   ),
   protocolVersion: Type.Optional(Type.Number()),
+  sleeps: optionalFlag(
+    'The platform stops the runner between invokes: it is not forgotten for its silence while no later runner serves its workflows.',
+  ),
+  features: Type.Optional(
+    Type.Array(name(FEATURE_CHARS_MAX), {
+      maxItems: FEATURES_MAX,
+      description: 'Optional parts of the protocol that the runner knows. Unknown ones are ignored.',
+    }),
+  ),
   workflows: Type.Array(WorkflowRegistrationSchema, { maxItems: 1000 }),
 })
 
@@ -69,6 +85,7 @@ export const RegisterReplySchema = Type.Object({
     description: 'Without another registration the runner is stale after this long.',
   }),
   keyMatches: optionalFlag(),
+  features: EngineFeatures,
   warnings: Type.Array(Type.String()),
 })
 
@@ -141,6 +158,7 @@ export const InvokeContextSchema = Type.Object({
   onFailure: optionalFlag(),
   error: Type.Optional(StepErrorSchema),
   traceparent: optionalText(),
+  features: EngineFeatures,
 })
 
 export const MemoEntrySchema = Type.Object({

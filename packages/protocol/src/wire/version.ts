@@ -1,4 +1,4 @@
-// The wire version, and the names of headers and subprotocol. Engine and SDK import them.
+// The wire version, and the names of features, headers and subprotocol. Engine and SDK import them.
 
 /** Version of the wire between engine and runner. A peer that sends no version is assumed to be compatible. */
 export const PROTOCOL_VERSION = 1
@@ -8,6 +8,15 @@ export const PROTOCOL_HEADER = 'x-engine-protocol'
 
 /** Header of every engine-to-runner request that carries the integrity signature (see `invoke-signature.ts`). */
 export const SIGNATURE_HEADER = 'x-engine-signature'
+
+/**
+ * Header of a Connect handshake: the host that the runner dialled. An engine that knows it signs its answer for that host
+ * (`docs/wire-protocol.md#proof-of-the-engine`).
+ */
+export const DIALLED_HOST_HEADER = 'x-engine-host'
+
+/** The feature of signatures that cover purpose and recipient (`docs/wire-protocol.md#check-the-signature`). */
+export const SIGNATURE_FEATURE = 'signature-v2'
 
 /** WebSocket subprotocol of the Connect transport. */
 export const CONNECT_SUBPROTOCOL = 'engine.connect.v0'

@@ -1,7 +1,7 @@
 // The limiter of a single engine: its state is in memory, and lost when the process ends.
 
 import { lateMs, type Start } from '../../domain/holds/throttle.ts'
-import type { Limiter, Quota, StartQuota } from '../../ports/limiter.ts'
+import { type Limiter, type Quota, SET_BACK_MS, type StartQuota } from '../../ports/limiter.ts'
 
 /** Most numbers kept, over all keys: about 20 MB. Beyond that the key that was used longest ago is forgotten. */
 const LIMITER_ENTRIES_MAX = 1_000_000
@@ -68,7 +68,10 @@ export class MemoryLimiter implements Limiter {
   async start({ key, limit, periodMs, burst, take, now }: StartQuota): Promise<Start> {
     const spacing = periodMs / limit
     const late = lateMs(spacing)
-    const last = this.#starts.get(key, now)?.due ?? 0
+    const stored = this.#starts.get(key, now)?.due ?? 0
+    // No start is due later than this after a start that was taken by now.
+    const isOfLater = stored > now + (burst + 1) * spacing + SET_BACK_MS
+    const last = isOfLater ? 0 : stored
     const due = last > now - late ? last : now
     const freeAt = due - burst * spacing
     if (!take || freeAt > now) return { taken: false, freeAt }
@@ -84,7 +87,14 @@ export class MemoryLimiter implements Limiter {
  * memory is freed once it is half of the window's, not on every call.
  */
 function expire(window: Window, periodMs: number, requestedAt: number): number {
-  const now = Math.max(requestedAt, window.takes.at(-1)?.at ?? requestedAt)
+  const newest = window.takes.at(-1)?.at ?? requestedAt
+  if (newest - requestedAt > SET_BACK_MS) {
+    window.takes = []
+    window.first = 0
+    window.taken = 0
+    return requestedAt
+  }
+  const now = Math.max(requestedAt, newest)
   for (;;) {
     const take = window.takes[window.first]
     if (take === undefined || take.at + periodMs > now) break

@@ -4,7 +4,7 @@
 import { Redis } from 'ioredis'
 import { lateMs, type Start } from '../../domain/holds/throttle.ts'
 import { EngineError } from '../../domain/model/errors.ts'
-import type { Limiter, Quota, StartQuota } from '../../ports/limiter.ts'
+import { type Limiter, type Quota, SET_BACK_MS, type StartQuota } from '../../ports/limiter.ts'
 import { REDIS_TIMEOUT_MS, redisRetryMs } from '../redis-options.ts'
 
 /**
@@ -14,6 +14,10 @@ import { REDIS_TIMEOUT_MS, redisRetryMs } from '../redis-options.ts'
 const WINDOW = `
 local newest = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2]
 local now = tonumber(ARGV[1])
+if newest and tonumber(newest) - now > ${SET_BACK_MS} then
+  redis.call('DEL', KEYS[1])
+  newest = nil
+end
 if newest and tonumber(newest) > now then now = tonumber(newest) end
 local period = tonumber(ARGV[3])
 if ARGV[4] == '0' then
@@ -37,6 +41,7 @@ local now = tonumber(ARGV[1])
 local spacing = tonumber(ARGV[2])
 local late = tonumber(ARGV[4])
 local due = tonumber(redis.call('GET', KEYS[1]) or '0')
+if due > now + (tonumber(ARGV[3]) + 1) * spacing + ${SET_BACK_MS} then due = 0 end
 if due <= now - late then due = now end
 local free = due - tonumber(ARGV[3]) * spacing
 if ARGV[5] == '0' or free > now then return {0, string.format('%.6f', free)} end

@@ -38,7 +38,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
     this.#timeoutMs = timeoutMs
     this.#clock = clock
     this.#events = events
-    this.#startedAt = clock.now()
+    this.#startedAt = clock.elapsed()
     this.#timer = startDeadline(this, timeoutMs)
   }
 
@@ -96,7 +96,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer)
     if (this.#controller) this.#controller.abort(CALL_OVER)
     else this.#events.onWaitOver()
-    const durationMs = Math.max(0, this.#clock.now() - this.#startedAt)
+    const durationMs = Math.round(this.#clock.elapsed() - this.#startedAt)
     this.#events.onReply(
       this.#answer
         ? { kind: 'answered', ...this.#answer, responseSnippet: this.#snippet(), durationMs }

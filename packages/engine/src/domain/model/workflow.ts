@@ -38,11 +38,15 @@ export interface Runner {
   version?: string
   region?: string
   keyFingerprint?: string
+  /** Its platform stops it between invokes, so its silence does not mean that it is gone. */
+  sleeps?: true
+  /** Optional parts of the wire protocol that the runner knows. */
+  features?: string[]
   lastSeenAt: number
 }
 
 /** Unique over namespaces and apps. */
-export function runnerKey({ namespace, app, runnerId }: Runner): string {
+export function runnerKey({ namespace, app, runnerId }: Pick<Runner, 'namespace' | 'app' | 'runnerId'>): string {
   return `${namespace}\n${app}\n${runnerId}`
 }
 

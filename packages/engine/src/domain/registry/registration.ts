@@ -14,8 +14,8 @@ const HEARTBEAT_GAP_MS_MAX = 60_000
 
 /** The runner as registered at `now`. */
 export function registeredRunner(namespace: string, request: RegisterRequest, now: number): Runner {
-  const { app, url, framework, runtime, language, sdkName, version, region, keyFingerprint } = request
-  const optional = { framework, runtime, language, sdkName, version, region, keyFingerprint }
+  const { app, url, framework, runtime, language, sdkName, version, region, keyFingerprint, features } = request
+  const optional = { framework, runtime, language, sdkName, version, region, keyFingerprint, features }
   return {
     namespace,
     app,
@@ -23,6 +23,7 @@ export function registeredRunner(namespace: string, request: RegisterRequest, no
     url,
     workflows: request.workflows.map(workflow => workflow.name),
     lastSeenAt: now,
+    ...(request.sleeps ? { sleeps: true } : {}),
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
   }
 }

@@ -30,16 +30,18 @@ interface Scheme {
   claimOf(post: WebhookPost): Claim | undefined
   /** The HMAC key of a secret. */
   keyOf(secret: string): Buffer
+  /** Whether the signature covers the message id. If not, a recorded post can be sent again under another id. */
+  isIdSigned: boolean
 }
 
 const textKey = (secret: string): Buffer => Buffer.from(secret, 'utf8')
 
 export const SCHEMES: Record<ReceiverScheme, Scheme> = {
-  'standard-webhooks': { claimOf: standardWebhooks, keyOf: webhookKeyOf },
-  github: { claimOf: github, keyOf: textKey },
-  stripe: { claimOf: stripe, keyOf: textKey },
-  slack: { claimOf: slack, keyOf: textKey },
-  'hmac-sha256': { claimOf: hmacSha256, keyOf: textKey },
+  'standard-webhooks': { claimOf: standardWebhooks, keyOf: webhookKeyOf, isIdSigned: true },
+  github: { claimOf: github, keyOf: textKey, isIdSigned: false },
+  stripe: { claimOf: stripe, keyOf: textKey, isIdSigned: true },
+  slack: { claimOf: slack, keyOf: textKey, isIdSigned: true },
+  'hmac-sha256': { claimOf: hmacSha256, keyOf: textKey, isIdSigned: false },
 }
 
 /** `webhook-signature: v1,<base64> v1,<base64>` over `id.timestamp.body`. Svix sends the same as `svix-*`. */

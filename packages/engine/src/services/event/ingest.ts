@@ -2,7 +2,7 @@
 // starts; the reply goes out only when that unit is durable. Called by the HTTP routes and by services/webhook/inbound.
 
 import type { SendEventReply } from '@perdure/protocol'
-import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
+import { type Fanout, fanout, scopedTo } from '../../domain/arrival/fanout.ts'
 import { POLICY_FLAGS } from '../../domain/arrival/policy.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -13,7 +13,7 @@ import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Driver } from '../pass/driver.ts'
 import { startEventSpan } from '../support/spans.ts'
-import { evaluateFilters } from './waiter-filters.ts'
+import { evaluateFilters, evaluateTriggers } from './waiter-filters.ts'
 
 export interface IncomingEvent {
   name: string
@@ -22,6 +22,8 @@ export interface IncomingEvent {
   dedupeId?: string
   /** Scope in which `dedupeId` is unique; the app if absent. Contains a line break, which no app's name does. */
   dedupeScope?: string
+  /** The digest of a body whose message id is not signed: one that came with an id before is a repeat under any id, or none. */
+  bodyDedupeId?: string
   runner?: string
   targetApp?: string
   /** The caller's `traceparent`: the runs that the event starts continue that trace. */
@@ -59,7 +61,7 @@ export class Ingest {
   async #take(event: ArrivedEvent, incoming: IncomingEvent): Promise<SendEventReply> {
     const { store, limiter, catalog, driver, announcer, clock, report } = this.#deps
     const { namespace, receivedAt: now } = event
-    const dedupe = dedupeKey(namespace, incoming, now)
+    const dedupes = dedupeClaims(namespace, incoming, now)
     const creation = driver.leaseAtCreation()
     try {
       const spread = await decideAndCommit<Fanout>({
@@ -67,26 +69,29 @@ export class Ingest {
         limiter,
         catalog,
         decide: async assumptions => {
+          const { targetApp } = incoming
+          const workflows = scopedTo({ catalog: catalog.view(namespace), event, targetApp })
+          const isMet = await evaluateTriggers(workflows, event, report)
           const awaited = await evaluateFilters(assumptions.waiters.get(event.name) ?? [], event, report)
           const spread = fanout({
             event,
-            targetApp: incoming.targetApp,
+            targetApp,
             pin: incoming.runner,
             trace: incoming.trace,
             catalog: catalog.view(namespace),
+            isMet,
             assumptions,
             awaited,
             now: clock.now(),
             report,
           })
           // A repeat must not take a token of a rate limit.
-          const isRepeat = spread.questions.length > 0 && dedupe !== undefined && (await store.isDeduped(dedupe))
-          return isRepeat ? undefined : spread
+          return spread.questions.length > 0 && (await this.#isRepeat(dedupes)) ? undefined : spread
         },
         questions: ({ questions }) => questions,
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
-          if (dedupe) addDedupe(unit, dedupe)
+          for (const dedupe of dedupes) addDedupe(unit, dedupe)
           creation.lease(unit.changes)
           return unit
         },
@@ -99,6 +104,11 @@ export class Ingest {
     } finally {
       creation.release()
     }
+  }
+
+  async #isRepeat(dedupes: readonly DedupeClaim[]): Promise<boolean> {
+    for (const { key } of dedupes) if (await this.#deps.store.isDeduped(key)) return true
+    return false
   }
 }
 
@@ -122,10 +132,25 @@ export function dedupeKey(
   return dedupeId === undefined ? undefined : { namespace, app: dedupeScope, dedupeId, now }
 }
 
-function addDedupe(unit: Unit, key: DedupeKey): void {
+/** A key that must be free, and whether the event claims it. */
+interface DedupeClaim {
+  key: DedupeKey
+  claims: boolean
+}
+
+/** A body is claimed with an id only: senders that give none may send the same body again. */
+function dedupeClaims(namespace: string, incoming: IncomingEvent, now: number): readonly DedupeClaim[] {
+  const key = dedupeKey(namespace, incoming, now)
+  const { bodyDedupeId: dedupeId } = incoming
+  const body = dedupeId === undefined ? undefined : dedupeKey(namespace, { ...incoming, dedupeId }, now)
+  const claims = key === undefined ? [] : [{ key, claims: true }]
+  return body === undefined ? claims : [...claims, { key: body, claims: key !== undefined }]
+}
+
+function addDedupe(unit: Unit, { key, claims }: DedupeClaim): void {
   const { now, ...id } = key
   unit.guards.push({ type: 'dedupe', ...key })
-  unit.changes.push({ type: 'dedupe.claimed', ...id, expiresAt: now + DEDUPE_WINDOW_MS })
+  if (claims) unit.changes.push({ type: 'dedupe.claimed', ...id, expiresAt: now + DEDUPE_WINDOW_MS })
 }
 
 function reply(eventId: string, { woke, triggered, suspended }: Fanout): SendEventReply {

@@ -6,13 +6,17 @@ import { type ScheduleView, scheduleChanges, scheduleView } from '../../domain/a
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { isConnectUrl, isNamelessConnect } from '../../domain/model/connect-url.ts'
 import { invalid, invariant } from '../../domain/model/errors.ts'
-import type { App, Runner, Workflow } from '../../domain/model/workflow.ts'
+
+import { ENGINE_FEATURES } from '../../domain/model/features.ts'
+import { type App, type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'
+
 import {
   registeredRunner,
   registeredWorkflow,
   registrationChanges,
   registrationWarnings,
 } from '../../domain/registry/registration.ts'
+import { full, type RegistrationLimits, roomGuards } from '../../domain/registry/registration-bounds.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
 import type { Presence } from '../../ports/connections.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
@@ -21,21 +25,27 @@ import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
 /** How often a runner should repeat its registration. */
 const HEARTBEAT_MS = 30_000
+/** Decisions that may find room which others have taken by the time of the commit; then the registration is refused. */
+const ROOM_RACES_MAX = 3
 
-export interface RegistryDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock'> {
+export interface RegistryDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'log'> {
   health: RunnerHealth
   presence: Presence
   staleAfterMs: number
   signingKeys: readonly string[]
+  limits: RegistrationLimits
 }
 
 export class Registry {
   readonly #deps: RegistryDeps
+  /** By the monotonic clock. */
   readonly #openedAt: number
+  /** When this engine heard from each runner last, by the monotonic clock. */
+  readonly #heardAt = new Map<string, number>()
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
-    this.#openedAt = deps.clock.now()
+    this.#openedAt = deps.clock.elapsed()
   }
 
   /**
@@ -47,7 +57,7 @@ export class Registry {
     request: RegisterRequest,
     onRegistered?: (reply: RegisterReply) => void,
   ): Promise<RegisterReply> {
-    const { store, catalog, announcer, health, clock, staleAfterMs } = this.#deps
+    const { catalog, announcer, health, clock, staleAfterMs } = this.#deps
     refuseDuplicates(request)
     await catalog.refresh()
     const now = clock.now()
@@ -55,15 +65,12 @@ export class Registry {
     const workflows = request.workflows.map((registration, i) =>
       registeredWorkflow({ namespace, app: request.app, registration, field: `workflows[${i}]`, now }),
     )
-    const registered = await decideAndCommit<Unit>({
-      store,
-      decide: assumptions => this.#decide(runner, workflows, assumptions),
-      unit: unit => unit,
-      onStale: () => false,
-    })
-    invariant(registered, 'a registration rests on nothing but schedules')
+    const before = catalog.view(namespace).runners(runner.app)
+    const registered = await this.#commit(runner, workflows)
     catalog.apply(registered.changes)
+    this.#logNewAddress(runner, before)
     health.arrived(runner)
+    this.#heardAt.set(runnerKey(runner), clock.elapsed())
     const reply: RegisterReply = {
       ok: true,
       protocolVersion: PROTOCOL_VERSION,
@@ -72,6 +79,7 @@ export class Registry {
       heartbeatMs: HEARTBEAT_MS,
       staleAfterMs,
       ...this.#keyMatches(runner),
+      features: [...ENGINE_FEATURES],
       warnings: registrationWarnings(request),
     }
     onRegistered?.(reply)
@@ -84,6 +92,7 @@ export class Registry {
     const { store, catalog } = this.#deps
     const { namespace, app, runnerId } = runner
     const changes: Change[] = [{ type: 'runner.forgotten', namespace, app, runnerId }]
+    this.#heardAt.delete(runnerKey(runner))
     await store.commit({ guards: [], changes })
     catalog.apply(changes)
   }
@@ -138,11 +147,52 @@ export class Registry {
   /** Whether the runner's last heartbeat is no older than `staleAfterMs`; for a Connect runner, whether it has a socket. */
   isLive(runner: Runner): boolean {
     if (isConnectUrl(runner.url)) return this.#deps.presence.reaches(runner.url)
-    return this.#deps.clock.now() - runner.lastSeenAt <= this.#deps.staleAfterMs
+    const { clock, staleAfterMs } = this.#deps
+    const ageMs = clock.now() - runner.lastSeenAt
+    if (ageMs >= 0 && ageMs <= staleAfterMs) return true
+    // The clock may have been set since; another engine's clock is no more than a little ahead.
+    const heardAt = this.#heardAt.get(runnerKey(runner))
+    if (heardAt !== undefined) return clock.elapsed() - heardAt <= staleAfterMs
+    return ageMs < 0 && ageMs > -staleAfterMs
+  }
+
+  async #commit(runner: Runner, workflows: readonly Workflow[]): Promise<Unit> {
+    const { store, catalog, limits } = this.#deps
+    let lostRaces = 0
+    const registered = await decideAndCommit<Unit>({
+      store,
+      decide: assumptions => this.#decide(runner, workflows, assumptions),
+      unit: unit => unit,
+      // Another registration took the room in between: the next decision knows of it, and refuses.
+      onStale: async ({ type }) => {
+        const isOfRoom = type === 'apps' || type === 'workflows' || type === 'runners'
+        invariant(isOfRoom, 'a registration rests on nothing but schedules and room')
+        if (++lostRaces > ROOM_RACES_MAX) throw full(type, limits[type])
+        await catalog.refresh()
+        return true
+      },
+    })
+    invariant(registered, 'a registration is always decided')
+    return registered
+  }
+
+  /**
+   * Warns of an HTTP address that no runner of the app had before, since payloads go there from now on. The first address of
+   * an app is no surprise.
+   */
+  #logNewAddress({ namespace, app, runnerId, url }: Runner, before: readonly Runner[]): void {
+    const earlier = before.find(peer => peer.runnerId === runnerId)
+    if (earlier?.url === url || isConnectUrl(url)) return
+    const address = addressOf(url)
+    if (before.some(peer => addressOf(peer.url) === address)) return
+    // A runner without an id of its own has its URL for one, which may have a secret in its query.
+    const runner = runnerId === url ? address : runnerId
+    const about = { namespace, app, runner, address, earlierAddress: earlier && addressOf(earlier.url) }
+    this.#deps.log[before.length === 0 ? 'info' : 'warn'](about, "a new address of the app's runners")
   }
 
   #decide(runner: Runner, workflows: readonly Workflow[], assumptions: Assumptions): Unit {
-    const { catalog } = this.#deps
+    const { catalog, limits } = this.#deps
     const view = catalog.view(runner.namespace)
     const peers = view.runners(runner.app)
     const changes = registrationChanges({
@@ -153,15 +203,16 @@ export class Registry {
       gone: peers.filter(peer => this.#isGone(peer)),
       known: name => view.workflow(runner.app, name),
     })
+    const room = roomGuards({ changes, workflows }, view, limits)
     const before = (app: string, name: string) => view.workflow(app, name)
     const moves = scheduleChanges({ changes, before, assumptions, now: runner.lastSeenAt })
-    return { guards: moves.guards, changes: [...changes, ...moves.changes] }
+    return { guards: [...room, ...moves.guards], changes: [...changes, ...moves.changes] }
   }
 
   /** False for a while after the start of the engine: until then it may not have heard from every runner. */
   #isGone(runner: Runner): boolean {
     const { clock, staleAfterMs } = this.#deps
-    return clock.now() - this.#openedAt > staleAfterMs && !this.isLive(runner)
+    return clock.elapsed() - this.#openedAt > staleAfterMs && !this.isLive(runner)
   }
 
   /** Whether the runner has one of this engine's signing keys; left out where one of the two has none. */
@@ -171,6 +222,11 @@ export class Registry {
     if (fingerprint === undefined || signingKeys.length === 0) return {}
     return { keyMatches: signingKeys.some(key => keyFingerprint(key) === fingerprint) }
   }
+}
+
+/** Scheme, host and port of an HTTP URL: no secret is in them. */
+function addressOf(url: string): string {
+  return isConnectUrl(url) ? 'a socket' : new URL(url).origin
 }
 
 function refuseDuplicates(request: RegisterRequest): void {

@@ -62,8 +62,9 @@ export class Deliverer implements Stoppable {
     return claimed
   }
 
-  /** Posts a delivery that the lane has claimed and acquired room for. */
+  /** Posts a delivery that the lane has claimed. */
   accept({ isCutOff, ...delivery }: ClaimedDelivery): void {
+    this.capacity.acquire()
     let result: SendResult | undefined
     // A destination that crashes engines uses up its attempts like any other.
     const cutOff: Posted = { url: delivery.url, result: { kind: 'cutOff' } }
@@ -98,7 +99,9 @@ export class Deliverer implements Stoppable {
       return { url, result: { kind: 'endpointOff', error } }
     }
     const now = clock.now()
-    const secrets = endpoint ? secretsAt(endpoint, now).map(sealed => vault.open(sealed)) : []
+    const secrets = endpoint
+      ? secretsAt(endpoint, now).map(sealed => vault.open(sealed, { ...endpoint, kind: 'endpoint' }))
+      : []
     const headers = deliveryHeaders({ id, body, now, secrets })
     const call = { url, headers, body, timeoutMs: DELIVERY_POST_TIMEOUT_MS }
     return { url, result: await this.#send(delivery, call) }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Receipt, Receiver } from '../../domain/model/receiver.ts'
 import { handshakeReply, webhookData } from '../../domain/webhook/body.ts'
-import type { WebhookPost } from '../../domain/webhook/schemes.ts'
+import { SCHEMES, type WebhookPost } from '../../domain/webhook/schemes.ts'
 import { secretsAt } from '../../domain/webhook/secrets.ts'
 import { verifySignature } from '../../domain/webhook/signature-verification.ts'
 import type { Core } from '../commit/core.ts'
@@ -25,7 +25,8 @@ export class Inbound {
   }
 
   /**
-   * Resolves when the event is durable; a repeat of the provider's message id has no effect. Throws `not_found`
+   * Resolves when the event is durable; a repeat of the provider's message id has no effect, nor has one of the body where
+   * the signature does not cover the id. Throws `not_found`
    * when no enabled receiver has the slug, `unauthorized` when the signature does not verify.
    */
   async receive(slug: string, post: WebhookPost): Promise<Receipt> {
@@ -36,14 +37,16 @@ export class Inbound {
     // Nothing is verified for a disabled receiver: neither the answer nor the delay distinguishes it from an unknown one.
     if (!receiver?.enabled) throw new EngineError('not_found', 'no such webhook receiver')
     const now = clock.now()
-    const secrets = secretsAt(receiver, now).map(secret => vault.open(secret))
+    const secrets = secretsAt(receiver, now).map(secret => vault.open(secret, { ...receiver, kind: 'receiver' }))
     const verdict = verifySignature(receiver.scheme, secrets, { ...post, now })
     if (!verdict.ok)
       throw new EngineError('unauthorized', 'the signature is missing, wrong, or more than 5 minutes off')
     const data = webhookData(post)
     const handshake = handshakeReply(receiver.scheme, post, data)
     if (handshake !== undefined) return { handshake }
-    const { eventId } = await ingest.send(receiver.namespace, eventOf(receiver, data, verdict.messageId))
+    const { isIdSigned } = SCHEMES[receiver.scheme]
+    const repeat = { messageId: verdict.messageId, body: isIdSigned ? undefined : post.rawBody }
+    const { eventId } = await ingest.send(receiver.namespace, eventOf(receiver, data, repeat))
     return eventId === undefined ? { deduped: true } : { eventId }
   }
 }
@@ -51,14 +54,18 @@ export class Inbound {
 function eventOf(
   { id, eventName, app, targetApp }: Receiver,
   data: string | undefined,
-  messageId: string | undefined,
+  repeat: { messageId: string | undefined; body: Buffer | undefined },
 ): IncomingEvent {
-  const event = { name: eventName, app, targetApp, data }
-  if (messageId === undefined) return event
-  return { ...event, dedupeId: digest(messageId), dedupeScope: `receiver\n${id}` }
+  const event = { name: eventName, app, targetApp, data, dedupeScope: `receiver\n${id}` }
+  const { messageId, body } = repeat
+  return {
+    ...event,
+    ...(messageId === undefined ? {} : { dedupeId: digest(messageId) }),
+    ...(body === undefined ? {} : { bodyDedupeId: `body:${digest(body)}` }),
+  }
 }
 
-/** Ids of providers have no bound of length or characters. */
-function digest(messageId: string): string {
-  return createHash('sha256').update(messageId).digest('hex')
+/** Ids of providers, and bodies, have no bound of length or characters. */
+function digest(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('hex')
 }

@@ -44,7 +44,8 @@ export class Receivers extends VersionedResource<Receiver, UpdateWebhookReceiver
 }
 
 const SLUG_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
-const SLUG_LENGTH = 16
+/** 129 bits. */
+const SLUG_LENGTH = 25
 
 /** Random, so that nobody can find a receiver by trying slugs. */
 function newSlug(): string {

@@ -69,21 +69,30 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
   /** Throws `conflict` when the namespace has as many as it may have. */
   protected async build(namespace: string, options: CreateOptions<T>): Promise<Saved<T>> {
     const { vault, clock, ids } = this.#deps
-    const { name, countMax, idPrefix } = this.#kind
+    const { countMax, idPrefix, guardType } = this.#kind
     const { secret, complete, guards, onStale } = options
-    if (this.list(namespace).length >= countMax)
-      throw new EngineError('conflict', `a namespace has ${countMax} ${name}s at most`)
-    const sealed = vault.seal(secret)
+    if (this.list(namespace).length >= countMax) throw this.#full()
+    const room: Guard = { type: `${guardType}s`, namespace, most: countMax - 1 }
     const saved = await this.#save({
       decide: () => {
         const now = clock.now()
         const id = ids.next(idPrefix, now)
+        const sealed = vault.seal(secret, { kind: guardType, namespace, id })
         return complete({ namespace, id, secret: sealed, createdAt: now, updatedAt: now, version: 1 })
       },
-      guards: resource => guards?.(resource) ?? [],
-      onStale: async () => onStale?.(),
+      guards: resource => [room, ...(guards?.(resource) ?? [])],
+      onStale: async guard => {
+        // Others were created in between.
+        if (guard.type === room.type) throw this.#full()
+        onStale?.()
+      },
     })
     return { saved, secret }
+  }
+
+  #full(): EngineError {
+    const { name, countMax } = this.#kind
+    return new EngineError('conflict', `a namespace has ${countMax} ${name}s at most`)
   }
 
   /** Answers the new secret too when the edit rotates it. Throws `not_found` for an id that the namespace lacks. */
@@ -92,7 +101,7 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
     const { guardType: type, edited, newSecret } = this.#kind
     const { rotateSecret, revokeOldSecrets = false } = edit
     const secret = rotateSecret ? newSecret(this.#find(namespace, id)) : undefined
-    const made = secret === undefined ? undefined : vault.seal(secret)
+    const made = secret === undefined ? undefined : vault.seal(secret, { kind: type, namespace, id })
     const saved = await this.#save({
       decide: () => {
         const before = this.#find(namespace, id)
@@ -126,7 +135,11 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
     return found
   }
 
-  async #save(options: { decide(): T; guards(resource: T): Guard[]; onStale(): Promise<void> }): Promise<T> {
+  async #save(options: {
+    decide(): T
+    guards(resource: T): Guard[]
+    onStale(guard: Guard): Promise<void>
+  }): Promise<T> {
     const { store, catalog } = this.#deps
     const { decide, guards, onStale } = options
     const { saved } = this.#kind
@@ -134,7 +147,7 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
       store,
       decide,
       unit: resource => ({ guards: guards(resource), changes: [saved(resource)] }),
-      onStale: () => onStale().then(() => true),
+      onStale: guard => onStale(guard).then(() => true),
     })
     invariant(resource, 'a save always decides')
     catalog.apply([saved(resource)])
