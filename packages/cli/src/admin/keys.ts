@@ -4,6 +4,7 @@ import { KEY_KINDS, type KeyKind, type StoredKey } from '@perdure/engine'
 import { type Command, Option } from 'commander'
 import { group, list, show } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
+import { plain } from '../output/text.ts'
 import { adminCommand, timestamp } from './session.ts'
 
 /** Adds `perdure keys` to the program. */
@@ -47,7 +48,7 @@ export function keyCommands(program: Command): void {
     ['perdure keys revoke key_01K...'],
     async (session, administration, id = '') => {
       const revoked = await administration.revokeKey(id)
-      return show(session, shown(revoked), () => [`revoked ${revoked.id} (${revoked.label})`])
+      return show(session, shown(revoked), () => [plain(`revoked ${revoked.id} (${revoked.label})`)])
     },
   )
 }

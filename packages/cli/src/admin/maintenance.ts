@@ -5,6 +5,7 @@ import { backupStore, restoreStore, verifyStore } from '@perdure/engine'
 import type { Command } from 'commander'
 import { EXIT } from '../command-line/exit.ts'
 import { show } from '../command-line/session.ts'
+import { plain } from '../output/text.ts'
 import { storeCommand } from './session.ts'
 
 /** Adds `perdure backup`, `restore` and `verify` to the program. */
@@ -42,7 +43,7 @@ export function maintenanceCommands(program: Command): void {
       let count = 0
       for await (const violation of verifyStore(store)) {
         const { check, subject, message } = violation
-        await show(session, violation, () => [`${check} ${subject} ${message}`])
+        await show(session, violation, () => [plain(`${check} ${subject} ${message}`)])
         count++
       }
       if (count === 0 && !session.json) await session.terminal.out('no violations')

@@ -1,6 +1,12 @@
 // The shared parts of the admin commands: they open the store, and turn errors into one line and an exit code.
 
-import { type AdministrationOptions, ConfigError, type OpenAdministration, openAdministration } from '@perdure/engine'
+import {
+  type AdministrationOptions,
+  ConfigError,
+  type OpenAdministration,
+  openAdministration,
+  storeOfEnvironment,
+} from '@perdure/engine'
 import { type Command, Option } from 'commander'
 import { EXIT, RefusedError } from '../command-line/exit.ts'
 import { UsageError } from '../command-line/flags.ts'
@@ -21,12 +27,12 @@ export function storeCommand<Options = object>(
   action: (session: StoreSession<Options>, store: string | undefined, ...args: string[]) => Result,
 ): void {
   const store = 'the store, as in perdure serve (default: sqlite:./.perdure/engine.db)'
-  command.addOption(new Option('--store <store>', store).env('ENGINE_STORE'))
+  command.addOption(new Option('--store <store>', `${store} (env: ENGINE_STORE)`))
   localCommand<Options & StoreOptions>(command, examples, async (session, ...args) => {
     // There is nothing to end in order: a store bears a cut at any moment.
     session.signal.addEventListener('abort', () => process.exit(EXIT.interrupted))
     try {
-      return await action(session, session.options.store || undefined, ...args)
+      return await action(session, session.options.store || storeOfEnvironment(process.env), ...args)
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException
       if (code === 'EPIPE') throw error

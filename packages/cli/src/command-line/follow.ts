@@ -1,7 +1,7 @@
 // Follows a run to its end, for every command that waits for a run.
 
 import type { Run, TimelineFrame } from '@perdure/protocol'
-import { plain, prettyJson } from '../output/text.ts'
+import { jsonLine, plain, prettyJson } from '../output/text.ts'
 import { frameLine } from '../output/timeline.ts'
 import { EXIT } from './exit.ts'
 import type { Session } from './session.ts'
@@ -26,7 +26,7 @@ export async function waitForRuns(session: Session<unknown>, ids: readonly strin
     const run = await followRun(session, id, async frame => {
       if (!json) await terminal.out(frameLine(frame, terminal.paint))
     })
-    await (json ? terminal.out(JSON.stringify(run)) : showEnd(session, run))
+    await (json ? terminal.out(jsonLine(run)) : showEnd(session, run))
     if (run.status !== 'succeeded') code = EXIT.refused
   }
   return code

@@ -4,6 +4,7 @@ import { type Client, createClient, DEFAULT_URL } from '@perdure/client'
 import { type Command, Option } from 'commander'
 import type { Paint } from '../output/colour.ts'
 import { type Column, table } from '../output/table.ts'
+import { jsonLine } from '../output/text.ts'
 import { EXIT } from './exit.ts'
 import { UsageError } from './flags.ts'
 import { examplesHelp } from './options.ts'
@@ -85,7 +86,7 @@ export async function show(
   value: unknown,
   lines: () => readonly string[],
 ): Promise<undefined> {
-  for (const line of json ? [JSON.stringify(value)] : lines()) await terminal.out(line)
+  for (const line of json ? [jsonLine(value)] : lines()) await terminal.out(line)
 }
 
 /** Writes each item as it arrives: as JSON, or as one line for people. */
@@ -94,7 +95,7 @@ export async function stream<Item>(
   items: AsyncIterable<Item>,
   lineOf: (item: Item, paint: Paint) => string,
 ): Promise<undefined> {
-  for await (const item of items) await terminal.out(json ? JSON.stringify(item) : lineOf(item, terminal.paint))
+  for await (const item of items) await terminal.out(json ? jsonLine(item) : lineOf(item, terminal.paint))
 }
 
 /** Writes a list of at most `limit` rows: with `--json` a line per row as it arrives, else a table at the end. */
@@ -108,7 +109,7 @@ export async function list<Row>(
   const kept: Row[] = []
   let n = 0
   for await (const row of rows) {
-    if (json) await terminal.out(JSON.stringify(row))
+    if (json) await terminal.out(jsonLine(row))
     else kept.push(row)
     n += 1
     if (n >= limit) break

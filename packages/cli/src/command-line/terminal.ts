@@ -2,6 +2,7 @@
 
 import { createInterface } from 'node:readline/promises'
 import { painter, wantsColour } from '../output/colour.ts'
+import { forTerminal, plain } from '../output/text.ts'
 
 /** The abort reason of the terminal's signal after an interrupt. */
 export class Interrupted extends Error {}
@@ -16,19 +17,19 @@ export function openTerminal() {
   // The callback of the write reports the error.
   stdout.on('error', () => {})
   return {
-    /** Writes a line of the result to stdout. Rejects with EPIPE when the reader has closed the pipe. */
-    out: (line: string) =>
+    /** Writes lines of the result to stdout. Rejects with EPIPE when the reader has closed the pipe. */
+    out: (lines: string) =>
       new Promise<void>((resolve, reject) => {
-        stdout.write(`${line}\n`, error => (error ? reject(error) : resolve()))
+        stdout.write(`${forTerminal(lines)}\n`, error => (error ? reject(error) : resolve()))
       }),
     /** Writes a message for people to stderr. */
-    say: (line: string) => void stderr.write(`${line}\n`),
+    say: (line: string) => void stderr.write(`${plain(line)}\n`),
     /** Prompts the user of an `interactive` terminal. Only a yes counts as one. */
     async confirm(question: string): Promise<boolean> {
       // With `terminal: false`, readline leaves SIGINT to the process.
       const reader = createInterface({ input: stdin, output: stderr, terminal: false })
       const closed = new Promise<string>(resolve => reader.once('close', () => resolve('')))
-      const answered = reader.question(`${question} [y/N] `, { signal: interrupt.signal })
+      const answered = reader.question(`${plain(question)} [y/N] `, { signal: interrupt.signal })
       try {
         return /^y(es)?$/i.test((await Promise.race([answered, closed])).trim())
       } finally {

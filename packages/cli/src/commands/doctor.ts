@@ -3,6 +3,7 @@
 import { EXIT } from '../command-line/exit.ts'
 import { parseFlags, type UnparsedCommand } from '../command-line/flags.ts'
 import { painter, wantsColour } from '../output/colour.ts'
+import { jsonLine, plain } from '../output/text.ts'
 
 const COLOURS = { ok: 'green', warning: 'yellow', error: 'red' } as const
 
@@ -31,8 +32,8 @@ Examples:
     for await (const finding of examine({ env: process.env, flags })) {
       const { check, verdict, message } = finding
       if (verdict === 'error') errors++
-      const line = `${paint(COLOURS[verdict], verdict.padEnd(7))}  ${check}: ${message}`
-      process.stdout.write(`${json ? JSON.stringify(finding) : line}\n`)
+      const line = `${paint(COLOURS[verdict], verdict.padEnd(7))}  ${plain(`${check}: ${message}`)}`
+      process.stdout.write(`${json ? jsonLine(finding) : line}\n`)
     }
     return errors === 0 ? EXIT.ok : EXIT.refused
   },

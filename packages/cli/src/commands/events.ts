@@ -9,6 +9,7 @@ import { engineCommand, group, list, type Session, show, stream } from '../comma
 import type { Paint } from '../output/colour.ts'
 import { details } from '../output/details.ts'
 import type { Column } from '../output/table.ts'
+import { plain } from '../output/text.ts'
 import { relative, withAge } from '../output/time.ts'
 import { effectText, eventLine } from '../output/timeline.ts'
 
@@ -93,7 +94,7 @@ function outcome({ eventId, woke = 0, triggered = [], deduped, suspended }: Send
   if (eventId === undefined) return [deduped ? 'dropped: an event with this dedupe id came before' : 'dropped']
   const lines = triggered.map(({ workflow, app, runId, ...flags }) => {
     const held = Object.keys(flags).filter(flag => flags[flag as keyof typeof flags])
-    return `  ${app}/${workflow}  ${runId ?? (held.join(', ') || 'not started')}`
+    return plain(`  ${app}/${workflow}  ${runId ?? (held.join(', ') || 'not started')}`)
   })
   const notes = [
     woke > 0 && `woke ${woke}`,

@@ -4,7 +4,7 @@ import type { TimelineFrame } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { painter, wantsColour } from './colour.ts'
 import { details } from './details.ts'
-import { cut, prettyJson, widthOf } from './text.ts'
+import { cut, forTerminal, jsonLine, prettyJson, widthOf } from './text.ts'
 import { clockTime } from './time.ts'
 import { eventLine, frameLine, logLine, runStatusLine } from './timeline.ts'
 
@@ -25,6 +25,23 @@ test('text is cut to its width, with an ellipsis', () => {
 test('JSON for people keeps its lines, with control characters escaped', () => {
   expect(prettyJson({ a: ['\u009b31m\n'] })).toBe('{\n  "a": [\n    "\\u009b31m\\n"\n  ]\n}')
   expect(prettyJson(undefined)).toBe('')
+})
+
+test('JSON for programs holds nothing that a terminal interprets, and parses to the same value', () => {
+  const value = { 'k\u009b2J': ['\u0000\u001b]0;x\u0007\u007f\u0080\u009f', '\u061c\u202e\u2066\u2028', 'ä☃🎈\n'] }
+  const line = jsonLine(value)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
+  expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u061c\u2028-\u202e\u2066-\u2069]/)
+  expect(line).toContain('\\u009b2J')
+  expect(line).toContain('ä☃🎈\\n')
+  expect(JSON.parse(line)).toEqual(value)
+  expect(jsonLine(undefined)).toBe('null')
+})
+
+test('a line keeps its colours and its ends, and nothing else that a terminal interprets', () => {
+  const line = `${painter(true)('red', 'x')}\n`
+  expect(forTerminal(line)).toBe(line)
+  expect(forTerminal('a\u001b[2J\u001b]0;t\u0007\u009b1m\r')).toBe('a\\u001b[2J\\u001b]0;t\\u0007\\u009b1m\\r')
 })
 
 test('only terminals that want colours get them', () => {

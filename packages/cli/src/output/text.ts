@@ -2,13 +2,27 @@
 
 // Control characters, and characters that change the direction of the following text.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is meant to match them
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+/** The only sequences that the command line writes itself: colours, and the ends of lines. */
+const OWN_OR_UNPRINTABLE = new RegExp(`\\u001b\\[\\d{1,2}m|\\n|${UNPRINTABLE.source}`, 'g')
 const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** `text` on one line, with escape sequences for characters that a terminal would interpret. */
 export function plain(text: string): string {
-  return text.replace(UNPRINTABLE, char => NAMED[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.replace(UNPRINTABLE, escaped)
 }
+
+/** Lines as they are written to a terminal: everything but their colours and ends is made {@link plain}. */
+export function forTerminal(lines: string): string {
+  return lines.replace(OWN_OR_UNPRINTABLE, found => (found.length > 1 || found === '\n' ? found : escaped(found)))
+}
+
+/** JSON for programs: one line, which a terminal shows without interpreting anything in it. It parses to the same value. */
+export function jsonLine(value: unknown): string {
+  return plain(JSON.stringify(value) ?? 'null')
+}
+
+const escaped = (char: string) => NAMED[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** JSON for people: indented, and safe for the terminal. */
 export function prettyJson(value: unknown): string {

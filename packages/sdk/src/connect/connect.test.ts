@@ -6,6 +6,8 @@ import type { ScriptedEngine, ScriptedEngineOptions } from './engine.testkit.ts'
 import { type ConnectOptions, connect } from './index.ts'
 import { open, registered, resultOf, start } from './runner.testkit.ts'
 
+const [NEW, OLD] = ['n'.repeat(32), 'o'.repeat(32)] as const
+
 afterEach(() => vi.unstubAllEnvs())
 
 /** The `maxConcurrency` that each socket registered. */
@@ -124,8 +126,8 @@ describe('the handshake', () => {
 
 describe('the signing key', () => {
   test('an engine that signs with it is trusted', async () => {
-    const engine = await open({ signingKey: 'new' })
-    expect(await start(engine, { signingKey: 'old,new' }).ready).toMatchObject({ ok: true })
+    const engine = await open({ signingKey: NEW })
+    expect(await start(engine, { signingKey: `${OLD},${NEW}` }).ready).toMatchObject({ ok: true })
   })
 
   test.each([
@@ -133,7 +135,7 @@ describe('the signing key', () => {
     ['no key', undefined],
   ])('an engine with %s gets no frame', async (_, signingKey) => {
     const engine = await open(signingKey === undefined ? {} : { signingKey })
-    const { ready, logged } = start(engine, { signingKey: 'mine' })
+    const { ready, logged } = start(engine, { signingKey: OLD })
     await expect(ready).rejects.toMatchObject({ code: 'untrusted_engine' })
     await until(() => engine.connections.length > 1)
     expect(engine.connections.flatMap(({ frames }) => frames)).toEqual([])

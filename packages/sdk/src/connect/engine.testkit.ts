@@ -16,6 +16,12 @@ interface SeenFrame {
 export interface ScriptedEngineOptions {
   /** Key that signs the answer to the handshake. */
   signingKey?: string
+  /** Signs the answer to the handshake in another way, or not at all. */
+  proof?: (nonce: string, host: string) => string | undefined
+  /** Features that the `hello` lists. Default: none, as of an earlier engine. */
+  features?: string[]
+  /** Refuses every socket with this error. */
+  refusal?: { code: string; message: string }
   heartbeatMs?: number
   checkpoints?: boolean
   /** Answers a frame instead of the scripted engine. Returns whether it did. */
@@ -81,10 +87,12 @@ export class ScriptedEngine {
       handleProtocols: () => CONNECT_SUBPROTOCOL,
     })
     sockets.on('headers', (headers, request) => {
-      const { signingKey } = this.options
+      const { signingKey, proof } = this.options
       const body = request.headers['sec-websocket-key'] as string
       const keys = signingKey === undefined ? [] : [signingKey]
-      headers.push(`${SIGNATURE_HEADER}: ${signBody({ keys, body, nowMs: Date.now() })}`)
+      const host = String(request.headers['x-engine-host'])
+      const header = proof ? proof(body, host) : signBody({ keys, body, nowMs: Date.now() })
+      if (header !== undefined) headers.push(`${SIGNATURE_HEADER}: ${header}`)
     })
     sockets.on('connection', (socket, request) => this.#connected(socket, request))
     server.listen(this.port, '127.0.0.1')
@@ -114,6 +122,12 @@ export class ScriptedEngine {
     socket.on('close', (code, reason) => {
       connection.closed = { code, reason: String(reason) }
     })
+    const { refusal } = this.options
+    if (refusal) {
+      connection.send('error', '', refusal)
+      socket.close(4401, refusal.code)
+      return
+    }
     socket.on('message', data => {
       const frame = JSON.parse(String(data)) as SeenFrame
       connection.frames.push(frame)
@@ -122,10 +136,10 @@ export class ScriptedEngine {
   }
 
   #answer(connection: Connection, { type, id, payload }: SeenFrame): void {
-    const { heartbeatMs = 10_000, checkpoints = true } = this.options
+    const { heartbeatMs = 10_000, checkpoints = true, features } = this.options
     switch (type) {
       case 'hello':
-        connection.send('hello', id, { protocolVersion: 1, sessionId: 's', heartbeatMs, checkpoints })
+        connection.send('hello', id, { protocolVersion: 1, sessionId: 's', heartbeatMs, checkpoints, features })
         break
       case 'runner.register':
         connection.send('runner.registered', id, REPLY)

@@ -4,6 +4,7 @@
 import { API_ERROR_STATUS, type ApiErrorCode, CLOSE_CODES } from '@perdure/protocol'
 import { isRefusalStatus } from '../engine/http.ts'
 import { PerdureError } from '../wire/errors.ts'
+import { fieldOf } from './frames.ts'
 
 /** How a socket ended. */
 export interface SocketEnd {
@@ -18,6 +19,14 @@ export interface SocketEnd {
 export interface EngineError {
   readonly code: string
   readonly message: string
+}
+
+/** Reads the payload of an `error` frame. */
+export function readError(payload: unknown): EngineError {
+  return {
+    code: String(fieldOf(payload, 'code') ?? 'internal'),
+    message: String(fieldOf(payload, 'message') ?? 'The engine gave no reason'),
+  }
 }
 
 /** The engine did not respond, or the connection broke. */

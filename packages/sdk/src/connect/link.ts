@@ -2,10 +2,16 @@
 // again whenever the socket ends, until the runner is closed. Created by connect.ts.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ConnectRegister, PROTOCOL_VERSION, type RegisterReply } from '@perdure/protocol'
-import { answerError } from '../replay/answer.ts'
+import {
+  type ConnectRegister,
+  DIALLED_HOST_HEADER,
+  PROTOCOL_VERSION,
+  type RegisterReply,
+  SIGNATURE_FEATURE,
+} from '@perdure/protocol'
+import { answerRefusal } from '../replay/answer.ts'
 import { reconnectDelayMs } from './backoff.ts'
-import { type EngineError, registrationRefused, type SocketEnd, unreachable } from './failure.ts'
+import { readError, registrationRefused, type SocketEnd, unreachable, untrusted } from './failure.ts'
 import { fieldOf, frameText, type IncomingFrame, resultText } from './frames.ts'
 import { type ConnectSettings, concurrencyOf } from './options.ts'
 import type { Outlet, Passes } from './passes.ts'
@@ -26,11 +32,12 @@ interface LinkOptions {
 const ENDING_AWAY_MS_MAX = 5_000
 /** Longest time from the handshake to the registration. */
 const REGISTER_MS_MAX = 10_000
+const PROOF = `the header ${DIALLED_HOST_HEADER} of the handshake`
 const HELLO_ID = 'hello'
 const REGISTER_ID = 'register'
 const ENDING_ID = 'ending'
 /** Answer to an invoke that arrives while the runner closes: the engine retries it with another runner. */
-const ENDING_ANSWER = answerError(503, new Error('The runner ends'))
+const ENDING_ANSWER = answerRefusal(503, 'The runner ends')
 
 export class Link implements Outlet {
   readonly #options: LinkOptions
@@ -161,6 +168,11 @@ export class Link implements Outlet {
   }
 
   #helloReceived(socket: EngineSocket, payload: unknown): void {
+    const features = fieldOf(payload, 'features')
+    if (socket.isProvenAsBefore && Array.isArray(features) && features.includes(SIGNATURE_FEATURE)) {
+      socket.fail(untrusted(`The engine signs for the host that is dialled, and did not: something removes ${PROOF}`))
+      return
+    }
     const heartbeatMs = fieldOf(payload, 'heartbeatMs')
     const { settings, passes, index } = this.#options
     this.#checkpoints = settings.checkpoints && fieldOf(payload, 'checkpoints') === true
@@ -193,10 +205,7 @@ export class Link implements Outlet {
   }
 
   #errorReceived(socket: EngineSocket, id: string, payload: unknown): void {
-    const error: EngineError = {
-      code: String(fieldOf(payload, 'code') ?? 'internal'),
-      message: String(fieldOf(payload, 'message') ?? 'The engine gave no reason'),
-    }
+    const error = readError(payload)
     socket.keepError(error)
     if (this.#registered) this.#options.onWarning(`${error.message} (${error.code})`)
     else if (id === REGISTER_ID) socket.fail(registrationRefused(error))

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { CONNECT_CONCURRENCY_MAX, type RegisterReply } from '@perdure/protocol'
-import { engineUrl, parseKeys, readEnvironment } from '../engine/environment.ts'
+import { engineUrl, readEnvironment, signingKeysOf } from '../engine/environment.ts'
 import type { Handler, HandlerOptions } from '../runner/handler.ts'
 import { type RegistrationOptions, registerRequest } from '../runner/registration.ts'
 
@@ -72,7 +72,7 @@ export function readSettings(options: ConnectOptions, handler: Handler) {
     engine,
     apiKey: options.apiKey ?? readEnvironment('ENGINE_API_KEY'),
     /** The engine must sign its handshake response with one of these. Without keys every engine is accepted. */
-    signingKeys: parseKeys(options.signingKey ?? readEnvironment('ENGINE_SIGNING_KEY')),
+    signingKeys: signingKeysOf(options.signingKey),
     /** Identifies the process to the engine; each socket appends its number. */
     instance: randomUUID(),
     /** Each socket takes at least one pass. */

@@ -7,8 +7,11 @@ import {
   CONNECT_HEARTBEAT_MS,
   CONNECT_SILENCE_MS,
   CONNECT_SUBPROTOCOL,
+  DIALLED_HOST_HEADER,
+  recipientOf,
   SIGNATURE_HEADER,
   verifyBody,
+  verifyFor,
 } from '@perdure/protocol'
 import { WebSocket } from 'ws'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
@@ -16,6 +19,7 @@ import {
   closedByEngine,
   type EngineError,
   handshakeRefused,
+  readError,
   type SocketEnd,
   unreachable,
   untrusted,
@@ -37,14 +41,18 @@ const HANDSHAKE_MS_MAX = 10_000
 const SILENT_TICKS_MAX = CONNECT_SILENCE_MS / (CONNECT_HEARTBEAT_MS / 2)
 /** Most bytes that the engine may leave unread before the socket is terminated. */
 const UNREAD_BYTES_MAX = 64 * 1024 * 1024
+/** An engine that signs nothing refuses the key, and says so within this time. */
+const REASON_MS_MAX = 1_000
 /** How long the closing handshake may take before the socket is terminated. */
 const CLOSE_MS_MAX = 1_000
 
 export class EngineSocket {
   readonly #socket: WebSocket
   readonly #options: SocketOptions
+  readonly #host: string
   #requestKey = ''
   #signature: string | undefined
+  #proof: 'none' | 'v1' | 'v2' = 'none'
   /** The TCP socket, to write the frames of one turn of the event loop together. */
   #tcpSocket: Socket | undefined
   #corked = false
@@ -53,15 +61,18 @@ export class EngineSocket {
   #ended = false
   #heartbeatTimer: NodeJS.Timeout | undefined
   #closeTimer: NodeJS.Timeout | undefined
+  #reasonTimer: NodeJS.Timeout | undefined
   #sentSinceTick = false
   #silentTicks = 0
 
   /** Connects. The callbacks report the result. */
   constructor(options: SocketOptions) {
     this.#options = options
-    const { apiKey } = options
-    this.#socket = new WebSocket(options.url, CONNECT_SUBPROTOCOL, {
-      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+    const { apiKey, url } = options
+    this.#host = new URL(url).host
+    const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
+    this.#socket = new WebSocket(url, CONNECT_SUBPROTOCOL, {
+      headers: { ...key, [DIALLED_HOST_HEADER]: this.#host },
       handshakeTimeout: HANDSHAKE_MS_MAX,
       maxPayload: REQUEST_BYTES_MAX,
       perMessageDeflate: false,
@@ -100,6 +111,11 @@ export class EngineSocket {
     this.#heartbeatTimer = setInterval(() => this.#tick(), everyMs / 2)
   }
 
+  /** Whether the engine proved itself as an earlier version does: for any host, and any purpose. */
+  get isProvenAsBefore(): boolean {
+    return this.#proof === 'v1'
+  }
+
   /** Keeps an error of the engine, as the reason if the engine closes the socket next. */
   keepError(error: EngineError): void {
     this.#lastError = error
@@ -122,7 +138,8 @@ export class EngineSocket {
     const { onOpen, onFrame } = this.#options
     socket.on('upgrade', response => {
       this.#tcpSocket = response.socket
-      this.#signature = String(response.headers[SIGNATURE_HEADER] ?? '')
+      const header = response.headers[SIGNATURE_HEADER]
+      this.#signature = typeof header === 'string' ? header : undefined
     })
     socket.on('unexpected-response', (_request: ClientRequest, response: IncomingMessage) => {
       response.resume()
@@ -130,12 +147,15 @@ export class EngineSocket {
     })
     socket.on('open', () => {
       if (this.#trusts()) onOpen()
+      else if (this.#signature === undefined) this.#reasonTimer = setTimeout(() => this.#distrust(), REASON_MS_MAX)
+      else this.#distrust()
     })
     socket.on('message', (data, isBinary) => {
       if (this.#end) return
       this.#silentTicks = 0
       const frame = isBinary ? undefined : readFrame(String(data))
-      if (frame === undefined) this.fail(unreachable('The engine sent an invalid frame'))
+      if (this.#reasonTimer) this.#readReason(frame)
+      else if (frame === undefined) this.fail(unreachable('The engine sent an invalid frame'))
       else if (frame.type === 'heartbeat') this.send(frameText('heartbeat.ack', frame.id))
       else onFrame(frame)
     })
@@ -152,14 +172,24 @@ export class EngineSocket {
 
   /** Whether the engine signed its handshake response with one of the runner's keys. If not, nothing is sent to it. */
   #trusts(): boolean {
-    const { signingKeys } = this.#options
-    if (signingKeys.length === 0) return true
-    const signed = { keys: signingKeys, body: this.#requestKey, nowMs: Date.now(), header: this.#signature }
-    if (this.#requestKey !== '' && verifyBody(signed)) return true
+    const { signingKeys: keys } = this.#options
+    if (keys.length === 0) return true
+    if (this.#requestKey === '') return false
+    const signed = { keys, body: this.#requestKey, nowMs: Date.now(), header: this.#signature }
+    if (verifyFor({ ...signed, purpose: 'connect' }) === recipientOf(this.#host)) this.#proof = 'v2'
+    else if (verifyBody(signed)) this.#proof = 'v1'
+    return this.#proof !== 'none'
+  }
+
+  #distrust(): void {
     const message =
       'The engine did not sign its answer with the signing key of this runner (ENGINE_SIGNING_KEY on both sides)'
     this.fail(untrusted(message))
-    return false
+  }
+
+  /** An engine signs nothing for a caller that it refuses. Of such an engine, only the reason is read. */
+  #readReason(frame: IncomingFrame | undefined): void {
+    if (frame?.type === 'error') this.keepError(readError(frame.payload))
   }
 
   /** Counts ticks instead of time: after a pause of the whole process, received frames are read before the next tick. */
@@ -174,6 +204,7 @@ export class EngineSocket {
     this.#ended = true
     clearInterval(this.#heartbeatTimer)
     clearTimeout(this.#closeTimer)
+    clearTimeout(this.#reasonTimer)
     this.#options.onEnd(this.#end ?? closedByEngine(code, reason, this.#lastError))
   }
 }

@@ -59,7 +59,7 @@ describe('wrapRun and wrapStep', () => {
     })
     const request = { event: { name: 'e' }, steps: {}, ctx: { runId: 'r', workflow: 'w' } }
     await handler.invoke(request)
-    await handler.handle({ headers: {}, rawBody: JSON.stringify(request) })
+    await handler.handle({ headers: { 'content-type': 'application/json' }, rawBody: JSON.stringify(request) })
     const pass = ['outer: run r of e begins', 'inner: run r of e begins', 'inner: run gives 1', 'outer: run gives 1']
     expect(journal).toEqual([...pass, ...pass])
   })

@@ -16,6 +16,8 @@ export interface Answer {
 
 /** Room that opcodes leave for logs: enough for the line that says how many log lines were dropped. */
 const LOG_RESERVE_BYTES = 2048
+/** A refusal may quote the request, which can be long. */
+const REFUSAL_CHARS_MAX = 1024
 
 /** Builds the answer of a pass from its outcome. */
 export function answerOf(outcome: Outcome, logs: LogBuffer): Answer {
@@ -32,10 +34,15 @@ export function answerOf(outcome: Outcome, logs: LogBuffer): Answer {
   }
 }
 
-/** Builds the answer of a refusal (4xx) or a failure (5xx): `{error: {message, stack, name}, logs}`. */
-export function answerError(status: number, error: unknown, logs?: LogBuffer): Answer {
-  const field = `"error":${JSON.stringify(toStepError(error))}`
-  return logs ? withLogs(status, field, logs) : { status, body: `{${field},"logs":[]}` }
+/** Builds the answer to a request that is not run. It has no stack, which would show where the runner's code lies. */
+export function answerRefusal(status: number, message: string): Answer {
+  const error = { message: message.slice(0, REFUSAL_CHARS_MAX), name: 'Error' }
+  return { status, body: `{"error":${JSON.stringify(error)},"logs":[]}` }
+}
+
+/** Builds the answer of a pass that threw: `{error: {message, stack, name}, logs}`. */
+function answerError(status: number, error: unknown, logs: LogBuffer): Answer {
+  return withLogs(status, `"error":${JSON.stringify(toStepError(error))}`, logs)
 }
 
 function answerOpcodes(opcodes: EncodedOpcode[], logs: LogBuffer): Answer {

@@ -70,7 +70,10 @@ export class TestRun {
       },
     }
     const handler = createHandler({ app: 'tests', workflows: [this.#workflow], signingKey: [] })
-    const response = await handler.handle({ headers: {}, rawBody: JSON.stringify(request) })
+    const response = await handler.handle({
+      headers: { 'content-type': 'application/json' },
+      rawBody: JSON.stringify(request),
+    })
     const record = { opcodes: [], ...JSON.parse(response.body), status: response.status } as PassRecord
     this.passes.push(record)
     return record

@@ -13,7 +13,7 @@ import { reviveError } from '../wire/errors.ts'
 import { collects } from '../workflow/create-workflow.ts'
 import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 import { withinTrace } from './active-trace.ts'
-import { type Answer, answerError, answerOf } from './answer.ts'
+import { type Answer, answerOf, answerRefusal } from './answer.ts'
 import { createRunContext, createStepTools } from './tools.ts'
 import { warn } from './warnings.ts'
 
@@ -34,7 +34,7 @@ export async function invoke(
 ): Promise<Answer> {
   const { ctx, event } = request
   if (ctx.onFailure && !workflow.onFailure) {
-    return answerError(400, new Error(`Workflow "${workflow.name}" has no onFailure handler`))
+    return answerRefusal(400, `Workflow "${workflow.name}" has no onFailure handler`)
   }
   const logs = new LogBuffer()
   const memo = new Memo(request.steps)

@@ -7,6 +7,7 @@ import { Cancellation } from '../run/cancellation.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import { createHandler, type HandlerOptions, type HeaderSource } from './handler.ts'
 
+const [SECRET, OTHER] = ['s'.repeat(32), 'o'.repeat(32)] as const
 const workflows = [createWorkflow({ name: 'hello' }, async ({ event }) => event.data)]
 const body = JSON.stringify({
   event: { name: 'hello', data: { text: 'höllo' } },
@@ -14,12 +15,21 @@ const body = JSON.stringify({
   ctx: { runId: 'run_1', workflow: 'hello', attempt: 1, app: 'shop', runner: '' },
 })
 
+const json = { 'content-type': 'application/json' }
+
+function withJson(headers: HeaderSource = {}): HeaderSource {
+  if (!(headers instanceof Headers)) return { ...json, ...headers }
+  headers.set('content-type', 'application/json')
+  return headers
+}
+
 async function send(
   request: { headers?: HeaderSource; rawBody?: string | Uint8Array },
   options: Partial<HandlerOptions> = {},
 ) {
   const handler = createHandler({ app: 'shop', workflows, signingKey: [], ...options })
-  const response = await handler.handle({ headers: request.headers ?? {}, rawBody: request.rawBody ?? body })
+  const headers = withJson(request.headers)
+  const response = await handler.handle({ headers, rawBody: request.rawBody ?? body })
   return { ...JSON.parse(response.body), status: response.status, headers: response.headers }
 }
 
@@ -74,6 +84,24 @@ describe('a request', () => {
   })
 })
 
+test('a refusal has no stack; the error of a handler has one', async () => {
+  const refused = await Promise.all([
+    send({ rawBody: 'x' }),
+    send({ rawBody: '[]' }),
+    send({ rawBody: body.replace('"workflow":"hello"', '"workflow":"other"') }),
+    send({ headers: { 'x-engine-protocol': '2' } }),
+    send({}, { signingKey: SECRET }),
+    send({ rawBody: body.replace('"attempt":1', '"onFailure":true') }),
+  ])
+  expect(refused.map(({ status }) => status)).toEqual([400, 400, 404, 400, 401, 400])
+  for (const { error } of refused) expect(error).toEqual({ message: expect.any(String), name: 'Error' })
+  const throwing = createWorkflow({ name: 'hello' }, () => {
+    throw new Error('broken')
+  })
+  const { error } = await send({}, { workflows: [throwing] })
+  expect(error).toMatchObject({ message: 'broken', stack: expect.stringContaining('handler.test.ts') })
+})
+
 describe('the wire version', () => {
   test.each([
     [{ 'x-engine-protocol': '1' }, 200],
@@ -92,22 +120,22 @@ describe('the signature', () => {
   const signed = (keys: string[], nowMs = Date.now(), text = body) => ({
     'x-engine-signature': signBody({ keys, body: text, nowMs }),
   })
-  const withKey = { signingKey: 'secret' }
+  const withKey = { signingKey: SECRET }
 
   test('of the right key is accepted, over text and over bytes', async () => {
-    expect(await send({ headers: signed(['secret']) }, withKey)).toMatchObject({ status: 200 })
-    const headers = new Headers(signed(['secret']))
+    expect(await send({ headers: signed([SECRET]) }, withKey)).toMatchObject({ status: 200 })
+    const headers = new Headers(signed([SECRET]))
     expect(await send({ headers, rawBody: Buffer.from(body) }, withKey)).toMatchObject({ status: 200 })
   })
 
   test.each([
     ['missing', {}],
     ['unsigned', { 'x-engine-signature': 'v0' }],
-    ['of another key', signed(['other'])],
-    ['over another body', signed(['secret'], Date.now(), `${body} `)],
-    ['too old', signed(['secret'], Date.now() - 302_000)],
-    ['from the future', signed(['secret'], Date.now() + 360_000)],
-    ['cut short', { 'x-engine-signature': signed(['secret'])['x-engine-signature'].slice(0, -2) }],
+    ['of another key', signed([OTHER])],
+    ['over another body', signed([SECRET], Date.now(), `${body} `)],
+    ['too old', signed([SECRET], Date.now() - 302_000)],
+    ['from the future', signed([SECRET], Date.now() + 360_000)],
+    ['cut short', { 'x-engine-signature': signed([SECRET])['x-engine-signature'].slice(0, -2) }],
   ])('that is %s is refused, and nothing runs', async (_, headers) => {
     let ran = false
     const spying = createWorkflow({ name: 'hello' }, () => {
@@ -124,13 +152,14 @@ describe('the signature', () => {
   })
 
   test('during a rotation either key is accepted, also from the environment', async () => {
-    for (const list of ['old,new', 'old new', ' old , new ']) {
+    const [old, renewed] = [OTHER, SECRET]
+    for (const list of [`${old},${renewed}`, `${old} ${renewed}`, ` ${old} , ${renewed} `]) {
       vi.stubEnv('ENGINE_SIGNING_KEY', list)
       const options = { signingKey: undefined } as unknown as HandlerOptions
-      for (const key of ['old', 'new']) expect((await send({ headers: signed([key]) }, options)).status).toBe(200)
-      expect((await send({ headers: signed(['old,new']) }, options)).status).toBe(401)
+      for (const key of [old, renewed]) expect((await send({ headers: signed([key]) }, options)).status).toBe(200)
+      expect((await send({ headers: signed([`${old},${renewed}`]) }, options)).status).toBe(401)
     }
-    expect((await send({ headers: signed(['b', 'c']) }, { signingKey: ['a', 'b'] })).status).toBe(200)
+    expect((await send({ headers: signed([SECRET, 'c']) }, { signingKey: [OTHER, SECRET] })).status).toBe(200)
   })
 
   test('is ignored without a key', async () => {
@@ -140,11 +169,11 @@ describe('the signature', () => {
 
 describe('a handler', () => {
   test('has its workflows and the fingerprints of its keys', () => {
-    const handler = createHandler({ app: 'shop', workflows, signingKey: 'new,old' })
+    const handler = createHandler({ app: 'shop', workflows, signingKey: `${SECRET},${OTHER}` })
     expect(handler).toMatchObject({
       app: 'shop',
       workflows: [{ name: 'hello' }],
-      keyFingerprints: [keyFingerprint('new'), keyFingerprint('old')],
+      keyFingerprints: [keyFingerprint(SECRET), keyFingerprint(OTHER)],
     })
   })
 
@@ -191,7 +220,7 @@ describe('a cancelled invoke', () => {
       ]),
     )
     const handler = createHandler({ app: 'shop', workflows: [workflow], signingKey: [] })
-    const response = handler.handle({ headers: {}, rawBody: body, cancellation })
+    const response = handler.handle({ headers: json, rawBody: body, cancellation })
     await started.promise
     cancellation.cancel('gone')
     expect((await response).status).toBe(499)
@@ -204,7 +233,7 @@ describe('a cancelled invoke', () => {
     const cancellation = new Cancellation()
     cancellation.cancel('early')
     const handler = createHandler({ app: 'shop', workflows, signingKey: [] })
-    expect((await handler.handle({ headers: {}, rawBody: body, cancellation })).status).toBe(499)
+    expect((await handler.handle({ headers: json, rawBody: body, cancellation })).status).toBe(499)
     expect(cancellation.signal).toMatchObject({ aborted: true, reason: 'early' })
   })
 })

@@ -8,18 +8,20 @@ import {
   NAME_CHARS_MAX,
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
+  type RegisterReply,
   SIGNATURE_HEADER,
-  verifyBody,
   type WorkflowRegistration,
 } from '@perdure/protocol'
-import { checkEnvironment, parseKeys, readEnvironment } from '../engine/environment.ts'
+import { checkEnvironment, readAllowUnsigned, signingKeysOf } from '../engine/environment.ts'
 import { checkMiddleware } from '../middleware/chain.ts'
 import type { Middleware } from '../middleware/middleware.ts'
-import { type Answer, answerError } from '../replay/answer.ts'
+import { type Answer, answerRefusal } from '../replay/answer.ts'
 import { type InvokeOptions, invoke } from '../replay/invoke.ts'
 import type { Cancellation } from '../run/cancellation.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import type { AnyWorkflow, Workflow } from '../workflow/workflow.ts'
+import { SignatureCheck } from './signature-check.ts'
+import { UnsignedDoor } from './unsigned-door.ts'
 
 /** The app and the workflows that a runner serves, and the keys that its engine signs with. */
 export interface HandlerOptions {
@@ -28,9 +30,14 @@ export interface HandlerOptions {
   workflows: readonly AnyWorkflow[]
   /**
    * Key (during a rotation: keys) that the engine signs invokes with. Default: `ENGINE_SIGNING_KEY`, a list separated
-   * by commas or spaces. Without a key, every request is accepted.
+   * by commas or spaces. Without a key, requests from this machine are accepted, except those of web pages.
    */
   signingKey?: string | readonly string[]
+  /**
+   * Serve beyond this machine although there is no signing key: everybody who can connect may then run every step.
+   * Default: `ENGINE_ALLOW_UNSIGNED`, else false.
+   */
+  allowUnsigned?: boolean
   /** Middleware around the passes and steps of every workflow, outside the workflow's own. The first is the outermost. */
   middleware?: readonly Middleware[]
 }
@@ -43,6 +50,10 @@ export interface HandlerRequest {
   headers: HeaderSource
   /** The unparsed body: the signature is over its bytes. */
   rawBody: string | Uint8Array
+  /** The host that the caller named, where the transport does not pass it as a header. */
+  host?: string
+  /** The address of the caller, if the transport knows it. */
+  remoteAddress?: string | undefined
   /** Cancelled by the transport when the connection of the caller breaks. */
   cancellation?: Cancellation
 }
@@ -61,6 +72,15 @@ export interface Handler {
   readonly workflows: WorkflowRegistration[]
   /** One-way fingerprints of the signing keys, in their order. */
   readonly keyFingerprints: readonly string[]
+  /**
+   * The runner is reached by the engine at `url`, as {@link startRegistration} reports. Throws a ConfigError if that is
+   * not on this machine, there is no signing key, and it is not allowed (`allowUnsigned`).
+   */
+  servedAt(url: string, runnerId?: string): void
+  /** The engine has acknowledged a registration of the runner, as {@link startRegistration} reports. */
+  acknowledged(reply: RegisterReply): void
+  /** The server of the runner listens on this host name or address. Throws like `servedAt`. */
+  listensOn(host: string): void
   /** Answers one `POST /invoke`. Never rejects. */
   handle(request: HandlerRequest): Promise<HandlerResponse>
   /** Answers one invoke from a transport that has authenticated its sender. Never rejects. */
@@ -81,56 +101,75 @@ export function createHandler(options: HandlerOptions): Handler {
   checkMiddleware(options.middleware, `Runner of app "${options.app}"`)
   const workflows = byName(options.workflows)
   const { middleware = [] } = options
-  const keys = parseKeys(options.signingKey ?? readEnvironment('ENGINE_SIGNING_KEY'))
+  const keys = signingKeysOf(options.signingKey)
+  const signatures = keys.length > 0 ? new SignatureCheck(options.app, keys) : undefined
+  const door = signatures ? undefined : new UnsignedDoor(options.allowUnsigned ?? readAllowUnsigned())
+  const parts: Parts = { workflows, middleware, door, signatures }
   return {
     app: options.app,
     workflows: [...workflows.values()].map(workflow => workflow.registration),
     keyFingerprints: keys.map(keyFingerprint),
+    servedAt(url, runnerId = url) {
+      door?.servedAt(url)
+      signatures?.registersAs(runnerId)
+    },
+    acknowledged: reply => signatures?.acknowledged(reply),
+    listensOn: host => door?.listensOn(host),
     async handle(request) {
-      const answer = refusalOf(request, keys) ?? (await answerBody(workflows, request, middleware))
+      const answer = refusalOf(request, parts) ?? (await answerBody(request, parts))
       return { ...answer, headers: HEADERS }
     },
     invoke: (request, options) => dispatch(workflows, request, { ...options, middleware }),
   }
 }
 
+/** The parts of a handler. It has either signing keys to check requests with, or rules for requests without. */
+interface Parts {
+  workflows: Map<string, Workflow>
+  middleware: readonly Middleware[]
+  door: UnsignedDoor | undefined
+  signatures: SignatureCheck | undefined
+}
+
 /** Builds the response to a request that a transport refuses before the handler sees it. */
 export function refusal(status: number, message: string): HandlerResponse {
-  return { ...answerError(status, new Error(message)), headers: HEADERS }
+  return { ...answerRefusal(status, message), headers: HEADERS }
 }
 
 /** Returns the error response for a request whose body must not be parsed; undefined for an acceptable request. */
-function refusalOf({ headers, rawBody }: HandlerRequest, keys: readonly string[]): Answer | undefined {
+function refusalOf(
+  { headers, rawBody, host, remoteAddress }: HandlerRequest,
+  { door, signatures }: Parts,
+): Answer | undefined {
   const bytes = Buffer.byteLength(rawBody)
   if (bytes > REQUEST_BYTES_MAX) {
-    return answerError(413, new Error(`The request has ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are read`))
+    return answerRefusal(413, `The request has ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are read`)
   }
-  const signature = headerOf(headers, SIGNATURE_HEADER)
-  if (keys.length > 0 && !verifyBody({ keys, body: rawBody, nowMs: Date.now(), header: signature })) {
-    const why = 'missing, wrong or too old (ENGINE_SIGNING_KEY must be the same on both sides)'
-    return answerError(401, new Error(`The signature of the request is ${why}`))
-  }
+  const unproven = signatures?.refusalOf({ rawBody, signature: headerOf(headers, SIGNATURE_HEADER) })
+  if (unproven) return answerRefusal(unproven.status, unproven.message)
+  const header = (name: string) => headerOf(headers, name)
+  const unsigned = door?.refusalOf({ header, host: header('host') ?? host, remoteAddress })
+  if (unsigned) return answerRefusal(unsigned.status, unsigned.message)
   const version = headerOf(headers, PROTOCOL_HEADER)
   if (version !== undefined && version.trim() !== String(PROTOCOL_VERSION)) {
-    const message = `The engine speaks wire version ${version}, this runner ${PROTOCOL_VERSION}`
-    return answerError(400, new Error(message))
+    return answerRefusal(400, `The engine speaks wire version ${version}, this runner ${PROTOCOL_VERSION}`)
   }
   return undefined
 }
 
 async function answerBody(
-  workflows: Map<string, Workflow>,
-  request: HandlerRequest,
-  middleware: readonly Middleware[],
+  { headers, rawBody, cancellation }: HandlerRequest,
+  { workflows, middleware, signatures }: Parts,
 ): Promise<Answer> {
   let body: unknown
   try {
-    const text = typeof request.rawBody === 'string' ? request.rawBody : toText(request.rawBody)
-    body = JSON.parse(text)
-  } catch (error) {
-    return answerError(400, new Error('The body of the request is not JSON', { cause: error }))
+    body = JSON.parse(typeof rawBody === 'string' ? rawBody : toText(rawBody))
+  } catch {
+    return answerRefusal(400, 'The body of the request is not JSON')
   }
-  return dispatch(workflows, body, { middleware, cancellation: request.cancellation })
+  const downgrade = signatures?.downgradeOf(body, headerOf(headers, SIGNATURE_HEADER))
+  if (downgrade) return answerRefusal(downgrade.status, downgrade.message)
+  return dispatch(workflows, body, { middleware, cancellation })
 }
 
 async function dispatch(
@@ -139,9 +178,9 @@ async function dispatch(
   options: InvokeOptions = {},
 ): Promise<Answer> {
   const request = asInvokeRequest(value)
-  if (!request) return answerError(400, new Error('The body of the request is not an invoke'))
+  if (!request) return answerRefusal(400, 'The body of the request is not an invoke')
   const workflow = workflows.get(request.ctx.workflow)
-  if (!workflow) return answerError(404, new Error(`This runner has no workflow "${request.ctx.workflow}"`))
+  if (!workflow) return answerRefusal(404, `This runner has no workflow "${request.ctx.workflow}"`)
   return invoke(workflow, request, options)
 }
 

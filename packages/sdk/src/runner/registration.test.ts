@@ -16,10 +16,12 @@ import {
   startRegistration,
 } from './registration.ts'
 
+const [KEY, NEW, OLD] = ['k'.repeat(32), 'n'.repeat(32), 'o'.repeat(32)] as const
+
 const handler = createHandler({
   app: 'shop',
   workflows: [createWorkflow({ name: 'w', triggers: { cron: '* * * * *' } }, () => 1)],
-  signingKey: 'k',
+  signingKey: KEY,
 })
 const serving = { url: 'http://runner:3000/invoke', framework: 'node' }
 const reply = {
@@ -90,8 +92,9 @@ describe('a registration', () => {
       sdkName: SDK_NAME,
       version: SDK_VERSION,
       region: 'eu',
-      keyFingerprint: keyFingerprint('k'),
+      keyFingerprint: keyFingerprint(KEY),
       protocolVersion: 1,
+      features: ['signature-v2'],
       workflows: [{ name: 'w', triggers: [{ cron: '* * * * *' }] }],
     })
     expect(logged).toEqual(['info Registered with ENGINE as r1: 1 workflows'])
@@ -103,6 +106,13 @@ describe('a registration', () => {
       name: manifest.name,
       version: manifest.version,
     })
+  })
+
+  test('says so where the platform stops the process between requests', async () => {
+    engine = await startEngine(accepted())
+    vi.stubEnv('AWS_LAMBDA_FUNCTION_NAME', 'shop')
+    await start().ready
+    expect(engine.calls[0]?.body).toMatchObject({ sleeps: true })
   })
 
   test('leaves out unset options', async () => {
@@ -215,16 +225,16 @@ describe('an engine whose signatures the runner would refuse', () => {
 
   test('does not exist for a runner without a key', async () => {
     engine = await startEngine(accepted({ keyMatches: undefined }))
-    await start({}, createHandler({ app: 'shop', workflows: [], signingKey: [] })).ready
+    await start({}, createHandler({ app: 'shop', workflows: [], signingKey: [], allowUnsigned: true })).ready
     expect(engine.calls[0]?.body).not.toHaveProperty('keyFingerprint')
   })
 
   test('does not exist during a rotation: the runner registers with the common key', async () => {
     const other = accepted({ keyMatches: false })
     engine = await startEngine(other, accepted({ heartbeatMs: 10 }), accepted({ heartbeatMs: 10 }), other)
-    await start({}, createHandler({ app: 'shop', workflows: [], signingKey: 'new,old' })).ready
+    await start({}, createHandler({ app: 'shop', workflows: [], signingKey: [NEW, OLD] })).ready
     await engine.called(5)
-    const [first, second] = [keyFingerprint('new'), keyFingerprint('old')]
+    const [first, second] = [keyFingerprint(NEW), keyFingerprint(OLD)]
     const given = engine.calls.map(({ body }) => (body as RegisterRequest).keyFingerprint)
     expect(given.slice(0, 5)).toEqual([first, second, second, second, first])
     await loggedLines(2)

@@ -2,8 +2,8 @@
 // serve adapters. See docs/wire-protocol.md#register.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
-import { detectRuntime, engineUrl, readEnvironment } from '../engine/environment.ts'
+import { PROTOCOL_VERSION, type RegisterReply, type RegisterRequest, SIGNATURE_FEATURE } from '@perdure/protocol'
+import { detectRuntime, engineUrl, readEnvironment, sleepsBetweenRequests } from '../engine/environment.ts'
 import { isRefusalStatus, postToEngine } from '../engine/http.ts'
 import { deferred } from '../run/deferred.ts'
 import { PerdureError } from '../wire/errors.ts'
@@ -49,13 +49,14 @@ const UNTRUSTED_ENGINE = 'untrusted_engine'
 
 /**
  * Registers a handler that is served at `url`, and keeps it registered. Returns at once; throws only for an engine URL
- * that is not a URL. All later results are reported by `ready`, `log` and `onError`.
+ * that is not a URL, and a ConfigError for a handler without a signing key that others than this machine may reach. All later results are reported by `ready`, `log` and `onError`.
  */
 export function startRegistration(
   handler: Handler,
   serving: { url: string; framework: string },
   options: RegistrationOptions = {},
 ): Registration {
+  handler.servedAt(serving.url, options.runner)
   const stopping = new AbortController()
   const { signal } = stopping
   const { promise: ready, resolve, reject } = deferred<RegisterReply>()
@@ -76,6 +77,7 @@ export function startRegistration(
     try {
       const reply = await registerTrusted(fingerprints, register)
       failures = 0
+      handler.acknowledged(reply)
       log.registered(reply, `Registered with ${engine} as ${reply.runnerId}: ${reply.workflows} workflows`)
       resolve(reply)
       return Math.max(HEARTBEAT_MS_MIN, reply.heartbeatMs || HEARTBEAT_MS_DEFAULT)
@@ -137,6 +139,9 @@ export function registerRequest(
     region: options.region ?? readEnvironment('ENGINE_REGION'),
     keyFingerprint: handler.keyFingerprints[0],
     protocolVersion: PROTOCOL_VERSION,
+    ...(sleepsBetweenRequests() ? { sleeps: true } : {}),
+    // Without a key there is nothing to check.
+    features: handler.keyFingerprints.length > 0 ? [SIGNATURE_FEATURE] : undefined,
     workflows: handler.workflows,
   }
 }

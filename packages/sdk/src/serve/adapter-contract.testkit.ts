@@ -48,6 +48,11 @@ const invoke = (fields: object = {}) =>
   )
 
 const json = { 'content-type': 'application/json' }
+const KEY = 'k'.repeat(32)
+const signedHeaders = (body: string) => ({
+  ...json,
+  'x-engine-signature': signBody({ keys: [KEY], body, nowMs: Date.now() }),
+})
 
 export function adapterContract(name: string, adapter: AdapterUnderTest): void {
   async function serve(options: { signingKey?: string; workflows?: Workflow<never, unknown>[] } = {}): Promise<string> {
@@ -75,12 +80,9 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
     })
 
     test('checks the signature over the raw bytes', async () => {
-      const url = await serve({ signingKey: 'secret' })
+      const url = await serve({ signingKey: KEY })
       const body = invoke()
-      const headers = {
-        ...json,
-        'X-Engine-Signature': signBody({ keys: ['secret'], body, nowMs: Date.now() }),
-      }
+      const headers = signedHeaders(body)
       const statusOf = async (init: RequestInit) => {
         const response = await fetch(url, { method: 'POST', ...init })
         await response.text()
@@ -112,12 +114,34 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       expect(got.status).toBe(adapter.getStatus ?? 405)
     })
 
+    test('without a key answers no web page and no foreign host', async () => {
+      let ran = 0
+      const counted = createWorkflow({ name: 'hello' }, () => {
+        ran++
+      })
+      const url = await serve({ workflows: [counted] })
+      const statusOf = async (headers: Record<string, string>) => {
+        const request = httpRequest(url, { method: 'POST', headers })
+        request.end(invoke())
+        const [response] = await once(request, 'response')
+        response.resume()
+        return response.statusCode
+      }
+      expect(await statusOf({ ...json, origin: 'https://evil.example' })).toBe(403)
+      expect(await statusOf({ ...json, 'sec-fetch-site': 'cross-site' })).toBe(403)
+      expect(await statusOf({ ...json, host: 'evil.example' })).toBe(403)
+      expect(await statusOf({ 'content-type': 'text/plain' })).toBe(415)
+      expect(ran).toBe(0)
+      expect(await statusOf(json)).toBe(200)
+      expect(ran).toBe(1)
+    })
+
     test('reads bodies of any content type, in several chunks', async () => {
-      const url = await serve()
+      const url = await serve({ signingKey: KEY })
       const body = invoke({ event: { name: 'hello', data: { name: 'x'.repeat(300_000) } } })
       const half = body.length / 2
       for (const type of ['text/plain', 'application/octet-stream']) {
-        const request = httpRequest(url, { method: 'POST', headers: { 'content-type': type } })
+        const request = httpRequest(url, { method: 'POST', headers: { ...signedHeaders(body), 'content-type': type } })
         request.write(body.slice(0, half))
         setImmediate(() => request.end(body.slice(half)))
         const [response] = await once(request, 'response')

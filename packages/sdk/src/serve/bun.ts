@@ -12,10 +12,12 @@ export interface BunServer {
   stop(closeActive?: boolean): Promise<void>
   /** Sets the seconds of silence after which the connection of a request is closed; 0 means never. */
   timeout(request: Request, seconds: number): void
+  /** The address of the caller. */
+  requestIP?(request: Request): { address: string } | null
 }
 
 /** `fetch` of `Bun.serve`, or one of its routes. */
-export type BunHandler = (request: Request, server?: Pick<BunServer, 'timeout'>) => Promise<Response>
+export type BunHandler = (request: Request, server?: Pick<BunServer, 'timeout' | 'requestIP'>) => Promise<Response>
 
 interface Bun {
   serve(options: {
@@ -36,7 +38,7 @@ export function createBunHandler(options: HandlerOptions | Handler): BunHandler 
   const handle = createFetchHandler(options)
   return (request, server) => {
     server?.timeout?.(request, 0)
-    return handle(request)
+    return handle(request, server)
   }
 }
 
@@ -49,6 +51,8 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
   if (!Bun) throw new TypeError('This serves on Bun; on Node and Deno, import `@perdure/sdk/node`')
   const { port = 3000, host = '127.0.0.1', path = '/invoke' } = options
   const handler = createHandler(options)
+  handler.listensOn(host)
+  if (options.url !== undefined) handler.servedAt(options.url)
   const handle = createBunHandler(handler)
   const inFlight = new Set<Promise<Response>>()
   const server = Bun.serve({

@@ -17,8 +17,12 @@ export interface ElysiaPluginOptions extends HandlerOptions, RegistrationOptions
 
 /** The part of an Elysia app that the plugin uses. */
 export interface ElysiaApp {
-  all(path: string, handler: (context: { request: Request }) => Promise<Response>, hook: { parse: 'none' }): unknown
-  onStart(handler: (app: { server: { url: URL } | null }) => void): unknown
+  all(
+    path: string,
+    handler: (context: { request: Request; server?: unknown }) => Promise<Response>,
+    hook: { parse: 'none' },
+  ): unknown
+  onStart(handler: (app: { server: { url: URL; hostname?: string } | null }) => void): unknown
   onStop(handler: () => void): unknown
 }
 
@@ -31,10 +35,11 @@ export function perdure(options: ElysiaPluginOptions): <App extends ElysiaApp>(e
   const handler = createHandler(options)
   const handle = createFetchHandler(handler)
   return elysia => {
-    elysia.all(path, ({ request }) => handle(request), { parse: 'none' })
+    elysia.all(path, ({ request, server }) => handle(request, server), { parse: 'none' })
     if (options.register === false) return elysia
     let registration: Registration | undefined
     elysia.onStart(({ server }) => {
+      if (server?.hostname !== undefined) handler.listensOn(server.hostname)
       const url = options.url ?? (server ? new URL(path, server.url).href : undefined)
       if (url === undefined) throw new TypeError('The adapter does not know where Elysia listens: give a `url`')
       registration = startRegistration(handler, { url, framework: 'elysia' }, options)

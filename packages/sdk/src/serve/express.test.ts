@@ -10,6 +10,7 @@ import { createWorkflow } from '../workflow/create-workflow.ts'
 import { createExpressHandler } from './express.ts'
 import { end } from './fetch-server.testkit.ts'
 
+const KEY = 'k'.repeat(32)
 const hello = createWorkflow({ name: 'hello' }, ({ step }) => step.run('greet', () => 'hellö'))
 const body = ` ${JSON.stringify({
   event: { name: 'hello', data: 'wörld' },
@@ -20,7 +21,7 @@ const body = ` ${JSON.stringify({
 async function post(parse: express.RequestHandler): Promise<{ status: number; text: string }> {
   const app = express()
     .use(parse)
-    .post('/invoke', createExpressHandler({ app: 'shop', workflows: [hello], signingKey: 'secret' }))
+    .post('/invoke', createExpressHandler({ app: 'shop', workflows: [hello], signingKey: KEY }))
   const server = createServer(app).listen(0, '127.0.0.1')
   onTestFinished(() => end(server))
   await once(server, 'listening')
@@ -29,7 +30,7 @@ async function post(parse: express.RequestHandler): Promise<{ status: number; te
     body,
     headers: {
       'content-type': 'application/json',
-      'X-Engine-Signature': signBody({ keys: ['secret'], body, nowMs: Date.now() }),
+      'X-Engine-Signature': signBody({ keys: [KEY], body, nowMs: Date.now() }),
     },
   })
   return { status: response.status, text: await response.text() }

@@ -28,12 +28,31 @@ test('other routes keep their parsers', async () => {
   expect([invoked.statusCode, invoked.json().opcodes[0].data]).toEqual([206, 'hello'])
 })
 
+test('without a key an app that listens beyond this machine answers no invoke and does not register', async () => {
+  const engine = await startEngine({ status: 200, body: { runnerId: 'r', workflows: 1, heartbeatMs: 10 } })
+  onTestFinished(() => engine.close())
+  const app = fastify()
+  app.register(perdure, { app: 'shop', workflows, signingKey: [], engineUrl: engine.url, log: () => undefined })
+  onTestFinished(() => app.close())
+  await app.listen({ port: 0, host: '0.0.0.0' })
+  const invoked = await app.inject({ method: 'POST', url: '/invoke', headers, body })
+  expect([invoked.statusCode, invoked.json().error.message]).toEqual([403, expect.stringContaining('0.0.0.0')])
+  expect(engine.calls).toEqual([])
+})
+
 test('an app that never listens registers with its url until it is closed', async () => {
   const engine = await startEngine({ status: 200, body: { runnerId: 'r', workflows: 1, heartbeatMs: 10 } })
   onTestFinished(() => engine.close())
   const app = fastify()
   const url = 'https://shop.example/invoke'
-  app.register(perdure, { app: 'shop', workflows, url, engineUrl: engine.url, log: () => undefined })
+  app.register(perdure, {
+    app: 'shop',
+    workflows,
+    url,
+    allowUnsigned: true,
+    engineUrl: engine.url,
+    log: () => undefined,
+  })
   await app.ready()
   await engine.called(2)
   await app.close()

@@ -57,6 +57,10 @@ export async function perdure(fastify: FastifyApp, options: FastifyPluginOptions
       answer(request.raw as IncomingMessage, reply.raw as ServerResponse)
     },
   })
+  fastify.addHook('onListen', async () => {
+    const address = fastify.server.address()
+    if (typeof address === 'object' && address !== null) handler.listensOn(address.address)
+  })
   if (options.register === false) return
   let registration: Registration | undefined
   const begin = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { type Registration, type RegistrationOptions, startRegistration } from '
 import { createFetchHandler } from './fetch.ts'
 
 /** A Hono route handler. */
-export type HonoHandler = (context: { req: { raw: Request } }) => Promise<Response>
+export type HonoHandler = (context: { req: { raw: Request }; env?: unknown }) => Promise<Response>
 
 /** The part of a Hono app that the adapter uses. */
 export interface HonoApp {
@@ -25,7 +25,7 @@ export interface HonoServeOptions extends HandlerOptions, RegistrationOptions {
  */
 export function createHonoHandler(options: HandlerOptions | Handler): HonoHandler {
   const handle = createFetchHandler(options)
-  return context => handle(context.req.raw)
+  return context => handle(context.req.raw, context.env)
 }
 
 /** Adds the invoke endpoint to a Hono app and registers it with the engine. */

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Handler } from '../runner/handler.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
 import { StateLog } from '../runner/state-log.ts'
-import { PerdureError } from '../wire/errors.ts'
+import { ConfigError, PerdureError } from '../wire/errors.ts'
 
 /** The response to a `GET` of the route. */
 interface NextState {
@@ -42,8 +42,13 @@ export function createNextRegistration(
     problem = url === undefined ? 'The adapter does not know its address: give `serve` a `url`' : undefined
     if (url === undefined) return
     registrations.get(url)?.stop()
-    current = startRegistration(handler, { url, framework: 'next' }, options)
-    registrations.set(url, current)
+    try {
+      current = startRegistration(handler, { url, framework: 'next' }, options)
+      registrations.set(url, current)
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      problem = error.message
+    }
   }
   const begin = (requestUrl: string) => {
     if (current) return

@@ -7,6 +7,7 @@ import { stopNextHeartbeats } from './next.testkit.ts'
 import { type NextServeOptions, serve } from './next.ts'
 
 const workflows = [createWorkflow({ name: 'hello' }, ({ step }) => step.run('greet', () => 'hello'))]
+const json = { 'content-type': 'application/json' }
 const invoke = JSON.stringify({ event: { name: 'hello' }, ctx: { runId: 'run_1', workflow: 'hello' } })
 
 afterEach(() => {
@@ -21,12 +22,20 @@ async function engineOf(): Promise<EngineServer> {
 }
 
 const route = (engine: EngineServer, options: Partial<NextServeOptions> = {}) =>
-  serve({ app: 'shop', workflows, signingKey: [], engineUrl: engine.url, log: () => undefined, ...options })
+  serve({
+    app: 'shop',
+    workflows,
+    signingKey: [],
+    allowUnsigned: true,
+    engineUrl: engine.url,
+    log: () => undefined,
+    ...options,
+  })
 
 test('the first invoke registers the app without waiting for that', async () => {
   const engine = await engineOf()
   const { POST } = route(engine)
-  const response = await POST(new Request('http://localhost:1/invoke', { method: 'POST', body: invoke }))
+  const response = await POST(new Request('http://localhost:1/invoke', { method: 'POST', headers: json, body: invoke }))
   expect(response.status).toBe(206)
   await engine.called(1)
   expect(engine.calls[0]?.body).toMatchObject({ url: 'http://localhost:1/invoke', framework: 'next' })
@@ -61,9 +70,27 @@ test('elsewhere it ignores the host of the request and requires a url', async ()
     { registered: false, error: expect.stringContaining('give `serve` a `url`') },
   ])
   vi.stubEnv('NODE_ENV', 'production')
-  await POST(new Request('http://localhost:3000/api/perdure', { method: 'POST', body: invoke }))
+  await POST(new Request('http://localhost:3000/api/perdure', { method: 'POST', headers: json, body: invoke }))
   expect(lines).toHaveLength(1)
   expect(engine.calls).toHaveLength(0)
+})
+
+test('without a key it neither registers nor answers beyond this machine', async () => {
+  const engine = await engineOf()
+  const lines: string[] = []
+  const options = {
+    url: 'https://shop.example/unsigned',
+    allowUnsigned: false,
+    log: (_: string, line: string) => lines.push(line),
+  }
+  const { GET, POST } = route(engine, options)
+  const response = await GET(new Request('https://shop.example/unsigned'))
+  expect([response.status, await response.json()]).toMatchObject([
+    503,
+    { registered: false, error: expect.stringContaining('Set ENGINE_SIGNING_KEY') },
+  ])
+  const posted = await POST(new Request('http://localhost/unsigned', { method: 'POST', headers: json, body: invoke }))
+  expect([posted.status, lines.length, engine.calls.length]).toEqual([403, 1, 0])
 })
 
 test('a reloaded module replaces the registration of the old one', async () => {

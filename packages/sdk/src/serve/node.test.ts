@@ -10,6 +10,7 @@ import { createWorkflow } from '../workflow/create-workflow.ts'
 import { type RunnerServer, type ServeOptions, serve } from './node.ts'
 
 const hello = createWorkflow({ name: 'hello' }, ({ step }) => step.run('greet', () => 'hello'))
+const json = { 'content-type': 'application/json' }
 const invoke = () => JSON.stringify({ event: { name: 'hello' }, ctx: { runId: 'run_1', workflow: 'hello' } })
 
 let runner: RunnerServer | undefined
@@ -38,9 +39,9 @@ describe('a served runner', () => {
   test('answers invokes at its path, whatever their query, and nothing elsewhere', async () => {
     const { url, port } = await start({ path: '/api/perdure' })
     expect(url).toBe(`http://127.0.0.1:${port}/api/perdure`)
-    const answered = await fetch(`${url}?x=1`, { method: 'POST', body: invoke() })
+    const answered = await fetch(`${url}?x=1`, { method: 'POST', headers: json, body: invoke() })
     expect([answered.status, await answered.json()]).toMatchObject([206, { opcodes: [{ name: 'greet' }] }])
-    const elsewhere = await fetch(new URL('/invoke', url), { method: 'POST', body: invoke() })
+    const elsewhere = await fetch(new URL('/invoke', url), { method: 'POST', headers: json, body: invoke() })
     expect([elsewhere.status, await elsewhere.json()]).toMatchObject([
       404,
       { error: { message: 'Invokes are answered at /api/perdure' } },
@@ -50,7 +51,7 @@ describe('a served runner', () => {
   test('by default answers at /invoke, and keeps connections longer than the engine does', async () => {
     const { url } = await start()
     expect(new URL(url).pathname).toBe('/invoke')
-    const response = await fetch(url, { method: 'POST', body: invoke() })
+    const response = await fetch(url, { method: 'POST', headers: json, body: invoke() })
     expect(response.headers.get('keep-alive')).toBe('timeout=75')
     await response.text()
   })
@@ -94,12 +95,22 @@ describe('a served runner', () => {
     await expect(ready).rejects.toThrow('The registration was stopped')
   })
 
+  test('without a key does not listen beyond this machine, unless that is allowed', async () => {
+    const options = { app: 'shop', workflows: [hello], port: 0, register: false, signingKey: [] }
+    await expect(serve({ ...options, host: '0.0.0.0' })).rejects.toThrow('it would listen on 0.0.0.0')
+    await expect(serve({ ...options, url: 'http://shop:3000' })).rejects.toThrow('its url at http://shop:3000')
+    const { port } = await start({ host: '0.0.0.0', allowUnsigned: true })
+    const answered = await fetch(`http://127.0.0.1:${port}/invoke`, { method: 'POST', headers: json, body: invoke() })
+    expect([answered.status, await answered.json()]).toMatchObject([206, {}])
+  })
+
   test('registers with the configured url', async () => {
     engine = await startEngine({ status: 200, body: {} })
     await start({
       register: true,
       engineUrl: engine.url,
       url: 'https://runner.example/invoke',
+      allowUnsigned: true,
       log: () => undefined,
     })
     await engine.called(1)
@@ -116,7 +127,7 @@ describe('cancelling', () => {
       }),
     )
     const { url, close } = await start({ workflows: [quick] })
-    await (await fetch(url, { method: 'POST', body: invoke() })).text()
+    await (await fetch(url, { method: 'POST', headers: json, body: invoke() })).text()
     await close()
     expect(seen?.aborted).toBe(false)
   })
@@ -133,7 +144,7 @@ describe('closing', () => {
     )
     const { port, close } = await start({ workflows: [slow] })
     const agent = new Agent({ keepAlive: true })
-    const request = httpRequest({ port, host: '127.0.0.1', path: '/invoke', method: 'POST', agent })
+    const request = httpRequest({ port, host: '127.0.0.1', path: '/invoke', method: 'POST', headers: json, agent })
     request.end(invoke())
     await started.promise
     let closed = false
@@ -153,7 +164,8 @@ describe('closing', () => {
     const { port, close } = await start()
     const socket = connect(port, '127.0.0.1')
     const body = invoke()
-    socket.write(`POST /invoke HTTP/1.1\r\nhost: x\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+    const head = `host: localhost\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`
+    socket.write(`POST /invoke HTTP/1.1\r\n${head}\r\n\r\n${body}`)
     await once(socket, 'data')
     await close()
   })
@@ -161,7 +173,7 @@ describe('closing', () => {
   test('does not wait for connections that never sent a request', async () => {
     const { port, close } = await start()
     const socket = connect(port, '127.0.0.1')
-    const answered = fetch(`http://127.0.0.1:${port}/invoke`, { method: 'POST', body: invoke() })
+    const answered = fetch(`http://127.0.0.1:${port}/invoke`, { method: 'POST', headers: json, body: invoke() })
     await once(socket, 'connect')
     await (await answered).text()
     await close()
@@ -170,7 +182,7 @@ describe('closing', () => {
 
 test('a body beyond 64 MiB is a 413', async () => {
   const { port } = await start()
-  const request = httpRequest({ port, host: '127.0.0.1', path: '/invoke', method: 'POST' })
+  const request = httpRequest({ port, host: '127.0.0.1', path: '/invoke', method: 'POST', headers: json })
   request.on('error', () => undefined)
   const chunk = Buffer.alloc(1024 * 1024)
   const response = once(request, 'response')

@@ -60,7 +60,8 @@ export function createNodeHandler(options: HandlerOptions | Handler): NodeHandle
         response.shouldKeepAlive = false
         return refuse(413, `At most ${REQUEST_BYTES_MAX} bytes are read`)
       }
-      handler.handle({ headers: request.headers, rawBody, cancellation }).then(
+      const { headers, socket } = request
+      handler.handle({ headers, rawBody, cancellation, remoteAddress: socket?.remoteAddress }).then(
         answer => respond(response, answer),
         error => refuse(500, String(error)),
       )
@@ -72,6 +73,8 @@ export function createNodeHandler(options: HandlerOptions | Handler): NodeHandle
 export async function serve(options: ServeOptions): Promise<RunnerServer> {
   const { port = 3000, host = '127.0.0.1', path = '/invoke' } = options
   const handler = createHandler(options)
+  handler.listensOn(host)
+  if (options.url !== undefined) handler.servedAt(options.url)
   const nodeHandler = createNodeHandler(handler)
   const inFlight = new Set<ServerResponse>()
   const server = createServer((request, response) => {

@@ -13,22 +13,19 @@ import { watchSources } from './watch.ts'
 
 interface DevOptions extends DevArguments {
   env: NodeJS.ProcessEnv
-  launchEngine(options: LaunchOptions): Promise<LaunchedEngine>
+  launchUnlessStopped(options: LaunchOptions, stopped: Promise<void>): Promise<LaunchedEngine | undefined>
 }
 
 /** Settings that differ from `serve`: a store of its own, and a short drain, so that stopping is quick. */
 const DEV_SETTINGS = { ENGINE_STORE: 'sqlite:./.perdure/dev.db', ENGINE_DRAIN_TIMEOUT: '3s' }
 
 /** Runs until a signal ends it; returns the exit code. Throws the errors of starting the engine. */
-export async function develop({ entry, flags, env, launchEngine }: DevOptions): Promise<number> {
-  // Listen before anything starts: a signal during the start ends the process in order once it has started.
+export async function develop({ entry, flags, env, launchUnlessStopped }: DevOptions): Promise<number> {
   const stopped = untilStopped()
   const log = new DevLog(process.stdout, painter(wantsColour(process.stdout, env)))
-  const engine = await launchEngine({
-    env: { ...DEV_SETTINGS, ...env },
-    flags,
-    log: { write: line => log.engine(line) },
-  })
+  const options = { env: { ...DEV_SETTINGS, ...env }, flags, log: { write: (line: string) => log.engine(line) } }
+  const engine = await launchUnlessStopped(options, stopped)
+  if (!engine) return EXIT.ok
   for (const line of greeting(engine, entry)) log.say(line)
   const end = entry === undefined ? undefined : run({ entry, flags, env, log, url: engine.url })
   await stopped

@@ -23,9 +23,9 @@ Examples:
   perdure dev ./src/worker.ts
   perdure dev ./src/worker.ts --port 4888
   perdure dev                            # the engine alone`,
-  async run(args, { FLAGS, launchEngine, LaunchError }) {
+  async run(args, { FLAGS, launchUnlessStopped, LaunchError }) {
     try {
-      return await develop({ ...parseDevArguments(args, FLAGS), env: process.env, launchEngine })
+      return await develop({ ...parseDevArguments(args, FLAGS), env: process.env, launchUnlessStopped })
     } catch (error) {
       throw error instanceof LaunchError ? new UsageError(error.message) : error
     }

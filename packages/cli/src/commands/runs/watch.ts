@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { EXIT } from '../../command-line/exit.ts'
 import { followRun, showEnd } from '../../command-line/follow.ts'
 import { engineCommand, type Session, stream } from '../../command-line/session.ts'
+import { jsonLine } from '../../output/text.ts'
 import { frameLine, runStatusLine } from '../../output/timeline.ts'
 
 /** Adds `watch` to `perdure runs`. */
@@ -26,7 +27,7 @@ export function watchCommand(runs: Command): void {
 async function watchOne(session: Session<unknown>, id: string): Promise<number> {
   const { terminal, json } = session
   const run = await followRun(session, id, frame =>
-    terminal.out(json ? JSON.stringify(frame) : frameLine(frame, terminal.paint)),
+    terminal.out(json ? jsonLine(frame) : frameLine(frame, terminal.paint)),
   )
   if (!json) await showEnd(session, run)
   return run.status === 'succeeded' ? EXIT.ok : EXIT.refused

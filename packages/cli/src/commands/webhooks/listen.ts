@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../../command-line/flags.ts'
 import { secretOption, wholeNumber } from '../../command-line/options.ts'
 import { type LocalSession, localCommand } from '../../command-line/session.ts'
+import { jsonLine } from '../../output/text.ts'
 import { type Answer, forward } from './forward.ts'
 import { openListener, type Post } from './listener.ts'
 import { received, receivedLines } from './received.ts'
@@ -90,9 +91,7 @@ async function take(
   const { status, error } = answer
   const said = error === undefined ? `answered ${status}` : `answered ${status}, for ${url} did not answer: ${error}`
   // One write, because another post may be shown at the same time.
-  const lines = json
-    ? [JSON.stringify({ ...shown, answered: answer })]
-    : [...receivedLines(shown, said, terminal.paint), '']
+  const lines = json ? [jsonLine({ ...shown, answered: answer })] : [...receivedLines(shown, said, terminal.paint), '']
   await terminal.out(lines.join('\n'))
   return status
 }

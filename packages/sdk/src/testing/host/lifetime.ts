@@ -24,12 +24,14 @@ export class EngineLifetime {
 
 /** Returns the shared clock for one engine. Its timers fire only during the engine's lifetime. */
 export function clockOf(lifetime: EngineLifetime, clock: Clock): Clock {
+  const whileAlive = (fn: () => void) => () => {
+    if (lifetime.alive) fn()
+  }
   return {
     now: () => clock.now(),
-    at: (time, fn) =>
-      clock.at(time, () => {
-        if (lifetime.alive) fn()
-      }),
+    elapsed: () => clock.elapsed(),
+    at: (time, fn) => clock.at(time, whileAlive(fn)),
+    after: (ms, fn) => clock.after(ms, whileAlive(fn)),
   }
 }
 
