@@ -3,6 +3,7 @@
 // engine accepts it.
 
 import { type Accepted, type Api, within } from '../../kit/index.ts'
+import { Ledger } from '../../kit/ledger.ts'
 import { approvalOf, ORDER } from './workload.ts'
 
 export interface Acknowledged {
@@ -20,7 +21,7 @@ export interface ClientOptions {
 }
 
 export class LoadClient {
-  readonly acknowledged: Acknowledged[] = []
+  readonly acknowledged = new Ledger<Acknowledged>('client')
   /** Tokens whose post got no answer: each order happened completely or not at all. */
   readonly unanswered = new Set<string>()
   /** Runs as they were read after their end: they must never change again. */
@@ -56,7 +57,7 @@ export class LoadClient {
       const token = `token-${++this.#count}`
       const accepted = await this.#order(token)
       if (accepted === undefined) continue
-      this.acknowledged.push({ token, accepted })
+      this.acknowledged.append({ token, accepted })
       await this.#approve(token)
       await this.#ended(accepted.runId)
     }

@@ -2,7 +2,7 @@
 // in words; an empty list is the only good answer.
 
 import type { EventRecord, Run, RunSummary, StepRecord } from '@perdure/protocol'
-import type { Api } from '../../kit/index.ts'
+import { type Answer, type Api, until } from '../../kit/index.ts'
 import type { RawRequest } from '../../kit/servers/raw-server.ts'
 import type { LoadClient } from './client.ts'
 import { ANNOUNCED, approvalOf, LISTENER, type MemoRecord, ORDER, ORDER_STEPS, PACK } from './workload.ts'
@@ -31,6 +31,7 @@ export async function verdict(evidence: Evidence): Promise<string[]> {
     ...everyRunIsAccountedFor(found, runner),
     ...effectsHappenedOnce(found),
     ...(await ordersAreWhole(evidence, orders)),
+    ...(await seenResultsStay(evidence)),
   ]
 }
 
@@ -46,7 +47,7 @@ interface Found {
  */
 async function acknowledgedAreThere({ api, client }: Evidence): Promise<string[]> {
   const problems: string[] = []
-  for (const { token, accepted } of client.acknowledged) {
+  for (const { token, accepted } of client.acknowledged.entries()) {
     const { eventId, runId, triggered } = accepted
     const { status, json } = await api.get(`/events/${eventId}`)
     if (status !== 200) problems.push(`${token}: acknowledged event ${eventId} is lost (${status})`)
@@ -146,6 +147,25 @@ async function ordersAreWhole({ api, hooks }: Evidence, orders: EventRecord[]): 
   return problems
 }
 
+/** Each result that a pass has carried is the step's result now: no step has two results (docs/promises.md#runs). */
+async function seenResultsStay({ api, runner }: Evidence): Promise<string[]> {
+  const problems: string[] = []
+  const byRun = new Map<string, Map<string, string>>()
+  for (const entry of runner.ledger.entries()) {
+    if (entry.kind !== 'carried') continue
+    byRun.set(entry.runId, (byRun.get(entry.runId) ?? new Map()).set(entry.stepId, entry.result))
+  }
+  for (const [runId, results] of byRun) {
+    const steps = (await api.get(`/runs/${runId}/steps`)).json as StepRecord[]
+    const stored = new Map(steps.map(({ id, data }) => [id, JSON.stringify(data)]))
+    for (const [stepId, result] of results) {
+      const now = stored.get(stepId)
+      if (now !== result) problems.push(`${runId}: a pass carried ${result} of step ${stepId}, which is ${now} now`)
+    }
+  }
+  return problems
+}
+
 /** The entries that one list has more often than the other. */
 function differences(what: string, actual: readonly string[], expected: readonly string[]): string[] {
   const counts = new Map<string, number>()
@@ -158,11 +178,22 @@ function differences(what: string, actual: readonly string[], expected: readonly
     )
 }
 
+/** Reads again what a busy engine refuses with 503 for now. */
+async function patientGet(api: Api, path: string): Promise<Answer> {
+  return until(
+    async () => {
+      const answer = await api.get(path)
+      return answer.status !== 503 && answer
+    },
+    { what: path },
+  )
+}
+
 /** Every row of a paged list. */
-async function pages<Row>(api: Api, path: string): Promise<Row[]> {
+export async function pages<Row>(api: Api, path: string): Promise<Row[]> {
   const rows: Row[] = []
   for (let cursor = ''; ; ) {
-    const answer = await api.get(`${path}${cursor}`)
+    const answer = await patientGet(api, `${path}${cursor}`)
     if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`)
     rows.push(...(answer.json as Row[]))
     const next = answer.headers.get('x-next-cursor')

@@ -12,6 +12,7 @@ import {
   sleep,
   step,
 } from '../../kit/index.ts'
+import { Ledger } from '../../kit/ledger.ts'
 
 export const ORDER = 'order'
 export const PACK = 'pack'
@@ -55,17 +56,38 @@ export function workload(hookUrl: string): PlainRunnerOptions['workflows'] {
   }
 }
 
+/** The runner's ledger: a result when a pass carried it first, and each step that was executed. */
+type RunnerEntry =
+  | { kind: 'carried'; runId: string; stepId: string; result: string | undefined }
+  | { kind: 'executed'; runId: string; stepId: string; name: string; pass: number }
+
 /**
  * The runner's record of a long test. It checks each invoke as it comes, and keeps only the memo seen last for each
- * run. A memo only grows: a settled step that a later pass lacks, or carries with another result, was lost; a step
- * that is executed although an earlier pass carried its result was run again.
+ * run. A memo only grows: a settled step that a later pass lacks, or carries with another result, was lost.
  */
 export class MemoRecord extends RunnerRecord {
-  readonly problems: string[] = []
+  readonly ledger = new Ledger<RunnerEntry>('runner')
+  readonly #changed: string[] = []
   readonly #settled = new Map<string, Map<string, string>>()
   readonly #passes = new Map<string, number>()
   invokeCount = 0
   executedCount = 0
+  carriedCount = 0
+
+  /** Results that changed or went, and steps that ran again although a pass had carried their result. */
+  get problems(): string[] {
+    const problems = [...this.#changed]
+    const carried = new Set<string>()
+    for (const entry of this.ledger.entries()) {
+      const step = `${entry.runId} ${entry.stepId}`
+      if (entry.kind === 'carried') carried.add(step)
+      else if (carried.has(step))
+        problems.push(
+          `${entry.runId} pass ${entry.pass}: step ${entry.name} is executed again although its result was seen`,
+        )
+    }
+    return problems
+  }
 
   override received(invoke: Omit<Invoke, 'pass'>): Invoke {
     this.invokeCount++
@@ -76,19 +98,21 @@ export class MemoRecord extends RunnerRecord {
     this.#settled.set(runId, settled)
     for (const [id, result] of settled) {
       const now = resultOf(invoke, id)
-      if (now !== result) this.problems.push(`${workflow} ${runId} pass ${pass}: step ${id} was ${result}, is ${now}`)
+      if (now !== result) this.#changed.push(`${workflow} ${runId} pass ${pass}: step ${id} was ${result}, is ${now}`)
     }
     for (const id of Object.keys(invoke.steps)) {
       const result = resultOf(invoke, id)
-      if (result !== undefined) settled.set(id, result)
+      if (result === undefined || settled.has(id)) continue
+      settled.set(id, result)
+      this.carriedCount++
+      this.ledger.append({ kind: 'carried', runId, stepId: id, result: JSON.stringify(invoke.steps[id]?.data) })
     }
     return { ...invoke, pass }
   }
 
   override executes({ runId, name, id, pass }: Executed): void {
     this.executedCount++
-    if (this.#settled.get(runId)?.has(id))
-      this.problems.push(`${runId} pass ${pass}: step ${name} is executed again although its result was seen`)
+    this.ledger.append({ kind: 'executed', runId, stepId: id, name, pass })
   }
 
   override passes(runId: string): number {

@@ -1,0 +1,75 @@
+// `npm run prove`: runs the suites one after the other, prints a verdict line for each and a table of all. A promise
+// that does not hold makes it exit with code 1; Ctrl-C ends it with everything removed that it has made.
+
+import { closeOpened } from '../test/kit/cleanup.ts'
+import { NAMES } from './names.ts'
+import { readOptions, usage } from './options.ts'
+import { problemLines, table, type Verdict, verdictLine, wordOf } from './report.ts'
+import { runSuite } from './run.ts'
+import { type OwnServers, startOwnServers } from './servers/own-servers.ts'
+import type { Suite } from './suite.ts'
+
+/** Suites that use PostgreSQL and Redis. */
+const ON_SERVERS: readonly string[] = ['teeth', 'clock', 'fencing', 'cluster']
+
+const EXIT_INTERRUPTED = 130
+
+/** Each process that a suite opens ends with this one. */
+const PROCESSES_MAX = 100
+
+async function main(args: readonly string[]): Promise<number> {
+  process.setMaxListeners(PROCESSES_MAX)
+  if (args.includes('--help')) {
+    console.log(usage(NAMES))
+    return 0
+  }
+  const options = readOptions(args, NAMES)
+  const chosen = options.suites.length > 0 ? NAMES.filter(name => options.suites.includes(name)) : NAMES
+  const needsServers = chosen.some(name => ON_SERVERS.includes(name)) && !options.isListOnly
+  const servers = needsServers ? await startOwnServers() : undefined
+  removeOnInterrupt(servers)
+  // Suites read the addresses of the servers when they are loaded.
+  const { SUITES } = await import('./suites.ts')
+  if (options.isListOnly) {
+    for (const name of NAMES) console.log(`${name.padEnd(14)} ${SUITES[name].proves}`)
+    return 0
+  }
+  const verdicts: Verdict[] = []
+  for (const name of chosen) {
+    const suite: Suite = SUITES[name]
+    const verdict = await runSuite(name, suite, options)
+    if (interruption) return interruption
+    console.log([verdictLine(verdict), ...problemLines(verdict)].join('\n'))
+    verdicts.push(verdict)
+  }
+  await servers?.stop()
+  console.log(`\n${table(verdicts)}`)
+  return verdicts.some(({ finding }) => wordOf(finding) === 'FAILS') ? 1 : 0
+}
+
+/** Set by the first signal: resolves with the exit code when everything open is closed. */
+let interruption: Promise<number> | undefined
+
+/** The first signal ends what is open; a second one ends the process at once. */
+function removeOnInterrupt(servers: OwnServers | undefined): void {
+  const end = async () => {
+    await closeOpened().catch(() => {})
+    await servers?.stop()
+    return EXIT_INTERRUPTED
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (interruption) process.exit(EXIT_INTERRUPTED)
+      interruption = end()
+      void interruption.then(code => process.exit(code))
+    })
+  }
+}
+
+main(process.argv.slice(2)).then(
+  code => process.exit(code),
+  error => {
+    console.error(`prove: ${(error as Error).message}`)
+    process.exit(2)
+  },
+)
